@@ -26,7 +26,7 @@ func (t FileType) String() string {
 	case Regular:
 		return "file"
 	case Directory:
-		return "folder"
+		return "directory"
 	case Symlink:
 		return "symbolic link"
 	case Fifo:
@@ -97,9 +97,9 @@ type PartWriter interface {
 	ContentInParts(ctx context.Context, r io.Reader) (id string, size int64, err error)
 }
 
-// A FolderKeeper is a [VersionWriter] that can reuse a directory of the version that it is based
+// A DirectoryKeeper is a [VersionWriter] that can reuse a directory of the version that it is based
 // on.
-type FolderKeeper interface {
+type DirectoryKeeper interface {
 	// Keep adds the directory at a path, in the order of Add, with the attributes of f and
 	// everything below that path in the base version. The caller guarantees that the resource holds
 	// the same files, and that none of them has a hard link elsewhere. If the base has no such
@@ -112,9 +112,9 @@ type FolderKeeper interface {
 type VersionReader interface {
 	// Top returns the top directory of a resource's version, with its own attributes.
 	Top(ctx context.Context, version string) (File, error)
-	// Folder returns the entries of the directory with that id, sorted by the bytes of their names.
+	// Directory returns the entries of the directory with that id, sorted by the bytes of their names.
 	// Hard links are paths from the resource's top directory.
-	Folder(ctx context.Context, id string) ([]File, error)
+	Directory(ctx context.Context, id string) ([]File, error)
 	// Content opens the content of a regular file, or the target of a symbolic link.
 	Content(ctx context.Context, id string) (Content, error)
 }
@@ -149,9 +149,9 @@ func walkVersion(ctx context.Context, r VersionReader, path string, f File, dept
 		return err
 	}
 	if depth > maxVersionDepth {
-		return fmt.Errorf("%.200q…: it is more than %d folders deep: %w", path, maxVersionDepth, ErrCorrupt)
+		return fmt.Errorf("%.200q…: it is more than %d directories deep: %w", path, maxVersionDepth, ErrCorrupt)
 	}
-	files, err := r.Folder(ctx, f.ID)
+	files, err := r.Directory(ctx, f.ID)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 type attachedNode struct {
 	fixedNode
 	session string
-	path    string // below the folder of the snapshots
+	path    string // below the directory of the snapshots
 }
 
 var (

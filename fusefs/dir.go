@@ -13,7 +13,7 @@ import (
 // A place is the meaning of a path in snapshots/ and messages/: a session, or a directory
 // of sessions.
 type place struct {
-	session domarkx.Info // its newest snapshot; no ID for a folder
+	session domarkx.Info // its newest snapshot; no ID for a directory
 }
 
 // place returns the place of a path, or [domarkx.ErrNotFound].
@@ -35,8 +35,8 @@ func (v *view) place(ctx context.Context, p string) (place, error) {
 	return place{}, err
 }
 
-// folders returns the names in a directory, sorted.
-func (v *view) folders(ctx context.Context, p string) ([]string, error) {
+// directories returns the names in a directory, sorted.
+func (v *view) directories(ctx context.Context, p string) ([]string, error) {
 	if p != "" {
 		p += "/"
 	}

@@ -73,7 +73,7 @@ func (n *messagesNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno
 		return nil, n.fail("listing messages", n.path, err)
 	}
 	if here.session.ID == "" {
-		return n.listFolders(ctx, "messages", n.path)
+		return n.listDirectories(ctx, "messages", n.path)
 	}
 	roles, err := n.roles.get(ctx, here.session.ID)
 	if err != nil {

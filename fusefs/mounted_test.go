@@ -147,7 +147,7 @@ func (s *said) String() string {
 // Len returns the number of bytes.
 func (s *said) Len() int { return len(s.String()) }
 
-// base is where mounts are: not below the folder of temporary files, which vim treats
+// base is where mounts are: not below the directory of temporary files, which vim treats
 // otherwise.
 const base = "/var/tmp"
 

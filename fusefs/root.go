@@ -24,7 +24,7 @@ messages/<name>/<NNNN>-<role>/        each message of a session as message.md an
                                       leads to the version of the workspace that its
                                       calls left.
 workspaces/<name>/<NNNN>-<oid>/       every version of a workspace, read-only, with a
-                                      folder for each resource; latest is the newest.
+                                      directory for each resource; latest is the newest.
 errors/<name>.md                      a save that is not in the session as it was
                                       saved: why, and the saved bytes. It is gone when
                                       the session was mended.
@@ -33,7 +33,7 @@ A save is safe when the program that saved has closed the file; the snapshot
 follows within a second. An image that is saved beside a session is kept once the
 session shows it. Any other file stays on this machine as a draft, which errors/
 lists; what begins with a dot, or ends in ~, .swp, .tmp or .bak, is for editors:
-it is gone when this folder is unmounted.
+it is gone when this directory is unmounted.
 `
 
 // ignored is MNT/.ignore and MNT/.gitignore, for programs that search or index: these
@@ -64,7 +64,7 @@ func (n *rootNode) OnAdd(ctx context.Context) {
 	for _, name := range []string{".ignore", ".gitignore"} {
 		add(name, &bytesNode{node: node{view: n.view}, data: []byte(ignored), at: n.started}, syscall.S_IFREG, number(name))
 	}
-	add("sessions", &folderNode{node: node{view: n.view}, folder: n.tree.Root()}, syscall.S_IFDIR, number("sessions"))
+	add("sessions", &directoryNode{node: node{view: n.view}, directory: n.tree.Root()}, syscall.S_IFDIR, number("sessions"))
 	add("snapshots", &snapshotsNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("snapshots"))
 	add("messages", &messagesNode{fixedNode: fixedNode{node{view: n.view}}}, syscall.S_IFDIR, number("messages"))
 	if n.Workspaces != nil {

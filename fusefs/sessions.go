@@ -12,33 +12,33 @@ import (
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
-// A folderNode is sessions/ or a directory in it.
-type folderNode struct {
+// A directoryNode is sessions/ or a directory in it.
+type directoryNode struct {
 	node
-	folder *sessions.Folder
+	directory *sessions.Directory
 }
 
 var (
-	_ fs.NodeLookuper  = (*folderNode)(nil)
-	_ fs.NodeReaddirer = (*folderNode)(nil)
-	_ fs.NodeGetattrer = (*folderNode)(nil)
-	_ fs.NodeSetattrer = (*folderNode)(nil)
-	_ fs.NodeCreater   = (*folderNode)(nil)
-	_ fs.NodeMknoder   = (*folderNode)(nil)
-	_ fs.NodeMkdirer   = (*folderNode)(nil)
-	_ fs.NodeRmdirer   = (*folderNode)(nil)
-	_ fs.NodeUnlinker  = (*folderNode)(nil)
-	_ fs.NodeSymlinker = (*folderNode)(nil)
-	_ fs.NodeLinker    = (*folderNode)(nil)
-	_ fs.NodeRenamer   = (*folderNode)(nil)
-	_ fs.NodeFsyncer   = (*folderNode)(nil)
-	_ fs.NodeStatfser  = (*folderNode)(nil)
+	_ fs.NodeLookuper  = (*directoryNode)(nil)
+	_ fs.NodeReaddirer = (*directoryNode)(nil)
+	_ fs.NodeGetattrer = (*directoryNode)(nil)
+	_ fs.NodeSetattrer = (*directoryNode)(nil)
+	_ fs.NodeCreater   = (*directoryNode)(nil)
+	_ fs.NodeMknoder   = (*directoryNode)(nil)
+	_ fs.NodeMkdirer   = (*directoryNode)(nil)
+	_ fs.NodeRmdirer   = (*directoryNode)(nil)
+	_ fs.NodeUnlinker  = (*directoryNode)(nil)
+	_ fs.NodeSymlinker = (*directoryNode)(nil)
+	_ fs.NodeLinker    = (*directoryNode)(nil)
+	_ fs.NodeRenamer   = (*directoryNode)(nil)
+	_ fs.NodeFsyncer   = (*directoryNode)(nil)
+	_ fs.NodeStatfser  = (*directoryNode)(nil)
 )
 
-func (n *folderNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *directoryNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	ctx = steady(ctx)
 	name = spelled(name)
-	f, sub, err := n.tree.Lookup(ctx, n.folder, name)
+	f, sub, err := n.tree.Lookup(ctx, n.directory, name)
 	switch {
 	case err != nil:
 		return nil, n.fail("looking up a session", name, err)
@@ -49,15 +49,15 @@ func (n *folderNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 }
 
 // child returns the inode of a directory and its attributes.
-func (n *folderNode) child(ctx context.Context, sub *sessions.Folder, out *fuse.EntryOut) *fs.Inode {
-	a := n.tree.FolderAttr(sub)
-	fillFolder(&out.Attr, a)
+func (n *directoryNode) child(ctx context.Context, sub *sessions.Directory, out *fuse.EntryOut) *fs.Inode {
+	a := n.tree.DirectoryAttr(sub)
+	fillDirectory(&out.Attr, a)
 	out.SetAttrTimeout(moment)
-	return n.NewInode(ctx, &folderNode{node: node{view: n.view}, folder: sub}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: a.Ino, Gen: a.Gen})
+	return n.NewInode(ctx, &directoryNode{node: node{view: n.view}, directory: sub}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: a.Ino, Gen: a.Gen})
 }
 
 // file returns the inode of a file and its attributes.
-func (n *folderNode) file(ctx context.Context, f *sessions.File, out *fuse.EntryOut) *fs.Inode {
+func (n *directoryNode) file(ctx context.Context, f *sessions.File, out *fuse.EntryOut) *fs.Inode {
 	a := n.tree.Attr(f)
 	fillFile(&out.Attr, a)
 	out.SetAttrTimeout(moment)
@@ -68,7 +68,7 @@ func (n *folderNode) file(ctx context.Context, f *sessions.File, out *fuse.Entry
 	return n.NewInode(ctx, &fileNode{node: node{view: n.view}, file: f}, fs.StableAttr{Mode: mode, Ino: a.Ino, Gen: a.Gen})
 }
 
-func fillFolder(out *fuse.Attr, a sessions.Attr) {
+func fillDirectory(out *fuse.Attr, a sessions.Attr) {
 	fill(out, a)
 	out.Mode = syscall.S_IFDIR | a.Mode
 }
@@ -88,9 +88,9 @@ func fill(out *fuse.Attr, a sessions.Attr) {
 	out.SetTimes(&a.Accessed, &a.Modified, &a.Changed)
 }
 
-func (n *folderNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
+func (n *directoryNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) {
 	ctx = steady(ctx)
-	found, err := n.tree.List(ctx, n.folder)
+	found, err := n.tree.List(ctx, n.directory)
 	if err != nil {
 		return nil, n.fail("listing sessions", "", err)
 	}
@@ -98,7 +98,7 @@ func (n *folderNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) 
 	for i, e := range found {
 		entries[i] = fuse.DirEntry{Name: e.Name, Ino: e.Ino, Mode: syscall.S_IFREG}
 		switch {
-		case e.Folder:
+		case e.Directory:
 			entries[i].Mode = syscall.S_IFDIR
 		case e.Symlink:
 			entries[i].Mode = syscall.S_IFLNK
@@ -107,21 +107,21 @@ func (n *folderNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno) 
 	return fs.NewListDirStream(entries), 0
 }
 
-func (n *folderNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	fillFolder(&out.Attr, n.tree.FolderAttr(n.folder))
+func (n *directoryNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	fillDirectory(&out.Attr, n.tree.DirectoryAttr(n.directory))
 	out.SetTimeout(moment)
 	return 0
 }
 
-func (n *folderNode) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	n.tree.SetFolderAttr(n.folder, changeOf(in))
+func (n *directoryNode) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	n.tree.SetDirectoryAttr(n.directory, changeOf(in))
 	return n.Getattr(ctx, nil, out)
 }
 
-func (n *folderNode) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+func (n *directoryNode) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	ctx = steady(ctx)
 	name = spelled(name)
-	f, h, err := n.tree.Create(ctx, n.folder, name, mode&0o7777, flags&syscall.O_EXCL != 0, modeOf(flags), callerFrom(ctx))
+	f, h, err := n.tree.Create(ctx, n.directory, name, mode&0o7777, flags&syscall.O_EXCL != 0, modeOf(flags), callerFrom(ctx))
 	if err != nil {
 		return nil, nil, 0, n.fail("making a file", name, err)
 	}
@@ -129,59 +129,59 @@ func (n *folderNode) Create(ctx context.Context, name string, flags, mode uint32
 }
 
 // Mknod creates regular files. Devices, pipes and sockets are not supported.
-func (n *folderNode) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *directoryNode) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	ctx = steady(ctx)
 	if kind := mode & syscall.S_IFMT; kind != syscall.S_IFREG && kind != 0 {
 		return nil, syscall.EPERM
 	}
 	name = spelled(name)
-	f, err := n.tree.Make(ctx, n.folder, name, mode&0o7777, callerFrom(ctx))
+	f, err := n.tree.Make(ctx, n.directory, name, mode&0o7777, callerFrom(ctx))
 	if err != nil {
 		return nil, n.fail("making a file", name, err)
 	}
 	return n.file(ctx, f, out), 0
 }
 
-func (n *folderNode) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *directoryNode) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	ctx = steady(ctx)
 	name = spelled(name)
-	sub, err := n.tree.Mkdir(ctx, n.folder, name, mode)
+	sub, err := n.tree.Mkdir(ctx, n.directory, name, mode)
 	if err != nil {
-		return nil, n.fail("making a folder", name, err)
+		return nil, n.fail("making a directory", name, err)
 	}
 	return n.child(ctx, sub, out), 0
 }
 
-func (n *folderNode) Rmdir(ctx context.Context, name string) syscall.Errno {
+func (n *directoryNode) Rmdir(ctx context.Context, name string) syscall.Errno {
 	ctx = steady(ctx)
 	name = spelled(name)
-	return n.fail("removing a folder", name, n.tree.Rmdir(ctx, n.folder, name))
+	return n.fail("removing a directory", name, n.tree.Rmdir(ctx, n.directory, name))
 }
 
-func (n *folderNode) Unlink(ctx context.Context, name string) syscall.Errno {
+func (n *directoryNode) Unlink(ctx context.Context, name string) syscall.Errno {
 	ctx = steady(ctx)
 	name = spelled(name)
-	return n.fail("removing a file", name, n.tree.Unlink(ctx, n.folder, name))
+	return n.fail("removing a file", name, n.tree.Unlink(ctx, n.directory, name))
 }
 
-func (n *folderNode) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *directoryNode) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	ctx = steady(ctx)
 	name = spelled(name)
-	f, err := n.tree.Symlink(ctx, n.folder, name, target)
+	f, err := n.tree.Symlink(ctx, n.directory, name, target)
 	if err != nil {
 		return nil, n.fail("making a symbolic link", name, err)
 	}
 	return n.file(ctx, f, out), 0
 }
 
-func (n *folderNode) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *directoryNode) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	ctx = steady(ctx)
 	of, ok := target.(*fileNode)
 	if !ok {
 		return nil, syscall.EPERM
 	}
 	name = spelled(name)
-	if err := n.tree.Link(ctx, of.file, n.folder, name, callerFrom(ctx)); err != nil {
+	if err := n.tree.Link(ctx, of.file, n.directory, name, callerFrom(ctx)); err != nil {
 		return nil, n.fail("making a link", name, err)
 	}
 	return n.file(ctx, of.file, out), 0
@@ -193,9 +193,9 @@ const (
 	renameExchange  = 2
 )
 
-func (n *folderNode) Rename(ctx context.Context, name string, parent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+func (n *directoryNode) Rename(ctx context.Context, name string, parent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	ctx = steady(ctx)
-	to, ok := parent.(*folderNode)
+	to, ok := parent.(*directoryNode)
 	if !ok {
 		return syscall.EXDEV
 	}
@@ -210,8 +210,8 @@ func (n *folderNode) Rename(ctx context.Context, name string, parent fs.InodeEmb
 		return syscall.EINVAL
 	}
 	name, newName = spelled(name), spelled(newName)
-	return n.fail("renaming", name, n.tree.Rename(ctx, n.folder, name, to.folder, newName, how, callerFrom(ctx)))
+	return n.fail("renaming", name, n.tree.Rename(ctx, n.directory, name, to.directory, newName, how, callerFrom(ctx)))
 }
 
 // Fsync does nothing: names are durable when the call that changes them returns.
-func (n *folderNode) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }
+func (n *directoryNode) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }

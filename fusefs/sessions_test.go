@@ -99,7 +99,7 @@ func TestEmptyForAMomentIsNoSnapshot(t *testing.T) {
 	m.expect("s", doc, "a\n", "")
 }
 
-func TestFilesAndFolders(t *testing.T) {
+func TestFilesAndDirectories(t *testing.T) {
 	m := mounted(t)
 	m.sh(`mkdir -p a/b; printf 1 > a/b/c.md; cp a/b/c.md d.md; mv d.md e.md; ls -d a/b`)
 	if got := m.sessions(); got != "a/b/c e" {

@@ -107,7 +107,7 @@ func (n *snapshotsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errn
 		return nil, n.fail("listing snapshots", n.path, err)
 	}
 	if here.session.ID == "" {
-		return n.listFolders(ctx, "snapshots", n.path)
+		return n.listDirectories(ctx, "snapshots", n.path)
 	}
 	h, err := n.histories.get(ctx, historyKey(n.path, here.session.ID))
 	if err != nil {
@@ -131,9 +131,9 @@ func (n *snapshotsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errn
 	return fs.NewListDirStream(append(entries, attached...)), 0
 }
 
-// listFolders lists the directories and sessions below a path.
-func (v *view) listFolders(ctx context.Context, kind, p string) (fs.DirStream, syscall.Errno) {
-	names, err := v.folders(ctx, p)
+// listDirectories lists the directories and sessions below a path.
+func (v *view) listDirectories(ctx context.Context, kind, p string) (fs.DirStream, syscall.Errno) {
+	names, err := v.directories(ctx, p)
 	if err != nil {
 		return nil, v.fail("listing sessions", p, err)
 	}

@@ -50,14 +50,14 @@ func (m *mount) version(workspace string, resources map[string]workspacetest.Tre
 	return v
 }
 
-func folderOf(v domarkx.Version) string { return fmt.Sprintf("%04d-%s", v.Number, v.ID) }
+func directoryOf(v domarkx.Version) string { return fmt.Sprintf("%04d-%s", v.Number, v.ID) }
 
 func TestVersionsShow(t *testing.T) {
 	m := mounted(t)
 	v := m.version("a/w", map[string]workspacetest.Tree{"fs": sorts(), "fs-2": {}})
 	for range 2 { // from the store, from the kernel
 		got := m.sh(`cd ../workspaces/a/w/latest; pwd -P | sed "s,.*/,,"; ls; cd fs; ls -A -N; cat README secret empty; cat "$(printf '\377\376')" new*; readlink link; bin/tool; cat .git/HEAD; md5sum <deep/er/and/low`)
-		want := folderOf(v) + "\nfs\nfs-2\n.git\n.gitmodules\nREADME\nbin\ndeep\ndisk\nelsewhere\nempty\nfifo\nhollow\nlink\nnew\nline\nnull\nsecret\n\xff\xfe\n" +
+		want := directoryOf(v) + "\nfs\nfs-2\n.git\n.gitmodules\nREADME\nbin\ndeep\ndisk\nelsewhere\nempty\nfifo\nhollow\nlink\nnew\nline\nnull\nsecret\n\xff\xfe\n" +
 			"read me\nsecretno UTF-8oddbin/tool\nit runs\nref: refs/heads/main\n"
 		sum := m.sh(`for i in $(seq 100000); do printf 0123456789abcdef; done | md5sum`)
 		if got != want+sum {
@@ -95,7 +95,7 @@ disk br--r--r-- 1 65534 65534 0 103:11170 1700000000
 			t.Errorf("%s: %q", script, out)
 		}
 	}
-	for _, name := range []string{"a/x", "x", "a/w/0002-" + v.ID, "a/w/1-" + v.ID, "a/w/0001-", "a/w/0001-" + v.ID[1:], "a/w/" + folderOf(v) + "/fs/x", "a/w/" + folderOf(v) + "/x", "latest", "a/latest"} {
+	for _, name := range []string{"a/x", "x", "a/w/0002-" + v.ID, "a/w/1-" + v.ID, "a/w/0001-", "a/w/0001-" + v.ID[1:], "a/w/" + directoryOf(v) + "/fs/x", "a/w/" + directoryOf(v) + "/x", "latest", "a/latest"} {
 		for range 2 {
 			if _, err := os.Stat(m.path("workspaces/" + name)); !os.IsNotExist(err) {
 				t.Errorf("%s: %v", name, err)
@@ -116,9 +116,9 @@ func TestToolsWorkInVersions(t *testing.T) {
 	tree["d07/f0007"] = workspacetest.Item{Content: "file seven\n"}
 	delete(tree, "d08/f0008")
 	two := m.version("w", map[string]workspacetest.Tree{"fs": tree})
-	m.sh(`mkdir "$T/copy"; tar -C ../workspaces/w/` + folderOf(one) + ` -cf - fs | tar -C "$T/copy" -xf -; diff -r ../workspaces/w/` + folderOf(one) + ` "$T/copy"`)
-	out, _ := m.trySh(`cd ../workspaces/w; diff -r ` + folderOf(one) + ` ` + folderOf(two))
-	if want := "diff -r " + folderOf(one) + "/fs/d07/f0007 " + folderOf(two) + "/fs/d07/f0007\n1c1\n< file 7\n---\n> file seven\nOnly in " + folderOf(one) + "/fs/d08: f0008\n"; out != want {
+	m.sh(`mkdir "$T/copy"; tar -C ../workspaces/w/` + directoryOf(one) + ` -cf - fs | tar -C "$T/copy" -xf -; diff -r ../workspaces/w/` + directoryOf(one) + ` "$T/copy"`)
+	out, _ := m.trySh(`cd ../workspaces/w; diff -r ` + directoryOf(one) + ` ` + directoryOf(two))
+	if want := "diff -r " + directoryOf(one) + "/fs/d07/f0007 " + directoryOf(two) + "/fs/d07/f0007\n1c1\n< file 7\n---\n> file seven\nOnly in " + directoryOf(one) + "/fs/d08: f0008\n"; out != want {
 		t.Errorf("diff: %s", out)
 	}
 	if got := m.sh(`cd ../workspaces/w/latest/fs; find . -type f | wc -l; grep -rl 'file 9[0-9][0-9]' . | wc -l; find . -type f | xargs cat | wc -l; find . -type f -printf '%i\n' | sort -u | wc -l; find . -links 1 -name 'f01*' | wc -l; python3 main.py || echo $?`); got != "1001\n100\n1002\n1001\n100\n7\n" {
@@ -174,12 +174,12 @@ func TestWorkspacesAreFresh(t *testing.T) {
 		if i == 0 {
 			first = v
 		}
-		names += folderOf(v) + "\n"
+		names += directoryOf(v) + "\n"
 		for range 2 {
 			if got := ls("w"); got != names+"latest\n" {
 				t.Errorf("ls w: %q, want %q", got, names)
 			}
-			if got := m.sh(`cd ../workspaces/w; readlink latest; cat latest/fs/n; cat ` + folderOf(v) + `/fs/n`); got != fmt.Sprintf("%s\n%d%d", folderOf(v), i, i) {
+			if got := m.sh(`cd ../workspaces/w; readlink latest; cat latest/fs/n; cat ` + directoryOf(v) + `/fs/n`); got != fmt.Sprintf("%s\n%d%d", directoryOf(v), i, i) {
 				t.Errorf("latest: %q", got)
 			}
 			if got := ls(""); got != "w\n" {
@@ -197,16 +197,16 @@ func TestWorkspacesAreFresh(t *testing.T) {
 	if got := ls(""); got != "x\n" {
 		t.Errorf("ls after a removal: %q", got)
 	}
-	for _, name := range []string{"w", "w/latest", "w/" + folderOf(first)} {
+	for _, name := range []string{"w", "w/latest", "w/" + directoryOf(first)} {
 		if _, err := os.Stat(m.path("workspaces/" + name)); !os.IsNotExist(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := m.sh(`cat ../workspaces/.versions/` + folderOf(first) + `/fs/n; ls ../workspaces/.versions`); got != "0" {
+	if got := m.sh(`cat ../workspaces/.versions/` + directoryOf(first) + `/fs/n; ls ../workspaces/.versions`); got != "0" {
 		t.Errorf("a version of no workspace: %q", got)
 	}
 	v := m.version("w", map[string]workspacetest.Tree{"other": {}})
-	if got := ls("w") + ls("w/latest"); got != folderOf(v)+"\nlatest\nother\n" {
+	if got := ls("w") + ls("w/latest"); got != directoryOf(v)+"\nlatest\nother\n" {
 		t.Errorf("ls of another of the name: %q", got)
 	}
 }
@@ -253,13 +253,13 @@ func TestMessagesLeadToTheirVersions(t *testing.T) {
 		id, leads string
 		prepare   func() error
 	}{
-		{v.ID, "a/s/" + folderOf(v), nil},
-		{w.ID, "other/" + folderOf(w), nil},
-		{w.ID, "third/" + folderOf(w), func() error {
+		{v.ID, "a/s/" + directoryOf(v), nil},
+		{w.ID, "other/" + directoryOf(w), nil},
+		{w.ID, "third/" + directoryOf(w), func() error {
 			return m.spaces.Point("third", w.ID)
 		}},
-		{w.ID, ".versions/" + folderOf(w), func() error { return m.spaces.Point("third", "") }},
-		{v.ID, "a/s/" + folderOf(v), nil},
+		{w.ID, ".versions/" + directoryOf(w), func() error { return m.spaces.Point("third", "") }},
+		{v.ID, "a/s/" + directoryOf(v), nil},
 	} {
 		if err := m.spaces.Link(s.ID, 1, c.id); err != nil {
 			t.Fatal(err)
@@ -461,7 +461,7 @@ func TestVersionsBesideGoWhenTheWholeIsUnmountedAlone(t *testing.T) {
 			}
 			m.stop()
 			if _, err := os.Stat(filepath.Join(m.dir, "beside")); !os.IsNotExist(err) {
-				t.Errorf("their folder stays: %v", err)
+				t.Errorf("their directory stays: %v", err)
 			}
 		})
 	}

@@ -61,7 +61,7 @@ type commandLine struct {
 	Exec   execCmd   `cmd:"" group:"space" help:"Make one call in the workspace of a session."`
 	Replay replayCmd `cmd:"" group:"space" help:"Make the recorded calls again and compare what they leave."`
 
-	Checkout  checkoutCmd  `cmd:"" group:"space" help:"Write the workspace as a message left it to a folder."`
+	Checkout  checkoutCmd  `cmd:"" group:"space" help:"Write the workspace as a message left it to a directory."`
 	Workspace workspaceCmd `cmd:"" group:"space" help:"List, compare, remove and look into workspaces."`
 	Model     modelCmd     `cmd:"" group:"space" help:"List and try the models that can answer."`
 	Plugin    pluginCmd    `cmd:"" group:"space" help:"List what workspaces can be made of."`

@@ -22,7 +22,7 @@ blocks. A line in it that would begin another message is escaped.
 A system message is stored as one of the user whose metadata says that it is the system's.
 
 A message of the assistant is linked to the version of the session's workspace that is
-live, after changes made by hand in its folders were committed as a version; where
+live, after changes made by hand in its directories were committed as a version; where
 nothing is live, to the version that the session was linked to last. Nothing is started
 for that.
 

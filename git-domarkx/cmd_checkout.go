@@ -11,14 +11,14 @@ type checkoutCmd struct {
 	pathOption
 	Yes      bool   `help:"Write set-id bits, capabilities, devices and nested repositories of an untrusted session, and owners and devices where this user may."`
 	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
-	Dir      string `arg:"" name:"DIR" help:"A folder that is empty or not there."`
+	Dir      string `arg:"" name:"DIR" help:"A directory that is empty or not there."`
 }
 
 func (checkoutCmd) Help() string {
 	return `
-Writes the workspace as message K left it to a folder, each resource to DIR/RESOURCE:
+Writes the workspace as message K left it to a directory, each resource to DIR/RESOURCE:
 the version that the message is linked to, or else the last one before it; without K,
-that of the last linked message. Content, modes, symbolic links, empty folders and names
+that of the last linked message. Content, modes, symbolic links, empty directories and names
 that Git refuses come back as they were, extended attributes where the file system takes
 them; times do not. Of a database its schema and rows are written, of an SQLite database
 the file, too.
@@ -31,7 +31,7 @@ are not either.
 
 The live workspace is not touched; "git domarkx rewind" takes that back.
 
-DIR is complete or as it was. The files are first written to a folder .domarkx-checkout-…,
+DIR is complete or as it was. The files are first written to a directory .domarkx-checkout-…,
 beside DIR when that is not there yet, else in it; what a killed checkout leaves of that
 name the same command removes.
 
@@ -41,7 +41,7 @@ name the same command removes.
 `
 }
 
-const refusedCheckout = "The folder is not empty, or the version holds what needs --yes."
+const refusedCheckout = "The directory is not empty, or the version holds what needs --yes."
 
 // ExitOne says what exit status 1 means.
 func (checkoutCmd) ExitOne() string { return refusedCheckout }

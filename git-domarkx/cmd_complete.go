@@ -20,8 +20,8 @@ type completeCmd struct {
 
 // Lines that ask the shell to complete file or directory names itself.
 const (
-	completeFiles   = ":files"
-	completeFolders = ":folders"
+	completeFiles       = ":files"
+	completeDirectories = ":directories"
 )
 
 // Run prints the candidates for the last word of a command line, one line WORD TAB
@@ -39,8 +39,8 @@ func (c *completeCmd) Run(inv *invocation) error {
 	case clidoc.ValueFile:
 		fmt.Fprintln(inv.out, completeFiles)
 		return nil
-	case clidoc.ValueFolder:
-		fmt.Fprintln(inv.out, completeFolders)
+	case clidoc.ValueDirectory:
+		fmt.Fprintln(inv.out, completeDirectories)
 		return nil
 	}
 	candidates, err := inv.candidates(e)

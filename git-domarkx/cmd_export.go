@@ -11,7 +11,7 @@ import (
 
 type exportCmd struct {
 	Format   string `required:"" placeholder:"F" help:"md, json, agent-chatter, zeus, openpocket, or an agent: claude-code, codex, gemini, qwen, copilot, opencode or pi."`
-	Output   string `short:"o" placeholder:"PATH" help:"Write to a file, which is replaced only when all is written, or at the format's own path below a folder."`
+	Output   string `short:"o" placeholder:"PATH" help:"Write to a file, which is replaced only when all is written, or at the format's own path below a directory."`
 	Strict   bool   `help:"Refuse what would lose something."`
 	Team     string `placeholder:"ID" help:"Refuse a session of another team; give this one to a session that has none."`
 	Revision string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID."`
@@ -26,8 +26,8 @@ came in another format, it makes a document that the format's own program reads.
 What the format cannot hold is listed on standard error, for the first ten messages that lose
 the same, and counted for the others; with --strict nothing is written then.
 
-When the output is a folder, or ends with a slash, the document is written where the format's
-program keeps it below that folder, and its path is printed: for agent-chatter
+When the output is a directory, or ends with a slash, the document is written where the format's
+program keeps it below that directory, and its path is printed: for agent-chatter
 TEAM/TIME-SESSION.json, for pi --FOLDER--/TIME_ID.jsonl, for openpocket session-ID.md, for md
 and json the session's name with the extension. A file that has something else is never
 overwritten there for agent-chatter, openpocket and pi.
@@ -90,7 +90,7 @@ func (c *exportCmd) Run(inv *invocation) error {
 		}
 		return sessions.RememberExport(inv.ctx, export, "")
 	}
-	if isFolder := err == nil && info.IsDir() || strings.HasSuffix(c.Output, "/"); !isFolder {
+	if isDirectory := err == nil && info.IsDir() || strings.HasSuffix(c.Output, "/"); !isDirectory {
 		if err := export.WriteFile(c.Output); err != nil || revision.Message >= 0 {
 			return err
 		}

@@ -18,7 +18,7 @@ Makes a session that begins with another's messages, up to and including message
 one is named. The messages are shared, not copied.
 
 The new session gets a workspace of its own, which begins with the version that message K
-left. Where the original works on a folder of the work tree, the fork works on a copy.
+left. Where the original works on a directory of the work tree, the fork works on a copy.
 Both go on independently.
 
 The new session of an imported one is a new session for the other program too: it has

@@ -15,8 +15,8 @@ type importCmd struct {
 	As     string    `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
 	Format string    `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket, or an agent (claude-code, codex, gemini, qwen, copilot, cursor, opencode, pi). Recognised by content unless given."`
 	Links  linksFlag `placeholder:"[=WS]" help:"Link messages to the workspace versions that the documents state, where the session's workspace, or WS, has them."`
-	Attach []string  `placeholder:"PATH" sep:"none" help:"Keep this file with the session, by its path below the document's folder. Can be given several times, for one document."`
-	Paths  []string  `arg:"" name:"PATH" help:"A file, a folder, or - for standard input, which needs --as."`
+	Attach []string  `placeholder:"PATH" sep:"none" help:"Keep this file with the session, by its path below the document's directory. Can be given several times, for one document."`
+	Paths  []string  `arg:"" name:"PATH" help:"A file, a directory, or - for standard input, which needs --as."`
 }
 
 // A linksFlag is an option with an optional value.
@@ -53,7 +53,7 @@ the transcripts of the agents pi, Claude Code (claude-code), Codex (codex), Gemi
 (opencode, its export).
 
 A session is named by --as, else by the file's name without its extension; inside an
-imported folder, by its path below that folder. Characters that a name cannot have
+imported directory, by its path below that directory. Characters that a name cannot have
 become "-". When a session from another source has the name already, the new one gets
 "-2"; --as refuses such a name instead.
 
@@ -88,13 +88,13 @@ snapshot either. When its program went on with it, the session gets what the pro
 added: messages that the session has already are the same messages, and what the format
 cannot hold stays.
 
-In a folder only documents that are recognised as sessions are taken; hidden files and
+In a directory only documents that are recognised as sessions are taken; hidden files and
 those that Git ignores are passed over, and a line says how many others there were. A
 file that is named is always tried. When one of several documents is bad, the others
 are imported.
 
 ` + "`" + `[include](path)` + "`" + ` and ` + "`" + `[include](path#N)` + "`" + ` in a document read only inside its own
-folder. What they include is stored with the snapshot.
+directory. What they include is stored with the snapshot.
 
 A file without a message, and a new one with headings of another dialect (## system, ## tool),
 is refused, unless --format md insists that it is a session. An empty file, and one with front
@@ -110,11 +110,11 @@ not found there is reported. Use that for documents that you trust: what is link
 pushed with the session.
 
 Images that a Markdown document or a snapshot shows, as ` + "`![...](shot.png)`" + `, are kept with
-the session when the document itself is named, not a folder with it: PNG, JPEG, GIF, WebP and
+the session when the document itself is named, not a directory with it: PNG, JPEG, GIF, WebP and
 AVIF files by their content, of at most 16 MiB each and 100 MiB together, inside the document's
-folder. Symbolic links, hidden files, and what Git ignores are left out. Standard error
+directory. Symbolic links, hidden files, and what Git ignores are left out. Standard error
 lists each file that is kept, and why another one is not. --attach keeps any other file inside that
-folder; for standard input it is the current folder. Attached files are pushed and exported along,
+directory; for standard input it is the current directory. Attached files are pushed and exported along,
 and a mount shows them beside the session. Transcripts of other programs, text from a model and
 append never bring files.
 
@@ -215,7 +215,7 @@ func (c *importCmd) checkAs() error {
 		return usagef("--as names one document, not %d; import them one by one", len(c.Paths))
 	}
 	if info, err := os.Stat(c.Paths[0]); err == nil && info.IsDir() {
-		return usagef("--as names one document, and %q is a folder", c.Paths[0])
+		return usagef("--as names one document, and %q is a directory", c.Paths[0])
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func printImport(inv *invocation, asJSON bool, result importer.Result) error {
 	}
 	for _, k := range result.Kept {
 		if !inv.opts.Quiet {
-			fmt.Fprintf(inv.err, "%s: its files were stored as version %s of the workspace %s\n", visibleLine(k.Folder), k.Version.ID[:12], k.Version.Workspace)
+			fmt.Fprintf(inv.err, "%s: its files were stored as version %s of the workspace %s\n", visibleLine(k.Directory), k.Version.ID[:12], k.Version.Workspace)
 		}
 	}
 	if result.Empty > 0 && !inv.opts.Quiet {

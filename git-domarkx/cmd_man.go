@@ -13,8 +13,8 @@ import (
 )
 
 type manCmd struct {
-	Write   string   `placeholder:"DIR" help:"Write the pages of all commands into a folder instead."`
-	Install bool     `help:"Write them where man(1) looks for those of this program instead, and print the folder."`
+	Write   string   `placeholder:"DIR" help:"Write the pages of all commands into a directory instead."`
+	Install bool     `help:"Write them where man(1) looks for those of this program instead, and print the directory."`
 	Command []string `arg:"" optional:"" name:"COMMAND" help:"The command; without one, the program."`
 }
 
@@ -26,9 +26,9 @@ entry". This puts them where they are found:
 
     git domarkx man --install
 
-That is share/man/man1 beside the bin folder that the program is in, where man(1) looks
+That is share/man/man1 beside the bin directory that the program is in, where man(1) looks
 because the program is on PATH. Where you may not write there, write them elsewhere,
-and name that folder in MANPATH (the colon keeps man's own folders):
+and name that directory in MANPATH (the colon keeps man's own directories):
 
     git domarkx man --write ~/man/man1
     export MANPATH=~/man:
@@ -51,7 +51,7 @@ func (c *manCmd) Run(inv *invocation) error {
 	case c.Install:
 		dir, err := manualDir()
 		if err != nil {
-			return fmt.Errorf("finding the folder for manual pages: %w", err)
+			return fmt.Errorf("finding the directory for manual pages: %w", err)
 		}
 		if err := writeManuals(inv.model, dir); err != nil {
 			return fmt.Errorf("%w; git domarkx man --write DIR writes them elsewhere", err)

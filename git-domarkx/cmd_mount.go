@@ -12,7 +12,7 @@ import (
 type mountCmd struct {
 	pathOption
 	Foreground bool   `help:"Stay in the foreground until the mount ends."`
-	Dir        string `arg:"" optional:"" name:"DIR" help:"The folder; made when it is not there."`
+	Dir        string `arg:"" optional:"" name:"DIR" help:"The directory; made when it is not there."`
 }
 
 func (mountCmd) Help() string {
@@ -24,13 +24,13 @@ Shows the repository's sessions as files:
     snapshots/NAME/               every snapshot, as .md and .json; read-only
     messages/NAME/                every message; read-only; "workspace" in it leads to
                                   the version of the workspace that its calls left
-    workspaces/NAME/              every version of a workspace, as folders; read-only
+    workspaces/NAME/              every version of a workspace, as directories; read-only
     errors/NAME.md                a save that did not parse or had to be merged, and why
 
-Without DIR it is domarkx.mount.dir, else a folder under your runtime directory
+Without DIR it is domarkx.mount.dir, else a directory under your runtime directory
 ($XDG_RUNTIME_DIR). The command returns when the mount is usable; a process of its own
 serves it until "git domarkx unmount". A mount that died is cleaned up by the next one on
-its folder.
+its directory.
 
 When an editor's save returns, the bytes are on the disk; the snapshot follows within a
 second. Saving what is there already makes none. A save that does not parse loses
@@ -38,13 +38,13 @@ nothing: the file keeps it, errors/ says what is wrong, and the session stays on
 last good snapshot.
 
 In workspaces/ any program works as on files on the disk. All there belongs to nobody and
-cannot be changed; "git domarkx checkout" writes a version to a folder of yours.
+cannot be changed; "git domarkx checkout" writes a version to a directory of yours.
 
 FUSE is needed: the package fuse3 on Debian and Ubuntu, macFUSE on macOS.
 
 ## Output
 
-The folder.
+The directory.
 
 ## Files
 

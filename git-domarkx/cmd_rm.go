@@ -11,8 +11,8 @@ type rmCmd struct {
 func (rmCmd) Help() string {
 	return `
 Moves sessions and their workspaces to the trash. What changed in the workspace since the
-last call is committed first; what it has on this machine (private folders, containers,
-databases; not a folder of the work tree) is removed. "git domarkx restore NAME" brings it back until gc empties
+last call is committed first; what it has on this machine (private directories, containers,
+databases; not a directory of the work tree) is removed. "git domarkx restore NAME" brings it back until gc empties
 the trash, after gc.reflogExpireUnreachable (30 days unless set). The next push removes
 it from the remote.
 

@@ -21,7 +21,7 @@ are live on this machine, and sessions that are not trusted.
 
     KIND  NAME  DETAIL
 
-- ` + "`" + `mount` + "`" + `: NAME is the folder, DETAIL says who serves it, and whether that process ended or does not answer.
+- ` + "`" + `mount` + "`" + `: NAME is the directory, DETAIL says who serves it, and whether that process ended or does not answer.
 - ` + "`" + `pending` + "`" + `: a mount has a save of the session that is not in it yet; DETAIL says why. Commands refuse
   the session until it is.
 - ` + "`" + `draft` + "`" + `: a save in a mount did not parse; DETAIL says where it is wrong.
@@ -31,7 +31,7 @@ are live on this machine, and sessions that are not trusted.
 - ` + "`" + `ahead` + "`" + `, ` + "`" + `behind` + "`" + `, ` + "`" + `diverged` + "`" + `: the session has more here, there, or on both sides; DETAIL is the remote.
 - ` + "`" + `only there` + "`" + `: the remote, which is DETAIL, has a session that is not here.
 - ` + "`" + `live` + "`" + `, ` + "`" + `dirty` + "`" + `, ` + "`" + `busy` + "`" + `: the workspace NAME has resources on this machine, which are DETAIL; they hold
-  changes that are in no version; another process works with them. Only folders are looked
+  changes that are in no version; another process works with them. Only directories are looked
   into.
 - ` + "`" + `outdated` + "`" + `: the workspace has a newer version than its resources, after a kill or a pull; the next
   call brings them there.

@@ -56,7 +56,7 @@ them.
 
 Some things need your own configuration besides: commands without confinement
 (domarkx.sandbox), and for containers, databases and repositories the network
-(domarkx.allowNetwork), host folders (domarkx.allowMount), DSNs (domarkx.allowDSN) and
+(domarkx.allowNetwork), host directories (domarkx.allowMount), DSNs (domarkx.allowDSN) and
 URLs (domarkx.allowURL).
 ` + projectHelp + `
 ## Output

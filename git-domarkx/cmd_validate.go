@@ -8,7 +8,7 @@ import (
 )
 
 type validateCmd struct {
-	Paths []string `arg:"" name:"PATH" help:"A file, a folder, or - for standard input."`
+	Paths []string `arg:"" name:"PATH" help:"A file, a directory, or - for standard input."`
 }
 
 func (validateCmd) Help() string {

@@ -9,12 +9,12 @@ type workspaceCheckoutCmd struct {
 	pathOption
 	Yes      bool   `help:"Write what the help of checkout names as risky, too."`
 	Revision string `arg:"" name:"WS[@OID]" help:"A workspace, WS~2 or WS@OID."`
-	Dir      string `arg:"" name:"DIR" help:"A folder that is empty or not there."`
+	Dir      string `arg:"" name:"DIR" help:"A directory that is empty or not there."`
 }
 
 func (workspaceCheckoutCmd) Help() string {
 	return `
-Writes a version of a workspace to a folder, each resource to DIR/RESOURCE, as "git
+Writes a version of a workspace to a directory, each resource to DIR/RESOURCE, as "git
 domarkx checkout" does for a message. That of a workspace without a session of its
 name counts as untrusted.
 

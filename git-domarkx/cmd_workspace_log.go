@@ -46,7 +46,7 @@ refs/domarkx/workspaces/WS".
 
     OID  DATE  NUMBER  SUBJECT
 
-The number is that of the version's folder in a mount.
+The number is that of the version's directory in a mount.
 `
 }
 

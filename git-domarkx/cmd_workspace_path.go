@@ -3,14 +3,14 @@ package main
 type workspacePathCmd struct {
 	jsonOption
 	Workspace string `arg:"" name:"WS" help:"The workspace."`
-	Resource  string `arg:"" optional:"" name:"RESOURCE" help:"One of its resources; without it, all that are folders."`
+	Resource  string `arg:"" optional:"" name:"RESOURCE" help:"One of its resources; without it, all that are directories."`
 }
 
 func (workspacePathCmd) Help() string {
 	return `
-Prints the folders of this machine in which a workspace is live, one a line, in the
+Prints the directories of this machine in which a workspace is live, one a line, in the
 order of the document. It creates nothing: a workspace becomes live on a machine with the
-first call there. A resource that is no folder, such as a database, has no path.
+first call there. A resource that is no directory, such as a database, has no path.
 
 ## Output
 

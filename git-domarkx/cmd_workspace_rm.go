@@ -11,7 +11,7 @@ type workspaceRmCmd struct {
 func (workspaceRmCmd) Help() string {
 	return `
 Commits what is live as a version, removes what the workspace has on this machine
-(private folders, containers, databases; not a folder of the work tree), and moves the
+(private directories, containers, databases; not a directory of the work tree), and moves the
 workspace to the trash. "git domarkx restore WS" brings it back until gc empties the
 trash. Versions that messages are linked to stay with their sessions.
 

@@ -18,7 +18,7 @@ type zeusListCmd struct {
 func (zeusListCmd) Help() string {
 	return `
 Lists the agents of all snapshots of Zeus: of the sessions that were saved or imported as
-such, and of the files in Zeus's own folder that are not sessions here. The newest snapshot
+such, and of the files in Zeus's own directory that are not sessions here. The newest snapshot
 comes first, by its name.
 
 ## Output

@@ -21,23 +21,23 @@ type zeusRestoreCmd struct {
 	SessionDir    string `placeholder:"DIR" help:"Where to write transcripts that are missing, instead of to their own place."`
 	agentRows
 
-	Name string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; or a snapshot in Zeus's folder, by its name or path."`
+	Name string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; or a snapshot in Zeus's directory, by its name or path."`
 }
 
 func (zeusRestoreCmd) Help() string {
 	return `
 Starts the agents of a snapshot again: each in a kitty of its own or a session of tmux, as
-it was, in its folder, with its transcript. The program that is started is the user's own
+it was, in its directory, with its transcript. The program that is started is the user's own
 setting (see git domarkx help zeus), never one that the snapshot names.
 
 When one of the agents runs already, nothing is started. With --if-running=skip those that
 run are left as they are; with --if-running=replace they are closed first. A session of tmux
 that has the name of one in the snapshot is that agent's problem alone: it fails, is
-skipped, or the session is closed. An agent whose folder no longer exists starts in the home
-folder, with a warning.
+skipped, or the session is closed. An agent whose directory no longer exists starts in the home
+directory, with a warning.
 
 A transcript that is missing is written from what was kept with the session: to its own
-place, or into the folder of --session-dir, and then the agent is started with that one. A file
+place, or into the directory of --session-dir, and then the agent is started with that one. A file
 that is there is never replaced. As a snapshot can come from anybody, only what is a
 session of pi is written, and only to a name that ends in .jsonl.
 

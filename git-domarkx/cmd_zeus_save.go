@@ -29,7 +29,7 @@ type zeusSaveCmd struct {
 func (zeusSaveCmd) Help() string {
 	return `
 Finds the agents of Zeus that are live, in windows of kitty and sessions of tmux, and saves
-which they are, as a session here and as a snapshot in Zeus's own folder, both called
+which they are, as a session here and as a snapshot in Zeus's own directory, both called
 TIME-NAME. The transcript of each agent is kept with the session; "git domarkx show
 --attachment" prints one, by the session_sha256 of its message.
 

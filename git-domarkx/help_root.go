@@ -38,10 +38,10 @@ result; the help of each command lists their members. log, show and diff use Git
 
 These are read with git config:
 
-- ` + "`domarkx.mount.dir`" + `: the folder that mount uses when none is given.
+- ` + "`domarkx.mount.dir`" + `: the directory that mount uses when none is given.
 - ` + "`domarkx.remote`" + `: the remote that push, fetch and pull use when none is given; else the only one, or origin.
 - ` + "`domarkx.allowNetwork`" + `: whether containers may reach the network; false unless set.
-- ` + "`domarkx.allowMount`" + `, ` + "`domarkx.allowDSN`" + `, ` + "`domarkx.allowURL`" + `: a host folder that containers may see, a database that may be used, the beginning of the URLs that may be cloned or that MCP servers may have; each any number of times.
+- ` + "`domarkx.allowMount`" + `, ` + "`domarkx.allowDSN`" + `, ` + "`domarkx.allowURL`" + `: a host directory that containers may see, a database that may be used, the beginning of the URLs that may be cloned or that MCP servers may have; each any number of times.
 - ` + "`domarkx.sandbox`" + `: false lets the commands of local shells run without confinement.
 - ` + "`color.domarkx`" + `, ` + "`color.ui`" + `: auto, always or never.
 - ` + "`core.editor`" + `, ` + "`core.pager`" + `: as for Git.

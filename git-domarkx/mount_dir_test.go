@@ -50,7 +50,7 @@ func TestMountDir(t *testing.T) {
 	git(t, "config", "--unset", "domarkx.mount.dir")
 	got, err := in(t, map[string]string{"XDG_RUNTIME_DIR": runtime}).mountDir("")
 	if err != nil || !strings.HasPrefix(got, filepath.Join(runtime, "git-domarkx", filepath.Base(top))+"-") {
-		t.Errorf("got %q, %v; expected a folder below %q", got, err, runtime)
+		t.Errorf("got %q, %v; expected a directory below %q", got, err, runtime)
 	}
 	if again, err := in(t, map[string]string{"XDG_RUNTIME_DIR": runtime}).mountDir(""); err != nil || again != got {
 		t.Errorf("got %q, %v the second time, expected %q", again, err, got)
@@ -82,7 +82,7 @@ func TestRuntimeDirIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := privateTemporary(); !errors.Is(err, domarkx.ErrInvalid) {
-		t.Errorf("a folder that others can read: got %v, expected it to be refused", err)
+		t.Errorf("a directory that others can read: got %v, expected it to be refused", err)
 	}
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
@@ -107,9 +107,9 @@ func TestMakeMountPoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := makeMountPoint(dir); !errors.Is(err, domarkx.ErrInvalid) {
-		t.Errorf("a folder with a file in it: got %v, expected it to be refused", err)
+		t.Errorf("a directory with a file in it: got %v, expected it to be refused", err)
 	}
 	if err := makeMountPoint(file); err == nil {
-		t.Error("a file was taken for a folder")
+		t.Error("a file was taken for a directory")
 	}
 }

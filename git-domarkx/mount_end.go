@@ -33,7 +33,7 @@ func (inv *invocation) unmountDir(named string) (string, error) {
 			dirs = append(dirs, m.dir)
 		}
 		slices.Sort(dirs)
-		return "", usagef("the repository is mounted on several folders; name one of them: %s", strings.Join(dirs, ", "))
+		return "", usagef("the repository is mounted on several directories; name one of them: %s", strings.Join(dirs, ", "))
 	}
 	return dir, nil
 }

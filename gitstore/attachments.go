@@ -79,7 +79,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 func (b *builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attachment) (odb.ID, error) {
 	var known []odb.ID
 	for _, root := range roots {
-		id, err := folder(root, attachmentsName)
+		id, err := directory(root, attachmentsName)
 		if err != nil {
 			return odb.ID{}, err
 		}
@@ -87,16 +87,16 @@ func (b *builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attach
 			known = append(known, id)
 		}
 	}
-	folders := map[string][]odb.TreeEntry{}
+	directories := map[string][]odb.TreeEntry{}
 	for _, a := range added {
 		if !codec.IsSHA256(a.SHA256) {
 			return odb.ID{}, fmt.Errorf("attachment %q: %w, expected a SHA-256", a.SHA256, domarkx.ErrInvalid)
 		}
-		entries, err := file(folders[a.SHA256[:2]], a.SHA256[2:], a.Blob)
+		entries, err := file(directories[a.SHA256[:2]], a.SHA256[2:], a.Blob)
 		if err != nil {
 			return odb.ID{}, err
 		}
-		folders[a.SHA256[:2]] = entries
+		directories[a.SHA256[:2]] = entries
 	}
 	switch {
 	case len(added) == 0 && len(known) == 0:
@@ -104,11 +104,11 @@ func (b *builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attach
 	case len(added) == 0 && len(known) == 1:
 		return known[0], nil
 	}
-	return b.unionOfFolders(known, folders)
+	return b.unionOfDirectories(known, directories)
 }
 
-// unionOfFolders returns the tree of the directories in some trees, and of further ones.
-func (b *builder) unionOfFolders(known []odb.ID, folders map[string][]odb.TreeEntry) (odb.ID, error) {
+// unionOfDirectories returns the tree of the directories in some trees, and of further ones.
+func (b *builder) unionOfDirectories(known []odb.ID, directories map[string][]odb.TreeEntry) (odb.ID, error) {
 	below := map[string][]odb.ID{}
 	for _, id := range known {
 		entries, err := b.tree(id)
@@ -124,7 +124,7 @@ func (b *builder) unionOfFolders(known []odb.ID, folders map[string][]odb.TreeEn
 			}
 		}
 	}
-	for name := range folders {
+	for name := range directories {
 		if _, ok := below[name]; !ok {
 			below[name] = nil
 		}
@@ -132,10 +132,10 @@ func (b *builder) unionOfFolders(known []odb.ID, folders map[string][]odb.TreeEn
 	var top []odb.TreeEntry
 	for name, ids := range below {
 		var id odb.ID
-		if len(ids) == 1 && folders[name] == nil {
+		if len(ids) == 1 && directories[name] == nil {
 			id = ids[0]
 		} else {
-			entries, err := b.unionOfFiles(ids, folders[name])
+			entries, err := b.unionOfFiles(ids, directories[name])
 			if err != nil {
 				return odb.ID{}, fmt.Errorf("%s/%s: %w", attachmentsName, name, err)
 			}
@@ -183,7 +183,7 @@ func (r reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	if err != nil {
 		return nil, err
 	}
-	top, err := folder(root, attachmentsName)
+	top, err := directory(root, attachmentsName)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (r reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob,
 	if err != nil {
 		return domarkx.Blob{}, err
 	}
-	id, err := folder(top, digest[:2])
+	id, err := directory(top, digest[:2])
 	if err != nil || id.IsZero() {
 		return domarkx.Blob{}, err
 	}

@@ -128,7 +128,7 @@ func TestAttachments(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"changed":       {path: "other"},
 		"name":          {"attachments/ab/x": "x"},
-		"no folder":     {"attachments/ab": "x"},
+		"no directory":  {"attachments/ab": "x"},
 		"pointer alone": {path: pointer},
 	} {
 		if name == "pointer alone" {

@@ -106,7 +106,7 @@ func manySessions(tb testing.TB, s *gitstore.Store, sessions, messages int) {
 			if err != nil {
 				return err
 			}
-			if err := tx.Set(ctx, fmt.Sprintf("folder%d/session%d", i%50, i), info.ID); err != nil {
+			if err := tx.Set(ctx, fmt.Sprintf("directory%d/session%d", i%50, i), info.ID); err != nil {
 				return err
 			}
 		}

@@ -26,11 +26,11 @@ func (r reader) walk(ctx context.Context, conversation odb.ID, messages int, vis
 		if depth == len(spans)-1 {
 			return visit(leafOf(first), id)
 		}
-		folders, err := r.folders(depth, first, messages, id)
+		directories, err := r.directories(depth, first, messages, id)
 		if err != nil {
 			return err
 		}
-		for i, e := range folders {
+		for i, e := range directories {
 			if err := level(depth+1, first+i*spans[depth], e.ID); err != nil {
 				return err
 			}
@@ -40,9 +40,9 @@ func (r reader) walk(ctx context.Context, conversation odb.ID, messages int, vis
 	return level(0, 0, conversation)
 }
 
-// folders returns the subdirectories of the directory of a level whose first message is first, in
+// directories returns the subdirectories of the directory of a level whose first message is first, in
 // order, in a conversation of that many messages.
-func (r reader) folders(level, first, messages int, id odb.ID) ([]odb.TreeEntry, error) {
+func (r reader) directories(level, first, messages int, id odb.ID) ([]odb.TreeEntry, error) {
 	entries, err := r.tree(id)
 	if err != nil {
 		return nil, err
@@ -53,22 +53,22 @@ func (r reader) folders(level, first, messages int, id odb.ID) ([]odb.TreeEntry,
 		want = min(want, nodeWidth)
 	}
 	if len(entries) != want {
-		return nil, fmt.Errorf("%s: %w: %d folders, expected %d", where(), domarkx.ErrCorrupt, len(entries), want)
+		return nil, fmt.Errorf("%s: %w: %d directories, expected %d", where(), domarkx.ErrCorrupt, len(entries), want)
 	}
 	for i := range entries {
-		if entries[i].Name == folderName(level, i) && entries[i].IsTree() {
+		if entries[i].Name == directoryName(level, i) && entries[i].IsTree() {
 			continue
 		}
-		if e := odb.FindEntry(entries, folderName(level, i)); e.IsTree() { // above 9,999 the order of names is not that of numbers
+		if e := odb.FindEntry(entries, directoryName(level, i)); e.IsTree() { // above 9,999 the order of names is not that of numbers
 			ordered := make([]odb.TreeEntry, len(entries))
 			for i := range ordered {
-				if ordered[i] = odb.FindEntry(entries, folderName(level, i)); !ordered[i].IsTree() {
-					return nil, fmt.Errorf("%s: %w: no folder %s", where(), domarkx.ErrCorrupt, folderName(level, i))
+				if ordered[i] = odb.FindEntry(entries, directoryName(level, i)); !ordered[i].IsTree() {
+					return nil, fmt.Errorf("%s: %w: no directory %s", where(), domarkx.ErrCorrupt, directoryName(level, i))
 				}
 			}
 			return ordered, nil
 		}
-		return nil, fmt.Errorf("%s: %w: no folder %s", where(), domarkx.ErrCorrupt, folderName(level, i))
+		return nil, fmt.Errorf("%s: %w: no directory %s", where(), domarkx.ErrCorrupt, directoryName(level, i))
 	}
 	return entries, nil
 }
@@ -148,12 +148,12 @@ func (r reader) leafBelow(top odb.ID, k int) (odb.ID, error) {
 		if err != nil {
 			return odb.ID{}, err
 		}
-		if id, err = folder(entries, name); err != nil {
+		if id, err = directory(entries, name); err != nil {
 			return odb.ID{}, err
 		}
 	}
 	if id.IsZero() {
-		return odb.ID{}, fmt.Errorf("folder of number %d: %w: it is missing", k, domarkx.ErrCorrupt)
+		return odb.ID{}, fmt.Errorf("directory of number %d: %w: it is missing", k, domarkx.ErrCorrupt)
 	}
 	return id, nil
 }

@@ -77,13 +77,13 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 	var entries []odb.TreeEntry
 	if !old.IsZero() {
 		var err error
-		if entries, err = c.reader.folders(level, first, c.old, old); err != nil {
+		if entries, err = c.reader.directories(level, first, c.old, old); err != nil {
 			return odb.ID{}, err
 		}
 		stay := (c.kept - first + spans[level] - 1) / spans[level]
 		entries = entries[:min(len(entries), stay)]
 	}
-	knownFolders, err := c.subfolders(known)
+	knownDirectories, err := c.subdirectories(known)
 	if err != nil {
 		return odb.ID{}, err
 	}
@@ -102,8 +102,8 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 		} else if !more {
 			break
 		}
-		name := folderName(level, i)
-		id, err := c.node(ctx, level+1, first+i*span, odb.ID{}, knownFolders[name])
+		name := directoryName(level, i)
+		id, err := c.node(ctx, level+1, first+i*span, odb.ID{}, knownDirectories[name])
 		if err != nil {
 			return odb.ID{}, err
 		}
@@ -112,8 +112,8 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 	return writeTree(c.write, entries, known...)
 }
 
-// subfolders returns the subdirectories of trees by name.
-func (c *conversationBuilder) subfolders(trees []odb.ID) (map[string][]odb.ID, error) {
+// subdirectories returns the subdirectories of trees by name.
+func (c *conversationBuilder) subdirectories(trees []odb.ID) (map[string][]odb.ID, error) {
 	byName := map[string][]odb.ID{}
 	for _, id := range trees {
 		entries, err := c.reader.tree(id)

@@ -30,7 +30,7 @@ func (r reader) Files(ctx context.Context, snapshot string) ([]domarkx.AttachedF
 }
 
 func (r reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.AttachedFile, error) {
-	id, err := folder(root, attachmentsName)
+	id, err := directory(root, attachmentsName)
 	if err != nil || id.IsZero() {
 		return nil, err
 	}
@@ -81,11 +81,11 @@ func (f fileRecords) live() map[string][]string {
 
 // addFileRecords adds the records in the attachments directory of a snapshot.
 func (r reader) addFileRecords(ctx context.Context, records fileRecords, attachments odb.ID) error {
-	folders, err := r.tree(attachments)
+	directories, err := r.tree(attachments)
 	if err != nil {
 		return fmt.Errorf("%s: %w", attachmentsName, err)
 	}
-	for _, f := range folders {
+	for _, f := range directories {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (b *builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 	}
 	known := fileRecords{}
 	for _, root := range roots {
-		id, err := folder(root, attachmentsName)
+		id, err := directory(root, attachmentsName)
 		if err == nil && !id.IsZero() {
 			err = b.addFileRecords(context.Background(), known, id)
 		}
@@ -198,12 +198,12 @@ func (b *builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 // A fileCache caches the records in directories of attachments by the ids of their trees. A nil
 // fileCache caches nothing.
 type fileCache struct {
-	mu      sync.Mutex
-	folders map[odb.ID]fileRecords
+	mu          sync.Mutex
+	directories map[odb.ID]fileRecords
 }
 
-// maxCachedFolders is the maximum number of cached directories.
-const maxCachedFolders = 1 << 14
+// maxCachedDirectories is the maximum number of cached directories.
+const maxCachedDirectories = 1 << 14
 
 func (c *fileCache) get(id odb.ID) (fileRecords, bool) {
 	if c == nil {
@@ -211,7 +211,7 @@ func (c *fileCache) get(id odb.ID) (fileRecords, bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	records, ok := c.folders[id]
+	records, ok := c.directories[id]
 	return records, ok
 }
 
@@ -221,8 +221,8 @@ func (c *fileCache) put(id odb.ID, records fileRecords) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.folders == nil || len(c.folders) >= maxCachedFolders {
-		c.folders = map[odb.ID]fileRecords{}
+	if c.directories == nil || len(c.directories) >= maxCachedDirectories {
+		c.directories = map[odb.ID]fileRecords{}
 	}
-	c.folders[id] = records
+	c.directories[id] = records
 }

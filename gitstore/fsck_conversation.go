@@ -18,9 +18,9 @@ type conversationCheck struct {
 	seen     map[odb.ID]bool // directories of the snapshot; they cannot repeat, since ids of messages differ
 }
 
-// folder checks the directory of a level whose first message is first; base is the directory at its
+// directory checks the directory of a level whose first message is first; base is the directory at its
 // place in the base, if any.
-func (w *conversationCheck) folder(ctx context.Context, level, first int, id, base odb.ID) error {
+func (w *conversationCheck) directory(ctx context.Context, level, first int, id, base odb.ID) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (w *conversationCheck) folder(ctx context.Context, level, first int, id, ba
 	if id == base && count == countBefore {
 		return nil
 	}
-	key := blobKey(fmt.Sprintf("folder %d %d", level, count), domarkx.Blob{ID: id.String()})
+	key := blobKey(fmt.Sprintf("directory %d %d", level, count), domarkx.Blob{ID: id.String()})
 	if level == len(spans)-1 || w.trees.has(key) {
 		w.same = min(w.same, first)
 	}
@@ -40,22 +40,22 @@ func (w *conversationCheck) folder(ctx context.Context, level, first int, id, ba
 		if level == len(spans)-1 {
 			return w.leaf(ctx, first, count, id, base)
 		}
-		folders, err := w.folders(level, first, w.messages, id)
+		directories, err := w.directories(level, first, w.messages, id)
 		if err != nil {
 			return err
 		}
 		var old []odb.TreeEntry
 		if !base.IsZero() && countBefore > 0 {
-			if old, err = w.folders(level, first, w.before, base); err != nil {
+			if old, err = w.directories(level, first, w.before, base); err != nil {
 				return err
 			}
 		}
-		for i, f := range folders {
+		for i, f := range directories {
 			var oldID odb.ID
 			if i < len(old) {
 				oldID = old[i].ID
 			}
-			if err := w.folder(ctx, level+1, first+i*spans[level], f.ID, oldID); err != nil {
+			if err := w.directory(ctx, level+1, first+i*spans[level], f.ID, oldID); err != nil {
 				return err
 			}
 		}

@@ -51,7 +51,7 @@ func (c *checker) check(ctx context.Context, base snapshotBase, commit *codec.Co
 	if err := c.checkAttachments(base.root, root); err != nil {
 		return 0, err
 	}
-	conversation, err := folder(root, "conversation")
+	conversation, err := directory(root, "conversation")
 	if err != nil {
 		return 0, err
 	}
@@ -61,13 +61,13 @@ func (c *checker) check(ctx context.Context, base snapshotBase, commit *codec.Co
 	if info.Messages == 0 {
 		return 0, nil
 	}
-	before, err := folder(base.root, "conversation")
+	before, err := directory(base.root, "conversation")
 	if err != nil {
 		return 0, err
 	}
 	walk := conversationCheck{checker: c, messages: info.Messages, before: base.messages, same: min(info.Messages, base.messages),
 		seen: map[odb.ID]bool{}}
-	err = walk.folder(ctx, 0, 0, conversation, before)
+	err = walk.directory(ctx, 0, 0, conversation, before)
 	return walk.same, err
 }
 

@@ -38,7 +38,7 @@ func (c *checker) checkVersion(ctx context.Context, id string) error {
 		return err
 	}
 	for _, r := range v.Resources {
-		err := c.checkVersionFolder(ctx, "", r.Version, 0)
+		err := c.checkVersionDirectory(ctx, "", r.Version, 0)
 		if err == nil {
 			err = c.extents.Check(ctx, "", r.Version)
 		}
@@ -49,23 +49,23 @@ func (c *checker) checkVersion(ctx context.Context, id string) error {
 	return nil
 }
 
-// checkVersionFolder reads all files in a directory of a version.
-func (c *checker) checkVersionFolder(ctx context.Context, dir, id string, depth int) error {
+// checkVersionDirectory reads all files in a directory of a version.
+func (c *checker) checkVersionDirectory(ctx context.Context, dir, id string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if depth > version.MaxDepth {
 		return fmt.Errorf("%s: %w: it is nested in more than %d directories", version.QuotePath(dir), domarkx.ErrCorrupt, version.MaxDepth)
 	}
-	return c.blobs.once(blobKey("folder of a version", domarkx.Blob{ID: id}), func() error {
-		files, err := c.Folder(ctx, id)
+	return c.blobs.once(blobKey("directory of a version", domarkx.Blob{ID: id}), func() error {
+		files, err := c.Directory(ctx, id)
 		if err != nil {
 			return err
 		}
 		for _, f := range files {
 			switch f.Type {
 			case domarkx.Directory:
-				err = c.checkVersionFolder(ctx, path.Join(dir, f.Name), f.ID, depth+1)
+				err = c.checkVersionDirectory(ctx, path.Join(dir, f.Name), f.ID, depth+1)
 			case domarkx.Regular, domarkx.Symlink:
 				if err = c.checkContent(f.ID); err != nil {
 					err = fmt.Errorf("%s: %w", version.QuotePath(path.Join(dir, f.Name)), err)
@@ -121,19 +121,19 @@ func (c *checker) checkLinks(ctx context.Context, name, tip string) error {
 
 // checkAttachments compares the names of attachments that are not in the base with their contents.
 func (c *checker) checkAttachments(base, root []odb.TreeEntry) error {
-	top, err := folder(root, attachmentsName)
+	top, err := directory(root, attachmentsName)
 	if err != nil || top.IsZero() || top == odb.FindEntry(base, attachmentsName).ID {
 		return err
 	}
-	folders, err := c.tree(top)
+	directories, err := c.tree(top)
 	if err != nil {
 		return err
 	}
-	known, err := c.attachmentFolders(base)
+	known, err := c.attachmentDirectories(base)
 	if err != nil {
 		return err
 	}
-	for _, f := range folders {
+	for _, f := range directories {
 		if f.ID == known[f.Name] && f.IsTree() {
 			continue
 		}
@@ -144,9 +144,9 @@ func (c *checker) checkAttachments(base, root []odb.TreeEntry) error {
 	return nil
 }
 
-// attachmentFolders returns the directories of a snapshot's attachments.
-func (c *checker) attachmentFolders(root []odb.TreeEntry) (map[string]odb.ID, error) {
-	top, err := folder(root, attachmentsName)
+// attachmentDirectories returns the directories of a snapshot's attachments.
+func (c *checker) attachmentDirectories(root []odb.TreeEntry) (map[string]odb.ID, error) {
+	top, err := directory(root, attachmentsName)
 	if err != nil || top.IsZero() {
 		return nil, err
 	}
@@ -154,11 +154,11 @@ func (c *checker) attachmentFolders(root []odb.TreeEntry) (map[string]odb.ID, er
 	if err != nil {
 		return nil, err
 	}
-	folders := map[string]odb.ID{}
+	directories := map[string]odb.ID{}
 	for _, e := range entries {
-		folders[e.Name] = e.ID
+		directories[e.Name] = e.ID
 	}
-	return folders, nil
+	return directories, nil
 }
 
 func (c *checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {

@@ -19,15 +19,15 @@ func (r reader) headers(root []odb.TreeEntry) ([]domarkx.HeaderEntry, error) {
 		return nil, err
 	}
 	headers := []domarkx.HeaderEntry{first}
-	others, err := folder(root, "headers")
+	others, err := directory(root, "headers")
 	if err != nil || others.IsZero() {
 		return headers, err
 	}
-	folders, err := r.tree(others)
+	directories, err := r.tree(others)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range folders {
+	for _, f := range directories {
 		where := "headers/" + f.Name
 		rev, err := domarkx.ParseRev(f.Name)
 		if err != nil || rev.String() != f.Name || !f.IsTree() {
@@ -74,7 +74,7 @@ func (r reader) header(entries []odb.TreeEntry, named bool) (domarkx.HeaderEntry
 		name string
 		id   *string
 	}{{"includes", &h.Includes}, {"source", &h.Origin}} {
-		id, err := folder(entries, part.name)
+		id, err := directory(entries, part.name)
 		if err != nil {
 			return h, err
 		}
@@ -108,7 +108,7 @@ func (b *builder) headerTree(ctx context.Context, headers []domarkx.HeaderEntry,
 	if err != nil {
 		return nil, err
 	}
-	var folders []odb.TreeEntry
+	var directories []odb.TreeEntry
 	for i := range headers[1:] {
 		h := &headers[1+i]
 		entries, err := b.headerFiles(ctx, h, true, conversation)
@@ -119,10 +119,10 @@ func (b *builder) headerTree(ctx context.Context, headers []domarkx.HeaderEntry,
 		if err != nil {
 			return nil, err
 		}
-		folders = append(folders, odb.TreeEntry{Mode: odb.ModeTree, Name: h.Rev.String(), ID: id})
+		directories = append(directories, odb.TreeEntry{Mode: odb.ModeTree, Name: h.Rev.String(), ID: id})
 	}
-	if len(folders) > 0 {
-		id, err := b.makeTree(folders)
+	if len(directories) > 0 {
+		id, err := b.makeTree(directories)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +207,7 @@ func (r reader) Tombstones(_ context.Context, id string) ([]domarkx.Tombstone, e
 }
 
 func (r reader) tombstones(root []odb.TreeEntry) ([]domarkx.Tombstone, error) {
-	id, err := folder(root, "deleted")
+	id, err := directory(root, "deleted")
 	if err != nil || id.IsZero() {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func TestListCache(t *testing.T) {
 	manySessions(t, s, 300, 1)
 	cache := filepath.Join(dir, "domarkx", "list-cache")
 	want := list(t, s)
-	if len(want) != 300 || want[0].Name != "folder0/session0" || want[0].Messages != 1 || want[0].Subject != "import session 0" {
+	if len(want) != 300 || want[0].Name != "directory0/session0" || want[0].Messages != 1 || want[0].Subject != "import session 0" {
 		t.Fatalf("%d sessions, the first %+v", len(want), want[0])
 	}
 	sound, err := os.ReadFile(cache)
@@ -53,7 +53,7 @@ func TestListCache(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	changed := save(t, s, "folder0/session0", conversation(2))
+	changed := save(t, s, "directory0/session0", conversation(2))
 	if got := list(t, s); got[0].ID != changed.ID || got[0].Messages != 2 {
 		t.Errorf("after a change: %+v", got[0])
 	} else if diff := cmp.Diff(want[1:], got[1:]); diff != "" {

@@ -81,8 +81,8 @@ func (r reader) commit(id odb.ID) (*codec.Commit, error) {
 	return c, nil
 }
 
-// folder returns the tree of that name, or a zero id.
-func folder(entries []odb.TreeEntry, name string) (odb.ID, error) {
+// directory returns the tree of that name, or a zero id.
+func directory(entries []odb.TreeEntry, name string) (odb.ID, error) {
 	e := odb.FindEntry(entries, name)
 	if e.Name != "" && !e.IsTree() {
 		return odb.ID{}, fmt.Errorf("%s: %w: mode %o, expected a directory", name, domarkx.ErrCorrupt, e.Mode)
@@ -100,7 +100,7 @@ func stored(entries []odb.TreeEntry, name string) (domarkx.Blob, error) {
 		return domarkx.Blob{}, fmt.Errorf("%s: %w: mode %o, expected an ordinary file", name, domarkx.ErrCorrupt, e.Mode)
 	}
 	b := domarkx.Blob{ID: e.ID.String()}
-	chunks, err := folder(entries, name+codec.ChunksSuffix)
+	chunks, err := directory(entries, name+codec.ChunksSuffix)
 	if err == nil && !chunks.IsZero() {
 		b.Chunks = chunks.String()
 	}

@@ -29,7 +29,7 @@ func (tx *Tx) originTree(o *Origin) (string, error) {
 		return "", err
 	}
 	entries := []odb.TreeEntry{{Mode: odb.ModeFile, Name: "original", ID: id}}
-	tree, err := odb.EncodeTree(withFolder(entries, "segments", o.segments))
+	tree, err := odb.EncodeTree(withDirectory(entries, "segments", o.segments))
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +70,7 @@ func (r reader) Conversation(_ context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	conversation, err := folder(root, "conversation")
+	conversation, err := directory(root, "conversation")
 	if err != nil {
 		return "", err
 	}
@@ -111,7 +111,7 @@ func (r reader) Origin(_ context.Context, tree string) (*Origin, error) {
 		return nil, err
 	}
 	o.reader, o.Conversation = r, strings.TrimSuffix(string(note), "\n")
-	o.segments, err = folder(entries, "segments")
+	o.segments, err = directory(entries, "segments")
 	return o, err
 }
 

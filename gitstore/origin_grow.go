@@ -26,7 +26,7 @@ func (tx *Tx) GrowOrigin(ctx context.Context, tree string, more io.Reader, sha25
 
 // grow appends bytes to an original. It writes the last segment again, since that may be incomplete.
 func (o *Origin) grow(ctx context.Context, b *builder, more io.Reader, sha256 [32]byte) (*Origin, error) {
-	folders := fanOut{builder: b}
+	directories := fanOut{builder: b}
 	size := &counter{w: io.Discard}
 	content := io.TeeReader(more, size)
 	if o.count > 0 {
@@ -44,15 +44,15 @@ func (o *Origin) grow(ctx context.Context, b *builder, more io.Reader, sha256 [3
 		}
 		defer last.Close()
 		content = io.MultiReader(last, content)
-		if err := folders.resume(o.segments, o.count-1); err != nil {
+		if err := directories.resume(o.segments, o.count-1); err != nil {
 			return nil, err
 		}
 	}
-	if err := storeSegments(ctx, &folders, content); err != nil {
+	if err := storeSegments(ctx, &directories, content); err != nil {
 		return nil, err
 	}
-	segments, err := folders.finish()
-	return &Origin{Format: o.Format, Size: o.Size + size.n, SHA256: sha256, segments: segments, count: folders.count}, err
+	segments, err := directories.finish()
+	return &Origin{Format: o.Format, Size: o.Size + size.n, SHA256: sha256, segments: segments, count: directories.count}, err
 }
 
 // resume loads the first count files of stored directories.
@@ -84,20 +84,20 @@ func (f *fanOut) resume(top odb.ID, count int) error {
 			return nil
 		}
 		for i := range n {
-			e := odb.FindEntry(entries, folderName(level, i))
+			e := odb.FindEntry(entries, directoryName(level, i))
 			if !e.IsTree() {
-				return fmt.Errorf("folder %s of the segments: %w: it is missing", folderName(level, i), domarkx.ErrCorrupt)
+				return fmt.Errorf("directory %s of the segments: %w: it is missing", directoryName(level, i), domarkx.ErrCorrupt)
 			}
 			f.levels[level] = append(f.levels[level], e)
 		}
 		if count%spans[level] == 0 {
 			return nil // no open directory below
 		}
-		if id, err = folder(entries, folderName(level, n)); err != nil {
+		if id, err = directory(entries, directoryName(level, n)); err != nil {
 			return err
 		}
 		if id.IsZero() {
-			return fmt.Errorf("folder %s of the segments: %w: it is missing", folderName(level, n), domarkx.ErrCorrupt)
+			return fmt.Errorf("directory %s of the segments: %w: it is missing", directoryName(level, n), domarkx.ErrCorrupt)
 		}
 	}
 	return nil

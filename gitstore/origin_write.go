@@ -23,10 +23,10 @@ const segmentSize = 64 << 10
 // the part of the document that contains it, which makes deltas small. It must be used by the goroutine of
 // its transaction only.
 type OriginWriter struct {
-	tx       *Tx
-	origin   Origin
-	segments *segmentReader
-	folders  fanOut
+	tx          *Tx
+	origin      Origin
+	segments    *segmentReader
+	directories fanOut
 }
 
 // BeginOrigin starts to store a foreign document with a known digest. A document that grew shares all
@@ -35,7 +35,7 @@ func (tx *Tx) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (*O
 	if !isFormatName(format) {
 		return nil, fmt.Errorf("format name %q: %w", format, domarkx.ErrInvalid)
 	}
-	return &OriginWriter{tx: tx, origin: Origin{Format: format, SHA256: sha256}, segments: readSegments(content), folders: fanOut{builder: &tx.builder}}, nil
+	return &OriginWriter{tx: tx, origin: Origin{Format: format, SHA256: sha256}, segments: readSegments(content), directories: fanOut{builder: &tx.builder}}, nil
 }
 
 // Continue declares that the document continues the original in a tree that a reference reaches. Common
@@ -66,7 +66,7 @@ func (w *OriginWriter) Continue(ctx context.Context, tree string) error {
 			}
 		}
 	}
-	w.folders.there = there
+	w.directories.there = there
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (w *OriginWriter) Continue(ctx context.Context, tree string) error {
 // already are skipped.
 func (w *OriginWriter) Through(ctx context.Context, n int64) error {
 	for w.segments.size < n && !w.segments.ended {
-		if err := w.folders.segment(ctx, w.segments); err != nil {
+		if err := w.directories.segment(ctx, w.segments); err != nil {
 			return fmt.Errorf("original document: %w", err)
 		}
 	}
@@ -89,19 +89,19 @@ func (w *OriginWriter) Finish(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var err error
-	if w.origin.segments, err = w.folders.finish(); err != nil {
+	if w.origin.segments, err = w.directories.finish(); err != nil {
 		return "", fmt.Errorf("original document: %w", err)
 	}
-	w.origin.count, w.origin.Size = w.folders.count, w.segments.size
+	w.origin.count, w.origin.Size = w.directories.count, w.segments.size
 	return w.tx.originTree(&w.origin)
 }
 
 // storeSegments appends segments.
-func storeSegments(ctx context.Context, folders *fanOut, content io.Reader) error {
+func storeSegments(ctx context.Context, directories *fanOut, content io.Reader) error {
 	r := readSegments(content)
 	defer r.release()
 	for !r.ended {
-		if err := folders.segment(ctx, r); err != nil {
+		if err := directories.segment(ctx, r); err != nil {
 			return err
 		}
 	}

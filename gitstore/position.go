@@ -42,7 +42,7 @@ func leafPath(leaf int) string {
 	return "conversation/" + n[0] + "/" + n[1] + "/" + n[2]
 }
 
-func folderName(level, i int) string {
+func directoryName(level, i int) string {
 	if level == 0 {
 		return topName(i)
 	}

@@ -120,7 +120,7 @@ func (r reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, a
 	if err != nil {
 		return nil, nil, err
 	}
-	conversation, err := folder(root, "conversation")
+	conversation, err := directory(root, "conversation")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,7 +152,7 @@ func (r reader) Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry,
 		root, info, err := r.root(id)
 		var conversation odb.ID
 		if err == nil {
-			conversation, err = folder(root, "conversation")
+			conversation, err = directory(root, "conversation")
 		}
 		if err == nil {
 			err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
@@ -189,7 +189,7 @@ func (r reader) Entry(_ context.Context, id string, k int) (domarkx.Entry, error
 }
 
 func (r reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
-	conversation, err := folder(root, "conversation")
+	conversation, err := directory(root, "conversation")
 	if err != nil {
 		return domarkx.Entry{}, err
 	}
@@ -213,7 +213,7 @@ func (r reader) EntriesFrom(ctx context.Context, id string, k int) ([]domarkx.En
 	if err != nil {
 		return nil, err
 	}
-	conversation, err := folder(root, "conversation")
+	conversation, err := directory(root, "conversation")
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}
@@ -250,7 +250,7 @@ func (r reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	conversation, err := folder(root, "conversation")
+	conversation, err := directory(root, "conversation")
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}

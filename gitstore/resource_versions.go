@@ -14,9 +14,9 @@ func (r reader) Top(ctx context.Context, id string) (domarkx.File, error) {
 	return r.resourceVersions().Top(ctx, id)
 }
 
-// Folder returns the files in a directory of a version. See [domarkx.VersionReader].
-func (r reader) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
-	return r.resourceVersions().Folder(ctx, id)
+// Directory returns the files in a directory of a version. See [domarkx.VersionReader].
+func (r reader) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
+	return r.resourceVersions().Directory(ctx, id)
 }
 
 // Content opens the content of a file of a version. See [domarkx.VersionReader].

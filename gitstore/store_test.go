@@ -106,7 +106,7 @@ func TestNamesInUpdates(t *testing.T) {
 	}
 }
 
-func TestRenameIntoAndOutOfAFolderOfItself(t *testing.T) {
+func TestRenameIntoAndOutOfADirectoryOfItself(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()
 	tip := save(t, s, "plan", conversation(1))

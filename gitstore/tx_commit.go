@@ -40,7 +40,7 @@ func (tx *Tx) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 			return domarkx.Info{}, fmt.Errorf("conversation: %w", err)
 		}
 	}
-	dead, err := foldersNamed(roots, "deleted")
+	dead, err := directoriesNamed(roots, "deleted")
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -52,8 +52,8 @@ func (tx *Tx) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	root = withFolder(root, "conversation", conversation)
-	root = withFolder(root, "deleted", deleted)
+	root = withDirectory(root, "conversation", conversation)
+	root = withDirectory(root, "deleted", deleted)
 	return tx.commit(c, parents, roots, root, stored.Messages)
 }
 
@@ -78,7 +78,7 @@ func (tx *Tx) StoreConversation(ctx context.Context, parents []string, live iter
 }
 
 func (tx *Tx) storeConversation(ctx context.Context, build *conversationBuilder, roots [][]odb.TreeEntry, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
-	known, err := foldersNamed(roots, "conversation")
+	known, err := directoriesNamed(roots, "conversation")
 	if err != nil {
 		return nil, err
 	}
@@ -95,11 +95,11 @@ func (tx *Tx) storeConversation(ctx context.Context, build *conversationBuilder,
 	return stored, nil
 }
 
-// foldersNamed returns the directories of that name in root trees.
-func foldersNamed(roots [][]odb.TreeEntry, name string) ([]odb.ID, error) {
+// directoriesNamed returns the directories of that name in root trees.
+func directoriesNamed(roots [][]odb.TreeEntry, name string) ([]odb.ID, error) {
 	var ids []odb.ID
 	for _, root := range roots {
-		if id, err := folder(root, name); err != nil {
+		if id, err := directory(root, name); err != nil {
 			return nil, err
 		} else if !id.IsZero() {
 			ids = append(ids, id)
@@ -136,7 +136,7 @@ func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 		return domarkx.Info{}, err
 	}
 	root := roots[0]
-	old, err := folder(root, "conversation")
+	old, err := directory(root, "conversation")
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -155,17 +155,17 @@ func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 		if err != nil {
 			return domarkx.Info{}, err
 		}
-		deleted, err := folder(root, "deleted")
+		deleted, err := directory(root, "deleted")
 		if err != nil {
 			return domarkx.Info{}, err
 		}
-		root = withFolder(rest, "deleted", deleted)
+		root = withDirectory(rest, "deleted", deleted)
 	}
-	return tx.commit(c, parents, roots, withFolder(root, "conversation", conversation), kept+build.added)
+	return tx.commit(c, parents, roots, withDirectory(root, "conversation", conversation), kept+build.added)
 }
 
-// withFolder returns the entries with that directory; a zero id stands for none.
-func withFolder(entries []odb.TreeEntry, name string, id odb.ID) []odb.TreeEntry {
+// withDirectory returns the entries with that directory; a zero id stands for none.
+func withDirectory(entries []odb.TreeEntry, name string, id odb.ID) []odb.TreeEntry {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e odb.TreeEntry) bool { return e.Name == name })
 	if !id.IsZero() {
 		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
@@ -221,7 +221,7 @@ func (tx *Tx) commit(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry
 	if err != nil {
 		return info, err
 	}
-	tree, err := tx.makeTree(withFolder(root, attachmentsName, attachments))
+	tree, err := tx.makeTree(withDirectory(root, attachmentsName, attachments))
 	if err != nil {
 		return info, err
 	}

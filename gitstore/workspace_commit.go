@@ -135,16 +135,16 @@ func (r reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", codec.ManifestName, err)
 	}
-	folders := make(map[string]odb.TreeEntry, len(root))
+	directories := make(map[string]odb.TreeEntry, len(root))
 	for _, e := range root {
-		folders[e.Name] = e
+		directories[e.Name] = e
 	}
 	for _, resource := range resources {
-		if e := folders[resource.ID]; !e.IsTree() || e.ID.String() != resource.Version {
+		if e := directories[resource.ID]; !e.IsTree() || e.ID.String() != resource.Version {
 			return nil, fmt.Errorf("resource %q: %w: its directory is not the version that %s names", resource.ID, domarkx.ErrCorrupt, codec.ManifestName)
 		}
 	}
-	if len(folders) != len(root) || len(root) != len(resources)+1 {
+	if len(directories) != len(root) || len(root) != len(resources)+1 {
 		return nil, fmt.Errorf("%w: it has entries that %s does not name", domarkx.ErrCorrupt, codec.ManifestName)
 	}
 	return resources, nil

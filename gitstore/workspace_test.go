@@ -139,13 +139,13 @@ func TestWorkspaceRefs(t *testing.T) {
 		name, id string
 		want     error
 	}{
-		"back":            {"plan", one.ID, domarkx.ErrConflict},
-		"aside":           {"plan", other.ID, domarkx.ErrConflict},
-		"clash by case":   {"PLAN", one.ID, domarkx.ErrExists},
-		"clash as folder": {"plan/x", one.ID, domarkx.ErrExists},
-		"bad name":        {"a b", one.ID, domarkx.ErrInvalid},
-		"session":         {"new", session.ID, domarkx.ErrCorrupt},
-		"nothing":         {"new", strings.Repeat("1", 40), domarkx.ErrNotFound},
+		"back":               {"plan", one.ID, domarkx.ErrConflict},
+		"aside":              {"plan", other.ID, domarkx.ErrConflict},
+		"clash by case":      {"PLAN", one.ID, domarkx.ErrExists},
+		"clash as directory": {"plan/x", one.ID, domarkx.ErrExists},
+		"bad name":           {"a b", one.ID, domarkx.ErrInvalid},
+		"session":            {"new", session.ID, domarkx.ErrCorrupt},
+		"nothing":            {"new", strings.Repeat("1", 40), domarkx.ErrNotFound},
 	} {
 		if err := set(tt.name, tt.id); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", name, err, tt.want)
@@ -181,7 +181,7 @@ func TestVersionsThatCannotBe(t *testing.T) {
 	}
 	for name, change := range map[string]func(r *domarkx.ResourceVersion){
 		"no id":       func(r *domarkx.ResourceVersion) { r.ID = "" },
-		"folder":      func(r *domarkx.ResourceVersion) { r.ID = "a/b" },
+		"directory":   func(r *domarkx.ResourceVersion) { r.ID = "a/b" },
 		"dots":        func(r *domarkx.ResourceVersion) { r.ID = ".." },
 		"option":      func(r *domarkx.ResourceVersion) { r.ID = "-x" },
 		"manifest":    func(r *domarkx.ResourceVersion) { r.ID = "workspace.json" },
@@ -250,7 +250,7 @@ func TestHostileVersions(t *testing.T) {
 		"other version":     {files: edit(sound.Resources[0].Version, strings.Repeat("1", 40))},
 		"no resources":      {files: edit(`"resources"`, `"resource"`)},
 		"file beside":       {files: map[string]string{"README": "x"}},
-		"folder beside":     {files: map[string]string{"other/file": "x"}},
+		"directory beside":  {files: map[string]string{"other/file": "x"}},
 		"changed content":   {files: map[string]string{"code/file": "y"}},
 		"number":            {old: "Number: 1", new: "Number: x"},
 		"resources":         {old: "Resources: 1", new: "Resources: 2"},

@@ -90,12 +90,12 @@ func (c *committer) commit() {
 
 // BenchmarkCommit commits versions of a directory with 50,000 files.
 func BenchmarkCommit(b *testing.B) {
-	const folders, files, changed = 1000, 50, 10
+	const directories, files, changed = 1000, 50, 10
 	ours, theirs := newRepository(b), newRepository(b)
 	file := func(d, f int) string { return fmt.Sprintf("files/area%02d/part%02d/file%03d.go", d/50, d%50, f) }
 	old := time.Now().Add(-time.Hour)
 	for _, s := range []*site{ours, theirs} {
-		for d := range folders {
+		for d := range directories {
 			for f := range files {
 				s.write(file(d, f), fmt.Sprintf("package part%d\n\n// File %d of %d.\n%0500d\n", d, f, d, d*f))
 				if err := os.Chtimes(s.path(file(d, f)), old, old); err != nil {
@@ -120,7 +120,7 @@ func BenchmarkCommit(b *testing.B) {
 		round++
 		for _, s := range []*site{ours, theirs} {
 			for i := range changed {
-				s.write(file(i*folders/changed, (i+round)%files), fmt.Sprintf("round %d\n", round))
+				s.write(file(i*directories/changed, (i+round)%files), fmt.Sprintf("round %d\n", round))
 			}
 		}
 	}

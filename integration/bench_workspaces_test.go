@@ -111,10 +111,10 @@ func (s *site) resticMount(b *testing.B, dir string) string {
 
 func BenchmarkBrowse(b *testing.B) {
 	needFUSE(b)
-	const folders, files = 2000, 30
+	const directories, files = 2000, 30
 	s := newRepository(b)
 	r := rand.New(rand.NewPCG(1, 2))
-	for d := range folders {
+	for d := range directories {
 		dir := fmt.Sprintf("files/m%02d/d%04d", d%40, d)
 		for f := range files {
 			s.write(fmt.Sprintf("%s/f%02d.go", dir, f), string(prose(r, nil, 500+r.IntN(1000<<r.IntN(6)))))

@@ -236,7 +236,7 @@ func TestCompanyMount(t *testing.T) {
 			m.read(fmt.Sprintf("snapshots/%s/latest.md", name))
 		}
 		if !strings.Contains(names(), name+".md") {
-			t.Errorf("the folder lists %q", names())
+			t.Errorf("the directory lists %q", names())
 		}
 		r.domarkx("append", "--new", "-m", "appended outside", name)
 		if got := m.read("sessions/" + name + ".md"); !strings.Contains(got, "appended outside") {
@@ -246,7 +246,7 @@ func TestCompanyMount(t *testing.T) {
 	r.domarkx("rm", "s0")
 	r.domarkx("rename", "s1", "moved/s1")
 	if got := names(); strings.Contains(got, "s0.md") || strings.Contains(got, "s1.md") || !strings.Contains(got, "moved") {
-		t.Errorf("after rm and rename the folder lists %q", got)
+		t.Errorf("after rm and rename the directory lists %q", got)
 	}
 	m.end()
 	r.sound()

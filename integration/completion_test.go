@@ -25,7 +25,7 @@ func completionSite(t *testing.T) *site {
 	s.domarkx("import", "box.md")
 	s.domarkx("exec", "--yes", "box", "disk", "write_file", "path=a", "content=b")
 	s.git("remote", "add", "origin", "../origin.git")
-	s.write("folder/note.txt", "")
+	s.write("directory/note.txt", "")
 	return s
 }
 
@@ -49,7 +49,7 @@ func completions(s *site) map[string]struct{ want, not []string } {
 		"export --format=a":        {[]string{"--format=agent-chatter"}, []string{"--format=pi"}},
 		"push o":                   {[]string{"origin"}, []string{"talk"}},
 		"import t":                 {[]string{"talk.md"}, []string{"talk"}},
-		"mount f":                  {[]string{"folder"}, nil},
+		"mount f":                  {[]string{"directory"}, nil},
 		"workspace ":               {[]string{"attach", "log", "show"}, []string{"import", "talk"}},
 		"workspace log b":          {[]string{"box"}, []string{"box.md"}},
 		"workspace show box@":      {[]string{"box@" + version}, nil},

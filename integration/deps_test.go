@@ -35,15 +35,15 @@ var arrows = []arrow{
 }
 
 type arrow struct {
-	folder  string
-	may     []string
-	because string
+	directory string
+	may       []string
+	because   string
 }
 
 // owners lists the directories that alone may import a library directly.
 var owners = []struct {
-	library string
-	folders []string
+	library     string
+	directories []string
 }{
 	{"github.com/go-git/go-git", []string{"gitstore"}},
 	{"github.com/hanwen/go-fuse", []string{"fusefs"}},
@@ -68,8 +68,8 @@ func TestImportArrows(t *testing.T) {
 	for _, p := range packages {
 		own := relative(p.ImportPath)
 		for _, a := range arrows {
-			if !inFolder(own, a.folder) || slices.ContainsFunc(arrows, func(b arrow) bool {
-				return b.folder != a.folder && inFolder(b.folder, a.folder) && inFolder(own, b.folder)
+			if !inDirectory(own, a.directory) || slices.ContainsFunc(arrows, func(b arrow) bool {
+				return b.directory != a.directory && inDirectory(b.directory, a.directory) && inDirectory(own, b.directory)
 			}) {
 				continue
 			}
@@ -78,15 +78,15 @@ func TestImportArrows(t *testing.T) {
 					continue
 				}
 				other := relative(dep)
-				if !inFolder(other, a.folder) && !slices.ContainsFunc(a.may, func(f string) bool { return inFolder(other, f) }) {
+				if !inDirectory(other, a.directory) && !slices.ContainsFunc(a.may, func(f string) bool { return inDirectory(other, f) }) {
 					t.Errorf("%s depends on %s: %s", own, other, a.because)
 				}
 			}
 		}
 		for _, o := range owners {
 			for _, imp := range p.Imports {
-				if strings.HasPrefix(imp, o.library) && !slices.ContainsFunc(o.folders, func(f string) bool { return inFolder(own, f) }) {
-					t.Errorf("%s imports %s, which is for %v alone", own, imp, o.folders)
+				if strings.HasPrefix(imp, o.library) && !slices.ContainsFunc(o.directories, func(f string) bool { return inDirectory(own, f) }) {
+					t.Errorf("%s imports %s, which is for %v alone", own, imp, o.directories)
 				}
 			}
 		}
@@ -111,13 +111,13 @@ func TestModelIsPure(t *testing.T) {
 	}
 }
 
-// inFolder reports whether a package is in a directory or below it. The model's directory
+// inDirectory reports whether a package is in a directory or below it. The model's directory
 // "." contains only its own package.
-func inFolder(pkg, folder string) bool {
-	if alone, ok := strings.CutSuffix(folder, "/."); ok {
+func inDirectory(pkg, directory string) bool {
+	if alone, ok := strings.CutSuffix(directory, "/."); ok {
 		return pkg == alone
 	}
-	return pkg == folder || folder != "." && strings.HasPrefix(pkg, folder+"/")
+	return pkg == directory || directory != "." && strings.HasPrefix(pkg, directory+"/")
 }
 
 func relative(path string) string {

@@ -198,7 +198,7 @@ func TestFaultDiskFullWorkspace(t *testing.T) {
 	r.domarkx("trust", "s")
 	r.run("mkdir l; for i in $(seq 30); do head -c 20000 /dev/urandom >l/a$i; done")
 	r.run("rm l/*; for i in $(seq 30); do echo $i >l/b$i; done")
-	folder := strings.TrimSuffix(r.domarkx("workspace", "path", "s"), "\n")
+	directory := strings.TrimSuffix(r.domarkx("workspace", "path", "s"), "\n")
 	calls, rewinds, halves := 0, 0, 0
 	for step := range 16 {
 		tip := r.tip("s")
@@ -212,7 +212,7 @@ func TestFaultDiskFullWorkspace(t *testing.T) {
 		if strings.Contains(r.domarkx("status"), "loading\ts\t") {
 			halves++
 		}
-		mine := filepath.Join(folder, "mine")
+		mine := filepath.Join(directory, "mine")
 		text := fmt.Sprintf("mine %d", step)
 		written := os.WriteFile(mine, []byte(text), 0o666) == nil
 		if o := r.try("", "git-domarkx", "exec", "--exit-code", "s", "sh", "run_command", "command=cat l/* >all"); o.code != 0 {
@@ -223,13 +223,13 @@ func TestFaultDiskFullWorkspace(t *testing.T) {
 			t.Fatalf("step %d: %s", step, o)
 		}
 		r.domarkx("exec", "s", "sh", "list_dir", "path=.")
-		r.same(folder, "step", step)
+		r.same(directory, "step", step)
 		if written && !r.holds("s", "sh/mine", text) {
 			t.Fatalf("step %d: what was written by hand is in no version", step)
 		}
 		r.domarkx("rewind", "s@"+tip)
-		r.same(folder, "step", step)
-		if o := r.try("", "sh", "-c", "ls "+folder+"/l | grep -c b"); o.out != "30\n" {
+		r.same(directory, "step", step)
+		if o := r.try("", "sh", "-c", "ls "+directory+"/l | grep -c b"); o.out != "30\n" {
 			t.Fatalf("step %d: going back gives %s", step, o)
 		}
 		r.sound("step", step)

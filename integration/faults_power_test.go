@@ -194,7 +194,7 @@ func TestFaultPowerOutput(t *testing.T) {
 				args  []string
 				files map[string]string
 			}{
-				{[]string{"checkout", "s", "new/folder"}, map[string]string{"new/folder/fs/a.txt": "of a.txt", "new/folder/fs/sub/deep/b.txt": "of sub/deep/b.txt"}},
+				{[]string{"checkout", "s", "new/directory"}, map[string]string{"new/directory/fs/a.txt": "of a.txt", "new/directory/fs/sub/deep/b.txt": "of sub/deep/b.txt"}},
 				{[]string{"checkout", "s", "empty"}, map[string]string{"empty/fs/a.txt": "of a.txt", "empty/fs/sub/deep/b.txt": "of sub/deep/b.txt"}},
 				{[]string{"export", "--format", "md", "-o", "new.md", "s"}, map[string]string{"new.md": document}},
 				{[]string{"export", "--format", "md", "-o", "old.md", "s"}, map[string]string{"old.md": document}},

@@ -22,7 +22,7 @@ func outlived(text string) (found []string) {
 
 // settled fails the test unless a session's directory matches its last version, or status
 // and doctor report the difference.
-func (s *site) settled(folder string, context ...any) {
+func (s *site) settled(directory string, context ...any) {
 	s.tb.Helper()
 	status, doctor := s.domarkx("status"), s.try("", "git-domarkx", "doctor")
 	if doctor.code != 0 && !strings.Contains(doctor.out, "\t") {
@@ -36,11 +36,11 @@ func (s *site) settled(folder string, context ...any) {
 			return
 		}
 	}
-	s.same(folder, context...)
+	s.same(directory, context...)
 }
 
 // same fails the test unless a directory matches the last version of s.
-func (s *site) same(folder string, context ...any) {
+func (s *site) same(directory string, context ...any) {
 	s.tb.Helper()
 	tip := s.try("", "git", "rev-parse", "-q", "--verify", "refs/domarkx/workspaces/s")
 	if tip.code != 0 {
@@ -48,8 +48,8 @@ func (s *site) same(folder string, context ...any) {
 	}
 	out := filepath.Join(s.tb.TempDir(), "out")
 	s.domarkx("workspace", "checkout", "s", out)
-	if d := s.try("", "diff", "-r", "--no-dereference", filepath.Join(out, "sh"), folder); d.code != 0 {
-		s.tb.Fatalf("%v: the folder is not what the last version has: %s", context, d)
+	if d := s.try("", "diff", "-r", "--no-dereference", filepath.Join(out, "sh"), directory); d.code != 0 {
+		s.tb.Fatalf("%v: the directory is not what the last version has: %s", context, d)
 	}
 	if err := os.RemoveAll(out); err != nil {
 		s.tb.Fatal(err)
@@ -60,7 +60,7 @@ func (s *site) same(folder string, context ...any) {
 // survive, and the next call must succeed without a repair.
 func TestFaultKillCall(t *testing.T) {
 	t.Parallel()
-	s, folder := newWorked(t)
+	s, directory := newWorked(t)
 	random := newRandom(t)
 	mark := fmt.Sprintf("31%d", os.Getpid())
 	call := func(i int) []string {
@@ -72,9 +72,9 @@ func TestFaultKillCall(t *testing.T) {
 	for i := range rounds(t, 20) {
 		out, _ := s.killed(moment(random, takes), i%killWays, call(i+1)...)
 		eventually(t, "nothing of a killed call lives on", func() bool { return len(outlived(mark)) == 0 })
-		s.settled(folder, "round", i)
+		s.settled(directory, "round", i)
 		s.domarkx("exec", "--exit-code", "s", "sh", "run_command", fmt.Sprintf("command=echo next %d >next", i))
-		s.same(folder, "round", i)
+		s.same(directory, "round", i)
 		if shown := s.domarkx("show", "s"); out != "" {
 			acknowledged++
 			if n := strings.Count(shown, fmt.Sprintf(`"output": "done %d.\n"`, i+1)); n != 1 {
@@ -98,7 +98,7 @@ func TestFaultKillCall(t *testing.T) {
 // one.
 func TestFaultKillRewind(t *testing.T) {
 	t.Parallel()
-	s, folder := newWorked(t)
+	s, directory := newWorked(t)
 	random := newRandom(t)
 	const states = 4
 	for i := range states {
@@ -110,20 +110,20 @@ func TestFaultKillRewind(t *testing.T) {
 		s.domarkx("rewind", "s@"+newest)
 	}) / 2
 	for i := range rounds(t, 16) {
-		s.write(filepath.Join(folder, "mine"), fmt.Sprint(i))
+		s.write(filepath.Join(directory, "mine"), fmt.Sprint(i))
 		to := i % states
 		s.killed(moment(random, takes), i/2%killWays, "rewind", fmt.Sprintf("s#%d", to+1))
-		s.settled(folder, "round", i)
+		s.settled(directory, "round", i)
 		if i%2 == 0 {
 			s.domarkx("exec", "s", "sh", "list_dir", "path=.")
-			s.same(folder, "round", i)
+			s.same(directory, "round", i)
 		}
 		s.domarkx("rewind", "s@"+newest)
 		s.domarkx("rewind", fmt.Sprintf("s#%d", to+1))
-		if got := s.read(filepath.Join(folder, "e/deep/state")); got != fmt.Sprintf("%d\n", to) {
+		if got := s.read(filepath.Join(directory, "e/deep/state")); got != fmt.Sprintf("%d\n", to) {
 			t.Fatalf("round %d: after rewinding to state %d it is %q", i, to, got)
 		}
-		s.same(folder, "round", i)
+		s.same(directory, "round", i)
 		s.domarkx("rewind", "s@"+newest)
 		s.sound("round", i)
 	}
@@ -134,7 +134,7 @@ func TestFaultKillRewind(t *testing.T) {
 // new directory.
 func TestFaultKillFork(t *testing.T) {
 	t.Parallel()
-	s, folder := newWorked(t)
+	s, directory := newWorked(t)
 	random := newRandom(t)
 	s.run("mkdir -p a/b; for f in $(seq 300); do echo $f >a/b/$f; done")
 	number := 0
@@ -154,10 +154,10 @@ func TestFaultKillFork(t *testing.T) {
 		s.killed(moment(random, takes), i%killWays, "exec", "--yes", name, "sh", "list_dir", "path=.")
 		s.domarkx("exec", "--yes", name, "sh", "list_dir", "path=.")
 		own := strings.TrimSuffix(s.domarkx("workspace", "path", name), "\n")
-		if own == folder {
-			t.Fatalf("round %d: the fork works on the same folder", i)
+		if own == directory {
+			t.Fatalf("round %d: the fork works on the same directory", i)
 		}
-		s.must("", "diff", "-r", folder, own)
+		s.must("", "diff", "-r", directory, own)
 		s.sound("round", i)
 		s.domarkx("rm", name)
 	}
@@ -168,7 +168,7 @@ func TestFaultKillFork(t *testing.T) {
 // repeating the command must succeed.
 func TestFaultKillCheckout(t *testing.T) {
 	t.Parallel()
-	s, folder := newWorked(t)
+	s, directory := newWorked(t)
 	random := newRandom(t)
 	s.domarkx("exec", "s", "sh", "run_command", "command=for d in $(seq 20); do mkdir -p $d/x; for f in $(seq 50); do echo $d $f >$d/x/$f; done; chmod 555 $d; done")
 	around := t.TempDir()
@@ -197,8 +197,8 @@ func TestFaultKillCheckout(t *testing.T) {
 		} else if o := s.try("", "git-domarkx", "checkout", "s", dir); o.code > 1 {
 			t.Fatalf("round %d: %s", i, o)
 		}
-		if d := s.try("", "diff", "-r", "--no-dereference", filepath.Join(dir, "sh"), folder); d.code != 0 {
-			t.Fatalf("round %d: the folder is not what the version has: %s", i, d)
+		if d := s.try("", "diff", "-r", "--no-dereference", filepath.Join(dir, "sh"), directory); d.code != 0 {
+			t.Fatalf("round %d: the directory is not what the version has: %s", i, d)
 		}
 		for _, place := range []string{around, dir} {
 			if names, err := os.ReadDir(place); err != nil || len(names) != 1 {

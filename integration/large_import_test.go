@@ -204,8 +204,8 @@ func TestSoakLargeImport(t *testing.T) {
 		} else {
 			t.Logf("importing %d MB of %s: %.1f MB/s of CPU, peak memory %d MB", size/1e6, test.name, float64(size)/1e6/cpu.Seconds(), peak/1e6)
 		}
-		if folder, ok := strings.CutSuffix(test.session, "/"); ok { // the name comes from the first prompt
-			test.session, _, _ = strings.Cut(r.domarkx("list", folder+"/*"), "\t")
+		if directory, ok := strings.CutSuffix(test.session, "/"); ok { // the name comes from the first prompt
+			test.session, _, _ = strings.Cut(r.domarkx("list", directory+"/*"), "\t")
 		}
 		before, _ := fileSum(t, r.path(test.name))
 		r.used("sh", "-c", "exec git-domarkx export --format "+test.format+" "+test.session+" >exported")
@@ -213,7 +213,7 @@ func TestSoakLargeImport(t *testing.T) {
 			t.Errorf("%s: exported as something else than was imported", test.name)
 		}
 		if _, peak := r.used("git-domarkx", "export", "--format", test.format, "-o", "out/", test.session); peak > most {
-			t.Errorf("exporting %s to a folder: peak memory %d MB", test.name, peak/1e6)
+			t.Errorf("exporting %s to a directory: peak memory %d MB", test.name, peak/1e6)
 		}
 		if forks := strings.Count(r.domarkx("list"), ".fork-"); (forks == 2) != (test.name == "f.jsonl") {
 			t.Errorf("%s: %d branches", test.name, forks)

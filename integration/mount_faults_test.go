@@ -186,7 +186,7 @@ func TestMountFaultOneMount(t *testing.T) {
 		m.kill()
 		m = mountAt(t, r, dir)
 		if n := mounts(); n != once {
-			t.Errorf("%d mounts are on the folder, expected %d", n, once)
+			t.Errorf("%d mounts are on the directory, expected %d", n, once)
 		}
 	}
 	m.kill()
@@ -197,14 +197,14 @@ func TestMountFaultOneMount(t *testing.T) {
 		t.Error(err)
 	}
 	if n := mounts(); n != once {
-		t.Errorf("%d mounts are on the folder, expected %d", n, once)
+		t.Errorf("%d mounts are on the directory, expected %d", n, once)
 	}
 	if status := r.domarkx("status"); !strings.Contains(status, dir) {
 		t.Errorf("status does not name the mount: %q", status)
 	}
 	r.domarkx("unmount", dir)
 	if n := mounts(); n != 0 {
-		t.Errorf("after unmount %d mounts are on the folder", n)
+		t.Errorf("after unmount %d mounts are on the directory", n)
 	}
 }
 

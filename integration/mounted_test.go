@@ -125,7 +125,7 @@ func (m *mounted) kill() {
 func (m *mounted) end() {
 	m.tb.Helper()
 	m.repo.domarkx("unmount", m.dir)
-	eventually(m.tb, "the folder is an ordinary one again", func() bool {
+	eventually(m.tb, "the directory is an ordinary one again", func() bool {
 		_, err := os.Stat(m.path("README.md"))
 		return errors.Is(err, os.ErrNotExist)
 	})

@@ -14,7 +14,7 @@ import (
 func TestWorkspaceInCompany(t *testing.T) {
 	t.Parallel()
 	const callers, each = 2, 5
-	s, folder := newWorked(t)
+	s, directory := newWorked(t)
 	hub := filepath.Join(t.TempDir(), "hub.git")
 	s.git("init", "-q", "--bare", hub)
 	s.git("remote", "add", "origin", hub)
@@ -56,7 +56,7 @@ func TestWorkspaceInCompany(t *testing.T) {
 			t.Errorf("the call that wrote %s is linked to %s, which has no such file", name, version)
 		}
 	}
-	s.settled(folder)
+	s.settled(directory)
 	s.domarkx("push", "origin", "s")
 	s.sound()
 	noLocks(t, s.path(".git"), "at the end")

@@ -19,7 +19,7 @@ const worked = "```yaml workspace-config\nresources:\n  - {type: local_shell, id
 
 // newWorked returns a repository with the session s, and the path of its shell's
 // directory.
-func newWorked(tb testing.TB) (s *site, folder string) {
+func newWorked(tb testing.TB) (s *site, directory string) {
 	tb.Helper()
 	s = newRepository(tb)
 	s.write("s.md", worked)
@@ -48,20 +48,20 @@ func (s *site) fetched(args ...string) string {
 // when soaking.
 func TestWorkspaceManyFilesSoak(t *testing.T) {
 	t.Parallel()
-	folders, files := 1000, 100
+	directories, files := 1000, 100
 	if soaking() {
-		folders = 10000
+		directories = 10000
 	}
-	s, folder := newWorked(t)
-	s.run(fmt.Sprintf(`for d in $(seq %d); do mkdir $d; cd $d; for f in $(seq %d); do echo $d $f >$f; done; cd ..; done`, folders, files))
+	s, directory := newWorked(t)
+	s.run(fmt.Sprintf(`for d in $(seq %d); do mkdir $d; cd $d; for f in $(seq %d); do echo $d $f >$f; done; cd ..; done`, directories, files))
 	if packs, _ := filepath.Glob(s.path(".git/objects/pack/*.pack")); len(packs) == 0 || len(packs) > 20 {
 		t.Errorf("%d packs", len(packs))
 	}
 	out := s.fetched()
-	s.must("", "diff", "-r", folder, out)
+	s.must("", "diff", "-r", directory, out)
 	s.run("echo changed >7/7; rm -r 8")
 	s.domarkx("rewind", "s#1")
-	s.must("", "diff", "-r", folder, out)
+	s.must("", "diff", "-r", directory, out)
 	s.sound()
 }
 
@@ -72,7 +72,7 @@ func TestWorkspaceLargeFileSoak(t *testing.T) {
 	if soaking() {
 		size = 2048
 	}
-	s, folder := newWorked(t)
+	s, directory := newWorked(t)
 	s.run(fmt.Sprintf("dd if=/dev/urandom of=large bs=1M count=%d status=none; truncate -s %dM large; truncate -s %dM sparse", size/4, size, size))
 	before := s.stored()
 	s.run(fmt.Sprintf("printf changed | dd of=large bs=1 seek=%d conv=notrunc status=none", size<<17))
@@ -81,7 +81,7 @@ func TestWorkspaceLargeFileSoak(t *testing.T) {
 	}
 	out := s.fetched()
 	for _, name := range []string{"large", "sparse"} {
-		s.must("", "cmp", filepath.Join(folder, name), filepath.Join(out, name))
+		s.must("", "cmp", filepath.Join(directory, name), filepath.Join(out, name))
 	}
 	s.sound()
 }
@@ -105,7 +105,7 @@ func (s *site) stored() (size int64) {
 // support, and checks out the version elsewhere.
 func TestWorkspaceOddFiles(t *testing.T) {
 	t.Parallel()
-	s, folder := newWorked(t)
+	s, directory := newWorked(t)
 	s.run(`mkfifo fifo; ln -s loop loop; ln -s a b; ln -s b a; mkdir -p deep/empty; chmod 751 deep; : >"$(printf 'bad\377\376name')"
 		echo 1 >"$(printf 'line\nbreak')"; echo 2 >"$(printf '%0255d' 0)"; echo 3 >-dash; echo 4 >'a b'; echo 5 >.gitmodules; mkdir .git; echo 6 >.git/config
 		echo 7 >one; ln one two; chmod 4755 one; mkdir up; ln -s .. up/up; echo 8 >CON; echo 9 >'back\slash'; printf 'a\r\n' >crlf; echo '* text eol=lf' >.gitattributes`)
@@ -113,18 +113,18 @@ func TestWorkspaceOddFiles(t *testing.T) {
 	listing := func(dir string) string {
 		return s.at(dir).must("", "sh", "-c", `find . -printf '%p %y %m %l %n\n' | sort; find . -type f -exec sha1sum {} + | sort`)
 	}
-	want := listing(folder)
+	want := listing(directory)
 	if got := listing(out); got != want {
-		t.Errorf("the version has\n%s\nthe folder has\n%s", got, want)
+		t.Errorf("the version has\n%s\nthe directory has\n%s", got, want)
 	}
 	for _, text := range []string{"bad\xff\xfename", "./fifo p", "./loop l 777 loop", "./one f 4755  2", "./.git/config"} {
 		if !strings.Contains(want, text) {
-			t.Errorf("%q is not in the folder:\n%s", text, want)
+			t.Errorf("%q is not in the directory:\n%s", text, want)
 		}
 	}
 	s.domarkx("rewind", "s#0")
-	if left, _ := os.ReadDir(folder); len(left) > 0 {
-		t.Errorf("after rewinding to the empty folder there is %v", left)
+	if left, _ := os.ReadDir(directory); len(left) > 0 {
+		t.Errorf("after rewinding to the empty directory there is %v", left)
 	}
 	s.domarkx("replay", "--yes", "s")
 	s.sound()
@@ -134,8 +134,8 @@ func TestWorkspaceOddFiles(t *testing.T) {
 func TestWorkspaceDevice(t *testing.T) {
 	t.Parallel()
 	needRoot(t, "a device file")
-	s, folder := newWorked(t)
-	if err := syscall.Mknod(filepath.Join(folder, "null"), syscall.S_IFCHR|0o666, 1<<8|3); err != nil {
+	s, directory := newWorked(t)
+	if err := syscall.Mknod(filepath.Join(directory, "null"), syscall.S_IFCHR|0o666, 1<<8|3); err != nil {
 		t.Fatal(err)
 	}
 	s.run("echo hello >null")
@@ -151,9 +151,9 @@ func TestWorkspaceDevice(t *testing.T) {
 // TestWorkspaceSocket leaves a socket in the workspace, as a server does.
 func TestWorkspaceSocket(t *testing.T) {
 	t.Parallel()
-	s, folder := newWorked(t)
+	s, directory := newWorked(t)
 	short := filepath.Join(t.TempDir(), "f") // the path of a socket is limited to 107 bytes
-	if err := os.Symlink(folder, short); err != nil {
+	if err := os.Symlink(directory, short); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("unix", filepath.Join(short, "server.sock"))
@@ -181,8 +181,8 @@ func TestWorkspaceSocket(t *testing.T) {
 // once the file is readable or removed.
 func TestWorkspaceUnreadable(t *testing.T) {
 	t.Parallel()
-	s, folder := newWorked(t)
-	mount := filepath.Join(folder, "sub/mount")
+	s, directory := newWorked(t)
+	mount := filepath.Join(directory, "sub/mount")
 	var mend func() error
 	if os.Geteuid() == 0 { // root can read every file, but not cross mounts
 		if err := os.MkdirAll(mount, 0o755); err != nil {
@@ -218,8 +218,8 @@ func TestWorkspaceUnreadable(t *testing.T) {
 // Each version must have content that the file once had, or the error must name the file.
 func TestWorkspaceChangingFile(t *testing.T) {
 	t.Parallel()
-	s, folder := newWorked(t)
-	path := filepath.Join(folder, "log")
+	s, directory := newWorked(t)
+	path := filepath.Join(directory, "log")
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -245,7 +245,7 @@ func TestWorkspaceChangingFile(t *testing.T) {
 	close(stop)
 	<-stopped
 	s.domarkx("exec", "s", "sh", "list_dir", "path=.")
-	s.must("", "diff", "-r", folder, s.fetched())
+	s.must("", "diff", "-r", directory, s.fetched())
 	for line := range strings.Lines(s.domarkx("workspace", "log", "s")) {
 		version, _, _ := strings.Cut(line, "\t")
 		text := s.try("", "git", "cat-file", "blob", version+":sh/log").out
@@ -261,7 +261,7 @@ func TestWorkspaceChangingFile(t *testing.T) {
 func TestWorkspaceInTurn(t *testing.T) {
 	t.Parallel()
 	const writers = 8
-	s, folder := newWorked(t)
+	s, directory := newWorked(t)
 	var all sync.WaitGroup
 	for i := range writers {
 		all.Go(func() {
@@ -299,7 +299,7 @@ func TestWorkspaceInTurn(t *testing.T) {
 			t.Errorf("message %d, which wrote %s, is linked to a version with %v", k+1, own, names)
 		}
 	}
-	if left, _ := os.ReadDir(folder); len(left) != writers {
+	if left, _ := os.ReadDir(directory); len(left) != writers {
 		t.Errorf("%d files at the end", len(left))
 	}
 	s.sound()

@@ -21,7 +21,7 @@ func (f *fleet) snapshots() []string {
 	for _, file := range files {
 		name, ok := strings.CutSuffix(file.Name(), ".json")
 		if !ok {
-			f.tb.Errorf("left in Zeus's folder: %s", file.Name())
+			f.tb.Errorf("left in Zeus's directory: %s", file.Name())
 		}
 		names = append(names, name)
 	}
@@ -42,7 +42,7 @@ func TestZeusSaveWhole(t *testing.T) {
 	f := newFleet(t)
 	f.stygian("s-1", f.transcript("a.jsonl"))
 	state, refs := filepath.Join(f.home(), ".zeus"), f.path(".git/refs/domarkx")
-	for what, path := range map[string]string{"the folder of snapshots is a file": state + "/snapshots", "Zeus's folder is a file": state, "no ref can be made": refs} {
+	for what, path := range map[string]string{"the directory of snapshots is a file": state + "/snapshots", "Zeus's directory is a file": state, "no ref can be made": refs} {
 		f.write(path, "in the way\n")
 		if o := f.try("", "git-domarkx", "zeus", "save", "--close"); o.code != 128 || o.out != "" || !strings.Contains(o.err, "nothing was saved") {
 			t.Errorf("%s: %s", what, o)

@@ -18,13 +18,13 @@ func TestZeusHostile(t *testing.T) {
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 	}
 	for i, text := range nasty {
-		folder := strings.ReplaceAll(text, "/", "%")
-		if err := os.MkdirAll(filepath.Join(f.work, folder), 0o777); err != nil {
+		directory := strings.ReplaceAll(text, "/", "%")
+		if err := os.MkdirAll(filepath.Join(f.work, directory), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		path := f.transcript(folder + "/s " + folder + ".jsonl")
+		path := f.transcript(directory + "/s " + directory + ".jsonl")
 		entries = append(entries, fmt.Sprintf(`{"kind":"hoplite","agent_id":"n-%[1]d","name":%[2]s,"role":%[2]s,"cwd":%[3]s,"tmux_session":"t %[1]d;","session_path":%[4]s,"owner_id":%[2]s,"phalanx_id":%[2]s}`,
-			i, quote(text), quote(filepath.Join(f.work, folder)), quote(path)))
+			i, quote(text), quote(filepath.Join(f.work, directory)), quote(path)))
 	}
 	f.write("nasty.json", `{"schema_version":1,"entries":[`+strings.Join(entries, ",\n")+`]}`)
 	f.domarkx("import", "nasty.json")
@@ -32,8 +32,8 @@ func TestZeusHostile(t *testing.T) {
 	f.domarkx("zeus", "restore", "nasty")
 	for i, text := range nasty {
 		got := f.started(fmt.Sprintf("n-%d", i))
-		folder := strings.ReplaceAll(text, "/", "%")
-		for _, want := range []string{"\nZEUS_AGENT_NAME=" + text + "\n", "ZEUS_PARENT_ID=" + text + "\n", "--session\n" + filepath.Join(f.work, folder) + "/s " + folder + ".jsonl\n"} {
+		directory := strings.ReplaceAll(text, "/", "%")
+		for _, want := range []string{"\nZEUS_AGENT_NAME=" + text + "\n", "ZEUS_PARENT_ID=" + text + "\n", "--session\n" + filepath.Join(f.work, directory) + "/s " + directory + ".jsonl\n"} {
 			// Lines are sorted, and one of the values has two lines.
 			if first, _, _ := strings.Cut(strings.TrimPrefix(want, "\n"), "\n"); !strings.Contains(got, first) {
 				t.Errorf("%q: no %q in\n%s", text, want, got)

@@ -115,8 +115,8 @@ func TestZeusKitty(t *testing.T) {
 
 	f.write("moved.json", strings.ReplaceAll(snapshot, `"cwd": "`+f.work+`"`, `"cwd": "/none"`))
 	o := f.expect(0, []string{"restore", f.path("moved.json")}, "k-1 | kitty | restored | *", "h-1 | hoplite | restored | *")
-	if got := f.started("k-1"); got != strings.Replace(want, f.work+"\nZEUS", f.home()+"\nZEUS", 1) || strings.Count(o.err, `its folder "/none" does not exist`) != 2 {
-		t.Errorf("without their folder started so:\n%s\n%s", got, o)
+	if got := f.started("k-1"); got != strings.Replace(want, f.work+"\nZEUS", f.home()+"\nZEUS", 1) || strings.Count(o.err, `its directory "/none" does not exist`) != 2 {
+		t.Errorf("without their directory started so:\n%s\n%s", got, o)
 	}
 	f.expect(0, []string{"save", "--close"}, "k-1 | kitty | saved | *", "h-1 | hoplite | saved | *")
 

@@ -19,21 +19,21 @@ func TestZeusPolicies(t *testing.T) {
 	for _, policy := range []string{"", "error", "skip", "replace"} {
 		for _, mode := range []string{"original", "current"} {
 			for _, state := range []string{free, running, taken} {
-				for _, missing := range []string{"", "transcript", "folder", "both"} {
+				for _, missing := range []string{"", "transcript", "directory", "both"} {
 					if mode == "current" && (policy != "replace" || missing == "both") {
 						continue // the workspace policy does not affect tmux
 					}
 					n++
 					id := fmt.Sprintf("m-%d", n)
-					path, folder := good, f.work
+					path, directory := good, f.work
 					if missing == "transcript" || missing == "both" {
 						path = "/none/" + id + ".jsonl"
 					}
-					if missing == "folder" || missing == "both" {
-						folder = "/none"
+					if missing == "directory" || missing == "both" {
+						directory = "/none"
 					}
 					f.write(id+".json", fmt.Sprintf(`{"schema_version":1,"entries":[{"kind":"stygian","agent_id":%q,"name":"m","cwd":%q,"tmux_session":%q,"session_path":%q}]}`,
-						id, folder, "t-"+id, path))
+						id, directory, "t-"+id, path))
 					f.domarkx("import", "-q", id+".json")
 					switch state {
 					case running:
@@ -63,15 +63,15 @@ func TestZeusPolicies(t *testing.T) {
 					if want := fmt.Sprintf("%d restored, %d skipped, %d failed", counts["restored"], counts["skipped"], counts["failed"]); !strings.Contains(o.err, want) {
 						t.Errorf("%s: no %q\n%s", what, want, o)
 					}
-					if missing == "folder" {
-						folder = f.home()
-						if warned := strings.Contains(o.err, `m: its folder "/none" does not exist; it was started in "`+folder+`"`); warned != (status == "restored") {
+					if missing == "directory" {
+						directory = f.home()
+						if warned := strings.Contains(o.err, `m: its directory "/none" does not exist; it was started in "`+directory+`"`); warned != (status == "restored") {
 							t.Errorf("%s: warned %v\n%s", what, warned, o)
 						}
 					}
 					after := f.try("", "tmux", "list-sessions", "-F", "#{session_id} #{session_name}").out
 					if status == "restored" {
-						if got := f.started(id); !strings.Contains(got, "--session\n"+path+"\n"+folder+"\n") {
+						if got := f.started(id); !strings.Contains(got, "--session\n"+path+"\n"+directory+"\n") {
 							t.Errorf("%s: started so:\n%s", what, got)
 						}
 						if strings.Contains(after, "elsewhere-"+id) || strings.Count(after, " t-"+id+"\n") != 1 {

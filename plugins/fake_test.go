@@ -133,7 +133,7 @@ func (r *fakeResource) Load(ctx context.Context, v domarkx.VersionReader, versio
 	if err != nil {
 		return err
 	}
-	files, err := v.Folder(ctx, top.ID)
+	files, err := v.Directory(ctx, top.ID)
 	if err != nil {
 		return err
 	}

@@ -186,7 +186,7 @@ func TestUnfinishedIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files, err := w.store.Folder(t.Context(), top.ID); err != nil || files[0].Size != int64(len("mine")) {
+	if files, err := w.store.Directory(t.Context(), top.ID); err != nil || files[0].Size != int64(len("mine")) {
 		t.Error(files, err)
 	}
 }
@@ -313,7 +313,7 @@ type cancelling struct {
 	cancel func()
 }
 
-func (c cancelling) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+func (c cancelling) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
 	c.cancel()
 	return nil, ctx.Err()
 }

@@ -107,7 +107,7 @@ func Place(f format.File, attempt int) (format.Place, error) {
 	}
 	team := text(v, keyTeamID)
 	return format.Place{
-		Path: fmt.Sprintf("%s/%d-%s.json", folderName(team), max(0, id.Saved)+int64(attempt), fileName(id.SessionID)),
+		Path: fmt.Sprintf("%s/%d-%s.json", directoryName(team), max(0, id.Saved)+int64(attempt), fileName(id.SessionID)),
 		Team: team,
 		ID:   id.ID,
 	}, nil
@@ -116,9 +116,9 @@ func Place(f format.File, attempt int) (format.Place, error) {
 // maxFileName is what file systems take, without the time and the extension.
 const maxFileName = 255 - 32
 
-// folderName returns the directory name that the program uses for a team's id: each UTF-16 unit
+// directoryName returns the directory name that the program uses for a team's id: each UTF-16 unit
 // other than ASCII letters, digits, '-' and '_' becomes "_".
-func folderName(team string) string {
+func directoryName(team string) string {
 	var b strings.Builder
 	for _, unit := range units(team) {
 		if c := byte(unit); unit < 0x80 && (c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z') {

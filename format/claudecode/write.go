@@ -134,7 +134,7 @@ func result(r *transcript.Result) domarkx.Value {
 	return transcript.Object("type", "tool_result", "tool_use_id", r.ID, "content", content, "is_error", r.Failed)
 }
 
-// path returns where Claude Code keeps a transcript: in a folder named after the working directory.
+// path returns where Claude Code keeps a transcript: in a directory named after the working directory.
 func path(s transcript.Session) string {
-	return transcript.FolderName(s.Cwd) + "/" + transcript.FileName(s.ID)
+	return transcript.DirectoryName(s.Cwd) + "/" + transcript.FileName(s.ID)
 }

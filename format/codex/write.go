@@ -136,7 +136,7 @@ func output(r *transcript.Result) domarkx.Value {
 	return transcript.List(items...)
 }
 
-// path returns where Codex keeps a transcript: in a folder for its day.
+// path returns where Codex keeps a transcript: in a directory for its day.
 func path(s transcript.Session) string {
 	t, ok := format.ParseTime(s.Created)
 	if !ok {

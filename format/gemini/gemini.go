@@ -62,9 +62,9 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 				n.Results = append(n.Results, call)
 			}
 		}
-		if folder := folderIn(content); folder != "" {
-			s.In(folder, "")
-			s.Context = folder
+		if directory := directoryIn(content); directory != "" {
+			s.In(directory, "")
+			s.Context = directory
 		}
 		if n.Text = promptText(content); n.Text != "" || hasImage(content) {
 			n.Kind = transcript.Prompt
@@ -128,8 +128,8 @@ func isAdded(text string) bool {
 	return strings.HasPrefix(text, "This is the Gemini CLI. We are setting up the context for our chat.")
 }
 
-// folderIn returns the working directory that the program tells the model first.
-func folderIn(content domarkx.Value) string {
+// directoryIn returns the working directory that the program tells the model first.
+func directoryIn(content domarkx.Value) string {
 	for _, part := range parts(content) {
 		text := transcript.Text(part, "text")
 		if !isAdded(text) {
@@ -281,7 +281,7 @@ func answer(w *transcript.Writer, t transcript.Turn, id, at string, step []trans
 	return record
 }
 
-// path returns where Gemini CLI keeps a transcript, but for the folder of its project, whose name
+// path returns where Gemini CLI keeps a transcript, but for the directory of its project, whose name
 // only the program knows.
 func path(s transcript.Session) string {
 	minute, id := "1970-01-01T00-00", transcript.FileName(s.ID)

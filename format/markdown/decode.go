@@ -70,7 +70,7 @@ func open(raw []byte, name string, include func(string) ([]byte, error)) (*decod
 	if err != nil {
 		return nil, err
 	}
-	x := expander{include: include, folder: path.Dir(name), files: map[string]*file{}}
+	x := expander{include: include, directory: path.Dir(name), files: map[string]*file{}}
 	if d.source, d.directives, err = x.document(raw, name, start, line); err != nil {
 		return nil, err
 	}

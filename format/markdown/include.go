@@ -34,7 +34,7 @@ type file struct {
 // An expander replaces directives by the included content.
 type expander struct {
 	include    func(string) ([]byte, error)
-	folder     string // of the document, for messages
+	directory  string // of the document, for messages
 	files      map[string]*file
 	directives int
 	expanded   int
@@ -179,7 +179,7 @@ func (x *expander) file(name string, depth int) (*file, error) {
 	f := &file{data: data, reading: true}
 	x.files[name] = f
 	text := bytes.TrimPrefix(data, []byte(bom))
-	if f.text, _, err = x.expand(text, path.Join(x.folder, name), path.Dir(name), 1, depth+1); err != nil {
+	if f.text, _, err = x.expand(text, path.Join(x.directory, name), path.Dir(name), 1, depth+1); err != nil {
 		return nil, err
 	}
 	f.reading = false
@@ -242,7 +242,7 @@ func includePath(dir, name string) (string, error) {
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if part == ".." {
-			return "", errors.New(`the path has "..", expected a file in the document's folder or below`)
+			return "", errors.New(`the path has "..", expected a file in the document's directory or below`)
 		}
 		if p := strings.ToLower(strings.TrimRight(part, ". ")); p == ".git" || p == "git~1" {
 			return "", errors.New("the file is in a .git directory, which cannot be included from")

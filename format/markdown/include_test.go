@@ -14,10 +14,10 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// folder is a document's folder.
-type folder map[string]string
+// directory is a document's directory.
+type directory map[string]string
 
-func (f folder) read(name string) ([]byte, error) {
+func (f directory) read(name string) ([]byte, error) {
 	data, ok := f[name]
 	if !ok {
 		return nil, fmt.Errorf("open %s: %w", name, fs.ErrNotExist)
@@ -25,12 +25,12 @@ func (f folder) read(name string) ([]byte, error) {
 	return []byte(data), nil
 }
 
-func (f folder) decode(text string) (*domarkx.Document, error) {
+func (f directory) decode(text string) (*domarkx.Document, error) {
 	return markdown.Decode(format.Source{Path: "notes/s.md", Data: []byte(text), Include: f.read})
 }
 
 func TestInclude(t *testing.T) {
-	files := folder{
+	files := directory{
 		"a.md":            "one\ntwo\n",
 		"crlf.txt":        "\ufeffone\r\ntwo\r\n",
 		"empty.md":        "",
@@ -84,7 +84,7 @@ func TestInclude(t *testing.T) {
 			if text, err := markdown.Encode(doc); err != nil || string(text) != test.text {
 				t.Errorf("encoded as %q, %v", text, err)
 			}
-			stored := folder{} // another clone has only what was stored
+			stored := directory{} // another clone has only what was stored
 			for _, f := range doc.Includes {
 				stored[f.Path] = string(f.Data)
 			}
@@ -96,7 +96,7 @@ func TestInclude(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, err := (folder{}).decode(string(text)); err != nil || shape(again) != test.want {
+			if again, err := (directory{}).decode(string(text)); err != nil || shape(again) != test.want {
 				t.Errorf("without its includes it is %q, which reads as %v", text, err)
 			}
 		})
@@ -104,7 +104,7 @@ func TestInclude(t *testing.T) {
 }
 
 func TestIncludeLayout(t *testing.T) {
-	files := folder{"two.md": "x\n## user\na\n## assistant\nb\n"}
+	files := directory{"two.md": "x\n## user\na\n## assistant\nb\n"}
 	text := "pre\n\n## user\n\nq\n\n## assistant\n[include](two.md)\n\n## user\n\nz\n"
 	doc, err := files.decode(text)
 	if err != nil {
@@ -130,7 +130,7 @@ func TestIncludeLayout(t *testing.T) {
 }
 
 func TestIncludeErrors(t *testing.T) {
-	files := folder{
+	files := directory{
 		"a.md":      "a\n\n[include](b.md)\n",
 		"b.md":      "[include](a.md)\n",
 		"self.md":   "[include](self.md)\n",
@@ -152,15 +152,15 @@ func TestIncludeErrors(t *testing.T) {
 		{"after front matter", "---\na: 1\n---\n\n[include](none.md)\n", `notes/s.md:5:1: include "none.md": ` + missing},
 		{"a cycle", "[include](a.md)\n", `notes/b.md:1:1: include "a.md": the file includes itself, directly or through others`},
 		{"itself", "[include](self.md)\n", `notes/self.md:1:1: include "self.md": the file includes itself, directly or through others`},
-		{"above", "[include](../x.md)\n", `notes/s.md:1:1: include "../x.md": the path has "..", expected a file in the document's folder or below`},
-		{"around", "[include](a/../x.md)\n", `notes/s.md:1:1: include "a/../x.md": the path has "..", expected a file in the document's folder or below`},
+		{"above", "[include](../x.md)\n", `notes/s.md:1:1: include "../x.md": the path has "..", expected a file in the document's directory or below`},
+		{"around", "[include](a/../x.md)\n", `notes/s.md:1:1: include "a/../x.md": the path has "..", expected a file in the document's directory or below`},
 		{"absolute", "[include](/etc/passwd)\n", `notes/s.md:1:1: include "/etc/passwd": the path is absolute, expected one relative to the including file`},
 		{"on a drive", "[include](C:x.md)\n", `notes/s.md:1:1: include "C:x.md": the path is absolute, expected one relative to the including file`},
 		{"a backslash", "[include](..\\x.md)\n", `notes/s.md:1:1: include "..\\x.md": the path has a backslash or a control character, expected "/" between names`},
 		{"a NUL", "[include](x\x00.md)\n", `notes/s.md:1:1: include "x\x00.md": the path has a backslash or a control character, expected "/" between names`},
 		{"the repository", "[include](sub/.GIT/config)\n", `notes/s.md:1:1: include "sub/.GIT/config": the file is in a .git directory, which cannot be included from`},
 		{"no name", "[include]( )\n", `notes/s.md:1:1: include " ": no file is named, expected a path`},
-		{"a folder", "[include](.)\n", `notes/s.md:1:1: include ".": the path names a directory, expected a file`},
+		{"a directory", "[include](.)\n", `notes/s.md:1:1: include ".": the path names a directory, expected a file`},
 		{"a bad index", "[include](talk.md#x)\n", `notes/s.md:1:1: include "talk.md#x": "x" is not a message index, expected an integer after the number sign`},
 		{"no such message", "[include](talk.md#1)\n", `notes/s.md:1:1: include "talk.md#1": there is no message 1, the file has 1`},
 		{"no such message from the end", "[include](talk.md#-2)\n", `notes/s.md:1:1: include "talk.md#-2": there is no message -2, the file has 1`},
@@ -182,12 +182,12 @@ func TestIncludeErrors(t *testing.T) {
 		t.Errorf("got %v, want fs.ErrNotExist in it", err)
 	}
 	if _, err := markdown.Decode(format.Source{Data: []byte("[include](a.md)\n")}); err == nil || !strings.Contains(err.Error(), "1:1: include \"a.md\": nothing can be included here") {
-		t.Errorf("without a folder: got %v", err)
+		t.Errorf("without a directory: got %v", err)
 	}
 }
 
 func TestIncludeDepth(t *testing.T) {
-	files := folder{}
+	files := directory{}
 	for i := range 200 {
 		files[fmt.Sprintf("%d.md", i)] = fmt.Sprintf("[include](%d.md)\n", i+1)
 	}

@@ -252,8 +252,8 @@ func isPart(h domarkx.Header) bool {
 	return h.UserMetadata != nil && isHeader(*h.UserMetadata) && has(*h.UserMetadata, keyFork)
 }
 
-// folderName returns the directory name that pi uses for transcripts of a working directory.
-func folderName(cwd string) string {
+// directoryName returns the directory name that pi uses for transcripts of a working directory.
+func directoryName(cwd string) string {
 	cwd = strings.TrimPrefix(strings.TrimPrefix(cwd, "/"), "\\")
 	return "--" + strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(cwd) + "--"
 }

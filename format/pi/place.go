@@ -25,8 +25,8 @@ func Place(f format.File, attempt int) (format.Place, error) {
 	if attempt > 0 {
 		name += fmt.Sprintf("-%d", attempt+1)
 	}
-	folder, name := transcript.FileName(folderName(text(header, keyCwd))), transcript.FileName(name)
-	return format.Place{Path: folder + "/" + name + ".jsonl", ID: identity(id)}, nil
+	directory, name := transcript.FileName(directoryName(text(header, keyCwd))), transcript.FileName(name)
+	return format.Place{Path: directory + "/" + name + ".jsonl", ID: identity(id)}, nil
 }
 
 // baseName is what pi calls the file of a transcript with that header, without the extension.

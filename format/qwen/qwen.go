@@ -198,7 +198,7 @@ func usage(t transcript.Turn, last bool) any {
 		"totalTokenCount", u.Input+u.CacheRead+u.CacheWrite+u.Output, "cachedContentTokenCount", u.CacheRead)
 }
 
-// path returns where Qwen Code keeps a transcript: in a folder named after the working directory.
+// path returns where Qwen Code keeps a transcript: in a directory named after the working directory.
 func path(s transcript.Session) string {
-	return transcript.FolderName(s.Cwd) + "/chats/" + transcript.FileName(s.ID)
+	return transcript.DirectoryName(s.Cwd) + "/chats/" + transcript.FileName(s.ID)
 }

@@ -22,7 +22,7 @@ import (
 
 // A Writer writes a session as a transcript. The result depends neither on the clock nor on chance.
 type Writer struct {
-	// Session has an id, a time and a folder also where the session says none.
+	// Session has an id, a time and a directory also where the session says none.
 	Session Session
 	// Model is the model of this agent that answered last before the current turn; "" if unknown.
 	Model string

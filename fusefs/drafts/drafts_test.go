@@ -51,11 +51,11 @@ var withoutKeys = cmp.Options{cmpopts.IgnoreFields(drafts.Draft{}, "Key"), cmpop
 func TestJournal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "drafts")
 	if got := list(t, dir); len(got) != 0 {
-		t.Errorf("a folder that is not there has %v", got)
+		t.Errorf("a directory that is not there has %v", got)
 	}
 	j := open(t, dir)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder: %v, %v", info, err)
+		t.Errorf("the directory: %v, %v", info, err)
 	}
 	a := drafts.Draft{Name: "a/b", Base: "1234", State: drafts.Saved, Data: []byte("x\n\x00\xff")}
 	b := drafts.Draft{Name: "ünï", State: drafts.Broken, Problem: "ünï.md:1:2: \"bad\"\n", Data: nil}

@@ -25,15 +25,15 @@ const (
 // called concurrently, except for the same key.
 type Journal struct {
 	dir  string // directory of all journals
-	own  folder
-	over []folder // adopted from dead processes
+	own  directory
+	over []directory // adopted from dead processes
 
 	mu   sync.Mutex
 	next uint64
 }
 
-// A folder is one journal on the disk. Its process holds the lock.
-type folder struct {
+// A directory is one journal on the disk. Its process holds the lock.
+type directory struct {
 	path string
 	lock *os.File
 }
@@ -41,7 +41,7 @@ type folder struct {
 // Open creates an empty journal in a directory, which it creates with mode 0700 if needed.
 func Open(dir string) (*Journal, error) {
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder of drafts: %w", err)
+		return nil, fmt.Errorf("making the directory of drafts: %w", err)
 	}
 	name := strings.ToLower(rand.Text())
 	made := filepath.Join(dir, aside+name)
@@ -54,7 +54,7 @@ func Open(dir string) (*Journal, error) {
 		path := filepath.Join(dir, name)
 		if err = os.Rename(made, path); err == nil {
 			if err = atomicfile.SyncDir(dir); err == nil {
-				return &Journal{dir: dir, own: folder{path, lock}, next: 1}, nil
+				return &Journal{dir: dir, own: directory{path, lock}, next: 1}, nil
 			}
 		}
 		lock.Close()
@@ -125,7 +125,7 @@ func (j *Journal) Adopt() ([]Draft, error) {
 	var found [][]Draft
 	var bad []error
 	for _, path := range paths {
-		if path == j.own.path || slices.ContainsFunc(j.over, func(f folder) bool { return f.path == path }) {
+		if path == j.own.path || slices.ContainsFunc(j.over, func(f directory) bool { return f.path == path }) {
 			continue
 		}
 		drafts, err := j.adopt(path)
@@ -157,7 +157,7 @@ func (j *Journal) adopt(path string) ([]Draft, error) {
 		return nil, fmt.Errorf("taking over a journal of drafts: %w", err)
 	}
 	found, bad := read(path)
-	f := folder{path, lock}
+	f := directory{path, lock}
 	if len(found) == 0 && bad == nil {
 		return nil, f.leave()
 	}
@@ -188,7 +188,7 @@ func (j *Journal) Close() error {
 }
 
 // leave removes an empty journal and releases its lock.
-func (f folder) leave() error {
+func (f directory) leave() error {
 	entries, err := os.ReadDir(f.path)
 	if err == nil && !slices.ContainsFunc(entries, isDraft) {
 		os.RemoveAll(f.path) // may fail while another process reads it, which then removes it
@@ -246,7 +246,7 @@ func journalsIn(dir string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the folder of drafts: %w", err)
+		return nil, fmt.Errorf("reading the directory of drafts: %w", err)
 	}
 	var paths []string
 	for _, e := range entries {

@@ -22,7 +22,7 @@ func TestListWaiting(t *testing.T) {
 		return found
 	}
 	if got := waiting(); len(got) != 0 {
-		t.Errorf("a folder that does not exist has %v", got)
+		t.Errorf("a directory that does not exist has %v", got)
 	}
 	j := open(t, dir)
 	for _, d := range []drafts.Draft{

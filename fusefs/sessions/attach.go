@@ -81,7 +81,7 @@ func (t *Tree) attach(ctx context.Context) {
 }
 
 // isBelow reports whether a path is below a directory.
-func isBelow(p, folder string) bool { return folder == "" || strings.HasPrefix(p, folder+"/") }
+func isBelow(p, directory string) bool { return directory == "" || strings.HasPrefix(p, directory+"/") }
 
 // pasted returns the images with drafts that no program is writing.
 func (t *Tree) pasted() []pasted {

@@ -45,8 +45,8 @@ func (t *Tree) eachAttached(ctx context.Context, below string, fn func(p string,
 	}
 	var all []domarkx.Info
 	for _, info := range infos {
-		folder := parent(info.Name)
-		if folder == "" || below == "" || strings.HasPrefix(below+"/", folder+"/") || strings.HasPrefix(folder, below+"/") {
+		directory := parent(info.Name)
+		if directory == "" || below == "" || strings.HasPrefix(below+"/", directory+"/") || strings.HasPrefix(directory, below+"/") {
 			files, err := t.attachedTo(ctx, info.ID, len(infos))
 			if err != nil {
 				t.Logger.Error("reading what is attached", "session", info.Name, "err", err)
@@ -98,25 +98,25 @@ func (t *Tree) attachedTo(ctx context.Context, snapshot string, sessions int) ([
 
 // attachedAt returns the attached file at a path, or nil, and whether there are attached
 // files below the path.
-func (t *Tree) attachedAt(ctx context.Context, p string) (found *attached, folder bool, err error) {
+func (t *Tree) attachedAt(ctx context.Context, p string) (found *attached, directory bool, err error) {
 	err = t.eachAttached(ctx, p, func(at string, a attached) {
 		switch {
 		case at != p:
-			folder = true
+			directory = true
 		case found == nil:
 			found = &a
 		}
 	})
-	return found, folder, err
+	return found, directory, err
 }
 
 // lookupAttached returns the attached file or the directory of attached files at a path,
 // or nothing. f is the file that the mount has at the path, or nil.
-func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *Folder, error) {
+func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *Directory, error) {
 	if _, isSession := SessionOf(p); isSession {
 		return f, nil, nil
 	}
-	a, isFolder, err := t.attachedAt(ctx, p)
+	a, isDirectory, err := t.attachedAt(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,12 +130,12 @@ func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *F
 	if a != nil {
 		return t.attachedFile(p, *a), nil, nil
 	}
-	if !isFolder {
+	if !isDirectory {
 		return nil, nil, nil
 	}
-	d := t.folders[p]
+	d := t.directories[p]
 	if d == nil {
-		d = t.newFolder(p)
+		d = t.newDirectory(p)
 	}
 	return nil, d, nil
 }
@@ -213,7 +213,7 @@ func (a *attached) close() {
 }
 
 // listAttached adds the attached files of a directory to its entries.
-func (t *Tree) listAttached(ctx context.Context, d *Folder, entries []Entry) ([]Entry, error) {
+func (t *Tree) listAttached(ctx context.Context, d *Directory, entries []Entry) ([]Entry, error) {
 	prefix := ""
 	if d.path != "" {
 		prefix = d.path + "/"
@@ -221,7 +221,7 @@ func (t *Tree) listAttached(ctx context.Context, d *Folder, entries []Entry) ([]
 	t.mu.Lock()
 	entries = slices.DeleteFunc(entries, func(e Entry) bool { // they are found again, if a session still keeps them
 		f := t.files[prefix+e.Name]
-		return !e.Folder && f != nil && f.kept != nil
+		return !e.Directory && f != nil && f.kept != nil
 	})
 	t.mu.Unlock()
 	there := map[string]bool{}
@@ -239,7 +239,7 @@ func (t *Tree) listAttached(ctx context.Context, d *Folder, entries []Entry) ([]
 			return
 		}
 		there[name] = true
-		found = append(found, Entry{Name: name, Folder: deeper})
+		found = append(found, Entry{Name: name, Directory: deeper})
 	})
 	if err != nil || len(found) == 0 {
 		return entries, err
@@ -248,13 +248,13 @@ func (t *Tree) listAttached(ctx context.Context, d *Folder, entries []Entry) ([]
 	defer t.mu.Unlock()
 	for i := range found {
 		e := &found[i]
-		sub, f := t.folders[prefix+e.Name], t.files[prefix+e.Name]
+		sub, f := t.directories[prefix+e.Name], t.files[prefix+e.Name]
 		switch {
-		case !e.Folder && f != nil:
+		case !e.Directory && f != nil:
 			e.Ino = f.ino
-		case e.Folder && sub != nil:
+		case e.Directory && sub != nil:
 			e.Ino = sub.ino
-		case e.Folder:
+		case e.Directory:
 			e.Ino = t.number(prefix + e.Name + "/")
 		default:
 			e.Ino = t.number(prefix + e.Name)
@@ -266,10 +266,10 @@ func (t *Tree) listAttached(ctx context.Context, d *Folder, entries []Entry) ([]
 }
 
 // keepsBelow reports whether a session outside a directory has attached files in it.
-func (t *Tree) keepsBelow(ctx context.Context, folder string) (bool, error) {
+func (t *Tree) keepsBelow(ctx context.Context, directory string) (bool, error) {
 	keeps := false
-	err := t.eachAttached(ctx, folder, func(_ string, a attached) {
-		keeps = keeps || !strings.HasPrefix(a.session.Name, folder+"/")
+	err := t.eachAttached(ctx, directory, func(_ string, a attached) {
+		keeps = keeps || !strings.HasPrefix(a.session.Name, directory+"/")
 	})
 	return keeps, err
 }

@@ -14,7 +14,7 @@ import (
 
 // Create creates and opens a file. If the file exists, Create opens it, or fails if
 // exclusive is set.
-func (t *Tree) Create(ctx context.Context, d *Folder, name string, perm uint32, exclusive bool, m Mode, c Caller) (*File, *Handle, error) {
+func (t *Tree) Create(ctx context.Context, d *Directory, name string, perm uint32, exclusive bool, m Mode, c Caller) (*File, *Handle, error) {
 	f, made, err := t.make(ctx, d, name, perm, c)
 	if err != nil {
 		return nil, nil, err
@@ -28,7 +28,7 @@ func (t *Tree) Create(ctx context.Context, d *Folder, name string, perm uint32, 
 }
 
 // Make creates an empty file (mknod).
-func (t *Tree) Make(ctx context.Context, d *Folder, name string, perm uint32, c Caller) (*File, error) {
+func (t *Tree) Make(ctx context.Context, d *Directory, name string, perm uint32, c Caller) (*File, error) {
 	f, made, err := t.make(ctx, d, name, perm, c)
 	if err == nil && !made {
 		err = domarkx.ErrExists
@@ -39,7 +39,7 @@ func (t *Tree) Make(ctx context.Context, d *Folder, name string, perm uint32, c 
 	return f, err
 }
 
-func (t *Tree) make(ctx context.Context, d *Folder, name string, perm uint32, c Caller) (f *File, made bool, err error) {
+func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32, c Caller) (f *File, made bool, err error) {
 	if t.Saver == nil {
 		return nil, false, syscall.EROFS
 	}
@@ -163,7 +163,7 @@ func (t *Tree) bind(p string, f *File) {
 // changedIn records that a name was added to the parent directory of p or left it. A
 // directory that becomes empty this way stays.
 func (t *Tree) changedIn(p string, left bool) {
-	if d := t.folders[parent(p)]; d != nil {
+	if d := t.directories[parent(p)]; d != nil {
 		d.modified = time.Now()
 		d.made = d.made || left
 	}
@@ -171,12 +171,12 @@ func (t *Tree) changedIn(p string, left bool) {
 
 // Mkdir creates a directory. It exists while the mount lives, and longer if a session is
 // in it.
-func (t *Tree) Mkdir(ctx context.Context, d *Folder, name string, perm uint32) (*Folder, error) {
+func (t *Tree) Mkdir(ctx context.Context, d *Directory, name string, perm uint32) (*Directory, error) {
 	if t.Saver == nil {
 		return nil, syscall.EROFS
 	}
 	if strings.HasSuffix(name, Extension) {
-		return nil, fmt.Errorf("folder %q: %w: only sessions end in %s", name, domarkx.ErrInvalid, Extension)
+		return nil, fmt.Errorf("directory %q: %w: only sessions end in %s", name, domarkx.ErrInvalid, Extension)
 	}
 	f, sub, err := t.Lookup(ctx, d, name)
 	if f != nil || sub != nil {
@@ -191,18 +191,18 @@ func (t *Tree) Mkdir(ctx context.Context, d *Folder, name string, perm uint32) (
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if made := t.folders[p]; made != nil && made.made || t.files[p] != nil {
+	if made := t.directories[p]; made != nil && made.made || t.files[p] != nil {
 		return nil, domarkx.ErrExists
 	}
-	t.forgetFolder(p)
-	sub = t.newFolder(p)
+	t.forgetDirectory(p)
+	sub = t.newDirectory(p)
 	sub.made, sub.mode = true, perm&0o7777
 	t.changedIn(p, false)
 	return sub, nil
 }
 
 // Rmdir removes an empty directory.
-func (t *Tree) Rmdir(ctx context.Context, d *Folder, name string) error {
+func (t *Tree) Rmdir(ctx context.Context, d *Directory, name string) error {
 	if t.Saver == nil {
 		return syscall.EROFS
 	}
@@ -225,16 +225,16 @@ func (t *Tree) Rmdir(ctx context.Context, d *Folder, name string) error {
 	if len(t.list(p, infos)) > 0 {
 		return syscall.ENOTEMPTY
 	}
-	t.forgetFolder(sub.path)
+	t.forgetDirectory(sub.path)
 	t.changedIn(sub.path, true)
 	return nil
 }
 
-// forgetFolder drops a directory that no longer exists.
-func (t *Tree) forgetFolder(p string) {
-	if d := t.folders[p]; d != nil {
+// forgetDirectory drops a directory that no longer exists.
+func (t *Tree) forgetDirectory(p string) {
+	if d := t.directories[p]; d != nil {
 		d.removed, d.made = true, false
-		delete(t.folders, p)
+		delete(t.directories, p)
 		if t.inodes[d.ino] == d {
 			delete(t.inodes, d.ino)
 		}

@@ -35,8 +35,8 @@ type File struct {
 	changed  time.Time
 }
 
-// A Folder is a directory below the directory of sessions.
-type Folder struct {
+// A Directory is a directory below the directory of sessions.
+type Directory struct {
 	ino, gen uint64
 	path     string // "" for the root
 	made     bool   // exists even if empty
@@ -107,8 +107,8 @@ func (f *File) attr() Attr {
 // Target returns the target of a symbolic link.
 func (f *File) Target() string { return f.target }
 
-// FolderAttr returns the attributes of a directory.
-func (t *Tree) FolderAttr(d *Folder) Attr {
+// DirectoryAttr returns the attributes of a directory.
+func (t *Tree) DirectoryAttr(d *Directory) Attr {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	links := uint32(2)
@@ -139,8 +139,8 @@ func (t *Tree) SetAttr(f *File, c Change) {
 	f.changed = time.Now()
 }
 
-// SetFolderAttr changes the attributes of a directory until the mount ends.
-func (t *Tree) SetFolderAttr(d *Folder, c Change) {
+// SetDirectoryAttr changes the attributes of a directory until the mount ends.
+func (t *Tree) SetDirectoryAttr(d *Directory, c Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	set(&d.mode, c.Mode)

@@ -12,14 +12,14 @@ import (
 
 // An Entry is a name in a directory.
 type Entry struct {
-	Name    string
-	Ino     uint64
-	Folder  bool
-	Symlink bool
+	Name      string
+	Ino       uint64
+	Directory bool
+	Symlink   bool
 }
 
 // Lookup returns the file or the directory with a name, or [domarkx.ErrNotFound].
-func (t *Tree) Lookup(ctx context.Context, d *Folder, name string) (*File, *Folder, error) {
+func (t *Tree) Lookup(ctx context.Context, d *Directory, name string) (*File, *Directory, error) {
 	p, err := t.path(d, name)
 	if err != nil {
 		return nil, nil, err
@@ -44,7 +44,7 @@ func (t *Tree) Lookup(ctx context.Context, d *Folder, name string) (*File, *Fold
 	if f != nil && f.kept == nil {
 		return f, nil, nil
 	}
-	sub, err := t.folder(ctx, p)
+	sub, err := t.directory(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +58,7 @@ func (t *Tree) Lookup(ctx context.Context, d *Folder, name string) (*File, *Fold
 
 // path returns the path of a name in a directory, or an error if the directory was
 // removed.
-func (t *Tree) path(d *Folder, name string) (string, error) {
+func (t *Tree) path(d *Directory, name string) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if d.removed {
@@ -70,14 +70,14 @@ func (t *Tree) path(d *Folder, name string) (string, error) {
 	return join(d.path, name), nil
 }
 
-// folder returns the directory at a path, or nil.
-func (t *Tree) folder(ctx context.Context, p string) (*Folder, error) {
+// directory returns the directory at a path, or nil.
+func (t *Tree) directory(ctx context.Context, p string) (*Directory, error) {
 	t.mu.Lock()
-	d := t.folders[p]
+	d := t.directories[p]
 	there := d != nil && (d.made || d.path == "")
 	if !there && t.holds(p) {
 		if there = true; d == nil {
-			d = t.newFolder(p)
+			d = t.newDirectory(p)
 		}
 	}
 	witness := ""
@@ -111,8 +111,8 @@ func (t *Tree) folder(ctx context.Context, p string) (*Folder, error) {
 		if t.shown(info.Name, info) == nil {
 			continue
 		}
-		if d = t.folders[p]; d == nil {
-			d = t.newFolder(p)
+		if d = t.directories[p]; d == nil {
+			d = t.newDirectory(p)
 		}
 		d.witness = info.Name
 		return d, nil
@@ -154,7 +154,7 @@ func (t *Tree) holds(p string) bool {
 			return true
 		}
 	}
-	for path, d := range t.folders {
+	for path, d := range t.directories {
 		if d.made && strings.HasPrefix(path, below) {
 			return true
 		}
@@ -168,7 +168,7 @@ func (t *Tree) holds(p string) bool {
 }
 
 // List returns the entries of a directory, sorted by name.
-func (t *Tree) List(ctx context.Context, d *Folder) ([]Entry, error) {
+func (t *Tree) List(ctx context.Context, d *Directory) ([]Entry, error) {
 	p, err := t.path(d, "")
 	if err != nil {
 		return nil, nil // POSIX: a removed directory is empty
@@ -194,15 +194,15 @@ func (t *Tree) list(p string, infos []domarkx.Info) []Entry {
 		}
 		name, _, deeper := strings.Cut(rest, "/")
 		if deeper {
-			e = Entry{Folder: true}
-			if sub := t.folders[p+name]; sub != nil {
+			e = Entry{Directory: true}
+			if sub := t.directories[p+name]; sub != nil {
 				e.Ino = sub.ino
 			} else {
 				e.Ino = t.number(p + name + "/")
 			}
 		}
 		e.Name = name
-		if _, ok := found[name]; !ok || e.Folder {
+		if _, ok := found[name]; !ok || e.Directory {
 			found[name] = e
 		}
 	}
@@ -223,9 +223,9 @@ func (t *Tree) list(p string, infos []domarkx.Info) []Entry {
 	for path, f := range t.files {
 		add(path, Entry{Ino: f.ino, Symlink: f.link})
 	}
-	for path, sub := range t.folders {
+	for path, sub := range t.directories {
 		if sub.made {
-			add(path, Entry{Ino: sub.ino, Folder: true})
+			add(path, Entry{Ino: sub.ino, Directory: true})
 		}
 	}
 	entries := make([]Entry, 0, len(found))

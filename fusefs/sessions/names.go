@@ -27,11 +27,11 @@ func hidden(p string) bool {
 // pathOf returns the path of a session's file.
 func pathOf(session string) string { return session + Extension }
 
-func join(folder, name string) string {
-	if folder == "" {
+func join(directory, name string) string {
+	if directory == "" {
 		return name
 	}
-	return folder + "/" + name
+	return directory + "/" + name
 }
 
 // parent returns the directory of a path, "" for the root.

@@ -205,7 +205,7 @@ func check(m *machine, model map[string]string) string {
 		names = append(names, e.Name)
 	}
 	if want := slices.Sorted(maps.Keys(model)); !slices.Equal(names, want) {
-		return fmt.Sprintf("the folder lists %q, want %q", names, want)
+		return fmt.Sprintf("the directory lists %q, want %q", names, want)
 	}
 	return ""
 }

@@ -22,7 +22,7 @@ const (
 // Rename renames a file or directory. A session that is renamed to the name of another
 // session becomes the next snapshot of that one. A session that is renamed to a scratch
 // name stays in the store while the scratch file exists.
-func (t *Tree) Rename(ctx context.Context, from *Folder, oldName string, to *Folder, newName string, how Replacing, c Caller) error {
+func (t *Tree) Rename(ctx context.Context, from *Directory, oldName string, to *Directory, newName string, how Replacing, c Caller) error {
 	if t.Saver == nil {
 		return syscall.EROFS
 	}
@@ -38,7 +38,7 @@ func (t *Tree) Rename(ctx context.Context, from *Folder, oldName string, to *Fol
 	if err != nil {
 		return err
 	}
-	target, targetFolder, err := t.Lookup(ctx, to, newName)
+	target, targetDirectory, err := t.Lookup(ctx, to, newName)
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return err
 	}
@@ -49,7 +49,7 @@ func (t *Tree) Rename(ctx context.Context, from *Folder, oldName string, to *Fol
 	} else if t.isKept(f) {
 		return syscall.EPERM // its sessions keep it by this path
 	}
-	taken := target != nil || targetFolder != nil
+	taken := target != nil || targetDirectory != nil
 	switch {
 	case how == Exchange:
 		return t.exchange(oldPath, newPath, taken)
@@ -60,8 +60,8 @@ func (t *Tree) Rename(ctx context.Context, from *Folder, oldName string, to *Fol
 	case sub != nil && target != nil:
 		return syscall.ENOTDIR
 	case sub != nil:
-		return t.renameFolder(ctx, sub, newPath, targetFolder, c)
-	case targetFolder != nil:
+		return t.renameDirectory(ctx, sub, newPath, targetDirectory, c)
+	case targetDirectory != nil:
 		return syscall.EISDIR
 	case target == f:
 		return nil // POSIX: two names of one file stay

@@ -131,9 +131,9 @@ func (t *Tree) replace(a, b *sessionState, f *File, tipA, tipB domarkx.Info, c C
 	return nil
 }
 
-// renameFolder renames a directory with its contents, one session at a time. If one fails,
+// renameDirectory renames a directory with its contents, one session at a time. If one fails,
 // the sessions before it keep their new names.
-func (t *Tree) renameFolder(ctx context.Context, d *Folder, newPath string, target *Folder, c Caller) error {
+func (t *Tree) renameDirectory(ctx context.Context, d *Directory, newPath string, target *Directory, c Caller) error {
 	oldPath := d.path
 	switch {
 	case newPath == oldPath:
@@ -141,7 +141,7 @@ func (t *Tree) renameFolder(ctx context.Context, d *Folder, newPath string, targ
 	case strings.HasPrefix(newPath, oldPath+"/"):
 		return syscall.EINVAL
 	case strings.HasSuffix(newPath, Extension):
-		return fmt.Errorf("folder %q: %w: only sessions end in %s", newPath, domarkx.ErrInvalid, Extension)
+		return fmt.Errorf("directory %q: %w: only sessions end in %s", newPath, domarkx.ErrInvalid, Extension)
 	}
 	if target != nil {
 		infos, err := t.lockWithList(ctx, newPath+"/")
@@ -188,7 +188,7 @@ func (t *Tree) renameFolder(ctx context.Context, d *Folder, newPath string, targ
 	}
 	t.mu.Lock()
 	var moved []*File
-	t.forgetFolder(newPath)
+	t.forgetDirectory(newPath)
 	for p, f := range maps.Clone(t.files) {
 		if rest, ok := strings.CutPrefix(p, below); ok {
 			delete(t.files, p)
@@ -196,11 +196,11 @@ func (t *Tree) renameFolder(ctx context.Context, d *Folder, newPath string, targ
 			moved = append(moved, f)
 		}
 	}
-	for p, sub := range maps.Clone(t.folders) {
+	for p, sub := range maps.Clone(t.directories) {
 		if rest, ok := strings.CutPrefix(p+"/", below); ok {
-			delete(t.folders, p)
+			delete(t.directories, p)
 			sub.path = strings.TrimSuffix(newBelow+rest, "/")
-			t.folders[sub.path] = sub
+			t.directories[sub.path] = sub
 		}
 		sub.witness = ""
 	}

@@ -18,18 +18,18 @@ type Tree struct {
 	ctx    context.Context // of background work
 	cancel context.CancelFunc
 
-	mu      sync.Mutex
-	idle    *sync.Cond // signals that a session finished its work
-	epoch   uint64     // incremented when a name gets another file
-	root    *Folder
-	states  map[string]*sessionState // sessions with state, by name
-	files   map[string]*File         // scratch, by path
-	folders map[string]*Folder       // known directories, by path
-	inodes  map[uint64]any           // numbers in use by *File and *Folder values
-	gens    uint64
-	seen    reads
-	closed  bool           // no new work starts
-	working sync.WaitGroup // running saves and removals
+	mu          sync.Mutex
+	idle        *sync.Cond // signals that a session finished its work
+	epoch       uint64     // incremented when a name gets another file
+	root        *Directory
+	states      map[string]*sessionState // sessions with state, by name
+	files       map[string]*File         // scratch, by path
+	directories map[string]*Directory    // known directories, by path
+	inodes      map[uint64]any           // numbers in use by *File and *Directory values
+	gens        uint64
+	seen        reads
+	closed      bool           // no new work starts
+	working     sync.WaitGroup // running saves and removals
 
 	keeping     sync.Mutex // held while the draft of a file outside sessions changes; lock before mu
 	attaching   sync.Mutex // held while images are attached; lock before keeping; guards showing
@@ -76,16 +76,16 @@ func New(c Config) *Tree {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	t := &Tree{Config: c, states: map[string]*sessionState{}, files: map[string]*File{}, folders: map[string]*Folder{}, inodes: map[uint64]any{}}
+	t := &Tree{Config: c, states: map[string]*sessionState{}, files: map[string]*File{}, directories: map[string]*Directory{}, inodes: map[uint64]any{}}
 	t.idle = sync.NewCond(&t.mu)
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	t.root = t.newFolder("")
+	t.root = t.newDirectory("")
 	t.root.made = true
 	return t
 }
 
 // Root returns the directory of sessions.
-func (t *Tree) Root() *Folder { return t.root }
+func (t *Tree) Root() *Directory { return t.root }
 
 // number returns an inode number for a path: the same in every mount, if it is free.
 func (t *Tree) number(p string) uint64 {
@@ -113,13 +113,13 @@ func (t *Tree) storedNumber(name, snapshot string) uint64 {
 
 func (t *Tree) generation() uint64 { t.gens++; return t.gens }
 
-func (t *Tree) newFolder(p string) *Folder {
-	d := &Folder{ino: t.number(p + "/"), gen: t.generation(), path: p, mode: 0o755, uid: t.UID, gid: t.GID, modified: time.Now()}
+func (t *Tree) newDirectory(p string) *Directory {
+	d := &Directory{ino: t.number(p + "/"), gen: t.generation(), path: p, mode: 0o755, uid: t.UID, gid: t.GID, modified: time.Now()}
 	if t.Saver == nil {
 		d.mode = 0o555
 	}
 	t.inodes[d.ino] = d
-	t.folders[p] = d
+	t.directories[p] = d
 	return d
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Unlink removes the name of a file. The removal of a session is in the journal when
 // Unlink returns. The session goes to the trash unless the name is created again at once.
-func (t *Tree) Unlink(ctx context.Context, d *Folder, name string) error {
+func (t *Tree) Unlink(ctx context.Context, d *Directory, name string) error {
 	if t.Saver == nil {
 		return syscall.EROFS
 	}
@@ -147,7 +147,7 @@ func (t *Tree) removeCarried(ctx context.Context, s *sessionState, f *File) erro
 }
 
 // Symlink creates a symbolic link. A session cannot be one.
-func (t *Tree) Symlink(ctx context.Context, d *Folder, name, target string) (*File, error) {
+func (t *Tree) Symlink(ctx context.Context, d *Directory, name, target string) (*File, error) {
 	p, err := t.newScratch(ctx, d, name)
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (t *Tree) Symlink(ctx context.Context, d *Folder, name, target string) (*Fi
 }
 
 // newScratch checks that a name is free and not a session's, and returns its path.
-func (t *Tree) newScratch(ctx context.Context, d *Folder, name string) (string, error) {
+func (t *Tree) newScratch(ctx context.Context, d *Directory, name string) (string, error) {
 	if t.Saver == nil {
 		return "", syscall.EROFS
 	}
@@ -187,7 +187,7 @@ func (t *Tree) newScratch(ctx context.Context, d *Folder, name string) (string, 
 
 // Link gives a file another name: a scratch name, or for a scratch file the name of a new
 // session. A session cannot have two names.
-func (t *Tree) Link(ctx context.Context, f *File, d *Folder, name string, c Caller) error {
+func (t *Tree) Link(ctx context.Context, f *File, d *Directory, name string, c Caller) error {
 	if p, err := t.path(d, name); err == nil {
 		if session, ok := SessionOf(p); ok {
 			return t.linkSession(ctx, f, d, name, session, c)
@@ -217,7 +217,7 @@ func (t *Tree) Link(ctx context.Context, f *File, d *Folder, name string, c Call
 	return nil
 }
 
-func (t *Tree) linkSession(ctx context.Context, f *File, d *Folder, name, session string, c Caller) error {
+func (t *Tree) linkSession(ctx context.Context, f *File, d *Directory, name, session string, c Caller) error {
 	if t.Saver == nil {
 		return syscall.EROFS
 	}

@@ -24,7 +24,7 @@ type directoryCache struct {
 	of domarkx.VersionReader
 
 	mu    sync.Mutex
-	kept  map[string]*list.Element // of *folder, the last used first
+	kept  map[string]*list.Element // of *directory, the last used first
 	order *list.List
 	count int // cost of the cached directories
 }
@@ -47,7 +47,7 @@ func (c *directoryCache) read(ctx context.Context, id string) (*directory, error
 	if found := c.get(id); found != nil {
 		return found, nil
 	}
-	files, err := c.of.Folder(ctx, id)
+	files, err := c.of.Directory(ctx, id)
 	if err != nil {
 		return nil, err
 	}

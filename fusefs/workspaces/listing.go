@@ -147,8 +147,8 @@ func (l *listing) link(n *node, links []string) {
 			continue
 		}
 		e := &l.entries[own]
-		folder, base := path.Split(target)
-		if first, ok := l.find(base); ok && path.Clean("/"+folder) == path.Clean("/"+at) && l.entries[first].meta.mode == e.meta.mode {
+		directory, base := path.Split(target)
+		if first, ok := l.find(base); ok && path.Clean("/"+directory) == path.Clean("/"+at) && l.entries[first].meta.mode == e.meta.mode {
 			l.entries[first].meta.links++
 			e.slot, e.ino = first, l.entries[first].ino
 			continue

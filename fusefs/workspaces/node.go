@@ -53,12 +53,12 @@ type node struct {
 	lists   []dirListing     // mutable directories: recent listings; guarded by FS.mu
 
 	// used by the prefetcher, guarded by FS.mu
-	cached  bool // the kernel has the content
-	misses  int  // directories: contents that the kernel asked for
-	window  int  // directories: number of contents to push at once
-	pushing bool // directories: a push is queued or running
-	listed  bool // the kernel has listed it, or will soon
-	folders int  // directories: subdirectories that the kernel has listed
+	cached      bool // the kernel has the content
+	misses      int  // directories: contents that the kernel asked for
+	window      int  // directories: number of contents to push at once
+	pushing     bool // directories: a push is queued or running
+	listed      bool // the kernel has listed it, or will soon
+	directories int  // directories: subdirectories that the kernel has listed
 }
 
 // A meta holds the attributes of a node.

@@ -42,7 +42,7 @@ type prefetcher struct {
 }
 
 type push struct {
-	folder      *node
+	directory   *node
 	from, count int
 }
 
@@ -94,7 +94,7 @@ func (p *prefetcher) noteListed(n *node) {
 		return
 	}
 	n.listed = true
-	if in.folders++; in.folders < 2 {
+	if in.directories++; in.directories < 2 {
 		return
 	}
 	siblings := in.listing.nodes
@@ -122,22 +122,22 @@ func (p *prefetcher) noteRead(n *node, first, last bool) {
 	f := p.fs
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	folder := n.parent
+	directory := n.parent
 	n.cached = n.cached || last
 	if !first {
 		return
 	}
-	if folder.kind != kindEntry {
+	if directory.kind != kindEntry {
 		return
 	}
-	if folder.misses++; folder.pushing || folder.misses < 2 && !p.sweeping() {
+	if directory.misses++; directory.pushing || directory.misses < 2 && !p.sweeping() {
 		return
 	}
 	p.sweeps, p.swept = p.sweeps+1, time.Now()
-	folder.window = min(max(firstWindow, 2*folder.window), maxWindow)
+	directory.window = min(max(firstWindow, 2*directory.window), maxWindow)
 	select {
-	case p.queue <- push{folder, n.slot + 1, folder.window}:
-		folder.pushing = true
+	case p.queue <- push{directory, n.slot + 1, directory.window}:
+		directory.pushing = true
 	default:
 	}
 }
@@ -153,7 +153,7 @@ func (p *prefetcher) sweeping() bool {
 
 // push pushes the contents that follow in a directory.
 func (p *prefetcher) push(s *fuse.Server, next push) {
-	f, l := p.fs, next.folder.listing
+	f, l := p.fs, next.directory.listing
 	room := int64(maxPushed)
 	var buffer []byte
 	follows := true
@@ -190,11 +190,11 @@ func (p *prefetcher) push(s *fuse.Server, next push) {
 			continue // reading it reports the error
 		}
 		if s.InodeNotifyStoreCache(n.id, 0, data) == fuse.ENOSYS {
-			return // leaves folder.pushing set: the kernel cannot do this
+			return // leaves directory.pushing set: the kernel cannot do this
 		}
 	}
 	f.mu.Lock()
-	next.folder.pushing = false
+	next.directory.pushing = false
 	f.mu.Unlock()
 }
 

@@ -46,12 +46,12 @@ const (
 
 // An Agent is a running agent.
 type Agent struct {
-	Kind    string // [zeus.Kitty], [zeus.Stygian] or [zeus.Hoplite]
-	ID      string // "" if unknown
-	Name    string
-	Role    string
-	Folder  string // working directory
-	Working bool   // whether its screen shows that it is busy
+	Kind      string // [zeus.Kitty], [zeus.Stygian] or [zeus.Hoplite]
+	ID        string // "" if unknown
+	Name      string
+	Role      string
+	Directory string // working directory
+	Working   bool   // whether its screen shows that it is busy
 
 	parent    string // of an agent in kitty
 	workspace string // of an agent in kitty; "" if unknown
@@ -141,9 +141,9 @@ const maxWait = 10 * time.Second
 var errNotInstalled = errors.New("not installed")
 
 // output runs a program in a directory and returns its standard output. With an empty
-// folder the program runs in the current directory. The error contains the program's
+// directory the program runs in the current directory. The error contains the program's
 // error output.
-func output(ctx context.Context, folder, program string, args ...string) (string, error) {
+func output(ctx context.Context, directory, program string, args ...string) (string, error) {
 	path, err := exec.LookPath(program)
 	if errors.Is(err, exec.ErrNotFound) {
 		return "", fmt.Errorf("%s: %w", program, errNotInstalled)
@@ -155,8 +155,8 @@ func output(ctx context.Context, folder, program string, args ...string) (string
 	defer cancel()
 	cmd := exec.CommandContext(limited, path, args...)
 	cmd.WaitDelay = time.Second
-	if cmd.Dir = folder; folder != "" {
-		cmd.Env = append(os.Environ(), "PWD="+folder)
+	if cmd.Dir = directory; directory != "" {
+		cmd.Env = append(os.Environ(), "PWD="+directory)
 	}
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -180,8 +180,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// isFolder reports whether path is a directory.
-func isFolder(path string) bool {
+// isDirectory reports whether path is a directory.
+func isDirectory(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

@@ -15,7 +15,7 @@ type Entry struct {
 	ID        string
 	Name      string
 	Role      string
-	Folder    string
+	Directory string
 	Path      string // of the session file
 	Session   string // name of its tmux session
 	Workspace string // sway workspace
@@ -52,7 +52,7 @@ func Entries(doc *domarkx.Document) (entries []Entry, working []string, err erro
 		}
 		v := entryReader{*m.Metadata}
 		e := Entry{Kind: zeus.KindOf(*m.Metadata), ID: v.text("agent_id"), Name: v.text("name"), Role: v.text("role"),
-			Folder: v.text("cwd"), Path: v.text("session_path"), Session: zeus.Text(v.Value, "tmux_session"), Workspace: v.text("workspace"),
+			Directory: v.text("cwd"), Path: v.text("session_path"), Session: zeus.Text(v.Value, "tmux_session"), Workspace: v.text("workspace"),
 			Parent: v.text("parent_id"), Owner: v.text("owner_id"), Phalanx: v.text("phalanx_id"), Digest: zeus.SessionDigest(m.Message)}
 		switch e.Kind {
 		case "":
@@ -73,12 +73,12 @@ func (v entryReader) text(name string) string { return strings.TrimSpace(zeus.Te
 
 // check returns an error if an entry cannot be restored, regardless of which agents run.
 func (e *Entry) check() error {
-	for _, member := range []struct{ name, value string }{{"agent_id", e.ID}, {"cwd", e.Folder}, {"session_path", e.Path}} {
+	for _, member := range []struct{ name, value string }{{"agent_id", e.ID}, {"cwd", e.Directory}, {"session_path", e.Path}} {
 		if member.value == "" {
 			return fmt.Errorf("the snapshot has no %s for it", member.name)
 		}
 	}
-	for _, value := range []string{e.ID, e.Name, e.Role, e.Folder, e.Path, e.Parent, e.Owner, e.Phalanx} {
+	for _, value := range []string{e.ID, e.Name, e.Role, e.Directory, e.Path, e.Parent, e.Owner, e.Phalanx} {
 		if strings.ContainsRune(value, 0) {
 			return fmt.Errorf("%q cannot be given to a program", value)
 		}

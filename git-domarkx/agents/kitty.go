@@ -19,13 +19,13 @@ import (
 // A kittyWindow is a kitty window that has the variables of an agent, or that Zeus treats
 // as an agent's.
 type kittyWindow struct {
-	address  string
-	id       int64
-	pid      int // of the process in the window
-	folder   string
-	title    string
-	platform int64 // id of the enclosing X11 window; 0 if unknown
-	env      agentVariables
+	address   string
+	id        int64
+	pid       int // of the process in the window
+	directory string
+	title     string
+	platform  int64 // id of the enclosing X11 window; 0 if unknown
+	env       agentVariables
 }
 
 // agentVariables are the environment variables of an agent. kitty lists complete
@@ -162,7 +162,7 @@ func (t *Terminals) windowsAt(ctx context.Context, address string) ([]kittyWindo
 				if path := t.expand(sessionIn(w.Cmdline)); !isFile(t.expand(w.Env.Path)) && isFile(path) {
 					w.Env.Path = path
 				}
-				found = append(found, kittyWindow{address: address, id: w.ID, pid: w.PID, folder: strings.TrimSpace(w.CWD), title: w.Title,
+				found = append(found, kittyWindow{address: address, id: w.ID, pid: w.PID, directory: strings.TrimSpace(w.CWD), title: w.Title,
 					platform: around.Platform, env: w.Env})
 			}
 		}
@@ -186,7 +186,7 @@ func kittyAgents(windows []kittyWindow) []Agent {
 		if f := first[id]; id != "" && (f.address != w.address || f.id != w.id) {
 			continue
 		}
-		found = append(found, Agent{Kind: zeus.Kitty, ID: id, Name: cmp.Or(w.env.Name, id), Folder: w.folder,
+		found = append(found, Agent{Kind: zeus.Kitty, ID: id, Name: cmp.Or(w.env.Name, id), Directory: w.directory,
 			Role:   cmp.Or(strings.ToLower(strings.TrimSpace(w.env.Role)), roleHippeus),
 			parent: strings.TrimSpace(w.env.Parent), path: strings.TrimSpace(w.env.Path), window: w})
 	}

@@ -185,10 +185,10 @@ func (r *restoring) start(ctx context.Context, e Entry) (detail string, wait fun
 	}
 	// Check that everything the agent needs exists before closing anything.
 	missing := ""
-	if !isFolder(e.Folder) {
-		missing, e.Folder = e.Folder, r.Getenv("HOME")
-		if !isFolder(e.Folder) {
-			return "", nil, fmt.Errorf("its folder %q does not exist, and neither does the home folder %q", missing, e.Folder)
+	if !isDirectory(e.Directory) {
+		missing, e.Directory = e.Directory, r.Getenv("HOME")
+		if !isDirectory(e.Directory) {
+			return "", nil, fmt.Errorf("its directory %q does not exist, and neither does the home directory %q", missing, e.Directory)
 		}
 	}
 	path, err := r.session(ctx, e)
@@ -197,7 +197,7 @@ func (r *restoring) start(ctx context.Context, e Entry) (detail string, wait fun
 	}
 	defer func() {
 		if missing != "" && err == nil {
-			r.warn(fmt.Errorf("%s: its folder %q does not exist; it was started in %q", e.Name, missing, e.Folder))
+			r.warn(fmt.Errorf("%s: its directory %q does not exist; it was started in %q", e.Name, missing, e.Directory))
 		}
 	}()
 	if running && replace && !r.replaced[e.ID] {

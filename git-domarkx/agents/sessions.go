@@ -16,12 +16,12 @@ import (
 
 // The sources of a session's path, with Zeus's names for them.
 const (
-	sourceRuntime = "runtime"       // the agent's own note
-	sourceEnv     = "env"           // the environment the agent was started with
-	sourceFolder  = "cwd"           // the newest session of the working directory
-	sourceTmux    = "tmux"          // a tmux option or the start command
-	sourceOption  = "tmux-option"   // of a hoplite: a tmux option
-	sourceCommand = "start-command" // of a hoplite: the start command
+	sourceRuntime   = "runtime"       // the agent's own note
+	sourceEnv       = "env"           // the environment the agent was started with
+	sourceDirectory = "cwd"           // the newest session of the working directory
+	sourceTmux      = "tmux"          // a tmux option or the start command
+	sourceOption    = "tmux-option"   // of a hoplite: a tmux option
+	sourceCommand   = "start-command" // of a hoplite: the start command
 )
 
 // kittySession returns the session file of an agent in kitty: the one that it noted, else
@@ -34,8 +34,8 @@ func (t *Terminals) kittySession(a Agent) (path, source string) {
 	if path := t.expand(a.path); isFile(path) {
 		return path, sourceEnv
 	}
-	if path := t.newestIn(a.Folder); path != "" {
-		return path, sourceFolder
+	if path := t.newestIn(a.Directory); path != "" {
+		return path, sourceDirectory
 	}
 	return "", ""
 }
@@ -139,11 +139,11 @@ func (t *Terminals) noteAge() time.Duration {
 
 // newestIn returns pi's newest session file for a working directory, or "" if there are
 // none. The names of session files start with the time.
-func (t *Terminals) newestIn(folder string) string {
-	if folder == "" {
+func (t *Terminals) newestIn(directory string) string {
+	if directory == "" {
 		return ""
 	}
-	name := "--" + strings.NewReplacer("/", "-", ":", "-").Replace(strings.TrimLeft(folder, "/")) + "--"
+	name := "--" + strings.NewReplacer("/", "-", ":", "-").Replace(strings.TrimLeft(directory, "/")) + "--"
 	dir := filepath.Join(t.Getenv("HOME"), ".pi", "agent", "sessions", name)
 	files, err := os.ReadDir(dir)
 	if err != nil {

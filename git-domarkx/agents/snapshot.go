@@ -86,13 +86,13 @@ func (t *Terminals) entry(a Agent, all []Agent) (domarkx.Value, error) {
 	if a.ID == "" {
 		return domarkx.Value{}, fmt.Errorf("%s has no agent id", a.Name)
 	}
-	members := []string{"kind", a.Kind, "name", a.Name, "agent_id", a.ID, "role", a.Role, "cwd", a.Folder}
+	members := []string{"kind", a.Kind, "name", a.Name, "agent_id", a.ID, "role", a.Role, "cwd", a.Directory}
 	var path, source string
 	switch a.Kind {
 	case zeus.Kitty:
 		path, source = t.kittySession(a)
-		if n := sharing(a, all); source == sourceFolder && n > 1 {
-			return domarkx.Value{}, fmt.Errorf("%s: which session of %s it is in is not known, for %d agents work there", a.Name, a.Folder, n)
+		if n := sharing(a, all); source == sourceDirectory && n > 1 {
+			return domarkx.Value{}, fmt.Errorf("%s: which session of %s it is in is not known, for %d agents work there", a.Name, a.Directory, n)
 		}
 		members = append(members, "workspace", cmp.Or(a.workspace, noWorkspace), "parent_id", a.parent)
 	case zeus.Stygian:
@@ -105,8 +105,8 @@ func (t *Terminals) entry(a Agent, all []Agent) (domarkx.Value, error) {
 	if path == "" {
 		return domarkx.Value{}, fmt.Errorf("%s: there is no file of its session", a.Name)
 	}
-	if !utf8.ValidString(path) || !utf8.ValidString(a.Folder) {
-		return domarkx.Value{}, fmt.Errorf("%s: the path %q of its session, or its folder, is no UTF-8, which a snapshot cannot hold", a.Name, path)
+	if !utf8.ValidString(path) || !utf8.ValidString(a.Directory) {
+		return domarkx.Value{}, fmt.Errorf("%s: the path %q of its session, or its directory, is no UTF-8, which a snapshot cannot hold", a.Name, path)
 	}
 	members = append(members, "session_path", path, "session_source", source)
 	entry := domarkx.ObjectValue()
@@ -120,7 +120,7 @@ func (t *Terminals) entry(a Agent, all []Agent) (domarkx.Value, error) {
 func sharing(a Agent, all []Agent) int {
 	n := 0
 	for _, other := range all {
-		if other.Kind == zeus.Kitty && other.Folder == a.Folder {
+		if other.Kind == zeus.Kitty && other.Directory == a.Directory {
 			n++
 		}
 	}

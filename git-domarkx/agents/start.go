@@ -41,11 +41,11 @@ func (t *Terminals) startInKitty(ctx context.Context, e Entry, path, workspace s
 	}
 	os.Remove(said.Name()) // the file exists as long as kitty has it open
 	cmd := exec.Command(program, append([]string{"--directory", ".", "--hold"}, t.shell()...)...)
-	cmd.Dir = e.Folder
+	cmd.Dir = e.Directory
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "ZEUS_PARENT_ID=") || strings.HasPrefix(v, "ZEUS_PHALANX_ID=")
 	}),
-		append(e.environment(path), "PWD="+e.Folder)...)
+		append(e.environment(path), "PWD="+e.Directory)...)
 	cmd.Stderr = said
 	detach(cmd)
 	if err := cmd.Start(); err != nil {

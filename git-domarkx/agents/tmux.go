@@ -20,11 +20,11 @@ const backendStygian = "stygian-hippeus"
 
 // A tmuxSession is a tmux session with the options that Zeus sets.
 type tmuxSession struct {
-	id      string // tmux's own id, such as $3
-	name    string
-	created int64
-	command string // start command of the first pane
-	folder  string // working directory of the first pane
+	id        string // tmux's own id, such as $3
+	name      string
+	created   int64
+	command   string // start command of the first pane
+	directory string // working directory of the first pane
 
 	agentID, role, display, path, backend, owner, phalanx string
 
@@ -44,8 +44,8 @@ func (t *Terminals) tmux(ctx context.Context, args ...string) (string, error) {
 
 // tmuxIn runs tmux in a directory, in which a new session also starts. tmux's own option
 // for the directory expands formats, which can run commands.
-func (t *Terminals) tmuxIn(ctx context.Context, folder string, args ...string) (string, error) {
-	return output(ctx, folder, "tmux", append(append([]string{"-u"}, t.Tmux...), args...)...)
+func (t *Terminals) tmuxIn(ctx context.Context, directory string, args ...string) (string, error) {
+	return output(ctx, directory, "tmux", append(append([]string{"-u"}, t.Tmux...), args...)...)
 }
 
 // tmuxSessions returns all sessions, sorted by name. It returns none if no server runs.
@@ -80,7 +80,7 @@ func (t *Terminals) tmuxSessions(ctx context.Context) ([]tmuxSession, error) {
 		first[row[0]] = at
 		for i := range sessions {
 			if sessions[i].id == row[0] {
-				sessions[i].command, sessions[i].folder = row[3], row[4]
+				sessions[i].command, sessions[i].directory = row[3], row[4]
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func tmuxAgents(sessions []tmuxSession) []Agent {
 
 // agent returns the agent that runs in a session.
 func (s tmuxSession) agent(kind string) Agent {
-	a := Agent{Kind: kind, ID: s.ownID(), Name: cmp.Or(s.display, s.name), Role: roleHippeus, Folder: s.folder,
+	a := Agent{Kind: kind, ID: s.ownID(), Name: cmp.Or(s.display, s.name), Role: roleHippeus, Directory: s.directory,
 		path: s.path, command: s.command, tmux: s}
 	if a.ID == "" && s.inherited != s.owner {
 		a.ID = s.inherited
@@ -264,7 +264,7 @@ func (t *Terminals) startInTmux(ctx context.Context, e Entry, path string) error
 	var out string
 	var err error
 	eventually(ctx, maxWait, func() bool {
-		out, err = t.tmuxIn(ctx, e.Folder, args...)
+		out, err = t.tmuxIn(ctx, e.Directory, args...)
 		return !isEndingServer(err)
 	})
 	id := strings.TrimSpace(out)

@@ -117,7 +117,7 @@ func (d *desktop) expect(got []string, want ...string) {
 }
 
 func (d *desktop) stygian(id, session string) agents.Entry {
-	return agents.Entry{Kind: zeus.Stygian, ID: id, Role: "hippeus", Folder: d.home, Session: session,
+	return agents.Entry{Kind: zeus.Stygian, ID: id, Role: "hippeus", Directory: d.home, Session: session,
 		Path: d.write("sessions/"+id+".jsonl", transcript, 0o666)}
 }
 
@@ -146,7 +146,7 @@ func TestTmux(t *testing.T) {
 	live := d.discover()
 	var found []string
 	for _, a := range live.Agents {
-		found = append(found, fmt.Sprintf("%s %s %q %s %v", a.Kind, a.ID, a.Name, a.Folder, a.Working))
+		found = append(found, fmt.Sprintf("%s %s %q %s %v", a.Kind, a.ID, a.Name, a.Directory, a.Working))
 	}
 	d.expect(found, `stygian one "a;\"b\" #(touch pwned);" ~ false`, `hoplite two "hop" ~ false`) // not that of an unknown owner
 	snapshot, rows, err := d.terminals.Snapshot(live, "host", time.Unix(0, 0))
@@ -202,7 +202,7 @@ func TestPolicies(t *testing.T) {
 		"a skipped runs already", `b skipped there is a tmux session "sa" already`, `b restored in the tmux session "sb"`)
 	d.started("b")
 
-	d.expect(d.restore(agents.RestoreRequest{Entries: []agents.Entry{{Kind: zeus.Stygian, ID: "c", Folder: d.home, Path: a.Path, Session: "sa"}}, IfRunning: agents.IfRunningError}),
+	d.expect(d.restore(agents.RestoreRequest{Entries: []agents.Entry{{Kind: zeus.Stygian, ID: "c", Directory: d.home, Path: a.Path, Session: "sa"}}, IfRunning: agents.IfRunningError}),
 		`c failed there is a tmux session "sa" already`)
 
 	if err := os.Remove(d.path("started/a")); err != nil {
@@ -233,7 +233,7 @@ func TestEntriesThatCannotBeRestored(t *testing.T) {
 		return e
 	}
 	for want, e := range map[string]agents.Entry{
-		"e failed the snapshot has no cwd for it":                                  change(func(e *agents.Entry) { e.Folder = "" }),
+		"e failed the snapshot has no cwd for it":                                  change(func(e *agents.Entry) { e.Directory = "" }),
 		"e failed the snapshot has no session_path for it":                         change(func(e *agents.Entry) { e.Path = "" }),
 		" failed the snapshot has no agent_id for it":                              change(func(e *agents.Entry) { e.ID = "" }),
 		`e failed "a\x00b" cannot be given to a program`:                           change(func(e *agents.Entry) { e.Name = "a\x00b" }),
@@ -254,17 +254,17 @@ func TestEntriesThatCannotBeRestored(t *testing.T) {
 	}
 }
 
-// TestMissingFolder starts an agent in the home directory if its own no longer exists.
-func TestMissingFolder(t *testing.T) {
+// TestMissingDirectory starts an agent in the home directory if its own no longer exists.
+func TestMissingDirectory(t *testing.T) {
 	d := newDesktop(t)
 	e := d.stygian("e", "s")
-	e.Folder = d.path("gone")
+	e.Directory = d.path("gone")
 	d.expect(d.restore(agents.RestoreRequest{Entries: []agents.Entry{e}}),
-		`e restored in the tmux session "s"`, `warning: s: its folder "~/gone" does not exist; it was started in "~"`)
+		`e restored in the tmux session "s"`, `warning: s: its directory "~/gone" does not exist; it was started in "~"`)
 	d.started("e")
 	d.env["HOME"] = d.path("nowhere")
 	f := d.stygian("f", "sf")
-	f.Folder = d.path("gone")
+	f.Directory = d.path("gone")
 	d.expect(d.restore(agents.RestoreRequest{Entries: []agents.Entry{f}}),
-		`f failed its folder "~/gone" does not exist, and neither does the home folder "~/nowhere"`)
+		`f failed its directory "~/gone" does not exist, and neither does the home directory "~/nowhere"`)
 }

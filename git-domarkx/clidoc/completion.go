@@ -19,7 +19,7 @@ const (
 	ValueNone      valueKind = iota // a value that cannot be listed
 	ValueWord                       // one of expectation.words
 	ValueFile                       // completed by the shell
-	ValueFolder                     // completed by the shell
+	ValueDirectory                  // completed by the shell
 	ValueSession                    // a session, or a snapshot or message of one
 	ValueRemoved                    // a session in the trash
 	ValueRemote                     // a Git remote
@@ -123,7 +123,7 @@ func expectValue(flag *kong.Flag, prefix, typed string) Expectation {
 	case flag.Name == "format":
 		e.Kind, e.Words = ValueWord, PlainWords(FormatNames())
 	case flag.PlaceHolder == "DIR":
-		e.Kind = ValueFolder
+		e.Kind = ValueDirectory
 	case flag.PlaceHolder == "PATH":
 		e.Kind = ValueFile
 	}
@@ -185,7 +185,7 @@ func kindOf(node *kong.Node, arg string, place int) valueKind {
 	case arg == "PATH":
 		return ValueFile
 	case arg == "DIR":
-		return ValueFolder
+		return ValueDirectory
 	case arg == "REMOTE":
 		return ValueRemote
 	}

@@ -91,7 +91,7 @@ func (e *Export) isThere(root *os.Root, f domarkx.AttachedFile) (bool, error) {
 	if err != nil {
 		return false, local.PathError(err)
 	}
-	other := &RefusedError{Reason: "another file is there; move it away, or write to another folder"}
+	other := &RefusedError{Reason: "another file is there; move it away, or write to another directory"}
 	if !info.Mode().IsRegular() || info.Size() != f.Size {
 		return false, other
 	}
@@ -114,11 +114,11 @@ func (e *Export) isThere(root *os.Root, f domarkx.AttachedFile) (bool, error) {
 
 // writeAttached creates a file durably.
 func (e *Export) writeAttached(root *os.Root, dir string, f domarkx.AttachedFile) error {
-	folder := path.Dir(f.Path)
-	if err := root.MkdirAll(filepath.FromSlash(folder), 0o755); err != nil {
+	directory := path.Dir(f.Path)
+	if err := root.MkdirAll(filepath.FromSlash(directory), 0o755); err != nil {
 		return local.PathError(err)
 	}
-	aside := filepath.FromSlash(path.Join(folder, ".git-domarkx-"+rand.Text()))
+	aside := filepath.FromSlash(path.Join(directory, ".git-domarkx-"+rand.Text()))
 	w, err := root.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return local.PathError(err)
@@ -142,8 +142,8 @@ func (e *Export) writeAttached(root *os.Root, dir string, f domarkx.AttachedFile
 	if err != nil {
 		return local.PathError(err)
 	}
-	for ; folder != "."; folder = path.Dir(folder) { // some directories may be new
-		if err := atomicfile.SyncDir(filepath.Join(dir, filepath.FromSlash(folder))); err != nil {
+	for ; directory != "."; directory = path.Dir(directory) { // some directories may be new
+		if err := atomicfile.SyncDir(filepath.Join(dir, filepath.FromSlash(directory))); err != nil {
 			return err
 		}
 	}

@@ -32,13 +32,13 @@ func TestImportLeavesANewSessionOfThatNameAlone(t *testing.T) {
 func TestImportTellsSourcesOfOneNameApart(t *testing.T) {
 	c := newClone(t)
 	outside := t.TempDir()
-	for _, folder := range []string{"x", "y"} {
-		dir := filepath.Join(outside, folder)
+	for _, directory := range []string{"x", "y"} {
+		dir := filepath.Join(outside, directory)
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		t.Chdir(dir)
-		if err := os.WriteFile("a.md", []byte("## user\n\nin "+folder+"\n"), 0o644); err != nil {
+		if err := os.WriteFile("a.md", []byte("## user\n\nin "+directory+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		c.importFile("a.md")

@@ -86,8 +86,8 @@ func manifest(v domarkx.Version) []byte {
 
 // diffFile returns the diff of one path. A file with a zero type does not exist.
 func (m *SessionManager) diffFile(ctx context.Context, path string, a, b domarkx.File) ([]byte, error) {
-	if folder := a.Type | b.Type; folder == domarkx.Directory && (a.Type == 0 || b.Type == 0) {
-		files, err := m.store.Folder(ctx, a.ID+b.ID)
+	if directory := a.Type | b.Type; directory == domarkx.Directory && (a.Type == 0 || b.Type == 0) {
+		files, err := m.store.Directory(ctx, a.ID+b.ID)
 		if err != nil || len(files) > 0 {
 			return nil, err // as in Git, its files show the change
 		}

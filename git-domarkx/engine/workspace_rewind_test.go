@@ -31,8 +31,8 @@ func ranThree(t *testing.T) *clone {
 	return c
 }
 
-// folder returns the directory of a workspace's only live resource.
-func (c *clone) folder(workspace string) string {
+// directory returns the directory of a workspace's only live resource.
+func (c *clone) directory(workspace string) string {
 	c.t.Helper()
 	paths, err := c.WorkspacePaths(c.t.Context(), workspace, "")
 	if err != nil {
@@ -61,14 +61,14 @@ func holds(t *testing.T, dir string) string {
 
 func (c *clone) expect(workspace, want string) {
 	c.t.Helper()
-	if got := holds(c.t, c.folder(workspace)); got != want {
+	if got := holds(c.t, c.directory(workspace)); got != want {
 		c.t.Errorf("workspace %s holds %q, want %q", workspace, got, want)
 	}
 }
 
 func (c *clone) put(workspace, name, text string) {
 	c.t.Helper()
-	if err := os.WriteFile(filepath.Join(c.folder(workspace), name), []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(c.directory(workspace), name), []byte(text), 0o644); err != nil {
 		c.t.Fatal(err)
 	}
 }

@@ -31,7 +31,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("mode %v: others can read it", info.Mode())
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("in the folder: %v, %v", left, err)
+		t.Errorf("in the directory: %v, %v", left, err)
 	}
 }
 
@@ -43,16 +43,16 @@ func TestReplaceFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := atomicfile.Replace(path, []byte("x")); err == nil || !strings.Contains(err.Error(), "state") {
-		t.Errorf("a folder was replaced: %v", err)
+		t.Errorf("a directory was replaced: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("in the folder: %v, %v", left, err)
+		t.Errorf("in the directory: %v, %v", left, err)
 	}
 	if err := atomicfile.Replace(filepath.Join(dir, "nowhere", "state"), nil); err == nil {
-		t.Error("written to a folder that is not there")
+		t.Error("written to a directory that is not there")
 	}
 	if err := atomicfile.SyncDir(filepath.Join(dir, "nowhere")); err == nil {
-		t.Error("synced a folder that is not there")
+		t.Error("synced a directory that is not there")
 	}
 }
 
@@ -70,10 +70,10 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "state" {
-		t.Errorf("in the folder: %v, %v", left, err)
+		t.Errorf("in the directory: %v, %v", left, err)
 	}
 	if err := atomicfile.Sweep(filepath.Join(dir, "nowhere")); err == nil {
-		t.Error("swept a folder that is not there")
+		t.Error("swept a directory that is not there")
 	}
 }
 
@@ -108,7 +108,7 @@ func TestCreate(t *testing.T) {
 		t.Errorf("after an abort: %q, %v", data, err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
-		t.Errorf("in the folder: %v, %v", left, err)
+		t.Errorf("in the directory: %v, %v", left, err)
 	}
 }
 

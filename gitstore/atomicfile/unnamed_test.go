@@ -46,6 +46,6 @@ func TestUnnamed(t *testing.T) {
 		}
 	}
 	if _, err := atomicfile.CreateUnnamed(filepath.Join(dir, "none"), 0o600); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("in a folder that is not there: %v", err)
+		t.Errorf("in a directory that is not there: %v", err)
 	}
 }

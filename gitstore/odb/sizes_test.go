@@ -141,14 +141,14 @@ func TestTreesOfAPackAreTogether(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)
 	b := d.Begin()
-	var folders []odb.TreeEntry
+	var directories []odb.TreeEntry
 	for i := range 300 {
 		blob := add(t, b, odb.Blob, fmt.Appendf(nil, "%05000d", i))
-		folder, err := b.AddTree([]odb.TreeEntry{{Mode: odb.ModeFile, Name: "f", ID: blob}})
+		directory, err := b.AddTree([]odb.TreeEntry{{Mode: odb.ModeFile, Name: "f", ID: blob}})
 		must(t, err)
-		folders = append(folders, odb.TreeEntry{Mode: odb.ModeTree, Name: fmt.Sprintf("d%03d", i), ID: folder})
+		directories = append(directories, odb.TreeEntry{Mode: odb.ModeTree, Name: fmt.Sprintf("d%03d", i), ID: directory})
 	}
-	tree, err := b.AddTree(folders)
+	tree, err := b.AddTree(directories)
 	must(t, err)
 	tip := add(t, b, odb.Commit, []byte("tree "+tree.String()+"\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nm\n"))
 	must(t, b.Sync())

@@ -66,7 +66,7 @@ func TestReadAndList(t *testing.T) {
 			t.Errorf("%s: List =\n%s\nwant\n%s", when, strings.Join(lines, "\n"), want)
 		}
 		if _, ok, err := refs.Read(session("a")); ok || err != nil {
-			t.Errorf("%s: a folder reads as %v, %v", when, ok, err)
+			t.Errorf("%s: a directory reads as %v, %v", when, ok, err)
 		}
 		if _, ok, err := refs.Read(session("b/none")); ok || err != nil {
 			t.Errorf("%s: a name below a reference reads as %v, %v", when, ok, err)
@@ -136,15 +136,15 @@ func TestDamaged(t *testing.T) {
 	if err := update(t, refs, refdb.Change{Ref: session("good"), New: id}); err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(dir, ".git", "refs", "domarkx", "sessions")
+	directory := filepath.Join(dir, ".git", "refs", "domarkx", "sessions")
 	for name, content := range map[string]string{
 		"empty": "", "short": id[:39], "upper": strings.ToUpper(id), "long": id + "0\n", "symbolic": "ref: refs/heads/main\n", "held.lock": id,
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("../../heads/main", filepath.Join(folder, "link")); err != nil {
+	if err := os.Symlink("../../heads/main", filepath.Join(directory, "link")); err != nil {
 		t.Fatal(err)
 	}
 	list, err := refs.List("refs/domarkx/")

@@ -57,20 +57,20 @@ func (r *Refs) dropKeepers(ctx context.Context, e *entry) error {
 
 // makeRoom splits changes into the removals that must come first and the rest.
 func makeRoom(changes []Change) (removals, others []Change) {
-	added, folders := map[string]bool{}, map[string]bool{}
+	added, directories := map[string]bool{}, map[string]bool{}
 	for _, c := range changes {
 		if c.Old != "" {
 			continue
 		}
 		added[c.Ref] = true
-		for dir := path.Dir(c.Ref); dir != "refs" && !folders[dir]; dir = path.Dir(dir) {
-			folders[dir] = true
+		for dir := path.Dir(c.Ref); dir != "refs" && !directories[dir]; dir = path.Dir(dir) {
+			directories[dir] = true
 		}
 	}
 	for _, c := range changes {
 		room := false
 		if c.New == "" {
-			room = folders[c.Ref]
+			room = directories[c.Ref]
 			for dir := path.Dir(c.Ref); dir != "refs" && !room; dir = path.Dir(dir) {
 				room = added[dir]
 			}

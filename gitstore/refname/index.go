@@ -13,22 +13,22 @@ import (
 // An Index contains the existing names, and finds names that differ from them only in case, or are
 // directories of each other.
 type Index struct {
-	noun    string
-	fold    cases.Caser
-	names   map[string]string         // case-folded name → name
-	folders map[string]map[string]int // case-folded directory → directory as spelled → number of names in it
-	example map[string]string         // case-folded directory → a name in it
+	noun        string
+	fold        cases.Caser
+	names       map[string]string         // case-folded name → name
+	directories map[string]map[string]int // case-folded directory → directory as spelled → number of names in it
+	example     map[string]string         // case-folded directory → a name in it
 }
 
 // NewIndex returns an empty index for names of a kind.
 func NewIndex(k Kind) *Index {
-	return &Index{noun: k.Noun, fold: cases.Fold(), names: map[string]string{}, folders: map[string]map[string]int{}, example: map[string]string{}}
+	return &Index{noun: k.Noun, fold: cases.Fold(), names: map[string]string{}, directories: map[string]map[string]int{}, example: map[string]string{}}
 }
 
 func (x *Index) key(s string) string { return norm.NFC.String(x.fold.String(s)) }
 
-// foldersOf calls yield with each directory of a name, the outermost first.
-func foldersOf(name string, yield func(folder string)) {
+// directoriesOf calls yield with each directory of a name, the outermost first.
+func directoriesOf(name string, yield func(directory string)) {
 	for i := range len(name) {
 		if name[i] == '/' {
 			yield(name[:i])
@@ -39,12 +39,12 @@ func foldersOf(name string, yield func(folder string)) {
 // Add adds a name.
 func (x *Index) Add(name string) {
 	x.names[x.key(name)] = name
-	foldersOf(name, func(folder string) {
-		key := x.key(folder)
-		if x.folders[key] == nil {
-			x.folders[key] = map[string]int{}
+	directoriesOf(name, func(directory string) {
+		key := x.key(directory)
+		if x.directories[key] == nil {
+			x.directories[key] = map[string]int{}
 		}
-		x.folders[key][folder]++
+		x.directories[key][directory]++
 		x.example[key] = name
 	})
 }
@@ -52,13 +52,13 @@ func (x *Index) Add(name string) {
 // Remove removes a name.
 func (x *Index) Remove(name string) {
 	delete(x.names, x.key(name))
-	foldersOf(name, func(folder string) {
-		key := x.key(folder)
-		if x.folders[key][folder]--; x.folders[key][folder] <= 0 {
-			delete(x.folders[key], folder)
+	directoriesOf(name, func(directory string) {
+		key := x.key(directory)
+		if x.directories[key][directory]--; x.directories[key][directory] <= 0 {
+			delete(x.directories[key], directory)
 		}
-		if len(x.folders[key]) == 0 {
-			delete(x.folders, key)
+		if len(x.directories[key]) == 0 {
+			delete(x.directories, key)
 			delete(x.example, key)
 		}
 	})
@@ -77,22 +77,22 @@ func (x *Index) Check(name string) error {
 		}
 		return taken("it differs only by case from the %s", other)
 	}
-	if len(x.folders[key]) > 0 {
-		return taken("it is the folder of the %s", x.exampleIn(key))
+	if len(x.directories[key]) > 0 {
+		return taken("it is the directory of the %s", x.exampleIn(key))
 	}
 	var err error
-	foldersOf(name, func(folder string) {
+	directoriesOf(name, func(directory string) {
 		if err != nil {
 			return
 		}
-		key := x.key(folder)
+		key := x.key(directory)
 		if other, ok := x.names[key]; ok {
-			err = taken("its folder is the %s", other)
+			err = taken("its directory is the %s", other)
 			return
 		}
-		for spelled := range x.folders[key] {
-			if spelled != folder {
-				err = taken("its folder differs only by case from that of the %s", x.exampleIn(key))
+		for spelled := range x.directories[key] {
+			if spelled != directory {
+				err = taken("its directory differs only by case from that of the %s", x.exampleIn(key))
 				return
 			}
 		}

@@ -27,8 +27,8 @@ const (
 type Remote struct {
 	Name string // as the user names it: a configured remote, a URL or a path
 
-	address string // argument for git
-	folder  string // its directory below refs/domarkx-remotes/
+	address   string // argument for git
+	directory string // its directory below refs/domarkx-remotes/
 }
 
 // Find returns a remote by name: one that is configured in Git, else a URL or a path, which
@@ -56,9 +56,9 @@ func Find(ctx context.Context, g *gitcmd.Git, name string) (Remote, error) {
 	case strings.HasPrefix(name, "-") || strings.ContainsAny(name, "\x00\n"):
 		return Remote{}, fmt.Errorf("the remote %q: %w", name, domarkx.ErrInvalid)
 	case configured[name]:
-		return Remote{Name: name, address: name, folder: escape(name)}, nil
+		return Remote{Name: name, address: name, directory: escape(name)}, nil
 	case isURL(name):
-		return Remote{Name: name, address: name, folder: derive(withoutSecrets(name))}, nil
+		return Remote{Name: name, address: name, directory: derive(withoutSecrets(name))}, nil
 	}
 	place := name
 	if !filepath.IsAbs(place) {
@@ -67,7 +67,7 @@ func Find(ctx context.Context, g *gitcmd.Git, name string) (Remote, error) {
 	if _, err := os.Stat(place); err != nil {
 		return Remote{}, fmt.Errorf("the remote %q is neither configured (git remote -v) nor a URL or an existing path: %w", name, domarkx.ErrNotFound)
 	}
-	return Remote{Name: name, address: place, folder: derive(filepath.ToSlash(filepath.Clean(place)))}, nil
+	return Remote{Name: name, address: place, directory: derive(filepath.ToSlash(filepath.Clean(place)))}, nil
 }
 
 // preferred returns the default remote, or "" if none is configured.
@@ -88,14 +88,14 @@ func preferred(config *gitcmd.Config, configured map[string]bool) string {
 
 // Prefix returns the directory of the references that record the remote's state. It ends in
 // a slash, and KIND/NAME follows.
-func (r Remote) Prefix() string { return tracking + r.folder + "/" }
+func (r Remote) Prefix() string { return tracking + r.directory + "/" }
 
 // Tracking returns the reference that records where a shared reference
 // (refs/domarkx/KIND/NAME) was last seen in the remote.
 func (r Remote) Tracking(ref string) string { return r.Prefix() + strings.TrimPrefix(ref, shared) }
 
 // incoming returns the directory of references that are fetched but not verified yet.
-func (r Remote) incoming() string { return incoming + r.folder + "/" }
+func (r Remote) incoming() string { return incoming + r.directory + "/" }
 
 // Shared returns the shared reference for one below [Remote.Prefix].
 func (r Remote) Shared(ref string) string { return shared + strings.TrimPrefix(ref, r.Prefix()) }

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	benchFiles  = 50_000
-	benchFolder = 10 // files per directory
+	benchFiles     = 50_000
+	benchDirectory = 10 // files per directory
 )
 
 // benchContent returns 1 to 2 KiB of text, different for each file.
@@ -32,13 +32,13 @@ func benchContent(i int) []byte {
 func benchTree(files int) []versionFile {
 	tree := []versionFile{top()}
 	for i := range files {
-		if i%(benchFolder*10) == 0 {
-			tree = append(tree, directory(fmt.Sprintf("package%04d", i/benchFolder/10)))
+		if i%(benchDirectory*10) == 0 {
+			tree = append(tree, directory(fmt.Sprintf("package%04d", i/benchDirectory/10)))
 		}
-		if i%benchFolder == 0 {
-			tree = append(tree, directory(fmt.Sprintf("package%04d/part%d", i/benchFolder/10, i/benchFolder%10)))
+		if i%benchDirectory == 0 {
+			tree = append(tree, directory(fmt.Sprintf("package%04d/part%d", i/benchDirectory/10, i/benchDirectory%10)))
 		}
-		tree = append(tree, regular(fmt.Sprintf("%s/file%d.go", tree[len(tree)-1-i%benchFolder].Path, i%benchFolder), ""))
+		tree = append(tree, regular(fmt.Sprintf("%s/file%d.go", tree[len(tree)-1-i%benchDirectory].Path, i%benchDirectory), ""))
 	}
 	return tree
 }

@@ -29,24 +29,24 @@ func (s Store) Check(ctx context.Context, base, version string) error {
 type Checker struct {
 	store   Store
 	content func(f *domarkx.File) error // nil to skip contents
-	known   map[folderPair]extent       // results of earlier checks
+	known   map[directoryPair]extent    // results of earlier checks
 }
 
 // NewChecker returns a Checker. If content is not nil, it is called for each regular file
 // and symbolic link whose content differs from that of the file of the same path in the
 // base; its error ends the check.
 func (s Store) NewChecker(content func(f *domarkx.File) error) *Checker {
-	return &Checker{store: s, content: content, known: map[folderPair]extent{}}
+	return &Checker{store: s, content: content, known: map[directoryPair]extent{}}
 }
 
 // Check checks a version; see [Store.Check].
 func (c *Checker) Check(ctx context.Context, base, version string) error {
-	_, err := c.folder(ctx, "", base, version, 0)
+	_, err := c.directory(ctx, "", base, version, 0)
 	return err
 }
 
-// A folderPair is a directory and the one at its path in the base, "" for none.
-type folderPair struct{ base, id string }
+// A directoryPair is a directory and the one at its path in the base, "" for none.
+type directoryPair struct{ base, id string }
 
 // An extent is the total content of a directory, without what the base has.
 type extent struct {
@@ -54,37 +54,37 @@ type extent struct {
 	height       int // nesting of directories below it
 }
 
-// folder checks a directory.
-func (c *Checker) folder(ctx context.Context, path, base, id string, depth int) (extent, error) {
+// directory checks a directory.
+func (c *Checker) directory(ctx context.Context, path, base, id string, depth int) (extent, error) {
 	if id == base {
 		return extent{}, nil
 	}
-	all, known := c.known[folderPair{base, id}]
+	all, known := c.known[directoryPair{base, id}]
 	if depth+all.height > MaxDepth {
 		return all, fmt.Errorf("%s: %w: it is nested in more than %d directories", QuotePath(path), domarkx.ErrCorrupt, MaxDepth)
 	}
 	if known {
 		return all, nil
 	}
-	files, err := c.store.Folder(ctx, id)
+	files, err := c.store.Directory(ctx, id)
 	if err != nil {
-		return all, inFolder(path, err)
+		return all, inDirectory(path, err)
 	}
 	before := map[string]string{}
 	content := map[string]string{}
 	if base != "" {
-		old, err := c.store.Folder(ctx, base)
+		old, err := c.store.Directory(ctx, base)
 		if err != nil && ctx.Err() != nil {
 			return all, ctx.Err()
 		}
 		for _, f := range old { // none if the base is damaged
-			before[f.Name], content[f.Name] = folderID(&f), f.ID
+			before[f.Name], content[f.Name] = directoryID(&f), f.ID
 		}
 	}
 	for _, f := range files {
 		below := extent{bytes: f.Size}
 		if f.Type == domarkx.Directory {
-			if below, err = c.folder(ctx, join(path, f.Name), before[f.Name], f.ID, depth+1); err != nil {
+			if below, err = c.directory(ctx, join(path, f.Name), before[f.Name], f.ID, depth+1); err != nil {
 				return all, err
 			}
 			below.height++
@@ -103,12 +103,12 @@ func (c *Checker) folder(ctx context.Context, path, base, id string, depth int) 
 	case all.bytes > maxBytes:
 		return all, fmt.Errorf("%s: %w: its files have more than %d TiB in total", QuotePath(path), domarkx.ErrCorrupt, int64(maxBytes)>>40)
 	}
-	c.known[folderPair{base, id}] = all
+	c.known[directoryPair{base, id}] = all
 	return all, nil
 }
 
-// inFolder adds the path of the directory to an error.
-func inFolder(path string, err error) error {
+// inDirectory adds the path of the directory to an error.
+func inDirectory(path string, err error) error {
 	if path == "" {
 		return err
 	}
@@ -116,9 +116,9 @@ func inFolder(path string, err error) error {
 }
 
 // join returns the path of a file in a directory of a version.
-func join(folder, name string) string {
-	if folder == "" {
+func join(directory, name string) string {
+	if directory == "" {
 		return name
 	}
-	return folder + "/" + name
+	return directory + "/" + name
 }

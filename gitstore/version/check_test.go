@@ -15,7 +15,7 @@ func TestCheckVersion(t *testing.T) {
 	next := writeVersion(t, s, good, top(), directory("a"), regular("a/b", "1"), directory("c"), regular("c/d", "3"))
 	h := newHostileTrees(t, dir)
 	file := odb.TreeEntry{Mode: odb.ModeFile, Name: "f", ID: h.blob("x")}
-	folder := func(name string, id odb.ID) odb.TreeEntry {
+	directory := func(name string, id odb.ID) odb.TreeEntry {
 		return odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id}
 	}
 	parse := func(id string) odb.ID {
@@ -28,13 +28,13 @@ func TestCheckVersion(t *testing.T) {
 	broken := h.tree(odb.TreeEntry{Mode: odb.ModeSubmodule, Name: "sub", ID: file.ID})
 	deep, wide, many := h.tree(file), h.tree(file), h.tree(file)
 	for range 1100 {
-		deep = h.tree(folder("d", deep))
+		deep = h.tree(directory("d", deep))
 	}
 	for range 40 { // 2^40 directories if each were visited
-		wide = h.tree(folder("l", wide), folder("r", wide))
+		wide = h.tree(directory("l", wide), directory("r", wide))
 	}
 	for range 20 {
-		many = h.tree(folder("l", many), folder("r", many))
+		many = h.tree(directory("l", many), directory("r", many))
 	}
 	huge := func(size string) odb.ID {
 		chunks := h.tree()
@@ -44,22 +44,22 @@ func TestCheckVersion(t *testing.T) {
 	half := huge("40000000000000")
 	shallow := h.tree(file)
 	for range 990 {
-		shallow = h.tree(folder("d", shallow))
+		shallow = h.tree(directory("d", shallow))
 	}
 	far := shallow
 	for range 50 {
-		far = h.tree(folder("d", far))
+		far = h.tree(directory("d", far))
 	}
 	versions := map[string]struct {
 		id   odb.ID
 		want error
 	}{
-		"good": {parse(next), nil}, "broken": {h.tree(folder("a", h.tree(folder("b", broken)))), domarkx.ErrCorrupt},
+		"good": {parse(next), nil}, "broken": {h.tree(directory("a", h.tree(directory("b", broken)))), domarkx.ErrCorrupt},
 		"deep": {deep, domarkx.ErrCorrupt}, "wide": {wide, domarkx.ErrCorrupt}, "many": {many, nil},
-		"wide below another folder": {h.tree(folder("a", h.tree(folder("l", many))), folder("b", wide)), domarkx.ErrCorrupt},
-		"large":                     {half, nil}, "large twice": {h.tree(folder("l", half), folder("r", half)), domarkx.ErrCorrupt},
+		"wide below another directory": {h.tree(directory("a", h.tree(directory("l", many))), directory("b", wide)), domarkx.ErrCorrupt},
+		"large":                        {half, nil}, "large twice": {h.tree(directory("l", half), directory("r", half)), domarkx.ErrCorrupt},
 		"beyond any number":          {huge("9223372036854775807"), domarkx.ErrCorrupt},
-		"deep where it is seen last": {h.tree(folder("a", shallow), folder("b", far)), domarkx.ErrCorrupt},
+		"deep where it is seen last": {h.tree(directory("a", shallow), directory("b", far)), domarkx.ErrCorrupt},
 	}
 	if err := h.batch.Sync(); err != nil {
 		t.Fatal(err)

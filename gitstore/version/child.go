@@ -43,7 +43,7 @@ func (c *child) normalize() error {
 func compareXattrs(a, b domarkx.Xattr) int { return strings.Compare(a.Name, b.Name) }
 
 // resolve finds or stores the object of a file that is not a directory.
-func (b *Writer) resolve(in *openFolder, c *child) (err error) {
+func (b *Writer) resolve(in *openDirectory, c *child) (err error) {
 	switch c.Type {
 	case domarkx.Regular:
 		if c.object, c.chunks, err = ParseContentID(c.ID); err != nil {

@@ -216,12 +216,12 @@ func (k *knownContent) baseBlobs() map[odb.ID]odb.ID {
 
 // collect adds the files below a directory. It skips what cannot be read; such content is stored
 // again.
-func (k *knownContent) collect(folder odb.ID, blobs map[odb.ID]odb.ID, seen map[odb.ID]bool, depth int) {
-	if seen[folder] || depth > MaxDepth {
+func (k *knownContent) collect(directory odb.ID, blobs map[odb.ID]odb.ID, seen map[odb.ID]bool, depth int) {
+	if seen[directory] || depth > MaxDepth {
 		return
 	}
-	seen[folder] = true
-	entries, err := k.versions.db.Tree(folder)
+	seen[directory] = true
+	entries, err := k.versions.db.Tree(directory)
 	if err != nil {
 		return
 	}

@@ -52,29 +52,29 @@ func (d *differ) file(ctx context.Context, path string, old, new *domarkx.File, 
 			return err
 		}
 	}
-	before, after := folderID(old), folderID(new)
+	before, after := directoryID(old), directoryID(new)
 	if before == after {
 		return nil
 	}
-	return d.folder(ctx, path, before, after, depth+1)
+	return d.directory(ctx, path, before, after, depth+1)
 }
 
-func folderID(f *domarkx.File) string {
+func directoryID(f *domarkx.File) string {
 	if f == nil || f.Type != domarkx.Directory {
 		return ""
 	}
 	return f.ID
 }
 
-// folder compares the contents of two directories; "" stands for an empty one.
-func (d *differ) folder(ctx context.Context, path, a, b string, depth int) error {
+// directory compares the contents of two directories; "" stands for an empty one.
+func (d *differ) directory(ctx context.Context, path, a, b string, depth int) error {
 	var files [2][]domarkx.File
 	for i, id := range []string{a, b} {
 		if id == "" {
 			continue
 		}
 		var err error
-		if files[i], err = d.store.Folder(ctx, id); err != nil {
+		if files[i], err = d.store.Directory(ctx, id); err != nil {
 			return fmt.Errorf("%s: %w", QuotePath(path), err)
 		}
 	}

@@ -13,10 +13,10 @@ var (
 	TreeName     = treeName
 )
 
-// DecodeFolder decodes a directory and reports whether encoding its files returns the same
+// DecodeDirectory decodes a directory and reports whether encoding its files returns the same
 // sidecar and entries.
-func DecodeFolder(entries []odb.TreeEntry, sidecar []byte) (same bool, err error) {
-	self, children, err := decodeFolder(entries, sidecar)
+func DecodeDirectory(entries []odb.TreeEntry, sidecar []byte) (same bool, err error) {
+	self, children, err := decodeDirectory(entries, sidecar)
 	if err != nil {
 		return false, err
 	}
@@ -25,5 +25,5 @@ func DecodeFolder(entries []odb.TreeEntry, sidecar []byte) (same bool, err error
 		return false, err
 	}
 	again := encodeSidecar(self, children)
-	return string(again) == string(sidecar) && slices.Equal(folderEntries(children, id), entries), nil
+	return string(again) == string(sidecar) && slices.Equal(directoryEntries(children, id), entries), nil
 }

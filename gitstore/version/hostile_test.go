@@ -56,7 +56,7 @@ func (h hostileTrees) tree(entries ...odb.TreeEntry) odb.ID {
 	return id
 }
 
-func TestHostileFolders(t *testing.T) {
+func TestHostileDirectories(t *testing.T) {
 	s, dir := newStore(t)
 	h := newHostileTrees(t, dir)
 	x := h.blob("x")
@@ -67,64 +67,64 @@ func TestHostileFolders(t *testing.T) {
 	}
 	empty := h.tree()
 	trees := map[string]odb.ID{
-		"empty tree":          empty,
-		"order":               h.tree(file("b"), file("a")),
-		"twice":               h.tree(file("a"), file("a")),
-		"file and folder":     h.tree(file("a"), file("a.b"), odb.TreeEntry{Mode: odb.ModeTree, Name: "a", ID: empty}),
-		"hidden and not":      h.tree(odb.TreeEntry{Mode: odb.ModeTree, Name: ".domarkx-.git", ID: empty}, file(".git")),
-		"not hidden":          h.tree(file(".GITmodules")),
-		"hidden without need": h.tree(file(".domarkx-a")),
-		"hidden dot dot":      h.tree(file(".domarkx-..")),
-		"hidden slash":        h.tree(file(".domarkx-..%2F.git")),
-		"hidden NUL":          h.tree(file(".domarkx-.git%00")),
-		"hidden lower case":   h.tree(file(".domarkx-.git%3aa")),
-		"hidden nothing":      h.tree(file(".domarkx-")),
-		"reserved":            h.tree(file(".domarkxy")),
-		"submodule":           h.tree(entry(odb.ModeSubmodule, "a")),
-		"old mode":            h.tree(entry(0, "a")),
-		"long name":           h.tree(file(strings.Repeat("n", 1025))),
-		"chunks of nothing":   h.tree(odb.TreeEntry{Mode: odb.ModeTree, Name: ".domarkx+a", ID: empty}),
-		"chunks in a file":    h.tree(file(".domarkx+a"), file("a")),
-		"chunks of others":    h.tree(odb.TreeEntry{Mode: odb.ModeTree, Name: ".domarkx+a", ID: empty}, file("a")),
-		"sidecar folder":      h.tree(odb.TreeEntry{Mode: odb.ModeTree, Name: ".domarkx", ID: empty}),
-		"needless sidecar":    h.tree(sidecar("domarkx-folder 1\n"), file("a")),
-		"empty sidecar":       h.tree(sidecar("")),
-		"no line end":         h.tree(sidecar("domarkx-folder 1")),
-		"later format":        h.tree(sidecar("domarkx-folder 2\n")),
-		"unknown flag":        h.tree(sidecar("domarkx-folder 1 times=1\n")),
-		"no file":             h.tree(sidecar("domarkx-folder 1\na mode=600\n")),
-		"default in row":      h.tree(sidecar("domarkx-folder 1\na mode=644\n"), file("a")),
-		"wrong default":       h.tree(sidecar("domarkx-folder 1\na mode=600\n"), file("a")),
-		"mode":                h.tree(sidecar("domarkx-folder 1 file=10000\n"), file("a")),
-		"leading zero":        h.tree(sidecar("domarkx-folder 1 file=0600\n"), file("a")),
-		"executable mode":     h.tree(sidecar("domarkx-folder 1 exec=644\n"), entry(odb.ModeExecutable, "a")),
-		"mode of the other":   h.tree(sidecar("domarkx-folder 1 file=755\n"), file("a")),
-		"row twice":           h.tree(sidecar("domarkx-folder 1\na type=fifo\na type=fifo\n")),
-		"row order":           h.tree(sidecar("domarkx-folder 1\nb type=fifo\na type=fifo\n")),
-		"row for dot dot":     h.tree(sidecar("domarkx-folder 1\n.. type=fifo\n")),
-		"row for a path":      h.tree(sidecar("domarkx-folder 1\na%2Fb type=fifo\n")),
-		"type twice":          h.tree(sidecar("domarkx-folder 1\na type=fifo type=fifo\n")),
-		"type of a file":      h.tree(sidecar("domarkx-folder 1\na type=fifo\n"), file("a")),
-		"type of a link":      h.tree(sidecar("domarkx-folder 1\na type=symlink\n"), entry(odb.ModeSymlink, "a")),
-		"link to nothing":     h.tree(sidecar("domarkx-folder 1\na type=symlink\n")),
-		"device number":       h.tree(sidecar("domarkx-folder 1\na type=char:4294967296:0\n")),
-		"hard link outside":   h.tree(sidecar("domarkx-folder 1\na link=../x\n"), file("a")),
-		"absolute hard link":  h.tree(sidecar("domarkx-folder 1\na link=/etc/passwd\n"), file("a")),
-		"hard link to folder": h.tree(sidecar("domarkx-folder 1\na link=b\n"), odb.TreeEntry{Mode: odb.ModeTree, Name: "a", ID: empty}),
-		"xattr order":         h.tree(sidecar("domarkx-folder 1\na xattr=user.b: xattr=user.a:\n"), file("a")),
-		"xattr twice":         h.tree(sidecar("domarkx-folder 1\na xattr=user.a: xattr=user.a:\n"), file("a")),
-		"xattr without name":  h.tree(sidecar("domarkx-folder 1\na xattr=:\n"), file("a")),
-		"xattr spelling":      h.tree(sidecar("domarkx-folder 1\na xattr=user.a:AB\n"), file("a")),
-		"large in one piece":  h.tree(odb.TreeEntry{Mode: odb.ModeFile, Name: "a", ID: h.blob(strings.Repeat("x", chunked.Threshold+1))}),
-		"tree as a file":      h.tree(odb.TreeEntry{Mode: odb.ModeFile, Name: "a", ID: empty}),
-		"sidecar bomb":        h.tree(sidecar("domarkx-folder 1\n" + strings.Repeat("a", 64<<20))),
+		"empty tree":             empty,
+		"order":                  h.tree(file("b"), file("a")),
+		"twice":                  h.tree(file("a"), file("a")),
+		"file and directory":     h.tree(file("a"), file("a.b"), odb.TreeEntry{Mode: odb.ModeTree, Name: "a", ID: empty}),
+		"hidden and not":         h.tree(odb.TreeEntry{Mode: odb.ModeTree, Name: ".domarkx-.git", ID: empty}, file(".git")),
+		"not hidden":             h.tree(file(".GITmodules")),
+		"hidden without need":    h.tree(file(".domarkx-a")),
+		"hidden dot dot":         h.tree(file(".domarkx-..")),
+		"hidden slash":           h.tree(file(".domarkx-..%2F.git")),
+		"hidden NUL":             h.tree(file(".domarkx-.git%00")),
+		"hidden lower case":      h.tree(file(".domarkx-.git%3aa")),
+		"hidden nothing":         h.tree(file(".domarkx-")),
+		"reserved":               h.tree(file(".domarkxy")),
+		"submodule":              h.tree(entry(odb.ModeSubmodule, "a")),
+		"old mode":               h.tree(entry(0, "a")),
+		"long name":              h.tree(file(strings.Repeat("n", 1025))),
+		"chunks of nothing":      h.tree(odb.TreeEntry{Mode: odb.ModeTree, Name: ".domarkx+a", ID: empty}),
+		"chunks in a file":       h.tree(file(".domarkx+a"), file("a")),
+		"chunks of others":       h.tree(odb.TreeEntry{Mode: odb.ModeTree, Name: ".domarkx+a", ID: empty}, file("a")),
+		"sidecar directory":      h.tree(odb.TreeEntry{Mode: odb.ModeTree, Name: ".domarkx", ID: empty}),
+		"needless sidecar":       h.tree(sidecar("domarkx-folder 1\n"), file("a")),
+		"empty sidecar":          h.tree(sidecar("")),
+		"no line end":            h.tree(sidecar("domarkx-folder 1")),
+		"later format":           h.tree(sidecar("domarkx-directory 2\n")),
+		"unknown flag":           h.tree(sidecar("domarkx-folder 1 times=1\n")),
+		"no file":                h.tree(sidecar("domarkx-folder 1\na mode=600\n")),
+		"default in row":         h.tree(sidecar("domarkx-folder 1\na mode=644\n"), file("a")),
+		"wrong default":          h.tree(sidecar("domarkx-folder 1\na mode=600\n"), file("a")),
+		"mode":                   h.tree(sidecar("domarkx-folder 1 file=10000\n"), file("a")),
+		"leading zero":           h.tree(sidecar("domarkx-folder 1 file=0600\n"), file("a")),
+		"executable mode":        h.tree(sidecar("domarkx-folder 1 exec=644\n"), entry(odb.ModeExecutable, "a")),
+		"mode of the other":      h.tree(sidecar("domarkx-folder 1 file=755\n"), file("a")),
+		"row twice":              h.tree(sidecar("domarkx-folder 1\na type=fifo\na type=fifo\n")),
+		"row order":              h.tree(sidecar("domarkx-folder 1\nb type=fifo\na type=fifo\n")),
+		"row for dot dot":        h.tree(sidecar("domarkx-folder 1\n.. type=fifo\n")),
+		"row for a path":         h.tree(sidecar("domarkx-folder 1\na%2Fb type=fifo\n")),
+		"type twice":             h.tree(sidecar("domarkx-folder 1\na type=fifo type=fifo\n")),
+		"type of a file":         h.tree(sidecar("domarkx-folder 1\na type=fifo\n"), file("a")),
+		"type of a link":         h.tree(sidecar("domarkx-folder 1\na type=symlink\n"), entry(odb.ModeSymlink, "a")),
+		"link to nothing":        h.tree(sidecar("domarkx-folder 1\na type=symlink\n")),
+		"device number":          h.tree(sidecar("domarkx-folder 1\na type=char:4294967296:0\n")),
+		"hard link outside":      h.tree(sidecar("domarkx-folder 1\na link=../x\n"), file("a")),
+		"absolute hard link":     h.tree(sidecar("domarkx-folder 1\na link=/etc/passwd\n"), file("a")),
+		"hard link to directory": h.tree(sidecar("domarkx-folder 1\na link=b\n"), odb.TreeEntry{Mode: odb.ModeTree, Name: "a", ID: empty}),
+		"xattr order":            h.tree(sidecar("domarkx-folder 1\na xattr=user.b: xattr=user.a:\n"), file("a")),
+		"xattr twice":            h.tree(sidecar("domarkx-folder 1\na xattr=user.a: xattr=user.a:\n"), file("a")),
+		"xattr without name":     h.tree(sidecar("domarkx-folder 1\na xattr=:\n"), file("a")),
+		"xattr spelling":         h.tree(sidecar("domarkx-folder 1\na xattr=user.a:AB\n"), file("a")),
+		"large in one piece":     h.tree(odb.TreeEntry{Mode: odb.ModeFile, Name: "a", ID: h.blob(strings.Repeat("x", chunked.Threshold+1))}),
+		"tree as a file":         h.tree(odb.TreeEntry{Mode: odb.ModeFile, Name: "a", ID: empty}),
+		"sidecar bomb":           h.tree(sidecar("domarkx-folder 1\n" + strings.Repeat("a", 64<<20))),
 	}
 	if err := h.batch.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for name, tree := range trees {
 		t.Run(name, func(t *testing.T) {
-			if files, err := s.Folder(context.Background(), tree.String()); !errors.Is(err, domarkx.ErrCorrupt) {
+			if files, err := s.Directory(context.Background(), tree.String()); !errors.Is(err, domarkx.ErrCorrupt) {
 				t.Errorf("%v, %v; want it to be refused", files, err)
 			}
 		})
@@ -151,13 +151,13 @@ func TestDeepVersion(t *testing.T) {
 		f := directory(path)
 		if err := f.add(b); err != nil {
 			if depth != 1001 || !errors.Is(err, domarkx.ErrInvalid) {
-				t.Errorf("folder %d deep: %v", depth, err)
+				t.Errorf("directory %d deep: %v", depth, err)
 			}
 			return
 		}
 		path = strings.TrimPrefix(path+"/d", "/")
 	}
-	t.Error("a very deep folder was taken")
+	t.Error("a very deep directory was taken")
 }
 
 // TestNamesThatHostsKnow stores files under disguised forms of names with a special meaning for Git or
@@ -232,7 +232,7 @@ func FuzzSidecar(f *testing.F) {
 		if data == nil {
 			data = []byte{}
 		}
-		same, err := version.DecodeFolder(entries, data)
+		same, err := version.DecodeDirectory(entries, data)
 		if err == nil && !same {
 			t.Errorf("%q was taken, and is written in another way", data)
 		}

@@ -122,7 +122,7 @@ func (b *Writer) lookUp(ctx context.Context, paths []string) (map[string]child, 
 		name     string // of the directory
 		children []child
 	}
-	_, top, err := b.store.folderOf(b.root.String())
+	_, top, err := b.store.directoryOf(b.root.String())
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (b *Writer) lookUp(ctx context.Context, paths []string) (map[string]child, 
 			if c.Type != domarkx.Directory {
 				return nil, fmt.Errorf("hard link to %q: %w: the file was not added", path, domarkx.ErrInvalid)
 			}
-			_, children, err := b.store.folderOf(c.object.String())
+			_, children, err := b.store.directoryOf(c.object.String())
 			if err != nil {
 				return nil, err
 			}
@@ -187,18 +187,18 @@ func (e *linkEdit) put(path string, f domarkx.File) {
 }
 
 // rewrite stores a directory with changes.
-func (b *Writer) rewrite(ctx context.Context, folder odb.ID, e *linkEdit) (odb.ID, error) {
+func (b *Writer) rewrite(ctx context.Context, directory odb.ID, e *linkEdit) (odb.ID, error) {
 	if err := ctx.Err(); err != nil {
 		return odb.ID{}, err
 	}
-	self, children, err := b.store.folderOf(folder.String())
+	self, children, err := b.store.directoryOf(directory.String())
 	if err != nil {
 		return odb.ID{}, err
 	}
 	for name, edit := range e.below {
 		c, ok := findChild(children, name)
 		if !ok {
-			return odb.ID{}, fmt.Errorf("folder %s: %w: %q", folder, domarkx.ErrCorrupt, name)
+			return odb.ID{}, fmt.Errorf("directory %s: %w: %q", directory, domarkx.ErrCorrupt, name)
 		}
 		if edit.below == nil {
 			c.HardLink, c.Xattrs = edit.file.HardLink, edit.file.Xattrs
@@ -209,5 +209,5 @@ func (b *Writer) rewrite(ctx context.Context, folder odb.ID, e *linkEdit) (odb.I
 			return odb.ID{}, err
 		}
 	}
-	return writeFolder(b.second, self, children, odb.ID{}, nil)
+	return writeDirectory(b.second, self, children, odb.ID{}, nil)
 }

@@ -15,8 +15,8 @@ import (
 
 // Top returns the top directory of a version with its own attributes. See [domarkx.VersionReader].
 func (s Store) Top(_ context.Context, version string) (domarkx.File, error) {
-	top := domarkx.File{Type: domarkx.Directory, Mode: modeFolder, ID: version}
-	self, _, err := s.folderOf(version)
+	top := domarkx.File{Type: domarkx.Directory, Mode: modeDirectory, ID: version}
+	self, _, err := s.directoryOf(version)
 	if err != nil {
 		return top, fmt.Errorf("version %s: %w", version, err)
 	}
@@ -27,15 +27,15 @@ func (s Store) Top(_ context.Context, version string) (domarkx.File, error) {
 	return top, nil
 }
 
-// Folder returns the files in a directory, sorted by the bytes of their names. See
+// Directory returns the files in a directory, sorted by the bytes of their names. See
 // [domarkx.VersionReader].
-func (s Store) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+func (s Store) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	_, children, err := s.folderOf(id)
+	_, children, err := s.directoryOf(id)
 	if err != nil {
-		return nil, fmt.Errorf("folder %s: %w", id, err)
+		return nil, fmt.Errorf("directory %s: %w", id, err)
 	}
 	files := make([]domarkx.File, len(children))
 	for i := range children {
@@ -48,14 +48,14 @@ func (s Store) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
 			continue
 		}
 		if f.Size, err = s.contentSize(children[i].object, children[i].chunks); err != nil {
-			return nil, fmt.Errorf("folder %s: %q: %w", id, f.Name, err)
+			return nil, fmt.Errorf("directory %s: %q: %w", id, f.Name, err)
 		}
 	}
 	return files, nil
 }
 
-// folderOf reads a directory without the sizes of its files.
-func (s Store) folderOf(id string) (self *domarkx.File, children []child, err error) {
+// directoryOf reads a directory without the sizes of its files.
+func (s Store) directoryOf(id string) (self *domarkx.File, children []child, err error) {
 	tree, err := odb.ParseID(id)
 	if err != nil {
 		return nil, nil, err
@@ -68,7 +68,7 @@ func (s Store) folderOf(id string) (self *domarkx.File, children []child, err er
 	if err != nil {
 		return nil, nil, err
 	}
-	return decodeFolder(entries, data)
+	return decodeDirectory(entries, data)
 }
 
 // sidecar returns the content of a directory's sidecar, nil if there is none.

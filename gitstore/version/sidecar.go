@@ -24,10 +24,10 @@ const (
 
 // Modes that need no entry in a sidecar.
 const (
-	modeFile    = 0o644
-	modeExec    = 0o755
-	modeFolder  = 0o755
-	modeSymlink = 0o777
+	modeFile      = 0o644
+	modeExec      = 0o755
+	modeDirectory = 0o755
+	modeSymlink   = 0o777
 )
 
 // A child is a file in a directory. Name, type, mode, owner, device numbers, hard link and attributes
@@ -68,20 +68,20 @@ type class int
 const (
 	classFile class = iota // also FIFOs and devices
 	classExec
-	classFolder
+	classDirectory
 	classSymlink
 	classes
 )
 
 var (
-	classNames = [classes]string{classFile: "file", classExec: "exec", classFolder: "folder"}
-	classModes = [classes]uint32{modeFile, modeExec, modeFolder, modeSymlink}
+	classNames = [classes]string{classFile: "file", classExec: "exec", classDirectory: "folder"}
+	classModes = [classes]uint32{modeFile, modeExec, modeDirectory, modeSymlink}
 )
 
 func classOf(f *domarkx.File) class {
 	switch {
 	case f.Type == domarkx.Directory:
-		return classFolder
+		return classDirectory
 	case f.Type == domarkx.Symlink:
 		return classSymlink
 	case f.Type == domarkx.Regular && f.Mode&0o100 != 0:

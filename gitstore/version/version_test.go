@@ -291,11 +291,11 @@ func drawFiles(t *rapid.T) []versionFile {
 	attributes(&start.File)
 	files := []versionFile{start}
 	seen := map[string]bool{}
-	folders := []string{""}
+	directories := []string{""}
 	var linkable []versionFile
 	for range rapid.IntRange(0, 30).Draw(t, "files") {
 		path := names.Draw(t, "name")
-		if in := rapid.SampledFrom(folders).Draw(t, "folder"); in != "" {
+		if in := rapid.SampledFrom(directories).Draw(t, "directory"); in != "" {
 			path = in + "/" + path
 		}
 		if seen[path] {
@@ -307,7 +307,7 @@ func drawFiles(t *rapid.T) []versionFile {
 		attributes(&f.File)
 		switch f.Type {
 		case domarkx.Directory:
-			folders = append(folders, path)
+			directories = append(directories, path)
 		case domarkx.Regular:
 			f.Data = rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "data")
 		case domarkx.Symlink:

@@ -32,15 +32,15 @@ type Writer struct {
 
 	top   []odb.TreeEntry // of the base
 	base  odb.ID
-	stack []*openFolder // the top first
-	free  [][]child     // of closed directories
-	added int           // number of files, without those of kept directories
-	root  odb.ID        // of the top, once it is written
-	err   error         // of an Add; later calls return it too
+	stack []*openDirectory // the top first
+	free  [][]child        // of closed directories
+	added int              // number of files, without those of kept directories
+	root  odb.ID           // of the top, once it is written
+	err   error            // of an Add; later calls return it too
 }
 
-// An openFolder is a directory to which files may still be added.
-type openFolder struct {
+// An openDirectory is a directory to which files may still be added.
+type openDirectory struct {
 	path     string
 	at       int // index in the children of the parent
 	children []child
@@ -50,10 +50,10 @@ type openFolder struct {
 	large    bool // whether base has chunk trees
 }
 
-func newFolder(path string, at int, baseID odb.ID, base []odb.TreeEntry) *openFolder {
+func newDirectory(path string, at int, baseID odb.ID, base []odb.TreeEntry) *openDirectory {
 	i, _ := slices.BinarySearchFunc(base, odb.TreeEntry{Name: chunksPrefix}, odb.CompareEntries)
 	large := i < len(base) && strings.HasPrefix(base[i].Name, chunksPrefix)
-	return &openFolder{path: path, at: at, baseID: baseID, base: base, large: large}
+	return &openDirectory{path: path, at: at, baseID: baseID, base: base, large: large}
 }
 
 // Begin starts a version of a resource. base is an earlier version that a reference reaches, or "" for
@@ -78,9 +78,9 @@ func (s Store) Begin(ctx context.Context, base string) (*Writer, error) {
 }
 
 var (
-	_ domarkx.VersionWriter = (*Writer)(nil)
-	_ domarkx.FolderKeeper  = (*Writer)(nil)
-	_ domarkx.PartWriter    = (*Writer)(nil)
+	_ domarkx.VersionWriter   = (*Writer)(nil)
+	_ domarkx.DirectoryKeeper = (*Writer)(nil)
+	_ domarkx.PartWriter      = (*Writer)(nil)
 )
 
 // Add adds the file at a path. It must not be called from several goroutines at once. See
@@ -122,7 +122,7 @@ func (b *Writer) add(path string, f domarkx.File) error {
 			return errOrder
 		}
 		// The top directory is the only child of an imaginary one.
-		b.stack = append(b.stack, &openFolder{children: []child{c}}, newFolder("", 0, b.base, b.top))
+		b.stack = append(b.stack, &openDirectory{children: []child{c}}, newDirectory("", 0, b.base, b.top))
 		return nil
 	}
 	in, name, err := b.goTo(path)
@@ -142,7 +142,7 @@ func (b *Writer) add(path string, f domarkx.File) error {
 				return fmt.Errorf("%w: the base cannot be read: %v", domarkx.ErrCorrupt, err) // not ErrNotFound, which means that the content of this file is missing
 			}
 		}
-		open := newFolder(path, len(in.children), old.ID, entries)
+		open := newDirectory(path, len(in.children), old.ID, entries)
 		if n := len(b.free); n > 0 {
 			open.children, b.free = b.free[n-1], b.free[:n-1]
 		}
@@ -164,7 +164,7 @@ func (b *Writer) add(path string, f domarkx.File) error {
 
 // goTo closes directories until the last open one contains path. It returns that directory and the
 // file's name in it.
-func (b *Writer) goTo(path string) (in *openFolder, name string, err error) {
+func (b *Writer) goTo(path string) (in *openDirectory, name string, err error) {
 	parent, name := "", path
 	if i := strings.LastIndexByte(path, '/'); i > 0 { // a path that begins with a slash is rejected as a name
 		parent, name = path[:i], path[i+1:]
@@ -173,7 +173,7 @@ func (b *Writer) goTo(path string) (in *openFolder, name string, err error) {
 		return nil, "", err
 	}
 	for len(b.stack) > 2 && b.stack[len(b.stack)-1].path != parent {
-		if err := b.closeFolder(); err != nil {
+		if err := b.closeDirectory(); err != nil {
 			return nil, "", err
 		}
 	}
@@ -184,7 +184,7 @@ func (b *Writer) goTo(path string) (in *openFolder, name string, err error) {
 }
 
 // Keep adds a directory with the contents that the base has at its path. See
-// [domarkx.FolderKeeper]; further errors are those of Add.
+// [domarkx.DirectoryKeeper]; further errors are those of Add.
 func (b *Writer) Keep(ctx context.Context, path string, f domarkx.File) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -194,10 +194,10 @@ func (b *Writer) Keep(ctx context.Context, path string, f domarkx.File) error {
 	}
 	kept, err := b.keep(path, f)
 	if err == nil && !kept {
-		return fmt.Errorf("folder %s of the base: %w", QuotePath(path), domarkx.ErrNotFound)
+		return fmt.Errorf("directory %s of the base: %w", QuotePath(path), domarkx.ErrNotFound)
 	}
 	if err != nil {
-		b.err = fmt.Errorf("folder %s: %w", QuotePath(path), err)
+		b.err = fmt.Errorf("directory %s: %w", QuotePath(path), err)
 	}
 	return b.err
 }
@@ -227,7 +227,7 @@ func (b *Writer) keep(path string, f domarkx.File) (bool, error) {
 }
 
 // inBase returns the entry of the base's directory, or a zero one.
-func (o *openFolder) inBase(name string, mode uint32) odb.TreeEntry {
+func (o *openDirectory) inBase(name string, mode uint32) odb.TreeEntry {
 	if len(o.base) == 0 {
 		return odb.TreeEntry{}
 	}
@@ -250,8 +250,8 @@ func (o *openFolder) inBase(name string, mode uint32) odb.TreeEntry {
 // maxFree is the number of children from which on their memory is not reused.
 const maxFree = 4096
 
-// closeFolder writes the last open directory, and sets its id in the parent.
-func (b *Writer) closeFolder() error {
+// closeDirectory writes the last open directory, and sets its id in the parent.
+func (b *Writer) closeDirectory() error {
 	last := b.stack[len(b.stack)-1]
 	b.stack = b.stack[:len(b.stack)-1]
 	above := b.stack[len(b.stack)-1]
@@ -259,7 +259,7 @@ func (b *Writer) closeFolder() error {
 	if len(b.stack) == 1 {
 		self = &above.children[0].File
 	}
-	id, err := writeFolder(b.batch, self, last.children, last.baseID, last.base)
+	id, err := writeDirectory(b.batch, self, last.children, last.baseID, last.base)
 	above.children[last.at].object = id
 	if cap(last.children) <= maxFree {
 		clear(last.children)
@@ -268,8 +268,8 @@ func (b *Writer) closeFolder() error {
 	return err
 }
 
-// writeFolder stores the tree of a directory and its sidecar, unless the base has the same.
-func writeFolder(batch *odb.Batch, self *domarkx.File, children []child, baseID odb.ID, base []odb.TreeEntry) (odb.ID, error) {
+// writeDirectory stores the tree of a directory and its sidecar, unless the base has the same.
+func writeDirectory(batch *odb.Batch, self *domarkx.File, children []child, baseID odb.ID, base []odb.TreeEntry) (odb.ID, error) {
 	if !slices.IsSortedFunc(children, compareChildren) {
 		slices.SortFunc(children, compareChildren)
 	}
@@ -290,7 +290,7 @@ func writeFolder(batch *odb.Batch, self *domarkx.File, children []child, baseID 
 			}
 		}
 	}
-	entries := folderEntries(children, sidecar)
+	entries := directoryEntries(children, sidecar)
 	if slices.Equal(entries, base) {
 		return baseID, nil
 	}
@@ -308,12 +308,12 @@ func (b *Writer) Finish(ctx context.Context) (version string, err error) {
 	}
 	if b.root.IsZero() {
 		if len(b.stack) == 0 {
-			if err := b.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: modeFolder}); err != nil {
+			if err := b.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: modeDirectory}); err != nil {
 				return "", err
 			}
 		}
 		for len(b.stack) > 1 {
-			if b.err = b.closeFolder(); b.err != nil {
+			if b.err = b.closeDirectory(); b.err != nil {
 				return "", b.err
 			}
 		}

@@ -16,7 +16,7 @@ func Top(ctx context.Context, r domarkx.VersionReader, version string) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	files, err := r.Folder(ctx, top.ID)
+	files, err := r.Directory(ctx, top.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func walk(ctx context.Context, r domarkx.VersionReader, path string, directory d
 	if directory.Type != domarkx.Directory || depth > deepest {
 		return fmt.Errorf("%q is not a directory of a database's version: %w", path, domarkx.ErrCorrupt)
 	}
-	files, err := r.Folder(ctx, directory.ID)
+	files, err := r.Directory(ctx, directory.ID)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func kind(mode fs.FileMode) string {
 	case 0:
 		return "file"
 	case fs.ModeDir:
-		return "folder"
+		return "directory"
 	case fs.ModeSymlink:
 		return "symlink"
 	case fs.ModeNamedPipe:

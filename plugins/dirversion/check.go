@@ -66,7 +66,7 @@ func (c *nameCheck) directory(ctx context.Context, path, base, id string, depth 
 		}
 		c.seen[id] = true
 	}
-	files, err := c.r.Folder(ctx, id)
+	files, err := c.r.Directory(ctx, id)
 	if err != nil {
 		return fmt.Errorf("%s: %w", quoted(path), err)
 	}
@@ -107,7 +107,7 @@ func (c *nameCheck) before(ctx context.Context, id string) map[string]string {
 	if id == "" {
 		return nil
 	}
-	files, err := c.r.Folder(ctx, id)
+	files, err := c.r.Directory(ctx, id)
 	if err != nil {
 		return nil // everything is checked
 	}

@@ -27,7 +27,7 @@ func (f *Directory) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 
 // CommitChange combines Changed and Commit. It calls begin if the directory changed. The
 // base of the writer must be the version last committed or loaded. If the writer is a
-// [domarkx.FolderKeeper], unchanged directories are not read again.
+// [domarkx.DirectoryKeeper], unchanged directories are not read again.
 func (f *Directory) CommitChange(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
 	s := f.newScan(nil)
 	top, err := s.survey(ctx, false)
@@ -50,7 +50,7 @@ func (f *Directory) commit(ctx context.Context, s *scan, found *node) error {
 	defer out.abort()
 	c := &walk{scan: s, out: out, links: map[identity]firstName{}}
 	if found != nil {
-		c.keeper, _ = s.w.(domarkx.FolderKeeper)
+		c.keeper, _ = s.w.(domarkx.DirectoryKeeper)
 	}
 	if err := c.directory(ctx, s.start(ctx, "", s.top()), found); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (s *scan) top() *record {
 // A walk writes the results of a scan in the order of a version.
 type walk struct {
 	*scan
-	keeper  domarkx.FolderKeeper // nil if every directory has to be written
+	keeper  domarkx.DirectoryKeeper // nil if every directory has to be written
 	out     *cacheWriter
 	links   map[identity]firstName // of files with several hard links
 	top     record

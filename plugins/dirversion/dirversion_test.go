@@ -163,19 +163,19 @@ func everything(p *place) string {
 	must(t, unix.Mkfifo(filepath.Join(p.path, "fifo"), 0o640))
 	must(t, os.Chmod(filepath.Join(p.path, "fifo"), 0o640))
 	must(t, os.Link(filepath.Join(p.path, "plain"), filepath.Join(p.path, "sub/also")))
-	want := `"" folder 0755
-"empty" folder 1777
-"empty/deeper" folder 0755
+	want := `"" directory 0755
+"empty" directory 1777
+"empty/deeper" directory 0755
 "fifo" FIFO 0640
 "loop" symbolic link 0777 "."
 "na\xffme\n" file 0644 "odd"
 "` + strings.Repeat("n", 255) + `" file 0644 "long"
 "plain" file 0644 "one"
-"repo" folder 0755
-"repo/.git" folder 0755
+"repo" directory 0755
+"repo/.git" directory 0755
 "repo/.git/config" file 0644 "[core]\n"
 "repo/.gitmodules" file 0644 ""
-"sub" folder 0755
+"sub" directory 0755
 "sub/also" file 0644 ="plain" "one"
 "sub/link" symbolic link 0777 "../../etc/passwd"
 "sub/run.sh" file 4755 "#!/bin/sh\n"
@@ -184,7 +184,7 @@ func everything(p *place) string {
 	must(t, unix.Setxattr(filepath.Join(p.path, "plain"), "user.note", []byte("a\x00b"), 0))
 	want = strings.ReplaceAll(want, `"one"`, `"one" user.note="a\x00b"`)
 	must(t, unix.Setxattr(filepath.Join(p.path, "repo"), "user.dir", []byte("d"), 0))
-	want = strings.Replace(want, `"repo" folder 0755`, `"repo" folder 0755 user.dir="d"`, 1)
+	want = strings.Replace(want, `"repo" directory 0755`, `"repo" directory 0755 user.dir="d"`, 1)
 	if os.Geteuid() == 0 {
 		must(t, unix.Mknod(filepath.Join(p.path, "zero"), unix.S_IFCHR|0o666, int(unix.Mkdev(1, 5))))
 		must(t, os.Chmod(filepath.Join(p.path, "zero"), 0o666))
@@ -217,14 +217,14 @@ func TestRoundTrip(t *testing.T) {
 
 func TestChanged(t *testing.T) {
 	changes := map[string]func(p *place) error{
-		"content":    func(p *place) error { return os.WriteFile(filepath.Join(p.path, "plain"), []byte("two"), 0o644) },
-		"mode":       func(p *place) error { return os.Chmod(filepath.Join(p.path, "sub/secret"), 0o400) },
-		"foldermode": func(p *place) error { return os.Chmod(filepath.Join(p.path, "empty/deeper"), 0o700) },
-		"topmode":    func(p *place) error { return os.Chmod(p.path, 0o750) },
-		"new":        func(p *place) error { return os.WriteFile(filepath.Join(p.path, "sub/z"), nil, 0o644) },
-		"gone":       func(p *place) error { return os.Remove(filepath.Join(p.path, "sub/link")) },
-		"directory":  func(p *place) error { return os.Mkdir(filepath.Join(p.path, "empty/deeper/still"), 0o755) },
-		"nofolder":   func(p *place) error { return os.Remove(filepath.Join(p.path, "empty/deeper")) },
+		"content":       func(p *place) error { return os.WriteFile(filepath.Join(p.path, "plain"), []byte("two"), 0o644) },
+		"mode":          func(p *place) error { return os.Chmod(filepath.Join(p.path, "sub/secret"), 0o400) },
+		"directorymode": func(p *place) error { return os.Chmod(filepath.Join(p.path, "empty/deeper"), 0o700) },
+		"topmode":       func(p *place) error { return os.Chmod(p.path, 0o750) },
+		"new":           func(p *place) error { return os.WriteFile(filepath.Join(p.path, "sub/z"), nil, 0o644) },
+		"gone":          func(p *place) error { return os.Remove(filepath.Join(p.path, "sub/link")) },
+		"directory":     func(p *place) error { return os.Mkdir(filepath.Join(p.path, "empty/deeper/still"), 0o755) },
+		"nodirectory":   func(p *place) error { return os.Remove(filepath.Join(p.path, "empty/deeper")) },
 		"link": func(p *place) error {
 			return errors.Join(os.Remove(filepath.Join(p.path, "loop")), os.Symlink("..", filepath.Join(p.path, "loop")))
 		},
@@ -237,7 +237,7 @@ func TestChanged(t *testing.T) {
 		"xattr": func(p *place) error {
 			return unix.Setxattr(filepath.Join(p.path, "plain"), "user.note", []byte("z"), 0)
 		},
-		"folderxattr": func(p *place) error { return unix.Setxattr(filepath.Join(p.path, "sub"), "user.note", []byte("z"), 0) },
+		"directoryxattr": func(p *place) error { return unix.Setxattr(filepath.Join(p.path, "sub"), "user.note", []byte("z"), 0) },
 		"unlinked": func(p *place) error {
 			return errors.Join(os.Remove(filepath.Join(p.path, "sub/also")), os.WriteFile(filepath.Join(p.path, "sub/also"), []byte("one"), 0o644))
 		},

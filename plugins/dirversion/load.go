@@ -103,7 +103,7 @@ func (l *load) directory(ctx context.Context, path string, want domarkx.File, de
 	if depth > maxDepth {
 		return fmt.Errorf("%s: it is more than %d directories deep: %w", quoted(path), maxDepth, domarkx.ErrCorrupt)
 	}
-	wanted, err := l.r.Folder(ctx, want.ID)
+	wanted, err := l.r.Directory(ctx, want.ID)
 	if err != nil {
 		return fmt.Errorf("%s: %w", quoted(path), err)
 	}

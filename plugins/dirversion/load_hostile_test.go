@@ -84,8 +84,8 @@ type hostile struct {
 	change func([]domarkx.File)
 }
 
-func (h hostile) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
-	files, err := h.Memory.Folder(ctx, id)
+func (h hostile) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
+	files, err := h.Memory.Directory(ctx, id)
 	h.change(files)
 	return files, err
 }

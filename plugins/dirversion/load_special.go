@@ -161,7 +161,7 @@ func (l *load) filesIn(ctx context.Context, path string, read map[string][]domar
 		}
 		id = f.ID
 	}
-	files, err := l.r.Folder(ctx, id)
+	files, err := l.r.Directory(ctx, id)
 	if err == nil {
 		read[path] = files
 	}

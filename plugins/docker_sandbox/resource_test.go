@@ -199,7 +199,7 @@ func TestFirst(t *testing.T) {
 		t.Errorf("changed: %v %v", changed, err)
 	}
 	created := s.commit(m)
-	if got, want := list(t, m, created), `"" folder 755
+	if got, want := list(t, m, created), `"" directory 755
 "image.json" file 644`; got != want {
 		t.Errorf("a new container holds\n%s", got)
 	}

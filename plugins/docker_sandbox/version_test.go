@@ -46,12 +46,12 @@ rm -f /etc/hosts 2>/dev/null || true
 `
 
 // changed lists the resulting differences with their parent directories.
-const changed = `"" folder 755
+const changed = `"" directory 755
 "deleted" file 644
 "image.json" file 644
-"rootfs" folder 755
-"rootfs/data" folder 755
-"rootfs/data/.git" folder 755
+"rootfs" directory 755
+"rootfs/data" directory 755
+"rootfs/data/.git" directory 755
 "rootfs/data/.git/config" file 644
 "rootfs/data/.gitmodules" file 644
 "rootfs/data/.wh..wh..opq" file 644
@@ -60,12 +60,12 @@ const changed = `"" folder 755
 "rootfs/data/block" block device 600 7,200
 "rootfs/data/char" character device 644 1,3
 "rootfs/data/dangling" symbolic link 777 5:6
-"rootfs/data/deep" folder 755
-"rootfs/data/deep/er" folder 755
-"rootfs/data/deep/er/est" folder 755
+"rootfs/data/deep" directory 755
+"rootfs/data/deep/er" directory 755
+"rootfs/data/deep/er/est" directory 755
 "rootfs/data/deep/er/est/file" file 644
 "rootfs/data/deep/hard-3" file 644
-"rootfs/data/empty" folder 2775
+"rootfs/data/empty" directory 2775
 "rootfs/data/fifo" FIFO 622
 "rootfs/data/fifo-2" FIFO 622 = "rootfs/data/fifo"
 "rootfs/data/hard-1" file 644 = "rootfs/data/deep/hard-3"
@@ -79,11 +79,11 @@ const changed = `"" folder 755
 "rootfs/data/plain" file 600
 "rootfs/data/random" file 644
 "rootfs/data/set-id" file 6755 1000:1000
-"rootfs/data/symlink" folder 755
+"rootfs/data/symlink" directory 755
 "rootfs/data/symlink/inside" file 644
-"rootfs/home" folder 755 1000:1000
-"rootfs/home/other" folder 750 1000:1000
-"rootfs/tmp" folder 700`
+"rootfs/home" directory 755 1000:1000
+"rootfs/home/other" directory 750 1000:1000
+"rootfs/tmp" directory 700`
 
 const deleted = `data/gone
 "data/latin-\351"

@@ -119,7 +119,7 @@ func (r *repository) Commit(ctx context.Context, w domarkx.VersionWriter) error 
 		return err
 	}
 	out := &writer{VersionWriter: w, index: index}
-	out.keeper, _ = w.(domarkx.FolderKeeper)
+	out.keeper, _ = w.(domarkx.DirectoryKeeper)
 	if err := r.Resource.Commit(ctx, out); err != nil {
 		return err
 	}
@@ -133,8 +133,8 @@ func (r *repository) remember(index []byte) error {
 // A writer adds the canonical index to what the directory commits.
 type writer struct {
 	domarkx.VersionWriter
-	keeper domarkx.FolderKeeper // nil if the writer is not a FolderKeeper
-	index  []byte               // nil for none
+	keeper domarkx.DirectoryKeeper // nil if the writer is not a DirectoryKeeper
+	index  []byte                  // nil for none
 }
 
 // Add adds a file, and the index after .git.
@@ -251,11 +251,11 @@ func (r reader) Top(ctx context.Context, version string) (domarkx.File, error) {
 	return f, err
 }
 
-// Folder returns the files of a directory.
-func (r reader) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+// Directory returns the files of a directory.
+func (r reader) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
 	id, top := strings.CutPrefix(id, markTop)
 	id, git := strings.CutPrefix(id, markGit)
-	files, err := r.VersionReader.Folder(ctx, id)
+	files, err := r.VersionReader.Directory(ctx, id)
 	if err != nil || !top && !git {
 		return files, err
 	}
@@ -279,7 +279,7 @@ func find(ctx context.Context, from domarkx.VersionReader, version string) (doma
 			return f, false, err
 		}
 		var files []domarkx.File
-		if files, err = from.Folder(ctx, f.ID); err != nil {
+		if files, err = from.Directory(ctx, f.ID); err != nil {
 			return f, false, err
 		}
 		f = domarkx.File{}

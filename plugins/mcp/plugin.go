@@ -31,7 +31,7 @@ type limits struct {
 func (Plugin) Type() string { return "mcp" }
 
 const config = `{"type": "object", "properties": {` + directory.Properties + `,
-"command": {"type": "string", "minLength": 1, "description": "program of the server: a name on PATH, or a path from the folder"},
+"command": {"type": "string", "minLength": 1, "description": "program of the server: a name on PATH, or a path from the directory"},
 "args": {"type": "array", "items": {"type": "string"}, "description": "its arguments"},
 "env": {"type": "object", "additionalProperties": {"type": "string"}, "description": "its environment variables; secrets as ${NAME}"},
 "url": {"type": "string", "minLength": 1, "description": "in place of command: URL of the server (streamable HTTP); the user allows it with domarkx.allowURL"},

@@ -135,7 +135,7 @@ func (r *resource) begin(ctx context.Context, w domarkx.VersionWriter) (domarkx.
 	if err := w.Add(ctx, toolsName, domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size}); err != nil {
 		return nil, nil, err
 	}
-	if k, ok := w.(domarkx.FolderKeeper); ok {
+	if k, ok := w.(domarkx.DirectoryKeeper); ok {
 		return keepingWriter{filesWriter{w}, k}, text, nil
 	}
 	return filesWriter{w}, text, nil
@@ -158,7 +158,7 @@ func (f filesWriter) Add(ctx context.Context, path string, file domarkx.File) er
 // A keepingWriter is a filesWriter that can reuse directories.
 type keepingWriter struct {
 	filesWriter
-	keeper domarkx.FolderKeeper
+	keeper domarkx.DirectoryKeeper
 }
 
 func (k keepingWriter) Keep(ctx context.Context, path string, file domarkx.File) error {
@@ -189,12 +189,12 @@ func readVersion(ctx context.Context, r domarkx.VersionReader, version string) (
 	if err != nil {
 		return nil, err
 	}
-	files, err := r.Folder(ctx, top.ID)
+	files, err := r.Directory(ctx, top.ID)
 	if err != nil {
 		return nil, err
 	}
 	if len(files) != 2 || files[0].Name != filesName || files[0].Type != domarkx.Directory || files[1].Name != toolsName || files[1].Type != domarkx.Regular {
-		return corrupt("the version has other files than %s and the folder %s", toolsName, filesName)
+		return corrupt("the version has other files than %s and the directory %s", toolsName, filesName)
 	}
 	if size := files[1].Size; size > maxToolsFile {
 		return corrupt("%s has %d bytes, expected at most %d", toolsName, size, maxToolsFile)
@@ -226,7 +226,7 @@ func (f filesReader) Top(ctx context.Context, version string) (domarkx.File, err
 	if err != nil {
 		return top, err
 	}
-	files, err := f.VersionReader.Folder(ctx, top.ID)
+	files, err := f.VersionReader.Directory(ctx, top.ID)
 	if err != nil {
 		return top, err
 	}
@@ -236,11 +236,11 @@ func (f filesReader) Top(ctx context.Context, version string) (domarkx.File, err
 			return file, nil
 		}
 	}
-	return top, fmt.Errorf("the version has no folder %s: %w", filesName, domarkx.ErrCorrupt)
+	return top, fmt.Errorf("the version has no directory %s: %w", filesName, domarkx.ErrCorrupt)
 }
 
-func (f filesReader) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
-	files, err := f.VersionReader.Folder(ctx, id)
+func (f filesReader) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
+	files, err := f.VersionReader.Directory(ctx, id)
 	if err != nil {
 		return nil, err
 	}

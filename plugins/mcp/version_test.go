@@ -81,7 +81,7 @@ func TestVersion(t *testing.T) {
 		}
 	}
 	version := commit(t, store, r)
-	want := map[string]string{"": "folder", "files": "folder", "files/a": "x", "files/d": "folder", "files/d/b": "another name of files/a",
+	want := map[string]string{"": "directory", "files": "directory", "files/a": "x", "files/d": "directory", "files/d/b": "another name of files/a",
 		"tools.json": "{\"tools\": [\n{\"name\":\"echo\",\"description\":\"The first.\",\"inputSchema\":{\"type\":\"object\"}}\n]}\n"}
 	got := files(t, store, version)
 	for path, content := range want {
@@ -159,17 +159,17 @@ func TestHostileVersions(t *testing.T) {
 		tools    string
 		ok       bool
 	}{
-		"whole":                {[]string{"tools.json", "files/", "files/a"}, "", good, true},
-		"a file of the name":   {[]string{"tools.json", "files/", "files/tools.json"}, "", good, true},
-		"no tools":             {[]string{"files/"}, "", good, false},
-		"no files":             {[]string{"tools.json"}, "", good, false},
-		"tools are a folder":   {[]string{"tools.json/", "files/"}, "", good, false},
-		"files are a file":     {[]string{"tools.json", "files"}, "", good, false},
-		"more":                 {[]string{"tools.json", "files/", "x"}, "", good, false},
-		"no JSON":              {[]string{"tools.json", "files/"}, "", "x", false},
-		"another JSON":         {[]string{"tools.json", "files/"}, "", "[]", false},
-		"too large":            {[]string{"tools.json", "files/"}, "", good + strings.Repeat(" ", 16<<20), false},
-		"a name of tools.json": {[]string{"tools.json", "files/", "files/a"}, "tools.json", good, false},
+		"whole":                 {[]string{"tools.json", "files/", "files/a"}, "", good, true},
+		"a file of the name":    {[]string{"tools.json", "files/", "files/tools.json"}, "", good, true},
+		"no tools":              {[]string{"files/"}, "", good, false},
+		"no files":              {[]string{"tools.json"}, "", good, false},
+		"tools are a directory": {[]string{"tools.json/", "files/"}, "", good, false},
+		"files are a file":      {[]string{"tools.json", "files"}, "", good, false},
+		"more":                  {[]string{"tools.json", "files/", "x"}, "", good, false},
+		"no JSON":               {[]string{"tools.json", "files/"}, "", "x", false},
+		"another JSON":          {[]string{"tools.json", "files/"}, "", "[]", false},
+		"too large":             {[]string{"tools.json", "files/"}, "", good + strings.Repeat(" ", 16<<20), false},
+		"a name of tools.json":  {[]string{"tools.json", "files/", "files/a"}, "tools.json", good, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := plugintest.NewMemory()

@@ -81,8 +81,8 @@ func (m *Memory) Top(_ context.Context, version string) (domarkx.File, error) {
 	return top, nil
 }
 
-// Folder returns the files of a directory.
-func (m *Memory) Folder(_ context.Context, id string) ([]domarkx.File, error) {
+// Directory returns the files of a directory.
+func (m *Memory) Directory(_ context.Context, id string) ([]domarkx.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	files, ok := m.directories[id]

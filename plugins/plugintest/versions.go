@@ -102,11 +102,11 @@ type failing struct {
 	left int
 }
 
-func (f *failing) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
+func (f *failing) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
 	if f.left--; f.left < 0 {
 		return nil, errInterrupted
 	}
-	return f.Memory.Folder(ctx, id)
+	return f.Memory.Directory(ctx, id)
 }
 
 func (f *failing) Content(ctx context.Context, id string) (domarkx.Content, error) {

@@ -22,7 +22,7 @@ func (Plugin) CheckVersion(ctx context.Context, reader domarkx.VersionReader, ve
 	if err != nil {
 		return err
 	}
-	files, err := reader.Folder(ctx, top.ID)
+	files, err := reader.Directory(ctx, top.ID)
 	if err != nil {
 		return err
 	}

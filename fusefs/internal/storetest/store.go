@@ -1,7 +1,7 @@
 //go:build unix
 
 // Package storetest is a store of sessions for the tests of the mount: plain files
-// in a folder that several processes share, with a merge that can be foretold.
+// in a directory that several processes share, with a merge that can be foretold.
 package storetest
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
-// A Store keeps sessions in a folder. Its zero values of Fail fail nothing.
+// A Store keeps sessions in a directory. Its zero values of Fail fail nothing.
 type Store struct {
 	dir string
 }
@@ -33,7 +33,7 @@ type Store struct {
 // Broken makes a document that contains it one that does not parse.
 const Broken = "BROKEN"
 
-// Full makes saves fail as long as a file of that name is in the store's folder.
+// Full makes saves fail as long as a file of that name is in the store's directory.
 const Full = "full"
 
 // A Snapshot is a commit of the store.
@@ -42,7 +42,7 @@ type Snapshot struct {
 	Parents []string
 }
 
-// New returns the store in a folder, which is made when it is not there.
+// New returns the store in a directory, which is made when it is not there.
 func New(dir string) (*Store, error) {
 	for _, sub := range []string{"objects", "sessions", "trash"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {

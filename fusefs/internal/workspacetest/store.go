@@ -1,5 +1,5 @@
 // Package workspacetest is a store of workspaces for the tests of the mount: plain
-// files in a folder that several processes share.
+// files in a directory that several processes share.
 package workspacetest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Store keeps workspaces in a folder.
+// A Store keeps workspaces in a directory.
 type Store struct{ dir string }
 
 // An Item is a file of a resource, by its path in a map.
@@ -30,10 +30,10 @@ type Item struct {
 	Content      string // of a regular file, or the target of a symbolic link
 }
 
-// A Tree is what a resource holds. Folders that are not in it are made.
+// A Tree is what a resource holds. Directories that are not in it are made.
 type Tree map[string]Item
 
-// New returns the store in a folder, which is made when it is not there.
+// New returns the store in a directory, which is made when it is not there.
 func New(dir string) (*Store, error) {
 	for _, sub := range []string{"versions", "folders", "contents", "tips", "links"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
@@ -80,7 +80,7 @@ func (s *Store) Write(ctx context.Context, workspace string, resources map[strin
 		v.Parents, v.Number, v.Date = []string{tip.ID}, tip.Number+1, tip.Date+1
 	}
 	for id, tree := range resources {
-		top, err := s.folder(tree, "")
+		top, err := s.directory(tree, "")
 		if err != nil {
 			return v, err
 		}
@@ -99,7 +99,7 @@ func (s *Store) Write(ctx context.Context, workspace string, resources map[strin
 	return v, s.Point(workspace, id)
 }
 
-func (s *Store) folder(tree Tree, dir string) (string, error) {
+func (s *Store) directory(tree Tree, dir string) (string, error) {
 	children := map[string]bool{}
 	for p := range tree {
 		if rest, ok := strings.CutPrefix(p, dir); ok && rest != "" {
@@ -117,7 +117,7 @@ func (s *Store) folder(tree Tree, dir string) (string, error) {
 		switch {
 		case !ok || f.Type == domarkx.Directory:
 			f.Type, f.Mode = domarkx.Directory, 0o755
-			f.ID, err = s.folder(tree, p+"/")
+			f.ID, err = s.directory(tree, p+"/")
 		case f.HardLink != "":
 			target := tree[f.HardLink]
 			f.Type, f.Mode, f.Size = domarkx.Regular, target.Mode, int64(len(target.Content))
@@ -228,13 +228,13 @@ func (s *Store) Versions(ctx context.Context, id string) iter.Seq2[domarkx.Versi
 	}
 }
 
-// Top returns the top folder of a resource's version.
+// Top returns the top directory of a resource's version.
 func (s *Store) Top(_ context.Context, version string) (domarkx.File, error) {
 	return domarkx.File{Type: domarkx.Directory, Mode: 0o700, ID: version}, nil
 }
 
-// Folder returns the files of a folder.
-func (s *Store) Folder(_ context.Context, id string) ([]domarkx.File, error) {
+// Directory returns the files of a directory.
+func (s *Store) Directory(_ context.Context, id string) ([]domarkx.File, error) {
 	var files []domarkx.File
 	return files, s.get("folders", id, &files)
 }

@@ -27,7 +27,7 @@ type Request struct {
 // hazards), the user does not trust the session and r.Yes is false. If the process is killed, the
 // directory is either complete or unchanged. A repeated checkout removes leftovers.
 func (m *Manager) Checkout(ctx context.Context, r Request) ([]string, error) {
-	if err := vacantFolder(r.Dir); err != nil {
+	if err := vacantDirectory(r.Dir); err != nil {
 		return nil, err
 	}
 	for _, resource := range r.Version.Resources {
@@ -79,9 +79,9 @@ func (m *Manager) restoreTo(ctx context.Context, r Request, dir string) (left []
 	return left, nil
 }
 
-// vacantFolder returns an error unless a directory does not exist or contains nothing but the
+// vacantDirectory returns an error unless a directory does not exist or contains nothing but the
 // leftovers of a killed checkout.
-func vacantFolder(dir string) error {
+func vacantDirectory(dir string) error {
 	names, err := namesIn(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -96,7 +96,7 @@ func vacantFolder(dir string) error {
 }
 
 func errNotEmpty(dir string) error {
-	return &engine.RefusedError{Reason: fmt.Sprintf("folder %q is not empty: a workspace is written to an empty one", dir)}
+	return &engine.RefusedError{Reason: fmt.Sprintf("directory %q is not empty: a workspace is written to an empty one", dir)}
 }
 
 func (m *Manager) checkHazards(ctx context.Context, r Request) error {
@@ -153,16 +153,16 @@ func (m *Manager) hazards(ctx context.Context, resource domarkx.ResourceVersion)
 		case f.Type == domarkx.Regular && hasCapabilities(f):
 			found = append(found, "program with capabilities "+at)
 		case f.Type == domarkx.Directory && f.Mode&0o6000 != 0:
-			found = append(found, "set-id folder "+at)
+			found = append(found, "set-id directory "+at)
 		case isGitName(f.Name):
 			found = append(found, "nested repository "+at)
 		}
 		if i := slices.IndexFunc(bareNames, func(name string) bool { return strings.EqualFold(name, f.Name) }); i >= 0 {
-			folder := strings.TrimSuffix(strings.TrimSuffix(path, f.Name), "/")
-			was := isBare(bare[folder])
-			bare[folder] = append(bare[folder], bareNames[i])
-			if !was && isBare(bare[folder]) && !isGitName(folder[strings.LastIndexByte(folder, '/')+1:]) {
-				found = append(found, "nested repository "+engine.QuotedPath(resource.ID+"/"+folder))
+			directory := strings.TrimSuffix(strings.TrimSuffix(path, f.Name), "/")
+			was := isBare(bare[directory])
+			bare[directory] = append(bare[directory], bareNames[i])
+			if !was && isBare(bare[directory]) && !isGitName(directory[strings.LastIndexByte(directory, '/')+1:]) {
+				found = append(found, "nested repository "+engine.QuotedPath(resource.ID+"/"+directory))
 			}
 		}
 		return nil

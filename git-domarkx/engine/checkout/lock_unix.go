@@ -11,9 +11,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// lockFolder locks a directory until the file is closed or the process ends. The lock also holds
+// lockDirectory locks a directory until the file is closed or the process ends. The lock also holds
 // against processes in other containers. Its errors are those of [atomicfile.TryLock].
-func lockFolder(path string) (*os.File, error) {
+func lockDirectory(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err

@@ -5,5 +5,5 @@ import (
 	"os"
 )
 
-// lockFolder is not supported on Windows.
-func lockFolder(string) (*os.File, error) { return nil, errors.ErrUnsupported }
+// lockDirectory is not supported on Windows.
+func lockDirectory(string) (*os.File, error) { return nil, errors.ErrUnsupported }

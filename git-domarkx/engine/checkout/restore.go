@@ -77,10 +77,10 @@ type unprivileged struct {
 	changed atomic.Bool // whether a device was left out or a file has another owner
 }
 
-// Folder returns the entries of a directory without devices. It clears set-id bits that
+// Directory returns the entries of a directory without devices. It clears set-id bits that
 // would apply to the wrong owner or group.
-func (u *unprivileged) Folder(ctx context.Context, id string) ([]domarkx.File, error) {
-	files, err := u.VersionReader.Folder(ctx, id)
+func (u *unprivileged) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
+	files, err := u.VersionReader.Directory(ctx, id)
 	all := len(files)
 	files = slices.DeleteFunc(slices.Clone(files), isDevice)
 	if len(files) < all {

@@ -64,7 +64,7 @@ func newStage(dir, version string, resources []string, remove func(dir string) e
 		return nil, false, errNotEmpty(dir)
 	case len(moved) > 0: // it was complete and was being moved
 		if whole == "" || !completes(filepath.Join(dir, whole), moved, resources) {
-			return nil, false, &engine.RefusedError{Reason: fmt.Sprintf("folder %q is not empty: it has other files beside %q, which a checkout left that was killed; empty it", dir, left[0])}
+			return nil, false, &engine.RefusedError{Reason: fmt.Sprintf("directory %q is not empty: it has other files beside %q, which a checkout left that was killed; empty it", dir, left[0])}
 		}
 		s = &stage{dir: dir, path: filepath.Join(dir, whole), inside: true}
 		s.lock, err = lockStage(s.path)
@@ -81,7 +81,7 @@ func newStage(dir, version string, resources []string, remove func(dir string) e
 
 func refuseLocked(dir string, err error) error {
 	if errors.Is(err, atomicfile.ErrLocked) {
-		return &engine.RefusedError{Reason: fmt.Sprintf("folder %q: another process is writing a workspace to it", dir)}
+		return &engine.RefusedError{Reason: fmt.Sprintf("directory %q: another process is writing a workspace to it", dir)}
 	}
 	return err
 }
@@ -89,7 +89,7 @@ func refuseLocked(dir string, err error) error {
 // stageBeside creates a stage beside a directory that does not exist.
 func stageBeside(dir string, remove func(dir string) error) (*stage, error) {
 	if info, err := os.Lstat(dir); err == nil {
-		return nil, &engine.RefusedError{Reason: fmt.Sprintf("%q is a %s that leads nowhere, expected a folder or nothing", dir, kindOf(info.Mode()))}
+		return nil, &engine.RefusedError{Reason: fmt.Sprintf("%q is a %s that leads nowhere, expected a directory or nothing", dir, kindOf(info.Mode()))}
 	}
 	parent := filepath.Dir(dir)
 	if err := atomicfile.MkdirAll(parent, 0o777); err != nil {
@@ -120,7 +120,7 @@ func (s *stage) make(parent, key string, mode fs.FileMode) error {
 			return err
 		}
 		var err error
-		if s.lock, err = lockFolder(s.path); errors.Is(err, errors.ErrUnsupported) {
+		if s.lock, err = lockDirectory(s.path); errors.Is(err, errors.ErrUnsupported) {
 			return nil
 		}
 		if err == nil && isStill(s.lock, s.path) {
@@ -156,7 +156,7 @@ func (s *stage) close() error {
 // lockStage locks the stage of a killed process. It returns atomicfile.ErrLocked if the process
 // is alive. Where directories cannot be locked, the process id decides.
 func lockStage(path string) (*os.File, error) {
-	f, err := lockFolder(path)
+	f, err := lockDirectory(path)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return f, err
 	}
@@ -234,16 +234,16 @@ func (s *stage) finish() error {
 		return err
 	}
 	for _, name := range names {
-		if err := moveFolder(filepath.Join(s.path, name), filepath.Join(s.dir, name)); err != nil {
+		if err := moveDirectory(filepath.Join(s.path, name), filepath.Join(s.dir, name)); err != nil {
 			return err
 		}
 	}
 	return errors.Join(os.Remove(s.path), atomicfile.SyncDir(s.dir))
 }
 
-// moveFolder renames a directory. Systems refuse that for a directory that its owner may not
-// write, because its ".." changes, so moveFolder makes it writable during the rename.
-func moveFolder(from, to string) error {
+// moveDirectory renames a directory. Systems refuse that for a directory that its owner may not
+// write, because its ".." changes, so moveDirectory makes it writable during the rename.
+func moveDirectory(from, to string) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
@@ -281,7 +281,7 @@ func namesIn(dir string) ([]string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && !info.IsDir() {
-		return nil, &engine.RefusedError{Reason: fmt.Sprintf("%q is no folder", dir)}
+		return nil, &engine.RefusedError{Reason: fmt.Sprintf("%q is no directory", dir)}
 	}
 	return f.Readdirnames(-1)
 }

@@ -57,7 +57,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 		case err != nil:
 			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))
 		case info.IsDir():
-			inside, err := c.folder(ctx, path, bad)
+			inside, err := c.directory(ctx, path, bad)
 			if err != nil {
 				return nil, err
 			}
@@ -226,11 +226,11 @@ func (c *collector) codec(path string, data []byte) (format.Codec, error) {
 	return c.manager.sessions.Codec(string(engine.Markdown))
 }
 
-// folder finds the documents in a directory. It skips hidden paths, ignored paths and files of
+// directory finds the documents in a directory. It skips hidden paths, ignored paths and files of
 // other formats, and does not follow symbolic links.
-func (c *collector) folder(ctx context.Context, root string, bad func(error)) ([]found, error) {
+func (c *collector) directory(ctx context.Context, root string, bad func(error)) ([]found, error) {
 	if c.as != "" {
-		return nil, fmt.Errorf("importing folder %s: %w: --as names one document", root, domarkx.ErrInvalid)
+		return nil, fmt.Errorf("importing directory %s: %w: --as names one document", root, domarkx.ErrInvalid)
 	}
 	var files []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

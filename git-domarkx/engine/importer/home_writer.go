@@ -26,7 +26,7 @@ type homeWriter struct {
 
 // write writes all parts in the order of a walk.
 func (w *homeWriter) write(ctx context.Context) error {
-	if err := w.folder(ctx, "", 0o755); err != nil {
+	if err := w.directory(ctx, "", 0o755); err != nil {
 		return err
 	}
 	for _, p := range w.Parts {
@@ -37,7 +37,7 @@ func (w *homeWriter) write(ctx context.Context) error {
 	return nil
 }
 
-func (w *homeWriter) folder(ctx context.Context, name string, mode uint32) error {
+func (w *homeWriter) directory(ctx context.Context, name string, mode uint32) error {
 	w.paths[name] = true
 	return w.to.Add(ctx, name, domarkx.File{Type: domarkx.Directory, Mode: mode})
 }
@@ -51,7 +51,7 @@ func (w *homeWriter) above(ctx context.Context, name string) error {
 	if err := w.above(ctx, dir); err != nil {
 		return err
 	}
-	return w.folder(ctx, dir, 0o755)
+	return w.directory(ctx, dir, 0o755)
 }
 
 func (w *homeWriter) part(ctx context.Context, p format.Part) error {
@@ -62,7 +62,7 @@ func (w *homeWriter) part(ctx context.Context, p format.Part) error {
 	}
 	if err != nil || !info.IsDir() {
 		if err == nil {
-			err = errors.New("it is no folder")
+			err = errors.New("it is no directory")
 		}
 		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), local.PathError(err)))
 		return nil
@@ -92,10 +92,10 @@ func (w *homeWriter) tree(ctx context.Context, from, to string, depth int) error
 	defer dir.Close()
 	info, err := dir.Stat()
 	if err == nil && !info.IsDir() {
-		err = errors.New("it is no folder any more")
+		err = errors.New("it is no directory any more")
 	}
 	if err == nil && depth > maxHomeDepth {
-		err = fmt.Errorf("it is more than %d folders deep", maxHomeDepth)
+		err = fmt.Errorf("it is more than %d directories deep", maxHomeDepth)
 	}
 	if err != nil {
 		return skip(err)
@@ -105,7 +105,7 @@ func (w *homeWriter) tree(ctx context.Context, from, to string, depth int) error
 		return skip(err)
 	}
 	dir.Close() // close early, or a deep home would need many descriptors
-	if err := w.folder(ctx, to, uint32(info.Mode().Perm())); err != nil {
+	if err := w.directory(ctx, to, uint32(info.Mode().Perm())); err != nil {
 		return err
 	}
 	for _, e := range entries {

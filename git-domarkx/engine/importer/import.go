@@ -48,8 +48,8 @@ type Result struct {
 
 // A Kept is a program's directory whose files became a new version of a workspace.
 type Kept struct {
-	Folder  string // the directory that the user named, which contains it
-	Version domarkx.Version
+	Directory string // the directory that the user named, which contains it
+	Version   domarkx.Version
 }
 
 // Import imports each document as a new session, or as the next snapshot of the session that the

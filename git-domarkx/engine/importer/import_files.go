@@ -26,13 +26,13 @@ type Attached struct {
 // A fileSet holds the files that a document brings: its images and the files that the user
 // attached.
 type fileSet struct {
-	folder *documentDir
-	files  []domarkx.AttachedFile
-	size   int64
-	seen   map[string]bool
-	digest io.Writer // digest of the document and its includes, to which the files are added
-	warn   func(error)
-	warned int
+	directory *documentDir
+	files     []domarkx.AttachedFile
+	size      int64
+	seen      map[string]bool
+	digest    io.Writer // digest of the document and its includes, to which the files are added
+	warn      func(error)
+	warned    int
 }
 
 // maxFileWarnings limits the number of warnings about images that are not attached.
@@ -48,11 +48,11 @@ func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, d
 	if in.path != "-" {
 		dir = filepath.Dir(in.path)
 	}
-	folder, err := openBeside(dir)
+	directory, err := openBeside(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &fileSet{folder: folder, seen: map[string]bool{}, digest: digest}
+	s := &fileSet{directory: directory, seen: map[string]bool{}, digest: digest}
 	s.warn = func(err error) { imp.result.Warnings = append(imp.result.Warnings, fmt.Errorf("%s: %w", in.path, err)) }
 	for _, path := range imp.attach {
 		if err := s.attach(path, dir); err != nil {
@@ -121,7 +121,7 @@ func (s *fileSet) attach(path, dir string) error {
 		return err
 	}
 	if !filepath.IsLocal(rel) || rel == "." {
-		return fmt.Errorf("%w: it is not in the document's folder, %q; copy it there first", domarkx.ErrInvalid, dir)
+		return fmt.Errorf("%w: it is not in the document's directory, %q; copy it there first", domarkx.ErrInvalid, dir)
 	}
 	return s.add(filepath.ToSlash(rel), func([]byte) error { return nil })
 }
@@ -140,7 +140,7 @@ func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []s
 			s.refuse(destination, err)
 		} else if name != "" {
 			listed[name] = true
-			names, paths = append(names, name), append(paths, filepath.Join(s.folder.dir, filepath.FromSlash(name)))
+			names, paths = append(names, name), append(paths, filepath.Join(s.directory.dir, filepath.FromSlash(name)))
 		}
 	}
 	ignored, err := imp.manager.ignored(ctx, paths)
@@ -187,7 +187,7 @@ func (s *fileSet) add(name string, accept func(head []byte) error) error {
 		return fmt.Errorf("%w: a document brings at most %d files", domarkx.ErrInvalid, maxFilesCount)
 	}
 	sum := sha256.New()
-	size, err := s.folder.copyTo(sum, name, accept)
+	size, err := s.directory.copyTo(sum, name, accept)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (s *fileSet) add(name string, accept func(head []byte) error) error {
 
 func (s *fileSet) close() {
 	if s != nil {
-		s.folder.close()
+		s.directory.close()
 	}
 }
 
@@ -231,7 +231,7 @@ func (s *fileSet) store(ctx context.Context, tx *gitstore.Tx, base string) ([]do
 		}
 		a, err := s.storeOne(ctx, tx, f)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", filepath.Join(s.folder.dir, filepath.FromSlash(f.Path)), err)
+			return nil, nil, fmt.Errorf("%s: %w", filepath.Join(s.directory.dir, filepath.FromSlash(f.Path)), err)
 		}
 		files, contents = append(files, f), append(contents, a)
 	}
@@ -239,7 +239,7 @@ func (s *fileSet) store(ctx context.Context, tx *gitstore.Tx, base string) ([]do
 }
 
 func (s *fileSet) storeOne(ctx context.Context, tx *gitstore.Tx, f domarkx.AttachedFile) (domarkx.Attachment, error) {
-	content, _, err := s.folder.open(f.Path)
+	content, _, err := s.directory.open(f.Path)
 	if err != nil {
 		return domarkx.Attachment{}, err
 	}

@@ -60,7 +60,7 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 		if n > 1 {
 			continue
 		}
-		free, err := imp.freeFolder(ctx, wanted)
+		free, err := imp.freeDirectory(ctx, wanted)
 		if err != nil {
 			return "", "", err
 		}
@@ -135,9 +135,9 @@ func (imp *importer) lastImport(ctx context.Context, tip string) (string, error)
 	return "", nil
 }
 
-// freeFolder returns name with a number appended to each directory component that prevents all
+// freeDirectory returns name with a number appended to each directory component that prevents all
 // names below it, because it is a session or differs from another directory only in case.
-func (imp *importer) freeFolder(ctx context.Context, name string) (string, error) {
+func (imp *importer) freeDirectory(ctx context.Context, name string) (string, error) {
 	components := strings.Split(name, "/")
 	probe := domarkx.NewID(0, imp.change.Committer.When).String() // a name that no session has
 	for i := range components[:len(components)-1] {

@@ -26,7 +26,7 @@ func (m *Manager) replyLink(ctx context.Context, session string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if v, err := m.commitFolders(ctx, workspace); v != "" || err != nil {
+	if v, err := m.commitDirectories(ctx, workspace); v != "" || err != nil {
 		return v, err
 	}
 	for _, name := range []string{workspace, session} { // without any version, do not search long sessions
@@ -39,11 +39,11 @@ func (m *Manager) replyLink(ctx context.Context, session string) (string, error)
 	return "", nil
 }
 
-// commitFolders commits manual changes in the live directories of a workspace and returns the
+// commitDirectories commits manual changes in the live directories of a workspace and returns the
 // version of the live workspace. It returns "" if nothing is live, or if the version cannot be
 // determined now: another process holds the workspace, a call or a load was interrupted, or a
 // file cannot be stored. The next call repairs or reports these.
-func (m *Manager) commitFolders(ctx context.Context, workspace string) (string, error) {
+func (m *Manager) commitDirectories(ctx context.Context, workspace string) (string, error) {
 	i, err := m.env.Workspaces.Instance(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) || err == nil && (i.Head == "" || i.Loading != "") {
 		return "", nil

@@ -35,9 +35,9 @@ func (e *BusyError) Error() string {
 }
 
 // sessionFile returns the path of a file of machine-local state about a session.
-func (m *Manager) sessionFile(folder, session, suffix string) string {
+func (m *Manager) sessionFile(directory, session, suffix string) string {
 	sum := sha256.Sum256([]byte(session))
-	return filepath.Join(m.env.StateDir, folder, hex.EncodeToString(sum[:16])+suffix)
+	return filepath.Join(m.env.StateDir, directory, hex.EncodeToString(sum[:16])+suffix)
 }
 
 // lockTurn prevents other processes from beginning a turn of a session until the returned

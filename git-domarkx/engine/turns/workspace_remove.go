@@ -112,7 +112,7 @@ type NotLiveError struct{ Workspace string }
 
 // Error returns a message that says what to do.
 func (e *NotLiveError) Error() string {
-	return fmt.Sprintf("workspace %q is not live on this machine: the next call makes it so (git domarkx run or exec); git domarkx checkout writes a version to a folder", e.Workspace)
+	return fmt.Sprintf("workspace %q is not live on this machine: the next call makes it so (git domarkx run or exec); git domarkx checkout writes a version to a directory", e.Workspace)
 }
 
 // WorkspacePaths returns the directories of a live workspace's resources in the order of the
@@ -145,9 +145,9 @@ func (m *Manager) WorkspacePaths(ctx context.Context, workspace, resource string
 	case !known:
 		return nil, fmt.Errorf("resource %q of workspace %q: %w", resource, workspace, domarkx.ErrNotFound)
 	case len(paths) == 0 && resource != "":
-		return nil, &engine.RefusedError{Reason: fmt.Sprintf("resource %q of workspace %q is no folder; git domarkx checkout writes what it holds to one", resource, workspace)}
+		return nil, &engine.RefusedError{Reason: fmt.Sprintf("resource %q of workspace %q is no directory; git domarkx checkout writes what it holds to one", resource, workspace)}
 	case len(paths) == 0:
-		return nil, &engine.RefusedError{Reason: fmt.Sprintf("no resource of workspace %q is a folder; git domarkx checkout writes what they hold to one", workspace)}
+		return nil, &engine.RefusedError{Reason: fmt.Sprintf("no resource of workspace %q is a directory; git domarkx checkout writes what they hold to one", workspace)}
 	}
 	return paths, nil
 }

@@ -98,9 +98,9 @@ func Commits(t testing.TB, dir string, n int) []string {
 }
 
 // keep adds .keep files to the packs of a directory, so that git gc leaves them alone.
-func keep(t testing.TB, folder string) {
+func keep(t testing.TB, directory string) {
 	t.Helper()
-	packs, err := filepath.Glob(filepath.Join(folder, "*.pack"))
+	packs, err := filepath.Glob(filepath.Join(directory, "*.pack"))
 	if err != nil {
 		t.Fatal(err)
 	}

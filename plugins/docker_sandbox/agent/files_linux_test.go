@@ -89,7 +89,7 @@ func TestApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`d folder 2770 user.note="kept"`, "d/empty file 644 0", fmt.Sprintf("d/large file 4711 %d", len(large)), "d/link symbolic link 777 -> ../none",
+		`d directory 2770 user.note="kept"`, "d/empty file 644 0", fmt.Sprintf("d/large file 4711 %d", len(large)), "d/link symbolic link 777 -> ../none",
 		"d/odd \n\xff FIFO 600", "d/second file 4711 = d/large",
 	}
 	if diff := cmp.Diff(want, c.list("d")); diff != "" {
@@ -113,7 +113,7 @@ func TestApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = []string{"d folder 755", "d/empty folder 755", "d/empty/below file 644 1", "d/link file 644 10", "d/second symbolic link 777 -> link"}
+	want = []string{"d directory 755", "d/empty directory 755", "d/empty/below file 644 1", "d/link file 644 10", "d/second symbolic link 777 -> link"}
 	if diff := cmp.Diff(want, c.list("d")); diff != "" {
 		t.Errorf("after the second changes (-want +got):\n%s", diff)
 	}
@@ -179,7 +179,7 @@ func TestApplyRefuses(t *testing.T) {
 func TestMounts(t *testing.T) {
 	c := start(t)
 	c.sh("touch '/a mount/x'")
-	if got := slices.Concat(c.list("a mount"), c.list("proc"), c.list("dev")); !slices.Equal(got, []string{"dev folder 755"}) {
+	if got := slices.Concat(c.list("a mount"), c.list("proc"), c.list("dev")); !slices.Equal(got, []string{"dev directory 755"}) {
 		t.Errorf("listed %q", got)
 	}
 	c = start(t, "a mount")

@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/openai"
 )
 
-var llamaModel = llamatest.Model{Thought: "They ask for the folder. I had better look.", Text: "One moment please.", Tool: "shell__run_command",
+var llamaModel = llamatest.Model{Thought: "They ask for the directory. I had better look.", Text: "One moment please.", Tool: "shell__run_command",
 	Arguments: `{"command": "ls -l"}`, Answer: "Those are all the files that I found."}
 
 // eachLlama runs a test for the three wires that llama.cpp's server speaks.

@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// Variable is the environment variable with the folder of the server.
+// Variable is the environment variable with the directory of the server.
 const Variable = "DOMARKX_TEST_LLAMA"
 
 // Key is the key that the server accepts.

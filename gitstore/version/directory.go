@@ -27,9 +27,9 @@ func (c *child) entryMode() uint32 {
 
 func compareChildren(a, b child) int { return strings.Compare(a.Name, b.Name) }
 
-// folderEntries returns the tree entries of a directory in Git's order. children must be sorted by
+// directoryEntries returns the tree entries of a directory in Git's order. children must be sorted by
 // name; sidecar is zero if there is none.
-func folderEntries(children []child, sidecar odb.ID) []odb.TreeEntry {
+func directoryEntries(children []child, sidecar odb.ID) []odb.TreeEntry {
 	entries := make([]odb.TreeEntry, 0, len(children)+1)
 	if !sidecar.IsZero() {
 		entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: sidecarName, ID: sidecar})
@@ -60,10 +60,10 @@ func sidecarOf(entries []odb.TreeEntry) (odb.ID, error) {
 	return e.ID, nil
 }
 
-// decodeFolder returns the files of a directory, sorted by name, and for the top directory of a
+// decodeDirectory returns the files of a directory, sorted by name, and for the top directory of a
 // resource its own attributes. data is nil if there is no sidecar. Any encoding other than the
 // canonical one is [domarkx.ErrCorrupt].
-func decodeFolder(entries []odb.TreeEntry, data []byte) (self *domarkx.File, children []child, err error) {
+func decodeDirectory(entries []odb.TreeEntry, data []byte) (self *domarkx.File, children []child, err error) {
 	children, chunks, err := decodeChildren(entries)
 	if err != nil {
 		return nil, nil, err
