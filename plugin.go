@@ -183,7 +183,7 @@ type Call struct {
 	Arguments Value // an object
 }
 
-// A Result is what a tool returned.
+// A Result is the answer of a tool.
 type Result struct {
 	Value Value
 	// Attachment, unless nil, is the complete output when Value holds only its

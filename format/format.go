@@ -125,7 +125,7 @@ type Place struct {
 	ID   string // see [Identity]
 }
 
-// A NewSession is what a program's new session is to say of itself.
+// A NewSession holds the properties of a program's new session.
 type NewSession struct {
 	ID      string // a UUID
 	WorkDir string // absolute path of the directory in which the program is started
@@ -274,7 +274,7 @@ type Growth struct {
 	Header domarkx.Header // of the session
 }
 
-// A Grown is what a session gains from a Growth.
+// A Grown is the addition to a session from a Growth.
 type Grown struct {
 	Messages []domarkx.WrittenMessage // appended to the session's messages
 	Header   domarkx.Header           // instead of the one that it had

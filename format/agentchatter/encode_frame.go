@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// header records what is lost from the header.
+// header records the losses of the header.
 func (e *encoder) header() {
 	h := e.doc
 	if len(h.ExecutionConfig.Members()) > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/agentchatter"
 )
 
-// told returns what a codec reads from a document, as text.
+// told returns the result of reading a document, as text.
 func told(codec format.Codec, data []byte) string {
 	var b strings.Builder
 	for s, err := range codec.Open(format.File{Path: "s.json", Content: bytes.NewReader(data), Size: int64(len(data))}) {

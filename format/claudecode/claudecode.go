@@ -72,7 +72,7 @@ const (
 	rankCustom
 )
 
-// note returns what a record is.
+// note classifies a record for the index.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	kind := transcript.Text(v, "type")
 	switch kind {
@@ -97,7 +97,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return transcript.Note{}
 }
 
-// said returns what a record in the chain of the conversation is.
+// said classifies a record in the chain of the conversation.
 func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
 	sub := ""
 	if transcript.Get(v, "isSidechain").IsTrue() {
@@ -199,7 +199,7 @@ func isAdded(v domarkx.Value) bool {
 	return transcript.Get(v, "isMeta").IsTrue() || transcript.Get(v, "isVisibleInTranscriptOnly").IsTrue() && !isSummary(v)
 }
 
-// isSummary reports whether a record is what a compaction made of the conversation before it.
+// isSummary reports whether a record is the summary that a compaction made.
 func isSummary(v domarkx.Value) bool { return transcript.Get(v, "isCompactSummary").IsTrue() }
 
 // promptText returns what the user says in the content of a message.
@@ -228,7 +228,7 @@ func hasImage(content domarkx.Value) bool {
 	return false
 }
 
-// shown returns what a text says that stands where the user's do: nothing if the program added it,
+// shown returns the visible part of a text in the user's place: nothing if the program added it,
 // and the command if it is one.
 func shown(text string) string {
 	trimmed := strings.TrimSpace(text)
@@ -259,7 +259,7 @@ func shown(text string) string {
 	return ""
 }
 
-// An element is what the program writes around what it adds to a prompt.
+// An element is the markup that the program puts around its additions to a prompt.
 type element struct{ name, text string }
 
 // added are the names of these elements.

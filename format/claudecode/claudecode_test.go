@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/formattest"
 )
 
-// TestGolden pins the transcripts of the fixtures, their Markdown, and what is written of them.
+// TestGolden pins the fixtures, their Markdown, and the transcripts written from them.
 func TestGolden(t *testing.T) {
 	for name, data := range map[string]string{"session": session(), "hostile": hostile(), "rewound": rewound(), "sub-agent": subAgent()} {
 		formattest.Golden(t, "testdata/"+name+".jsonl", data)
@@ -116,7 +116,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestPairing: calls and results find each other in any order, and what is alone stands alone.
+// TestPairing: calls and results find each other in any order; single ones stay alone.
 func TestPairing(t *testing.T) {
 	f := newFixture("5e551017-0000-4000-8000-000000000004")
 	f.result("toolu_9", quote("of nothing"), false, "")
@@ -189,7 +189,7 @@ func records(t *rapid.T) string {
 	return f.String()
 }
 
-// TestGrowth: a transcript that is read in two parts is what it is as a whole.
+// TestGrowth: reading a transcript in two parts gives the same session as reading it whole.
 func TestGrowth(t *testing.T) {
 	grew := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
-// say adds to a message what a record says.
+// say adds the content of a record to a message.
 func say(v domarkx.Value, m *transcript.Message) {
 	m.Said(transcript.Text(v, "uuid"), transcript.Text(v, "timestamp"))
 	m.Cwd, m.Branch = or(m.Cwd, transcript.Text(v, "cwd")), or(m.Branch, branchOf(v))

@@ -23,7 +23,7 @@ func agent() *transcript.Agent {
 }
 
 // The types of records that are more than kept. Before version 0.32 records had no envelope: the
-// first line was what is now the payload of session_meta, the others those of response_item.
+// first line was the present payload of session_meta, the others those of response_item.
 const (
 	typeMeta     = "session_meta"
 	typeItem     = "response_item"
@@ -72,7 +72,7 @@ func record(v domarkx.Value) (kind string, payload domarkx.Value, at string) {
 // The ranks of titles, by which one replaces another.
 const rankThread = 1
 
-// note returns what a record is.
+// note classifies a record for the index.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	kind, payload, at := record(v)
 	switch kind {
@@ -99,7 +99,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return transcript.Note{}
 }
 
-// item returns what a response_item is.
+// item classifies a response_item.
 func item(payload domarkx.Value, at string) transcript.Note {
 	n := transcript.Note{Time: at}
 	call := transcript.Text(payload, "call_id")
@@ -134,7 +134,7 @@ func item(payload domarkx.Value, at string) transcript.Note {
 	return n
 }
 
-// event returns what an event_msg is. The conversation is in the response_items; events tell only
+// event classifies an event_msg. The conversation is in the response_items; events add only
 // what these do not.
 func event(payload domarkx.Value, s *transcript.Session) transcript.Note {
 	switch transcript.Text(payload, "type") {

@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/formattest"
 )
 
-// TestGolden pins the transcripts of the fixtures, their Markdown, and what is written of them.
+// TestGolden pins the fixtures, their Markdown, and the transcripts written from them.
 func TestGolden(t *testing.T) {
 	for name, data := range map[string]string{"session": session(), "legacy": legacy(), "paginated": paginated(), "hostile": hostile()} {
 		formattest.Golden(t, "testdata/"+name+".jsonl", data)
@@ -97,7 +97,7 @@ func records(t *rapid.T) string {
 	return f.String()
 }
 
-// TestGrowth: a transcript that is read in two parts is what it is as a whole.
+// TestGrowth: reading a transcript in two parts gives the same session as reading it whole.
 func TestGrowth(t *testing.T) {
 	grew := 0
 	rapid.Check(t, func(t *rapid.T) {

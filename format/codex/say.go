@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
-// say adds to a message what a record says.
+// say adds the content of a record to a message.
 func say(v domarkx.Value, m *transcript.Message) {
 	kind, payload, at := record(v)
 	c := contextOf(m.Context)

@@ -30,7 +30,7 @@ func is(v domarkx.Value) bool {
 // skips reports whether the index needs no value of a member.
 func skips(name string, kind domarkx.Kind) bool { return name == "input" }
 
-// note returns what a line is.
+// note classifies a line for the index.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	n := transcript.Note{}
 	content := transcript.Get(v, "message", "content")
@@ -82,7 +82,7 @@ func element(text, name string) (string, bool) {
 	return inner, ok
 }
 
-// say adds to a message what a line says. Lines have no ids: that of a message follows from its
+// say adds the content of a line to a message. Lines have no ids: that of a message follows from its
 // text.
 func say(v domarkx.Value, m *transcript.Message) {
 	sum := sha256.Sum256(v.AppendJSON(nil, "", ""))

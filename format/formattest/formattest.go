@@ -88,7 +88,7 @@ func MustOpen(t testing.TB, codec format.Codec, data string) []Conversation {
 	return all
 }
 
-// Encode writes a document, and returns what is lost.
+// Encode writes a document, and returns the losses.
 func Encode(t TB, codec format.Codec, doc *domarkx.Document) (string, []string) {
 	t.Helper()
 	var lost format.Losses
@@ -151,7 +151,7 @@ func CheckTranscript(t testing.TB, codec format.Codec, dir, name, data string) {
 	}
 }
 
-// Said returns what is said in a document and by whom, without thoughts, metadata, and the names of
+// Said returns the texts of a document with their roles, without thoughts, metadata, and the names of
 // tools. Messages of one side that follow each other are one.
 func Said(doc *domarkx.Document) []string {
 	var all []string
@@ -235,7 +235,7 @@ func CheckInert(t TB, resource string, doc *domarkx.Document) {
 	}
 }
 
-// CheckGrowth checks that a document read in two parts is what it is as a whole, if the codec takes
+// CheckGrowth checks that reading a document in two parts gives the same session as reading it whole, if the codec takes
 // the second part for growth. It reports whether it did.
 func CheckGrowth(t TB, codec format.Codec, data []byte, cut int) bool {
 	t.Helper()

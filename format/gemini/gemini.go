@@ -34,7 +34,7 @@ func skips(name string, kind domarkx.Kind) bool {
 	return false
 }
 
-// note returns what a record is.
+// note classifies a record for the index.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	id, kind := transcript.Text(v, "id"), transcript.Text(v, "type")
 	set := transcript.Get(v, "$set")
@@ -128,7 +128,7 @@ func isAdded(text string) bool {
 	return strings.HasPrefix(text, "This is the Gemini CLI. We are setting up the context for our chat.")
 }
 
-// directoryIn returns the working directory that the program tells the model first.
+// directoryIn returns the working directory in the first message of the program to the model.
 func directoryIn(content domarkx.Value) string {
 	for _, part := range parts(content) {
 		text := transcript.Text(part, "text")
@@ -152,7 +152,7 @@ func hasImage(content domarkx.Value) bool {
 	return false
 }
 
-// say adds to a message what a record says.
+// say adds the content of a record to a message.
 func say(v domarkx.Value, m *transcript.Message) {
 	m.Cwd = m.Context
 	if transcript.Text(v, "type") == "user" && m.Role == domarkx.Assistant {

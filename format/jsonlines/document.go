@@ -9,7 +9,7 @@ import (
 )
 
 // IsDocument reports whether the file is one object, and not a line for each record: its first line
-// is no object, or one with the array of that name.
+// is not an object, or one with the array of that name.
 func (l *Reader) IsDocument(array string) (bool, error) {
 	line, whole, err := l.window.Line(0)
 	if err != nil {

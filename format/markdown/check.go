@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// expected describes what a session in Markdown contains.
+// expected describes the content of a session in Markdown.
 const expected = `expected "## user" or "## assistant" before each message; --format md imports it all the same`
 
 // maxBlock is how large a block is that is checked, in bytes.

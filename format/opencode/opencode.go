@@ -35,7 +35,7 @@ func skips(name string, kind domarkx.Kind) bool {
 	return false
 }
 
-// note returns what a record is: the session, or one of its messages.
+// note classifies a record: the session, or one of its messages.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	info := transcript.Get(v, "info")
 	if transcript.Text(info, "role") == "" {
@@ -65,7 +65,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return n
 }
 
-// shown returns what a part of a user's message says: nothing when the program added it.
+// shown returns the text of a part of a user's message: nothing when the program added it.
 func shown(part domarkx.Value) string {
 	if transcript.Get(part, "synthetic").IsTrue() || transcript.Get(part, "ignored").IsTrue() {
 		return ""
@@ -88,7 +88,7 @@ func first(a, b string) string {
 	return b
 }
 
-// say adds to a message what a record says.
+// say adds the content of a record to a message.
 func say(v domarkx.Value, m *transcript.Message) {
 	info := transcript.Get(v, "info")
 	m.Said(transcript.Text(info, "id"), transcript.MillisTime(transcript.Int(info, "time", "created")))

@@ -47,7 +47,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestGolden pins the transcripts of the fixtures, their Markdown, and what is written of them.
+// TestGolden pins the fixtures, their Markdown, and the transcripts written from them.
 func TestGolden(t *testing.T) {
 	for name, data := range fixtures {
 		formattest.Golden(t, "testdata/"+name+".jsonl", data)
@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestAny: whatever is cut off, repeated or left out, what is left can be shown, stored and written.
+// TestAny: whatever is cut off, repeated or left out, the rest can be shown, stored and written.
 func TestAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { formattest.CheckAny(t, opencode.Codec(), []byte(drawn(t))) })
 }

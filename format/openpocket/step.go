@@ -168,7 +168,7 @@ var authLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^Human auth (approved|rejected|timeout) request_id=(\S*) message=`)
 })
 
-// humanAuth returns what a result says about an approval, and whether it mentions one.
+// humanAuth returns the approval in a result, and whether it mentions one.
 func humanAuth(result string) (domarkx.Value, bool) {
 	m := authLine().FindStringSubmatch(result)
 	if m == nil {

@@ -71,7 +71,7 @@ func (l *lines) fork(i int32, names map[string]int) (format.Stream, error) {
 	return s, err
 }
 
-// state is the knowledge about a transcript that is needed to read what is appended to it.
+// state is the knowledge about a transcript that reading its additions needs.
 type state struct {
 	Version int      `json:"version"`
 	Lines   int      `json:"lines"`
@@ -125,7 +125,7 @@ func (s state) encode() string {
 	return string(data)
 }
 
-// grow reads what was appended to a known transcript, and reports whether it only continues the
+// grow reads the additions to a known transcript, and reports whether it only continues the
 // conversation.
 func (c codec) grow(g format.Growth) (format.Grown, bool, error) {
 	var s state
@@ -185,7 +185,7 @@ func (l *lines) continues(s state) (bool, error) {
 	return true, nil
 }
 
-// grown returns what was appended to a transcript.
+// grown returns the additions to a transcript.
 func (l *lines) grown(b *branch, s state, h domarkx.Header) (format.Grown, bool, error) {
 	about, err := b.named(*h.UserMetadata, text(*h.UserMetadata, keySessionName))
 	if err != nil {

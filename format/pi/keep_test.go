@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/pi"
 )
 
-// told returns what a codec reads from a transcript, as text.
+// told returns the result of reading a transcript, as text.
 func told(codec format.Codec, data string) string {
 	all, err := formattest.Open(codec, []byte(data))
 	if err != nil {

@@ -34,7 +34,7 @@ func skips(name string, kind domarkx.Kind) bool {
 	return false
 }
 
-// note returns what a record is.
+// note classifies a record for the index.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	kind := transcript.Text(v, "type")
 	if transcript.Get(v, "isSidechain").IsTrue() {
@@ -101,7 +101,7 @@ func hasImage(parts []domarkx.Value) bool {
 	return false
 }
 
-// say adds to a message what a record says.
+// say adds the content of a record to a message.
 func say(v domarkx.Value, m *transcript.Message) {
 	m.Said(transcript.Text(v, "uuid"), transcript.Text(v, "timestamp"))
 	m.Cwd, m.Branch = first(m.Cwd, transcript.Text(v, "cwd")), first(m.Branch, transcript.Text(v, "gitBranch"))

@@ -24,7 +24,7 @@ var fixtures = map[string]string{
 `,
 }
 
-// TestGolden pins the transcripts of the fixtures, their Markdown, and what is written of them.
+// TestGolden pins the fixtures, their Markdown, and the transcripts written from them.
 func TestGolden(t *testing.T) {
 	for name, data := range fixtures {
 		formattest.Golden(t, "testdata/"+name+".jsonl", data)
@@ -32,7 +32,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestAny: whatever is cut off, repeated or left out, what is left can be shown, stored and written.
+// TestAny: whatever is cut off, repeated or left out, the rest can be shown, stored and written.
 func TestAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { formattest.CheckAny(t, qwen.Codec(), []byte(drawn(t))) })
 }
@@ -44,7 +44,7 @@ func drawn(t *rapid.T) string {
 	return text[:rapid.IntRange(max(0, len(text)-50), len(text)).Draw(t, "cut")]
 }
 
-// TestGrowth: a transcript that is read in two parts is what it is as a whole.
+// TestGrowth: reading a transcript in two parts gives the same session as reading it whole.
 func TestGrowth(t *testing.T) {
 	data, grew := fixtures["session"], 0
 	for cut := strings.IndexByte(data, '\n') + 1; cut <= len(data); cut += 7 {

@@ -89,7 +89,7 @@ func ResultOf(b domarkx.Block) (Result, bool) {
 	return Result{Value: Get(v, "result")}, true
 }
 
-// Said returns the text of a result; what is not text is JSON.
+// Said returns the text of a result; other values become JSON.
 func (r *Result) Said() string {
 	if r.Value.Kind() == domarkx.String {
 		return r.Value.Text()

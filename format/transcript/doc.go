@@ -3,13 +3,13 @@
 // follows a file that grows. What the records of one agent mean is said by an [Agent].
 //
 // A file is read twice, so that it can be larger than memory: once for an index of the records that
-// belong to messages, and once for each message. Records that are no part of a conversation are
+// belong to messages, and once for each message. Records outside of a conversation are
 // passed over; the importer keeps the whole file as the session's original.
 package transcript
 
 import "github.com/domarkx/domarkx"
 
-// An Agent is what is particular to the transcripts of one program.
+// An Agent describes the transcripts of one program.
 type Agent struct {
 	Name    string // of the format, and of the resource in tool-call blocks: "claude-code"
 	Program string // as users know it: "Claude Code"
@@ -21,10 +21,10 @@ type Agent struct {
 	// several lines or not; the object without them is the first record. "" if there are no such
 	// files.
 	Array string
-	// Note returns what a record is. Records come in the order of the file. It adds to s what the
+	// Note classifies a record. Records come in the order of the file. It adds to s what the
 	// record says about the whole session.
 	Note func(v domarkx.Value, s *Session) Note
-	// Say adds to a message what a record says. It gets the records of a message in order.
+	// Say adds the content of a record to a message. It gets the records of a message in order.
 	Say func(v domarkx.Value, m *Message)
 	// Version7 says that the agent's ids are UUIDs of version 7.
 	Version7 bool
@@ -37,7 +37,7 @@ type Agent struct {
 	Path func(s Session) string
 }
 
-// A Kind says what a record is.
+// A Kind classifies a record.
 type Kind uint8
 
 // The kinds of records.
@@ -84,7 +84,7 @@ type Note struct {
 	Clear bool
 }
 
-// A Session is what a transcript says about the whole session.
+// A Session holds the properties of the whole session in a transcript.
 type Session struct {
 	ID      string `json:"id,omitempty"`      // that the program gave it
 	Sub     string `json:"sub,omitempty"`     // of a sub-agent: its id within the session ID

@@ -79,7 +79,7 @@ func (x *index) read() error {
 	return x.Each(x.record)
 }
 
-// maxPrompt limits what is kept of a prompt, in bytes.
+// maxPrompt limits the stored beginning of a prompt, in bytes.
 const maxPrompt = 300
 
 // record adds one record.

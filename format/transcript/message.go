@@ -28,7 +28,7 @@ type Message struct {
 	parts  []Part
 }
 
-// Usage is what a response cost, in tokens. Input is without those from and into the cache; Output
+// Usage counts the tokens of a response. Input is without those from and into the cache; Output
 // includes those of reasoning.
 type Usage struct{ Input, CacheRead, CacheWrite, Output, Reasoning int64 }
 
@@ -48,7 +48,7 @@ type Call struct {
 	Arguments domarkx.Value // an object
 }
 
-// A Result is what a tool returned.
+// A Result is the answer of a tool.
 type Result struct {
 	ID     string // of the call
 	Failed bool

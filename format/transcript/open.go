@@ -157,7 +157,7 @@ func (c *conversation) message(k int) (*Message, error) {
 	return m, nil
 }
 
-// A state is what is needed to read what is added to a transcript.
+// A state holds the knowledge about a transcript that reading its additions needs.
 type state struct {
 	Session Session `json:"session"`
 	Lines   int     `json:"lines"`
@@ -213,7 +213,7 @@ func hasKey(keys, key []byte) bool {
 	return false
 }
 
-// grow reads what was added to a transcript, and reports whether it is only new messages.
+// grow reads the additions to a transcript, and reports whether it is only new messages.
 func (a *Agent) grow(g format.Growth) (format.Grown, bool, error) {
 	var s state
 	if _, ok := a.sessionOf(g.Header); !ok || json.Unmarshal([]byte(g.State), &s) != nil {

@@ -23,7 +23,7 @@ func InlineImage(part domarkx.Value) Image {
 	return Image{Text(part, "inlineData", "mimeType"), Text(part, "inlineData", "data")}
 }
 
-// TextParts returns what a turn says as parts.
+// TextParts returns the texts of a turn as parts.
 func TextParts(t Turn) []domarkx.Value {
 	var parts []domarkx.Value
 	for _, p := range t.Parts {

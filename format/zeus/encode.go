@@ -82,7 +82,7 @@ func fits(m domarkx.Member) bool {
 	return true
 }
 
-// loseHeader records what a snapshot cannot represent of a header.
+// loseHeader records the losses of a header.
 func loseHeader(h domarkx.Header, to format.Target) {
 	if len(h.ExecutionConfig.Members()) > 0 {
 		to.Lose("execution_config (session-config, workspace-config)")

@@ -14,13 +14,13 @@ func NewLimited(call, start time.Duration, message int) Plugin {
 	return Plugin{limits{call: call, start: start, message: message}}
 }
 
-// ToolsFrom returns the tools, and the content of tools.json, of what a server lists.
+// ToolsFrom returns the tools in a server's list, and the content of tools.json.
 func ToolsFrom(listed []*sdk.Tool) ([]domarkx.Tool, []byte) {
 	l := newToolList(listed, func(s string) string { return s }, func(string) {})
 	return l.tools, l.text
 }
 
-// ResultFrom returns the result of a call for what a server sent. The directory is for attachments.
+// ResultFrom returns the result of a call for a server's answer. The directory is for attachments.
 func ResultFrom(dir string, raw []byte) (domarkx.Result, error) {
 	r := &resource{env: domarkx.Env{Dir: dir, Redact: func(s string) string { return s }}}
 	return r.result(raw)

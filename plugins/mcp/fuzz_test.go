@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
-// FuzzTools: what a server lists stays within the limits, and tools.json has the same.
+// FuzzTools: a server's list stays within the limits, and tools.json has the same.
 func FuzzTools(f *testing.F) {
 	f.Add(`{"tools": [{"name": "a", "description": "x\u202e", "inputSchema": {"type": "object", "properties": {"p": {"description": "q"}}}}]}`)
 	f.Add(manyTools(3))
@@ -43,7 +43,7 @@ func FuzzTools(f *testing.F) {
 	})
 }
 
-// FuzzResult: what a server sends becomes a result within the limit, or an error.
+// FuzzResult: a server's answer becomes a result within the limit, or an error.
 func FuzzResult(f *testing.F) {
 	f.Add(`{"content": [{"type": "text", "text": "x"}], "structuredContent": 1}`)
 	f.Add(`{"isError": true, "content": [{"text": "x"}]}`)

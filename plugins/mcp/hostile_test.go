@@ -17,7 +17,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
-// TestGreeting: lines that are no messages are ignored, and the user is warned once, without control characters.
+// TestGreeting: lines that are not messages are ignored, and the user is warned once, without control characters.
 func TestGreeting(t *testing.T) {
 	var warned []string
 	r := open(t, mcp.New(), domarkx.Env{Config: config(t, "greeting"), Warn: func(m string) { warned = append(warned, m) }})

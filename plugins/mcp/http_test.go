@@ -143,7 +143,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// TestHeaders refuses headers that the protocol sets, and what is no header.
+// TestHeaders refuses headers that the protocol sets, and invalid headers.
 func TestHeaders(t *testing.T) {
 	s := serveHTTP(t, nil, nil)
 	for _, name := range []string{"Host", "content-length", "Mcp-Session-Id", "Transfer-Encoding", "Accept", "a b", "a\r\nb", "x: y"} {

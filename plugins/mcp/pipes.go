@@ -17,7 +17,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/process"
 )
 
-// Limits of what a program may write besides answers.
+// Limits of the output of a program besides answers.
 const (
 	maxAsides     = 1000    // requests and notifications in one connection
 	maxStrayLines = 1000    // lines that are no messages
@@ -28,7 +28,7 @@ const (
 const endGrace = time.Second
 
 // pipes is a connection to a program over its standard input and output: a message a line, as the
-// protocol's transport "stdio" has it. Lines that are no messages are ignored, since many servers
+// protocol's transport "stdio" has it. Lines that are not messages are ignored, since many servers
 // print greetings. It implements [sdk.Transport] and [sdk.Connection].
 type pipes struct {
 	program *process.Program
@@ -60,7 +60,7 @@ func (p *pipes) Connect(context.Context) (sdk.Connection, error) { return p, nil
 // SessionID returns "".
 func (p *pipes) SessionID() string { return "" }
 
-// Read returns the next message. It passes on what a client needs: answers, requests, and the news
+// Read returns the next message. It passes on the messages that a client needs: answers, requests, and the news
 // that the tools changed.
 func (p *pipes) Read(context.Context) (jsonrpc.Message, error) {
 	for {
@@ -119,7 +119,7 @@ func (p *pipes) line() ([]byte, error) {
 	}
 }
 
-// ignore counts a line that is no message.
+// ignore counts a line that is not a message.
 func (p *pipes) ignore(line []byte) error {
 	if p.strayLines == 0 {
 		p.stray(string(line[:min(len(line), 4<<10)]))
@@ -214,7 +214,7 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-// end kills the program, and removes what it leaves. Nothing else is called afterwards.
+// end kills the program, and removes its files. Nothing else is called afterwards.
 func (p *pipes) end() {
 	p.kill()
 	<-p.stderr.done

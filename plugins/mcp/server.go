@@ -211,7 +211,7 @@ func (r *resource) explain(ctx context.Context, doing string, err error) error {
 // maxErrorText bounds a text of the server in an error, in bytes.
 const maxErrorText = 16 << 10
 
-// lastWords returns the end of what a program wrote to its standard error, for an error.
+// lastWords returns the end of the standard error of a program, for an error.
 func (r *resource) lastWords() string {
 	if r.server == nil || r.server.pipes == nil {
 		return ""

@@ -11,14 +11,14 @@ import (
 // logName is the file with what the program wrote to its standard error in its last run.
 const logName = "log"
 
-// Limits of what is kept of a program's standard error, in bytes.
+// Limits of the stored part of a program's standard error, in bytes.
 const (
 	maxLog       = 1 << 20
 	maxTail      = 64 << 10 // more than lastWords shows, so that no half of a secret remains
 	maxLastWords = 1 << 10
 )
 
-// A stderr keeps the end of what a program writes to its standard error, and logs the beginning.
+// A stderr keeps the end of the standard error of a program, and logs the beginning.
 type stderr struct {
 	redact func(string) string
 	done   chan struct{}
@@ -70,7 +70,7 @@ func (s *stderr) wait() {
 	}
 }
 
-// lastWords returns the end of what was written so far.
+// lastWords returns the end of the output so far.
 func (s *stderr) lastWords() string {
 	s.mu.Lock()
 	tail := string(s.tail)

@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Limits of what is taken of a server's tools.
+// Limits of a server's tools.
 const (
 	maxTools       = 200
 	maxToolName    = 128     // bytes
