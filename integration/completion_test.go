@@ -49,7 +49,7 @@ func completions(s *site) map[string]struct{ want, not []string } {
 		"export --format=a":        {[]string{"--format=agent-chatter"}, []string{"--format=pi"}},
 		"push o":                   {[]string{"origin"}, []string{"talk"}},
 		"import t":                 {[]string{"talk.md"}, []string{"talk"}},
-		"mount f":                  {[]string{"directory"}, nil},
+		"mount d":                  {[]string{"directory"}, nil},
 		"workspace ":               {[]string{"attach", "log", "show"}, []string{"import", "talk"}},
 		"workspace log b":          {[]string{"box"}, []string{"box.md"}},
 		"workspace show box@":      {[]string{"box@" + version}, nil},

@@ -31,7 +31,7 @@ _git_domarkx() {
         line=${line%%$'\t'*}
         case $line in
         :files) compopt -o bashdefault -o default 2>/dev/null ;;
-        :folders) compopt -o dirnames 2>/dev/null ;;
+        :directories) compopt -o dirnames 2>/dev/null ;;
         "$current"*) COMPREPLY+=("${line#"${current%"$last"}"}") ;;
         esac
     done < <(git ${__git_C_args[@]+"${__git_C_args[@]}"} domarkx __complete "${words[@]}" 2>/dev/null)

@@ -16,7 +16,7 @@ function __fish_git_domarkx_complete
         switch $line
             case :files
                 __fish_complete_path $current
-            case :folders
+            case :directories
                 __fish_complete_directories $current ''
             case '*'
                 echo $line
