@@ -11,6 +11,8 @@ type listCmd struct {
 	Sort     string   `enum:"name,updated,messages" default:"name" placeholder:"KEY" help:"Sort by name (the default), updated (newest first) or messages (most first)."`
 	Limit    int      `short:"n" placeholder:"N" help:"List at most N sessions."`
 	Tag      string   `placeholder:"TAG" help:"List only sessions with this tag in the tags of their front matter."`
+	Agent    string   `placeholder:"AGENT" help:"List only sessions that were imported from this agent: claude-code, codex and so on, as agent list names them."`
+	Branch   string   `placeholder:"BRANCH" help:"List only sessions whose agent worked on this Git branch."`
 	Patterns []string `arg:"" optional:"" name:"PATTERN" help:"List only sessions whose name matches: as in for-each-ref, a glob, or a name with all below it."`
 }
 
@@ -62,7 +64,7 @@ func (c *listCmd) Run(inv *invocation) error {
 	}
 	inv.mentionDrafts()
 	all := len(list)
-	if list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: c.Patterns, Tag: c.Tag, Sort: c.Sort, Limit: c.Limit}); err != nil {
+	if list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: c.Patterns, Tag: c.Tag, Agent: c.Agent, Branch: c.Branch, Sort: c.Sort, Limit: c.Limit}); err != nil {
 		return err
 	}
 	conflicts, err := sessions.Conflicts(inv.ctx, list)

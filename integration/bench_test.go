@@ -151,6 +151,21 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
+// BenchmarkListOfBranch lists the sessions of a Git branch, which the front matter of each names.
+func BenchmarkListOfBranch(b *testing.B) {
+	const sessions, branches = 10000, 100
+	r := newRepository(b)
+	for d := range sessions {
+		r.write(fmt.Sprintf("in/%02d/d%04d.md", d%50, d), fmt.Sprintf("---\ngit_branches: [main, b%d]\n---\n\n", d%branches)+document(fmt.Sprintf("d%04d", d), 2))
+	}
+	r.domarkx("import", "in")
+	if found := strings.Count(r.domarkx("list", "--branch", "b7"), "\n"); found != sessions/branches {
+		b.Errorf("%d sessions worked on a branch, want %d", found, sessions/branches)
+	}
+	times := race(7, func() { r.domarkx("list", "--branch", "b7") }, func() { r.domarkx("list") })
+	score(b, "list of the sessions of a branch among 10,000: time, against list of all", ratio(times[0], times[1]), 4, "x")
+}
+
 func BenchmarkMessage(b *testing.B) {
 	needFUSE(b)
 	const long, short = 100000, 100

@@ -16,6 +16,8 @@ import (
 type ListOptions struct {
 	Patterns []string // of names, as for git for-each-ref; none for all
 	Tag      string   // a tag in the front matter; "" for any
+	Agent    string   // the agent that the session is from, by the name of its format; "" for any
+	Branch   string   // a Git branch on which the session's agent worked; "" for any
 	Sort     string   // "name", "updated" (newest first) or "messages" (most first)
 	Limit    int      // 0 for all
 }
@@ -32,16 +34,13 @@ func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o List
 		if len(o.Patterns) > 0 && !slices.ContainsFunc(o.Patterns, func(p string) bool { return matchesName(p, info.Name) }) {
 			continue
 		}
-		if o.Tag != "" {
-			tagged, err := m.hasTag(ctx, info, o.Tag)
-			if err != nil {
-				return nil, err
-			}
-			if !tagged {
-				continue
-			}
+		matches, err := m.matchesHeader(ctx, info, o)
+		if err != nil {
+			return nil, err
 		}
-		selected = append(selected, info)
+		if matches {
+			selected = append(selected, info)
+		}
 	}
 	switch o.Sort {
 	case "updated":
@@ -61,18 +60,59 @@ func matchesName(pattern, name string) bool {
 	return matched || strings.HasPrefix(name, strings.TrimSuffix(pattern, "/")+"/")
 }
 
-// hasTag reports whether "tags" in the front matter of a snapshot contains a tag.
-func (m *SessionManager) hasTag(ctx context.Context, info domarkx.Info, tag string) (bool, error) {
-	h, err := view.Header(ctx, m.store, info.ID)
+// matchesHeader reports whether the header of a snapshot matches the options. It reads the header
+// only if an option needs it.
+func (m *SessionManager) matchesHeader(ctx context.Context, info domarkx.Info, o ListOptions) (bool, error) {
+	if o.Tag == "" && o.Agent == "" && o.Branch == "" {
+		return true, nil
+	}
+	headers, err := m.store.Header(ctx, info.ID)
 	if err != nil {
 		return false, err
 	}
-	if h.UserMetadata == nil {
+	h, err := view.LoadHeader(ctx, m.store, headers)
+	if err != nil {
+		return false, err
+	}
+	about := domarkx.ObjectValue()
+	if h.UserMetadata != nil {
+		about = *h.UserMetadata
+	}
+	if o.Tag != "" && !hasTag(about, o.Tag) || o.Branch != "" && !hasBranch(about, o.Branch) {
 		return false, nil
 	}
-	tags, _ := h.UserMetadata.Get("tags")
-	if tags.Kind() == domarkx.String {
-		return slices.Contains(strings.FieldsFunc(tags.Text(), func(r rune) bool { return r == ',' || r == ' ' }), tag), nil
+	if o.Agent == "" {
+		return true, nil
 	}
-	return slices.ContainsFunc(tags.Items(), func(v domarkx.Value) bool { return v.Text() == tag }), nil
+	if agent, ok := about.Get("agent"); ok && agent.Kind() == domarkx.String {
+		return agent.Text() == o.Agent, nil
+	}
+	for _, entry := range headers { // formats whose front matter does not name the agent
+		if entry.Origin == "" {
+			continue
+		}
+		if origin, err := m.store.Origin(ctx, entry.Origin); err != nil || origin.Format == o.Agent {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// hasTag reports whether "tags" in front matter contains a tag.
+func hasTag(about domarkx.Value, tag string) bool {
+	tags, _ := about.Get("tags")
+	if tags.Kind() == domarkx.String {
+		return slices.Contains(strings.FieldsFunc(tags.Text(), func(r rune) bool { return r == ',' || r == ' ' }), tag)
+	}
+	return hasItem(tags, tag)
+}
+
+// hasBranch reports whether "git_branches" in front matter contains a branch.
+func hasBranch(about domarkx.Value, branch string) bool {
+	branches, _ := about.Get("git_branches")
+	return hasItem(branches, branch)
+}
+
+func hasItem(list domarkx.Value, text string) bool {
+	return slices.ContainsFunc(list.Items(), func(v domarkx.Value) bool { return v.Kind() == domarkx.String && v.Text() == text })
 }
