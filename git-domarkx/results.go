@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ func printResult[T any](inv *invocation, asJSON bool, row T) error {
 		return err
 	}
 	t := newTable()
-	t.add(cells(reflect.ValueOf(row))...)
+	t.add(cells(reflect.ValueOf(row), columnsOf(reflect.TypeFor[T]()))...)
 	return t.write(inv)
 }
 
@@ -65,6 +66,7 @@ type resultWriter[T any] struct {
 	asJSON  bool
 	aligned int // how many rows of a table are aligned together
 	prompt  bool
+	columns []reflect.StructField
 	table   *table
 	some    bool
 }
@@ -74,7 +76,8 @@ type resultWriter[T any] struct {
 const rowsAligned = 1000
 
 func newResultWriter[T any](inv *invocation, asJSON bool) *resultWriter[T] {
-	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, table: newTable(heads(reflect.TypeFor[T]())...)}
+	columns := columnsOf(reflect.TypeFor[T]())
+	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: columns, table: newTable(heads(columns)...)}
 }
 
 // add prints a row, immediately if w.prompt is set.
@@ -91,7 +94,7 @@ func (w *resultWriter[T]) add(row T) error {
 	if w.prompt {
 		w.table.head = nil
 	}
-	w.table.add(cells(reflect.ValueOf(row))...)
+	w.table.add(cells(reflect.ValueOf(row), w.columns)...)
 	if len(w.table.rows) < w.aligned && !w.prompt {
 		return nil
 	}
@@ -122,35 +125,30 @@ func (w *resultWriter[T]) end() error {
 	return err
 }
 
-// rowFields calls fn for each field of a row, including the fields of embedded structs.
-func rowFields(t reflect.Type, fn func(f reflect.StructField)) {
-	for f := range t.Fields() {
-		if f.Anonymous {
-			rowFields(f.Type, fn)
-			continue
-		}
-		fn(f)
-	}
+// rowFields returns the fields of a row, including the fields of embedded structs. Their
+// Index leads from the row itself.
+func rowFields(t reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Anonymous })
 }
 
-func heads(t reflect.Type) []string {
+// columnsOf returns the fields of a row that are columns of a table.
+func columnsOf(t reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(rowFields(t), func(f reflect.StructField) bool { return f.Tag.Get("head") == "" })
+}
+
+func heads(columns []reflect.StructField) []string {
 	var names []string
-	rowFields(t, func(f reflect.StructField) {
-		if head := f.Tag.Get("head"); head != "" {
-			names = append(names, head)
-		}
-	})
+	for _, f := range columns {
+		names = append(names, f.Tag.Get("head"))
+	}
 	return names
 }
 
-// cells returns the columns of a row.
-func cells(row reflect.Value) []cell {
-	var line []cell
-	rowFields(row.Type(), func(f reflect.StructField) {
-		if f.Tag.Get("head") == "" {
-			return
-		}
-		switch v := row.FieldByName(f.Name); value := v.Interface().(type) {
+// cells returns the columns of a row. The caller looks the columns up once for all rows.
+func cells(row reflect.Value, columns []reflect.StructField) []cell {
+	line := make([]cell, 0, len(columns))
+	for _, f := range columns {
+		switch v := row.FieldByIndex(f.Index); value := v.Interface().(type) {
 		case outcomeField:
 			line = append(line, value.cell())
 		case oidField:
@@ -168,7 +166,7 @@ func cells(row reflect.Value) []cell {
 				line = append(line, text(v.String()))
 			}
 		}
-	})
+	}
 	return line
 }
 
@@ -203,14 +201,14 @@ func jsonValue(v reflect.Value) domarkx.Value {
 		return domarkx.ArrayValue(items...)
 	}
 	var members []domarkx.Member
-	rowFields(v.Type(), func(f reflect.StructField) {
+	for _, f := range rowFields(v.Type()) {
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
-		field := v.FieldByName(f.Name)
+		field := v.FieldByIndex(f.Index)
 		if name == "" || name == "-" || option == "omitempty" && field.IsZero() {
-			return
+			continue
 		}
 		members = append(members, domarkx.Member{Name: name, Value: jsonValue(field)})
-	})
+	}
 	return domarkx.ObjectValue(members...)
 }
 
@@ -246,15 +244,15 @@ func structIn(t reflect.Type) reflect.Type {
 // nested objects have names such as "call.session".
 func jsonFields(t reflect.Type, prefix string) []clidoc.Item {
 	var items []clidoc.Item
-	rowFields(t, func(f reflect.StructField) {
+	for _, f := range rowFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" || name == "-" {
-			return
+			continue
 		}
 		items = append(items, clidoc.Item{Term: prefix + name, Text: f.Tag.Get("doc")})
 		if inner := structIn(f.Type); inner.Kind() == reflect.Struct && inner != reflect.TypeFor[domarkx.Value]() {
 			items = append(items, jsonFields(inner, prefix+name+".")...)
 		}
-	})
+	}
 	return items
 }
