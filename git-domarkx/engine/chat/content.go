@@ -73,7 +73,7 @@ func (t *turn) content(parts []provider.Part, calls bool) []domarkx.Block {
 			}
 		case provider.Thought:
 			flush()
-			blocks = append(blocks, domarkx.Block{Type: domarkx.CodeBlock, Language: thought, Text: strings.ToValidUTF8(part.Text, "\ufffd")})
+			blocks = append(blocks, domarkx.Block{Type: domarkx.CodeBlock, Language: thought, Text: strings.Trim(strings.ToValidUTF8(part.Text, "\ufffd"), "\r\n")})
 		case provider.Call:
 			if calls {
 				flush()

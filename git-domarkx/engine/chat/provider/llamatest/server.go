@@ -45,38 +45,55 @@ func Start(t testing.TB, m Model, arguments ...string) *Server {
 	if dir == "" {
 		t.Skipf("NOT TESTED against a real model server: %s is not set; run: make test-models", Variable)
 	}
-	file := filepath.Join(t.TempDir(), "model.gguf")
-	if err := os.WriteFile(file, WriteModel(m), 0o600); err != nil {
+	s, err := Run(t.Context(), dir, filepath.Join(t.TempDir(), "model.gguf"), m, arguments...)
+	if err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// Run is like [Start], without a test: it starts the server of a directory, writes the model to a
+// file, and returns when the server answers. The caller kills the server.
+func Run(ctx context.Context, dir, file string, m Model, arguments ...string) (*Server, error) {
+	if err := os.WriteFile(file, WriteModel(m), 0o600); err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{URL: fmt.Sprintf("http://127.0.0.1:%d/v1", port), log: &lines{}, done: make(chan struct{})}
-	s.cmd = command(t, filepath.Join(dir, "root"), append([]string{"-m", file, "--host", "127.0.0.1", "--port", fmt.Sprint(port),
+	s.cmd, err = command(filepath.Join(dir, "root"), append([]string{"-m", file, "--host", "127.0.0.1", "--port", fmt.Sprint(port),
 		"--api-key", Key, "--jinja", "-c", "4096", "-np", "2", "-t", "1", "--no-webui"}, arguments...))
+	if err != nil {
+		return nil, err
+	}
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	go func() {
 		_ = s.cmd.Wait() // it is killed at the end
 		close(s.done)
 	}()
-	t.Cleanup(s.Kill)
-	s.await(t)
-	return s
+	if err := s.await(ctx); err != nil {
+		s.Kill()
+		return nil, err
+	}
+	return s, nil
 }
 
 // command runs the server with the loader and libraries that came with it.
-func command(t testing.TB, root string, arguments []string) *exec.Cmd {
-	t.Helper()
+func command(root string, arguments []string) (*exec.Cmd, error) {
 	loaders, err := filepath.Glob(filepath.Join(root, "usr/lib/*/ld-linux*.so.*"))
 	if err != nil || len(loaders) == 0 {
-		t.Fatalf("%s has no llama-server: run .ci/install-llama", root)
+		return nil, fmt.Errorf("%s has no llama-server: run .ci/install-llama", root)
 	}
 	lib := filepath.Dir(loaders[0])
 	backends, err := filepath.Glob(filepath.Join(lib, "ggml", "*", "libggml-cpu*.so"))
 	if err != nil || len(backends) == 0 {
-		t.Fatalf("%s has no backend for the processor", lib)
+		return nil, fmt.Errorf("%s has no backend for the processor", lib)
 	}
 	backend := backends[0]
 	if i := slices.IndexFunc(backends, func(b string) bool { return strings.HasSuffix(b, "cpu-x64.so") }); i >= 0 {
@@ -84,43 +101,41 @@ func command(t testing.TB, root string, arguments []string) *exec.Cmd {
 	}
 	cmd := exec.Command(loaders[0], append([]string{"--library-path", lib + ":" + filepath.Join(lib, "llama"), filepath.Join(root, "usr/bin/llama-server")}, arguments...)...)
 	cmd.Env = append(os.Environ(), "GGML_BACKEND_PATH="+backend, "GGML_NO_BACKTRACE=1")
-	return cmd
+	return cmd, nil
 }
 
-func freePort(t testing.TB) int {
-	t.Helper()
+func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		return 0, err
 	}
 	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // await waits until the server answers.
-func (s *Server) await(t testing.TB) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+func (s *Server) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(s.URL, "/v1")+"/health", nil)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		if res, err := http.DefaultClient.Do(r); err == nil {
 			res.Body.Close()
 			if res.StatusCode == http.StatusOK {
-				return
+				return nil
 			}
 		}
 		select {
 		case <-tick.C:
 		case <-s.done:
-			t.Fatalf("the server ended:\n%s", s.log.text())
+			return fmt.Errorf("the server ended:\n%s", s.log.text())
 		case <-ctx.Done():
-			t.Fatalf("the server is not ready:\n%s", s.log.text())
+			return fmt.Errorf("the server is not ready:\n%s", s.log.text())
 		}
 	}
 }
