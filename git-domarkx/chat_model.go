@@ -3,13 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
-	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 )
 
 // chatModel returns a model by its name, ready to answer. Nothing is sent to it.
@@ -26,35 +25,12 @@ func (inv *invocation) chatModel(name string) (chat.Model, models.Definition, er
 	if err != nil {
 		return chat.Model{}, d, err
 	}
-	price, err := priceOf(settings, d)
-	if err != nil {
-		return chat.Model{}, d, err
+	model := chat.Model{Wire: wire, Context: int64(d.Context), MaxTokens: d.MaxTokens, Reasoning: d.Reasoning}
+	price, known, err := prices.New(settings).Of(d.Model, d.Name)
+	if known {
+		model.Price = &price
 	}
-	return chat.Model{Wire: wire, Context: int64(d.Context), MaxTokens: d.MaxTokens, Reasoning: d.Reasoning, Price: price}, d, nil
-}
-
-// priceOf returns the price of a model in the configuration, or nil.
-func priceOf(config *gitcmd.Config, d models.Definition) (*chat.Price, error) {
-	for _, name := range []string{d.Name, d.Model} {
-		var p chat.Price
-		found := false
-		for part, into := range map[string]*float64{"input": &p.Input, "output": &p.Output, "cacheRead": &p.CacheRead, "cacheWrite": &p.CacheWrite} {
-			key := "domarkx.price." + name + "." + part
-			text, ok := config.Get(key)
-			if !ok {
-				continue
-			}
-			n, err := strconv.ParseFloat(text, 64)
-			if err != nil || n < 0 || n > 1e9 {
-				return nil, fmt.Errorf("%s %q: %w, expected USD for a million tokens", key, text, domarkx.ErrInvalid)
-			}
-			*into, found = n, true
-		}
-		if found {
-			return &p, nil
-		}
-	}
-	return nil, nil
+	return model, d, err
 }
 
 // chooseModel returns the name of the model that answers in a session: the one that the user

@@ -46,6 +46,7 @@ type commandLine struct {
 	Log      logCmd      `cmd:"" group:"read" help:"List the snapshots or the messages of a session."`
 	Diff     diffCmd     `cmd:"" group:"read" help:"Show what differs between two snapshots."`
 	Export   exportCmd   `cmd:"" group:"read" help:"Write a session in a format of choice."`
+	Tokens   usageCmd    `cmd:"" name:"usage" group:"read" help:"Count the tokens that models used, and what they cost."`
 
 	Append  appendCmd  `cmd:"" group:"change" help:"Add a message to a session."`
 	Edit    editCmd    `cmd:"" group:"change" help:"Change a session in your editor."`

@@ -76,9 +76,8 @@ for ("compacts"), and later requests begin there. The session keeps everything.
 ## Limits
 
 A turn ends after 50 answers (--max-turns), when the model asks for the same call three times in
-a row, when it has used --max-tokens or cost --max-cost USD (domarkx.price.MODEL.input, .output,
-.cacheRead and .cacheWrite: USD for a million tokens). A limit is looked at between two steps,
-so one step can go past it.
+a row, when it has used --max-tokens or cost --max-cost USD ("git domarkx help usage" says where
+prices come from). A limit is looked at between two steps, so one step can go past it.
 
 One process at a time takes turns in a session. Others can change the session meanwhile; messages
 that they add are part of the next request.

@@ -36,6 +36,27 @@ type (
 	timeField int64  // Unix seconds; 0 if unknown
 )
 
+// A costField is an amount in USD, if it is known.
+type costField struct {
+	usd   float64
+	known bool
+}
+
+// cell returns the amount; people see cents.
+func (c costField) cell() cell {
+	if !c.known {
+		return text("-")
+	}
+	return cell{strconv.FormatFloat(c.usd, 'f', 4, 64), strconv.FormatFloat(c.usd, 'f', 2, 64)}
+}
+
+func (c costField) value() domarkx.Value {
+	if !c.known {
+		return domarkx.Value{}
+	}
+	return domarkx.NumberValue(strconv.FormatFloat(c.usd, 'f', 6, 64))
+}
+
 // printResults prints rows as a table or as a JSON array.
 func printResults[T any](inv *invocation, asJSON bool, rows []T) error {
 	w := newResultWriter[T](inv, asJSON)
@@ -151,6 +172,8 @@ func cells(row reflect.Value, columns []reflect.StructField) []cell {
 		switch v := row.FieldByIndex(f.Index); value := v.Interface().(type) {
 		case outcomeField:
 			line = append(line, value.cell())
+		case costField:
+			line = append(line, value.cell())
 		case oidField:
 			line = append(line, oid(string(value)))
 		case timeField:
@@ -175,6 +198,8 @@ func jsonValue(v reflect.Value) domarkx.Value {
 	switch value := v.Interface().(type) {
 	case domarkx.Value:
 		return value
+	case costField:
+		return value.value()
 	case timeField:
 		if value == 0 {
 			return domarkx.Value{}
@@ -250,7 +275,7 @@ func jsonFields(t reflect.Type, prefix string) []clidoc.Item {
 			continue
 		}
 		items = append(items, clidoc.Item{Term: prefix + name, Text: f.Tag.Get("doc")})
-		if inner := structIn(f.Type); inner.Kind() == reflect.Struct && inner != reflect.TypeFor[domarkx.Value]() {
+		if inner := structIn(f.Type); inner.Kind() == reflect.Struct && inner != reflect.TypeFor[domarkx.Value]() && inner != reflect.TypeFor[costField]() {
 			items = append(items, jsonFields(inner, prefix+name+".")...)
 		}
 	}

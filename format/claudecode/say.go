@@ -66,6 +66,10 @@ func sayAnswer(v domarkx.Value, m *transcript.Message) {
 			CacheWrite: transcript.Int(u, "cache_creation_input_tokens"), Output: transcript.Int(u, "output_tokens"),
 			Reasoning: transcript.Int(u, "output_tokens_details", "thinking_tokens")}
 	}
+	if id := transcript.Text(message, "id"); id != "" && m.Usage != nil {
+		m.Add("response_id", domarkx.StringValue(id))
+	}
+	m.Cost(transcript.Get(v, "costUSD"))
 	if transcript.Get(v, "isApiErrorMessage").IsTrue() {
 		m.Add("error", domarkx.BoolValue(true))
 	}

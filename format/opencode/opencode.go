@@ -123,6 +123,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 		}
 		m.Usage = &usage
 	}
+	m.Cost(transcript.Get(info, "cost"))
 	if name := transcript.Text(info, "error", "name"); name != "" {
 		m.Add("error", transcript.Str(name))
 	}

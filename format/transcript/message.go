@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,6 +83,13 @@ func (m *Message) Said(id, time string) {
 func (m *Message) Add(name string, v domarkx.Value) {
 	m.extra = slices.DeleteFunc(m.extra, func(e domarkx.Member) bool { return e.Name == name })
 	m.extra = append(m.extra, domarkx.Member{Name: name, Value: v})
+}
+
+// Cost notes what the response cost in USD, if v is a number above 0.
+func (m *Message) Cost(v domarkx.Value) {
+	if n, err := strconv.ParseFloat(v.Text(), 64); v.Kind() == domarkx.Number && err == nil && n > 0 {
+		m.Add("cost", v)
+	}
 }
 
 // Text adds Markdown.

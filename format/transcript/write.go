@@ -211,7 +211,7 @@ func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
 	}
 	for _, m := range metadata.Members() {
 		switch m.Name {
-		case "id", "model", "usage", "stop_reason", "cwd", "git_branch", keyRuns, domarkx.MetadataGlue:
+		case "id", "model", "usage", "stop_reason", "cwd", "git_branch", "response_id", "cost", keyRuns, domarkx.MetadataGlue:
 		default:
 			w.Lose(t, "message_metadata.%s", m.Name)
 		}

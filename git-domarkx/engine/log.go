@@ -45,6 +45,21 @@ func (m *SessionManager) Identities(ctx context.Context, list []domarkx.Info) ma
 	return found
 }
 
+// Agent returns the program from whose document a session was imported, by the name of its
+// format; "" if it is not known.
+func (m *SessionManager) Agent(ctx context.Context, info domarkx.Info) string {
+	h, err := view.Header(ctx, m.store, info.ID)
+	if err != nil {
+		return ""
+	}
+	for _, codec := range m.codecs {
+		if codec.Identify != nil && codec.Identify(h).ID != "" {
+			return codec.Name
+		}
+	}
+	return ""
+}
+
 // Log returns the snapshots of a revision, newest first.
 func (m *SessionManager) Log(ctx context.Context, r Revision) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {

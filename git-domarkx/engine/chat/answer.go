@@ -192,11 +192,7 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 	t.result.Text = answerText(blocks)
 	t.emit(MessageEvent{Info: info, Index: info.Messages - 1, ID: id, Message: reply.Message})
 	if a.Usage.Context() > 0 {
-		e := UsageEvent{Model: model, Usage: a.Usage}
-		if p := t.request.Model.Price; p != nil {
-			e.Cost = p.Cost(a.Usage)
-		}
-		t.emit(e)
+		t.emit(UsageEvent{Model: model, Usage: a.Usage, Cost: t.request.Model.cost(a.Usage)})
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 )
 
 // A Model is the model that answers.
@@ -21,15 +22,15 @@ type Model struct {
 	Context   int64         // size of the context window in tokens; 0 if unknown
 	MaxTokens int           // of an answer; 0 for the wire's default
 	Reasoning provider.Reasoning
-	Price     *Price // nil if unknown
+	Price     *prices.Price // nil if unknown
 }
 
-// A Price is what a model costs, in USD for a million tokens.
-type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
-
-// Cost returns the cost in USD.
-func (p Price) Cost(u provider.Usage) float64 {
-	return (float64(u.Input)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite + float64(u.Output)*p.Output) / 1e6
+// cost returns what an answer cost in USD; 0 without a price.
+func (m *Model) cost(u provider.Usage) float64 {
+	if m.Price == nil {
+		return 0
+	}
+	return m.Price.Cost(prices.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 }
 
 // DefaultResponses is the number of answers that a turn may have unless the user says otherwise.
@@ -255,7 +256,5 @@ func (t *turn) spend(u provider.Usage) {
 	total.CacheWrite += u.CacheWrite
 	total.Output += u.Output
 	total.Reasoning += u.Reasoning
-	if p := t.request.Model.Price; p != nil {
-		t.result.Cost += p.Cost(u)
-	}
+	t.result.Cost += t.request.Model.cost(u)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
@@ -60,7 +61,7 @@ type site struct {
 	approve chat.Approver
 	limits  chat.Limits
 	context int64
-	price   *chat.Price
+	price   *prices.Price
 	onEvent func(chat.Event)
 }
 

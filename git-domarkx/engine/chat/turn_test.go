@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 )
 
 const write = `{"path": "a.txt", "content": "hi"}`
@@ -317,7 +318,7 @@ func (w stopWire) Stream(ctx context.Context, r provider.Request, emit func(prov
 func TestLimits(t *testing.T) {
 	call := callsTool("files__list_dir", `{"path": "."}`)
 	other := callsTool("files__list_dir", `{}`)
-	price := &chat.Price{Input: 1e6, Output: 1e6}
+	price := &prices.Price{Rates: prices.Rates{Input: 1e6, Output: 1e6}}
 	tests := map[string]struct {
 		limits chat.Limits
 		script []reply

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/usage"
+	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
+	"github.com/domarkx/domarkx/git-domarkx/engine/when"
+)
+
+type usageCmd struct {
+	jsonOption
+	By    string   `enum:"session,agent,model,day,branch" default:"session" placeholder:"KEY" help:"Add up by session (the default), agent, model, day or branch."`
+	Since string   `placeholder:"DATE" help:"Count only responses since a date, or since so long ago: 2026-11-01, 2w."`
+	Until string   `placeholder:"DATE" help:"Count only responses until the end of a date."`
+	Names []string `arg:"" optional:"" name:"NAME" help:"Count only in these sessions: as in list, a name, a glob, or a name with all below it."`
+}
+
+func (usageCmd) row() any { return []usageSumRow{} }
+
+type usageSumRow struct {
+	Key        string    `json:"key" head:"KEY" doc:"the session, agent, model, day or branch; - if it is not recorded"`
+	Responses  int       `json:"responses" head:"RESPONSES" doc:"how many responses of models"`
+	Input      int64     `json:"input" head:"INPUT" doc:"tokens of input that were not cached"`
+	CacheRead  int64     `json:"cache_read" head:"CACHE READ" doc:"tokens of input that came from the provider's cache"`
+	CacheWrite int64     `json:"cache_write" head:"CACHE WRITE" doc:"tokens of input that the provider's cache kept"`
+	Output     int64     `json:"output" head:"OUTPUT" doc:"tokens of output, with reasoning"`
+	Cost       costField `json:"cost" head:"COST" doc:"USD, for the responses whose price is known; null if no price is known"`
+	Unpriced   int       `json:"unpriced" doc:"how many of the responses have no known price"`
+}
+
+func (usageCmd) Help() string {
+	return `
+Adds up the tokens that models used in your sessions, as their providers reported them. Each
+response counts once: also where sessions share it because one was forked from another, which
+an agent may have done too. It then counts for the session that began first.
+
+INPUT excludes the tokens in CACHE_READ and CACHE_WRITE, OUTPUT includes reasoning. Days are those
+of your time zone. What an edit or a rewind removed from a session is not counted.
+
+## Cost
+
+COST is in USD: what the agent recorded, otherwise the tokens times the price of the model. Prices
+come from a table that is part of this program and was made from models.dev on ` + prices.Date() + `. Yours
+override them (USD for a million tokens):
+
+    git config domarkx.price.MODEL.input 3
+    git config domarkx.price.MODEL.output 15
+    git config domarkx.price.MODEL.cacheRead 0.3
+    git config domarkx.price.MODEL.cacheWrite 3.75
+
+MODEL is the model as the provider reports it ("git domarkx usage --by model"). Where no price is
+known, COST is "-", and the models are named on standard error. Subscriptions, discounts and
+cache writes that last longer cost something else than the table says.
+
+Nothing is asked over the network.
+
+## Output
+
+    KEY  RESPONSES  INPUT  CACHE_READ  CACHE_WRITE  OUTPUT  COST
+
+Sorted by KEY. On a terminal, a last line has the total.
+
+## Examples
+
+    git domarkx usage --by model --since 2026-11-01 --until 2026-11-30
+    git domarkx usage --by day 'claude-code/*'
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (usageCmd) ExitOne() string {
+	return "A session cannot be read, and the others are counted."
+}
+
+// Run counts tokens.
+func (c *usageCmd) Run(inv *invocation) error {
+	since, until, err := c.dates()
+	if err != nil {
+		return err
+	}
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	all, unlisted := opened.sessions.List(inv.ctx)
+	if all == nil && unlisted != nil {
+		return unlisted
+	}
+	selected, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: c.Names, Sort: "name"})
+	if err != nil {
+		return err
+	}
+	if err := eachMatches(opened, inv, all, c.Names); err != nil {
+		return err
+	}
+	settings, err := inv.modelSettings()
+	if err != nil {
+		return err
+	}
+	reader := usage.Reader{Store: opened.store, Agent: opened.sessions.Agent, Dir: opened.store.StateDir()}
+	responses, unread := reader.Responses(inv.ctx, selected, all)
+	if err := inv.ctx.Err(); err != nil {
+		return err
+	}
+	sums, unpriced, err := usage.Total(usage.Between(responses, since, until), usage.Key(c.By), prices.New(settings))
+	if err != nil {
+		return err
+	}
+	if err := c.print(inv, sums); err != nil {
+		return err
+	}
+	if len(unpriced) > 0 {
+		inv.notice("no price is known for " + strings.Join(unpriced, ", ") + "; set domarkx.price.MODEL.input and .output (USD for a million tokens)")
+	}
+	if err := errors.Join(unlisted, unread); err != nil {
+		return badInput(inv, []error{err})
+	}
+	return nil
+}
+
+// dates returns the limits in time; zero for none.
+func (c *usageCmd) dates() (since, until time.Time, err error) {
+	now := time.Now()
+	if c.Since != "" {
+		if since, err = when.Since(c.Since, now); err != nil {
+			return since, until, fmt.Errorf("--since: %w", err)
+		}
+	}
+	if c.Until != "" {
+		if until, err = when.Until(c.Until, now); err != nil {
+			return since, until, fmt.Errorf("--until: %w", err)
+		}
+	}
+	return since, until, nil
+}
+
+// eachMatches returns an error for a name or pattern that no session matches.
+func eachMatches(opened source, inv *invocation, all []domarkx.Info, patterns []string) error {
+	for _, p := range patterns {
+		some, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: []string{p}})
+		if err != nil {
+			return err
+		}
+		if len(some) == 0 {
+			return fmt.Errorf("session %q: %w", p, domarkx.ErrNotFound)
+		}
+	}
+	return nil
+}
+
+func (c *usageCmd) print(inv *invocation, sums []usage.Sum) error {
+	rows := make([]usageSumRow, 0, len(sums)+1)
+	var total usage.Sum
+	add := func(s usage.Sum) {
+		rows = append(rows, usageSumRow{Key: s.Key, Responses: s.Responses, Input: s.Input, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Output: s.Output,
+			Cost: costField{s.Cost, s.Priced > 0}, Unpriced: s.Responses - s.Priced})
+	}
+	for _, s := range sums {
+		add(s)
+		total.Responses += s.Responses
+		total.Input += s.Input
+		total.CacheRead += s.CacheRead
+		total.CacheWrite += s.CacheWrite
+		total.Output += s.Output
+		total.Cost += s.Cost
+		total.Priced += s.Priced
+	}
+	if inv.out.tty && !c.JSON && len(sums) > 1 {
+		total.Key = "total"
+		add(total)
+	}
+	return printResults(inv, c.JSON, rows)
+}

@@ -1,0 +1,183 @@
+package usage
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Store reads sessions.
+type Store interface {
+	Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry, error]
+	Read(ctx context.Context, b domarkx.Blob) ([]byte, error)
+}
+
+// A Reader reads the responses of sessions. It keeps what it read in a cache, which can be removed
+// at any time.
+type Reader struct {
+	Store Store
+	// Agent returns the agent whose transcript a session was imported from, or "".
+	Agent func(ctx context.Context, info domarkx.Info) string
+	Dir   string // of the cache; "" for none
+}
+
+// A session is what a snapshot says about the use of tokens.
+type session struct {
+	tip   string // the snapshot
+	agent string
+	first int64 // when its first message was written, Unix seconds
+	rows  []answer
+}
+
+// An answer is a row at its place in a session.
+type answer struct {
+	id   domarkx.ID // of the message
+	date int64      // Unix seconds
+	row
+}
+
+// Responses returns the responses in the selected sessions, each once. all are the newest
+// snapshots of all sessions, whose cached rows are kept. Unreadable sessions are left out, and are the error.
+func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([]Response, error) {
+	cached := readCache(r.Dir)
+	known := make(map[string]*session, len(cached))
+	for i := range cached {
+		known[cached[i].tip] = &cached[i]
+	}
+	var missing []domarkx.Info
+	for _, info := range selected {
+		if known[info.ID] == nil {
+			missing = append(missing, info)
+		}
+	}
+	if len(missing) == 0 {
+		return merge(selected, known), nil
+	}
+	unread := r.readAll(ctx, missing, cached, known)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var keep []session
+	seen := map[string]bool{}
+	for _, info := range all {
+		if s := known[info.ID]; s != nil && !seen[info.ID] {
+			keep = append(keep, *s)
+			seen[info.ID] = true
+		}
+	}
+	writeCache(r.Dir, keep)
+	return merge(selected, known), unread
+}
+
+// readAll reads sessions and adds them to known.
+func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, known map[string]*session) error {
+	rows := map[[20]byte]row{}
+	for i := range cached {
+		for _, a := range cached[i].rows {
+			rows[a.blob] = a.row
+		}
+	}
+	var mu sync.Mutex
+	var errs []error
+	work := make(chan domarkx.Info)
+	var running sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(missing)) {
+		running.Go(func() {
+			for info := range work {
+				s, err := r.session(ctx, info, rows)
+				mu.Lock()
+				if err != nil {
+					errs = append(errs, fmt.Errorf("reading %s: %w", info.Name, err))
+				} else {
+					known[info.ID] = s
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, info := range missing {
+		work <- info
+	}
+	close(work)
+	running.Wait()
+	return errors.Join(errs...)
+}
+
+// session reads a snapshot. rows has what is known of messages.
+func (r *Reader) session(ctx context.Context, info domarkx.Info, rows map[[20]byte]row) (*session, error) {
+	s := &session{tip: info.ID, agent: r.Agent(ctx, info)}
+	for e, err := range r.Store.Entries(ctx, info.ID) {
+		if err != nil {
+			return nil, err
+		}
+		if s.first == 0 {
+			s.first = e.Date
+		}
+		if e.Role != domarkx.Assistant {
+			continue
+		}
+		var blob [20]byte
+		if n, err := hex.Decode(blob[:], []byte(e.JSON.ID)); err != nil || n != len(blob) {
+			return nil, fmt.Errorf("message %s: %w: it has no blob", e.ID, domarkx.ErrCorrupt)
+		}
+		row, ok := rows[blob]
+		if !ok {
+			data, err := r.Store.Read(ctx, e.JSON)
+			if err != nil {
+				return nil, err
+			}
+			row = read(data)
+			row.blob = blob
+		}
+		s.rows = append(s.rows, answer{e.ID, e.Date, row})
+	}
+	return s, nil
+}
+
+// merge returns the responses of sessions, each once. One that is in several counts for the
+// session that began first, and of those for the first by name.
+func merge(selected []domarkx.Info, known map[string]*session) []Response {
+	order := slices.Clone(selected)
+	order = slices.DeleteFunc(order, func(i domarkx.Info) bool { return known[i.ID] == nil })
+	slices.SortStableFunc(order, func(a, b domarkx.Info) int { return int(min(1, max(-1, known[a.ID].first-known[b.ID].first))) })
+	total := 0
+	for _, info := range order {
+		total += len(known[info.ID].rows)
+	}
+	responses := make([]Response, 0, total)
+	keys := make(map[key]struct{}, total)
+	ids := make(map[domarkx.ID]struct{}, total)
+	for _, info := range order {
+		s := known[info.ID]
+		for i := range s.rows {
+			a := &s.rows[i]
+			if !a.counted {
+				continue
+			}
+			_, hadID := ids[a.id]
+			ids[a.id] = struct{}{}
+			if a.key != (key{}) {
+				_, had := keys[a.key]
+				keys[a.key] = struct{}{}
+				hadID = hadID || had
+			}
+			if hadID {
+				continue
+			}
+			agent := s.agent
+			if a.chat {
+				agent = chatAgent
+			}
+			responses = append(responses, Response{Session: info.Name, Agent: agent, Model: a.model, Branch: a.branch, Date: a.date,
+				Cost: a.cost, HasCost: a.hasCost, Tokens: a.Tokens})
+		}
+	}
+	return responses
+}

@@ -1,0 +1,205 @@
+// Package prices knows what models cost: from a table that was made from models.dev, and from the
+// user's configuration, which overrides it. It asks nobody else.
+package prices
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// The table is made by "go run generate.go CLONE". Its first line is "# models.dev DATE COMMIT".
+// The others are those of a model each, sorted: its id, then USD for a million tokens of input,
+// output, cache read and cache write, or "-"; then perhaps a number of tokens and the prices of
+// requests with more than that, and so on.
+//
+//go:embed prices.tsv
+var table string
+
+// Tokens are what one response of a model used. Input excludes cached tokens, and Output includes reasoning.
+type Tokens struct{ Input, CacheRead, CacheWrite, Output int64 }
+
+// Rates are prices in USD for a million tokens.
+type Rates struct{ Input, Output, CacheRead, CacheWrite float64 }
+
+// A Tier is what requests with more than a number of tokens cost.
+type Tier struct {
+	Above int64 // tokens of the request, cached ones included
+	Rates
+}
+
+// A Price is what a model costs.
+type Price struct {
+	Rates
+	Tiers []Tier // by Above
+}
+
+// Cost returns the cost of one response in USD.
+func (p Price) Cost(t Tokens) float64 {
+	rates := p.Rates
+	for _, tier := range p.Tiers {
+		if t.Input+t.CacheRead+t.CacheWrite > tier.Above {
+			rates = tier.Rates
+		}
+	}
+	return (float64(t.Input)*rates.Input + float64(t.CacheRead)*rates.CacheRead + float64(t.CacheWrite)*rates.CacheWrite + float64(t.Output)*rates.Output) / 1e6
+}
+
+// A Config returns settings of Git's configuration.
+type Config interface {
+	Get(key string) (value string, ok bool)
+}
+
+// A List returns the prices of models. The zero List knows only the table.
+type List struct {
+	config Config
+	lines  []string // of the table
+}
+
+// New returns the prices in the table and in a configuration, which overrides them.
+func New(config Config) *List { return &List{config: config} }
+
+// Date returns the day at which the prices in the table were valid, as YYYY-MM-DD.
+func Date() string {
+	first, _, _ := strings.Cut(table, "\n")
+	return strings.Fields(first)[2]
+}
+
+// Of returns the price of a model. In the configuration it may also stand under an alias, which
+// then counts more. ok is false if the price is not known.
+func (l *List) Of(model string, aliases ...string) (p Price, ok bool, err error) {
+	p, ok = l.find(model)
+	if l.config == nil {
+		return p, ok, nil
+	}
+	for _, name := range append(aliases, model) {
+		if name == "" {
+			continue
+		}
+		set, err := l.configured(name)
+		if err != nil {
+			return Price{}, false, err
+		}
+		if len(set) == 0 {
+			continue
+		}
+		_, hasInput := set["input"]
+		_, hasOutput := set["output"]
+		if ok || hasInput && hasOutput {
+			return override(p, set, ok), true, nil
+		}
+	}
+	return p, ok, nil
+}
+
+// configured returns the prices that the configuration has for a model.
+func (l *List) configured(name string) (map[string]float64, error) {
+	set := map[string]float64{}
+	for _, part := range []string{"input", "output", "cacheRead", "cacheWrite"} {
+		key := "domarkx.price." + name + "." + part
+		text, ok := l.config.Get(key)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(n >= 0 && n <= 1e9) {
+			return nil, fmt.Errorf("%s %q: %w, expected USD for a million tokens", key, text, domarkx.ErrInvalid)
+		}
+		set[part] = n
+	}
+	return set, nil
+}
+
+// override returns a price with some rates replaced, for requests of any size. Without a known
+// price, cached tokens cost what input costs unless that is set.
+func override(p Price, set map[string]float64, known bool) Price {
+	if !known {
+		p = Price{Rates: Rates{CacheRead: set["input"], CacheWrite: set["input"]}}
+	}
+	all := []*Rates{&p.Rates}
+	p.Tiers = slices.Clone(p.Tiers)
+	for i := range p.Tiers {
+		all = append(all, &p.Tiers[i].Rates)
+	}
+	for _, r := range all {
+		for part, n := range set {
+			*map[string]*float64{"input": &r.Input, "output": &r.Output, "cacheRead": &r.CacheRead, "cacheWrite": &r.CacheWrite}[part] = n
+		}
+	}
+	return p
+}
+
+// find returns the price of a model in the table. Providers report a model as "NAME",
+// "VENDOR/NAME", and on clouds as "REGION.VENDOR.NAME-v1:0" or "NAME@DATE".
+func (l *List) find(model string) (Price, bool) {
+	if l.lines == nil {
+		l.lines = strings.Split(strings.TrimSuffix(table, "\n"), "\n")[1:]
+	}
+	name := strings.ToLower(model)
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	candidates := []string{name, strings.Replace(name, "@", "-", 1)}
+	if _, rest, ok := strings.Cut(name, "anthropic."); ok {
+		rest, _, _ = strings.Cut(rest, "-v")
+		candidates = append(candidates, rest)
+	}
+	for _, c := range candidates {
+		if p, ok := l.line(c); ok {
+			return p, true
+		}
+		if base, ok := withoutDate(c); ok {
+			if p, ok := l.line(base); ok {
+				return p, true
+			}
+		}
+	}
+	return Price{}, false
+}
+
+// line returns the price in the line of a model.
+func (l *List) line(model string) (Price, bool) {
+	i, ok := slices.BinarySearchFunc(l.lines, model, func(line, model string) int {
+		name, _, _ := strings.Cut(line, "\t")
+		return strings.Compare(name, model)
+	})
+	if !ok {
+		return Price{}, false
+	}
+	fields := strings.Split(l.lines[i], "\t")[1:]
+	p := Price{Rates: rates(fields)}
+	for fields = fields[4:]; len(fields) >= 5; fields = fields[5:] {
+		above, _ := strconv.ParseInt(fields[0], 10, 64)
+		p.Tiers = append(p.Tiers, Tier{above, rates(fields[1:])})
+	}
+	return p, true
+}
+
+// rates parses four columns. Cached tokens without a price of their own cost what input costs.
+func rates(fields []string) Rates {
+	var n [4]float64
+	for i := range n {
+		var err error
+		if n[i], err = strconv.ParseFloat(fields[i], 64); err != nil {
+			n[i] = n[0]
+		}
+	}
+	return Rates{n[0], n[1], n[2], n[3]}
+}
+
+// withoutDate cuts the date off a name such as "gpt-5.4-2026-03-05" or "claude-opus-4-6-20260205".
+func withoutDate(name string) (string, bool) {
+	for _, form := range []string{"-20060102", "-2006-01-02"} {
+		at := len(name) - len(form)
+		if at <= 0 {
+			continue
+		}
+		if _, err := time.Parse(form, name[at:]); err == nil {
+			return name[:at], true
+		}
+	}
+	return "", false
+}

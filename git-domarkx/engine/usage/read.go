@@ -1,0 +1,133 @@
+package usage
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"math"
+	"strconv"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
+)
+
+// chatAgent is the agent of the responses that git-domarkx asked for itself.
+const chatAgent = "chat"
+
+// A key identifies a response: equal keys are the same response in several sessions.
+type key [16]byte
+
+func keyOf(kind, id string) key {
+	sum := sha256.Sum256([]byte(kind + "\x00" + id))
+	return key(sum[:16])
+}
+
+// A row is what one message of an assistant says about its use.
+type row struct {
+	blob    [20]byte // the id of the message's blob
+	counted bool     // it says that tokens were used; otherwise the rest is zero
+	key     key      // zero if the message has no id of its provider or agent
+	chat    bool
+	model   string
+	branch  string
+	cost    float64
+	hasCost bool
+	prices.Tokens
+}
+
+// read returns the row of a message, from its stored JSON. Only the metadata is parsed: a
+// stored message is indented by two blanks a level, and strings have no line ends.
+func read(data []byte) (r row) {
+	const member = "\n  \"message_metadata\": {\n"
+	start := bytes.Index(data, []byte(member))
+	if start < 0 {
+		return r
+	}
+	start += len(member) - len("{\n")
+	end := bytes.Index(data[start:], []byte("\n  }"))
+	if end < 0 {
+		return r
+	}
+	metadata, err := domarkx.ParseOutline(data[start:start+end+len("\n  }")], func(name string, kind domarkx.Kind) bool {
+		return name == domarkx.MetadataGlue || name == "content" || name == "runs" || name == "results"
+	})
+	if err != nil {
+		return r
+	}
+	source := metadata
+	if entry, ok := get(metadata, "entry", "message"); ok { // of pi
+		source = entry
+	}
+	u, ok := get(source, "usage")
+	if !ok {
+		return r
+	}
+	r.Tokens = prices.Tokens{Input: count(u, "input"), CacheRead: count(u, "cache_read", "cacheRead"),
+		CacheWrite: count(u, "cache_write", "cacheWrite"), Output: count(u, "output")}
+	if r.Tokens == (prices.Tokens{}) {
+		return r
+	}
+	r.counted = true
+	r.model, r.branch = text(source, "model"), text(metadata, "git_branch")
+	r.chat = text(metadata, "provider") != ""
+	r.cost, r.hasCost = cost(metadata, u)
+	for _, name := range []string{"response_id", "id"} {
+		if id := text(metadata, name); id != "" {
+			r.key = keyOf(name, id)
+			break
+		}
+	}
+	if id, ok := get(metadata, "entry", "id"); ok && r.key == (key{}) {
+		r.key = keyOf("pi", id.Text()+"\x00"+text(source, "responseId")+"\x00"+text(metadata, "entry", "timestamp"))
+	}
+	return r
+}
+
+// cost returns the recorded cost in USD. Programs record 0 when they do not know it.
+func cost(metadata, usage domarkx.Value) (float64, bool) {
+	v, ok := get(metadata, "cost")
+	if !ok {
+		v, _ = get(usage, "cost", "total")
+	}
+	if v.Kind() != domarkx.Number {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(v.Text(), 64)
+	return n, err == nil && n > 0 && n < 1e9
+}
+
+// count returns the number of tokens in a member of one of these names. A number that
+// cannot be one counts as 0.
+func count(v domarkx.Value, names ...string) int64 {
+	for _, name := range names {
+		m, ok := v.Get(name)
+		if !ok || m.Kind() != domarkx.Number {
+			continue
+		}
+		n, err := strconv.ParseFloat(m.Text(), 64)
+		if err != nil || !(n >= 0 && n < math.MaxInt32*1e3) {
+			return 0
+		}
+		return int64(n)
+	}
+	return 0
+}
+
+// get returns a value inside objects.
+func get(v domarkx.Value, path ...string) (domarkx.Value, bool) {
+	for _, name := range path {
+		next, ok := v.Get(name)
+		if !ok {
+			return domarkx.Value{}, false
+		}
+		v = next
+	}
+	return v, true
+}
+
+func text(v domarkx.Value, path ...string) string {
+	m, _ := get(v, path...)
+	if m.Kind() != domarkx.String {
+		return ""
+	}
+	return m.Text()
+}

@@ -1,0 +1,121 @@
+// Package usage counts the tokens that responses of models used, as their providers reported them,
+// and what they cost.
+package usage
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
+)
+
+// A Response is one answer of a model.
+type Response struct {
+	Session string // the first one, by name, that has it
+	Agent   string // the agent whose transcript it is from; "chat" for git-domarkx itself; "" if unknown
+	Model   string // as the provider reported it; "" if it did not
+	Branch  string // of the work tree; "" if the agent did not record it
+	Date    int64  // Unix seconds
+	Cost    float64
+	HasCost bool // Cost was recorded, in USD
+	prices.Tokens
+
+	key key
+}
+
+// A Key is what responses are grouped by.
+type Key string
+
+// The keys.
+const (
+	BySession Key = "session"
+	ByAgent   Key = "agent"
+	ByModel   Key = "model"
+	ByDay     Key = "day" // in the local time zone
+	ByBranch  Key = "branch"
+)
+
+// Unknown stands for a key that a response does not have.
+const Unknown = "-"
+
+// A Sum is what the responses of one group used.
+type Sum struct {
+	Key       string
+	Responses int
+	prices.Tokens
+	Cost   float64 // in USD, of the responses with a known price
+	Priced int     // the number of those
+}
+
+// Total groups responses and adds them up, sorted by key. The result names the models whose
+// prices are not known, sorted.
+func Total(responses []Response, by Key, list *prices.List) (sums []Sum, unpriced []string, err error) {
+	known := map[string]*prices.Price{}
+	at := map[string]int{}
+	for i := range responses {
+		r := &responses[i]
+		name := r.group(by)
+		n, ok := at[name]
+		if !ok {
+			n = len(sums)
+			at[name] = n
+			sums = append(sums, Sum{Key: name})
+		}
+		s := &sums[n]
+		s.Responses++
+		s.Input += r.Input
+		s.CacheRead += r.CacheRead
+		s.CacheWrite += r.CacheWrite
+		s.Output += r.Output
+		cost, ok := r.Cost, r.HasCost
+		if !ok {
+			price, asked := known[r.Model]
+			if !asked {
+				p, found, err := list.Of(r.Model)
+				if err != nil {
+					return nil, nil, err
+				}
+				if found && r.Model != "" {
+					price = &p
+				} else {
+					unpriced = append(unpriced, cmp.Or(r.Model, Unknown))
+				}
+				known[r.Model] = price
+			}
+			if ok = price != nil; ok {
+				cost = price.Cost(r.Tokens)
+			}
+		}
+		if ok {
+			s.Cost += cost
+			s.Priced++
+		}
+	}
+	slices.SortFunc(sums, func(a, b Sum) int { return cmp.Compare(a.Key, b.Key) })
+	slices.Sort(unpriced)
+	return sums, unpriced, nil
+}
+
+// group returns the key of a response.
+func (r *Response) group(by Key) string {
+	switch by {
+	case ByAgent:
+		return cmp.Or(r.Agent, Unknown)
+	case ByModel:
+		return cmp.Or(r.Model, Unknown)
+	case ByDay:
+		return time.Unix(r.Date, 0).Format(time.DateOnly)
+	case ByBranch:
+		return cmp.Or(r.Branch, Unknown)
+	default:
+		return r.Session
+	}
+}
+
+// Between returns the responses from since to before until. Zero times are no limits.
+func Between(responses []Response, since, until time.Time) []Response {
+	return slices.DeleteFunc(slices.Clone(responses), func(r Response) bool {
+		return !since.IsZero() && r.Date < since.Unix() || !until.IsZero() && r.Date >= until.Unix()
+	})
+}

@@ -1,0 +1,79 @@
+// Package when reads the dates that users give to options such as --since.
+package when
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Forms describes what [Since] and [Until] accept, for help texts and errors.
+const Forms = "YYYY-MM-DD, YYYY-MM, a time such as 2026-11-22T15:04, today, yesterday, or how long ago, such as 12h, 3d, 2w, 6m or 1y"
+
+// Since returns the moment at which a date begins. Dates without a zone are in that of now.
+func Since(text string, now time.Time) (time.Time, error) {
+	start, _, err := parse(text, now)
+	return start, err
+}
+
+// Until returns the moment after a date, so that the whole day or month is before it.
+func Until(text string, now time.Time) (time.Time, error) {
+	_, end, err := parse(text, now)
+	return end, err
+}
+
+// parse returns the first moment of a date, and the first one after it.
+func parse(text string, now time.Time) (start, end time.Time, err error) {
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch text {
+	case "today":
+		return today, today.AddDate(0, 0, 1), nil
+	case "yesterday":
+		return today.AddDate(0, 0, -1), today, nil
+	}
+	for _, form := range []struct {
+		layout             string
+		years, months, day int
+		length             time.Duration
+	}{
+		{time.DateOnly, 0, 0, 1, 0}, {"2006-01", 0, 1, 0, 0}, {time.RFC3339, 0, 0, 0, time.Second}, {"2006-01-02T15:04:05", 0, 0, 0, time.Second},
+		{time.DateTime, 0, 0, 0, time.Second}, {"2006-01-02T15:04", 0, 0, 0, time.Minute}, {"2006-01-02 15:04", 0, 0, 0, time.Minute},
+	} {
+		if t, err := time.ParseInLocation(form.layout, text, now.Location()); err == nil {
+			return t, t.AddDate(form.years, form.months, form.day).Add(form.length), nil
+		}
+	}
+	if t, ok := ago(text, now); ok {
+		return t, t, nil
+	}
+	return time.Time{}, time.Time{}, fmt.Errorf("date %q: %w, expected %s", text, domarkx.ErrInvalid, Forms)
+}
+
+// ago reads a number and a unit.
+func ago(text string, now time.Time) (time.Time, bool) {
+	if text == "" {
+		return time.Time{}, false
+	}
+	unit := text[len(text)-1]
+	n, err := strconv.ParseUint(text[:len(text)-1], 10, 16)
+	if err != nil || strings.HasPrefix(text, "+") {
+		return time.Time{}, false
+	}
+	amount := -int(n)
+	switch unit {
+	case 'h':
+		return now.Add(time.Duration(amount) * time.Hour), true
+	case 'd':
+		return now.AddDate(0, 0, amount), true
+	case 'w':
+		return now.AddDate(0, 0, 7*amount), true
+	case 'm':
+		return now.AddDate(0, amount, 0), true
+	case 'y':
+		return now.AddDate(amount, 0, 0), true
+	}
+	return time.Time{}, false
+}
