@@ -67,7 +67,7 @@ type commandLine struct {
 	Model     modelCmd     `cmd:"" group:"space" help:"List and try the models that can answer."`
 	Plugin    pluginCmd    `cmd:"" group:"space" help:"List what workspaces can be made of."`
 
-	Agent agentCmd `cmd:"" group:"space" help:"Find and import the transcripts of coding agents."`
+	Agent agentCmd `cmd:"" group:"space" help:"Record the conversations of coding agents, and go on with them."`
 	Zeus  zeusCmd  `cmd:"" group:"space" help:"Save the agents of Zeus, and start them again."`
 
 	Mount   mountCmd   `cmd:"" group:"mount" help:"Show the sessions as Markdown files."`

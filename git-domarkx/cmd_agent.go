@@ -11,6 +11,8 @@ type agentCmd struct {
 	List   agentListCmd   `cmd:"" help:"List the coding agents that have transcripts on this machine."`
 	Import agentImportCmd `cmd:"" help:"Import the transcripts of conversations in this repository."`
 	Resume agentResumeCmd `cmd:"" help:"Go on with a session in a coding agent."`
+	Watch  agentWatchCmd  `cmd:"" help:"Record the conversations in this repository as they happen."`
+	Pause  agentPauseCmd  `cmd:"" help:"Stop recording until watch goes on."`
 }
 
 func (agentCmd) Help() string {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/recording"
 )
 
 type statusCmd struct{ jsonOption }
@@ -22,6 +25,7 @@ are live on this machine, and sessions that are not trusted.
     KIND  NAME  DETAIL
 
 - ` + "`" + `mount` + "`" + `: NAME is the directory, DETAIL says who serves it, and whether that process ended or does not answer.
+- ` + "`" + `watch` + "`" + `: a process records the conversations of coding agents; DETAIL says since when.
 - ` + "`" + `pending` + "`" + `: a mount has a save of the session that is not in it yet; DETAIL says why. Commands refuse
   the session until it is.
 - ` + "`" + `draft` + "`" + `: a save in a mount did not parse; DETAIL says where it is wrong.
@@ -77,6 +81,9 @@ func (c *statusCmd) Run(inv *invocation) error {
 	for _, m := range mounts {
 		add("mount", m.dir, m.describe(inv.ctx))
 	}
+	if running, ok := recording.Running(recording.Dir(git.CommonDir)); ok {
+		add("watch", fmt.Sprintf("process %d", running.PID), "records agents since "+running.Since.Format(time.RFC3339))
+	}
 	for _, name := range slices.Sorted(maps.Keys(inv.opened.pending)) {
 		add(engine.Pending, name, inv.opened.pending[name].Reason)
 	}
@@ -124,7 +131,7 @@ func (c *statusCmd) Run(inv *invocation) error {
 func (statusCmd) row() any { return []statusRow{} }
 
 type statusRow struct {
-	What   string `json:"what" head:"WHAT" doc:"what it is: mount, draft, pending, ahead, behind, live, dirty …"`
+	What   string `json:"what" head:"WHAT" doc:"what it is: mount, watch, draft, pending, ahead, behind, live, dirty …"`
 	Name   string `json:"name" head:"NAME" doc:"the session, workspace, directory or file"`
 	Detail string `json:"detail" head:"DETAIL" doc:"more about it"`
 }

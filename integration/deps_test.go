@@ -31,6 +31,8 @@ var arrows = []arrow{
 	{"plugins/all", []string{".", "format", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "the registry needs what the plugins need"},
 	{"plugins/openpocket", []string{".", "format", "plugins", "gitstore/atomicfile"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
 	{"git-domarkx/agents", []string{".", "format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
+	{"git-domarkx/transcripts", []string{"."}, "where agents keep their files has nothing to do with Git"},
+	{"git-domarkx/recording", []string{".", "git-domarkx/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
 	{"git-domarkx/engine", []string{".", "format", "gitstore", "plugins/.", "plugins/dirversion", "fusefs/drafts"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
 }
 
@@ -51,6 +53,7 @@ var owners = []struct {
 	{"go.yaml.in/yaml", []string{"format"}},
 	{"github.com/anthropics/anthropic-sdk-go", []string{"git-domarkx/engine/chat/provider"}},
 	{"github.com/openai/openai-go", []string{"git-domarkx/engine/chat/provider"}},
+	{"github.com/fsnotify/fsnotify", []string{"git-domarkx/recording"}},
 	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/agents"}},
 }
 

@@ -2,7 +2,6 @@ package transcripts
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -15,37 +14,16 @@ import (
 // files that are empty or not regular, are left out. An agent without a directory has none. If a
 // directory below it cannot be read, Find returns the transcripts elsewhere and the error.
 func (a Agent) Find(ctx context.Context, e Environment) ([]string, error) {
-	root := a.dir(e)
 	var found []string
-	var bad []error
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	err := a.walk(ctx, a.dir(e), func(file, _ string, d fs.DirEntry) {
+		if d.IsDir() {
+			return
 		}
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) { // the agent may remove files meanwhile
-				bad = append(bad, err)
-			}
-			return nil
+		if info, err := d.Info(); err == nil && info.Size() > 0 {
+			found = append(found, file)
 		}
-		rel, err := filepath.Rel(root, file)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(rel)
-		matches := func(pattern string) bool { return match(pattern, name, d.IsDir()) }
-		switch {
-		case name == ".":
-		case d.IsDir() && !slices.ContainsFunc(a.patterns, matches):
-			return fs.SkipDir
-		case d.Type().IsRegular() && slices.ContainsFunc(a.patterns, matches):
-			if info, err := d.Info(); err == nil && info.Size() > 0 {
-				found = append(found, file)
-			}
-		}
-		return nil
 	})
-	return found, errors.Join(append(bad, err)...)
+	return found, err
 }
 
 // match reports whether a slash-separated name matches a pattern. If prefix is true, it

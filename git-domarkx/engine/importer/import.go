@@ -31,6 +31,9 @@ type Request struct {
 	// Recognized treats the files in Paths like those in directories: those whose content is of no
 	// known format are only counted.
 	Recognized bool
+	// Ignore, when not nil, reports whether conversations with a title are not imported. A session that
+	// has got such a title stays as it is.
+	Ignore func(title string) bool
 	// Progress, when not nil, is called after each document.
 	Progress func(done, total int)
 }
@@ -42,6 +45,7 @@ type Result struct {
 	Warnings []error // problems in documents that were imported
 	Others   int     // number of files in directories that are not sessions
 	Empty    int     // number of agents' transcripts without a message, which become no sessions
+	Ignored  int     // number of conversations that Request.Ignore left out
 	Kept     []Kept
 	Attached []Attached // files that were attached to sessions
 }
@@ -91,7 +95,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (Result, error) {
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
 			imp = &importer{manager: m, tx: tx, homes: homes, change: engine.Change{Operation: "import", Author: author, Committer: committer},
-				links: links, attach: r.Attach, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
+				links: links, attach: r.Attach, ignore: r.Ignore, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = sources.Open(m.env.StateDir); err != nil {
 				return err
 			}
@@ -122,6 +126,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (Result, error) {
 		result.Warnings = append(result.Warnings, imp.result.Warnings...)
 		result.Attached = append(result.Attached, imp.result.Attached...)
 		result.Empty += imp.result.Empty
+		result.Ignored += imp.result.Ignored
 		todo = imp.later
 	}
 	result.Warnings = append(hidden, result.Warnings...)
@@ -153,6 +158,7 @@ type importer struct {
 	tx      *gitstore.Tx
 	change  engine.Change
 	attach  []string // files to keep with the session
+	ignore  func(title string) bool
 	sources *sources.Record
 	here    map[string]domarkx.Info
 	made    map[string]bool   // sessions that this request created
@@ -186,7 +192,9 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if saved, ok, err := imp.grown(ctx, c, f); err != nil {
 		return err
 	} else if ok {
-		imp.tell(saved)
+		if saved.Name != "" {
+			imp.tell(saved)
+		}
 		return nil
 	}
 	in, err := c.read(f)
@@ -273,6 +281,10 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 		}
 		if in.codec.Images && conv.messages.Len() == 0 && !isKnown { // agents begin files before anything is said
 			imp.result.Empty++
+			return engine.SaveResult{}, nil
+		}
+		if imp.ignored(&conv.doc.Header) {
+			imp.result.Ignored++
 			return engine.SaveResult{}, nil
 		}
 		if imp.files, err = imp.filesOf(ctx, in, conv, files.digest); err != nil {

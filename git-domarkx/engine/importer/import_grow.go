@@ -22,7 +22,7 @@ import (
 // grown imports a document that only grew since its last import, if that import created the
 // newest snapshot of its session. The cost does not grow with the document, except for one
 // SHA-256 to verify that the old part is unchanged. It reports false if the document must be read
-// in full.
+// in full. The result is empty if the request ignores the document.
 func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
 	if f.path == "-" || len(imp.attach) > 0 {
 		return engine.SaveResult{}, false, nil
@@ -116,6 +116,10 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 	}
 	if err != nil || !ok {
 		return engine.SaveResult{}, false, nil // the full import reports the error
+	}
+	if imp.ignored(&grown.Header) {
+		imp.result.Ignored++
+		return engine.SaveResult{}, true, nil
 	}
 	c := imp.change
 	c.Name, c.Base = known.Session, tip.ID

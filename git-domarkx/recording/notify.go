@@ -1,0 +1,96 @@
+package recording
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// eventsDir returns the directory of the notifications that the watcher has not read. Each is a
+// file, so that none is lost while no watcher runs.
+func eventsDir(dir string) string { return filepath.Join(dir, "events") }
+
+const (
+	maxWaiting = 1000             // notifications that may wait for a watcher
+	maxEvent   = 64 << 10         // bytes of one
+	maxAge     = 10 * time.Minute // how old one is still of use
+)
+
+// errFull means that too many notifications wait.
+var errFull = errors.New("too many notifications wait for the watcher")
+
+// Notify gives an event to the watcher, now or when it starts. The file is not synced: after a
+// power cut, the watcher looks at all transcripts anyway.
+func Notify(dir string, e Event) error {
+	events := eventsDir(dir)
+	if err := os.MkdirAll(events, 0o700); err != nil {
+		return err
+	}
+	if isFull(events) {
+		return errFull
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if len(data) > maxEvent {
+		e.Calls, e.Transcript = nil, ""
+		if data, err = json.Marshal(e); err != nil {
+			return err
+		}
+	}
+	name := fmt.Sprintf("%020d-%d-%08x", e.Time.UnixNano(), os.Getpid(), rand.Uint32())
+	temp := filepath.Join(events, "."+name)
+	if err := os.WriteFile(temp, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temp, filepath.Join(events, name+".json"))
+}
+
+func isFull(events string) bool {
+	dir, err := os.Open(events)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(maxWaiting)
+	return len(names) == maxWaiting
+}
+
+// takeEvents returns the waiting events in the order of their times, and removes them.
+func takeEvents(dir string, now time.Time) []Event {
+	entries, err := os.ReadDir(eventsDir(dir))
+	if err != nil {
+		return nil
+	}
+	var all []Event
+	for _, entry := range entries {
+		path := filepath.Join(eventsDir(dir), entry.Name())
+		if strings.HasPrefix(entry.Name(), ".") { // being written, or left by a killed hook
+			if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > maxAge {
+				os.Remove(path)
+			}
+			continue
+		}
+		data, err := readRegular(path, maxEvent)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		os.Remove(path)
+		var e Event
+		if err != nil || json.Unmarshal(data, &e) != nil || e.Kind == Recorded || e.Agent == "" ||
+			now.Sub(e.Time) > maxAge || e.Time.Sub(now) > time.Minute {
+			continue
+		}
+		all = append(all, e)
+	}
+	slices.SortStableFunc(all, func(a, b Event) int { return a.Time.Compare(b.Time) })
+	return all
+}

@@ -1,0 +1,89 @@
+package recording
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// The times after which a change of a transcript is recorded. Agents write a turn in many small
+// pieces; each pause of a second ends a snapshot.
+const (
+	quiet   = time.Second             // without another change
+	longest = 1400 * time.Millisecond // after the first change that is not recorded, however busy the file is
+	settle  = 200 * time.Millisecond  // without another change, after a hook said that the turn ended
+)
+
+// A schedule says when which transcripts are due.
+type schedule map[string]*due
+
+type due struct {
+	first, last time.Time // the first and the last change that is not recorded
+	ended       bool      // the turn ended
+}
+
+// changed notes that a transcript changed.
+func (s schedule) changed(file string, now time.Time) {
+	d := s[file]
+	if d == nil {
+		d = &due{first: now}
+		s[file] = d
+	}
+	d.last = now
+}
+
+// ended notes that the turn of a session ended. Agents put the session's id in the path of its
+// transcript.
+func (s schedule) ended(session string) {
+	for file, d := range s {
+		if session != "" && strings.Contains(file, session) {
+			d.ended = true
+		}
+	}
+}
+
+// at returns when a transcript is due.
+func (d *due) at() time.Time {
+	at := d.last.Add(quiet)
+	if d.ended {
+		at = d.last.Add(settle)
+	}
+	if last := d.first.Add(longest); last.Before(at) {
+		return last
+	}
+	return at
+}
+
+// next returns when the next transcript is due, and whether there is one.
+func (s schedule) next() (at time.Time, ok bool) {
+	for _, d := range s {
+		if t := d.at(); !ok || t.Before(at) {
+			at, ok = t, true
+		}
+	}
+	return at, ok
+}
+
+// take removes and returns up to most of the transcripts that are due, the first ones first.
+func (s schedule) take(now time.Time, most int) []string {
+	var files []string
+	for file, d := range s {
+		if !d.at().After(now) {
+			files = append(files, file)
+		}
+	}
+	slices.SortFunc(files, func(a, b string) int {
+		if c := s[a].at().Compare(s[b].at()); c != 0 {
+			return c
+		}
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	files = files[:min(len(files), most)]
+	for _, file := range files {
+		delete(s, file)
+	}
+	return files
+}

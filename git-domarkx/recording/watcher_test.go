@@ -1,0 +1,324 @@
+package recording_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/domarkx/domarkx/git-domarkx/recording"
+	"github.com/domarkx/domarkx/git-domarkx/transcripts"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A desk is a user's home and repository with a watcher.
+type desk struct {
+	*testing.T
+	home, tree, dir string
+
+	mu       sync.Mutex
+	imports  [][]string
+	contents map[string]string // of the transcripts when they were imported last
+	fail     error
+	ignore   *recording.Ignore
+	gone     bool
+	events   []recording.Event
+	changed  chan struct{}
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{T: t, home: home, tree: filepath.Join(home, "repo"), contents: map[string]string{}, changed: make(chan struct{}, 1000)}
+	d.dir = recording.Dir(filepath.Join(d.tree, ".git"))
+	if err := os.MkdirAll(filepath.Join(d.tree, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (d *desk) record(agents ...string) {
+	d.Helper()
+	err := recording.ChangeSettings(d.Context(), d.dir, func(s *recording.Settings) {
+		for _, a := range agents {
+			s.Agents[a] = time.Now()
+		}
+	})
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+// watch starts a watcher, and returns a function that ends it and returns its error.
+func (d *desk) watch() (stop func() error) {
+	d.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	lock, err := recording.Acquire(ctx, d.dir)
+	if err != nil {
+		d.Fatal(err)
+	}
+	w := recording.New(recording.Config{Dir: d.dir, Agents: transcripts.Agents(), Environ: d.getenv,
+		Repository: d.repository, Import: d.importFiles, Observer: d, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- errors.Join(w.Run(ctx, func() { close(ready) }), lock.Release()) }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		ended <- err
+	}
+	var once sync.Once
+	var result error
+	stop = func() error {
+		once.Do(func() {
+			cancel()
+			result = <-ended
+		})
+		return result
+	}
+	d.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+func (d *desk) getenv(name string) string { return map[string]string{"HOME": d.home}[name] }
+
+func (d *desk) repository(context.Context) (recording.Repository, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.gone {
+		return recording.Repository{}, fs.ErrNotExist
+	}
+	return recording.Repository{Trees: []string{d.tree}, Ignore: d.ignore}, nil
+}
+
+func (d *desk) importFiles(_ context.Context, files []string, _ *recording.Ignore) (map[string]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer d.notice()
+	if err := d.fail; err != nil {
+		d.fail = nil
+		return nil, err
+	}
+	d.imports = append(d.imports, files)
+	sessions := map[string]string{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		d.contents[file] = string(data)
+		sessions[file] = "session of " + filepath.Base(file)
+	}
+	return sessions, nil
+}
+
+// Take notes an event.
+func (d *desk) Take(_ context.Context, e recording.Event) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer d.notice()
+	d.events = append(d.events, e)
+	return nil
+}
+
+func (d *desk) notice() { d.changed <- struct{}{} }
+
+// until waits until something is so.
+func (d *desk) until(what string, so func() bool) time.Duration {
+	d.Helper()
+	began := time.Now()
+	deadline := time.After(20 * time.Second)
+	for {
+		d.mu.Lock()
+		ok := so()
+		d.mu.Unlock()
+		if ok {
+			return time.Since(began)
+		}
+		select {
+		case <-d.changed:
+		case <-deadline:
+			d.Fatalf("not so after 20 s: %s", what)
+		}
+	}
+}
+
+// write adds a line to a transcript of Claude Code that began in a directory.
+func (d *desk) write(name, dir string) string {
+	d.Helper()
+	path := filepath.Join(d.home, ".claude", "projects", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		d.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := fmt.Fprintf(f, "{\"cwd\":%q}\n", dir); err != nil {
+		d.Fatal(err)
+	}
+	return path
+}
+
+func (d *desk) isRecorded(file string) func() bool {
+	return func() bool {
+		data, err := os.ReadFile(file)
+		return err == nil && d.contents[file] == string(data)
+	}
+}
+
+func TestWatcherFollows(t *testing.T) {
+	d := newDesk(t)
+	d.record("claude-code")
+	d.watch()
+	// Neither the agent's directory nor the transcript existed when it started.
+	file := d.write("p/1.jsonl", d.tree)
+	elsewhere := d.write("q/2.jsonl", d.home)
+	if took := d.until("a new transcript is recorded", d.isRecorded(file)); took > 2*time.Second {
+		t.Errorf("a new transcript was recorded after %v", took)
+	}
+	for range 3 {
+		d.write("p/1.jsonl", d.tree)
+		if took := d.until("what was added is recorded", d.isRecorded(file)); took > 2*time.Second {
+			t.Errorf("what was added was recorded after %v", took)
+		}
+	}
+	d.until("the observer is notified", func() bool {
+		return len(d.events) > 0 && d.events[0].Kind == recording.Recorded && d.events[0].Sessions[file] == "session of 1.jsonl"
+	})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ok := d.contents[elsewhere]; ok {
+		t.Error("a conversation of another directory was recorded")
+	}
+}
+
+func TestWatcherSkipsWhatIsRecorded(t *testing.T) {
+	d := newDesk(t)
+	d.record("claude-code")
+	file := d.write("p/1.jsonl", d.tree)
+	stop := d.watch()
+	d.until("it is recorded at the start", d.isRecorded(file))
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	other := d.write("p/2.jsonl", d.tree) // while nothing watches
+	d.watch()
+	d.until("what was missed is recorded", d.isRecorded(other))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.imports) != 2 || len(d.imports[1]) != 1 {
+		t.Errorf("an unchanged transcript was imported again: %q", d.imports)
+	}
+}
+
+func TestWatcherRetries(t *testing.T) {
+	d := newDesk(t)
+	d.record("claude-code")
+	d.fail = errors.New("the disk is full")
+	file := d.write("p/1.jsonl", d.tree)
+	d.watch()
+	d.until("it is recorded in the end", d.isRecorded(file))
+}
+
+func TestWatcherReadsOnlyOwnFiles(t *testing.T) {
+	d := newDesk(t)
+	d.record("claude-code")
+	outside := filepath.Join(d.home, "outside.jsonl")
+	if err := os.WriteFile(outside, fmt.Appendf(nil, "{\"cwd\":%q}\n", d.tree), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own := d.write("p/1.jsonl", d.tree)
+	link := filepath.Join(d.home, ".claude", "projects", "p", "link.jsonl")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(d.home, filepath.Join(d.home, ".claude", "projects", "h")); err != nil {
+		t.Fatal(err)
+	}
+	d.watch()
+	e := recording.Event{Agent: "claude-code", Kind: recording.TurnStop, Session: "outside", Transcript: outside, Dir: d.tree, Time: time.Now()}
+	if err := recording.Notify(d.dir, e); err != nil {
+		t.Fatal(err)
+	}
+	d.until("the hook is heard", func() bool { return len(d.events) > 0 && d.events[0].Transcript == outside })
+	d.until("the transcript is recorded", d.isRecorded(own))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.contents) != 1 {
+		t.Errorf("files outside were read: %v", d.contents)
+	}
+}
+
+func TestWatcherEnds(t *testing.T) {
+	for name, end := range map[string]func(*desk){
+		"paused": func(d *desk) {
+			if err := recording.ChangeSettings(d.Context(), d.dir, func(s *recording.Settings) { s.Paused = time.Now() }); err != nil {
+				d.Error(err)
+			}
+		},
+		"removed": func(d *desk) {
+			d.mu.Lock()
+			d.gone = true
+			d.mu.Unlock()
+			if err := os.RemoveAll(d.tree); err != nil {
+				d.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.record("claude-code")
+			d.watch()
+			end(d)
+			for until := time.Now().Add(20 * time.Second); ; {
+				if _, ok := recording.Running(d.dir); !ok {
+					return
+				}
+				if time.Now().After(until) {
+					t.Fatal("the watcher goes on")
+				}
+				<-time.After(5 * time.Millisecond)
+			}
+		})
+	}
+}
+
+func TestOneWatcher(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "recording")
+	if _, ok := recording.Running(dir); ok {
+		t.Error("a watcher runs before the first")
+	}
+	first, err := recording.Acquire(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running *recording.RunningError
+	if _, err := recording.Acquire(t.Context(), dir); !errors.As(err, &running) || running.Process.PID != os.Getpid() {
+		t.Errorf("a second watcher: %v", err)
+	}
+	if err := first.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := recording.Running(dir); ok {
+		t.Error("the note of an ended watcher counts")
+	}
+	again, err := recording.Acquire(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Release()
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/recording"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// watchMemory is how much memory a watcher should have at most.
+const watchMemory = 256 << 20
+
+// watchHere records in this process until it is interrupted.
+func (inv *invocation) watchHere(dir string) error {
+	mode := inv.getenv(watchVariable)
+	os.Unsetenv(watchVariable)
+	var waiter *os.File
+	if mode == "wait" {
+		waiter = os.NewFile(3, "ready")
+	}
+	report := func(text string) {
+		if waiter != nil {
+			_, _ = io.WriteString(waiter, text) // the parent may be gone
+			waiter.Close()
+			waiter = nil
+		}
+	}
+	lock, err := recording.Acquire(inv.ctx, dir)
+	var running *recording.RunningError
+	if errors.As(err, &running) {
+		report(watching)
+		inv.say("process %d records already", running.Process.PID)
+		return nil
+	}
+	if err == nil && mode == "" {
+		err = recordAll(inv, dir)
+	}
+	var watcher *recording.Watcher
+	if err == nil {
+		watcher, err = inv.newWatcher(dir, mode == "")
+	}
+	if err != nil {
+		report("git-domarkx: " + err.Error())
+		return err
+	}
+	err = watcher.Run(inv.ctx, func() { report(watching) })
+	return errors.Join(err, lock.Release())
+}
+
+func (inv *invocation) newWatcher(dir string, prints bool) (*recording.Watcher, error) {
+	agents, err := agentsNamed(nil)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := inv.openStored()
+	if err != nil {
+		return nil, err
+	}
+	opened.store.BoundMemory(packMemory)
+	setGCPercent(inv.getenv, 100) // unlike a command, a watcher runs for days
+	debug.SetMemoryLimit(watchMemory)
+	logger := slog.New(slog.NewTextHandler(inv.err, nil))
+	r := &recorder{inv: inv, opened: opened, logger: logger, prints: prints, bad: map[string]bool{}}
+	return recording.New(recording.Config{Dir: dir, Agents: agents, Environ: inv.getenv, Logger: logger,
+		Repository: r.repository, Import: r.importFiles}), nil
+}
+
+// A recorder is what a watcher needs of the repository.
+type recorder struct {
+	inv    *invocation
+	opened source
+	logger *slog.Logger
+	prints bool            // print sessions that got a snapshot
+	bad    map[string]bool // problems that were logged
+}
+
+// repository reads the work trees and the patterns of what is not recorded.
+func (r *recorder) repository(ctx context.Context) (recording.Repository, error) {
+	if _, err := os.Stat(r.inv.repository.CommonDir); err != nil {
+		return recording.Repository{}, err
+	}
+	git, err := gitcmd.Discover(ctx, r.inv.repository.Dir(), nil) // the configuration may have changed
+	if err != nil {
+		return recording.Repository{}, err
+	}
+	trees, err := git.WorkTrees(ctx)
+	if err != nil {
+		return recording.Repository{}, err
+	}
+	ignore, err := r.inv.ignoredAgents(git)
+	return recording.Repository{Trees: trees, Ignore: ignore}, err
+}
+
+// ignoredAgents returns which conversations are not recorded.
+func (inv *invocation) ignoredAgents(git *gitcmd.Git) (*recording.Ignore, error) {
+	config, err := git.Config(inv.ctx)
+	if err != nil {
+		return nil, err
+	}
+	return recording.NewIgnore(config.GetAll("domarkx.agent.ignore"), inv.getenv("HOME")), nil
+}
+
+// importFiles imports transcripts.
+func (r *recorder) importFiles(ctx context.Context, files []string, ignore *recording.Ignore) (map[string]string, error) {
+	began := time.Now()
+	result, err := r.opened.imports.Import(ctx, importer.Request{Paths: files, Recognized: true, Ignore: ignore.Title})
+	if err != nil {
+		return nil, err
+	}
+	for _, problem := range append(result.Bad, result.Warnings...) {
+		r.complain(problem)
+	}
+	changed := map[string]bool{}
+	for _, s := range result.Sessions {
+		if !s.Changed {
+			continue
+		}
+		changed[s.Name] = true
+		if r.prints {
+			fmt.Fprintf(r.inv.out, "%s\t%s\t%d\n", s.Name, s.ID, s.Messages)
+			if err := r.inv.out.Flush(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		r.logger.Info("recorded", "session", s.Name, "messages", s.Messages, "took", time.Since(began).Round(time.Millisecond))
+	}
+	return r.sessionsOf(files, changed)
+}
+
+// sessionsOf returns the sessions that changed by their transcripts.
+func (r *recorder) sessionsOf(files []string, changed map[string]bool) (map[string]string, error) {
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	known, err := sources.Open(r.inv.repository.StateDir())
+	if err != nil {
+		return nil, err
+	}
+	sessions := map[string]string{}
+	for _, file := range files {
+		path, err := local.CanonicalPath(file)
+		if name := known.ByPath[path].Session; err == nil && changed[name] {
+			sessions[file] = name
+		}
+	}
+	return sessions, nil
+}
+
+// complain logs a problem with a transcript once.
+func (r *recorder) complain(problem error) {
+	const most = 1000 // problems that are remembered
+	text := problem.Error()
+	if r.bad[text] {
+		return
+	}
+	if len(r.bad) == most {
+		clear(r.bad)
+	}
+	r.bad[text] = true
+	r.logger.Warn("a transcript is damaged", "err", text)
+	r.shortenLog()
+}
+
+// shortenLog empties the log of a watcher in the background that has become long.
+func (r *recorder) shortenLog() {
+	const long = 4 << 20
+	path := filepath.Join(recording.Dir(r.inv.repository.CommonDir), "log")
+	info, err := os.Stat(path)
+	if err != nil || r.prints || info.Size() < long {
+		return
+	}
+	_ = os.Truncate(path, 0) // it is opened for appending
+}
