@@ -76,7 +76,7 @@ func (inv *invocation) newWatcher(dir string, prints bool) (*recording.Watcher, 
 		Repository: r.repository, Import: r.importFiles}), nil
 }
 
-// A recorder is what a watcher needs of the repository.
+// A recorder gives a watcher access to the repository.
 type recorder struct {
 	inv    *invocation
 	opened source
@@ -85,7 +85,7 @@ type recorder struct {
 	bad    map[string]bool // problems that were logged
 }
 
-// repository reads the work trees and the patterns of what is not recorded.
+// repository reads the work trees, and the patterns of conversations to ignore.
 func (r *recorder) repository(ctx context.Context) (recording.Repository, error) {
 	if _, err := os.Stat(r.inv.repository.CommonDir); err != nil {
 		return recording.Repository{}, err

@@ -21,7 +21,7 @@ func stateOf(info fs.FileInfo) fileState {
 	return fileState{info.Size(), info.ModTime().UnixNano()}
 }
 
-// Seen is what a watcher remembers. It is only a cache: without it, all transcripts are compared
+// Seen is the memory of a watcher. It is only a cache: without it, all transcripts are compared
 // with their sessions again.
 type Seen struct {
 	Files map[string]fileState `json:"files"`

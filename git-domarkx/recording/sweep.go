@@ -63,7 +63,7 @@ func (w *Watcher) directories(ctx context.Context) map[string]bool {
 	return dirs
 }
 
-// ask reads what changes rarely.
+// ask reads the settings and the repository, which change rarely.
 func (w *Watcher) ask(ctx context.Context) error {
 	settings, err := ReadSettings(w.Dir)
 	if err != nil {

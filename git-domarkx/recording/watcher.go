@@ -21,13 +21,13 @@ const sweepEvery = 30 * time.Second
 // pollEvery is how often it does so where the system cannot notify.
 const pollEvery = time.Second
 
-// A Config says what a [Watcher] follows.
+// A Config is the configuration of a [Watcher].
 type Config struct {
 	Dir     string // see [Dir]
 	Agents  []transcripts.Agent
 	Environ transcripts.Environment
 
-	// Repository returns what the watcher needs to know of the repository. It is called at each
+	// Repository describes the repository. It is called at each
 	// sweep. If the error matches [fs.ErrNotExist], the repository was removed, and the watcher ends.
 	Repository func(ctx context.Context) (Repository, error)
 	// Import imports transcripts, and returns the sessions that got a new snapshot by their
