@@ -54,7 +54,7 @@ var owners = []struct {
 	{"github.com/anthropics/anthropic-sdk-go", []string{"git-domarkx/engine/chat/provider"}},
 	{"github.com/openai/openai-go", []string{"git-domarkx/engine/chat/provider"}},
 	{"github.com/fsnotify/fsnotify", []string{"git-domarkx/recording"}},
-	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/agents"}},
+	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/engine/secrets", "git-domarkx/agents"}},
 }
 
 type goPackage struct {

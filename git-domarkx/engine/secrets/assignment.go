@@ -1,0 +1,272 @@
+package secrets
+
+import (
+	"bytes"
+	"strings"
+)
+
+// How a value follows its name.
+type style uint8
+
+const (
+	colon   style = iota + 1 // name: value
+	equals                   // name=value
+	spaced                   // name = value
+	comma                    // "name", "value"
+	element                  // <name>value</name>
+	option                   // --name value
+	word                     // the name is value
+	literal                  // a member of JSON
+)
+
+const (
+	maxName  = 80
+	maxValue = 2048
+)
+
+// findAssignment appends the value that is assigned to a name around text[start:end], if the name promises a secret.
+func findAssignment(found []match, text []byte, start, end int) []match {
+	from, to := start, end
+	for from > 0 && start-from < maxName && isName(text[from-1]) {
+		from--
+	}
+	for to < len(text) && to-end < maxName && (isWord(text[to]) || text[to] == '-') {
+		to++
+	}
+	name := string(bytes.TrimLeft(text[from:to], "-."))
+	kind := kindOf(name)
+	if kind == plainName || namesID(name) {
+		return found
+	}
+	from = to - len(name)
+	how, at := operatorAfter(text, from, to, kind)
+	if how == 0 {
+		return found
+	}
+	first, last, quoted := valueAt(text, at, how, from)
+	if first >= last {
+		return found
+	}
+	if isSecretValue(string(text[first:last]), name, kind, how, quoted) {
+		found = append(found, match{rule: "password-assignment", start: first, end: last, weak: true})
+	}
+	return found
+}
+
+func isName(c byte) bool { return isWord(c) || c == '-' || c == '.' }
+
+// operatorAfter returns how a value follows the name text[from:to], and where it begins.
+func operatorAfter(text []byte, from, to int, kind nameKind) (style, int) {
+	i := to
+	at := func(i int) byte {
+		if i < len(text) {
+			return text[i]
+		}
+		return 0
+	}
+	quoted := false
+	for n := 0; n < 4 && strings.IndexByte("\\\"'`])", at(i)) >= 0 && at(i) != 0; n++ {
+		quoted = quoted || at(i) == '"' || at(i) == '\''
+		i++
+	}
+	blank := i
+	for n := 0; n < 12 && (at(i) == ' ' || at(i) == '\t'); n++ {
+		i++
+	}
+	gap := i > blank
+	rest := text[i:min(len(text), i+8)]
+	switch {
+	case bytes.HasPrefix(rest, []byte(":=")), bytes.HasPrefix(rest, []byte("=>")), bytes.HasPrefix(rest, []byte("||")), bytes.HasPrefix(rest, []byte("??")),
+		bytes.HasPrefix(rest, []byte("?=")), bytes.HasPrefix(rest, []byte("==")), bytes.HasPrefix(rest, []byte("!=")):
+		i += 2
+		for at(i) == '=' {
+			i++
+		}
+		return spaced, skipBlanks(text, i)
+	case bytes.HasPrefix(rest, []byte("=")):
+		if next := at(i + 1); !gap && next != ' ' && next != '\t' {
+			return equals, skipBlanks(text, i+1)
+		}
+		return spaced, skipBlanks(text, i+1)
+	case bytes.HasPrefix(rest, []byte(":")):
+		if after := typeAnnotation(text, i+1); after > 0 {
+			return spaced, skipBlanks(text, after)
+		}
+		return colon, skipBlanks(text, i+1)
+	case bytes.HasPrefix(rest, []byte(",")) && quoted:
+		if value := valueMember(text, i); value > 0 {
+			return literal, value
+		}
+		return comma, skipBlanks(text, i+1)
+	case at(i) == '\n' || at(i) == '\r':
+		if value := valueMember(text, i); value > 0 {
+			return colon, value
+		}
+	case at(i) == '>' && from > 0 && text[from-1] == '<':
+		return element, i + 1
+	case gap && from > 1 && text[from-1] == '-' && text[from-2] == '-':
+		return option, i
+	case gap && (bytes.HasPrefix(rest, []byte("is ")) || bytes.HasPrefix(rest, []byte("is: ")) || bytes.HasPrefix(rest, []byte("was "))) && !quoted:
+		return word, skipBlanks(text, i+bytes.IndexByte(rest, ' '))
+	case gap && kind == passwordName && at(i) == '\'' && !quoted:
+		return option, i
+	}
+	return 0, 0
+}
+
+// typeAnnotation returns where the value begins after the type of a variable, as in "password: string = x"; else 0.
+func typeAnnotation(text []byte, i int) int {
+	limit := min(len(text), i+40)
+	letters := 0
+	for ; i < limit; i++ {
+		switch c := text[i]; {
+		case c == '=' && letters > 0 && i+1 < len(text) && text[i+1] != '=' && text[i-1] == ' ':
+			return i + 1
+		case isWord(c) && (c < '0' || c > '9'):
+			letters++
+		case c != ' ' && strings.IndexByte("<>[]|?.&*", c) < 0:
+			return 0
+		}
+	}
+	return 0
+}
+
+// valueMember returns where the value begins if a member "value" follows a member "name", as in lists of environment variables; else 0.
+func valueMember(text []byte, i int) int {
+	limit := min(len(text), i+60)
+	for i < limit && strings.IndexByte(", \t\r\n\"'\\", text[i]) >= 0 {
+		i++
+	}
+	if !bytes.HasPrefix(bytes.ToLower(text[i:min(len(text), i+5)]), []byte("value")) {
+		return 0
+	}
+	for i += 5; i < limit && strings.IndexByte(" \t\"'\\", text[i]) >= 0; i++ {
+	}
+	if i >= limit || text[i] != ':' && text[i] != '=' {
+		return 0
+	}
+	return skipBlanks(text, i+1)
+}
+
+// skipBlanks returns the first place from i without a blank, at most one line further, if what follows there is a literal.
+func skipBlanks(text []byte, i int) int {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
+		i++
+	}
+	j := i
+	for j < len(text) && j < i+40 && strings.IndexByte(" \t\r\n\\", text[j]) >= 0 {
+		j++
+	}
+	if j > i && j < len(text) && strings.IndexByte("\"'`", text[j]) >= 0 {
+		return j
+	}
+	return i
+}
+
+// valueAt returns the value at a place: a literal without its quotes, or what ends at a blank or at punctuation.
+func valueAt(text []byte, at int, how style, name int) (start, end int, quoted bool) {
+	for at < len(text) && strings.IndexByte("rbfuLS@$", text[at]) >= 0 && at+1 < len(text) && (text[at+1] == '"' || text[at+1] == '\'') {
+		at++
+	}
+	if how == word || how == colon {
+		for at < len(text) && text[at] == '*' { // emphasis
+			at++
+		}
+	}
+	quote := []byte(nil)
+	switch {
+	case at >= len(text):
+		return 0, 0, false
+	case text[at] == '"' || text[at] == '\'' || text[at] == '`':
+		quote = text[at : at+1]
+	case text[at] == '\\' && at+1 < len(text) && (text[at+1] == '"' || text[at+1] == '\''):
+		quote = text[at : at+2]
+	}
+	limit := min(len(text), at+maxValue)
+	if quote != nil {
+		start = at + len(quote)
+		for i := start; i < limit && text[i] != '\n'; i++ {
+			if bytes.HasPrefix(text[i:], quote) {
+				return start, i, true
+			}
+			if text[i] == '\\' {
+				i++
+			}
+		}
+		return 0, 0, false
+	}
+	if how == comma {
+		return 0, 0, false
+	}
+	stop := " \t\r\n\"'`,;<>|"
+	if name > 0 && (text[name-1] == '?' || text[name-1] == '&') {
+		stop += "&#)]}"
+	}
+	end = at
+	for end < limit && strings.IndexByte(stop, text[end]) < 0 {
+		end++
+	}
+	if how != equals || bytes.IndexByte(text[at:end], '(') < 0 {
+		end = at + len(bytes.TrimRight(text[at:end], ".:)]}*\\"))
+	}
+	if strings.HasSuffix(string(text[at:end]), `\n`) {
+		end -= 2
+	}
+	return at, end, false
+}
+
+// isSecretValue reports whether the value of a name is a secret and not a placeholder, a reference, an id or a description.
+func isSecretValue(value, name string, kind nameKind, how style, quoted bool) bool {
+	least := 8
+	if kind >= passwordName {
+		least = 6
+	}
+	m := makeupOf(value)
+	if len(value) < least || len(value) > maxValue || isPlaceholder(value) {
+		return false
+	}
+	if m.blanks > 0 {
+		return kind == phraseName && len(value) >= 12 && (quoted || how == literal)
+	}
+	letters := m.lower + m.upper
+	switch {
+	case strings.Contains(value, "://") || strings.HasPrefix(value, "/") && m.symbols == 0 || strings.HasPrefix(value, "./") || strings.HasPrefix(value, "~/"),
+		strings.HasPrefix(value, "env:") || strings.HasPrefix(value, "file:") || strings.HasPrefix(value, "arn:") || strings.HasPrefix(value, "vault:"),
+		isUUID(value) && kind < keyName,
+		looksLikeID(value) && !isHex(value) && !isUUID(value) && (kind < passwordName || letters == 0 && m.symbols == 0 && len(value) < 8),
+		kind < keyName && isHex(value) && !accessToken(name):
+		return false
+	}
+	if !quoted && how != literal && (isReference(value) || strings.Contains(strings.ToLower(value), "passw")) && !(how == equals && isEnvironment(name) && m.separators+m.symbols-strings.Count(value, ".") > 0) {
+		return isEnvironment(name) && (how == equals || how == colon) && kind >= secretName && letters == len(value) && len(value) >= least+2
+	}
+	if kind < passwordName {
+		if m.digits < 2 && !quoted && how != literal && how != equals {
+			return false
+		}
+		return m.digits > 0 && letters > 0 && !(isSlug(value) && kind < secretName) && shannonEntropy(value) >= 2.7 && len(value) >= 8+2*boolInt(kind == tokenName)
+	}
+	if letters+m.separators == len(value) { // words, unless nobody would write them as words
+		return letters == len(value) && len(value) >= 16 && (m.upper == 0 || m.lower == 0) || isEnvironment(name) && (quoted || how == equals || how == colon) && !isSlug(value)
+	}
+	if how == colon || how == word || how == spaced && !quoted {
+		return letters > 0 && m.digits+m.symbols > 0
+	}
+	return m.digits > 0 || m.symbols > 0
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// accessToken reports whether the value of a name may be hexadecimal without being a digest.
+func accessToken(name string) bool {
+	low := strings.ToLower(name)
+	return strings.Contains(low, "auth") || strings.Contains(low, "access") || strings.Contains(low, "api") || strings.Contains(low, "bearer") || strings.Contains(low, "refresh")
+}
+
+// isEnvironment reports whether a name is that of an environment variable.
+func isEnvironment(name string) bool { return strings.ToUpper(name) == name }

@@ -1,0 +1,64 @@
+package secrets
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+)
+
+// File returns the secrets in a file, by its content: the metadata of an image, the values of JSON, or text. In files that are
+// installed or generated, such as those of node_modules, only secrets with a form of their own count. The
+// name may be empty.
+func (s *Scanner) File(name string, content []byte) []Finding {
+	rules := s.rules()
+	var found []match
+	switch {
+	case imageType(content) != "":
+		found = rules.image(content)
+	case looksLikeJSON(content):
+		found = rules.json(content)
+	case isBinary(content):
+		found = rules.text(content, strong)
+	default:
+		found = rules.text(content, strong|weak)
+	}
+	if name != "" && slices.ContainsFunc(found, func(m match) bool { return m.weak }) {
+		name = path.Clean(name)
+		for _, p := range rules.paths {
+			if p.MatchString(name) {
+				found = slices.DeleteFunc(found, func(m match) bool { return m.weak })
+				break
+			}
+		}
+	}
+	return s.findings(found, func(m match) []byte {
+		if m.secret != nil {
+			return m.secret
+		}
+		return content[m.start:m.end]
+	})
+}
+
+// looksLikeJSON reports whether a file is JSON or lines of JSON: whether its first lines are.
+func looksLikeJSON(content []byte) bool {
+	rest := bytes.TrimLeft(content, " \t\r\n\xef\xbb\xbf")
+	if len(rest) == 0 || strings.IndexByte("{[\"", rest[0]) < 0 {
+		return false
+	}
+	var scan jsonScan
+	for n := 0; n < 4 && len(rest) > 0; n++ {
+		line := rest
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			line = rest[:i+1]
+		}
+		rest = rest[len(line):]
+		if len(bytes.TrimSpace(line)) > 0 && !scan.split(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// isBinary reports whether content is not text: Git's own rule, a NUL among the first bytes.
+func isBinary(content []byte) bool { return bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 }

@@ -1,0 +1,314 @@
+package secrets
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxNested is how deep JSON inside of strings is read.
+const maxNested = 8
+
+// A literal is a string of a line of JSON.
+type jsonString struct {
+	start, end int // without the quotes
+	key        bool
+	escaped    bool
+}
+
+// A jsonScan is the state of reading the values of JSON.
+type jsonScan struct {
+	rules    *ruleSet
+	depth    int
+	name     string // of the present member
+	variable string // the value of a member "name", which may name the value of the next member "value"
+	previous string // the item before, such as an option of a command
+	strings  []jsonString
+	found    []match
+}
+
+// json returns the secrets in the values of JSON. Since no string of JSON contains a line end, each line can be read by itself.
+func (s *ruleSet) json(data []byte) []match {
+	scan := &jsonScan{rules: s}
+	scan.read(data)
+	return resolve(scan.found)
+}
+
+// read appends the secrets in data, whose lines are JSON or text.
+func (j *jsonScan) read(data []byte) {
+	text := -1 // where the present lines of text begin
+	flush := func(end int) {
+		if text >= 0 {
+			for _, m := range j.rules.text(data[text:end], strong|weak) {
+				m.start, m.end = m.start+text, m.end+text
+				j.found = append(j.found, m)
+			}
+			text = -1
+		}
+	}
+	for at := 0; at < len(data); {
+		end := len(data)
+		if n := bytes.IndexByte(data[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		if j.split(data[at:end]) {
+			flush(at)
+			j.line(data[at:end], at)
+		} else if text < 0 {
+			text = at
+		}
+		at = end
+	}
+	flush(len(data))
+}
+
+// split finds the strings of a line, and reports whether the line consists of JSON. A string may end with the line, as in a damaged file.
+func (j *jsonScan) split(line []byte) bool {
+	j.strings = j.strings[:0]
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		if c != '"' {
+			if c != ':' || len(j.strings) == 0 {
+				if strings.IndexByte(" \t\r\n,:{}[]0123456789+-.eEtrufalsn", c) < 0 {
+					return false
+				}
+				continue
+			}
+			last := &j.strings[len(j.strings)-1]
+			last.key = last.key || len(bytes.TrimSpace(line[last.end+1:i])) == 0
+			continue
+		}
+		s := jsonString{start: i + 1}
+		for i++; i < len(line); i++ {
+			if line[i] == '"' {
+				break
+			}
+			if line[i] == '\\' {
+				s.escaped = true
+				i++
+			} else if line[i] < ' ' && line[i] != '\t' {
+				break
+			}
+		}
+		s.end = min(i, len(line))
+		j.strings = append(j.strings, s)
+	}
+	return len(j.strings) > 0 || len(bytes.TrimSpace(line)) > 0
+}
+
+// line appends the secrets in the strings of a line that begins at an offset.
+func (j *jsonScan) line(line []byte, offset int) {
+	list := j.strings
+	j.strings = nil // a nested value is split while the list is in use
+	for _, s := range list {
+		raw := line[s.start:s.end]
+		decoded, escapes := raw, []escape(nil)
+		if s.escaped {
+			decoded, escapes = unescape(raw)
+		}
+		if s.key {
+			j.name, j.previous = string(decoded[:min(len(decoded), 200)]), ""
+			continue
+		}
+		before := len(j.found)
+		j.value(decoded)
+		for i := before; i < len(j.found); i++ {
+			m := &j.found[i]
+			if m.secret == nil && escapes != nil {
+				m.secret = decoded[m.start:m.end]
+			}
+			m.start, m.end = rawPosition(escapes, m.start)+offset+s.start, rawPosition(escapes, m.end)+offset+s.start
+		}
+	}
+	j.strings = list[:0]
+}
+
+// value appends the secrets in a value, at their places in it.
+func (j *jsonScan) value(value []byte) {
+	name, variable, previous := j.name, j.variable, j.previous
+	j.previous = ""
+	if len(value) <= 200 {
+		j.previous = string(value)
+		switch name {
+		case "name", "key", "env", "variable", "field", "header", "Name", "Key":
+			j.variable = string(value)
+		case "value", "Value", "default":
+		default:
+			j.variable = ""
+		}
+	}
+	if len(value) < 4 || opaqueName(name) || isEncoded(name, value) {
+		return
+	}
+	if trimmed := bytes.TrimSpace(value); j.depth < maxNested && (trimmed[0] == '{' && trimmed[len(trimmed)-1] == '}' || trimmed[0] == '[' && trimmed[len(trimmed)-1] == ']') {
+		nested := &jsonScan{rules: j.rules, depth: j.depth + 1, name: name}
+		nested.read(value)
+		j.found = append(j.found, resolve(nested.found)...)
+		return
+	}
+	before := len(j.found)
+	for _, context := range []string{name, variable, previous} {
+		switch {
+		case context == variable && name != "value" && name != "Value" && name != "default":
+			continue
+		case context == previous && !strings.HasPrefix(previous, "-"):
+			continue
+		}
+		if m, ok := namedValue(context, value); ok {
+			j.found = append(j.found, m)
+			break
+		}
+	}
+	kinds := strong | weak
+	if namesID(name) {
+		if looksLikeID(string(value)) {
+			return
+		}
+		kinds = strong
+	}
+	j.found = append(j.found, j.rules.text(value, kinds)...)
+	if len(j.found) > before+1 {
+		j.found = append(j.found[:before], resolve(j.found[before:])...)
+	}
+}
+
+// namedValue returns the secret in a value of which the name promises one.
+func namedValue(name string, value []byte) (match, bool) {
+	if name == "" {
+		return match{}, false
+	}
+	text := string(value[:min(len(value), maxValue+1)])
+	switch low := strings.ToLower(strings.TrimLeft(name, "-")); low {
+	case "authorization", "proxy-authorization", "x-api-key", "x-auth-token", "private-token", "x-goog-api-key", "api-key":
+		scheme, credential, ok := strings.Cut(text, " ")
+		if !ok {
+			scheme, credential = "", text
+		}
+		if isCredential(credential, strings.ToLower(scheme)) && !strings.ContainsAny(credential, " \n${<") {
+			return match{rule: "authorization-header", start: len(text) - len(credential), end: len(value), weak: true}, len(text) == len(value)
+		}
+		return match{}, false
+	}
+	kind := kindOf(name)
+	if kind == plainName || namesID(name) || !isSecretValue(text, name, kind, literal, true) {
+		return match{}, false
+	}
+	return match{rule: "password-assignment", end: len(value), weak: true}, true
+}
+
+// isEncoded reports whether a value is data in base64, such as an image, and no text.
+func isEncoded(name string, value []byte) bool {
+	if bytes.HasPrefix(value, []byte("data:")) {
+		head := value[:min(len(value), 120)]
+		return bytes.Contains(head, []byte(";base64,"))
+	}
+	least := 4096
+	switch name {
+	case "data", "base64", "bytes", "image", "blob", "content_base64", "thinkingSignature", "thoughtSignature", "thought_signature":
+		least = 64
+	}
+	if len(value) < least {
+		return false
+	}
+	for _, c := range value {
+		if !isBase64(c) && c != '\n' && c != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
+// value returns the secrets in a value with a name.
+func (s *ruleSet) value(name string, value []byte) []match {
+	scan := &jsonScan{rules: s, name: name}
+	scan.value(value)
+	return resolve(scan.found)
+}
+
+// An escape says where the text after an escape of a string is in the decoded string and in the literal.
+type escape struct{ decoded, raw int }
+
+// rawPosition returns the place in the literal of a place in the decoded string.
+func rawPosition(escapes []escape, at int) int {
+	low, high := 0, len(escapes)
+	for low < high {
+		if middle := (low + high) / 2; escapes[middle].decoded <= at {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low == 0 {
+		return at
+	}
+	return escapes[low-1].raw + at - escapes[low-1].decoded
+}
+
+// unescape decodes the escapes of a string. What is no valid escape stays as it is.
+func unescape(raw []byte) ([]byte, []escape) {
+	decoded := make([]byte, 0, len(raw))
+	escapes := make([]escape, 0, 8)
+	for i := 0; i < len(raw); {
+		n := bytes.IndexByte(raw[i:], '\\')
+		if n < 0 || i+n+1 >= len(raw) {
+			decoded = append(decoded, raw[i:]...)
+			break
+		}
+		decoded = append(decoded, raw[i:i+n]...)
+		i += n
+		size := 2
+		switch c := raw[i+1]; c {
+		case 'n':
+			decoded = append(decoded, '\n')
+		case 't':
+			decoded = append(decoded, '\t')
+		case 'r':
+			decoded = append(decoded, '\r')
+		case 'b', 'f':
+			decoded = append(decoded, ' ')
+		case 'u':
+			var r rune
+			r, size = unicodeEscape(raw[i:])
+			decoded = utf8.AppendRune(decoded, r)
+		default:
+			decoded = append(decoded, c)
+		}
+		i += size
+		escapes = append(escapes, escape{len(decoded), i})
+	}
+	return decoded, escapes
+}
+
+// unicodeEscape decodes \uxxxx, or two of them, at the beginning of raw.
+func unicodeEscape(raw []byte) (rune, int) {
+	r, ok := hex4(raw)
+	if !ok {
+		return utf8.RuneError, 2
+	}
+	if utf16.IsSurrogate(r) {
+		if second, ok := hex4(raw[6:]); ok {
+			if both := utf16.DecodeRune(r, second); both != utf8.RuneError {
+				return both, 12
+			}
+		}
+		return utf8.RuneError, 6
+	}
+	return r, 6
+}
+
+func hex4(raw []byte) (rune, bool) {
+	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' || !isHex(string(raw[2:6])) {
+		return 0, false
+	}
+	r := rune(0)
+	for _, c := range raw[2:6] {
+		switch {
+		case c <= '9':
+			r = r<<4 | rune(c-'0')
+		default:
+			r = r<<4 | rune(c|0x20-'a'+10)
+		}
+	}
+	return r, true
+}

@@ -1,0 +1,205 @@
+package secrets
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A window is a part of a text in which a rule is tried.
+type window struct{ start, end int }
+
+// A scratch holds the windows of one scan, by rule.
+type scratch struct {
+	windows [][]window
+	touched []int32
+}
+
+// text returns the secrets that rules of the kinds find in a text.
+func (s *ruleSet) text(text []byte, kinds int) []match {
+	work := s.scratch.Get().(*scratch)
+	var found []match
+	s.keywords.find(text, func(word int32, start, end int) {
+		for _, i := range s.of[word] {
+			r := s.rules[i]
+			switch {
+			case r.kind&kinds == 0 || r.find == nil && r.assigned && !assignmentFollows(text, end):
+			case r.find != nil:
+				found = r.find(found, text, start, end)
+			default:
+				work.add(i, window{max(0, start-r.before), min(len(text), end+r.after)})
+			}
+		}
+	})
+	for _, i := range work.touched {
+		for _, w := range work.windows[i] {
+			found = s.tryRule(found, s.rules[i], text, w)
+		}
+		work.windows[i] = work.windows[i][:0]
+	}
+	work.touched = work.touched[:0]
+	s.scratch.Put(work)
+	return resolve(s.plausible(found, text))
+}
+
+// add adds a window for a rule, and joins it to the one before if they overlap.
+func (s *scratch) add(rule int32, w window) {
+	list := s.windows[rule]
+	if len(list) == 0 {
+		s.touched = append(s.touched, rule)
+	} else if last := &list[len(list)-1]; w.start <= last.end {
+		last.end = max(last.end, w.end)
+		last.start = min(last.start, w.start)
+		return
+	}
+	s.windows[rule] = append(list, w)
+}
+
+// tryRule appends what a rule finds in a window, in the text as it is or else without the line ends in it.
+func (s *ruleSet) tryRule(found []match, r *rule, text []byte, w window) []match {
+	before := len(found)
+	for _, at := range r.regexp().FindAllSubmatchIndex(text[w.start:w.end], -1) {
+		if at[1] == w.end-w.start && w.end < len(text) && !r.cut {
+			continue // the end of the window is not that of the text
+		}
+		if m, ok := s.accept(r, text[w.start:w.end], at); ok {
+			m.start, m.end = m.start+w.start, m.end+w.start
+			found = append(found, m)
+		}
+	}
+	if len(found) == before && r.joined {
+		found = s.trySplit(found, r, text, w)
+	}
+	return found
+}
+
+// trySplit appends what a rule finds in a window of which line ends, and what continues a literal on the next line, are removed.
+func (s *ruleSet) trySplit(found []match, r *rule, text []byte, w window) []match {
+	joined, origin := joinLines(text[w.start:w.end])
+	if joined == nil {
+		return found
+	}
+	for _, at := range r.regexp().FindAllSubmatchIndex(joined, -1) {
+		if at[1] == len(joined) && w.end < len(text) && !r.cut {
+			continue
+		}
+		m, ok := s.accept(r, joined, at)
+		if !ok {
+			continue
+		}
+		m.secret = joined[m.start:m.end]
+		start, end := origin[m.start]+w.start, origin[m.end-1]+1+w.start
+		if end-start == len(m.secret) {
+			continue // on one line, where another boundary before or after it was required
+		}
+		m.start, m.end = start, end
+		found = append(found, m)
+	}
+	return found
+}
+
+// accept returns the secret of a match of a rule's regular expression in part, unless entropy or an allowlist say that it is none.
+func (s *ruleSet) accept(r *rule, part []byte, at []int) (match, bool) {
+	start, end := at[0], at[1]
+	if r.group > 0 {
+		start, end = at[2*r.group], at[2*r.group+1]
+	} else {
+		for i := 2; i < len(at); i += 2 {
+			if at[i] >= 0 && at[i+1] > at[i] {
+				start, end = at[i], at[i+1]
+				break
+			}
+		}
+	}
+	for end > start && part[end-1] == '\n' {
+		end--
+	}
+	if start < 0 || end <= start {
+		return match{}, false
+	}
+	secret := string(part[start:end])
+	if r.entropy > 0 && shannonEntropy(secret) <= r.entropy || r.accept != nil && !r.accept(secret) {
+		return match{}, false
+	}
+	whole := string(part[at[0]:at[1]])
+	line := lineAround(part, at[0], at[1])
+	for _, a := range s.allow {
+		if a.allows(secret, whole, line) {
+			return match{}, false
+		}
+	}
+	for i := range r.allow {
+		if r.allow[i].allows(secret, whole, line) {
+			return match{}, false
+		}
+	}
+	if r.assigned {
+		name := nameBefore(whole[:start-at[0]])
+		if namesID(name) || isPlaceholder(secret) || looksLikeID(secret) && kindOf(name) < keyName {
+			return match{}, false
+		}
+	}
+	return match{rule: r.id, start: start, end: end, prefix: r.publicPrefix(secret), weak: r.kind == weak}, true
+}
+
+// publicPrefix returns the beginning of a secret that every secret of the rule has.
+func (r *rule) publicPrefix(secret string) string {
+	for _, k := range r.keywords {
+		if len(k) < len(secret)/2 && strings.EqualFold(secret[:len(k)], k) && !r.assigned {
+			return secret[:len(k)]
+		}
+	}
+	return ""
+}
+
+func lineAround(text []byte, start, end int) string {
+	from := bytes.LastIndexByte(text[:start], '\n') + 1
+	if n := bytes.IndexByte(text[end:], '\n'); n >= 0 {
+		return string(text[from : end+n])
+	}
+	return string(text[from:])
+}
+
+// assignmentFollows reports whether a name with a keyword that ends at end can be followed by an operator and a value.
+func assignmentFollows(text []byte, end int) bool {
+	i, limit := end, min(len(text), end+24)
+	for i < limit && (isWord(text[i]) || strings.IndexByte(" \t.-\n\r'\"", text[i]) >= 0) {
+		i++
+	}
+	if i == len(text) || strings.IndexByte("=>:|?,", text[i]) < 0 {
+		return false
+	}
+	for limit = min(len(text), i+12); i < limit && strings.IndexByte("=>:|?,`'\" \t\r\n\f\v", text[i]) >= 0; i++ {
+	}
+	const shortest = 10
+	for limit = i + shortest; i < limit; i++ {
+		if i >= len(text) || !isWord(text[i]) && strings.IndexByte(".=-+/:%", text[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// joinLines returns a text without its line ends, the blanks around them, and what joins a literal with the next
+// line; and where each of its bytes was. It returns nil if the text has no line end.
+func joinLines(text []byte) (joined []byte, origin []int) {
+	if bytes.IndexByte(text, '\n') < 0 {
+		return nil, nil
+	}
+	joined, origin = make([]byte, 0, len(text)), make([]int, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\n' {
+			joined, origin = append(joined, text[i]), append(origin, i)
+			continue
+		}
+		keep := len(bytes.TrimRight(joined, " \t\r\\+\"'`"))
+		joined, origin = joined[:keep], origin[:keep]
+		for i+1 < len(text) && strings.IndexByte(" \t+\"'`|>#*", text[i+1]) >= 0 {
+			i++
+		}
+	}
+	return joined, origin
+}

@@ -1,0 +1,145 @@
+package secrets
+
+import "strings"
+
+// A nameKind says what a name promises of its value.
+type nameKind uint8
+
+const (
+	plainName    nameKind = iota
+	tokenName             // a token or a credential
+	keyName               // an API key, an access key, …
+	secretName            // a secret
+	passwordName          // a password, which may be short
+	phraseName            // a passphrase, which may contain blanks
+)
+
+const (
+	// what follows the word that matters
+	nameSuffixes = " value val plain plaintext text b64 base64 prod production dev staging live test old new env default string str raw input "
+	// of tokens that are places in a list or pieces of a text
+	tokenModifiers = " next page continuation cursor sync resume max min eos bos pad unk mask sep cls stop start end special num prompt completion input output" +
+		" first last cancel cancellation parse lexer pagination design color theme csrf xsrf of per total count cached reasoning thinking budget syntax ast line skip prev previous current "
+	// of keys that are secret
+	keyModifiers = " api access secret private auth encryption encrypt signing sign master account service admin license deploy storage shared ssh webhook jwt hmac aes" +
+		" subscription consumer app application server root session-encryption management write read "
+	// of keys that are names for something
+	idModifiers = " cache cached session idempotency request primary foreign public sort partition row object s3 routing hash map dict event trace dedup dedupe lookup index group" +
+		" translation i18n message query react list item state store param field column header route prompt id name type kind version "
+)
+
+// nameWords splits a name into lower-case words, at separators and where the case changes.
+func nameWords(name string) []string {
+	var words []string
+	start := 0
+	flush := func(end int) {
+		if end > start {
+			words = append(words, strings.ToLower(name[start:end]))
+		}
+		start = end
+	}
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case !isWord(c) || c == '_':
+			flush(i)
+			start = i + 1
+		case i > 0 && isUpper(c) && (!isUpper(name[i-1]) || i+1 < len(name) && isLower(name[i+1])):
+			flush(i)
+		}
+	}
+	flush(len(name))
+	return words
+}
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// kindOf returns what a name, such as DB_PASSWORD or clientSecret, promises of its value.
+func kindOf(name string) nameKind {
+	words := nameWords(name)
+	for len(words) > 1 && (strings.Contains(nameSuffixes, " "+words[len(words)-1]+" ") || strings.Trim(words[len(words)-1], "0123456789") == "") {
+		words = words[:len(words)-1]
+	}
+	if len(words) == 0 {
+		return plainName
+	}
+	last := strings.TrimRight(words[len(words)-1], "0123456789")
+	before := words[:len(words)-1]
+	has := func(list string) bool {
+		for _, w := range before {
+			if strings.Contains(list, " "+w+" ") {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case strings.HasSuffix(last, "passphrase"), last == "mnemonic", last == "phrase" && has(" pass seed recovery "):
+		return phraseName
+	case strings.HasSuffix(last, "password"), strings.HasSuffix(last, "passwd"), strings.HasSuffix(last, "pwd") && last != "cwd" && !has(" old prev initial "), last == "passcode":
+		if last == "pwd" && len(before) == 0 && name != "Pwd" && name != "pwd" {
+			return plainName // PWD is the working directory
+		}
+		return passwordName
+	case last == "pass" || last == "dbpass" || last == "userpass" || last == "rootpass" || last == "mypass":
+		return passwordName
+	case strings.HasSuffix(last, "secret"):
+		return secretName
+	case strings.HasSuffix(last, "token") && !has(tokenModifiers):
+		return tokenName
+	case last == "credential" || last == "credentials" || last == "creds" || last == "pat" && len(before) > 0:
+		return tokenName
+	case last == "auth" && (strings.HasPrefix(name, "_") || name == "auth"):
+		return tokenName
+	case strings.HasSuffix(last, "apikey"), strings.HasSuffix(last, "secretkey"), strings.HasSuffix(last, "accesskey"), strings.HasSuffix(last, "privatekey"),
+		strings.HasSuffix(last, "accountkey"), strings.HasSuffix(last, "authkey"), strings.HasSuffix(last, "signingkey"), strings.HasSuffix(last, "encryptionkey"):
+		return keyName
+	case last == "key" && has(keyModifiers) && !has(idModifiers):
+		return keyName
+	}
+	return plainName
+}
+
+// namesID reports whether a name is that of an id: what follows is not secret whatever it looks like.
+func namesID(name string) bool {
+	words := nameWords(name)
+	if len(words) == 0 {
+		return false
+	}
+	last, before := words[len(words)-1], " "+strings.Join(words[:len(words)-1], " ")+" "
+	switch last {
+	case "id", "ids", "uuid", "guid", "uid", "sha", "sha1", "sha256", "sha512", "md5", "digest", "checksum", "hash", "etag", "oid", "integrity", "fingerprint", "nonce", "cursor", "revision", "commit":
+		return true
+	case "key", "token":
+		if strings.Contains(before, " api ") && !strings.Contains(before, " request ") {
+			return false
+		}
+		for w := range strings.FieldsSeq(before) {
+			if strings.Contains(idModifiers, " "+w+" ") && (last == "key" || w != "session" && w != "public" && w != "header" && w != "query" && w != "store") || last == "token" && strings.Contains(tokenModifiers, " "+w+" ") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// opaqueName reports whether the values of a member are encoded data that is never looked at.
+func opaqueName(name string) bool {
+	words := nameWords(name)
+	if len(words) == 0 {
+		return false
+	}
+	switch words[len(words)-1] {
+	case "signature", "sig", "integrity":
+		return true
+	}
+	joined := strings.Join(words, "_")
+	return joined == "encrypted_content" || joined == "redacted_thinking" || joined == "reasoning_opaque" || joined == "encrypted_reasoning"
+}
+
+// nameBefore returns the name at the end of a text before a value.
+func nameBefore(text string) string {
+	name := strings.TrimRight(text, "=>:|?,`'\" \t\r\n")
+	return name[strings.LastIndexAny(name, " \t\r\n'\"`,;({[")+1:]
+}

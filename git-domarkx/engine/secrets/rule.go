@@ -1,0 +1,230 @@
+package secrets
+
+import (
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+)
+
+// What a rule looks at: the form of the secret, or the name before it.
+const (
+	strong = 1 << iota
+	weak
+)
+
+// A rule describes secrets by a regular expression that is tried near keywords.
+type rule struct {
+	id       string
+	pattern  string
+	group    int // the submatch that is the secret; 0: the first that is not empty, else the whole match
+	entropy  float64
+	keywords []string // lower case
+	kind     int
+	assigned bool // a name with a keyword, an operator and the secret
+	joined   bool // also looked for where the secret is split over lines
+	before   int  // how much of the text before a keyword can matter
+	after    int
+	cut      bool // the regular expression has no longest match
+	allow    []*allowlist
+	accept   func(secret string) bool // nil: all
+
+	// find, if not nil, is used in place of the pattern: it appends the secrets at a keyword.
+	find func(found []match, text []byte, start, end int) []match
+
+	once     sync.Once
+	compiled *regexp.Regexp
+}
+
+// An allowlist names what a rule reports without being a secret.
+type allowlist struct {
+	Regexes     []string `toml:"regexes"`
+	RegexTarget string   `toml:"regexTarget"`
+	StopWords   []string `toml:"stopwords"`
+	Paths       []string `toml:"paths"`
+	Commits     []string `toml:"commits"`
+	Condition   string   `toml:"condition"`
+
+	once    sync.Once
+	regexes []*regexp.Regexp
+	stop    *automaton
+}
+
+// The middle of gitleaks' rules for a name, an operator and a secret, and what precedes the name there.
+const (
+	operatorPattern = `[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}(`
+	leadingName     = `[\w.-]{0,50}?`
+)
+
+// The widths of windows around keywords.
+const (
+	nearBefore  = 64
+	farBefore   = 2048
+	maxAfter    = 4096
+	maxKeyBlock = 65536 // an armoured private key
+)
+
+// prepare derives from a rule's pattern where it has to be tried.
+func (r *rule) prepare() {
+	if r.find != nil {
+		return
+	}
+	head, _, assigned := strings.Cut(r.pattern, operatorPattern)
+	literal := func(in string) bool {
+		in = strings.ToLower(strings.ReplaceAll(in, `\`, ""))
+		for _, k := range r.keywords {
+			if !strings.Contains(in, k) {
+				return false
+			}
+		}
+		return true
+	}
+	r.assigned = assigned && !strings.Contains(r.pattern, `|\b(`) && (literal(head) || r.id == genericRule)
+	r.kind = strong
+	if assigned {
+		r.kind = weak
+	}
+	if r.before == 0 {
+		r.before = farBefore
+		if r.assigned || literal(r.pattern) {
+			r.before = nearBefore
+		}
+		if !r.assigned && assigned {
+			r.before = 256
+		}
+	}
+	longest := math.MaxInt
+	if parsed, err := syntax.Parse(r.pattern, syntax.Perl); err == nil {
+		longest = longestMatch(parsed)
+	}
+	r.cut = longest > maxAfter
+	if r.after == 0 {
+		r.after = min(longest, maxAfter) + 8
+	}
+	if r.before == farBefore {
+		r.after = max(r.after, farBefore)
+	}
+	if strings.Contains(r.id, "private-key") {
+		r.after = maxKeyBlock
+	}
+	r.joined = !assigned && r.before == nearBefore && !strings.Contains(r.id, "private-key")
+	for _, k := range r.keywords {
+		r.joined = r.joined && (len(k) >= 4 || r.id == webTokenRule)
+	}
+	if r.id != genericRule { // what precedes the name is not part of the secret, and slow to match
+		r.pattern = strings.TrimPrefix(r.pattern, leadingName)
+		if rest, ok := strings.CutPrefix(r.pattern, `(?i)`+leadingName); ok {
+			r.pattern = `(?i)` + rest
+		}
+	}
+}
+
+// regexp returns the rule's regular expression, which is compiled when first needed.
+func (r *rule) regexp() *regexp.Regexp {
+	r.once.Do(func() { r.compiled = regexp.MustCompile(r.pattern) })
+	return r.compiled
+}
+
+// longestMatch returns the number of bytes of the longest match, or MaxInt.
+func longestMatch(re *syntax.Regexp) int {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return 4 * len(re.Rune) // a rune may match another one by folding
+	case syntax.OpCharClass:
+		for i := 1; i < len(re.Rune); i += 2 {
+			if re.Rune[i] > 0x17f {
+				return 4
+			}
+		}
+		return 3 // folding may add a longer rune, such as the Kelvin sign
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 4
+	case syntax.OpCapture, syntax.OpQuest:
+		return longestMatch(re.Sub[0])
+	case syntax.OpStar, syntax.OpPlus:
+		return math.MaxInt
+	case syntax.OpRepeat:
+		if re.Max < 0 {
+			return math.MaxInt
+		}
+		return times(longestMatch(re.Sub[0]), re.Max)
+	case syntax.OpConcat:
+		sum := 0
+		for _, sub := range re.Sub {
+			n := longestMatch(sub)
+			if n > math.MaxInt-sum {
+				return math.MaxInt
+			}
+			sum += n
+		}
+		return sum
+	case syntax.OpAlternate:
+		most := 0
+		for _, sub := range re.Sub {
+			most = max(most, longestMatch(sub))
+		}
+		return most
+	}
+	return 0
+}
+
+func times(n, count int) int {
+	if count > 0 && n > math.MaxInt/count {
+		return math.MaxInt
+	}
+	return n * count
+}
+
+// shannonEntropy returns the entropy of a text in bits per byte.
+func shannonEntropy(text string) float64 {
+	if text == "" {
+		return 0
+	}
+	var counts [256]int
+	for i := range len(text) {
+		counts[text[i]]++
+	}
+	entropy, total := 0.0, float64(len(text))
+	for _, n := range counts {
+		if n > 0 {
+			p := float64(n) / total
+			entropy -= p * math.Log2(p)
+		}
+	}
+	return entropy
+}
+
+// allows reports whether the list says that a match is no secret.
+func (a *allowlist) allows(secret, whole, line string) bool {
+	a.once.Do(func() {
+		for _, pattern := range a.Regexes {
+			a.regexes = append(a.regexes, regexp.MustCompile(pattern))
+		}
+		if len(a.StopWords) > 0 {
+			words := make([]string, len(a.StopWords))
+			for i, word := range a.StopWords {
+				words[i] = strings.ToLower(word)
+			}
+			a.stop = newAutomaton(words)
+		}
+	})
+	target := secret
+	switch a.RegexTarget {
+	case "match":
+		target = whole
+	case "line":
+		target = line
+	}
+	byRegex, byWord := false, false
+	for _, re := range a.regexes {
+		byRegex = byRegex || re.MatchString(target)
+	}
+	if a.stop != nil {
+		a.stop.find([]byte(secret), func(int32, int, int) { byWord = true })
+	}
+	if strings.EqualFold(a.Condition, "and") || a.Condition == "&&" {
+		return (len(a.regexes) == 0 || byRegex) && (a.stop == nil || byWord) && len(a.regexes)+len(a.StopWords) > 0 && len(a.Paths)+len(a.Commits) == 0
+	}
+	return byRegex || byWord
+}
