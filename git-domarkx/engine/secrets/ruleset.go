@@ -40,9 +40,9 @@ type document struct {
 	MinVersion  string `toml:"minVersion"`
 	Extend      any    `toml:"extend"`
 
-	AllowList  *allowlist  `toml:"allowlist"`
+	AllowList  *allowlist   `toml:"allowlist"`
 	AllowLists []*allowlist `toml:"allowlists"`
-	Rules      []ruleText  `toml:"rules"`
+	Rules      []ruleText   `toml:"rules"`
 }
 
 type ruleText struct {
@@ -55,10 +55,10 @@ type ruleText struct {
 	Keywords    []string `toml:"keywords"`
 	Tags        []string `toml:"tags"`
 
-	AllowList  *allowlist  `toml:"allowlist"`
+	AllowList  *allowlist   `toml:"allowlist"`
 	AllowLists []*allowlist `toml:"allowlists"`
-	Required   any         `toml:"required"`
-	SkipReport bool        `toml:"skipReport"`
+	Required   any          `toml:"required"`
+	SkipReport bool         `toml:"skipReport"`
 }
 
 func (t ruleText) rule() *rule {
