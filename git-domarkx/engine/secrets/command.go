@@ -52,7 +52,7 @@ func findCommand(found []match, text []byte, start, end int) []match {
 	return found
 }
 
-// argument returns the value of an option of which the name ends at i. If attached, a blank before it means that there is none.
+// argument returns the value of an option whose name ends at i. An attached value follows without a blank.
 func argument(line []byte, i int, attached bool) (start, end int) {
 	for !attached && i < len(line) && (line[i] == ' ' || line[i] == '=') {
 		i++

@@ -173,7 +173,7 @@ func (j *jsonScan) value(value []byte) {
 	}
 }
 
-// namedValue returns the secret in a value of which the name promises one.
+// namedValue returns the secret in a value whose name promises one.
 func namedValue(name string, value []byte) (match, bool) {
 	if name == "" {
 		return match{}, false
@@ -245,7 +245,7 @@ func rawPosition(escapes []escape, at int) int {
 	return escapes[low-1].raw + at - escapes[low-1].decoded
 }
 
-// unescape decodes the escapes of a string. What is no valid escape stays as it is.
+// unescape decodes the escapes of a string. An invalid escape stays unchanged.
 func unescape(raw []byte) ([]byte, []escape) {
 	decoded := make([]byte, 0, len(raw))
 	escapes := make([]escape, 0, 8)

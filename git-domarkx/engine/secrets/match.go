@@ -54,7 +54,7 @@ func (s *scratch) add(rule int32, w window) {
 	s.windows[rule] = append(list, w)
 }
 
-// tryRule appends what a rule finds in a window, in the text as it is or else without the line ends in it.
+// tryRule appends what a rule finds in a window, in the unchanged text or else without the line ends in it.
 func (s *ruleSet) tryRule(found []match, r *rule, text []byte, w window) []match {
 	before := len(found)
 	for _, at := range r.regexp().FindAllSubmatchIndex(text[w.start:w.end], -1) {
@@ -72,7 +72,7 @@ func (s *ruleSet) tryRule(found []match, r *rule, text []byte, w window) []match
 	return found
 }
 
-// trySplit appends what a rule finds in a window of which line ends, and what continues a literal on the next line, are removed.
+// trySplit appends what a rule finds in a window without its line ends and without quotes and operators beside them.
 func (s *ruleSet) trySplit(found []match, r *rule, text []byte, w window) []match {
 	joined, origin := joinLines(text[w.start:w.end])
 	if joined == nil {

@@ -2,7 +2,7 @@ package secrets
 
 import "strings"
 
-// A nameKind says what a name promises of its value.
+// A nameKind classifies the values that a name promises.
 type nameKind uint8
 
 const (
@@ -55,7 +55,7 @@ func nameWords(name string) []string {
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// kindOf returns what a name, such as DB_PASSWORD or clientSecret, promises of its value.
+// kindOf returns the kind of a name such as DB_PASSWORD or clientSecret.
 func kindOf(name string) nameKind {
 	words := nameWords(name)
 	for len(words) > 1 && (strings.Contains(nameSuffixes, " "+words[len(words)-1]+" ") || strings.Trim(words[len(words)-1], "0123456789") == "") {

@@ -37,7 +37,7 @@ type rule struct {
 	compiled *regexp.Regexp
 }
 
-// An allowlist names what a rule reports without being a secret.
+// An allowlist describes matches that are not secrets.
 type allowlist struct {
 	Regexes     []string `toml:"regexes"`
 	RegexTarget string   `toml:"regexTarget"`
@@ -195,7 +195,7 @@ func shannonEntropy(text string) float64 {
 	return entropy
 }
 
-// allows reports whether the list says that a match is no secret.
+// allows reports whether a match is not a secret.
 func (a *allowlist) allows(secret, whole, line string) bool {
 	a.once.Do(func() {
 		for _, pattern := range a.Regexes {

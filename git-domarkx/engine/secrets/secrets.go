@@ -125,10 +125,10 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// rulesVersion changes whenever what is found may change.
+// rulesVersion changes whenever a text may have other findings.
 const rulesVersion = "1"
 
-// Version identifies the rules: what was scanned under one version need not be scanned again.
+// Version identifies the rules: a text need not be scanned again under the same version.
 func (s *Scanner) Version() string {
 	if s.extra == nil {
 		return rulesVersion

@@ -27,7 +27,7 @@ func isPlaceholder(value string) bool {
 	return strings.HasPrefix(low, "abcdef") || strings.HasPrefix(low, "012345") || strings.HasPrefix(low, "12345")
 }
 
-// placeholders are whole values that are no secrets.
+// placeholders are whole values that are not secrets.
 const placeholders = " secret password passwd passphrase passw0rd pass pwd token key apikey api_key api-key username user test testing test123 tests foo bar foobar baz qux" +
 	" none null nil true false undefined string text number bool boolean hidden masked removed omitted empty required optional unset set value admin root guest" +
 	" default sample mypassword mysecret mytoken my-secret my-token my-password secret123 password1 password123 bearer basic" +
@@ -42,7 +42,7 @@ func allWord(s string) bool {
 	return true
 }
 
-// A makeup counts what a value consists of.
+// A makeup counts the kinds of characters in a value.
 type makeup struct{ lower, upper, digits, separators, symbols, blanks int }
 
 func makeupOf(value string) (m makeup) {
@@ -82,7 +82,7 @@ func isUUID(value string) bool {
 	return len(value) == 36 && value[8] == '-' && value[13] == '-' && value[18] == '-' && value[23] == '-' && isHex(strings.ReplaceAll(value, "-", ""))
 }
 
-// idPrefixes are the beginnings of ids that programs and providers of models give to what they store.
+// idPrefixes are the beginnings of ids of programs and of providers of models.
 const idPrefixes = " toolu srvtoolu call msg req resp chatcmpl cmpl fc rs ws run thread asst file batch sess session gen evt event item org proj user snap ctc ig ses prt part step" +
 	" task job trace span container tool message request response conv turn agent node commit blob tree sha1 sha256 sha384 sha512 md5 etag id uuid chunk vec idx "
 
