@@ -26,8 +26,23 @@ type Version struct {
 	Subject   string
 	Operation string // what created it: "create", "setup", "call", "change", "rewind", …
 	Call      *CallRecord
+	Observed  *Observation
+	Late      bool              // whether the next call may have begun before the files were read
+	Shared    []string          // other workspaces of the work tree whose turns overlapped, sorted
 	Resources []ResourceVersion // in the order of the document; nil where only the commit was read
 }
+
+// An Observation says what a version that was taken of a work tree was taken of.
+type Observation struct {
+	Head    string   // the commit of HEAD; "" if there is none
+	Branch  string   // the short name of the branch; "" if HEAD is detached
+	Calls   []string // ids that the agent gave to the calls before it
+	LeftOut []LeftOut
+	More    int // number of further files that were left out
+}
+
+// A LeftOut is a file or directory that a version does not contain.
+type LeftOut struct{ Path, Reason string }
 
 // A CallRecord identifies the tool call that produced a version.
 type CallRecord struct {
@@ -45,6 +60,9 @@ type VersionCommit struct {
 	Operation string
 	Subject   string // one line, shown by git log
 	Call      *CallRecord
+	Observed  *Observation
+	Late      bool
+	Shared    []string
 	Author    Signature
 	Committer Signature
 }

@@ -45,6 +45,7 @@ type commandLine struct {
 	Show     showCmd     `cmd:"" group:"read" help:"Print a session, an older snapshot of it or one message."`
 	Log      logCmd      `cmd:"" group:"read" help:"List the snapshots or the messages of a session."`
 	Diff     diffCmd     `cmd:"" group:"read" help:"Show what differs between two snapshots."`
+	Blame    blameCmd    `cmd:"" group:"read" help:"Say which message wrote each line of a file."`
 	Export   exportCmd   `cmd:"" group:"read" help:"Write a session in a format of choice."`
 	Tokens   usageCmd    `cmd:"" name:"usage" group:"read" help:"Count the tokens that models used, and what they cost."`
 

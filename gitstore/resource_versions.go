@@ -41,3 +41,9 @@ func (s *Store) BeginVersion(ctx context.Context, base string) (*version.Writer,
 }
 
 func (r reader) resourceVersions() version.Store { return version.New(r.db) }
+
+// FindFile returns the id of the content of a regular file in a version of a resource, or "". See
+// [version.Store.Find].
+func (r reader) FindFile(_ context.Context, id, path string) (string, error) {
+	return r.resourceVersions().Find(id, path)
+}

@@ -18,7 +18,13 @@ func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.Ver
 		return domarkx.Version{}, err
 	}
 	v := domarkx.Version{Workspace: workspace, Parents: slices.Clone(c.Parents), Number: 1, Date: max(0, c.Committer.When.Unix()),
-		Subject: codec.CleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Resources: slices.Clone(c.Resources)}
+		Subject: codec.CleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Late: c.Late, Resources: slices.Clone(c.Resources)}
+	if c.Observed != nil {
+		v.Observed = codec.CleanObservation(*c.Observed)
+	}
+	if v.Shared = slices.Sorted(slices.Values(c.Shared)); len(v.Shared) > codec.MaxShared {
+		v.Shared = v.Shared[:codec.MaxShared]
+	}
 	line := tx.versions()
 	var parents []odb.ID
 	for _, id := range c.Parents {

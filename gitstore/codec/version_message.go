@@ -30,6 +30,15 @@ func EncodeVersionMessage(v domarkx.Version, resources int) []byte {
 	if v.Call != nil {
 		trailer(&b, trailerCall, CallValue(v.Call).JSON())
 	}
+	if v.Observed != nil {
+		trailer(&b, trailerObserved, observationValue(v.Observed).JSON())
+	}
+	if v.Late {
+		trailer(&b, trailerLate, "true")
+	}
+	if len(v.Shared) > 0 {
+		trailer(&b, trailerShared, textsValue(v.Shared).JSON())
+	}
 	return b.Bytes()
 }
 
@@ -50,6 +59,7 @@ func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 			t.fail(trailerCall, "a call")
 		}
 	}
+	decodeObserved(&v, &t)
 	return v, resources, t.err
 }
 

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/blame"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+)
+
+type blameCmd struct {
+	jsonOption
+	Lines  string `short:"L" placeholder:"A,B" help:"Only the lines from A to B, counted from 1; A, alone is to the end."`
+	Format string `enum:",agent-trace" default:"" placeholder:"FORMAT" help:"Print a record of Agent Trace 0.1.0: agent-trace."`
+	Path   string `arg:"" name:"PATH" help:"A file of the work tree."`
+}
+
+func (blameCmd) row() any { return []blameRow{} }
+
+type blameRow struct {
+	Line      int       `json:"line" head:"LINE" doc:"the number of the line, from 1"`
+	Source    string    `json:"source" doc:"session, person or unclear"`
+	Session   string    `json:"session,omitempty" doc:"the session that wrote it"`
+	Message   *int      `json:"message,omitempty" doc:"the number of the message; none if the session no longer has it"`
+	MessageID string    `json:"message_id,omitempty" doc:"the id of the message"`
+	Who       string    `json:"-" head:"SESSION"`
+	K         string    `json:"-" head:"K"`
+	Model     string    `json:"model,omitempty" doc:"the model that answered"`
+	ModelName string    `json:"-" head:"MODEL"`
+	Date      timeField `json:"date" head:"DATE" doc:"when it was written"`
+	Version   string    `json:"version,omitempty" doc:"the workspace version in which it appeared"`
+	Commit    string    `json:"commit,omitempty" doc:"of a person's line: the commit that git blame names"`
+	Text      string    `json:"text" head:"TEXT" doc:"the line"`
+}
+
+func (blameCmd) Help() string {
+	return `
+Says which message of which session wrote each line of a file.
+
+It compares the file with the versions of workspaces: what calls left, and what was there
+before and after each turn of an agent. Only content counts, so the answer is the same after
+a rebase, a squash or a cherry-pick. A line that no session wrote is a person's: SESSION is
+"-". It is "?" where turns of several sessions overlapped in the work tree and no call names
+the file.
+
+With --format agent-trace it prints a record of Agent Trace 0.1.0
+(https://github.com/cursor/agent-trace) for the present file.
+
+## Output
+
+    LINE  SESSION  K  MODEL  DATE  TEXT
+
+K is the number of the message, for "git domarkx show SESSION#K"; it is "-" if the session
+no longer has the message.
+
+## Examples
+
+    git domarkx blame main.go
+    git domarkx blame -L 10,20 main.go
+`
+}
+
+// Run prints the lines with their origins.
+func (c *blameCmd) Run(inv *invocation) error {
+	first, last, err := parseLines(c.Lines)
+	if err != nil {
+		return err
+	}
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	m := blame.New(opened.store, git, local.NewFile(git))
+	path, err := m.Path(c.Path)
+	if err != nil {
+		return err
+	}
+	lines, err := m.File(inv.ctx, path, first, last)
+	if err != nil {
+		return err
+	}
+	if c.Format != "" {
+		return c.writeTrace(inv, path, lines)
+	}
+	if err := inv.page(); err != nil {
+		return err
+	}
+	rows := make([]blameRow, len(lines))
+	for i, line := range lines {
+		rows[i] = blameRowOf(line)
+	}
+	return printResults(inv, c.JSON, rows)
+}
+
+// writeTrace prints a record of Agent Trace.
+func (c *blameCmd) writeTrace(inv *invocation, path string, lines []blame.Line) error {
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	revision := ""
+	if out, err := git.Run(inv.ctx, nil, "rev-parse", "--verify", "-q", "HEAD"); err == nil {
+		revision = strings.TrimSpace(string(out))
+	}
+	var id [16]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return err
+	}
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // a random UUID (RFC 9562, section 5.4)
+	uuid := fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	record := blame.AgentTrace(path, lines, uuid, revision, time.Now(), versionText(release, commit, buildInfo()))
+	_, err = inv.out.Write(append(escapeControls(record.AppendJSON(nil, "", "  ")), '\n'))
+	return err
+}
+
+func blameRowOf(line blame.Line) blameRow {
+	row := blameRow{Line: line.Number, Source: "person", Who: "-", K: "-", ModelName: "-", Date: timeField(line.Date), Version: line.Version, Commit: line.Commit, Text: line.Text}
+	switch line.Source {
+	case blame.Unclear:
+		row.Source, row.Who, row.K = "unclear", "?", "?"
+	case blame.Session:
+		row.Source, row.Session, row.Who, row.Model = "session", line.Session, line.Session, line.Model
+		if line.Model != "" {
+			row.ModelName = line.Model
+		}
+		if !line.ID.IsZero() {
+			row.MessageID = line.ID.String()
+		}
+		if line.Message >= 0 {
+			row.Message, row.K = &line.Message, strconv.Itoa(line.Message)
+		}
+	}
+	return row
+}
+
+// parseLines parses A,B; A, and ,B are open at one end. Zero stands for an open end.
+func parseLines(text string) (first, last int, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	from, to, both := strings.Cut(text, ",")
+	if !both {
+		to = from
+	}
+	for _, end := range []struct {
+		text  string
+		value *int
+	}{{from, &first}, {to, &last}} {
+		if end.text == "" && both && text != "," {
+			continue
+		}
+		if *end.value, err = strconv.Atoi(end.text); err != nil || *end.value < 1 {
+			return 0, 0, usagef("-L %q is not a range of lines, expected A,B with numbers from 1", text)
+		}
+	}
+	if last != 0 && last < first {
+		return 0, 0, usagef("-L %q ends before it begins", text)
+	}
+	return first, last, nil
+}

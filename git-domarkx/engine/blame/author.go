@@ -1,0 +1,292 @@
+package blame
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// authors caches what is known about sessions and versions.
+type authors struct {
+	sessions map[string]*session
+	users    map[string][]string // workspace → sessions attached to it
+	origins  map[int]Origin      // by the index of an event
+}
+
+// A session is the newest snapshot of a session.
+type session struct {
+	name    string
+	entries []domarkx.Entry
+	byID    map[domarkx.ID]int
+	byLink  map[string]int // version → the last message that links it
+}
+
+// origin returns who made the content of an event that is no person's.
+func (t *trace) origin(ctx context.Context, i int) (Origin, error) {
+	if known, ok := t.from.origins[i]; ok {
+		return known, nil
+	}
+	e := t.past.events[i]
+	o, touches, err := t.author(ctx, e)
+	if err != nil {
+		return o, err
+	}
+	if len(e.version.Shared) > 0 {
+		if o, err = t.decide(ctx, i, o, touches); err != nil {
+			return o, err
+		}
+	}
+	if t.from.origins == nil {
+		t.from.origins = map[int]Origin{}
+	}
+	t.from.origins[i] = o
+	return o, nil
+}
+
+// decide returns which session made the content of a version, while turns of several overlapped: the one
+// of which alone a call names the path.
+func (t *trace) decide(ctx context.Context, i int, own Origin, touches bool) (Origin, error) {
+	e := t.past.events[i]
+	var named []Origin
+	if touches {
+		named = append(named, own)
+	}
+	for _, other := range e.version.Shared {
+		c := t.concurrent(i, other)
+		if c < 0 {
+			continue
+		}
+		o, touches, err := t.author(ctx, t.past.events[c])
+		if err != nil {
+			return own, err
+		}
+		if touches {
+			named = append(named, o)
+		}
+	}
+	if len(named) == 1 {
+		return named[0], nil
+	}
+	return Origin{Source: Unclear, Message: -1, Date: e.version.Date, Version: e.version.ID}, nil
+}
+
+// concurrent returns the index of the event in which another workspace got the content of an event, or the
+// first one after it, or -1.
+func (t *trace) concurrent(i int, workspace string) int {
+	e := t.past.events[i]
+	for _, c := range t.past.byBlob[e.blob] {
+		if f := t.past.events[c]; f.workspace == workspace && !f.isPerson() {
+			return c
+		}
+	}
+	for c := i + 1; c < len(t.past.events); c++ {
+		if f := t.past.events[c]; f.workspace == workspace && !f.isPerson() {
+			return c
+		}
+	}
+	return -1
+}
+
+// author returns the message whose calls left a version, and whether one of them names the path.
+func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
+	v := e.version
+	o := Origin{Source: Session, Session: e.workspace, Message: -1, Date: v.Date, Version: v.ID}
+	names := []string{e.workspace}
+	if v.Call != nil {
+		o.Session, o.ID = v.Call.Session, v.Call.Message
+		names = []string{v.Call.Session, e.workspace}
+	}
+	users, err := t.usersOf(ctx, e.workspace)
+	if err != nil {
+		return o, false, err
+	}
+	for _, name := range append(names, users...) {
+		s, err := t.session(ctx, name)
+		if err != nil {
+			return o, false, err
+		}
+		if s == nil {
+			continue
+		}
+		k, ok := s.byLink[v.ID]
+		first := k
+		if v.Call != nil {
+			k, ok = s.byID[v.Call.Message]
+			first = k
+		} else if ok {
+			first = s.turnOf(k)
+		}
+		if !ok {
+			continue
+		}
+		o.Session = s.name
+		touches, err := t.choose(ctx, s, first, k, &o)
+		return o, touches, err
+	}
+	return o, false, nil
+}
+
+// turnOf returns the first message whose calls a version can contain that message k links: the one after
+// the previous linked message or the previous message of the user.
+func (s *session) turnOf(k int) int {
+	first := k
+	for first > 0 && s.entries[first-1].Role == domarkx.Assistant && s.entries[first-1].Link == "" {
+		first--
+	}
+	return first
+}
+
+// choose completes an origin with the message, from first to last, that wrote the path: the last whose calls
+// name it, or the last.
+func (t *trace) choose(ctx context.Context, s *session, first, last int, o *Origin) (bool, error) {
+	touches := false
+	for k := last; k >= first && !touches; k-- {
+		msg, err := view.LoadMessage(ctx, t.m.store, s.entries[k])
+		if err != nil {
+			return false, err
+		}
+		if touches = touchesPath(msg, t.path); !touches && k != last {
+			continue
+		}
+		o.Message, o.ID, o.Model = k, s.entries[k].ID, modelOf(msg)
+	}
+	return touches, nil
+}
+
+func modelOf(msg domarkx.Message) string {
+	if msg.Metadata == nil {
+		return ""
+	}
+	model, _ := msg.Metadata.Get("model")
+	return model.Text()
+}
+
+// usersOf returns the sessions that are attached to a workspace on this machine.
+func (t *trace) usersOf(ctx context.Context, workspace string) ([]string, error) {
+	if t.from.users == nil {
+		t.from.users = map[string][]string{}
+		attached, err := local.Attached(ctx, t.m.state)
+		if err != nil {
+			return nil, err
+		}
+		for session, workspace := range attached {
+			t.from.users[workspace] = append(t.from.users[workspace], session)
+		}
+		for _, names := range t.from.users {
+			slices.Sort(names)
+		}
+	}
+	return t.from.users[workspace], nil
+}
+
+// session loads the newest snapshot of a session, nil if there is none.
+func (t *trace) session(ctx context.Context, name string) (*session, error) {
+	if s, ok := t.from.sessions[name]; ok {
+		return s, nil
+	}
+	if t.from.sessions == nil {
+		t.from.sessions = map[string]*session{}
+	}
+	t.from.sessions[name] = nil
+	tip, err := t.m.store.Tip(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	state, err := t.m.store.Load(ctx, tip.ID)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{name: name, entries: state.Thread.Live, byID: map[domarkx.ID]int{}, byLink: map[string]int{}}
+	for k, e := range s.entries {
+		s.byID[e.ID] = k
+		if e.Link != "" {
+			s.byLink[e.Link] = k
+		}
+	}
+	t.from.sessions[name] = s
+	return s, nil
+}
+
+// touchesPath reports whether a call in a message that can write names a path from the top of the work tree.
+func touchesPath(msg domarkx.Message, at string) bool {
+	for _, b := range msg.Content {
+		if b.Type != domarkx.CodeBlock || b.Language != toolcall.Language {
+			continue
+		}
+		call, err := toolcall.Parse(b.Text)
+		if err == nil && !onlyReads(call.Tool) && names(call.Arguments, at, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyReads reports whether the name of a tool says that it only reads.
+func onlyReads(tool string) bool {
+	tool = strings.ToLower(tool)
+	for _, word := range []string{"read", "view", "grep", "glob", "search", "list", "ls", "fetch", "todo"} {
+		if strings.HasPrefix(tool, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxNames bounds the nesting of arguments in which paths are looked for.
+const maxNames = 16
+
+// names reports whether a text in the arguments of a call contains the path, or the end of it.
+func names(v domarkx.Value, at string, depth int) bool {
+	if depth > maxNames {
+		return false
+	}
+	if v.Kind() == domarkx.String {
+		return namesPath(v.Text(), at)
+	}
+	for _, item := range v.Items() {
+		if names(item, at, depth+1) {
+			return true
+		}
+	}
+	for _, member := range v.Members() {
+		if names(member.Value, at, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesPath looks for a path in a text: whole, absolute, or without its first directories.
+func namesPath(text, at string) bool {
+	base := path.Base(at)
+	for rest := text; ; {
+		i := strings.Index(rest, base)
+		if i < 0 {
+			return false
+		}
+		before, after := rest[:i], rest[i+len(base):]
+		rest = rest[i+1:]
+		if after != "" && isNamed(after[0]) {
+			continue
+		}
+		start := strings.LastIndexFunc(before, func(r rune) bool { return r > 127 || !isNamed(byte(r)) && r != '/' }) + 1
+		named := strings.TrimPrefix(before[start:]+base, "./")
+		if named == at || strings.HasSuffix(named, "/"+at) || strings.HasSuffix(at, "/"+named) {
+			return true
+		}
+	}
+}
+
+func isNamed(c byte) bool {
+	return c >= 0x80 || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-'
+}

@@ -1,0 +1,168 @@
+// Package blame finds the messages that wrote the lines of a file of the work tree.
+//
+// It rests on content and not on commits of the work tree, so a rebase, a squash or a cherry-pick
+// changes nothing. The versions of workspaces say which call or turn left which content at a path. A
+// text of which a version has exactly the content is followed back through these versions; any other
+// text is compared with the version that is closest to it, and lines that differ are a person's.
+// Lines that no version explains are looked up in the commit of git blame that introduced them, and
+// the content of that commit is followed in the same way.
+package blame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// MaxSize is the maximum size in bytes of a file that has lines to look up.
+const MaxSize = 16 << 20
+
+// Manager looks up lines of the files in a work tree.
+type Manager struct {
+	store *gitstore.Store
+	git   *gitcmd.Git
+	state local.State
+}
+
+// New returns a manager for the work tree of a repository.
+func New(store *gitstore.Store, git *gitcmd.Git, state local.State) *Manager {
+	return &Manager{store: store, git: git, state: state}
+}
+
+// A Source says who wrote a line.
+type Source int
+
+// The sources of lines.
+const (
+	Person  Source = iota // no session
+	Session               // a message of a session
+	Unclear               // one of several sessions whose turns overlapped, or a person meanwhile
+)
+
+// A Line is a line of a file with its origin.
+type Line struct {
+	Number int // from 1
+	Text   string
+	Origin
+}
+
+// An Origin is where a line comes from.
+type Origin struct {
+	Source  Source
+	Session string     // the name of the session
+	Message int        // the number of the message, or -1 if the session no longer has it
+	ID      domarkx.ID // of the message; zero if it is not known
+	Model   string     // "" if it is not known
+	Date    int64      // in Unix seconds; 0 if it is not known
+	Version string     // the workspace version in which the line appeared
+	Commit  string     // of a person's line: the commit that git blame names, if any
+}
+
+// Path returns the path of a file from the top of the work tree, with slashes. It is
+// [domarkx.ErrInvalid] outside of the work tree.
+func (m *Manager) Path(path string) (string, error) {
+	if m.git.WorkTree == "" {
+		return "", fmt.Errorf("blame %q: %w: the repository has no work tree", path, domarkx.ErrInvalid)
+	}
+	top, err := filepath.EvalSymlinks(m.git.WorkTree)
+	if err != nil {
+		return "", err
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
+		full = filepath.Join(dir, filepath.Base(full))
+	}
+	at, err := filepath.Rel(top, full)
+	if err != nil || at == "." || !filepath.IsLocal(at) {
+		return "", fmt.Errorf("blame %q: %w: it is not below the work tree %q", path, domarkx.ErrInvalid, m.git.WorkTree)
+	}
+	return filepath.ToSlash(at), nil
+}
+
+// File returns the lines from first to last, counted from 1, of a file at a path as [Manager.Path] returns
+// it. Zero stands for the beginning and the end.
+func (m *Manager) File(ctx context.Context, path string, first, last int) ([]Line, error) {
+	data, err := m.read(path)
+	if err != nil {
+		return nil, err
+	}
+	texts := splitLines(data)
+	first = max(first, 1)
+	if last == 0 {
+		last = len(texts)
+	}
+	if first > 1 && first > len(texts) || last > len(texts) || last < first && len(texts) > 0 {
+		return nil, fmt.Errorf("blame %q: lines %d to %d: %w: it has %d lines", path, first, last, domarkx.ErrInvalid, len(texts))
+	}
+	past, err := m.history(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	t := &trace{m: m, past: past, path: path, found: make([]Origin, len(texts)), known: make([]bool, len(texts))}
+	var open []place
+	for i := first - 1; i < last; i++ {
+		open = append(open, place{at: i, line: i})
+	}
+	if err := t.follow(ctx, contentOf(past.seed, data), len(past.events), open); err != nil {
+		return nil, err
+	}
+	if err := t.ask(ctx, first, last); err != nil {
+		return nil, err
+	}
+	lines := make([]Line, 0, max(0, last-first+1))
+	for i := first - 1; i < last; i++ {
+		if !t.known[i] {
+			t.found[i].Message = -1
+		}
+		lines = append(lines, Line{Number: i + 1, Text: strings.TrimSuffix(string(texts[i]), "\n"), Origin: t.found[i]})
+	}
+	return lines, nil
+}
+
+// read reads a file of the work tree.
+func (m *Manager) read(path string) ([]byte, error) {
+	root, err := os.OpenRoot(m.git.WorkTree)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Lstat(filepath.FromSlash(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("blame %q: %w in the work tree", path, domarkx.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("blame: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("blame %q: %w: it is not a regular file", path, domarkx.ErrInvalid)
+	}
+	f, err := root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return nil, fmt.Errorf("blame: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("blame: %w", err)
+	case len(data) > MaxSize:
+		return nil, fmt.Errorf("blame %q: %w: it has more than %d MiB", path, domarkx.ErrInvalid, MaxSize>>20)
+	case bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0:
+		return nil, fmt.Errorf("blame %q: %w: it is a binary file", path, domarkx.ErrInvalid)
+	}
+	return data, nil
+}

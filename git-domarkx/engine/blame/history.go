@@ -1,0 +1,190 @@
+package blame
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/maphash"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// An event is a version of a workspace in which the content at a path differs from that of its parents.
+type event struct {
+	version   domarkx.Version // without resources
+	workspace string
+	blob      string // content afterwards; "" if there is no file
+	before    string // content in the first parent; "" if there is none
+	elsewhere bool   // whether the resource has a directory of its own, whose file may be another one
+}
+
+// isPerson reports whether a version stores changes that no call made.
+func (e *event) isPerson() bool {
+	switch e.version.Operation {
+	case "create", "setup", "change", "prompt", "rewind", "merge":
+		return true
+	}
+	return false
+}
+
+// A history is what the versions of all workspaces say about a path.
+type history struct {
+	events []*event         // the earliest first
+	byBlob map[string][]int // indexes of the events that have a content afterwards
+	seed   maphash.Seed
+
+	contents map[string]content
+}
+
+// history reads the events of a path from the top of the work tree.
+func (m *Manager) history(ctx context.Context, path string) (*history, error) {
+	h := &history{byBlob: map[string][]int{}, contents: map[string]content{}, seed: maphash.MakeSeed()}
+	tips, err := m.store.Workspaces(ctx)
+	if err != nil && tips == nil {
+		return nil, err
+	}
+	f := finder{m: m, path: path, blobs: map[string]string{}, at: map[string]found{}}
+	for _, tip := range tips {
+		if err := f.workspace(ctx, h, tip); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(h.events, func(a, b *event) int {
+		return cmp.Or(cmp.Compare(a.version.Date, b.version.Date), cmp.Compare(a.version.Number, b.version.Number), strings.Compare(a.version.ID, b.version.ID))
+	})
+	for i, e := range h.events {
+		if e.blob != "" {
+			h.byBlob[e.blob] = append(h.byBlob[e.blob], i)
+		}
+	}
+	return h, nil
+}
+
+// A finder looks up the content at a path in versions of workspaces.
+type finder struct {
+	m     *Manager
+	path  string
+	blobs map[string]string // version of a resource and path in it → content
+	at    map[string]found  // version of a workspace → the content in it
+}
+
+// found is the content in a version, and whether it is in a directory outside of the work tree.
+type found struct {
+	blob      string
+	elsewhere bool
+}
+
+// workspace adds the events of a workspace.
+func (f *finder) workspace(ctx context.Context, h *history, tip domarkx.Version) error {
+	for v, err := range f.m.store.Versions(ctx, tip.ID) {
+		if err != nil {
+			return err
+		}
+		if _, seen := f.at[v.ID+" event"]; seen { // of a fork
+			continue
+		}
+		f.at[v.ID+" event"] = found{}
+		now, err := f.in(ctx, v.ID)
+		if err != nil {
+			return err
+		}
+		e := &event{version: v, workspace: tip.Workspace, blob: now.blob, elsewhere: now.elsewhere}
+		same := false
+		for i, parent := range v.Parents {
+			was, err := f.in(ctx, parent)
+			if errors.Is(err, domarkx.ErrNotFound) { // a shallow clone
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			same = same || was.blob == now.blob
+			if i == 0 {
+				e.before = was.blob
+			}
+		}
+		if !same && (now.blob != "" || e.before != "") {
+			h.events = append(h.events, e)
+		}
+	}
+	return nil
+}
+
+// in returns the content at the path in a version of a workspace.
+func (f *finder) in(ctx context.Context, id string) (found, error) {
+	if known, ok := f.at[id]; ok {
+		return known, nil
+	}
+	v, err := f.m.store.Version(ctx, id)
+	if err != nil {
+		return found{}, err
+	}
+	var best found
+	for _, r := range v.Resources {
+		for _, inside := range pathsIn(r.Config, f.path) {
+			key := r.Version + " " + inside
+			blob, known := f.blobs[key]
+			if !known {
+				if blob, err = f.m.store.FindFile(ctx, r.Version, inside); err != nil {
+					return found{}, err
+				}
+				f.blobs[key] = blob
+			}
+			if blob != "" && best.blob == "" {
+				_, inPlace := r.Config.Get("path")
+				best = found{blob, !inPlace}
+			}
+		}
+	}
+	f.at[id] = best
+	return best, nil
+}
+
+// pathsIn returns where a resource may have the file at a path of the work tree: for a resource in place
+// that path, for one with a directory of its own the path and what remains of it without its first
+// directories.
+func pathsIn(config domarkx.Value, at string) []string {
+	if place, ok := config.Get("path"); ok {
+		top := path.Clean(place.Text())
+		if top == "." {
+			return []string{at}
+		}
+		if inside, ok := strings.CutPrefix(at, top+"/"); ok {
+			return []string{inside}
+		}
+		return nil
+	}
+	paths := []string{at}
+	for rest := at; ; {
+		_, after, ok := strings.Cut(rest, "/")
+		if !ok {
+			return paths
+		}
+		paths, rest = append(paths, after), after
+	}
+}
+
+// content returns the lines of the content with that id. Binary and very large content has none.
+func (m *Manager) content(ctx context.Context, h *history, id string) (content, error) {
+	if c, ok := h.contents[id]; ok || id == "" {
+		return c, nil
+	}
+	opened, err := m.store.Content(ctx, id)
+	if err != nil {
+		return content{}, err
+	}
+	defer opened.Close()
+	c := content{id: id}
+	if opened.Size() <= MaxSize {
+		data := make([]byte, opened.Size())
+		if _, err := opened.ReadAt(data, 0); err != nil && len(data) > 0 && !isEnd(err) {
+			return content{}, err
+		}
+		c.lines = digests(h.seed, data)
+	}
+	h.contents[id] = c
+	return c, nil
+}

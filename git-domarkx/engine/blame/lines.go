@@ -1,0 +1,223 @@
+package blame
+
+import (
+	"bytes"
+	"crypto/sha1" //nolint:gosec // Git's ids of blobs
+	"encoding/hex"
+	"fmt"
+	"hash/maphash"
+)
+
+// splitLines splits a text after each LF.
+func splitLines(data []byte) [][]byte {
+	lines := make([][]byte, 0, bytes.Count(data, []byte{'\n'})+1)
+	for len(data) > 0 {
+		n := bytes.IndexByte(data, '\n') + 1
+		if n == 0 {
+			n = len(data)
+		}
+		lines = append(lines, data[:n])
+		data = data[n:]
+	}
+	return lines
+}
+
+// A content is a text as the digests of its lines, which do not include the ends of the lines.
+type content struct {
+	id    string // as in the versions of resources
+	lines []uint64
+}
+
+func contentOf(seed maphash.Seed, data []byte) content {
+	sum := sha1.New() //nolint:gosec // Git's ids of blobs
+	fmt.Fprintf(sum, "blob %d\x00", len(data))
+	sum.Write(data)
+	return content{id: hex.EncodeToString(sum.Sum(nil)), lines: digests(seed, data)}
+}
+
+func digests(seed maphash.Seed, data []byte) []uint64 {
+	lines := make([]uint64, 0, bytes.Count(data, []byte{'\n'})+1)
+	for len(data) > 0 {
+		line, rest, _ := bytes.Cut(data, []byte{'\n'})
+		lines = append(lines, maphash.Bytes(seed, bytes.TrimSuffix(line, []byte{'\r'})))
+		data = rest
+	}
+	return lines
+}
+
+// match returns for each line of b the number of the equal line of a that it corresponds to, or -1.
+func match(a, b []uint64) []int {
+	to := make([]int, len(b))
+	for i := range to {
+		to[i] = -1
+	}
+	matchRange(a, b, 0, 0, to, 0)
+	return to
+}
+
+// maxNested is the maximum nesting of ranges between anchors.
+const maxNested = 64
+
+// matchRange matches a range of lines. a and b begin at the lines ai and bi of the whole texts.
+func matchRange(a, b []uint64, ai, bi int, to []int, depth int) {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		to[bi] = ai
+		a, b, ai, bi = a[1:], b[1:], ai+1, bi+1
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		to[bi+len(b)-1] = ai + len(a) - 1
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if len(a) == 0 || len(b) == 0 || shortest(a, b, ai, bi, to) || depth > maxNested {
+		return
+	}
+	from, next := 0, 0
+	for _, p := range anchors(a, b) {
+		matchRange(a[from:p.a], b[next:p.b], ai+from, bi+next, to, depth+1)
+		to[bi+p.b] = ai + p.a
+		from, next = p.a+1, p.b+1
+	}
+	if from > 0 {
+		matchRange(a[from:], b[next:], ai+from, bi+next, to, depth+1)
+	}
+}
+
+// maxEdits bounds the insertions and deletions that shortest searches for.
+const maxEdits = 96
+
+// shortest finds a shortest edit script (Myers, "An O(ND) Difference Algorithm and Its Variations",
+// 1986). It reports false if that has more than maxEdits edits.
+func shortest(a, b []uint64, ai, bi int, to []int) bool {
+	const middle = maxEdits + 1
+	var far [2*maxEdits + 3]int // the furthest line of a on each diagonal, plus middle
+	var steps [maxEdits + 1][]int
+	for d := 0; d <= maxEdits; d++ {
+		steps[d] = append([]int(nil), far[middle-d-1:middle+d+2]...)
+		for k := -d; k <= d; k += 2 {
+			x := far[middle+k-1] + 1
+			if k == -d || k != d && far[middle+k-1] < far[middle+k+1] {
+				x = far[middle+k+1]
+			}
+			y := x - k
+			for x < len(a) && y < len(b) && a[x] == b[y] {
+				x, y = x+1, y+1
+			}
+			far[middle+k] = x
+			if k != len(a)-len(b) || x < len(a) {
+				continue
+			}
+			backtrack(steps[:d+1], len(a), len(b), func(x, y int) { to[bi+y] = ai + x })
+			return true
+		}
+	}
+	return false
+}
+
+// backtrack yields the pairs of equal lines on the way to the end. steps[d] has the furthest lines before
+// step d, of the diagonals from -d-1.
+func backtrack(steps [][]int, x, y int, pair func(x, y int)) {
+	for d := len(steps) - 1; d >= 0; d-- {
+		far := func(k int) int { return steps[d][k+d+1] }
+		k := x - y
+		before := k - 1
+		if k == -d || k != d && far(k-1) < far(k+1) {
+			before = k + 1
+		}
+		fromX := far(before)
+		fromY := fromX - before
+		if d == 0 {
+			fromX, fromY = 0, 0
+		}
+		for x > fromX && y > fromY {
+			x, y = x-1, y-1
+			pair(x, y)
+		}
+		if d > 0 {
+			x, y = fromX, fromY
+		}
+	}
+}
+
+type anchor struct{ a, b int }
+
+// anchors returns lines that occur once in each of both texts, in an order that both have: a longest such
+// sequence (patience diff).
+func anchors(a, b []uint64) []anchor {
+	type seen struct{ a, b, inA, inB int }
+	lines := make(map[uint64]*seen, len(a))
+	for i, h := range a {
+		s := lines[h]
+		if s == nil {
+			s = &seen{}
+			lines[h] = s
+		}
+		s.a = i
+		s.inA++
+	}
+	for i, h := range b {
+		if s := lines[h]; s != nil {
+			s.b = i
+			s.inB++
+		}
+	}
+	var ends []int // index in chain of the end of the best sequence of each length
+	var chain []struct {
+		anchor
+		before int
+	}
+	for i, h := range b {
+		s := lines[h]
+		if s == nil || s.inA != 1 || s.inB != 1 {
+			continue
+		}
+		low, high := 0, len(ends)
+		for low < high {
+			if mid := (low + high) / 2; chain[ends[mid]].a < s.a {
+				low = mid + 1
+			} else {
+				high = mid
+			}
+		}
+		before := -1
+		if low > 0 {
+			before = ends[low-1]
+		}
+		chain = append(chain, struct {
+			anchor
+			before int
+		}{anchor{s.a, i}, before})
+		if low == len(ends) {
+			ends = append(ends, 0)
+		}
+		ends[low] = len(chain) - 1
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	found := make([]anchor, len(ends))
+	for i, at := len(ends)-1, ends[len(ends)-1]; at >= 0; i, at = i-1, chain[at].before {
+		found[i] = chain[at].anchor
+	}
+	return found
+}
+
+// common returns how many lines a text has in common with lines counted in bag, in any order.
+func common(bag map[uint64]int, lines []uint64) int {
+	used := make(map[uint64]int, len(lines))
+	n := 0
+	for _, h := range lines {
+		if used[h] < bag[h] {
+			used[h]++
+			n++
+		}
+	}
+	return n
+}
+
+func bagOf(lines []uint64) map[uint64]int {
+	bag := make(map[uint64]int, len(lines))
+	for _, h := range lines {
+		bag[h]++
+	}
+	return bag
+}

@@ -1,0 +1,132 @@
+package blame
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// A committed line is a line as git blame describes it.
+type committed struct {
+	commit, path string
+	line         int // in that commit, from 0
+	date         int64
+}
+
+// ask looks up the lines without an origin in the commits that introduced them. The content that a commit
+// gave to the file is followed like that of the work tree.
+func (t *trace) ask(ctx context.Context, first, last int) error {
+	open := 0
+	for i := first - 1; i < last; i++ {
+		if !t.known[i] {
+			open++
+		}
+	}
+	if open == 0 {
+		return nil
+	}
+	lines, err := t.m.committed(ctx, t.path, first, last)
+	if err != nil || lines == nil {
+		return err
+	}
+	groups := map[[2]string][]place{}
+	var order [][2]string
+	for i := first - 1; i < last; i++ {
+		c, ok := lines[i]
+		if !ok || t.known[i] {
+			continue
+		}
+		t.found[i].Commit, t.found[i].Date = c.commit, c.date
+		key := [2]string{c.commit, c.path}
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], place{at: c.line, line: i})
+	}
+	for _, key := range order {
+		if err := t.commit(ctx, key[0], key[1], groups[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit follows lines of the content that a commit gave to a path.
+func (t *trace) commit(ctx context.Context, commit, path string, open []place) error {
+	data, err := t.m.git.Run(ctx, nil, "cat-file", "blob", commit+":"+path)
+	if err != nil || len(data) > MaxSize {
+		return ctx.Err() // a submodule, or an object that a partial clone does not have
+	}
+	past := t.past
+	if path != t.path { // the file had another name then
+		if past, err = t.m.history(ctx, path); err != nil {
+			return err
+		}
+	}
+	there := &trace{m: t.m, past: past, path: path, found: t.found, known: t.known, from: t.from}
+	now := contentOf(past.seed, data)
+	for _, p := range open {
+		if p.at >= len(now.lines) {
+			return nil
+		}
+	}
+	return there.follow(ctx, now, len(past.events), open)
+}
+
+// committed runs git blame. It returns nil for a file that is in no commit.
+func (m *Manager) committed(ctx context.Context, path string, first, last int) (map[int]committed, error) {
+	out, err := m.git.Run(ctx, nil, "-C", m.git.WorkTree, "-c", "blame.ignoreRevsFile=", "blame", "--line-porcelain", "-L", strconv.Itoa(first)+","+strconv.Itoa(last), "--", path)
+	var failed *gitcmd.Error
+	if errors.As(err, &failed) && failed.Code == 128 && ctx.Err() == nil {
+		return nil, nil // the file is in no commit, or there is none
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines := map[int]committed{}
+	var c committed
+	at := 0
+	scan := bufio.NewScanner(bytes.NewReader(out))
+	scan.Buffer(nil, MaxSize+1)
+	head := true
+	for scan.Scan() {
+		line := scan.Text()
+		fields := strings.Fields(line)
+		switch {
+		case head && len(fields) >= 3:
+			c = committed{commit: fields[0]}
+			n, err := strconv.Atoi(fields[1])
+			to, err2 := strconv.Atoi(fields[2])
+			if err := errors.Join(err, err2); err != nil {
+				return nil, err
+			}
+			c.line, at, head = n-1, to-1, false
+		case strings.HasPrefix(line, "\t"):
+			if strings.Trim(c.commit, "0") != "" {
+				lines[at] = c
+			}
+			head = true
+		case strings.HasPrefix(line, "committer-time "):
+			c.date, _ = strconv.ParseInt(fields[1], 10, 64)
+		case strings.HasPrefix(line, "filename "):
+			c.path = unquote(strings.TrimPrefix(line, "filename "))
+		}
+	}
+	return lines, scan.Err()
+}
+
+// unquote undoes Git's quoting of unusual names.
+func unquote(name string) string {
+	if !strings.HasPrefix(name, `"`) {
+		return name
+	}
+	if plain, err := strconv.Unquote(name); err == nil {
+		return plain
+	}
+	return name
+}

@@ -1,0 +1,162 @@
+package blame
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+func isEnd(err error) bool { return errors.Is(err, io.EOF) }
+
+// A place is a line of a text, and the line of the file that came from it.
+type place struct{ at, line int }
+
+// A trace follows the lines of a file through the history.
+type trace struct {
+	m     *Manager
+	past  *history
+	path  string
+	found []Origin
+	known []bool // whether an origin was found
+	from  authors
+}
+
+// follow finds the origins of lines of a text. The events that count are those before limit.
+func (t *trace) follow(ctx context.Context, now content, limit int, open []place) error {
+	for len(open) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		i := t.made(now.id, limit)
+		if i < 0 || t.past.events[i].isPerson() {
+			var err error
+			if limit, now, open, err = t.nearest(ctx, now, i, limit, open); err != nil {
+				return err
+			}
+			if limit < 0 {
+				return nil
+			}
+			continue
+		}
+		e := t.past.events[i]
+		old, err := t.m.content(ctx, t.past, e.before)
+		if err != nil {
+			return err
+		}
+		to := match(old.lines, now.lines)
+		rest := open[:0]
+		var written []int
+		for _, p := range open {
+			if to[p.at] >= 0 {
+				rest = append(rest, place{to[p.at], p.line})
+			} else {
+				written = append(written, p.line)
+			}
+		}
+		if len(written) > 0 {
+			origin, err := t.origin(ctx, i)
+			if err != nil {
+				return err
+			}
+			for _, line := range written {
+				t.found[line], t.known[line] = origin, true
+			}
+		}
+		now, open, limit = old, rest, i
+	}
+	return nil
+}
+
+// made returns the index of the event before limit that first made a content, or -1. If a person made it
+// while other sessions were at work, the event of such a session counts: its version may have been taken
+// later.
+func (t *trace) made(id string, limit int) int {
+	first := -1
+	for _, i := range t.past.byBlob[id] {
+		if i >= limit {
+			break
+		}
+		e := t.past.events[i]
+		if first < 0 {
+			first = i
+		}
+		if !e.isPerson() {
+			if f := t.past.events[first]; f.isPerson() && len(f.version.Shared) == 0 {
+				return first
+			}
+			return i
+		}
+	}
+	return first
+}
+
+// nearest continues with the content that is closest to a text, among those that the workspaces had just
+// before the event with index i, or among all if i < 0. Lines that differ are a person's: they are left
+// without an origin. It returns a limit of -1 if there is no such content.
+func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []place) (int, content, []place, error) {
+	candidates := t.candidates(i, limit)
+	best, most := -1, 0
+	var closest content
+	bag := bagOf(now.lines)
+	for _, c := range candidates {
+		other, err := t.m.content(ctx, t.past, t.past.events[c].blob)
+		if err != nil {
+			return 0, now, nil, err
+		}
+		equal := common(bag, other.lines)
+		if t.past.events[c].elsewhere && 2*equal < min(len(other.lines), len(now.lines)) {
+			continue
+		}
+		if n := 2*equal - len(other.lines); best < 0 || n > most {
+			best, most, closest = c, n, other
+		}
+	}
+	unclear := i >= 0 && len(t.past.events[i].version.Shared) > 0
+	if best < 0 {
+		t.leave(open, unclear, i)
+		return -1, now, nil, nil
+	}
+	to := match(closest.lines, now.lines)
+	var rest, gone []place
+	for _, p := range open {
+		if to[p.at] >= 0 {
+			rest = append(rest, place{to[p.at], p.line})
+		} else {
+			gone = append(gone, p)
+		}
+	}
+	t.leave(gone, unclear, i)
+	return best + 1, closest, rest, nil
+}
+
+// leave gives lines up: they are a person's, or it is unclear whose.
+func (t *trace) leave(gone []place, unclear bool, i int) {
+	if !unclear {
+		return
+	}
+	v := t.past.events[i].version
+	for _, p := range gone {
+		t.found[p.line], t.known[p.line] = Origin{Source: Unclear, Message: -1, Date: v.Date, Version: v.ID}, true
+	}
+}
+
+// candidates returns the indexes of events whose contents can be the past of a text: the last one of each
+// workspace before the event with index i, or all before limit if i < 0.
+func (t *trace) candidates(i, limit int) []int {
+	var list []int
+	last := map[string]bool{}
+	if i >= 0 {
+		limit = i
+	}
+	for c := limit - 1; c >= 0; c-- {
+		e := t.past.events[c]
+		if i >= 0 && last[e.workspace] {
+			continue
+		}
+		last[e.workspace] = true
+		if e.blob != "" {
+			list = append(list, c)
+		}
+	}
+	return list
+}

@@ -1,0 +1,132 @@
+package codec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Trailers of versions that were taken of a work tree in which other programs work.
+const (
+	trailerObserved = "Domarkx-Observed"
+	trailerLate     = "Domarkx-Late"
+	trailerShared   = "Domarkx-Shared"
+)
+
+// Limits of what an observation names.
+const (
+	MaxShared  = 100
+	MaxCalls   = 1000
+	MaxLeftOut = 100
+)
+
+// CleanObservation returns an observation that can be stored: with valid UTF-8, and within the limits.
+func CleanObservation(o domarkx.Observation) *domarkx.Observation {
+	o.Branch = strings.ToValidUTF8(o.Branch, "\ufffd")
+	o.Calls = slices.Clone(o.Calls[:min(len(o.Calls), MaxCalls)])
+	for i := range o.Calls {
+		o.Calls[i] = strings.ToValidUTF8(o.Calls[i], "\ufffd")
+	}
+	if n := len(o.LeftOut) - MaxLeftOut; n > 0 {
+		o.More += n
+	}
+	o.LeftOut = slices.Clone(o.LeftOut[:min(len(o.LeftOut), MaxLeftOut)])
+	for i := range o.LeftOut {
+		o.LeftOut[i].Path = strings.ToValidUTF8(o.LeftOut[i].Path, "\ufffd")
+	}
+	return &o
+}
+
+func observationValue(o *domarkx.Observation) domarkx.Value {
+	var members []domarkx.Member
+	add := func(name string, v domarkx.Value, some bool) {
+		if some {
+			members = append(members, domarkx.Member{Name: name, Value: v})
+		}
+	}
+	add("head", domarkx.StringValue(o.Head), o.Head != "")
+	add("branch", domarkx.StringValue(o.Branch), o.Branch != "")
+	add("calls", textsValue(o.Calls), len(o.Calls) > 0)
+	files := make([]domarkx.Value, len(o.LeftOut))
+	for i, f := range o.LeftOut {
+		files[i] = domarkx.ObjectValue(domarkx.Member{Name: "path", Value: domarkx.StringValue(f.Path)}, domarkx.Member{Name: "reason", Value: domarkx.StringValue(f.Reason)})
+	}
+	add("left_out", domarkx.ArrayValue(files...), len(files) > 0)
+	add("more", domarkx.NumberValue(strconv.Itoa(o.More)), o.More > 0)
+	return domarkx.ObjectValue(members...)
+}
+
+func textsValue(texts []string) domarkx.Value {
+	values := make([]domarkx.Value, len(texts))
+	for i, text := range texts {
+		values[i] = domarkx.StringValue(text)
+	}
+	return domarkx.ArrayValue(values...)
+}
+
+// decodeObserved decodes the trailers of an observed version.
+func decodeObserved(v *domarkx.Version, t *trailers) {
+	if text, ok := t.values[trailerObserved]; ok {
+		if v.Observed = parseObservation(text); v.Observed == nil {
+			t.fail(trailerObserved, "an observation")
+		}
+	}
+	if text, ok := t.values[trailerLate]; ok {
+		if v.Late = text == "true"; !v.Late {
+			t.fail(trailerLate, "true")
+		}
+	}
+	if text, ok := t.values[trailerShared]; ok {
+		if v.Shared = parseTexts(text, MaxShared); v.Shared == nil || !slices.IsSorted(v.Shared) {
+			t.fail(trailerShared, "names in ascending order")
+		}
+	}
+}
+
+// parseTexts parses an array of at most that many strings in canonical form; nil if it is not one.
+func parseTexts(text string, most int) []string {
+	v, err := domarkx.ParseValue([]byte(text))
+	if err != nil || v.Kind() != domarkx.Array || len(v.Items()) == 0 || len(v.Items()) > most {
+		return nil
+	}
+	texts := textsOf(v)
+	if textsValue(texts).JSON() != text {
+		return nil
+	}
+	return texts
+}
+
+func textsOf(v domarkx.Value) []string {
+	var texts []string
+	for _, item := range v.Items() {
+		texts = append(texts, item.Text())
+	}
+	return texts
+}
+
+// parseObservation parses the trailer of an observation; nil if it is not in canonical form.
+func parseObservation(text string) *domarkx.Observation {
+	v, err := domarkx.ParseValue([]byte(text))
+	if err != nil || v.Kind() != domarkx.Object {
+		return nil
+	}
+	member := func(name string) domarkx.Value {
+		m, _ := v.Get(name)
+		return m
+	}
+	o := &domarkx.Observation{Head: member("head").Text(), Branch: member("branch").Text(), Calls: textsOf(member("calls"))}
+	for _, item := range member("left_out").Items() {
+		path, _ := item.Get("path")
+		reason, _ := item.Get("reason")
+		o.LeftOut = append(o.LeftOut, domarkx.LeftOut{Path: path.Text(), Reason: reason.Text()})
+	}
+	if more := member("more"); more.Kind() == domarkx.Number {
+		o.More, _ = strconv.Atoi(more.Text())
+	}
+	if len(o.Calls) > MaxCalls || len(o.LeftOut) > MaxLeftOut || observationValue(o).JSON() != text {
+		return nil
+	}
+	return o
+}

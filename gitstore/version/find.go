@@ -1,0 +1,38 @@
+package version
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// Find returns the id of the content of a regular file in a version, for [Store.Content]. It returns ""
+// if the version has no regular file at that path. It reads only the trees on the path.
+func (s Store) Find(version, path string) (string, error) {
+	id, err := odb.ParseID(version)
+	if err != nil {
+		return "", err
+	}
+	for {
+		name, rest, below := strings.Cut(path, "/")
+		if checkName(name) != nil {
+			return "", nil
+		}
+		entries, err := s.db.Tree(id)
+		if err != nil {
+			return "", fmt.Errorf("version %s: %w", version, err)
+		}
+		entry := odb.FindEntry(entries, treeName(name, false))
+		switch {
+		case entry.ID.IsZero(), below != entry.IsTree():
+			return "", nil
+		case below:
+			id, path = entry.ID, rest
+			continue
+		case entry.Mode == odb.ModeSymlink:
+			return "", nil
+		}
+		return contentID(entry.ID, odb.FindEntry(entries, chunksPrefix+escapeName(name)).ID), nil
+	}
+}
