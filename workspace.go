@@ -32,7 +32,7 @@ type Version struct {
 	Resources []ResourceVersion // in the order of the document; nil where only the commit was read
 }
 
-// An Observation says what a version that was taken of a work tree was taken of.
+// An Observation describes the work tree at the time when a version of it was taken.
 type Observation struct {
 	Head    string   // the commit of HEAD; "" if there is none
 	Branch  string   // the short name of the branch; "" if HEAD is detached

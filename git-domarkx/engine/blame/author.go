@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// authors caches what is known about sessions and versions.
+// authors caches sessions and the origins of versions.
 type authors struct {
 	sessions map[string]*session
 	users    map[string][]string // workspace → sessions attached to it
@@ -28,7 +28,7 @@ type session struct {
 	byLink  map[string]int // version → the last message that links it
 }
 
-// origin returns who made the content of an event that is no person's.
+// origin returns who made the content of an event that no person made.
 func (t *trace) origin(ctx context.Context, i int) (Origin, error) {
 	if known, ok := t.from.origins[i]; ok {
 		return known, nil
@@ -50,8 +50,8 @@ func (t *trace) origin(ctx context.Context, i int) (Origin, error) {
 	return o, nil
 }
 
-// decide returns which session made the content of a version, while turns of several overlapped: the one
-// of which alone a call names the path.
+// decide returns the session that made the content of a version, while turns of several overlapped: the only one
+// with a call that names the path.
 func (t *trace) decide(ctx context.Context, i int, own Origin, touches bool) (Origin, error) {
 	e := t.past.events[i]
 	var named []Origin

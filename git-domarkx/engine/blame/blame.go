@@ -2,7 +2,7 @@
 //
 // It rests on content and not on commits of the work tree, so a rebase, a squash or a cherry-pick
 // changes nothing. The versions of workspaces say which call or turn left which content at a path. A
-// text of which a version has exactly the content is followed back through these versions; any other
+// text that is exactly the content in a version is followed back through these versions; any other
 // text is compared with the version that is closest to it, and lines that differ are a person's.
 // Lines that no version explains are looked up in the commit of git blame that introduced them, and
 // the content of that commit is followed in the same way.

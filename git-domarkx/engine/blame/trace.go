@@ -92,7 +92,7 @@ func (t *trace) made(id string, limit int) int {
 
 // nearest continues with the content that is closest to a text, among those that the workspaces had just
 // before the event with index i, or among all if i < 0. Lines that differ are a person's: they are left
-// without an origin. It returns a limit of -1 if there is no such content.
+// without an origin. It returns a limit of -1 if none exists.
 func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []place) (int, content, []place, error) {
 	candidates := t.candidates(i, limit)
 	best, most := -1, 0
