@@ -12,6 +12,7 @@ type agentCmd struct {
 	Import agentImportCmd `cmd:"" help:"Import the transcripts of conversations in this repository."`
 	Resume agentResumeCmd `cmd:"" help:"Go on with a session in a coding agent."`
 	Watch  agentWatchCmd  `cmd:"" help:"Record the conversations in this repository as they happen."`
+	Hook   agentHookCmd   `cmd:"" help:"Notify the process that records; agents run it as a hook."`
 	Pause  agentPauseCmd  `cmd:"" help:"Stop recording until watch goes on."`
 }
 

@@ -21,6 +21,9 @@ type stdio struct {
 // run runs one command line and returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, std stdio) int {
 	setGCPercent(getenv, 400)
+	if isHook(args) {
+		return runHook(args, getenv, std.in)
+	}
 	ctx, signals, stop := untilSignal(ctx)
 	defer stop()
 	var line commandLine

@@ -50,9 +50,12 @@ func (inv *invocation) watchHere(dir string) error {
 	if err == nil {
 		watcher, err = inv.newWatcher(dir, mode == "")
 	}
+	if err == nil && mode != "" {
+		err = os.Chdir("/") // do not keep the user's directory busy
+	}
 	if err != nil {
 		report("git-domarkx: " + err.Error())
-		return err
+		return errors.Join(err, lock.Release())
 	}
 	err = watcher.Run(inv.ctx, func() { report(watching) })
 	return errors.Join(err, lock.Release())

@@ -64,8 +64,13 @@ func Acquire(ctx context.Context, dir string) (*Lock, error) {
 	return &Lock{file}, nil
 }
 
-// Release releases the lock.
-func (l *Lock) Release() error { return l.file.Close() }
+// Release releases the lock, if there is one.
+func (l *Lock) Release() error {
+	if l == nil {
+		return nil
+	}
+	return l.file.Close()
+}
 
 // Running returns the watcher of a repository, if one runs.
 func Running(dir string) (Process, bool) {

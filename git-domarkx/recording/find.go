@@ -1,0 +1,67 @@
+package recording
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// FindRepository returns the common directory of the innermost repository around a directory, and
+// the top of its main work tree, or of the one around the directory if there is none. It runs
+// nothing, so that hooks are fast, and ignores Git's variables, which agents set for other purposes.
+func FindRepository(dir string) (commonDir, tree string, ok bool) {
+	if !filepath.IsAbs(dir) {
+		return "", "", false
+	}
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if gitDir, found := gitDirAt(at); found {
+			commonDir = commonOf(gitDir)
+			if filepath.Base(commonDir) == ".git" {
+				return commonDir, filepath.Dir(commonDir), true
+			}
+			return commonDir, at, true
+		}
+		if at == filepath.Dir(at) {
+			return "", "", false
+		}
+	}
+}
+
+// gitDirAt returns the Git directory of the work tree whose top is a directory
+// (gitrepository-layout(5)).
+func gitDirAt(top string) (string, bool) {
+	path := filepath.Join(top, ".git")
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", false
+	}
+	if info.IsDir() {
+		_, err := os.Stat(filepath.Join(path, "HEAD"))
+		return path, err == nil
+	}
+	data, err := readRegular(path, 8192)
+	if err != nil {
+		return "", false
+	}
+	target, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
+	if !ok {
+		return "", false
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(top, target)
+	}
+	return filepath.Clean(target), true
+}
+
+// commonOf returns the common directory of a Git directory.
+func commonOf(gitDir string) string {
+	data, err := readRegular(filepath.Join(gitDir, "commondir"), 8192)
+	if err != nil {
+		return gitDir
+	}
+	common := strings.TrimRight(string(data), "\r\n")
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(gitDir, common)
+	}
+	return filepath.Clean(common)
+}
