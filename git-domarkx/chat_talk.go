@@ -114,7 +114,7 @@ func (t *talk) turn(message *string) error {
 	ctx, cancel := context.WithCancelCause(t.inv.ctx)
 	defer cancel(nil)
 	restore := t.inv.signals.handle(func(s os.Signal) bool {
-		if s != os.Interrupt || ctx.Err() != nil {
+		if s != os.Interrupt {
 			return false
 		}
 		cancel(signalError{syscall.SIGINT})

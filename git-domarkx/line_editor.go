@@ -27,12 +27,18 @@ type lineEditor struct {
 
 func newLineEditor(inv *invocation) *lineEditor {
 	e := &lineEditor{in: inv.in.(*os.File), out: inv.out.file, width: inv.out.width}
+	e.reset()
+	return e
+}
+
+// reset starts a terminal. The library's returns the end of the input for ever once a line ended
+// with Ctrl-C or Ctrl-D.
+func (e *lineEditor) reset() {
 	e.terminal = term.NewTerminal(struct {
 		io.Reader
 		io.Writer
 	}{e, e.out}, "")
 	e.terminal.History = &e.history
-	return e
 }
 
 // Read reads what is typed, and notices Ctrl-C, which the terminal library does not tell from
@@ -117,6 +123,7 @@ func (e *lineEditor) line(ctx context.Context, prompt string, paste bool) (strin
 	case r := <-done:
 		if errors.Is(r.err, io.EOF) {
 			io.WriteString(e.out, "\r\n")
+			e.reset()
 			if e.interrupted.Load() {
 				return "", errInterrupt
 			}

@@ -17,29 +17,38 @@ func (e signalError) Error() string { return fmt.Sprintf("ended by signal: %v", 
 // A signalWatch cancels the context of a command when the program is interrupted or
 // terminated.
 type signalWatch struct {
+	signals chan os.Signal
+
 	mu      sync.Mutex
 	handler func(os.Signal) bool // nil if signals end the command
+	ended   bool                 // whether a signal has ended the command
 }
 
-// handle makes a function decide about signals until the returned function is called. A
+func (w *signalWatch) notify() { signal.Notify(w.signals, os.Interrupt, syscall.SIGTERM) }
+
+// handle makes a function decide about the next signal until the returned function is called. If
+// it returns true, the command goes on, and the signal after it kills the program as usual. A
 // signal for which it returns false ends the command.
 func (w *signalWatch) handle(handler func(os.Signal) bool) (restore func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before := w.handler
 	w.handler = handler
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.handler = before
+		w.handler = nil
+		if !w.ended {
+			w.notify()
+		}
 	}
 }
 
 func (w *signalWatch) handles(s os.Signal) bool {
 	w.mu.Lock()
-	handler := w.handler
-	w.mu.Unlock()
-	return handler != nil && handler(s)
+	defer w.mu.Unlock()
+	signal.Stop(w.signals)
+	w.ended = w.handler == nil || !w.handler(s)
+	return !w.ended
 }
 
 // untilSignal returns a context that the first interrupt or termination signal cancels,
@@ -47,18 +56,16 @@ func (w *signalWatch) handles(s os.Signal) bool {
 // is not handled: when the reader of the output leaves, the program ends silently.
 func untilSignal(parent context.Context) (context.Context, *signalWatch, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	watch := &signalWatch{signals: make(chan os.Signal, 1)}
+	watch.notify()
 	done := make(chan struct{})
-	watch := &signalWatch{}
 	go func() {
 		for {
 			select {
-			case s := <-signals:
+			case s := <-watch.signals:
 				if watch.handles(s) {
 					continue
 				}
-				signal.Stop(signals)
 				cancel(signalError{s.(syscall.Signal)})
 			case <-done:
 			}
@@ -66,7 +73,7 @@ func untilSignal(parent context.Context) (context.Context, *signalWatch, func())
 		}
 	}()
 	return ctx, watch, func() {
-		signal.Stop(signals)
+		signal.Stop(watch.signals)
 		close(done)
 		cancel(nil)
 	}

@@ -75,6 +75,7 @@ type Server struct {
 	requests []Request
 	refused  []string
 	surplus  int // requests after the end of the script
+	left     int // stalled streams whose client left
 	issued   issued
 }
 
@@ -130,6 +131,13 @@ func (s *Server) Refused() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.refused...)
+}
+
+// Left returns how many clients left a stalled stream so far.
+func (s *Server) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left
 }
 
 // Items returns the raw items of the answers so far, as they have to come back.
@@ -291,6 +299,9 @@ func (s *Server) broken(w http.ResponseWriter, r *http.Request, d dialect, reply
 		}
 	case Stall:
 		<-r.Context().Done()
+		s.mu.Lock()
+		s.left++
+		s.mu.Unlock()
 	case Invalid:
 		send(w, event{"", `{"type": "content_block_delta", "delta": {`})
 	case Overloaded:
