@@ -42,6 +42,7 @@ type commandLine struct {
 	Validate validateCmd `cmd:"" group:"read" help:"Say whether documents are well formed."`
 	List     listCmd     `cmd:"" group:"read" help:"List the sessions."`
 	Status   statusCmd   `cmd:"" group:"read" help:"Say what is live, unsaved, untrusted, ahead or behind."`
+	Search   searchCmd   `cmd:"" group:"read" help:"Find messages by words, texts or regular expressions."`
 	Show     showCmd     `cmd:"" group:"read" help:"Print a session, an older snapshot of it or one message."`
 	Log      logCmd      `cmd:"" group:"read" help:"List the snapshots or the messages of a session."`
 	Diff     diffCmd     `cmd:"" group:"read" help:"Show what differs between two snapshots."`

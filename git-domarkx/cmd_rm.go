@@ -1,6 +1,11 @@
 package main
 
-import "github.com/domarkx/domarkx"
+import (
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/search"
+)
 
 type rmCmd struct {
 	sessionsOption
@@ -37,7 +42,11 @@ func (c *rmCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	return c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
+	err = c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
 		return opened.turns.Remove(inv.ctx, name, inv.loss(c.Force))
 	})
+	if forgotten := search.Forget(inv.ctx, opened.store); forgotten != nil {
+		inv.warn(fmt.Errorf("the texts are still in the search index: %w", forgotten))
+	}
+	return err
 }

@@ -10,6 +10,7 @@ const (
 	red   style = "\x1b[31m"
 	green style = "\x1b[32m"
 	cyan  style = "\x1b[36m"
+	match style = "\x1b[1;31m" // as git grep
 )
 
 // color returns a function that applies a style to text, or leaves the text unchanged if

@@ -12,6 +12,11 @@ import (
 
 // walk calls visit with each leaf of a conversation of that many messages, in order.
 func (r reader) walk(ctx context.Context, conversation odb.ID, messages int, visit func(number int, leaf odb.ID) error) error {
+	return r.walkExcept(ctx, conversation, messages, func(odb.ID) bool { return false }, visit)
+}
+
+// walkExcept is walk without the directories for which skip returns true.
+func (r reader) walkExcept(ctx context.Context, conversation odb.ID, messages int, skip func(odb.ID) bool, visit func(number int, leaf odb.ID) error) error {
 	if messages == 0 && conversation.IsZero() {
 		return nil
 	}
@@ -22,6 +27,9 @@ func (r reader) walk(ctx context.Context, conversation odb.ID, messages int, vis
 	level = func(depth, first int, id odb.ID) error {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if skip(id) {
+			return nil
 		}
 		if depth == len(spans)-1 {
 			return visit(leafOf(first), id)

@@ -33,7 +33,7 @@ var arrows = []arrow{
 	{"git-domarkx/agents", []string{".", "format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
 	{"git-domarkx/transcripts", []string{"."}, "where agents keep their files has nothing to do with Git"},
 	{"git-domarkx/recording", []string{".", "git-domarkx/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
-	{"git-domarkx/engine", []string{".", "format", "gitstore", "plugins/.", "plugins/dirversion", "fusefs/drafts"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
+	{"git-domarkx/engine", []string{".", "format", "gitstore", "plugins/.", "plugins/dirversion", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
 }
 
 type arrow struct {

@@ -41,6 +41,11 @@ const (
 	NotDatabase = lib.SQLITE_NOTADB
 	Denied      = lib.SQLITE_AUTH
 	TooBig      = lib.SQLITE_TOOBIG
+	Constraint  = lib.SQLITE_CONSTRAINT
+	CannotOpen  = lib.SQLITE_CANTOPEN
+	ReadFailed  = lib.SQLITE_IOERR
+	Mismatch    = lib.SQLITE_MISMATCH
+	ReadOnly    = lib.SQLITE_READONLY
 )
 
 // A Conn is a connection to a database.

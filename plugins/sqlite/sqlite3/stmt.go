@@ -52,6 +52,19 @@ func (s *Stmt) Close() error {
 	return nil
 }
 
+// Reset makes the statement ready to run again, with the same parameters.
+func (s *Stmt) Reset() {
+	lib.Xsqlite3_reset(s.c.tls, s.p) // returns the result of the last step again
+}
+
+// Int returns the value of a column in the row as an integer.
+func (s *Stmt) Int(i int) int64 {
+	return int64(lib.Xsqlite3_column_int64(s.c.tls, s.p, int32(i)))
+}
+
+// Float returns the value of a column in the row as a floating-point number.
+func (s *Stmt) Float(i int) float64 { return lib.Xsqlite3_column_double(s.c.tls, s.p, int32(i)) }
+
 // ReadOnly reports whether the statement does not change the database.
 func (s *Stmt) ReadOnly() bool { return lib.Xsqlite3_stmt_readonly(s.c.tls, s.p) != 0 }
 

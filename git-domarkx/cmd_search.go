@@ -1,0 +1,194 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/search"
+)
+
+type searchCmd struct {
+	jsonOption
+	Fixed   bool     `short:"F" name:"fixed-strings" xor:"kind" help:"Search for the text as it is, not for words."`
+	Regexp  bool     `short:"e" name:"regexp" xor:"kind" help:"Search by a regular expression (RE2)."`
+	Role    string   `enum:"user,assistant," default:"" placeholder:"ROLE" help:"Find only messages of this role: user or assistant."`
+	Model   string   `placeholder:"MODEL" help:"Find only messages of this model, a name or glob."`
+	Tool    string   `placeholder:"TOOL" help:"Find only messages that call this tool, a name or glob; RESOURCE__TOOL is that of one resource."`
+	Path    string   `placeholder:"GLOB" help:"Find only messages with calls that name such a path; the end of it is enough (main.go, src/*.go, src/**)."`
+	Session []string `sep:"none" placeholder:"PATTERN" help:"Search only sessions whose name matches, as for list; may be repeated."`
+	Tag     string   `placeholder:"TAG" help:"Search only sessions with this tag."`
+	Since   string   `placeholder:"DATE" help:"Find only messages from then on: 2w (hours h, days d, weeks w, months m, years y ago), 2026-11-01 or 2026-11-01T12:00."`
+	Until   string   `placeholder:"DATE" help:"Find only messages until then; a day is included."`
+	History bool     `help:"Find also texts that were replaced; they are named NAME@OID#K."`
+	Limit   *int     `short:"n" placeholder:"N" help:"Show at most N messages; 0 for all. On a terminal, 100 unless this is given."`
+	Query   []string `arg:"" name:"QUERY" help:"What to search for; several arguments are joined by spaces."`
+}
+
+func (searchCmd) row() any { return []searchRow{} }
+
+type searchRow struct {
+	Message  string    `json:"message" head:"MESSAGE" doc:"the message, as NAME#K"`
+	Session  string    `json:"session" doc:"the name of the session"`
+	Index    int       `json:"index" doc:"the K of NAME#K"`
+	Snapshot oidField  `json:"oid,omitempty" doc:"the snapshot that has the text, if it was replaced since (with --history)"`
+	Date     timeField `json:"date" head:"DATE" doc:"when the text was written"`
+	Role     string    `json:"role" head:"ROLE" doc:"user or assistant"`
+	Model    string    `json:"model,omitempty" doc:"the model that wrote it"`
+	Snippet  string    `json:"snippet" head:"SNIPPET" doc:"one line of the text, around the match"`
+}
+
+func (searchCmd) Help() string {
+	return `
+Finds messages by what they say, call and get as results, in all sessions. A message that
+several sessions share is shown once for each.
+
+A query is words, which must all be in a message: git domarkx search rate limit. The best matches
+come first. Case and accents do not matter.
+
+    "rate limit"       the words side by side (quote the quotes: '"rate limit"')
+    limit*             words that begin with limit
+    NOT limit          not this word; also before a phrase
+    rate OR quota      one of both; a b OR c means (a b) or c
+    getUser            also a part of getUserByID; user is in it too, and in snake_user
+    限制               any run of Chinese, Japanese or Korean characters
+
+With -F and -e all texts are read, and the newest messages come first. Case matters; (?i) before
+a regular expression ignores it. ^ and $ match at lines. Strings in calls and results
+are searched as they are, without the escapes of JSON.
+
+The index is .git/domarkx/search.db. It is brought up to date by each search, and can be
+removed at any time. Each message is indexed once.
+
+## Output
+
+    NAME#K  DATE  ROLE  SNIPPET
+
+On a terminal the snippet is on a line of its own, with the matches highlighted.
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (searchCmd) ExitOne() string { return "Nothing was found." }
+
+// Run searches.
+func (c *searchCmd) Run(inv *invocation) error {
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	q := search.Query{Text: strings.Join(c.Query, " "), Role: domarkx.Role(c.Role), Model: c.Model, Tool: c.Tool, Path: c.Path, History: c.History}
+	if c.Limit != nil {
+		if q.Limit = *c.Limit; q.Limit < 0 {
+			return usagef("--limit is negative")
+		}
+	}
+	switch {
+	case c.Fixed:
+		q.Kind = search.Fixed
+	case c.Regexp:
+		q.Kind = search.Regexp
+	}
+	if err := search.Check(q); err != nil {
+		return usagef("%v", err)
+	}
+	return c.find(inv, opened, q)
+}
+
+const terminalHits = 100
+
+func (c *searchCmd) find(inv *invocation, opened source, q search.Query) error {
+	var err error
+	if q.Since, q.Until, err = period(c.Since, c.Until); err != nil {
+		return err
+	}
+	if len(c.Session) > 0 || c.Tag != "" {
+		if q.Sessions, err = matchingSessions(inv, opened.sessions, c.Session, c.Tag); err != nil {
+			return err
+		}
+	}
+	cut := inv.out.tty && c.Limit == nil && !c.JSON
+	if cut {
+		q.Limit = terminalHits + 1
+	}
+	p := inv.progress()
+	hits, err := search.Find(inv.ctx, opened.store, q, search.Options{Warn: inv.warn, Progress: func(n int) {
+		if n%100 == 0 {
+			p.report("Indexing messages", int64(n), 0)
+		}
+	}})
+	p.finish()
+	if err != nil {
+		return err
+	}
+	more := cut && len(hits) > terminalHits
+	if more {
+		hits = hits[:terminalHits]
+	}
+	if err := c.print(inv, hits); err != nil {
+		return err
+	}
+	if more && !inv.opts.Quiet {
+		fmt.Fprintln(inv.err, "There are more; --limit 0 shows all.")
+	}
+	if len(hits) == 0 {
+		return errNo
+	}
+	return nil
+}
+
+// print prints the hits; on a terminal with the matches highlighted.
+func (c *searchCmd) print(inv *invocation, hits []search.Hit) error {
+	if c.JSON || !inv.out.tty {
+		rows := make([]searchRow, len(hits))
+		for i, h := range hits {
+			rows[i] = searchRow{Message: messageName(h), Session: h.Session, Index: h.K, Snapshot: oidField(h.Snapshot), Date: timeField(h.Date), Role: string(h.Role), Model: h.Model, Snippet: h.Snippet}
+		}
+		return printResults(inv, c.JSON, rows)
+	}
+	paint := inv.color()
+	for _, h := range hits {
+		if h.Snapshot != "" {
+			h.Snapshot = h.Snapshot[:10]
+		}
+		var line strings.Builder
+		last := 0
+		for _, m := range h.Matches {
+			line.WriteString(visibleLine(h.Snippet[last:m[0]]) + paint(match, visibleLine(h.Snippet[m[0]:m[1]])))
+			last = m[1]
+		}
+		line.WriteString(visibleLine(h.Snippet[last:]))
+		_, err := fmt.Fprintf(inv.out, "%s  %s  %s\n  %s\n", paint(cyan, visibleLine(messageName(h))), date(h.Date).person, h.Role, line.String())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// matchingSessions returns the names of the sessions that match.
+func matchingSessions(inv *invocation, sessions *engine.SessionManager, patterns []string, tag string) (map[string]bool, error) {
+	list, err := sessions.List(inv.ctx)
+	if list == nil && err != nil {
+		return nil, err
+	}
+	if list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: patterns, Tag: tag, Sort: "name"}); err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, info := range list {
+		names[info.Name] = true
+	}
+	return names, nil
+}
+
+// messageName returns the name of a message that was found.
+func messageName(h search.Hit) string {
+	name := h.Session
+	if h.Snapshot != "" {
+		name += "@" + h.Snapshot
+	}
+	return name + "#" + strconv.Itoa(h.K)
+}

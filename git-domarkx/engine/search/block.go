@@ -1,0 +1,129 @@
+package search
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// errBlock reports a block that is not what was written.
+var errBlock = errors.New("damaged block of texts")
+
+// blockSize is the size of the texts that are compressed together, and maxBlock the most that is
+// decompressed: a block has one text more than fits.
+const (
+	blockSize = 64 << 10
+	maxBlock  = 1 << 30
+)
+
+// A block is the texts of some messages. Stored, it is a zstd frame with a checksum: the number of messages; the number of
+// each in the index, as its distance from the one before, and the size of its text; and the texts.
+type block struct {
+	ids   []int64
+	sizes []int
+	texts []byte
+}
+
+func (b *block) add(id int64, text []byte) {
+	b.ids = append(b.ids, id)
+	b.sizes = append(b.sizes, len(text))
+	b.texts = append(b.texts, text...)
+}
+
+func (b *block) reset() { b.ids, b.sizes, b.texts = b.ids[:0], b.sizes[:0], b.texts[:0] }
+
+// without returns the block without some messages.
+func (b *block) without(removed func(id int64) bool) *block {
+	kept, at := &block{}, 0
+	for i, id := range b.ids {
+		if !removed(id) {
+			kept.add(id, b.texts[at:at+b.sizes[i]])
+		}
+		at += b.sizes[i]
+	}
+	return kept
+}
+
+// text returns the text of a message, or false if it is in another block.
+func (b *block) text(id int64) ([]byte, bool) {
+	at := 0
+	for i, other := range b.ids {
+		if id == other {
+			return b.texts[at : at+b.sizes[i]], true
+		}
+		at += b.sizes[i]
+	}
+	return nil, false
+}
+
+// A compressor encodes blocks.
+type compressor struct {
+	encoder *zstd.Encoder
+	plain   []byte
+}
+
+func newCompressor() (*compressor, error) {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true))
+	return &compressor{encoder: e}, err
+}
+
+func (c *compressor) encode(b *block) []byte {
+	c.plain = binary.AppendUvarint(c.plain[:0], uint64(len(b.ids)))
+	last := int64(0)
+	for i, id := range b.ids {
+		c.plain = binary.AppendUvarint(c.plain, uint64(id-last))
+		c.plain = binary.AppendUvarint(c.plain, uint64(b.sizes[i]))
+		last = id
+	}
+	c.plain = append(c.plain, b.texts...)
+	return c.encoder.EncodeAll(c.plain, nil)
+}
+
+// A decompressor decodes blocks.
+type decompressor struct {
+	decoder *zstd.Decoder
+	plain   []byte
+}
+
+func newDecompressor() (*decompressor, error) {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlock))
+	return &decompressor{decoder: d}, err
+}
+
+func (d *decompressor) close() { d.decoder.Close() }
+
+// decode decodes into b, whose content is valid until the next call.
+func (d *decompressor) decode(data []byte, b *block) error {
+	plain, err := d.decoder.DecodeAll(data, d.plain[:0])
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBlock, err)
+	}
+	d.plain = plain
+	b.reset()
+	number := func() uint64 {
+		n, size := binary.Uvarint(plain)
+		if size <= 0 {
+			plain, err = nil, errBlock
+			return 0
+		}
+		plain = plain[size:]
+		return n
+	}
+	last, total := int64(0), uint64(0)
+	for left := number(); left > 0 && err == nil; left-- {
+		last += int64(number())
+		size := number()
+		total += size
+		if total > uint64(len(d.plain)) {
+			return errBlock
+		}
+		b.ids, b.sizes = append(b.ids, last), append(b.sizes, int(size))
+	}
+	if err == nil && total != uint64(len(plain)) {
+		err = errBlock
+	}
+	b.texts = plain
+	return err
+}

@@ -1,0 +1,276 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// A Kind says how the text of a query is to be read.
+type Kind int
+
+const (
+	Words  Kind = iota // words and phrases, best matches first
+	Fixed              // a text as it is, newest first
+	Regexp             // a regular expression (RE2), newest first
+)
+
+// A Query describes the messages to find.
+type Query struct {
+	Text string
+	Kind Kind
+
+	Role     domarkx.Role    // "" for any
+	Model    string          // a name or glob; "" for any
+	Tool     string          // likewise, of a tool that the message calls: TOOL or RESOURCE__TOOL
+	Path     string          // a glob of paths in the arguments of its calls
+	Sessions map[string]bool // nil for all
+	Since    int64           // in Unix seconds; 0 for no limit
+	Until    int64           // likewise; the first second that is too late
+	History  bool            // also texts that were replaced; needs [Options.History]
+	Limit    int             // the number of hits; 0 for all
+	Width    int             // the most characters in a snippet; 0 for a default
+}
+
+// A Hit is a message that was found, in one session.
+type Hit struct {
+	Session  string
+	K        int
+	Snapshot string // "" if the message is in the newest one
+	Date     int64  // in Unix seconds
+	Role     domarkx.Role
+	Model    string
+	Snippet  string   // one line around the first match
+	Matches  [][2]int // byte offsets in Snippet
+
+	message int64
+}
+
+// Search returns the hits of a query. If the index turns out to be damaged, it is made again.
+func (x *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
+	hits, err := x.search(ctx, q)
+	if err == nil || !isDamaged(err) || ctx.Err() != nil {
+		return hits, err
+	}
+	list, err2 := x.list(ctx)
+	if err2 != nil {
+		return nil, err2
+	}
+	if err := x.remake(ctx, list); err != nil {
+		return nil, err
+	}
+	return x.search(ctx, q)
+}
+
+// remake makes a damaged index again.
+func (x *Index) remake(ctx context.Context, list []domarkx.Info) error {
+	x.db.close() // its error is the damage
+	x.db = nil
+	if x.temp {
+		return x.openTemporary(ctx, list, errors.New("the temporary search index is damaged"))
+	}
+	if err := removeIndex(x.path); err != nil {
+		return err
+	}
+	return x.update(ctx, list, false)
+}
+
+func (x *Index) search(ctx context.Context, q Query) (hits []Hit, err error) {
+	stop := x.db.conn.Watch(ctx)
+	defer stop()
+	if err := x.db.begin("DEFERRED"); err != nil { // all that follows sees one state
+		return nil, err
+	}
+	defer func() {
+		if err = x.db.end(err); ctx.Err() != nil {
+			err = ctx.Err()
+		}
+	}()
+	m, err := newMatching(q)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := x.allowed(q)
+	if err != nil {
+		return nil, err
+	}
+	p, err := x.places(q)
+	if err != nil {
+		return nil, err
+	}
+	if q.Kind == Words {
+		return x.words(q, m, allowed, p)
+	}
+	return x.scan(ctx, q, m, allowed, p)
+}
+
+// words finds messages by the full-text index.
+func (x *Index) words(q Query, m *matching, allowed set, p *places) ([]Hit, error) {
+	var hits []Hit
+	enough := errors.New("enough")
+	err := x.db.query("SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, 2.0, 1.0, 0.5), rowid DESC", func(s *sqlite3.Stmt) error {
+		id := s.Int(0)
+		if !allowed.has(id) {
+			return nil
+		}
+		some, err := p.of(id)
+		hits = append(hits, some...)
+		if err == nil && q.Limit > 0 && len(hits) >= q.Limit {
+			return enough
+		}
+		return err
+	}, expression(m.groups))
+	if err != nil && err != enough {
+		return nil, err
+	}
+	if q.Limit > 0 && len(hits) > q.Limit {
+		hits = hits[:q.Limit]
+	}
+	return hits, x.describe(hits, m)
+}
+
+// describe adds role, model and snippet to hits.
+func (x *Index) describe(hits []Hit, m *matching) error {
+	texts, err := newTexts(x.db)
+	if err != nil {
+		return err
+	}
+	defer texts.close()
+	order := make([]int, len(hits)) // by message, so that each block is decoded once
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(hits[i].message, hits[j].message) })
+	last := -1
+	for _, i := range order {
+		h := &hits[i]
+		if last >= 0 && hits[last].message == h.message {
+			h.Role, h.Model, h.Snippet, h.Matches = hits[last].Role, hits[last].Model, hits[last].Snippet, hits[last].Matches
+			continue
+		}
+		last = i
+		err := x.db.query("SELECT role, facet.name FROM message LEFT JOIN facet ON facet.id = model WHERE message.id = ?", func(s *sqlite3.Stmt) error {
+			h.Role = roleOf(s.Int(0))
+			h.Model, _ = s.Column(1).(string)
+			return nil
+		}, h.message)
+		if err != nil {
+			return err
+		}
+		if h.Snippet != "" {
+			continue
+		}
+		text, err := texts.of(h.message)
+		if err != nil {
+			return err
+		}
+		h.Snippet, h.Matches = m.snippet(text)
+	}
+	return nil
+}
+
+// places finds where the sessions of a query have messages.
+type places struct {
+	db       *database
+	q        Query
+	sessions map[int64]string
+}
+
+func (x *Index) places(q Query) (*places, error) {
+	p := &places{db: x.db, q: q, sessions: map[int64]string{}}
+	return p, x.db.query("SELECT id, name FROM session", func(s *sqlite3.Stmt) error {
+		if name := s.Column(1).(string); q.Sessions == nil || q.Sessions[name] {
+			p.sessions[s.Int(0)] = name
+		}
+		return nil
+	})
+}
+
+// of returns the hits of a message, by session.
+func (p *places) of(message int64) ([]Hit, error) {
+	var leaves []int64
+	err := p.db.query("SELECT leaf FROM message WHERE id = ?1 UNION SELECT leaf FROM shared WHERE message = ?1", func(s *sqlite3.Stmt) error {
+		leaves = append(leaves, s.Int(0))
+		return nil
+	}, message)
+	if err != nil {
+		return nil, err
+	}
+	var hits []Hit
+	tip := map[int64]bool{}
+	for _, leaf := range leaves {
+		err := p.db.query("SELECT session, number, entries FROM place JOIN leaf ON leaf.id = leaf WHERE leaf = ?", func(s *sqlite3.Stmt) error {
+			tip[s.Int(0)] = true
+			name, ok := p.sessions[s.Int(0)]
+			if !ok {
+				return nil
+			}
+			entries, err := decodeLeaf(s.Column(2).([]byte))
+			for i, e := range entries {
+				if e.message == message && p.inTime(e.date) {
+					hits = append(hits, Hit{Session: name, K: int(s.Int(1))*leafWidth + i, Date: e.date, message: message})
+				}
+			}
+			return err
+		}, leaf)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if p.q.History {
+		err = p.db.query("SELECT session, snapshot, k, date FROM past WHERE message = ?", func(s *sqlite3.Stmt) error {
+			name, ok := p.sessions[s.Int(0)]
+			snapshot, _ := s.Column(1).([]byte)
+			if date := s.Int(3); ok && !tip[s.Int(0)] && p.inTime(date) {
+				hits = append(hits, Hit{Session: name, Snapshot: hex.EncodeToString(snapshot), K: int(s.Int(2)), Date: date, message: message})
+			}
+			return nil
+		}, message)
+	}
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.K, b.K)) })
+	return hits, err
+}
+
+// leafWidth is the number of messages of a leaf (gitstore/SPEC.md, section 3).
+const leafWidth = 16
+
+func (p *places) inTime(date int64) bool {
+	return (p.q.Since == 0 || date >= p.q.Since) && (p.q.Until == 0 || date < p.q.Until)
+}
+
+// texts reads texts of messages, in ascending order of their numbers.
+type texts struct {
+	db     *database
+	in     *decompressor
+	loaded block
+}
+
+func newTexts(db *database) (*texts, error) {
+	in, err := newDecompressor()
+	return &texts{db: db, in: in}, err
+}
+
+func (t *texts) close() { t.in.close() }
+
+func (t *texts) of(message int64) ([]byte, error) {
+	if text, ok := t.loaded.text(message); ok {
+		return text, nil
+	}
+	err := t.db.query("SELECT data FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+		return t.in.decode(s.Column(0).([]byte), &t.loaded)
+	}, message)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := t.loaded.text(message)
+	if !ok {
+		return nil, fmt.Errorf("%w: message %d is missing", errBlock, message)
+	}
+	return text, nil
+}

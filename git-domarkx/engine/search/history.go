@@ -1,0 +1,82 @@
+package search
+
+import (
+	"context"
+	"errors"
+
+	"github.com/domarkx/domarkx"
+)
+
+// history indexes the texts that are in a session's history but not in its tip.
+func (u *updater) history(ctx context.Context, info domarkx.Info) error {
+	var history []byte
+	session, err := u.db.number("SELECT id FROM session WHERE name = ?", info.Name)
+	if err != nil {
+		return err
+	}
+	known, err := u.db.sessions()
+	if err != nil || known[info.Name].history == info.ID {
+		return err
+	}
+	if history, err = binaryID(info.ID); err != nil {
+		return err
+	}
+	for snapshot, err := range u.store.Ancestors(ctx, info.ID) {
+		if err != nil {
+			return err
+		}
+		if err := u.snapshot(ctx, session, snapshot.ID); err != nil {
+			return err
+		}
+	}
+	return u.db.exec("UPDATE session SET history = ? WHERE id = ?", history, session)
+}
+
+// snapshot records the messages of a snapshot that no newer snapshot of the session has. Directories
+// that were walked are not walked again.
+func (u *updater) snapshot(ctx context.Context, session int64, id string) error {
+	commit, err := binaryID(id)
+	if err != nil {
+		return err
+	}
+	var trees [][]byte
+	var failed error
+	skip := func(directory string) bool {
+		tree, err := binaryID(directory)
+		var n int64
+		if err == nil {
+			n, err = u.db.number("SELECT 1 FROM walked WHERE session = ? AND tree = ?", session, tree)
+		}
+		trees = append(trees, tree)
+		failed = errors.Join(failed, err)
+		return n != 0 || failed != nil
+	}
+	for leaf, err := range u.store.Leaves(ctx, id, skip) {
+		if err != nil {
+			return err
+		}
+		entries, err := u.store.LeafEntries(ctx, leaf)
+		if err != nil {
+			return err
+		}
+		for i, e := range entries {
+			message, _, err := u.message(ctx, e, 0)
+			if err != nil {
+				return err
+			}
+			err = u.db.exec("INSERT OR IGNORE INTO past(message, session, snapshot, k, date) VALUES(?, ?, ?, ?, ?)", message, session, commit, leaf.First+i, e.Date)
+			if err != nil {
+				return err
+			}
+		}
+		if err := u.pause(ctx); err != nil {
+			return err
+		}
+	}
+	for _, tree := range trees { // only now is all below them indexed, in whatever transactions
+		if failed == nil {
+			failed = u.db.exec("INSERT OR IGNORE INTO walked(session, tree) VALUES(?, ?)", session, tree)
+		}
+	}
+	return failed
+}

@@ -1,0 +1,185 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+)
+
+// The files of the index in the store's state directory.
+const (
+	indexName = "search.db"
+	lockName  = "search.lock"
+)
+
+// Options describe how the index is brought up to date.
+type Options struct {
+	History  bool        // index texts that were replaced, too
+	Warn     func(error) // called for each session that cannot be read; nil ignores them
+	Progress func(n int) // called with the number of messages that were indexed; may be nil
+}
+
+// An Index is an open index. It may be used by one goroutine at a time.
+type Index struct {
+	store   *gitstore.Store
+	db      *database
+	options Options
+	path    string
+	temp    bool // the index is a temporary file, since the repository is not writable
+}
+
+// Open opens the index of a store and brings it up to date. If the state directory cannot be written, it makes an
+// index in a temporary file.
+func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error) {
+	x := &Index{store: store, options: o, path: filepath.Join(store.StateDir(), indexName)}
+	list, err := x.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if dir, err := filepath.EvalSymlinks(store.StateDir()); err == nil {
+		x.path = filepath.Join(dir, indexName)
+	}
+	if x.db, err = openIndex(x.path); err == nil {
+		current, err := x.db.isCurrent(list, o.History)
+		if err == nil && current {
+			return x, nil
+		}
+		if err := x.Close(); err != nil {
+			return nil, err
+		}
+	}
+	err = x.update(ctx, list, false)
+	if err != nil && ctx.Err() == nil && !x.temp {
+		return x, x.openTemporary(ctx, list, err)
+	}
+	return x, err
+}
+
+// list returns the sessions that can be read, and warns of the others.
+func (x *Index) list(ctx context.Context) ([]domarkx.Info, error) {
+	list, err := x.store.List(ctx)
+	if err != nil && (list == nil || ctx.Err() != nil) {
+		return nil, err
+	}
+	if err != nil && x.options.Warn != nil {
+		x.options.Warn(err)
+	}
+	return list, nil
+}
+
+// openTemporary makes an index that Close removes, after the index of the repository could not be opened.
+func (x *Index) openTemporary(ctx context.Context, list []domarkx.Info, cause error) error {
+	dir, err := os.MkdirTemp("", "domarkx-search-")
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return errors.Join(cause, err)
+	}
+	x.temp, x.path = true, filepath.Join(dir, indexName)
+	if x.db, err = createIndex(x.path); err == nil {
+		err = x.db.update(ctx, x.store, list, x.options, false)
+	}
+	if err != nil {
+		return errors.Join(cause, err, x.Close())
+	}
+	return nil
+}
+
+// update opens the index, brings it up to date and makes it again if it is missing, damaged or foreign. Only one process
+// does so at a time.
+func (x *Index) update(ctx context.Context, list []domarkx.Info, purge bool) (err error) {
+	if err := atomicfile.MkdirAll(x.store.StateDir(), 0o700); err != nil {
+		return err
+	}
+	dir, err := filepath.EvalSymlinks(x.store.StateDir())
+	if err != nil {
+		return err
+	}
+	x.path = filepath.Join(dir, indexName)
+	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := atomicfile.Lock(ctx, lock); err != nil {
+		return err
+	}
+	if x.db, err = openIndex(x.path); err == nil {
+		err = x.db.update(ctx, x.store, list, x.options, purge)
+	}
+	if err == nil {
+		return nil
+	}
+	if err := x.Close(); err != nil && !isDamaged(err) {
+		return err
+	}
+	if !isDamaged(err) {
+		return fmt.Errorf("update the search index %q: %w", x.path, err)
+	}
+	if x.db, err = createIndex(x.path); err == nil {
+		err = x.db.update(ctx, x.store, list, x.options, false)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("make the search index %q: %w", x.path, err), x.Close())
+	}
+	return nil
+}
+
+// Close closes the index.
+func (x *Index) Close() error {
+	var err error
+	if x.db != nil {
+		err = x.db.close()
+		x.db = nil
+	}
+	if x.temp {
+		err = errors.Join(err, os.RemoveAll(filepath.Dir(x.path)))
+	}
+	return err
+}
+
+// Forget removes from the index what no session of the store has any more, so that nothing of it remains in the file. It is
+// called after sessions were removed or rewritten. It does not make an index where there is none.
+func Forget(ctx context.Context, store *gitstore.Store) error {
+	x := &Index{store: store}
+	if _, err := os.Lstat(filepath.Join(store.StateDir(), indexName)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	list, err := x.list(ctx)
+	if err != nil {
+		return err
+	}
+	if err := x.update(ctx, list, true); err != nil {
+		return err
+	}
+	return x.Close()
+}
+
+// Find returns the messages of a store that match a query.
+func Find(ctx context.Context, store *gitstore.Store, q Query, o Options) ([]Hit, error) {
+	o.History = q.History
+	x, err := Open(ctx, store, o)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := x.Search(ctx, q)
+	return hits, errors.Join(err, x.Close())
+}
+
+// Check returns an error that is [domarkx.ErrInvalid] if a query is.
+func Check(q Query) error {
+	_, err := newMatching(q)
+	for _, pattern := range []string{q.Model, q.Tool, q.Path} {
+		if err == nil {
+			_, err = matcher(pattern, false)
+		}
+	}
+	return err
+}

@@ -1,0 +1,146 @@
+package search
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A jsonScanner copies JSON to out with the escapes in strings resolved, and stops after each value
+// that is a string or number. Text that is not valid JSON is copied too; so is the rest after
+// the last value.
+type jsonScanner struct {
+	data string
+	pos  int
+	out  []byte
+
+	// After next returned true:
+	start    int    // where the value begins in out
+	isString bool   // whether it has a quote before it and closing bytes after it
+	closing  int    // 1, or 0 if the text ends in the string
+	key      string // name of the member, or of the one around the array
+	depth    int    // how many objects and arrays are open
+}
+
+func (s *jsonScanner) next() bool {
+	for s.pos < len(s.data) {
+		c := s.data[s.pos]
+		switch {
+		case c == '"':
+			s.start, s.isString = len(s.out), true
+			s.string()
+			if !s.isKey() {
+				return true
+			}
+			s.key = string(s.out[s.start+1 : len(s.out)-s.closing])
+			continue
+		case c == '-' || c >= '0' && c <= '9':
+			s.start, s.isString, s.closing = len(s.out), false, 0
+			end := s.pos
+			for end < len(s.data) && strings.IndexByte("+-.eE0123456789", s.data[end]) >= 0 {
+				end++
+			}
+			s.out = append(s.out, s.data[s.pos:end]...)
+			s.pos = end
+			return true
+		case c == '{' || c == '[':
+			s.depth++
+		case c == '}' || c == ']':
+			s.depth--
+		}
+		s.out = append(s.out, c)
+		s.pos++
+	}
+	return false
+}
+
+// isKey reports whether a colon follows.
+func (s *jsonScanner) isKey() bool {
+	rest := s.data[s.pos:]
+	for rest != "" && (rest[0] == ' ' || rest[0] == '\n' || rest[0] == '\t' || rest[0] == '\r') {
+		rest = rest[1:]
+	}
+	return rest != "" && rest[0] == ':'
+}
+
+// string copies a string with its quotes.
+func (s *jsonScanner) string() {
+	s.out = append(s.out, '"')
+	s.pos++
+	for s.pos < len(s.data) {
+		n := strings.IndexAny(s.data[s.pos:], "\"\\")
+		if n < 0 {
+			n = len(s.data) - s.pos
+		}
+		s.out = append(s.out, s.data[s.pos:s.pos+n]...)
+		s.pos += n
+		if s.pos == len(s.data) {
+			break
+		}
+		if s.data[s.pos] == '"' {
+			s.out = append(s.out, '"')
+			s.pos++
+			s.closing = 1
+			return
+		}
+		s.escape()
+	}
+	s.closing = 0
+}
+
+// escape copies the character of an escape.
+func (s *jsonScanner) escape() {
+	s.pos++
+	if s.pos == len(s.data) {
+		s.out = append(s.out, '\\')
+		return
+	}
+	c := s.data[s.pos]
+	s.pos++
+	switch c {
+	case 'n':
+		c = '\n'
+	case 't':
+		c = '\t'
+	case 'r':
+		c = '\r'
+	case 'b':
+		c = '\b'
+	case 'f':
+		c = '\f'
+	case 'u':
+		r, ok := hex4(s.data[s.pos:])
+		if !ok {
+			s.out = append(s.out, '\\', 'u')
+			return
+		}
+		s.pos += 4
+		if utf16.IsSurrogate(r) && strings.HasPrefix(s.data[s.pos:], `\u`) {
+			if low, ok := hex4(s.data[s.pos+2:]); ok {
+				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+					r = pair
+					s.pos += 6
+				}
+			}
+		}
+		s.out = utf8.AppendRune(s.out, r)
+		return
+	}
+	s.out = append(s.out, c)
+}
+
+// hex4 parses the four digits of an escape.
+func hex4(s string) (rune, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	var r rune
+	for i := range 4 {
+		d := strings.IndexByte("0123456789abcdef", s[i]|0x20)
+		if d < 0 || s[i] < '0' {
+			return 0, false
+		}
+		r = r<<4 | rune(d)
+	}
+	return r, true
+}

@@ -1,0 +1,152 @@
+package search
+
+import (
+	"bytes"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+)
+
+// A literal is a text that each match of a regular expression contains, in this or, if fold is set, in any
+// case. A literal with fold is ASCII without the letters k and s, which the case of other characters is folded to.
+type literal struct {
+	text []byte
+	fold bool
+}
+
+// maxLiterals limits the alternatives of which a text must have one.
+const maxLiterals = 16
+
+// requiredLiterals returns literals of which each text that matches has at least one, or nil if there are none that
+// are known.
+func requiredLiterals(pattern string) []literal {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	return literalsOf(re.Simplify())
+}
+
+func literalsOf(re *syntax.Regexp) []literal {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return []literal{{text: []byte(string(re.Rune))}}
+		}
+		if text := foldable(re.Rune); text != "" {
+			return []literal{{text: []byte(text), fold: true}}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return literalsOf(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return literalsOf(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		var best []literal
+		for _, sub := range re.Sub {
+			if l := literalsOf(sub); l != nil && shortest(l) > shortest(best) {
+				best = l
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []literal
+		for _, sub := range re.Sub {
+			l := literalsOf(sub)
+			if all = append(all, l...); l == nil || len(all) > maxLiterals {
+				return nil
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+// foldable returns the longest part of a literal whose case is folded as that of ASCII is, in lower case.
+func foldable(runes []rune) string {
+	parts := strings.FieldsFunc(strings.ToLower(string(runes)), func(r rune) bool { return r >= utf8.RuneSelf || r == 'k' || r == 's' })
+	best := ""
+	for _, p := range parts {
+		if len(p) > len(best) {
+			best = p
+		}
+	}
+	return best
+}
+
+func shortest(literals []literal) int {
+	if literals == nil {
+		return 0
+	}
+	n := len(literals[0].text)
+	for _, l := range literals {
+		n = min(n, len(l.text))
+	}
+	return n
+}
+
+func (l literal) in(text []byte) bool {
+	if !l.fold {
+		return bytes.Contains(text, l.text)
+	}
+	at := rarest(l.text)
+	low := l.text[at]
+	high := low
+	if low >= 'a' && low <= 'z' {
+		high -= 'a' - 'A'
+	}
+	nextLow, nextHigh := -1, -1 // the next occurrences; len(text) if there is none
+	for i := 0; ; {
+		if nextLow < i {
+			nextLow = indexFrom(text, low, i)
+		}
+		if nextHigh < i {
+			nextHigh = indexFrom(text, high, i)
+		}
+		i = min(nextLow, nextHigh)
+		if i == len(text) {
+			return false
+		}
+		if start := i - at; start >= 0 && start+len(l.text) <= len(text) && equalFold(text[start:start+len(l.text)], l.text) {
+			return true
+		}
+		i++
+	}
+}
+
+func indexFrom(text []byte, c byte, i int) int {
+	if n := bytes.IndexByte(text[i:], c); n >= 0 {
+		return i + n
+	}
+	return len(text)
+}
+
+// equalFold reports whether ASCII text equals a text in lower case.
+func equalFold(text, low []byte) bool {
+	for i, c := range text {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != low[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// rarest returns the index of the character that is the rarest in English text and code.
+func rarest(text []byte) int {
+	const common = " etaoinsrhldcumfpgwybvkxjqz_.,-/0123456789" // in descending order
+	best, at := -1, 0
+	for i, c := range text {
+		n := strings.IndexByte(common, c)
+		if n < 0 {
+			n = len(common)
+		}
+		if n > best {
+			best, at = n, i
+		}
+	}
+	return at
+}

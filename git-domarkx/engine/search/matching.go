@@ -1,0 +1,109 @@
+package search
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A matching decides whether a text matches a query, and where.
+type matching struct {
+	groups  []group // of a query by words
+	needles []needle
+	fixed   []byte
+	re      *regexp.Regexp
+	filter  []literal // a text that matches re has one of these; none if nothing is known
+	width   int
+}
+
+// defaultWidth is the number of characters in a snippet.
+const defaultWidth = 160
+
+func newMatching(q Query) (*matching, error) {
+	m := &matching{width: q.Width}
+	if m.width <= 0 {
+		m.width = defaultWidth
+	}
+	switch q.Kind {
+	case Fixed:
+		if q.Text == "" {
+			return nil, fmt.Errorf("query: %w: expected the text to search for", domarkx.ErrInvalid)
+		}
+		m.fixed = []byte(q.Text)
+		return m, nil
+	case Regexp:
+		if _, err := regexp.Compile(q.Text); err != nil {
+			return nil, fmt.Errorf("regular expression: %w: %w", domarkx.ErrInvalid, err)
+		}
+		pattern := "(?m)" + q.Text // as people know it from grep: ^ and $ are at lines
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("regular expression: %w: %w", domarkx.ErrInvalid, err)
+		}
+		if re.MatchString("") {
+			return nil, fmt.Errorf("regular expression %q: %w: it matches the empty text, so it is in each message", q.Text, domarkx.ErrInvalid)
+		}
+		m.re, m.filter = re, requiredLiterals(pattern)
+		return m, nil
+	}
+	var err error
+	if m.groups, err = parseWords(q.Text); err != nil {
+		return nil, err
+	}
+	m.needles = needles(m.groups)
+	return m, nil
+}
+
+// mayMatch reports whether one of several texts may match.
+func (m *matching) mayMatch(texts []byte) bool {
+	if m.fixed != nil {
+		return bytes.Contains(texts, m.fixed)
+	}
+	if m.filter == nil {
+		return true
+	}
+	for _, l := range m.filter {
+		if l.in(texts) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether a text matches.
+func (m *matching) matches(text []byte) bool {
+	return m.mayMatch(text) && (m.re == nil || m.re.Match(text))
+}
+
+// maxSpans limits the matches that a snippet is chosen among.
+const maxSpans = 100
+
+// A span is a match: its place in a text, and which term of the query it is of.
+type span struct{ start, end, needle int }
+
+// spans returns the first matches in a text.
+func (m *matching) spans(text []byte) []span {
+	var spans []span
+	switch {
+	case m.fixed != nil:
+		for at := 0; len(spans) < maxSpans; {
+			i := bytes.Index(text[at:], m.fixed)
+			if i < 0 {
+				break
+			}
+			spans = append(spans, span{at + i, at + i + len(m.fixed), 0})
+			at += i + len(m.fixed)
+		}
+	case m.re != nil:
+		for _, s := range m.re.FindAllIndex(text, maxSpans) {
+			if s[0] < s[1] {
+				spans = append(spans, span{s[0], s[1], 0})
+			}
+		}
+	default:
+		spans = wordSpans(text, m.needles)
+	}
+	return spans
+}

@@ -1,0 +1,86 @@
+package search
+
+import (
+	"errors"
+
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// purge removes the messages that no session has, so that nothing of their texts remains in the file. A message that was only
+// replaced goes too; it is indexed again when the history is searched.
+func (d *database) purge() error {
+	err := d.exec("CREATE TEMP TABLE IF NOT EXISTS gone(message INTEGER PRIMARY KEY)")
+	for _, sql := range []string{
+		"DELETE FROM gone",
+		"DELETE FROM leaf WHERE id NOT IN (SELECT leaf FROM place)",
+		"DELETE FROM shared WHERE leaf NOT IN (SELECT id FROM leaf)",
+		// A message whose first leaf is gone may be in others.
+		"UPDATE message SET leaf = coalesce((SELECT min(leaf) FROM shared WHERE shared.message = message.id), 0) WHERE leaf NOT IN (SELECT id FROM leaf)",
+		"DELETE FROM shared WHERE leaf = (SELECT leaf FROM message WHERE message.id = shared.message)",
+		"INSERT INTO gone SELECT id FROM message WHERE leaf = 0 AND id NOT IN (SELECT message FROM past)",
+	} {
+		if err == nil {
+			err = d.exec(sql)
+		}
+	}
+	gone := map[int64]bool{}
+	if err == nil {
+		err = d.query("SELECT message FROM gone", func(s *sqlite3.Stmt) error {
+			gone[s.Int(0)] = true
+			return nil
+		})
+	}
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	for _, sql := range []string{
+		"DELETE FROM blob WHERE message IN (SELECT message FROM gone)",
+		"DELETE FROM message WHERE id IN (SELECT message FROM gone)",
+		"DELETE FROM facet_message WHERE message IN (SELECT message FROM gone)",
+		"DELETE FROM facet WHERE id NOT IN (SELECT facet FROM facet_message) AND id NOT IN (SELECT model FROM message WHERE model IS NOT NULL)",
+		"DELETE FROM words WHERE rowid IN (SELECT message FROM gone)",
+		"INSERT INTO words(words) VALUES('optimize')", // writes it anew, without the removed words
+		"DROP TABLE gone",
+	} {
+		if err := d.exec(sql); err != nil {
+			return err
+		}
+	}
+	return d.purgeBlocks(gone)
+}
+
+// purgeBlocks removes the texts of messages from their blocks.
+func (d *database) purgeBlocks(gone map[int64]bool) error {
+	in, err := newDecompressor()
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	out, err := newCompressor()
+	if err != nil {
+		return err
+	}
+	var firsts []int64
+	if err := d.query("SELECT first FROM block", func(s *sqlite3.Stmt) error { firsts = append(firsts, s.Int(0)); return nil }); err != nil {
+		return err
+	}
+	for _, first := range firsts {
+		var old, kept block
+		err := d.query("SELECT data FROM block WHERE first = ?", func(s *sqlite3.Stmt) error { return in.decode(s.Column(0).([]byte), &old) }, first)
+		if err != nil {
+			return err
+		}
+		kept = *old.without(func(id int64) bool { return gone[id] })
+		if len(kept.ids) == len(old.ids) {
+			continue
+		}
+		err = d.exec("DELETE FROM block WHERE first = ?", first)
+		if len(kept.ids) > 0 {
+			err = errors.Join(err, d.exec("INSERT INTO block(first, data) VALUES(?, ?)", kept.ids[0], out.encode(&kept)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package search
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A term is a word or a phrase of a query.
+type term struct {
+	text   string
+	phrase bool // was in quotes
+	prefix bool // had a "*" after it
+}
+
+// A group is terms that a message has all of, and terms that it has none of.
+type group struct{ want, not []term }
+
+// maxTerms limits a query.
+const maxTerms = 500
+
+// parseWords parses a query: words, "phrases", prefix*, NOT before a word or phrase, and OR between
+// alternatives. NOT binds stronger than the space between words, and OR weaker.
+func parseWords(query string) ([]group, error) {
+	groups := []group{{}}
+	not, terms := false, 0
+	bad := func(format string, args ...any) ([]group, error) {
+		return nil, fmt.Errorf("query %q: %w: "+format+"; -F searches for a text as it is", append([]any{query, domarkx.ErrInvalid}, args...)...)
+	}
+	last := func() *group { return &groups[len(groups)-1] }
+	for rest := strings.TrimSpace(query); rest != ""; rest = strings.TrimLeftFunc(rest, unicode.IsSpace) {
+		var t term
+		if rest[0] == '"' {
+			text, after, closed := strings.Cut(rest[1:], `"`)
+			if !closed {
+				return bad("a quote without the closing one")
+			}
+			t, rest = term{text: text, phrase: true}, after
+			if after, ok := strings.CutPrefix(rest, "*"); ok {
+				t.prefix, rest = true, after
+			}
+		} else {
+			end := strings.IndexFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
+			if end < 0 {
+				end = len(rest)
+			}
+			t, rest = term{text: rest[:end]}, rest[end:]
+			switch t.text {
+			case "AND":
+				continue
+			case "NOT":
+				not = true
+				continue
+			case "OR":
+				if not {
+					return bad("NOT needs a word after it")
+				}
+				groups = append(groups, group{})
+				continue
+			}
+			t.text, t.prefix = strings.CutSuffix(t.text, "*")
+		}
+		if terms++; terms > maxTerms {
+			return bad("it has more than %d words", maxTerms)
+		}
+		if g := last(); not {
+			g.not = append(g.not, t)
+		} else if strings.IndexFunc(t.text, isWordRune) >= 0 {
+			g.want = append(g.want, t)
+		}
+		not = false
+	}
+	if not {
+		return bad("NOT needs a word after it")
+	}
+	for _, g := range groups {
+		if len(g.want) == 0 && len(g.not) > 0 {
+			return bad("beside NOT it needs a word that messages have")
+		}
+		if len(g.want) == 0 {
+			return bad("a word, with at least one letter or digit, is missing")
+		}
+	}
+	return groups, nil
+}
+
+// isWordRune reports whether SQLite's tokenizer unicode61 takes a character for a part of a word.
+func isWordRune(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.N, unicode.Co)
+}
+
+// expression returns a query in the syntax of FTS5.
+func expression(groups []group) string {
+	a := newAnalyzer()
+	join := func(terms []term, operator string) string {
+		all := make([]string, len(terms))
+		for i, t := range terms {
+			all[i] = t.expression(a)
+		}
+		return "(" + strings.Join(all, operator) + ")"
+	}
+	alternatives := make([]string, len(groups))
+	for i, g := range groups {
+		alternatives[i] = join(g.want, " AND ")
+		if len(g.not) > 0 {
+			alternatives[i] = "(" + alternatives[i] + " NOT " + join(g.not, " OR ") + ")"
+		}
+	}
+	return strings.Join(alternatives, " OR ")
+}
+
+// expression returns the term in the syntax of FTS5. A word is looked for as it is, and an identifier
+// also by its parts: getUser is in getUserByID.
+func (t term) expression(a *analyzer) string {
+	star := ""
+	if t.prefix {
+		star = " *"
+	}
+	a.reset()
+	words := quote(string(a.analyze([]byte(t.text)))) + star
+	if t.phrase || strings.IndexFunc(t.text, func(r rune) bool { return isCJK(r) }) >= 0 {
+		return "{prose calls} : " + words
+	}
+	if parts := identifierParts(t.text); parts != "" {
+		return "(" + words + " OR parts : " + quote(parts) + star + ")"
+	}
+	return words
+}
+
+// identifierParts returns the parts of an identifier, with spaces between them, or "" if the word is none
+// or has only one part.
+func identifierParts(word string) string {
+	if strings.ContainsFunc(word, func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	}) {
+		return ""
+	}
+	var parts []byte
+	for piece := range strings.SplitSeq(word, "_") {
+		if piece != "" {
+			parts = appendParts(parts, []byte(piece))
+		}
+	}
+	if joined := strings.TrimSpace(string(parts)); strings.Contains(joined, " ") {
+		return joined
+	}
+	return ""
+}
+
+func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

@@ -1,0 +1,103 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// A found is a message whose text matches.
+type found struct {
+	message int64
+	snippet string
+	matches [][2]int
+}
+
+// scan finds messages by reading all texts.
+func (x *Index) scan(ctx context.Context, q Query, m *matching, allowed set, p *places) ([]Hit, error) {
+	all, err := x.scanBlocks(ctx, m, allowed, q.Limit == 0)
+	if err != nil {
+		return nil, err
+	}
+	var hits []Hit
+	for _, f := range all {
+		some, err := p.of(f.message)
+		if err != nil {
+			return nil, err
+		}
+		for i := range some {
+			some[i].Snippet, some[i].Matches = f.snippet, f.matches
+		}
+		hits = append(hits, some...)
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Session, b.Session), cmp.Compare(b.K, a.K))
+	})
+	if q.Limit > 0 && len(hits) > q.Limit {
+		hits = hits[:q.Limit]
+	}
+	return hits, x.describe(hits, m)
+}
+
+// scanBlocks returns the messages whose texts match, with snippets if they are all wanted.
+func (x *Index) scanBlocks(ctx context.Context, m *matching, allowed set, snippets bool) ([]found, error) {
+	workers := runtime.GOMAXPROCS(0)
+	jobs := make(chan []byte, 4*workers)
+	var lock sync.Mutex
+	var all []found
+	var failed error
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			some, err := scanEach(ctx, jobs, m, allowed, snippets)
+			lock.Lock()
+			defer lock.Unlock()
+			all = append(all, some...)
+			if err != nil {
+				failed = err
+			}
+		})
+	}
+	err := x.db.query("SELECT data FROM block ORDER BY first", func(s *sqlite3.Stmt) error {
+		jobs <- s.Column(0).([]byte)
+		return ctx.Err()
+	})
+	close(jobs)
+	running.Wait()
+	return all, cmp.Or(err, failed)
+}
+
+// scanEach scans blocks until there are no more. After an error it only receives them.
+func scanEach(ctx context.Context, jobs <-chan []byte, m *matching, allowed set, snippets bool) (all []found, err error) {
+	in, err := newDecompressor()
+	if err == nil {
+		defer in.close()
+	}
+	var b block
+	for data := range jobs {
+		if err == nil && ctx.Err() == nil {
+			err = in.decode(data, &b)
+		}
+		if err != nil || ctx.Err() != nil || !m.mayMatch(b.texts) {
+			continue
+		}
+		at := 0
+		for i, id := range b.ids {
+			text := b.texts[at : at+b.sizes[i]]
+			at += b.sizes[i]
+			if !allowed.has(id) || !m.matches(text) {
+				continue
+			}
+			f := found{message: id}
+			if snippets {
+				f.snippet, f.matches = m.snippet(text)
+			}
+			all = append(all, f)
+		}
+	}
+	return all, err
+}

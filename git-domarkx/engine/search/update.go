@@ -1,0 +1,258 @@
+package search
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// batchSize is the amount of text that one transaction adds to the index.
+const batchSize = 64 << 20
+
+// indexed is a session as it is in the index.
+type indexed struct {
+	id      int64
+	tip     string
+	history string // "" if the history was not indexed
+}
+
+func (d *database) sessions() (map[string]indexed, error) {
+	known := map[string]indexed{}
+	err := d.query("SELECT id, name, tip, history FROM session", func(s *sqlite3.Stmt) error {
+		tip, _ := s.Column(2).([]byte)
+		history, _ := s.Column(3).([]byte)
+		known[s.Column(1).(string)] = indexed{s.Int(0), hex.EncodeToString(tip), hex.EncodeToString(history)}
+		return nil
+	})
+	return known, err
+}
+
+// isCurrent reports whether the index has these sessions as they are.
+func (d *database) isCurrent(list []domarkx.Info, history bool) (bool, error) {
+	known, err := d.sessions()
+	if err != nil || len(known) != len(list) {
+		return false, err
+	}
+	for _, info := range list {
+		if k := known[info.Name]; k.tip != info.ID || history && k.history != info.ID {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// An updater brings the index up to date.
+type updater struct {
+	store   *gitstore.Store
+	db      *database
+	w       *writer
+	options Options
+	done    int // messages that were indexed
+}
+
+// update makes the index that of these sessions. It removes the texts of messages that no session has any more
+// if a session is gone or was rewritten, or if purge is set.
+func (d *database) update(ctx context.Context, store *gitstore.Store, list []domarkx.Info, o Options, purge bool) error {
+	if err := d.begin("IMMEDIATE"); err != nil {
+		return err
+	}
+	u := &updater{store: store, db: d, options: o}
+	return d.end(u.run(ctx, list, purge))
+}
+
+func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) error {
+	known, err := u.db.sessions()
+	if err != nil {
+		return err
+	}
+	if u.w, err = newWriter(u.db); err != nil {
+		return err
+	}
+	for _, info := range list {
+		k, ok := known[info.Name]
+		delete(known, info.Name)
+		rewritten, err := u.session(ctx, info, k, ok)
+		purge = purge || rewritten
+		if err == nil && u.options.History {
+			err = u.history(ctx, info)
+		}
+		if err != nil {
+			if err = u.skip(ctx, info.Name, err); err != nil {
+				return err
+			}
+		}
+	}
+	for _, k := range known {
+		purge = true
+		if err := u.forget(k.id); err != nil {
+			return err
+		}
+	}
+	if err := u.w.flush(); err != nil || !purge {
+		return err
+	}
+	return u.db.purge()
+}
+
+// skip leaves out a session that cannot be read.
+func (u *updater) skip(ctx context.Context, name string, err error) error {
+	if ctx.Err() != nil || sqlite3.Primary(err) != 0 || errors.Is(err, errBlock) {
+		return err
+	}
+	if u.options.Warn != nil {
+		u.options.Warn(fmt.Errorf("session %q is not searched: %w", name, err))
+	}
+	id, err := u.db.number("SELECT id FROM session WHERE name = ?", name)
+	if err != nil || id == 0 {
+		return err
+	}
+	return u.forget(id)
+}
+
+// forget removes a session from the index, and leaves its messages.
+func (u *updater) forget(id int64) error {
+	var err error
+	for _, table := range []string{"place", "past", "walked"} {
+		err = errors.Join(err, u.db.exec("DELETE FROM "+table+" WHERE session = ?", id))
+	}
+	return errors.Join(err, u.db.exec("DELETE FROM session WHERE id = ?", id))
+}
+
+// session indexes the tip of a session. It reports whether the tip that was indexed before is not among its ancestors.
+func (u *updater) session(ctx context.Context, info domarkx.Info, k indexed, known bool) (rewritten bool, err error) {
+	if known && k.tip == info.ID {
+		return false, nil
+	}
+	tip, err := binaryID(info.ID)
+	if err != nil {
+		return false, err
+	}
+	if known {
+		ancestor, err := u.store.IsAncestor(ctx, k.tip, info.ID)
+		rewritten = err != nil || !ancestor // also if Git has collected the old tip
+	}
+	if rewritten {
+		for _, table := range []string{"past", "walked"} {
+			err = errors.Join(err, u.db.exec("DELETE FROM "+table+" WHERE session = ?", k.id))
+		}
+		if err = errors.Join(err, u.db.exec("UPDATE session SET history = NULL WHERE id = ?", k.id)); err != nil {
+			return rewritten, err
+		}
+	}
+	var leaves []int64
+	for leaf, err := range u.store.Leaves(ctx, info.ID, nil) {
+		if err != nil {
+			return rewritten, err
+		}
+		id, err := u.leaf(ctx, leaf)
+		if err != nil {
+			return rewritten, err
+		}
+		leaves = append(leaves, id)
+	}
+	if !known {
+		if err := u.db.exec("INSERT INTO session(name, tip) VALUES(?, ?)", info.Name, tip); err != nil {
+			return false, err
+		}
+		k.id = u.db.conn.LastInsert()
+	} else if err := u.db.exec("UPDATE session SET tip = ? WHERE id = ?", tip, k.id); err != nil {
+		return rewritten, err
+	}
+	return rewritten, u.place(k.id, leaves)
+}
+
+// place records the leaves of a session.
+func (u *updater) place(session int64, leaves []int64) error {
+	var before []int64
+	err := u.db.query("SELECT leaf FROM place WHERE session = ? ORDER BY number", func(s *sqlite3.Stmt) error {
+		before = append(before, s.Int(0))
+		return nil
+	}, session)
+	for i, leaf := range leaves {
+		if err == nil && (i >= len(before) || before[i] != leaf) {
+			err = u.db.exec("INSERT OR REPLACE INTO place(session, number, leaf) VALUES(?, ?, ?)", session, i, leaf)
+		}
+	}
+	if err == nil && len(before) > len(leaves) {
+		err = u.db.exec("DELETE FROM place WHERE session = ? AND number >= ?", session, len(leaves))
+	}
+	return err
+}
+
+// leaf returns the number of a leaf in the index, and indexes its messages if it is new.
+func (u *updater) leaf(ctx context.Context, leaf gitstore.Leaf) (int64, error) {
+	tree, err := binaryID(leaf.ID)
+	if err != nil {
+		return 0, err
+	}
+	id, err := u.db.number("SELECT id FROM leaf WHERE tree = ?", tree)
+	if err != nil || id != 0 {
+		return id, err
+	}
+	messages, err := u.store.LeafEntries(ctx, leaf)
+	if err != nil {
+		return 0, err
+	}
+	id = u.w.nextLeaf + 1
+	entries, fresh := make([]leafEntry, len(messages)), map[int64]bool{}
+	for i, e := range messages {
+		message, added, err := u.message(ctx, e, id)
+		if err != nil {
+			return 0, err
+		}
+		fresh[message] = fresh[message] || added
+		entries[i] = leafEntry{message, e.Date}
+	}
+	u.w.nextLeaf = id
+	if err := u.w.addLeaf(id, tree, entries, fresh); err != nil {
+		return 0, err
+	}
+	return id, u.pause(ctx)
+}
+
+// message returns the number of a message in the index, and indexes it if it is new.
+func (u *updater) message(ctx context.Context, e domarkx.Entry, leaf int64) (id int64, added bool, err error) {
+	blob, err := binaryID(e.JSON.ID)
+	if err != nil {
+		return 0, false, err
+	}
+	id, key, err := u.w.find(blob)
+	if err != nil || id != 0 {
+		return id, false, err
+	}
+	m, err := view.LoadMessage(ctx, u.store, e)
+	if err != nil {
+		return 0, false, err
+	}
+	u.done++
+	if u.options.Progress != nil {
+		u.options.Progress(u.done)
+	}
+	id, err = u.w.add(blob, key, contentOf(m), leaf)
+	return id, true, err
+}
+
+// pause commits what was indexed so far if it is much.
+func (u *updater) pause(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if u.w.pending < batchSize {
+		return nil
+	}
+	u.w.pending = 0
+	err := u.w.flush()
+	if err == nil {
+		err = u.db.exec("COMMIT")
+	}
+	if err == nil {
+		err = u.db.begin("IMMEDIATE")
+	}
+	return err
+}

@@ -1,0 +1,232 @@
+package search
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// The kinds of facets.
+const (
+	modelFacet = iota
+	toolFacet
+	pathFacet
+)
+
+type facet struct {
+	kind int
+	name string
+}
+
+// A writer adds messages to the index.
+type writer struct {
+	db         *database
+	analyzer   *analyzer
+	compressor *compressor
+	block      block
+	facets     map[facet]int64
+	nextLeaf   int64
+	pending    int // bytes of text in the transaction
+}
+
+func newWriter(db *database) (*writer, error) {
+	c, err := newCompressor()
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{db: db, analyzer: newAnalyzer(), compressor: c, facets: map[facet]int64{}}
+	w.nextLeaf, err = db.number("SELECT max(id) FROM leaf")
+	if err != nil {
+		return nil, err
+	}
+	return w, w.reopenBlock()
+}
+
+// reopenBlock continues the last block if there is much space in it.
+func (w *writer) reopenBlock() error {
+	d, err := newDecompressor()
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	first := int64(-1)
+	err = w.db.query("SELECT first, data FROM block ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+		data := s.Column(1).([]byte)
+		if len(data) > blockSize/4 {
+			return nil
+		}
+		var b block
+		if err := d.decode(data, &b); err != nil || len(b.texts) > blockSize/2 {
+			return err
+		}
+		first = s.Int(0)
+		w.block = *b.without(func(int64) bool { return false })
+		return nil
+	})
+	if err != nil || first < 0 {
+		return err
+	}
+	return w.db.exec("DELETE FROM block WHERE first = ?", first)
+}
+
+// flush writes the block that is being filled.
+func (w *writer) flush() error {
+	if len(w.block.ids) == 0 {
+		return nil
+	}
+	err := w.db.exec("INSERT INTO block(first, data) VALUES(?, ?)", w.block.ids[0], w.compressor.encode(&w.block))
+	w.block.reset()
+	return err
+}
+
+// blobKey returns the number under which a message is looked up: half of the id of its blob. Of different
+// blobs with one number, the second gets the next one.
+func blobKey(blob []byte) int64 { return int64(binary.BigEndian.Uint64(blob) >> 1) }
+
+// find returns the number of a message in the index, or else the number under which to store its blob.
+func (w *writer) find(blob []byte) (message, key int64, err error) {
+	key = blobKey(blob)
+	for {
+		found, same := int64(0), false
+		err := w.db.query("SELECT blob.message, message.blob FROM blob LEFT JOIN message ON message.id = blob.message WHERE key = ?", func(s *sqlite3.Stmt) error {
+			found = s.Int(0)
+			other, _ := s.Column(1).([]byte)
+			same = string(other) == string(blob)
+			return nil
+		}, key)
+		if err != nil || found == 0 || same {
+			return found, key, err
+		}
+		key++
+	}
+}
+
+// add indexes a message and returns its number. leaf is the first leaf that has it; 0 for none.
+func (w *writer) add(blob []byte, key int64, c *content, leaf int64) (int64, error) {
+	var model any
+	if c.model != "" {
+		id, err := w.facet(facet{modelFacet, c.model})
+		if err != nil {
+			return 0, err
+		}
+		model = id
+	}
+	if err := w.db.exec("INSERT INTO message(blob, role, model, leaf) VALUES(?, ?, ?, ?)", blob, roleNumber(c.role), model, leaf); err != nil {
+		return 0, err
+	}
+	id := w.db.conn.LastInsert()
+	err := w.db.exec("INSERT INTO blob(key, message) VALUES(?, ?)", key, id)
+	w.analyzer.reset()
+	prose := string(w.analyzer.analyze(c.prose))
+	calls := string(w.analyzer.analyze(c.calls))
+	if err == nil {
+		err = w.db.exec("INSERT INTO words(rowid, prose, calls, parts) VALUES(?, ?, ?, ?)", id, prose, calls, string(w.analyzer.parts))
+	}
+	for kind, names := range map[int][]string{toolFacet: c.tools, pathFacet: c.paths} {
+		for _, name := range names {
+			var f int64
+			if err == nil {
+				f, err = w.facet(facet{kind, name})
+			}
+			if err == nil {
+				err = w.db.exec("INSERT OR IGNORE INTO facet_message(facet, message) VALUES(?, ?)", f, id)
+			}
+		}
+	}
+	w.block.add(id, c.text)
+	if err == nil && len(w.block.texts) >= blockSize {
+		err = w.flush()
+	}
+	w.pending += len(c.text) + 1<<8
+	return id, err
+}
+
+func roleNumber(r domarkx.Role) int {
+	if r == domarkx.User {
+		return 0
+	}
+	return 1
+}
+
+func roleOf(n int64) domarkx.Role {
+	if n == 0 {
+		return domarkx.User
+	}
+	return domarkx.Assistant
+}
+
+// facet returns the number of a facet.
+func (w *writer) facet(f facet) (int64, error) {
+	if id, ok := w.facets[f]; ok {
+		return id, nil
+	}
+	id, err := w.db.number("SELECT id FROM facet WHERE kind = ? AND name = ?", f.kind, f.name)
+	if err == nil && id == 0 {
+		err = w.db.exec("INSERT INTO facet(kind, name) VALUES(?, ?)", f.kind, f.name)
+		id = w.db.conn.LastInsert()
+	}
+	if len(w.facets) > 1<<16 {
+		clear(w.facets)
+	}
+	w.facets[f] = id
+	return id, err
+}
+
+// A leafEntry is a message of a leaf. Leaves are stored as pairs of varints: the distance of the number of
+// the message from the one before, and that of the date.
+type leafEntry struct{ message, date int64 }
+
+func encodeLeaf(entries []leafEntry) []byte {
+	var data []byte
+	var last leafEntry
+	for _, e := range entries {
+		data = binary.AppendVarint(data, e.message-last.message)
+		data = binary.AppendVarint(data, e.date-last.date)
+		last = e
+	}
+	return data
+}
+
+func decodeLeaf(data []byte) ([]leafEntry, error) {
+	entries := make([]leafEntry, 0, 16)
+	var last leafEntry
+	for len(data) > 0 {
+		message, n := binary.Varint(data)
+		if n <= 0 {
+			return nil, errBlock
+		}
+		date, m := binary.Varint(data[n:])
+		if m <= 0 {
+			return nil, errBlock
+		}
+		data = data[n+m:]
+		last = leafEntry{last.message + message, last.date + date}
+		entries = append(entries, last)
+	}
+	return entries, nil
+}
+
+// addLeaf stores a leaf whose messages are in the index. Messages from number fresh on were added with it.
+func (w *writer) addLeaf(leaf int64, tree []byte, entries []leafEntry, fresh map[int64]bool) error {
+	newest := int64(0)
+	var err error
+	for _, e := range entries {
+		newest = max(newest, e.date)
+		if !fresh[e.message] {
+			err = errors.Join(err, w.db.exec("INSERT OR IGNORE INTO shared(message, leaf) VALUES(?, ?)", e.message, leaf))
+		}
+	}
+	return errors.Join(err, w.db.exec("INSERT INTO leaf(id, tree, newest, entries) VALUES(?, ?, ?, ?)", leaf, tree, newest, encodeLeaf(entries)))
+}
+
+// binaryID returns the bytes of an object id.
+func binaryID(id string) ([]byte, error) {
+	b, err := hex.DecodeString(id)
+	if err == nil && len(b) < 8 {
+		err = errors.New("too short")
+	}
+	return b, err
+}
