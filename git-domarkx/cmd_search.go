@@ -20,8 +20,8 @@ type searchCmd struct {
 	Path    string   `placeholder:"GLOB" help:"Find only messages with calls that name such a path; the end of it is enough (main.go, src/*.go, src/**)."`
 	Session []string `sep:"none" placeholder:"PATTERN" help:"Search only sessions whose name matches, as for list; may be repeated."`
 	Tag     string   `placeholder:"TAG" help:"Search only sessions with this tag."`
-	Since   string   `placeholder:"DATE" help:"Find only messages from then on: 2w (hours h, days d, weeks w, months m, years y ago), 2026-11-01 or 2026-11-01T12:00."`
-	Until   string   `placeholder:"DATE" help:"Find only messages until then; a day is included."`
+	Since   string   `placeholder:"DATE" help:"Find only messages since a date, or since so long ago: 2026-11-01, 2w."`
+	Until   string   `placeholder:"DATE" help:"Find only messages until a date; the day is included."`
 	History bool     `help:"Find also texts that were replaced; they are named NAME@OID#K."`
 	Limit   *int     `short:"n" placeholder:"N" help:"Show at most N messages; 0 for all. On a terminal, 100 unless this is given."`
 	Query   []string `arg:"" name:"QUERY" help:"What to search for; several arguments are joined by spaces."`
