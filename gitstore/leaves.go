@@ -17,7 +17,7 @@ type Leaf struct {
 }
 
 // Leaves yields the leaves of a snapshot in order. skip, if not nil, is called with the id of each
-// directory of the conversation, leaves included; what is below a directory for which it returns true is left out.
+// directory of the conversation, leaves included; directories for which it returns true are left out.
 func (r reader) Leaves(ctx context.Context, id string, skip func(directory string) bool) iter.Seq2[Leaf, error] {
 	return func(yield func(Leaf, error) bool) {
 		root, info, err := r.root(id)

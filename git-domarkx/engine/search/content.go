@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
-// A content is what is indexed of a message.
+// A content is the part of a message that is indexed.
 type content struct {
 	role  domarkx.Role
 	model string
@@ -21,8 +21,8 @@ type content struct {
 	calls []byte // the values in calls and results, likewise
 }
 
-// contentOf returns what is indexed of a message. Calls and their results are JSON; their text has the escapes in
-// strings resolved, so that what is in a file or a command is found as it is there.
+// contentOf returns the indexed part of a message. Calls and their results are JSON; their text has the escapes in
+// strings resolved, so that the text of a file or a command is found as it is there.
 func contentOf(m domarkx.Message) *content {
 	c := &content{role: m.Role}
 	if m.Metadata != nil {

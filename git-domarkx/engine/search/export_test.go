@@ -9,7 +9,7 @@ func Expression(query string) (string, error) {
 	return expression(groups), nil
 }
 
-// Analyze returns what is indexed of a text: itself as prepared, and the parts of its identifiers.
+// Analyze returns the indexed forms of a text: the text as prepared, and the parts of its identifiers.
 func Analyze(text string) (words, parts string) {
 	a := newAnalyzer()
 	words = string(a.analyze([]byte(text)))

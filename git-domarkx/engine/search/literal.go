@@ -14,10 +14,10 @@ type literal struct {
 	fold bool
 }
 
-// maxLiterals limits the alternatives of which a text must have one.
+// maxLiterals limits the number of alternative literals.
 const maxLiterals = 16
 
-// requiredLiterals returns literals of which each text that matches has at least one, or nil if there are none that
+// requiredLiterals returns literals; each text that matches has at least one. It returns nil if none
 // are known.
 func requiredLiterals(pattern string) []literal {
 	re, err := syntax.Parse(pattern, syntax.Perl)

@@ -10,7 +10,7 @@ import (
 )
 
 // applicationID and schemaVersion identify an index that this program can use. Any change of the
-// schema, or of what is indexed of a message, needs another version.
+// schema, or of the indexed part of a message, needs another version.
 const (
 	applicationID = 0x646d7873
 	schemaVersion = 1
@@ -83,7 +83,7 @@ func openIndex(path string) (*database, error) {
 	return d, nil
 }
 
-// createIndex makes an empty index, in place of what is at path.
+// createIndex makes an empty index, in place of any file at path.
 func createIndex(path string) (*database, error) {
 	if err := removeIndex(path); err != nil {
 		return nil, err
