@@ -62,7 +62,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestAbsentCommandsAreAbsent(t *testing.T) {
-	for _, verb := range []string{"search", "web"} {
+	for _, verb := range []string{"web"} {
 		if status, _, _ := invoke(t, "", verb); status != exitUsage {
 			t.Errorf("%s: status %d, expected %d", verb, status, exitUsage)
 		}
