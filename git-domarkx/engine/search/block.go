@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// errBlock reports a block that is not what was written.
+// errBlock reports a block that differs from the written one.
 var errBlock = errors.New("damaged block of texts")
 
 // blockSize is the size of the texts that are compressed together, and maxBlock the most that is

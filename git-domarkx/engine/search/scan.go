@@ -71,7 +71,7 @@ func (x *Index) scanBlocks(ctx context.Context, m *matching, allowed set, snippe
 	return all, cmp.Or(err, failed)
 }
 
-// scanEach scans blocks until there are no more. After an error it only receives them.
+// scanEach scans all blocks that it receives. After an error it only receives them.
 func scanEach(ctx context.Context, jobs <-chan []byte, m *matching, allowed set, snippets bool) (all []found, err error) {
 	in, err := newDecompressor()
 	if err == nil {

@@ -238,7 +238,7 @@ func (u *updater) message(ctx context.Context, e domarkx.Entry, leaf int64) (id 
 	return id, true, err
 }
 
-// pause commits what was indexed so far if it is much.
+// pause commits the transaction if it is large.
 func (u *updater) pause(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
