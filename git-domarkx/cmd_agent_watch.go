@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/recording"
@@ -45,9 +44,6 @@ The process in the background writes to the file domarkx/recording/log in the re
 `
 }
 
-// ExitOne says what exit status 1 means.
-func (agentWatchCmd) ExitOne() string { return "The process could not be ended." }
-
 // Run starts or ends the watcher, or is the watcher.
 func (c *agentWatchCmd) Run(inv *invocation) error {
 	git, err := inv.git()
@@ -57,7 +53,7 @@ func (c *agentWatchCmd) Run(inv *invocation) error {
 	dir := recording.Dir(git.CommonDir)
 	switch {
 	case c.Stop:
-		return inv.stopWatcher(dir)
+		return recording.Stop(inv.ctx, dir)
 	case c.Foreground:
 		return inv.watchHere(dir)
 	}
@@ -110,11 +106,9 @@ func (agentPauseCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := inv.stopWatcher(dir); err != nil {
+	if err := recording.Stop(inv.ctx, dir); err != nil {
 		return err
 	}
-	if !inv.opts.Quiet {
-		fmt.Fprintln(inv.err, "recording is paused; git domarkx agent watch goes on")
-	}
+	inv.say("recording is paused; git domarkx agent watch goes on")
 	return nil
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -53,7 +51,7 @@ func (h hook) run(agent, name string) {
 		dirs = append(dirs, here)
 	}
 	for _, dir := range dirs {
-		if h.notify(dir, agent, e) {
+		if recording.Hear(e, dir, agent, watcherArguments()...) {
 			return
 		}
 	}
@@ -89,59 +87,4 @@ func (h hook) payload() []byte {
 	mu.Lock()
 	defer mu.Unlock()
 	return bytes.Clone(data.Bytes())
-}
-
-// notify gives the event to the watcher of the repository around a directory, which it starts if
-// none runs. It reports whether the agent is recorded there.
-func (h hook) notify(dir, agent string, e recording.Event) bool {
-	commonDir, tree, ok := recording.FindRepository(dir)
-	if !ok {
-		return false
-	}
-	state := recording.Dir(commonDir)
-	if info, err := os.Lstat(state); err != nil || !info.IsDir() || !ownedByUs(info) {
-		return false
-	}
-	settings, err := recording.ReadSettings(state)
-	if err != nil || !settings.Enabled() {
-		return false
-	}
-	_, recorded := settings.Since(e.Agent)
-	_, installed := settings.Since(agent)
-	if !recorded && !installed {
-		return false
-	}
-	_ = recording.Notify(state, e)
-	if _, running := recording.Running(state); !running {
-		_ = startWatcherAlone(state, tree)
-	}
-	return true
-}
-
-// startAgain is how long hooks wait before they start another watcher.
-const startAgain = 500 * time.Millisecond
-
-// startWatcherAlone starts a watcher in the background and does not wait for it.
-func startWatcherAlone(dir, tree string) error {
-	mark := filepath.Join(dir, "started")
-	if info, err := os.Stat(mark); err == nil && time.Since(info.ModTime()) < startAgain && time.Since(info.ModTime()) >= 0 {
-		return nil
-	}
-	if err := os.WriteFile(mark, nil, 0o600); err != nil {
-		return err
-	}
-	now := time.Now()
-	if err := os.Chtimes(mark, now, now); err != nil {
-		return err
-	}
-	cmd, log, err := watcherCommand(dir, tree, os.Environ())
-	if err != nil {
-		return err
-	}
-	cmd.Env = append(cmd.Env, watchVariable+"=alone")
-	err = cmd.Start()
-	if err == nil {
-		err = cmd.Process.Release()
-	}
-	return errors.Join(err, log.Close())
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -23,42 +21,66 @@ const watchMemory = 256 << 20
 
 // watchHere records in this process until it is interrupted.
 func (inv *invocation) watchHere(dir string) error {
-	mode := inv.getenv(watchVariable)
-	os.Unsetenv(watchVariable)
-	var waiter *os.File
-	if mode == "wait" {
-		waiter = os.NewFile(3, "ready")
-	}
-	report := func(text string) {
-		if waiter != nil {
-			_, _ = io.WriteString(waiter, text) // the parent may be gone
-			waiter.Close()
-			waiter = nil
-		}
-	}
+	report := recording.NewReport(inv.getenv)
 	lock, err := recording.Acquire(inv.ctx, dir)
 	var running *recording.RunningError
 	if errors.As(err, &running) {
-		report(watching)
+		report.Ready()
 		inv.say("process %d records already", running.Process.PID)
 		return nil
 	}
-	if err == nil && mode == "" {
+	if err == nil && !report.Background {
 		err = recordAll(inv, dir)
 	}
 	var watcher *recording.Watcher
 	if err == nil {
-		watcher, err = inv.newWatcher(dir, mode == "")
+		watcher, err = inv.newWatcher(dir, !report.Background)
 	}
-	if err == nil && mode != "" {
+	if err == nil && report.Background {
 		err = os.Chdir("/") // do not keep the user's directory busy
 	}
 	if err != nil {
-		report("git-domarkx: " + err.Error())
+		report.Failed(err)
 		return errors.Join(err, lock.Release())
 	}
-	err = watcher.Run(inv.ctx, func() { report(watching) })
-	return errors.Join(err, lock.Release())
+	return errors.Join(watcher.Run(inv.ctx, report.Ready), lock.Release())
+}
+
+// watcherArguments are the arguments that make this program a watcher.
+func watcherArguments() []string { return []string{"agent", "watch", "--foreground"} }
+
+// startWatcher starts the repository's watcher in the background, if none runs.
+func (inv *invocation) startWatcher(dir string) error {
+	trees, err := inv.repository.WorkTrees(inv.ctx)
+	if err != nil {
+		return err
+	}
+	at := inv.repository.CommonDir
+	if len(trees) > 0 && isDirectory(trees[0]) {
+		at = trees[0] // unlike a linked work tree, it stays
+	}
+	pid, started, err := recording.Start(inv.ctx, dir, at, watcherArguments()...)
+	switch {
+	case err != nil:
+		return err
+	case started:
+		inv.say("process %d records the agents in this repository", pid)
+	default:
+		inv.say("process %d records already", pid)
+	}
+	return nil
+}
+
+// say prints a remark for people.
+func (inv *invocation) say(format string, args ...any) {
+	if !inv.opts.Quiet {
+		fmt.Fprintf(inv.err, format+"\n", args...)
+	}
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func (inv *invocation) newWatcher(dir string, prints bool) (*recording.Watcher, error) {
@@ -179,7 +201,7 @@ func (r *recorder) complain(problem error) {
 // shortenLog empties the log of a watcher in the background that has become long.
 func (r *recorder) shortenLog() {
 	const long = 4 << 20
-	path := filepath.Join(recording.Dir(r.inv.repository.CommonDir), "log")
+	path := recording.LogPath(recording.Dir(r.inv.repository.CommonDir))
 	info, err := os.Stat(path)
 	if err != nil || r.prints || info.Size() < long {
 		return

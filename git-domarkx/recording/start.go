@@ -1,0 +1,227 @@
+package recording
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// startVariable is set for a watcher in the background: "wait" if its parent waits for the
+// report on file 3, else "alone".
+const startVariable = "GIT_DOMARKX_WATCH"
+
+// watching is the report of a watcher that follows the transcripts.
+const watching = "watching\n"
+
+// A Report is how a watcher in the background says that it follows the transcripts.
+type Report struct {
+	Background bool
+	waiter     *os.File // nil if no parent waits
+}
+
+// NewReport returns the report of this process.
+func NewReport(getenv func(string) string) *Report {
+	mode := getenv(startVariable)
+	os.Unsetenv(startVariable)
+	r := &Report{Background: mode != ""}
+	if mode == "wait" {
+		r.waiter = os.NewFile(3, "ready")
+	}
+	return r
+}
+
+// Ready reports that the watcher, or another one, follows the transcripts.
+func (r *Report) Ready() { r.send(watching) }
+
+// Failed reports why the watcher ends.
+func (r *Report) Failed(err error) { r.send(err.Error()) }
+
+func (r *Report) send(text string) {
+	if r.waiter != nil {
+		_, _ = io.WriteString(r.waiter, text) // the parent may be gone
+		r.waiter.Close()
+		r.waiter = nil
+	}
+}
+
+// Start starts a watcher in the background and waits until it follows the transcripts. The
+// arguments make this program watch the repository around the directory at. It returns the
+// watcher's process, or the one that watches already.
+func Start(ctx context.Context, dir, at string, args ...string) (pid int, started bool, err error) {
+	if running, ok := Running(dir); ok {
+		return running.PID, false, nil
+	}
+	answer, ready, err := os.Pipe()
+	if err != nil {
+		return 0, false, fmt.Errorf("starting to record: %w", err)
+	}
+	defer answer.Close()
+	cmd, log, err := background(dir, at, args)
+	if err == nil {
+		defer log.Close()
+		cmd.Env = append(cmd.Env, startVariable+"=wait")
+		cmd.ExtraFiles = []*os.File{ready}
+		err = cmd.Start()
+	}
+	ready.Close()
+	if err != nil {
+		return 0, false, fmt.Errorf("starting to record: %w", err)
+	}
+	said := make(chan string, 1)
+	go func() {
+		data, _ := io.ReadAll(io.LimitReader(answer, 1<<16)) // whatever was read counts
+		said <- string(data)
+	}()
+	var text string
+	select {
+	case text = <-said:
+	case <-ctx.Done():
+		return 0, false, errors.Join(context.Cause(ctx), cmd.Process.Signal(os.Interrupt))
+	}
+	if text == watching {
+		pid := cmd.Process.Pid
+		return pid, true, cmd.Process.Release()
+	}
+	ended := cmd.Wait()
+	if text = strings.TrimSpace(text); text != "" {
+		return 0, false, errors.New(text)
+	}
+	return 0, false, fmt.Errorf("starting to record: the process ended (%v); see %s", ended, log.Name())
+}
+
+// startAgain is how long hooks wait before they start another watcher.
+const startAgain = 500 * time.Millisecond
+
+// StartAlone starts a watcher in the background, as [Start] does, and does not wait for it.
+func StartAlone(dir, at string, args ...string) error {
+	mark := filepath.Join(dir, "started")
+	if info, err := os.Stat(mark); err == nil && time.Since(info.ModTime()) < startAgain && time.Since(info.ModTime()) >= 0 {
+		return nil
+	}
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		return err
+	}
+	now := time.Now()
+	if err := os.Chtimes(mark, now, now); err != nil {
+		return err
+	}
+	cmd, log, err := background(dir, at, args)
+	if err != nil {
+		return err
+	}
+	cmd.Env = append(cmd.Env, startVariable+"=alone")
+	err = cmd.Start()
+	if err == nil {
+		err = cmd.Process.Release()
+	}
+	return errors.Join(err, log.Close())
+}
+
+// background returns the command that runs this program in the background, and its log. The
+// program finds the repository from its directory: variables of Git in the environment may be of
+// another one, or of the moment.
+func background(dir, at string, args []string) (*exec.Cmd, *os.File, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	log, err := openLog(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Dir = at
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		switch name {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY",
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE":
+			continue
+		}
+		cmd.Env = append(cmd.Env, entry)
+	}
+	cmd.Stdout, cmd.Stderr = log, log
+	detach(cmd)
+	return cmd, log, nil
+}
+
+// LogPath returns the path of the log of watchers in the background.
+func LogPath(dir string) string { return filepath.Join(dir, "log") }
+
+// openLog opens the log. It truncates one larger than 1 MiB.
+func openLog(dir string) (*os.File, error) {
+	const long = 1 << 20
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if info, err := os.Stat(LogPath(dir)); err == nil && info.Size() > long {
+		flags |= os.O_TRUNC
+	}
+	return os.OpenFile(LogPath(dir), flags, 0o600)
+}
+
+// stopPatience is how long Stop waits.
+const stopPatience = time.Minute
+
+// Stop ends the watcher of a repository, and waits until it has ended.
+func Stop(ctx context.Context, dir string) error {
+	running, ok := Running(dir)
+	if !ok {
+		return nil
+	}
+	process, err := os.FindProcess(running.PID)
+	if err == nil {
+		err = process.Signal(os.Interrupt)
+	}
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("ending process %d, which records: %w", running.PID, err)
+	}
+	patience := time.After(stopPatience)
+	for {
+		if now, ok := Running(dir); !ok || now.PID != running.PID {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-patience:
+			return fmt.Errorf("process %d, which records, does not end; to kill it, which loses nothing: kill -9 %d", running.PID, running.PID)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// Hear gives an event to the watcher of the repository around a directory, if the agent, or the
+// one for which the hook was installed, is recorded there. Where no watcher runs, it starts
+// one with these arguments. It reports whether the event was for that repository.
+func Hear(e Event, dir, installed string, args ...string) bool {
+	commonDir, tree, ok := FindRepository(dir)
+	if !ok {
+		return false
+	}
+	state := Dir(commonDir)
+	if info, err := os.Lstat(state); err != nil || !info.IsDir() || !isOwn(info) {
+		return false
+	}
+	settings, err := ReadSettings(state)
+	if err != nil || !settings.Enabled() {
+		return false
+	}
+	_, ours := settings.Since(e.Agent)
+	_, theirs := settings.Since(installed)
+	if !ours && !theirs {
+		return false
+	}
+	_ = Notify(state, e) // the watcher finds what hooks do not report
+	if _, running := Running(state); !running {
+		_ = StartAlone(state, tree, args...)
+	}
+	return true
+}
