@@ -35,7 +35,7 @@ func (inv *invocation) chatModel(name string) (chat.Model, models.Definition, er
 
 // chooseModel returns the name of the model that answers in a session: the one that the user
 // named, else the default. A model that the session or the repository suggests needs a yes.
-func (c *chatCmd) chooseModel(inv *invocation, opened source, ask func(question string) (bool, error)) (string, error) {
+func (c *chatCmd) chooseModel(inv *invocation, opened managers, ask func(question string) (bool, error)) (string, error) {
 	wishes, err := c.wishes(inv, opened)
 	if err != nil {
 		return "", err
@@ -69,7 +69,7 @@ func (c *chatCmd) chooseModel(inv *invocation, opened source, ask func(question 
 }
 
 // wishes returns what the session and .domarkx.toml say about models.
-func (c *chatCmd) wishes(inv *invocation, opened source) (chat.Wishes, error) {
+func (c *chatCmd) wishes(inv *invocation, opened managers) (chat.Wishes, error) {
 	var w chat.Wishes
 	h, err := opened.turns.HeaderOf(inv.ctx, c.Name)
 	switch {

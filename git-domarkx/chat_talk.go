@@ -22,7 +22,7 @@ type talk struct {
 	inv     *invocation
 	command *chatCmd
 	chat    *chat.Chat
-	opened  source
+	opened  managers
 	model   chat.Model
 	name    string // of the model
 	files   []turns.File

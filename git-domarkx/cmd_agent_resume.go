@@ -120,7 +120,7 @@ func (c *agentResumeCmd) agent(was engine.ProgramSession) (transcripts.Agent, er
 
 // approve asks whether a session that a remote has, and that no document on this machine
 // became, may become an agent's context.
-func (c *agentResumeCmd) approve(inv *invocation, opened source, info domarkx.Info, was engine.ProgramSession) error {
+func (c *agentResumeCmd) approve(inv *invocation, opened managers, info domarkx.Info, was engine.ProgramSession) error {
 	if c.Yes || was.Here {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (c *agentResumeCmd) approve(inv *invocation, opened source, info domarkx.In
 }
 
 // isFetched reports whether a remote had a session of that name at the last contact.
-func (c *agentResumeCmd) isFetched(inv *invocation, opened source, name string) (bool, error) {
+func (c *agentResumeCmd) isFetched(inv *invocation, opened managers, name string) (bool, error) {
 	remotes, err := inv.remotes()
 	if err != nil {
 		return false, err
@@ -162,7 +162,7 @@ func (c *agentResumeCmd) isFetched(inv *invocation, opened source, name string) 
 }
 
 // fork forks the session if the revision is not its end, and returns the revision to resume.
-func (c *agentResumeCmd) fork(inv *invocation, opened source, revision engine.Revision, info domarkx.Info) (engine.Revision, error) {
+func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.Revision, info domarkx.Info) (engine.Revision, error) {
 	tip, err := opened.sessions.Resolve(inv.ctx, engine.Revision{Name: revision.Name, Message: -1})
 	if err != nil {
 		return revision, err
@@ -189,7 +189,7 @@ func (c *agentResumeCmd) fork(inv *invocation, opened source, revision engine.Re
 }
 
 // prepare returns the command that starts the agent, and the transcript that it continues.
-func (c *agentResumeCmd) prepare(inv *invocation, opened source, agent transcripts.Agent, revision engine.Revision, was engine.ProgramSession, forked bool) (command []string, file string, err error) {
+func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcripts.Agent, revision engine.Revision, was engine.ProgramSession, forked bool) (command []string, file string, err error) {
 	if agent.Name == was.Format && was.Unchanged && !forked {
 		files, err := agent.Find(inv.ctx, inv.getenv)
 		if err != nil {

@@ -65,7 +65,7 @@ func (c *checkoutCmd) Run(inv *invocation) error {
 
 // checkOut writes a version to a directory. It warns about everything that it could not
 // write exactly.
-func (o pathOption) checkOut(inv *invocation, opened source, r checkout.Request) error {
+func (o pathOption) checkOut(inv *invocation, opened managers, r checkout.Request) error {
 	left, err := opened.checkouts.Checkout(inv.ctx, r)
 	if err != nil {
 		return err

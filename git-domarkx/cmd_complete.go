@@ -81,7 +81,7 @@ func (inv *invocation) candidates(e clidoc.Expectation) ([]clidoc.Candidate, err
 }
 
 // names lists the names that match the kind of an expectation.
-func (inv *invocation) names(opened source, e clidoc.Expectation) ([]clidoc.Candidate, error) {
+func (inv *invocation) names(opened managers, e clidoc.Expectation) ([]clidoc.Candidate, error) {
 	switch e.Kind {
 	case clidoc.ValueSession:
 		list, err := opened.store.List(inv.ctx)
@@ -126,7 +126,7 @@ func sessionCandidates(list []domarkx.Info) []clidoc.Candidate {
 
 // resourceCandidates lists the resources of owner, a workspace or a session. A session's
 // workspace has the session's name, unless another one is attached.
-func (inv *invocation) resourceCandidates(opened source, owner string) ([]clidoc.Candidate, error) {
+func (inv *invocation) resourceCandidates(opened managers, owner string) ([]clidoc.Candidate, error) {
 	revision, err := engine.ParseRevision(owner)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ const maxRevisions = 1000
 
 // messageCandidates lists the messages whose number starts with the text after the # or :
 // at typed[i].
-func (inv *invocation) messageCandidates(opened source, typed string, i int) ([]clidoc.Candidate, error) {
+func (inv *invocation) messageCandidates(opened managers, typed string, i int) ([]clidoc.Candidate, error) {
 	revision, err := engine.ParseRevision(typed[:i])
 	if err != nil {
 		return nil, err
@@ -163,14 +163,14 @@ func (inv *invocation) messageCandidates(opened source, typed string, i int) ([]
 
 // snapshotCandidates lists the snapshots whose id starts with the text after the @ at
 // typed[i].
-func (inv *invocation) snapshotCandidates(opened source, typed string, i int) ([]clidoc.Candidate, error) {
+func (inv *invocation) snapshotCandidates(opened managers, typed string, i int) ([]clidoc.Candidate, error) {
 	revision := engine.Revision{Name: typed[:i], Message: -1}
 	return offersOf(opened.sessions.Log(inv.ctx, revision), func(s domarkx.Info) clidoc.Candidate {
 		return clidoc.Candidate{Word: typed[:i+1] + abbreviated(s.ID, typed[i+1:]), About: s.Subject}
 	}, typed)
 }
 
-func (inv *invocation) versionCandidates(opened source, typed string, i int) ([]clidoc.Candidate, error) {
+func (inv *invocation) versionCandidates(opened managers, typed string, i int) ([]clidoc.Candidate, error) {
 	revision := engine.Revision{Name: typed[:i], Message: -1}
 	return offersOf(opened.sessions.VersionLog(inv.ctx, revision), func(v domarkx.Version) clidoc.Candidate {
 		return clidoc.Candidate{Word: typed[:i+1] + abbreviated(v.ID, typed[i+1:]), About: v.Subject}

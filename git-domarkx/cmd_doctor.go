@@ -1,5 +1,7 @@
 package main
 
+import "github.com/domarkx/domarkx/git-domarkx/mountd"
+
 type doctorCmd struct {
 	findingOption
 }
@@ -25,7 +27,7 @@ func (doctorCmd) ExitOne() string { return "There is a finding of severity error
 
 // Run runs the checks.
 func (c *doctorCmd) Run(inv *invocation) error {
-	inv.patience = reportPatience
+	inv.patience = mountd.ReportPatience
 	d := doctor{inv: inv}
 	for _, check := range []func(){d.git, d.manual, d.fuse, d.mounts, d.state, d.config, d.refspecs, d.workspaces} {
 		check()

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/mountd"
 )
 
 type fsckCmd struct {
@@ -31,28 +32,28 @@ func (fsckCmd) ExitOne() string { return "There is a finding of severity error."
 
 // Run verifies the stored sessions.
 func (c *fsckCmd) Run(inv *invocation) error {
-	source, err := inv.open()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
 	progress := inv.progress()
-	stored, err := source.store.Fsck(inv.ctx, func(done, total int) { progress.report("checking sessions", int64(done), int64(total)) })
+	stored, err := opened.store.Fsck(inv.ctx, func(done, total int) { progress.report("checking sessions", int64(done), int64(total)) })
 	if err != nil {
 		return err
 	}
 	found := findings(stored)
-	list, err := source.store.List(inv.ctx)
+	list, err := opened.store.List(inv.ctx)
 	if list == nil && err != nil { // Fsck has already reported the unreadable sessions
 		return err
 	}
 	for i, info := range list {
 		progress.report("rendering sessions", int64(i), int64(len(list)))
-		rendered, err := source.sessions.CheckSnapshot(inv.ctx, info)
+		rendered, err := opened.sessions.CheckSnapshot(inv.ctx, info)
 		if err == nil && len(rendered) > 0 {
 			// A concurrent git gc may have moved the missing objects: reopen the store
 			// and retry.
-			if err = source.store.Refresh(); err == nil {
-				rendered, err = source.sessions.CheckSnapshot(inv.ctx, info)
+			if err = opened.store.Refresh(); err == nil {
+				rendered, err = opened.sessions.CheckSnapshot(inv.ctx, info)
 			}
 		}
 		if err != nil {
@@ -76,9 +77,9 @@ func (inv *invocation) draftFindings() []engine.Finding {
 		return nil
 	}
 	var found []engine.Finding
-	list, err := drafts.ListBroken(draftsDir(git))
+	list, err := drafts.ListBroken(mountd.DraftsDir(git))
 	if err != nil {
-		found = append(found, engine.Finding{Severity: severityError, What: err.Error(), Where: draftsDir(git),
+		found = append(found, engine.Finding{Severity: severityError, What: err.Error(), Where: mountd.DraftsDir(git),
 			Fix: "copy what you need out of the file, and remove it"})
 	}
 	for _, d := range list {

@@ -31,19 +31,19 @@ func (gcCmd) ExitOne() string { return "There is a finding of severity error." }
 
 // Run cleans up.
 func (c *gcCmd) Run(inv *invocation) error {
-	source, err := inv.open()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
 	if err := inv.removeUnpacked(); err != nil {
 		return err
 	}
-	stored, err := source.store.GC(inv.ctx)
+	stored, err := opened.store.GC(inv.ctx)
 	if err != nil {
 		return err
 	}
 	found := findings(stored)
-	found = append(found, source.turns.RemoveLeft(inv.ctx)...)
+	found = append(found, opened.turns.RemoveLeft(inv.ctx)...)
 	if len(found) == 0 && !c.JSON {
 		inv.allIsWell("gc: nothing to remove")
 	}

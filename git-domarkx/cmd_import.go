@@ -175,7 +175,7 @@ func (c *importCmd) Run(inv *invocation) error {
 }
 
 // importDocuments imports documents and prints the sessions.
-func (inv *invocation) importDocuments(opened source, request importer.Request, asJSON bool) error {
+func (inv *invocation) importDocuments(opened managers, request importer.Request, asJSON bool) error {
 	opened.store.BoundMemory(packMemory)
 	setGCPercent(inv.getenv, 100)
 	progress := inv.progress()

@@ -4,6 +4,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/mountd"
 )
 
 type listCmd struct {
@@ -52,7 +53,7 @@ func (listCmd) ExitOne() string {
 
 // Run lists the sessions.
 func (c *listCmd) Run(inv *invocation) error {
-	inv.patience = reportPatience
+	inv.patience = mountd.ReportPatience
 	opened, err := inv.open()
 	if err != nil {
 		return err
@@ -84,7 +85,9 @@ func (c *listCmd) Run(inv *invocation) error {
 	if inv.reportPending() {
 		return errNo
 	}
-	inv.warnOfMounts()
+	if mounts, err := inv.mounts(); err == nil {
+		mounts.WarnOfSilent(inv.ctx)
+	}
 	return nil
 }
 

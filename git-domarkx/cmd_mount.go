@@ -1,13 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"os"
-	"slices"
-
-	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/fusefs/mountpoint"
-)
+import "github.com/domarkx/domarkx/git-domarkx/mountd"
 
 type mountCmd struct {
 	pathOption
@@ -54,60 +47,36 @@ The directory.
 
 // Run mounts the sessions.
 func (c *mountCmd) Run(inv *invocation) error {
-	dir, err := inv.mountDir(c.Dir)
-	if err != nil {
-		return err
-	}
 	mounts, err := inv.mounts()
 	if err != nil {
 		return err
 	}
-	ours, err := inv.noteOf(dir)
+	dir, err := mounts.Dir(inv.ctx, c.Dir)
 	if err != nil {
 		return err
 	}
-	there, ok := mountAt(dir) // possibly the mount of another repository
-	if i := slices.IndexFunc(mounts, func(m mountState) bool { return m.note == ours }); i >= 0 {
-		there, ok = mounts[i], true
-	}
-	if ok && !there.dead {
-		if err := there.answers(inv.ctx); err != nil {
-			return fmt.Errorf("mounting on %q: %w: %w", dir, domarkx.ErrExists, err)
-		}
-		if there.note == ours {
-			return c.printPath(inv, dir) // already mounted
-		}
-	}
-	if err := makeMountPoint(dir); err != nil {
+	switch ours, err := mounts.Prepare(inv.ctx, dir); {
+	case err != nil:
 		return err
+	case ours:
+		return c.printPath(inv, dir) // already mounted
+	case c.Foreground:
+		return c.serve(inv, mounts, dir)
 	}
-	if c.Foreground {
-		return inv.serve(dir)
-	}
-	if err := inv.startServer(dir); err != nil {
+	if err := mounts.Start(inv.ctx, dir); err != nil {
 		return err
 	}
 	return c.printPath(inv, dir)
 }
 
-// makeMountPoint creates the directory. An existing one must be empty, because the mount
-// would hide its contents. It does not look into a directory on which sessions are
-// mounted, even by a dead server.
-func makeMountPoint(dir string) error {
-	if _, mounted := mountpoint.SourceOf(dir); mounted {
-		return nil
+// serve serves the mount until it ends.
+func (c *mountCmd) serve(inv *invocation, mounts *mountd.Mounts, dir string) error {
+	open := func() (mountd.Sessions, error) {
+		opened, err := inv.openStored()
+		setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
+		return opened.mounted(), err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("creating the mount point: %w", err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("mounting on %q: %w", dir, err)
-	}
-	if len(entries) > 0 {
-		return fmt.Errorf("mounting on %q: %w: the directory is not empty; mount on an empty one", dir, domarkx.ErrInvalid)
-	}
-	return nil
+	return mounts.Serve(inv.ctx, dir, open, func() error { return printLine(inv, dir) })
 }
 
 func printLine(inv *invocation, line string) error {

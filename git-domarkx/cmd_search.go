@@ -99,7 +99,7 @@ func (c *searchCmd) Run(inv *invocation) error {
 
 const terminalHits = 100
 
-func (c *searchCmd) find(inv *invocation, opened source, q search.Query) error {
+func (c *searchCmd) find(inv *invocation, opened managers, q search.Query) error {
 	var err error
 	if q.Since, q.Until, err = period(c.Since, c.Until); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/git-domarkx/recording"
 )
 
@@ -54,7 +55,7 @@ Nothing is printed when there is nothing to say.
 
 // Run reports what needs attention.
 func (c *statusCmd) Run(inv *invocation) error {
-	inv.patience = reportPatience
+	inv.patience = mountd.ReportPatience
 	opened, err := inv.open()
 	sessions := opened.sessions
 	if err != nil {
@@ -74,12 +75,12 @@ func (c *statusCmd) Run(inv *invocation) error {
 	}
 	var rows []statusRow
 	add := func(what, name, detail string) { rows = append(rows, statusRow{what, name, detail}) }
-	mounts, err := inv.mounts()
+	mounts, err := inv.listMounts()
 	if err != nil {
 		return err
 	}
 	for _, m := range mounts {
-		add("mount", m.dir, m.describe(inv.ctx))
+		add("mount", m.Dir, m.Describe(inv.ctx))
 	}
 	if running, ok := recording.Running(recording.Dir(git.CommonDir)); ok {
 		add("watch", fmt.Sprintf("process %d", running.PID), "records agents since "+running.Since.Format(time.RFC3339))
@@ -94,7 +95,7 @@ func (c *statusCmd) Run(inv *invocation) error {
 	for _, d := range unsaved {
 		add("draft", d.Name, d.Problem)
 	}
-	files, err := drafts.ListBeside(draftsDir(git))
+	files, err := drafts.ListBeside(mountd.DraftsDir(git))
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ type trustRow struct {
 	Status  string `json:"status" head:"STATUS" doc:"trusted, revoked or unknown"`
 }
 
-func (inv *invocation) trust(opened source, name string) error {
+func (inv *invocation) trust(opened managers, name string) error {
 	info, err := opened.sessions.Resolve(inv.ctx, engine.Revision{Name: name, Message: -1})
 	if err != nil {
 		return err

@@ -1,6 +1,11 @@
 package main
 
-import "os"
+import (
+	"errors"
+	"os"
+
+	"github.com/domarkx/domarkx/git-domarkx/mountd"
+)
 
 type unmountCmd struct {
 	pathOption
@@ -32,18 +37,35 @@ func (unmountCmd) ExitOne() string {
 
 // Run unmounts.
 func (c *unmountCmd) Run(inv *invocation) error {
-	dir, err := inv.unmountDir(c.Dir)
+	mounts, err := inv.mounts()
+	if err != nil && c.Dir == "" {
+		return err
+	}
+	dir, err := mounts.Mounted(inv.ctx, c.Dir)
+	var ambiguous *mountd.AmbiguousError
+	if errors.As(err, &ambiguous) {
+		return usagef("%v", err)
+	}
 	if err != nil {
 		return err
 	}
-	end := inv.unmount
+	end := mounts.Unmount
 	if c.Force {
-		end = inv.forceUnmount
+		end = mounts.Detach
 	}
-	if err := end(dir); err != nil {
+	err = end(inv.ctx, dir)
+	var refused *mountd.RefusedError
+	if errors.As(err, &refused) {
+		printError(inv.err, err)
+		return errNo
+	}
+	if err != nil {
 		return err
 	}
-	if made, err := inv.mountDir(""); err == nil && c.Dir == "" && dir == made {
+	if c.Dir != "" {
+		return c.printPath(inv, dir)
+	}
+	if made, err := mounts.Dir(inv.ctx, ""); err == nil && dir == made {
 		os.Remove(dir) // mount creates it again; a directory with other files is not removed
 	}
 	return c.printPath(inv, dir)

@@ -141,7 +141,7 @@ func (c *usageCmd) dates() (since, until time.Time, err error) {
 }
 
 // eachMatches returns an error for a name or pattern that no session matches.
-func eachMatches(opened source, inv *invocation, all []domarkx.Info, patterns []string) error {
+func eachMatches(opened managers, inv *invocation, all []domarkx.Info, patterns []string) error {
 	for _, p := range patterns {
 		some, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: []string{p}})
 		if err != nil {

@@ -65,7 +65,7 @@ func (zeusSaveCmd) ExitOne() string {
 
 // Run saves the agents.
 func (c *zeusSaveCmd) Run(inv *invocation) error {
-	source, err := inv.open()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 		printError(inv.err, fmt.Errorf("nothing was saved: %d of %d agents could not be restored from what is known of them", countAgents(rows, agents.Failed), len(rows)))
 		return errors.Join(c.agentRows.print(inv, rows), errNo)
 	}
-	name, err := c.store(inv, source, snapshot, now)
+	name, err := c.store(inv, opened, snapshot, now)
 	if err != nil {
 		return err
 	}
@@ -142,15 +142,15 @@ const maxSameName = 1000
 // name that it returns. It writes the file first: the file can be removed without a
 // trace, and if the program is killed in between, the file is a snapshot like any that
 // Zeus saved itself.
-func (c *zeusSaveCmd) store(inv *invocation, source source, snapshot []byte, now time.Time) (string, error) {
+func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, now time.Time) (string, error) {
 	name := c.Name
 	if name == "" {
 		name = "snapshot-" + now.Format("20060102-150405")
 	}
-	base := source.store.MapName(now.Format("20060102T150405Z") + "-" + slug(name))
+	base := opened.store.MapName(now.Format("20060102T150405Z") + "-" + slug(name))
 	for n := range maxSameName {
 		name := numberedSnapshot(base, n)
-		if there, err := isSession(inv.ctx, source.sessions, name); there || err != nil {
+		if there, err := isSession(inv.ctx, opened.sessions, name); there || err != nil {
 			if err != nil {
 				return "", err
 			}
@@ -164,13 +164,13 @@ func (c *zeusSaveCmd) store(inv *invocation, source source, snapshot []byte, now
 		if err != nil {
 			return "", fmt.Errorf("nothing was saved: writing the snapshot for Zeus: %w", err)
 		}
-		taken, err := importSnapshot(inv, source.imports, name, snapshot)
+		taken, err := importSnapshot(inv, opened.imports, name, snapshot)
 		if err == nil && !taken {
 			return name, nil
 		}
 		if err != nil {
 			// The error may have come after the session was stored.
-			if there, _ := isSession(context.WithoutCancel(inv.ctx), source.sessions, name); there {
+			if there, _ := isSession(context.WithoutCancel(inv.ctx), opened.sessions, name); there {
 				inv.warn(fmt.Errorf("warning: %w", err))
 				return name, nil
 			}

@@ -85,15 +85,15 @@ func (d *doctor) fuse() {
 // mounts reports mounts of the repository whose servers died or do not answer, and saves
 // in them that are not stored yet.
 func (d *doctor) mounts() {
-	mounts, err := d.inv.mounts()
+	mounts, err := d.inv.listMounts()
 	if err != nil {
 		return // no repository, so no mounts
 	}
 	for _, m := range mounts {
-		if m.dead {
-			d.find(severityWarning, "the process that served this mount died", m.dir, "git domarkx mount "+m.dir)
-		} else if err := m.answers(d.inv.ctx); err != nil {
-			d.find(severityError, noAnswer(m.pid), m.dir, "git domarkx unmount --force "+m.dir)
+		if m.Dead {
+			d.find(severityWarning, "the process that served this mount died", m.Dir, "git domarkx mount "+m.Dir)
+		} else if err := m.Answers(d.inv.ctx); err != nil {
+			d.find(severityError, m.NoAnswer(), m.Dir, "git domarkx unmount --force "+m.Dir)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.inv.opened.pending)) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -49,4 +50,11 @@ func TestEditedFile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// in returns an invocation with the given environment.
+func in(t *testing.T, env map[string]string) *invocation {
+	t.Helper()
+	var b bytes.Buffer
+	return newInvocation(t.Context(), func(name string) string { return env[name] }, stdio{strings.NewReader(""), &b, &b}, &globals{Quiet: true}, nil)
 }

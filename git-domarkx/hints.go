@@ -9,7 +9,7 @@ import (
 
 // hintNoSessions prints on standard error how to get the first sessions: from a remote,
 // or by importing a document. It does not contact remotes.
-func (inv *invocation) hintNoSessions(opened source) {
+func (inv *invocation) hintNoSessions(opened managers) {
 	if inv.opts.Quiet {
 		return
 	}

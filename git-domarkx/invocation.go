@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -28,11 +29,11 @@ type invocation struct {
 	patience time.Duration // how long to wait for the server of a mount
 
 	repository *gitcmd.Git // nil until first used
-	opened     source      // empty until first used
+	opened     managers    // empty until first used
 }
 
 func newInvocation(ctx context.Context, getenv func(string) string, std stdio, opts *globals, model *kong.Application) *invocation {
-	inv := &invocation{ctx: ctx, getenv: getenv, in: std.in, err: std.err, opts: opts, model: model, signals: &signalWatch{}, patience: patience}
+	inv := &invocation{ctx: ctx, getenv: getenv, in: std.in, err: std.err, opts: opts, model: model, signals: &signalWatch{}, patience: mountd.Patience}
 	inv.out = newOutput(std.out)
 	return inv
 }

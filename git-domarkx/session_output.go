@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
+	"github.com/domarkx/domarkx/git-domarkx/mountd"
 )
 
 // A sessionRow is a session and its newest snapshot.
@@ -157,7 +158,7 @@ func (inv *invocation) mentionDrafts(names ...string) {
 	if err != nil || inv.opts.Quiet {
 		return
 	}
-	list, _ := drafts.ListBroken(draftsDir(git))
+	list, _ := drafts.ListBroken(mountd.DraftsDir(git))
 	for _, d := range list {
 		if len(names) == 0 || slices.Contains(names, d.Name) {
 			fmt.Fprintf(inv.err, "%s has a saved text that could not become a snapshot: %s\nCorrect it in the mount, or with: git domarkx edit %s\n",

@@ -104,7 +104,7 @@ func (inv *invocation) newWatcher(dir string, prints bool) (*recording.Watcher, 
 // A recorder gives a watcher access to the repository.
 type recorder struct {
 	inv    *invocation
-	opened source
+	opened managers
 	logger *slog.Logger
 	prints bool            // print sessions that got a snapshot
 	bad    map[string]bool // problems that were logged

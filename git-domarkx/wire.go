@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
-	"path/filepath"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/all"
@@ -15,9 +13,46 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
+
+// managers are what commands work with in an open repository.
+type managers struct {
+	store     *gitstore.Store
+	sessions  *engine.SessionManager
+	remotes   *transfer.Manager
+	trust     *trust.Manager
+	turns     *turns.Manager
+	imports   *importer.Manager
+	checkouts *checkout.Manager
+	pending   pendingSaves
+}
+
+// pendingSaves maps sessions to their saves in mounts that are not snapshots yet.
+type pendingSaves map[string]*engine.PendingError
+
+// mounted returns the sessions as a mount serves them.
+func (m managers) mounted() mountd.Sessions {
+	return mountd.Sessions{Store: m.store, Sessions: m.sessions, Turns: m.turns}
+}
+
+// mounts returns the repository's mounts. With an error, it returns mounts of no
+// repository, which can only end the mount on a directory.
+func (inv *invocation) mounts() (*mountd.Mounts, error) {
+	git, err := inv.git()
+	return &mountd.Mounts{Git: git, Getenv: inv.getenv, Warn: inv.warn, Log: inv.err}, err
+}
+
+// listMounts returns the directories on which the repository is mounted.
+func (inv *invocation) listMounts() ([]mountd.Mount, error) {
+	mounts, err := inv.mounts()
+	if err != nil {
+		return nil, err
+	}
+	return mounts.List()
+}
 
 // sessions returns the manager of the repository's sessions.
 func (inv *invocation) sessions() (*engine.SessionManager, error) {
@@ -27,7 +62,7 @@ func (inv *invocation) sessions() (*engine.SessionManager, error) {
 
 // open opens the repository's sessions, after storing the saves from mounts.
 // invocation.close closes them.
-func (inv *invocation) open() (source, error) {
+func (inv *invocation) open() (managers, error) {
 	if inv.opened.store != nil {
 		return inv.opened, nil
 	}
@@ -35,11 +70,15 @@ func (inv *invocation) open() (source, error) {
 	if err != nil {
 		return opened, err
 	}
-	pending, err := inv.settle(opened)
-	maps.Copy(opened.pending, pending)
+	mounts, err := inv.mounts()
+	if err != nil {
+		return opened, err
+	}
+	pending, err := mounts.Settle(inv.ctx, opened.mounted(), inv.patience)
 	blocked := map[string]error{}
-	for name, err := range pending {
-		blocked[name] = err
+	for name, reason := range pending {
+		opened.pending[name] = &engine.PendingError{Name: name, Reason: reason}
+		blocked[name] = opened.pending[name]
 	}
 	opened.store.Block(blocked)
 	return opened, err
@@ -47,14 +86,14 @@ func (inv *invocation) open() (source, error) {
 
 // openStored opens the repository's sessions without the saves that mounts have not
 // stored yet.
-func (inv *invocation) openStored() (source, error) {
+func (inv *invocation) openStored() (managers, error) {
 	git, err := inv.git()
 	if err != nil {
-		return source{}, err
+		return managers{}, err
 	}
 	store, err := gitstore.Open(inv.ctx, git)
 	if err != nil {
-		return source{}, err
+		return managers{}, err
 	}
 	store.OnRollback(func(err error) { inv.warn(fmt.Errorf("warning: %w", err)) })
 	env := local.Environment{
@@ -67,7 +106,7 @@ func (inv *invocation) openStored() (source, error) {
 	}
 	sessions := engine.New(store, all.Codecs(), env)
 	trust := trust.New(store, env)
-	inv.opened = source{
+	inv.opened = managers{
 		store:     store,
 		sessions:  sessions,
 		trust:     trust,
@@ -79,9 +118,6 @@ func (inv *invocation) openStored() (source, error) {
 	}
 	return inv.opened, nil
 }
-
-// draftsDir returns the directory of the saves that are not snapshots yet.
-func draftsDir(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "drafts") }
 
 // identity returns the author and the committer of the snapshots that the user makes.
 func identity(ctx context.Context, git *gitcmd.Git) (author, committer domarkx.Signature, err error) {

@@ -47,12 +47,12 @@ func bootID() string {
 // limits returns the limits on what resources may do and access.
 func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
 	l := plugins.Limits{Forbidden: []string{git.GitDir, git.CommonDir}}
-	mounts, err := inv.mounts()
+	mounts, err := inv.listMounts()
 	if err != nil {
 		return l, err
 	}
 	for _, m := range mounts {
-		l.Forbidden = append(l.Forbidden, m.dir)
+		l.Forbidden = append(l.Forbidden, m.Dir)
 	}
 	l.Allow, err = inv.allowed(git)
 	return l, err

@@ -30,6 +30,8 @@ var arrows = []arrow{
 	{"plugins/git_repository", []string{".", "format/schema", "format/.", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "a repository is worked on by running git"},
 	{"plugins/all", []string{".", "format", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "the registry needs what the plugins need"},
 	{"plugins/openpocket", []string{".", "format", "plugins", "gitstore/atomicfile"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
+	{"git-domarkx/background", nil, "a program in the background is any program"},
+	{"git-domarkx/mountd", []string{".", "format", "plugins", "fusefs", "gitstore", "git-domarkx/engine", "git-domarkx/background"}, "the mount is served without knowing the command line"},
 	{"git-domarkx/agents", []string{".", "format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
 	{"git-domarkx/transcripts", []string{"."}, "where agents keep their files has nothing to do with Git"},
 	{"git-domarkx/recording", []string{".", "git-domarkx/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},

@@ -1,6 +1,7 @@
-package main
+package mountd
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -10,21 +11,19 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// mountDir returns the absolute path of the mount point: the directory the user named,
-// else domarkx.mount.dir, else a directory specific to this user and repository that
+// Dir returns the absolute path of the mount point: the directory the user named, else
+// domarkx.mount.dir, else a directory specific to this user and repository that
 // disappears at reboot.
-func (inv *invocation) mountDir(named string) (string, error) {
+func (m *Mounts) Dir(ctx context.Context, named string) (string, error) {
 	if named != "" {
 		return filepath.Abs(named)
 	}
-	git, err := inv.git()
-	if err != nil {
-		return "", err
-	}
-	config, err := git.Config(inv.ctx)
+	config, err := m.Git.Config(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -35,25 +34,25 @@ func (inv *invocation) mountDir(named string) (string, error) {
 	switch {
 	case filepath.IsAbs(dir):
 		return dir, nil
-	case dir != "" && git.WorkTree != "":
-		return filepath.Join(git.WorkTree, dir), nil
+	case dir != "" && m.Git.WorkTree != "":
+		return filepath.Join(m.Git.WorkTree, dir), nil
 	case dir != "":
 		return "", fmt.Errorf("domarkx.mount.dir is %q: %w: a bare repository needs an absolute path", dir, domarkx.ErrInvalid)
 	}
-	base, err := inv.runtimeDir()
+	base, err := m.runtimeDir()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(base, "git-domarkx", mountName(git)), nil
+	return filepath.Join(base, "git-domarkx", mountName(m.Git)), nil
 }
 
 // besideDir returns where the versions of workspaces are mounted if that cannot be inside
 // the mount on dir, and "" if it can. Only root can mount inside a FUSE mount.
-func (inv *invocation) besideDir(dir string) (string, error) {
+func (m *Mounts) besideDir(dir string) (string, error) {
 	if os.Geteuid() == 0 && runtime.GOOS == "linux" {
 		return "", nil
 	}
-	base, err := inv.runtimeDir()
+	base, err := m.runtimeDir()
 	if err != nil {
 		return "", err
 	}
@@ -77,8 +76,8 @@ func mountName(git *gitcmd.Git) string {
 
 // runtimeDir returns the user's runtime directory (XDG Base Directory Specification), or
 // a private directory below the temporary directory.
-func (inv *invocation) runtimeDir() (string, error) {
-	if dir := inv.getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && writable(dir) {
+func (m *Mounts) runtimeDir() (string, error) {
+	if dir := m.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && writable(dir) {
 		return dir, nil
 	}
 	if dir := "/run/user/" + uid(); writable(dir) {
@@ -100,7 +99,7 @@ func privateTemporary() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("creating a directory for mounts: %w", err)
 	}
-	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ownedByUs(info) {
+	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !atomicfile.IsOurs(info) {
 		return "", fmt.Errorf("creating a directory for mounts: %q: %w: other users can write to it; name another directory", dir, domarkx.ErrInvalid)
 	}
 	return dir, nil
@@ -110,4 +109,24 @@ func privateTemporary() (string, error) {
 func writable(dir string) bool {
 	probe, err := os.MkdirTemp(dir, ".git-domarkx-")
 	return err == nil && os.Remove(probe) == nil
+}
+
+// makeMountPoint creates the directory. An existing one must be empty, because the mount
+// would hide its contents. It does not look into a directory on which sessions are
+// mounted, even by a dead server.
+func makeMountPoint(dir string) error {
+	if _, mounted := mountpoint.SourceOf(dir); mounted {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("creating the mount point: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("mounting on %q: %w", dir, err)
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("mounting on %q: %w: the directory is not empty; mount on an empty one", dir, domarkx.ErrInvalid)
+	}
+	return nil
 }

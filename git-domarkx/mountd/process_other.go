@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package mountd
 
 // stopped always returns false: only Linux has the file that it would read.
 func stopped(int) bool { return false }

@@ -1,33 +1,37 @@
-package main
+package mountd_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/mountd"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
-// in returns an invocation with the given environment.
-func in(t *testing.T, env map[string]string) *invocation {
+// mountsOf returns the mounts of the repository in dir, with the given environment.
+func mountsOf(t *testing.T, dir string, env map[string]string) *mountd.Mounts {
 	t.Helper()
-	var b bytes.Buffer
-	return newInvocation(context.Background(), func(name string) string { return env[name] }, stdio{strings.NewReader(""), &b, &b}, &globals{Quiet: true}, nil)
-}
-
-func TestMountDir(t *testing.T) {
-	repository(t)
-	top, err := filepath.EvalSymlinks(".")
+	git, err := gitcmd.Discover(t.Context(), dir, gittest.Env())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if top, err = filepath.Abs(top); err != nil {
-		t.Fatal(err)
+	return &mountd.Mounts{
+		Git:    git,
+		Getenv: func(name string) string { return env[name] },
+		Warn:   func(err error) { t.Log(err) },
+		Log:    t.Output(),
 	}
+}
+
+func TestDir(t *testing.T) {
+	top := gittest.Init(t)
+	t.Chdir(top)
 	runtime := t.TempDir()
 	t.Setenv("HOME", "/home/mira")
 	for name, test := range map[string]struct {
@@ -40,37 +44,39 @@ func TestMountDir(t *testing.T) {
 		"configured, relative": {"", "mnt", filepath.Join(top, "mnt")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			git(t, "config", "domarkx.mount.dir", test.configured)
-			got, err := in(t, map[string]string{"XDG_RUNTIME_DIR": runtime}).mountDir(test.named)
+			gittest.Run(t, top, "config", "domarkx.mount.dir", test.configured)
+			got, err := mountsOf(t, top, nil).Dir(t.Context(), test.named)
 			if err != nil || got != test.want {
 				t.Errorf("got %q, %v; expected %q", got, err, test.want)
 			}
 		})
 	}
-	git(t, "config", "--unset", "domarkx.mount.dir")
-	got, err := in(t, map[string]string{"XDG_RUNTIME_DIR": runtime}).mountDir("")
+	gittest.Run(t, top, "config", "--unset", "domarkx.mount.dir")
+	env := map[string]string{"XDG_RUNTIME_DIR": runtime}
+	got, err := mountsOf(t, top, env).Dir(t.Context(), "")
 	if err != nil || !strings.HasPrefix(got, filepath.Join(runtime, "git-domarkx", filepath.Base(top))+"-") {
 		t.Errorf("got %q, %v; expected a directory below %q", got, err, runtime)
 	}
-	if again, err := in(t, map[string]string{"XDG_RUNTIME_DIR": runtime}).mountDir(""); err != nil || again != got {
+	if again, err := mountsOf(t, top, env).Dir(t.Context(), ""); err != nil || again != got {
 		t.Errorf("got %q, %v the second time, expected %q", again, err, got)
 	}
 }
 
-func TestMountDirOfABareRepository(t *testing.T) {
-	repository(t, "core.bare", "true", "domarkx.mount.dir", "mnt")
-	if _, err := in(t, nil).mountDir(""); !errors.Is(err, domarkx.ErrInvalid) {
+func TestDirOfABareRepository(t *testing.T) {
+	bare := gittest.Init(t, "--bare")
+	gittest.Run(t, bare, "config", "domarkx.mount.dir", "mnt")
+	if _, err := mountsOf(t, bare, nil).Dir(t.Context(), ""); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("got %v, expected a relative path to be refused", err)
 	}
 }
 
 func TestRuntimeDirIsPrivate(t *testing.T) {
-	if writable("/run/user/" + uid()) {
+	if mountd.Writable(fmt.Sprintf("/run/user/%d", os.Getuid())) {
 		t.Setenv("XDG_RUNTIME_DIR", "") // so that the fallback is used
 	}
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	dir, err := privateTemporary()
+	dir, err := mountd.PrivateTemporary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +87,7 @@ func TestRuntimeDirIsPrivate(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := privateTemporary(); !errors.Is(err, domarkx.ErrInvalid) {
+	if _, err := mountd.PrivateTemporary(); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("a directory that others can read: got %v, expected it to be refused", err)
 	}
 	if err := os.Remove(dir); err != nil {
@@ -90,26 +96,27 @@ func TestRuntimeDirIsPrivate(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := privateTemporary(); !errors.Is(err, domarkx.ErrInvalid) {
+	if _, err := mountd.PrivateTemporary(); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("a link: got %v, expected it to be refused", err)
 	}
 }
 
-func TestMakeMountPoint(t *testing.T) {
+func TestPrepare(t *testing.T) {
+	mounts := mountsOf(t, gittest.Init(t), nil)
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	for range 2 {
-		if err := makeMountPoint(dir); err != nil {
-			t.Fatal(err)
+		if mounted, err := mounts.Prepare(t.Context(), dir); err != nil || mounted {
+			t.Fatalf("got %v, %v; expected an empty directory", mounted, err)
 		}
 	}
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := makeMountPoint(dir); !errors.Is(err, domarkx.ErrInvalid) {
+	if _, err := mounts.Prepare(t.Context(), dir); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("a directory with a file in it: got %v, expected it to be refused", err)
 	}
-	if err := makeMountPoint(file); err == nil {
+	if _, err := mounts.Prepare(t.Context(), file); err == nil {
 		t.Error("a file was taken for a directory")
 	}
 }

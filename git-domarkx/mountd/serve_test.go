@@ -1,8 +1,10 @@
-package main
+package mountd_test
 
 import (
 	"runtime"
 	"testing"
+
+	"github.com/domarkx/domarkx/git-domarkx/mountd"
 )
 
 // TestServeWhileReading checks that GOMAXPROCS is derived from the processor limit of a
@@ -13,7 +15,7 @@ func TestServeWhileReading(t *testing.T) {
 	for said, want := range map[string]int{"": 7, "5": 5} {
 		t.Setenv("GOMAXPROCS", said)
 		runtime.GOMAXPROCS(5)
-		if serveWhileReading(); runtime.GOMAXPROCS(0) != want {
+		if mountd.ServeWhileReading(); runtime.GOMAXPROCS(0) != want {
 			t.Errorf("told %q: %d, want %d", said, runtime.GOMAXPROCS(0), want)
 		}
 	}

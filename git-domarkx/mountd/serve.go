@@ -1,11 +1,10 @@
-package main
+package mountd
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -15,65 +14,60 @@ import (
 
 	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/fusefs/mountpoint"
+	"github.com/domarkx/domarkx/git-domarkx/background"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// serve mounts on a directory and serves the mount until a user unmounts it or this
-// process is asked to end.
-func (inv *invocation) serve(dir string) error {
-	waiter := inv.waiter()
-	server, note, err := inv.startServing(dir, waiter != nil)
-	if waiter != nil {
-		answer := usable
-		if err != nil {
-			answer = err.Error()
-		}
-		_, told := io.WriteString(waiter, answer)
-		err = errors.Join(err, told, waiter.Close())
+// Serve mounts on a directory and serves the mount until a user unmounts it or ctx is
+// cancelled. It calls open for the sessions, and ready when programs can use the mount,
+// unless Start has started this process and waits for it.
+func (m *Mounts) Serve(ctx context.Context, dir string, open func() (Sessions, error), ready func() error) error {
+	parent := background.Waiting()
+	server, note, err := m.startServing(ctx, dir, open, parent != nil)
+	if parent != nil {
+		err = errors.Join(err, parent.Report(err))
 	}
 	if err != nil {
 		return err
 	}
-	if waiter == nil {
-		if err := printLine(inv, dir); err != nil {
+	if parent == nil {
+		if err := ready(); err != nil {
 			return err
 		}
 	}
-	return errors.Join(inv.untilUnmounted(server), note.end())
+	return errors.Join(m.untilUnmounted(ctx, server), note.end())
 }
 
-func (inv *invocation) startServing(dir string, background bool) (*fusefs.Server, *registration, error) {
-	source, err := inv.openStored()
+func (m *Mounts) startServing(ctx context.Context, dir string, open func() (Sessions, error), background bool) (*fusefs.Server, *registration, error) {
+	sessions, err := open()
 	if err != nil {
 		return nil, nil, err
 	}
-	git := inv.repository
-	setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
 	if background {
 		if err := os.Chdir("/"); err != nil { // do not keep the user's directory busy
 			return nil, nil, err
 		}
 	}
 	serveWhileReading()
-	note, err := register(inv.ctx, git, dir)
+	note, err := register(ctx, m.Git, dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	beside, err := inv.besideDir(dir)
+	beside, err := m.besideDir(dir)
 	if err != nil {
 		return nil, nil, errors.Join(err, note.end())
 	}
-	log := slog.New(slog.NewTextHandler(inv.err, nil))
-	o := source.writable(draftsDir(git))
+	log := slog.New(slog.NewTextHandler(m.Log, nil))
+	o := sessions.writable(DraftsDir(m.Git))
 	o.Dir, o.Beside = dir, beside
-	o.Workspaces, o.Versions, o.Contents = source.store, source.store, source.store
-	o.ReadOnly, o.Label, o.Logger = !writableRepository(git), git.CommonDir, log
-	server, err := fusefs.Mount(inv.ctx, o)
+	o.Workspaces, o.Versions, o.Contents = sessions.Store, sessions.Store, sessions.Store
+	o.ReadOnly, o.Label, o.Logger = !writableRepository(m.Git), m.Git.CommonDir, log
+	server, err := fusefs.Mount(ctx, o)
 	if err != nil {
 		return nil, nil, errors.Join(err, note.end())
 	}
 	if note.file != nil {
-		note.control = serveControl(inv.ctx, server, controlPath(note.file.Name()), log)
+		note.control = serveControl(ctx, server, controlPath(note.file.Name()), log)
 	}
 	return server, note, nil
 }
@@ -89,13 +83,13 @@ func serveWhileReading() {
 
 // untilUnmounted waits until the mount ends. When this process is asked to end, it
 // unmounts. While programs use the mount, it keeps serving and retries.
-func (inv *invocation) untilUnmounted(server *fusefs.Server) error {
+func (m *Mounts) untilUnmounted(ctx context.Context, server *fusefs.Server) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Wait() }()
 	select {
 	case err := <-ended:
 		return err
-	case <-inv.ctx.Done():
+	case <-ctx.Done():
 	}
 	told := ""
 	for {
@@ -105,11 +99,11 @@ func (inv *invocation) untilUnmounted(server *fusefs.Server) error {
 		}
 		if busy != "" && busy != told {
 			told = busy
-			fmt.Fprintf(inv.err, "git-domarkx: %s; the mount ends when it is no longer in use\n", visible(told))
+			m.Warn(fmt.Errorf("%s; the mount ends when it is no longer in use", told))
 		}
 		select {
 		case err := <-ended:
-			return errors.Join(err, context.Cause(inv.ctx))
+			return errors.Join(err, context.Cause(ctx))
 		case <-time.After(time.Second):
 		}
 	}
@@ -129,7 +123,7 @@ func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 	}
 	cmd := exec.Command(self, "unmount", "--", server.Dir())
 	cmd.Env = append(os.Environ(), unmountVariable+"=1")
-	detach(cmd) // protects it from the signal that ends the server
+	background.Detach(cmd) // protects it from the signal that ends the server
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	err = cmd.Run()
@@ -139,7 +133,7 @@ func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 		return "", nil
 	case !errors.As(err, &exit): // the program cannot be started, for example after an update
 		return unmountHere(server)
-	case exit.ExitCode() == exitNo:
+	case exit.ExitCode() == 1:
 		return message, nil
 	default:
 		return "", fmt.Errorf("%s (%w)", message, err)

@@ -1,4 +1,4 @@
-package main
+package mountd
 
 import (
 	"context"
@@ -9,35 +9,31 @@ import (
 
 	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/fusefs/drafts"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// How long a command waits for the server of a mount: patience for commands that change
-// or send sessions, reportPatience for those that only report.
+// How long a command waits for the server of a mount: Patience for commands that change
+// or send sessions, ReportPatience for those that only report.
 const (
-	patience       = 2 * time.Second
-	reportPatience = time.Second
+	Patience       = 2 * time.Second
+	ReportPatience = time.Second
 )
 
-// settle stores what programs saved in mounts, including saves that a server acknowledged
-// before it died. It returns the saves that it could not store in time.
-func (inv *invocation) settle(source source) (pendingSaves, error) {
-	git, err := inv.git()
-	if err != nil {
-		return nil, err
-	}
-	dir := draftsDir(git)
+// Settle stores what programs saved in mounts, including saves that a server acknowledged
+// before it died. It waits for servers as long as patience says, and returns the sessions
+// whose saves are not stored then, each with the reason.
+func (m *Mounts) Settle(ctx context.Context, sessions Sessions, patience time.Duration) (map[string]string, error) {
+	dir := DraftsDir(m.Git)
 	waiting, err := drafts.ListWaiting(dir)
-	if err != nil || len(waiting) == 0 || !writableRepository(git) {
+	if err != nil || len(waiting) == 0 || !writableRepository(m.Git) {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(inv.ctx, inv.patience)
+	soon, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	answers := inv.askServers(ctx)
+	answers := m.askServers(soon)
 	var failed error
 	for {
 		if failed == nil && slices.ContainsFunc(waiting, func(w drafts.Waiting) bool { return !w.Alive }) {
-			failed = fusefs.TakeOver(inv.ctx, source.writable(dir))
+			failed = fusefs.TakeOver(ctx, sessions.writable(dir))
 		}
 		if waiting, err = drafts.ListWaiting(dir); err != nil {
 			return nil, err
@@ -51,16 +47,16 @@ func (inv *invocation) settle(source source) (pendingSaves, error) {
 			_, answered := answers[w.Owner]
 			return w.Alive && !answered || !w.Alive && failed == nil
 		}
-		if !slices.ContainsFunc(waiting, untried) || pause(ctx) != nil {
+		if !slices.ContainsFunc(waiting, untried) || pause(soon) != nil {
 			break
 		}
 	}
-	if err := context.Cause(inv.ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	pending := pendingSaves{}
+	pending := map[string]string{}
 	for _, w := range waiting {
-		pending[w.Name] = &engine.PendingError{Name: w.Name, Reason: pendingReason(w, answers, failed)}
+		pending[w.Name] = pendingReason(w, answers, failed)
 	}
 	return pending, nil
 }
@@ -90,26 +86,26 @@ func noAnswer(pid int) string {
 // askServers asks the servers of the repository's mounts to create snapshots of all
 // saves. For each process that answered, it returns the sessions whose saves are still
 // pending.
-func (inv *invocation) askServers(ctx context.Context) map[int][]string {
-	mounts, err := inv.mounts()
+func (m *Mounts) askServers(ctx context.Context) map[int][]string {
+	mounts, err := m.List()
 	if err != nil {
 		return nil
 	}
 	answers := map[int][]string{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	for _, m := range mounts {
-		if m.dead {
+	for _, mount := range mounts {
+		if mount.Dead {
 			continue
 		}
 		all.Go(func() {
-			a, err := m.ask(ctx, askSettle)
+			a, err := mount.ask(ctx, askSettle)
 			if err != nil {
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			answers[m.pid] = a.Pending
+			answers[mount.PID] = a.Pending
 		})
 	}
 	all.Wait()

@@ -1,0 +1,6 @@
+package background
+
+import "os/exec"
+
+// Detach does nothing.
+func Detach(*exec.Cmd) {}

@@ -1,0 +1,7 @@
+package mountd
+
+var (
+	PrivateTemporary  = privateTemporary
+	Writable          = writable
+	ServeWhileReading = serveWhileReading
+)

@@ -1,0 +1,188 @@
+package mountd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"github.com/domarkx/domarkx"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// Mounts are the mounts of a repository on this machine. The fields must not change after
+// the first use.
+type Mounts struct {
+	Git    *gitcmd.Git              // nil if only Unmount and Detach are called
+	Getenv func(name string) string // reads the environment
+	Warn   func(error)              // reports what does not end the work
+	Log    io.Writer                // the log of a server
+}
+
+// Prepare creates the mount point. It reports whether this repository is mounted on it
+// already. It is an error if another mount is there or if the directory is not empty.
+func (m *Mounts) Prepare(ctx context.Context, dir string) (mounted bool, err error) {
+	mounts, err := m.List()
+	if err != nil {
+		return false, err
+	}
+	note, err := registrationPath(m.Git.CommonDir, dir)
+	if err != nil {
+		return false, err
+	}
+	there, ok := mountAt(dir) // possibly the mount of another repository
+	if i := slices.IndexFunc(mounts, func(m Mount) bool { return m.note == note }); i >= 0 {
+		there, ok = mounts[i], true
+	}
+	if ok && !there.Dead {
+		if err := there.Answers(ctx); err != nil {
+			return false, fmt.Errorf("mounting on %q: %w: %w", dir, domarkx.ErrExists, err)
+		}
+		if there.note == note {
+			return true, nil
+		}
+	}
+	return false, makeMountPoint(dir)
+}
+
+// A Mount is a mount of the repository's sessions.
+type Mount struct {
+	Dir  string
+	PID  int    // of its server
+	Dead bool   // the server ended, and the directory is unusable
+	note string // the path of the note
+}
+
+// Describe says which process serves the mount and whether it answers.
+func (m Mount) Describe(ctx context.Context) string {
+	if m.Dead {
+		return "dead: git domarkx mount " + m.Dir
+	}
+	if err := m.Answers(ctx); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("served by process %d", m.PID)
+}
+
+// Answers returns an error with advice if the server of a mount does not answer within a
+// second. It asks the socket and not the mount itself: a process that accesses the mount
+// of a stopped server cannot be killed.
+func (m Mount) Answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ReportPatience)
+	defer cancel()
+	hangs := stopped(m.PID)
+	if !hangs {
+		_, err := m.ask(ctx, askAlive)
+		hangs = isTimeout(err)
+	}
+	if hangs {
+		return fmt.Errorf("%s, or detach the mount with git domarkx unmount --force %s", m.NoAnswer(), m.Dir)
+	}
+	return nil
+}
+
+// NoAnswer describes a server that does not answer, with advice.
+func (m Mount) NoAnswer() string { return noAnswer(m.PID) }
+
+// ask sends a question to the server of a mount.
+func (m Mount) ask(ctx context.Context, question string) (controlAnswer, error) {
+	return ask(ctx, controlPath(m.note), question)
+}
+
+// isTimeout reports whether the server did not answer in time. A missing socket is
+// another error: then the server is starting or ending.
+func isTimeout(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// List returns the repository's mounts, including those whose servers died.
+func (m *Mounts) List() ([]Mount, error) {
+	paths, err := filepath.Glob(filepath.Join(m.Git.StateDir(), "mounts", "*"))
+	if err != nil {
+		return nil, err
+	}
+	var found []Mount
+	for _, path := range paths {
+		if mount, ok := readMount(path, m.Git.CommonDir); ok {
+			found = append(found, mount)
+		}
+	}
+	return found, nil
+}
+
+// WarnOfSilent warns about mounts whose servers do not answer.
+func (m *Mounts) WarnOfSilent(ctx context.Context) {
+	mounts, err := m.List()
+	if err != nil {
+		return // only a hint, so its errors do not matter
+	}
+	for _, mount := range mounts {
+		if mount.Dead {
+			continue
+		}
+		if err := mount.Answers(ctx); err != nil {
+			m.Warn(fmt.Errorf("warning: %w", err))
+		}
+	}
+}
+
+// mountAt returns the mount of sessions on a directory, of any repository, if its server
+// left a note.
+func mountAt(dir string) (Mount, bool) {
+	source, ok := mountpoint.SourceOf(dir)
+	if !ok || !filepath.IsAbs(source) {
+		return Mount{}, false
+	}
+	path, err := registrationPath(source, dir)
+	if err != nil {
+		return Mount{}, false
+	}
+	return readMount(path, source)
+}
+
+// readMount reads the note about a mount of the repository with the given common
+// directory. It reports false for a note that is incomplete, just being removed, or left
+// from before a reboot.
+func readMount(path, commonDir string) (Mount, bool) {
+	if filepath.Ext(path) != "" {
+		return Mount{}, false // a socket, not a note
+	}
+	data, err := os.ReadFile(path)
+	var r registration
+	if err != nil || json.Unmarshal(data, &r) != nil {
+		return Mount{}, false
+	}
+	m := Mount{Dir: r.Dir, PID: r.PID, note: path}
+	if served(path) {
+		return m, true
+	}
+	source, mounted := mountpoint.SourceOf(r.Dir)
+	m.Dead = mounted && source == commonDir
+	return m, m.Dead
+}
+
+// served reports whether a process holds the lock of a note.
+func served(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return lockFile(file) != nil
+}
+
+// awaitServer waits until the server of an unmounted mount has created snapshots of all
+// saves.
+func awaitServer(ctx context.Context, m Mount) error {
+	for served(m.note) {
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package mountd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// registration is the note that a server writes about its mount. The server holds a lock
+// on the note while it serves. Commands find the repository's mounts by these notes.
+type registration struct {
+	Dir string `json:"dir"`
+	PID int    `json:"pid"`
+
+	file    *os.File
+	control *control
+}
+
+// register writes the note about a mount on dir. If the repository is read-only, it
+// writes none.
+func register(ctx context.Context, git *gitcmd.Git, dir string) (*registration, error) {
+	path, err := registrationPath(git.CommonDir, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return &registration{}, ignoreReadOnly(err)
+	}
+	var file *os.File
+	for ours := false; !ours; ours = isFileAt(file, path) { // the previous owner may just have removed the file
+		if file != nil {
+			file.Close()
+		}
+		if file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+			return &registration{}, ignoreReadOnly(err)
+		}
+		if err := lockSoon(ctx, file); err != nil {
+			return nil, errors.Join(fmt.Errorf("mounting on %q: another process serves a mount there, or is about to: %w", dir, err), file.Close())
+		}
+	}
+	r := &registration{Dir: dir, PID: os.Getpid(), file: file}
+	data, err := json.Marshal(r)
+	if err == nil {
+		err = errors.Join(file.Truncate(0), writeAll(file, data))
+	}
+	return r, err
+}
+
+// isFileAt reports whether a path still refers to an open file.
+func isFileAt(file *os.File, path string) bool {
+	there, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	open, err := file.Stat()
+	return err == nil && os.SameFile(there, open)
+}
+
+// lockSoon takes a lock. It retries for a while, because a process that is exiting may
+// still hold it.
+func lockSoon(ctx context.Context, file *os.File) error {
+	for try := 0; ; try++ {
+		err := lockFile(file)
+		if err == nil || try == 300 {
+			return err
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits for a moment, or until the command is cancelled.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(10 * time.Millisecond):
+		return nil
+	}
+}
+
+func writeAll(file *os.File, data []byte) error {
+	_, err := file.Write(data)
+	return err
+}
+
+func ignoreReadOnly(err error) error {
+	if errors.Is(err, syscall.EROFS) || errors.Is(err, os.ErrPermission) {
+		return nil
+	}
+	return err
+}
+
+// end removes the note, unless "unmount --force" has removed it and another server has
+// written its own.
+func (r *registration) end() error {
+	if r.file == nil {
+		return nil
+	}
+	if r.control != nil {
+		r.control.end()
+	}
+	var err error
+	if path := r.file.Name(); isFileAt(r.file, path) {
+		err = removeNote(path)
+	}
+	return errors.Join(err, r.file.Close())
+}
+
+// removeNote removes a note and the socket that belongs to it.
+func removeNote(path string) error {
+	if err := os.Remove(controlPath(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// registrationPath returns the path of the note about a mount on dir, in the repository
+// with the given common directory.
+func registrationPath(commonDir, dir string) (string, error) {
+	dir, err := mountpoint.Resolve(dir)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(commonDir, "domarkx", "mounts", fmt.Sprintf("%x", sum[:8])), nil
+}

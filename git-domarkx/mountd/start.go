@@ -1,0 +1,57 @@
+package mountd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/domarkx/domarkx/git-domarkx/background"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// DraftsDir returns the directory of the saves that are not snapshots yet.
+func DraftsDir(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "drafts") }
+
+// mountLog returns the path of the log of servers in the background.
+func mountLog(git *gitcmd.Git) string { return filepath.Join(git.StateDir(), "mount.log") }
+
+// Start starts this program again, in a session of its own, to serve a mount. It
+// waits until the mount is usable.
+func (m *Mounts) Start(ctx context.Context, dir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("mounting on %q: finding this program: %w", dir, err)
+	}
+	log, err := openLog(m.Git)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command(self, "mount", "--foreground", "--", dir)
+	cmd.Stdout, cmd.Stderr = log, log
+	err = background.Start(ctx, cmd)
+	var ended *background.EndedError
+	switch {
+	case err == nil, ctx.Err() != nil:
+		return err
+	case errors.As(err, &ended):
+		return fmt.Errorf("mounting on %q: the process that serves it ended (%v); see %s", dir, ended.State, log.Name())
+	}
+	return fmt.Errorf("%w; for details, run git domarkx doctor or see %s", err, log.Name())
+}
+
+// openLog opens the log of servers in the background, nothing if the repository is
+// read-only.
+func openLog(git *gitcmd.Git) (*os.File, error) {
+	log, err := background.OpenLog(mountLog(git))
+	switch {
+	case err == nil:
+		return log, nil
+	case ignoreReadOnly(err) != nil:
+		return nil, fmt.Errorf("opening the log of mounts: %w", err)
+	}
+	return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+}

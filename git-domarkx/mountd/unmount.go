@@ -1,0 +1,119 @@
+package mountd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/fusefs/mountpoint"
+)
+
+// An AmbiguousError means that the repository is mounted on several directories and that
+// the user named none.
+type AmbiguousError struct{ Dirs []string }
+
+func (e *AmbiguousError) Error() string {
+	return "the repository is mounted on several directories; name one of them: " + strings.Join(e.Dirs, ", ")
+}
+
+// A RefusedError means that a mount stays as it is, because programs use it or because
+// its server does not answer.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Mounted returns the mount point to unmount: the directory the user named, else the one
+// that mount would use, else that of the repository's only mount. If there are several,
+// the error is an *AmbiguousError.
+func (m *Mounts) Mounted(ctx context.Context, named string) (string, error) {
+	dir, err := m.Dir(ctx, named)
+	if err != nil || named != "" {
+		return dir, err
+	}
+	if _, mounted := mountpoint.SourceOf(dir); mounted {
+		return dir, nil
+	}
+	mounts, err := m.List()
+	switch {
+	case err != nil:
+		return "", err
+	case len(mounts) == 1:
+		return mounts[0].Dir, nil
+	case len(mounts) > 1:
+		var dirs []string
+		for _, m := range mounts {
+			dirs = append(dirs, m.Dir)
+		}
+		slices.Sort(dirs)
+		return "", &AmbiguousError{dirs}
+	}
+	return dir, nil
+}
+
+// Unmount ends a mount, and waits until its server has created snapshots of all saves. A
+// *RefusedError means that the mount is whole.
+func (m *Mounts) Unmount(ctx context.Context, dir string) error {
+	forServer := m.Getenv(unmountVariable) != ""
+	mount, noted := mountAt(dir)
+	if noted && !mount.Dead && !forServer {
+		if err := mount.Answers(ctx); err != nil {
+			return &RefusedError{fmt.Errorf("unmounting %q: %w", dir, err)}
+		}
+	}
+	err := mountpoint.Unmount(ctx, dir)
+	var busy *mountpoint.BusyError
+	switch {
+	case errors.As(err, &busy):
+		return &RefusedError{err}
+	case err != nil || forServer:
+		return err
+	}
+	// A dead mount may have a second, equally dead mount beside it.
+	if beside, err := m.besideDir(dir); err == nil && beside != "" && mountpoint.Recover(ctx, beside) == nil {
+		os.Remove(beside) // may not exist or not be ours
+	}
+	if !noted {
+		return nil
+	}
+	return awaitServer(ctx, mount)
+}
+
+// Detach detaches a mount from its directory, even if programs use it or its server
+// does not answer. The saves stay in the journal until the server or the next command
+// creates snapshots of them.
+func (m *Mounts) Detach(ctx context.Context, dir string) error {
+	mount, noted := mountAt(dir)
+	var hangs error
+	if noted && !mount.Dead {
+		hangs = mount.Answers(ctx)
+	}
+	beside, err := m.besideDir(dir)
+	if err != nil {
+		return err
+	}
+	if err := mountpoint.Detach(ctx, dir, beside); err != nil {
+		return err
+	}
+	if beside != "" {
+		os.Remove(beside) // may not exist or not be ours
+	}
+	switch {
+	case !noted:
+		return nil
+	case hangs != nil || mount.Dead:
+		if hangs != nil {
+			m.Warn(fmt.Errorf("warning: %s; its saves stay pending until it runs again or ends", mount.NoAnswer()))
+		}
+		return removeNote(mount.note) // lets another server mount on the directory
+	}
+	soon, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	_ = awaitServer(soon, mount) // it ends when nobody uses the mount
+	return context.Cause(ctx)
+}
