@@ -12,23 +12,24 @@ import (
 
 // walk calls visit with each leaf of a conversation of that many messages, in order.
 func (r reader) walk(ctx context.Context, conversation odb.ID, messages int, visit func(number int, leaf odb.ID) error) error {
-	return r.walkExcept(ctx, conversation, messages, func(odb.ID) bool { return false }, visit)
+	return r.walkExcept(ctx, conversation, messages, func(int, int, odb.ID) bool { return false }, visit)
 }
 
-// walkExcept is walk without the directories for which skip returns true.
-func (r reader) walkExcept(ctx context.Context, conversation odb.ID, messages int, skip func(odb.ID) bool, visit func(number int, leaf odb.ID) error) error {
+// walkExcept is walk without the directories for which skip returns true. It is called with the
+// numbers of the messages that a directory can hold, from first to before end.
+func (r reader) walkExcept(ctx context.Context, conversation odb.ID, messages int, skip func(first, end int, id odb.ID) bool, visit func(number int, leaf odb.ID) error) error {
 	if messages == 0 && conversation.IsZero() {
 		return nil
 	}
 	if conversation.IsZero() {
 		return fmt.Errorf("conversation: %w: it is missing", domarkx.ErrCorrupt)
 	}
-	var level func(level, first int, id odb.ID) error
-	level = func(depth, first int, id odb.ID) error {
+	var level func(depth, first, end int, id odb.ID) error
+	level = func(depth, first, end int, id odb.ID) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if skip(id) {
+		if skip(first, end, id) {
 			return nil
 		}
 		if depth == len(spans)-1 {
@@ -39,13 +40,14 @@ func (r reader) walkExcept(ctx context.Context, conversation odb.ID, messages in
 			return err
 		}
 		for i, e := range directories {
-			if err := level(depth+1, first+i*spans[depth], e.ID); err != nil {
+			begin := first + i*spans[depth]
+			if err := level(depth+1, begin, begin+spans[depth], e.ID); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return level(0, 0, conversation)
+	return level(0, 0, messages, conversation)
 }
 
 // directories returns the subdirectories of the directory of a level whose first message is first, in

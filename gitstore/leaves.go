@@ -26,7 +26,7 @@ func (r reader) Leaves(ctx context.Context, id string, skip func(directory strin
 			conversation, err = directory(root, "conversation")
 		}
 		if err == nil {
-			skipped := func(id odb.ID) bool { return skip != nil && skip(id.String()) }
+			skipped := func(_, _ int, id odb.ID) bool { return skip != nil && skip(id.String()) }
 			err = r.walkExcept(ctx, conversation, info.Messages, skipped, func(number int, leaf odb.ID) error {
 				if !yield(Leaf{ID: leaf.String(), First: number * leafWidth}, nil) {
 					return errStopped

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
@@ -209,22 +210,29 @@ func (r reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
 
 // EntriesFrom returns the messages of a snapshot from number k on. It reads little of the others.
 func (r reader) EntriesFrom(ctx context.Context, id string, k int) ([]domarkx.Entry, error) {
+	return r.EntriesBetween(ctx, id, k, math.MaxInt)
+}
+
+// EntriesBetween returns the messages of a snapshot from number from on, before number to. It reads
+// little of the others.
+func (r reader) EntriesBetween(ctx context.Context, id string, from, to int) ([]domarkx.Entry, error) {
 	root, info, err := r.root(id)
 	if err != nil {
 		return nil, err
 	}
+	to = min(to, info.Messages)
 	conversation, err := directory(root, "conversation")
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}
-	var entries []domarkx.Entry
-	err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
-		if (number+1)*leafWidth <= k {
-			return nil
-		}
+	outside := func(first, end int, _ odb.ID) bool { return first >= to || end <= from }
+	entries := make([]domarkx.Entry, 0, min(max(0, to-from), maxReserve))
+	err = r.walkExcept(ctx, conversation, info.Messages, outside, func(number int, leaf odb.ID) error {
 		some, err := r.leaf(number, leaf)
 		if err == nil {
-			entries = append(entries, some[min(len(some), max(0, k-number*leafWidth)):]...)
+			first := number * leafWidth
+			some = some[:min(len(some), to-first)]
+			entries = append(entries, some[min(len(some), max(0, from-first)):]...)
 		}
 		return err
 	})

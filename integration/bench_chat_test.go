@@ -65,3 +65,26 @@ func treesBeyond(r *site, before []string) int {
 	}
 	return total
 }
+
+// BenchmarkChatWhole takes turns in sessions that all go to the model.
+func BenchmarkChatWhole(b *testing.B) {
+	lengths := []int{100, 10000}
+	var runs []func()
+	for _, length := range lengths {
+		server := providertest.New(b)
+		r := newRepository(b)
+		r.write("s.md", document("s", length))
+		r.domarkx("import", "s.md")
+		for key, value := range map[string]string{"": "m", ".m.provider": "anthropic", ".m.url": server.Base(), ".m.keyHelper": "echo " + providertest.Key} {
+			r.git("config", "domarkx.model"+key, value)
+		}
+		runs = append(runs, func() {
+			server.Add(providertest.Reply{Text: "Done."})
+			r.domarkx("chat", "-m", "next", "s")
+		})
+	}
+	times := race(7, runs...)
+	for i, length := range lengths {
+		score(b, fmt.Sprintf("turn at %d messages that all go to the model: time", length), milliseconds(times[i]), 0, "ms")
+	}
+}

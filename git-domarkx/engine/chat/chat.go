@@ -88,12 +88,12 @@ var ErrNothing = errors.New("there is nothing to go on with; give a message")
 type Chat struct {
 	turns    *turns.Manager
 	stateDir string
-	known    map[string]known // by blob: messages as they go into requests
+	known    map[knownKey]*known // messages as they go into requests
 }
 
 // New returns a chat. Streams that are under way are recorded in stateDir.
 func New(manager *turns.Manager, stateDir string) *Chat {
-	return &Chat{turns: manager, stateDir: stateDir, known: map[string]known{}}
+	return &Chat{turns: manager, stateDir: stateDir, known: map[knownKey]*known{}}
 }
 
 // Turn takes a turn. If ctx ends, the text so far is stored and marked as interrupted, a running

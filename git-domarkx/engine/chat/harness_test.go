@@ -49,7 +49,7 @@ type site struct {
 	*trustManager
 	*turnsManager
 	*importManager
-	t     *testing.T
+	t     testing.TB
 	git   *gitcmd.Git
 	store *gitstore.Store
 	now   time.Time
@@ -73,7 +73,7 @@ func (v versions) Begin(ctx context.Context, base string) (plugins.Pending, erro
 
 const config = "```workspace-config\nresources:\n  - type: filesystem\n    id: files\n```\n"
 
-func newSite(t *testing.T, script ...reply) *site {
+func newSite(t testing.TB, script ...reply) *site {
 	t.Helper()
 	dir := t.TempDir()
 	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
@@ -82,7 +82,7 @@ func newSite(t *testing.T, script ...reply) *site {
 	return openSite(t, dir, script...)
 }
 
-func openSite(t *testing.T, dir string, script ...reply) *site {
+func openSite(t testing.TB, dir string, script ...reply) *site {
 	t.Helper()
 	s := &site{t: t, now: time.Unix(1_700_000_000, 0).UTC(), approve: chat.ApproveAll{},
 		model: &model{script: script, origin: provider.Origin{Provider: "anthropic", Host: "api.example.org", Model: "m-1"}}}
@@ -306,3 +306,6 @@ func (a approver) Decide(context.Context, turns.PendingCall, turns.ToolOffer) (c
 	a()
 	return chat.Allow, nil
 }
+
+// dir returns the directory of the repository.
+func (s *site) dir() string { return filepath.Dir(s.git.StateDir()) }

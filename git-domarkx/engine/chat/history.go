@@ -3,9 +3,14 @@ package chat
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"net/http"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
@@ -48,9 +53,12 @@ type known struct {
 
 // An item is a message of the history that a request begins with.
 type item struct {
-	known
+	*known
 	id  domarkx.ID
+	key knownKey
 	raw *provider.Raw
+	// uncounted means that the usage in the message is of a longer conversation.
+	uncounted bool
 }
 
 // history returns the messages that a request contains, in order: from the last summary on, and
@@ -67,27 +75,9 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 	if v, _ := header.ExecutionConfig.Get("system"); v.Kind() == domarkx.String && strings.TrimSpace(v.Text()) != "" {
 		system = append(system, v.Text())
 	}
-	var backward []item
-	summary, end := -1, ""
-	for e, err := range t.chat.turns.MessagesBackward(ctx, tip) {
-		if err != nil {
-			return nil, nil, err
-		}
-		id := e.ID.String()
-		if summary >= 0 && id == end {
-			break
-		}
-		k, err := t.known(ctx, e)
-		if err != nil {
-			return nil, nil, err
-		}
-		if k.compacts != "" && summary >= 0 {
-			continue // of an earlier part of the session
-		}
-		backward = append(backward, item{known: k, id: e.ID})
-		if k.compacts != "" {
-			summary, end = len(backward)-1, k.compacts
-		}
+	backward, summary, err := t.backward(ctx, tip)
+	if err != nil {
+		return nil, nil, err
 	}
 	whole := summary < 0
 	if !whole {
@@ -100,7 +90,7 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 	}
 	for i := len(backward) - 1; i >= 0; i-- {
 		if !whole && i > summary {
-			backward[i].usage = nil // of a longer conversation
+			backward[i].uncounted = true
 		}
 		switch {
 		case i == summary:
@@ -111,6 +101,83 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 		}
 	}
 	return system, items, nil
+}
+
+// backward returns the messages from the end to those that a summary stands for, the last one first,
+// and where the newest summary is; -1 if there is none.
+func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item, summary int, err error) {
+	summary, end := -1, ""
+	for last, step := tip.Messages, 64; last > 0; step *= 4 {
+		first := max(0, last-step) / share * share
+		part, err := t.between(ctx, tip, first, last)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, i := range slices.Backward(part) {
+			if summary >= 0 && i.id.String() == end {
+				return backward, summary, nil
+			}
+			if i.compacts != "" && summary >= 0 {
+				continue // of an earlier part of the session
+			}
+			backward = append(backward, i)
+			if i.compacts != "" {
+				summary, end = len(backward)-1, i.compacts
+			}
+		}
+		last = first
+	}
+	return backward, summary, nil
+}
+
+// share is the number of messages that one goroutine reads at a time, whole directories of them.
+const share = 256
+
+// between reads messages from number first on, before number last, on all processors.
+func (t *turn) between(ctx context.Context, tip domarkx.Info, first, last int) ([]item, error) {
+	items := make([]item, last-first)
+	fresh := make([]bool, len(items))
+	var next atomic.Int64
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(items)/share))
+	errs := make([]error, workers)
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			for errs[w] == nil {
+				end := int(next.Add(share))
+				if end-share >= len(items) {
+					return
+				}
+				errs[w] = t.read(ctx, tip, first+end-share, items[end-share:min(end, len(items))], fresh[end-share:])
+			}
+		})
+	}
+	group.Wait()
+	for i := range items {
+		if fresh[i] {
+			t.chat.known[items[i].key] = items[i].known
+		}
+	}
+	return items, errors.Join(errs...)
+}
+
+// read reads messages from number first on. It sets fresh for those that were not known.
+func (t *turn) read(ctx context.Context, tip domarkx.Info, first int, items []item, fresh []bool) error {
+	entries, err := t.chat.turns.Messages(ctx, tip, first, first+len(items))
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		k, ok := t.chat.known[keyOf(e)]
+		if !ok {
+			if k, err = t.known(ctx, e); err != nil {
+				return err
+			}
+			fresh[i] = e.JSON.ID != ""
+		}
+		items[i] = item{known: k, id: e.ID, key: keyOf(e)}
+	}
+	return nil
 }
 
 // leadingSystem returns the system messages with which the session begins.
@@ -129,26 +196,26 @@ func (t *turn) leadingSystem(ctx context.Context, tip domarkx.Info) (system []st
 	return system, nil
 }
 
-// known converts a message, once in the life of the process.
-func (t *turn) known(ctx context.Context, e domarkx.Entry) (known, error) {
-	key := e.ID.String() + e.JSON.ID
-	if k, ok := t.chat.known[key]; ok {
-		return k, nil
-	}
+// known reads and converts a message.
+func (t *turn) known(ctx context.Context, e domarkx.Entry) (*known, error) {
 	msg, err := t.chat.turns.ReadMessage(ctx, e)
 	if err != nil {
-		return known{}, err
+		return nil, err
 	}
-	k := t.convert(e.ID, msg)
-	if e.JSON.ID != "" {
-		t.chat.known[key] = k
-	}
-	return k, nil
+	return t.convert(e.ID, msg), nil
+}
+
+// keyOf identifies the text of a message.
+func keyOf(e domarkx.Entry) knownKey { return knownKey{e.ID, e.JSON.ID} }
+
+type knownKey struct {
+	id   domarkx.ID
+	json string
 }
 
 // convert converts a stored message.
-func (t *turn) convert(id domarkx.ID, msg domarkx.Message) known {
-	k := known{role: provider.User}
+func (t *turn) convert(id domarkx.ID, msg domarkx.Message) *known {
+	k := &known{role: provider.User}
 	if msg.Role == domarkx.User {
 		k.text = markdown.RenderContent(msg.Content)
 		k.system = metadata(msg, metaRole).Text() == "system"
@@ -255,7 +322,7 @@ func resultPart(callID, block string) provider.Result {
 
 // rawOf returns the provider items of an answer, if they came from the model that is asked and
 // the answer was not edited.
-func (t *turn) rawOf(ctx context.Context, k known) (*provider.Raw, error) {
+func (t *turn) rawOf(ctx context.Context, k *known) (*provider.Raw, error) {
 	if k.items == "" || k.provider != t.origin.Provider {
 		return nil, nil
 	}

@@ -32,7 +32,7 @@ func (t *turn) build(ctx context.Context, items []item, system []string) (provid
 			msg.Parts, size = shortenResults(m.parts)
 		}
 		tokens += float64(size) / bytesPerToken
-		if m.usage != nil && !t.shortened {
+		if m.usage != nil && !m.uncounted && !t.shortened {
 			tokens = float64(m.usage.Context())
 		}
 		if m.role == provider.User && files != nil {

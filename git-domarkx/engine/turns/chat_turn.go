@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -169,30 +170,35 @@ func (t *Turn) link(ctx context.Context) (string, error) {
 	return t.bench.tip.ID, nil
 }
 
-// MessagesBackward returns the messages of a snapshot, the last one first, with their indexes. It
-// reads them in small parts.
+// MessagesBackward returns the messages of a snapshot, the last one first. It reads them in parts.
 func (m *Manager) MessagesBackward(ctx context.Context, snapshot domarkx.Info) iter.Seq2[domarkx.Entry, error] {
 	const most = 4096
 	return func(yield func(domarkx.Entry, error) bool) {
 		step := 16
 		for end := snapshot.Messages; end > 0; step = min(4*step, most) {
 			from := max(0, end-step)
-			entries, err := m.store.EntriesFrom(ctx, snapshot.ID, from)
-			if err == nil && len(entries) != snapshot.Messages-from {
-				err = fmt.Errorf("snapshot %s: %w: %d messages, expected %d", snapshot.ID, domarkx.ErrCorrupt, len(entries)+from, snapshot.Messages)
-			}
+			entries, err := m.Messages(ctx, snapshot, from, end)
 			if err != nil {
 				yield(domarkx.Entry{}, err)
 				return
 			}
-			for i := end - from - 1; i >= 0; i-- {
-				if !yield(entries[i], nil) {
+			for _, e := range slices.Backward(entries) {
+				if !yield(e, nil) {
 					return
 				}
 			}
 			end = from
 		}
 	}
+}
+
+// Messages returns the messages of a snapshot from number from on, before number to.
+func (m *Manager) Messages(ctx context.Context, snapshot domarkx.Info, from, to int) ([]domarkx.Entry, error) {
+	entries, err := m.store.EntriesBetween(ctx, snapshot.ID, from, to)
+	if err == nil && len(entries) != to-from {
+		err = fmt.Errorf("snapshot %s: %w: %d messages, expected %d", snapshot.ID, domarkx.ErrCorrupt, len(entries)+from, to)
+	}
+	return entries, err
 }
 
 // ReadMessage returns the message of an entry.

@@ -72,6 +72,9 @@ func messageBody(m provider.Message, anchor bool) ([]byte, error) {
 	if m.Raw != nil {
 		return append(append([]byte(`{"role":"assistant","content":`), provider.Join(m.Raw.Items)...), '}'), nil
 	}
+	if text, ok := provider.OnlyText(m); ok && !anchor {
+		return provider.EncodeText(`{"role":"`+string(m.Role)+`","content":[{"type":"text","text":`, text, `}]}`)
+	}
 	var blocks []sdk.ContentBlockParamUnion
 	for _, part := range m.Parts {
 		switch part := part.(type) {

@@ -98,6 +98,14 @@ func (w *Chat) body(r provider.Request) ([]byte, error) {
 		}
 	}
 	for _, m := range provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: chatCallIDs}) {
+		if text, ok := provider.OnlyText(m); ok {
+			encoded, err := provider.EncodeText(`{"role":"`+string(m.Role)+`","content":`, text, `}`)
+			if err != nil {
+				return nil, err
+			}
+			messages = append(messages, encoded)
+			continue
+		}
 		switch {
 		case m.Raw != nil:
 			messages = append(messages, m.Raw.Items...)

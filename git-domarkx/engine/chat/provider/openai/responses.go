@@ -101,6 +101,14 @@ func inputItems(m provider.Message) ([][]byte, error) {
 	if m.Raw != nil {
 		return m.Raw.Items, nil
 	}
+	if text, ok := provider.OnlyText(m); ok {
+		kind := "input_text"
+		if m.Role == provider.Assistant {
+			kind = "output_text"
+		}
+		item, err := provider.EncodeText(`{"type":"message","role":"`+string(m.Role)+`","content":[{"type":"`+kind+`","text":`, text, `}]}`)
+		return [][]byte{item}, err
+	}
 	var items []any
 	var content responses.ResponseInputMessageContentListParam
 	flush := func() {
