@@ -129,6 +129,9 @@ type Place struct {
 type NewSession struct {
 	ID      string // a UUID
 	WorkDir string // absolute path of the directory in which the program is started
+	// Model is the model that the program will ask, for formats that have to name one, as the program
+	// spells it; "" if unknown.
+	Model string
 }
 
 // A Target holds the options for encoding a document. The zero Target is valid.

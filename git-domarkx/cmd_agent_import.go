@@ -16,7 +16,8 @@ func (agentImportCmd) Help() string {
 	return `
 Imports the transcripts of the conversations that began in a work tree of this repository,
 as git domarkx import does with the files. An unchanged transcript makes no snapshot; one that
-grew continues its session.
+grew continues its session. Conversations of OpenCode are read from its database, which may be
+open and written meanwhile, and is not changed.
 
 ## Output
 

@@ -83,7 +83,16 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 	if revision, err = c.fork(inv, opened, revision, info); err != nil {
 		return err
 	}
-	command, file, err := c.prepare(inv, opened, agent, revision, was, revision.Name != info.Name)
+	own := ""
+	if revision.Name == info.Name {
+		if own, err = opened.sessions.SessionOf(agent.Name, info); err != nil {
+			return err
+		}
+		if agent.Name == was.Format && was.Unchanged && was.ID != "" {
+			own = was.ID
+		}
+	}
+	command, file, err := c.prepare(inv, opened, agent, revision, own)
 	if err != nil {
 		return err
 	}
@@ -92,9 +101,6 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 		return err
 	}
 	failed := inv.runProgram(command)
-	if file == "" {
-		return failed
-	}
 	// The agent may have gone on in a file of its own, so this only looks where it began.
 	_, err = opened.imports.Import(inv.ctx, importer.Request{Paths: []string{file}})
 	return errors.Join(failed, err)
@@ -188,15 +194,16 @@ func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.
 	}
 }
 
-// prepare returns the command that starts the agent, and the transcript that it continues.
-func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcripts.Agent, revision engine.Revision, was engine.ProgramSession, forked bool) (command []string, file string, err error) {
-	if agent.Name == was.Format && was.Unchanged && !forked {
+// prepare returns the command that starts the agent, and the transcript that it continues. own is the
+// id of the agent's session that is the same as ours; "" for none.
+func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcripts.Agent, revision engine.Revision, own string) (command []string, file string, err error) {
+	if own != "" {
 		files, err := agent.Find(inv.ctx, inv.getenv)
 		if err != nil {
 			return nil, "", err
 		}
-		if file, ok := agent.HasSession(files, was.ID); ok {
-			return agent.ResumeCommand(was.ID), file, nil
+		if file, ok := agent.HasSession(files, own); ok {
+			return agent.ResumeCommand(own), file, nil
 		}
 	}
 	workDir, err := inv.workDir()
@@ -211,8 +218,12 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	if err != nil {
 		return nil, "", err
 	}
+	model, err := agent.Model(inv.ctx, inv.getenv, workDir)
+	if err != nil {
+		return nil, "", err
+	}
 	export, err := opened.sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: agent.Name,
-		New: &format.NewSession{ID: id.String(), WorkDir: workDir}})
+		New: &format.NewSession{ID: id.String(), WorkDir: workDir, Model: model}})
 	if err != nil {
 		return nil, "", err
 	}
@@ -222,7 +233,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 		}
 	}
 	if dir == "" {
-		file, err = c.hand(inv, agent, export)
+		err = c.hand(inv, agent, export)
 	} else if file, err = export.WriteIn(dir); err == nil {
 		err = os.Chmod(file, 0o600) // as the agents' own
 	}
@@ -232,26 +243,37 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	if err := opened.sessions.RememberExport(inv.ctx, export, file); err != nil {
 		return nil, "", err
 	}
-	return agent.ResumeCommand(id.String()), file, nil
+	session := agent.SessionID(id.String())
+	if dir == "" { // the agent has it, but not in a file of its own
+		files, err := agent.Find(inv.ctx, inv.getenv)
+		if err != nil {
+			return nil, "", err
+		}
+		var ok bool
+		if file, ok = agent.HasSession(files, session); !ok {
+			return nil, "", fmt.Errorf("%s imported the session %s but does not have it: %w", agent.Name, session, domarkx.ErrNotFound)
+		}
+	}
+	return agent.ResumeCommand(session), file, nil
 }
 
 // hand gives a document to an agent that keeps no files, by the agent's own command.
-func (c *agentResumeCmd) hand(inv *invocation, agent transcripts.Agent, export *engine.Export) (file string, err error) {
+func (c *agentResumeCmd) hand(inv *invocation, agent transcripts.Agent, export *engine.Export) error {
 	dir, err := os.MkdirTemp("", "git-domarkx-")
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "session.json")
 	if err := export.WriteFile(path); err != nil {
-		return "", err
+		return err
 	}
 	command := agent.ImportCommand(path)
 	cmd := exec.CommandContext(inv.ctx, command[0], command[1:]...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("running %s: %w: %s", quoted(command), err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("running %s: %w: %s", quoted(command), err, strings.TrimSpace(string(out)))
 	}
-	return "", nil
+	return nil
 }
 
 // runProgram runs a program in the foreground with the standard streams of this one.

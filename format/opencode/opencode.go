@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/transcript"
@@ -149,6 +151,9 @@ func sayTool(part domarkx.Value, m *transcript.Message) {
 	m.Result(r)
 }
 
+// NoProvider stands for the provider, and the model, of messages that are not from OpenCode.
+const NoProvider = "unknown"
+
 // version is the version of OpenCode whose export is written.
 const version = "1.18.33"
 
@@ -156,7 +161,10 @@ const version = "1.18.33"
 func write(w *transcript.Writer) error {
 	o := writing{Writer: w, session: w.Session.ID}
 	if !strings.HasPrefix(o.session, "ses_") {
-		o.session = "ses_" + strings.ReplaceAll(w.UUID("session"), "-", "")[:26]
+		if uuid.Validate(o.session) != nil {
+			o.session = w.UUID("session")
+		}
+		o.session = SessionID(o.session)
 	}
 	created := millis(w.Session.Created)
 	title := first(w.Session.Title, "Imported session")
@@ -172,6 +180,9 @@ func write(w *transcript.Writer) error {
 	return nil
 }
 
+// SessionID returns a UUID as the id of a session.
+func SessionID(uuid string) string { return "ses_" + strings.ReplaceAll(uuid, "-", "")[:26] }
+
 type writing struct {
 	*transcript.Writer
 	session string
@@ -184,10 +195,10 @@ func millis(at string) int64 {
 	return t.UnixMilli()
 }
 
-// id returns the next id of a kind. OpenCode sorts by them.
+// id returns the next id of a kind. OpenCode sorts by them, and those of all sessions differ.
 func (o *writing) id(kind string, at int64) string {
 	o.count++
-	tail := strings.ReplaceAll(o.UUID(kind, fmt.Sprint(o.count)), "-", "")
+	tail := strings.ReplaceAll(o.UUID(kind, o.session, fmt.Sprint(o.count)), "-", "")
 	return fmt.Sprintf("%s_%012x%s", kind, (at*4096+o.count)&(1<<48-1), tail[len(tail)-14:])
 }
 
@@ -199,7 +210,10 @@ func (o *writing) message(t transcript.Turn) domarkx.Value {
 		return domarkx.ObjectValue(append(members, transcript.Object(more...).Members()...)...)
 	}
 	var parts []domarkx.Value
-	model := transcript.Object("providerID", "unknown", "modelID", first(o.Model, "unknown"))
+	next := transcript.Object("providerID", NoProvider, "modelID", first(o.Model, NoProvider))
+	if provider, model, ok := strings.Cut(o.Next, "/"); ok { // it asks the model that the last prompt names
+		next = transcript.Object("providerID", provider, "modelID", model)
+	}
 	if t.Role == domarkx.User {
 		for _, p := range t.Parts {
 			for _, piece := range transcript.Pieces(p.Text) {
@@ -211,7 +225,7 @@ func (o *writing) message(t transcript.Turn) domarkx.Value {
 			}
 		}
 		o.asked = id
-		info := transcript.Object("id", id, "sessionID", o.session, "role", "user", "time", transcript.Object("created", at), "agent", "build", "model", model)
+		info := transcript.Object("id", id, "sessionID", o.session, "role", "user", "time", transcript.Object("created", at), "agent", "build", "model", next)
 		return transcript.Object("info", info, "parts", transcript.List(parts...))
 	}
 	for _, p := range t.Parts {
@@ -235,7 +249,7 @@ func (o *writing) message(t transcript.Turn) domarkx.Value {
 	}
 	tokens := transcript.Object("input", u.Input, "output", u.Output, "reasoning", u.Reasoning, "cache", transcript.Object("read", u.CacheRead, "write", u.CacheWrite))
 	info := transcript.Object("id", id, "sessionID", o.session, "role", "assistant", "parentID", o.asked, "time", transcript.Object("created", at, "completed", at),
-		"modelID", transcript.Get(model, "modelID"), "providerID", "unknown", "mode", "build", "agent", "build",
+		"modelID", first(t.Model, first(o.Model, NoProvider)), "providerID", NoProvider, "mode", "build", "agent", "build",
 		"path", transcript.Object("cwd", o.Session.Cwd, "root", o.Session.Cwd), "cost", int64(0), "tokens", tokens, "finish", "stop")
 	return transcript.Object("info", info, "parts", transcript.List(parts...))
 }

@@ -26,6 +26,8 @@ type Writer struct {
 	Session Session
 	// Model is the model of this agent that answered last before the current turn; "" if unknown.
 	Model string
+	// Next is the model that is to answer next: [format.NewSession.Model].
+	Next string
 
 	agent    *Agent
 	header   domarkx.Header
@@ -137,6 +139,7 @@ func (w *Writer) begin() error {
 	}
 	if n := w.to.New; n != nil {
 		w.Session.ID, w.Session.Sub, w.Session.Cwd = n.ID, "", n.WorkDir
+		w.Next = n.Model
 	}
 	return nil
 }

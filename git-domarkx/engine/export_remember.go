@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"math"
 	"os"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/gitstore"
@@ -72,7 +74,7 @@ func (e *Export) keys(path string) (keys []string, digest string, err error) {
 		}
 		keys = append(keys, key)
 	} else {
-		if e.Codec.Identify == nil || e.Codec.Place == nil {
+		if e.Codec.Identify == nil || e.Codec.Open == nil && e.Codec.Place == nil {
 			return nil, "", nil
 		}
 		if f, err = e.Aside(""); err != nil {
@@ -82,13 +84,36 @@ func (e *Export) keys(path string) (keys []string, digest string, err error) {
 	}
 	defer f.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, math.MaxInt64)); err != nil {
 		return nil, "", err
 	}
-	if e.Codec.Identify != nil && e.Codec.Place != nil {
-		if place, err := e.placeOf(f, 0); err == nil && place.ID != "" { // without an id, only the path is remembered
-			keys = append(keys, e.Codec.Name+":"+place.ID)
-		}
+	if id := e.identity(f); id != "" { // without an id, only the path is remembered
+		keys = append(keys, e.Codec.Name+":"+id)
 	}
 	return keys, hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// identity returns the identity that the document states, see [format.Identity]; "" if it states none.
+func (e *Export) identity(f *os.File) string {
+	if e.Codec.Identify == nil {
+		return ""
+	}
+	if e.Codec.Place != nil {
+		place, err := e.placeOf(f, 0)
+		if err != nil {
+			return ""
+		}
+		return place.ID
+	}
+	info, err := f.Stat()
+	if err != nil || e.Codec.Open == nil {
+		return ""
+	}
+	for s, err := range e.Codec.Open(format.File{Path: f.Name(), Content: f, Size: info.Size()}) {
+		if err != nil {
+			return ""
+		}
+		return e.Codec.Identify(s.Header).ID
+	}
+	return ""
 }

@@ -2,10 +2,15 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // A ProgramSession is the session of another program that a session was imported from.
@@ -14,6 +19,46 @@ type ProgramSession struct {
 	ID        string // the program's id of its session; "" if unknown
 	Unchanged bool   // the session has not changed since the import
 	Here      bool   // a document of the session was imported or exported on this machine
+}
+
+// SessionOf returns the id of a program's session that has exactly the messages of a snapshot, as far
+// as this machine imported or exported its document; "" if there is none.
+func (m *SessionManager) SessionOf(codec string, info domarkx.Info) (string, error) {
+	known, err := sources.Open(m.env.StateDir)
+	if err != nil {
+		return "", err
+	}
+	for _, key := range slices.Sorted(maps.Keys(known.ByPath)) {
+		identity, ok := strings.CutPrefix(key, codec+":")
+		if source := known.ByPath[key]; !ok || source.Session != info.Name || source.Snapshot != info.ID {
+			continue
+		}
+		var parts []string // the session, the sub-agent and the branch
+		if json.Unmarshal([]byte(identity), &parts) == nil && len(parts) == 3 && parts[1] == "" && parts[2] == "" {
+			return parts[0], nil
+		}
+	}
+	return "", nil
+}
+
+// withoutOriginal completes the session of another program by what the header says, for sessions
+// that were read from a program's database.
+func (m *SessionManager) withoutOriginal(ctx context.Context, p ProgramSession, info domarkx.Info, known *sources.Record) (ProgramSession, error) {
+	h, err := view.Header(ctx, m.store, info.ID)
+	if err != nil {
+		return p, err
+	}
+	for _, codec := range m.codecs {
+		if codec.Identify == nil || codec.IsPart == nil || codec.IsPart(h) {
+			continue
+		}
+		if id := codec.Identify(h); id.SessionID != "" {
+			p.Format, p.ID = codec.Name, id.SessionID
+			p.Unchanged = known.ByPath[codec.Name+":"+id.ID].Snapshot == info.ID
+			break
+		}
+	}
+	return p, nil
 }
 
 // ProgramSession returns the session of another program that a snapshot was imported from.
@@ -27,8 +72,11 @@ func (m *SessionManager) ProgramSession(ctx context.Context, info domarkx.Info) 
 		p.Here = p.Here || source.Session == info.Name
 	}
 	headers, err := m.store.Header(ctx, info.ID)
-	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
+	if err != nil || len(headers) != 1 {
 		return p, err
+	}
+	if headers[0].Origin == "" {
+		return m.withoutOriginal(ctx, p, info, known)
 	}
 	origin, err := m.store.Origin(ctx, headers[0].Origin)
 	if err != nil {

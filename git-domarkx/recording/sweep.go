@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -139,7 +138,7 @@ func (w *Watcher) look(a transcripts.Agent, file string, now time.Time) {
 	if ours, known := w.known[file]; known && !ours {
 		return
 	}
-	info, err := os.Lstat(file)
+	info, err := transcripts.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return
 	}
@@ -187,7 +186,7 @@ func (w *Watcher) forget(found map[string]bool) {
 		}
 	}
 	for file := range w.seen.Files {
-		if _, err := os.Lstat(file); !found[file] && errors.Is(err, fs.ErrNotExist) {
+		if _, err := transcripts.Stat(file); !found[file] && errors.Is(err, fs.ErrNotExist) {
 			delete(w.seen.Files, file)
 			w.dirty = true
 		}

@@ -180,6 +180,10 @@ func (w *Watcher) changed(ctx context.Context, change fsnotify.Event) error {
 		w.waiting.changed(change.Name, now)
 	default:
 		for _, a := range w.followed {
+			if a.IsDatabase(w.Environ, change.Name) {
+				w.sweepSoon(500 * time.Millisecond) // the agent writes many times a second
+				return nil
+			}
 			if a.Match(w.Environ, change.Name) {
 				w.look(a, change.Name, now)
 				return nil
@@ -228,7 +232,7 @@ func (w *Watcher) importDue(ctx context.Context, now time.Time) {
 	busy := map[string]fileState{}
 	var due []string
 	for _, file := range files {
-		info, err := os.Lstat(file)
+		info, err := transcripts.Stat(file)
 		if err != nil || !w.isOurs(file) {
 			continue
 		}

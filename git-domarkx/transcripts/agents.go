@@ -14,7 +14,9 @@ type Agent struct {
 
 	dir      func(e Environment) string
 	patterns []string // of paths below the directory; "**" stands for any number of directories
-	began    func(e Environment, trees []string, file string) (dir string, ok bool)
+	// began returns the directory in which a conversation began. It is nil if the files are databases
+	// of OpenCode.
+	began func(e Environment, trees []string, file string) (dir string, ok bool)
 }
 
 // An Environment reads an environment variable.
@@ -52,7 +54,7 @@ func Agents() []Agent {
 				return filepath.Join(data, "opencode")
 			}
 			return e.home(".local", "share", "opencode")
-		}, nil, stated},
+		}, []string{"opencode.db", "opencode-*.db"}, nil},
 		{"pi", "pi", func(e Environment) string { return e.or("PI_CODING_AGENT_DIR", ".pi", "agent") },
 			[]string{"sessions/**/*.jsonl"}, stated},
 		{"qwen", "qwen", func(e Environment) string { return e.home(".qwen") },

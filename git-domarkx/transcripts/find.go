@@ -2,17 +2,22 @@ package transcripts
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 )
 
-// Find returns the paths of the agent's transcripts in lexical order. Symbolic links, and
-// files that are empty or not regular, are left out. An agent without a directory has none. If a
-// directory below it cannot be read, Find returns the transcripts elsewhere and the error.
+// Find returns the paths of the agent's transcripts in lexical order. Those of sessions in a database
+// are made by [opencodedb.Path]. Symbolic links, and files that are empty or not regular, are left out.
+// An agent without a directory has none. If a directory below it cannot be read, Find returns the
+// transcripts elsewhere and the error.
 func (a Agent) Find(ctx context.Context, e Environment) ([]string, error) {
 	var found []string
 	err := a.walk(ctx, a.dir(e), func(file, _ string, d fs.DirEntry) {
@@ -23,6 +28,19 @@ func (a Agent) Find(ctx context.Context, e Environment) ([]string, error) {
 			found = append(found, file)
 		}
 	})
+	if a.began == nil {
+		var rows []string
+		for _, database := range found {
+			sessions, unread := readDatabase(ctx, database, (*opencodedb.DB).Sessions)
+			if unread != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", database, unread))
+			}
+			for _, s := range sessions {
+				rows = append(rows, opencodedb.Path(database, s.ID))
+			}
+		}
+		found = rows
+	}
 	return found, err
 }
 
@@ -57,12 +75,16 @@ func (a Agent) Here(ctx context.Context, e Environment, files, trees []string) (
 	for i, tree := range trees {
 		real[i] = resolved(tree)
 	}
+	began := a.began
+	if began == nil {
+		began = (&directories{ctx: ctx, of: map[string]map[string]string{}}).began
+	}
 	var here []string
 	for _, file := range files {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if dir, ok := a.began(e, real, file); ok && slices.Contains(real, innermost(resolved(dir), real)) {
+		if dir, ok := began(e, real, file); ok && slices.Contains(real, innermost(resolved(dir), real)) {
 			here = append(here, file)
 		}
 	}

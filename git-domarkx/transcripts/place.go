@@ -8,11 +8,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 )
 
 // Match reports whether a path is one of the agent's transcripts: its name fits, and it is a
 // regular file that no symbolic link below the agent's own directory leads to.
 func (a Agent) Match(e Environment, file string) bool {
+	if database, _, ok := opencodedb.Split(file); ok {
+		file = database
+	}
 	root := a.dir(e)
 	rel, err := filepath.Rel(root, file)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -35,6 +40,24 @@ func (a Agent) Match(e Environment, file string) bool {
 		}
 	}
 	return true
+}
+
+// Stat returns the state of a transcript's file. That of a session in a database is the state of the
+// database's log, or of the database if it has none.
+func Stat(file string) (fs.FileInfo, error) {
+	database, _, ok := opencodedb.Split(file)
+	if !ok {
+		return os.Lstat(file)
+	}
+	if info, err := os.Lstat(database + "-wal"); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return info, nil
+	}
+	return os.Lstat(database)
+}
+
+// IsDatabase reports whether a path is a database with transcripts of the agent, or its log.
+func (a Agent) IsDatabase(e Environment, file string) bool {
+	return a.began == nil && a.Match(e, strings.TrimSuffix(file, "-wal"))
 }
 
 // Dirs returns the directories in which new transcripts of the agent can appear, each before
@@ -70,7 +93,11 @@ func (a Agent) Began(e Environment, trees []string, file string) (dir string, ok
 	for i, tree := range trees {
 		real[i] = resolved(tree)
 	}
-	dir, ok = a.began(e, real, file)
+	began := a.began
+	if began == nil {
+		began = (&directories{ctx: context.Background(), of: map[string]map[string]string{}}).began
+	}
+	dir, ok = began(e, real, file)
 	if ok {
 		dir = resolved(dir)
 	}

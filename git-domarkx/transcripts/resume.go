@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/opencode"
 )
 
 // A starter says how to start an agent on one of its transcripts.
@@ -34,7 +35,7 @@ func starters() map[string]starter {
 		"codex":       {below("sessions"), nil, option("resume")},
 		"copilot":     {below("session-state"), nil, func(id string) []string { return []string{"--resume=" + id} }},
 		"gemini":      {geminiProject, nil, option("--resume")},
-		"opencode":    {nil, []string{"import"}, func(id string) []string { return []string{"--session", "ses_" + strings.ReplaceAll(id, "-", "")[:26]} }},
+		"opencode":    {nil, []string{"import"}, option("--session")},
 		"qwen":        {below("projects"), nil, option("--resume")},
 	}
 }
@@ -62,6 +63,14 @@ func (a Agent) ImportCommand(path string) []string {
 	return append(append([]string{a.Program}, starters()[a.Name].take...), path)
 }
 
+// SessionID returns the id that the agent's session has when it is written with a UUID.
+func (a Agent) SessionID(uuid string) string {
+	if a.Name == opencode.Name {
+		return opencode.SessionID(uuid)
+	}
+	return uuid
+}
+
 // ResumeCommand returns the command that starts the agent on its session with this id.
 func (a Agent) ResumeCommand(id string) []string {
 	return append([]string{a.Program}, starters()[a.Name].args(id)...)
@@ -71,7 +80,7 @@ func (a Agent) ResumeCommand(id string) []string {
 func (a Agent) HasSession(files []string, id string) (string, bool) {
 	i := slices.IndexFunc(files, func(file string) bool {
 		name, _, _ := strings.Cut(filepath.Base(file), ".")
-		return id != "" && (name == id || strings.HasSuffix(name, "-"+id) || name == "events" && filepath.Base(filepath.Dir(file)) == id)
+		return id != "" && (name == id || strings.HasSuffix(name, "-"+id) || strings.HasSuffix(file, "#"+id) || name == "events" && filepath.Base(filepath.Dir(file)) == id)
 	})
 	if i < 0 {
 		return "", false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 )
 
 // A collector finds the documents that the user named.
@@ -29,6 +31,8 @@ type collector struct {
 	input      *io.SectionReader // content of stdin after it was read
 	others     int               // number of files in directories that are not sessions
 	homes      []*home
+	databases  map[string]*opencodedb.DB       // open ones, by path
+	listed     map[string][]opencodedb.Session // the sessions in them
 }
 
 // A found is a document to import that has not been read yet.
@@ -40,6 +44,9 @@ type found struct {
 	home  *home // the agent home that contains it; nil for none
 	named bool  // named by the user, not found in a directory
 	late  bool  // all documents were imported before
+
+	row   row    // the session in a database; empty for a file
+	stamp string // of that session
 }
 
 // find returns the documents that the user named, with the saves of one session in order. It
@@ -49,6 +56,14 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if database, session, ok := opencodedb.Split(path); ok {
+			inside, err := c.database(ctx, database, session)
+			if err != nil {
+				bad(err)
+			}
+			all = append(all, inside...)
+			continue
 		}
 		info, err := os.Stat(path)
 		switch {
@@ -65,6 +80,14 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 		case !info.Mode().IsRegular(): // opening a FIFO would block until a writer opens it
 			bad(fmt.Errorf("%s: %w: not a regular file; pass its content on standard input, as -", path, domarkx.ErrInvalid))
 		default:
+			if head, err := readHead(path); err == nil && opencodedb.Is(head) {
+				inside, err := c.database(ctx, path, "")
+				if err != nil {
+					bad(err)
+				}
+				all = append(all, inside...)
+				continue
+			}
 			f := found{path: path, name: c.nameOf(filepath.Base(path)), named: !c.recognized}
 			if len(paths) > 1 || c.recognized {
 				if head, err := readHead(path); err == nil { // on error, the later import reports it
@@ -141,9 +164,12 @@ func inOrder(all []found) {
 }
 
 // read opens a document. If it cannot be read, the error is an *unreadableError.
-func (c *collector) read(f found) (input, error) {
-	if f.path == "-" {
+func (c *collector) read(ctx context.Context, f found) (input, error) {
+	switch {
+	case f.path == "-":
 		return c.standardInput()
+	case f.row.database != "":
+		return c.readRow(ctx, f)
 	}
 	in, err := openInput(f.path)
 	if err != nil {
@@ -274,6 +300,16 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 		head, err := readHead(path)
 		if err != nil {
 			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))
+			continue
+		}
+		if opencodedb.Is(head) {
+			inside, err := c.database(ctx, path, "")
+			if errors.Is(err, domarkx.ErrUnsupported) {
+				c.others++
+			} else if err != nil {
+				bad(err)
+			}
+			all = append(all, inside...)
 			continue
 		}
 		codec, ok := format.Detect(c.manager.codecs, head, path)

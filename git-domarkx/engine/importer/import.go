@@ -59,7 +59,7 @@ type Kept struct {
 // Import imports each document as a new session, or as the next snapshot of the session that the
 // same document became before. All valid documents are committed together. Invalid documents are
 // reported and change nothing.
-func (m *Manager) Import(ctx context.Context, r Request) (Result, error) {
+func (m *Manager) Import(ctx context.Context, r Request) (result Result, err error) {
 	if r.As != "" && len(r.Paths) > 1 && !slices.Contains(r.Paths, "-") {
 		return Result{}, fmt.Errorf("importing %d documents: %w: --as names one", len(r.Paths), domarkx.ErrInvalid)
 	}
@@ -74,8 +74,8 @@ func (m *Manager) Import(ctx context.Context, r Request) (Result, error) {
 	if len(r.Paths) == 1 {
 		c.as = r.As
 	}
-	var result Result
 	bad := func(err error) { result.Bad = append(result.Bad, err) }
+	defer func() { err = errors.Join(err, c.close()) }()
 	todo, err := c.find(ctx, r.Paths, bad)
 	if err != nil {
 		return Result{}, err
@@ -189,7 +189,11 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	}
 	imp.forks, imp.stored, imp.learned = nil, "", nil
 	imp.shared = &edit.SharedMessages{Known: map[uint64]*edit.SharedMessage{}}
-	if saved, ok, err := imp.grown(ctx, c, f); err != nil {
+	saved, ok, err := imp.sinceStamp(ctx, c, f)
+	if err == nil && !ok && f.row.database == "" {
+		saved, ok, err = imp.grown(ctx, c, f)
+	}
+	if err != nil {
 		return err
 	} else if ok {
 		if saved.Name != "" {
@@ -197,7 +201,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		}
 		return nil
 	}
-	in, err := c.read(f)
+	in, err := c.read(ctx, f)
 	var unreadable *unreadableError
 	if errors.As(err, &unreadable) {
 		imp.result.Bad = append(imp.result.Bad, unreadable.error)
@@ -207,7 +211,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		return err
 	}
 	defer in.close()
-	saved, err := imp.document(ctx, in)
+	saved, err = imp.document(ctx, in)
 	var hidden *hiddenError
 	switch {
 	case errors.Is(err, errLater):
@@ -269,6 +273,9 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 	for conv, err := range in.conversations(include) {
 		if err != nil {
 			return saved, err
+		}
+		if isFirst {
+			conv.doc.Damage = append(conv.doc.Damage, in.damage...)
 		}
 		if !isFirst {
 			fork, err := imp.fork(ctx, in, saved.Name, conv, files.sum())

@@ -91,7 +91,8 @@ type comparison struct {
 	header domarkx.Key
 	keys   []domarkx.Key               // of the document's messages: the digests of their bytes
 	known  map[domarkx.Key]bool        // the set of keys
-	said   map[domarkx.Key]domarkx.Key // these keys by [saidKey]; nil until needed
+	said   map[domarkx.Key]domarkx.Key // the first of these keys by [saidKey]; nil until needed
+	first  map[domarkx.Key]domarkx.Key // for each of these keys, the first one with the same words
 	stored map[string]domarkx.Key      // keys of stored messages, by the id of their JSON
 	loaded *domarkx.PackedState        // the snapshot that was loaded last
 	loadID string                      // id of loaded
@@ -168,7 +169,19 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 			return distance{}, err
 		}
 	}
-	for j, i := range domarkx.Align(was, c.keys, neverAlike).Match {
+	keys := c.keys
+	if c.said != nil {
+		keys = make([]domarkx.Key, len(c.keys))
+		for j, key := range c.keys {
+			keys[j] = c.first[key]
+		}
+		for i, key := range was {
+			if first, ok := c.first[key]; ok {
+				was[i] = first
+			}
+		}
+	}
+	for j, i := range domarkx.Align(was, keys, neverAlike).Match {
 		if i < 0 {
 			continue
 		}
@@ -208,10 +221,13 @@ func (c *comparison) shares(base, tip *view.View, inBase []int) (bool, error) {
 		e := base.Live.At(i)
 		has[e.ID], revs[e.Rev] = true, true
 	}
+	if err := c.listen(); err != nil {
+		return false, err
+	}
 	added := map[domarkx.Key]bool{}
 	for j, i := range inBase {
 		if i < 0 {
-			added[c.keys[j]] = true
+			added[c.first[c.keys[j]]] = true
 		}
 	}
 	for t := 0; t < tip.Live.Len() && len(added) > 0; t++ {
@@ -219,7 +235,11 @@ func (c *comparison) shares(base, tip *view.View, inBase []int) (bool, error) {
 		if has[e.ID] && revs[e.Rev] {
 			continue
 		}
-		if key, err := c.key(e); err != nil || added[key] {
+		key, err := c.key(e)
+		if first, ok := c.first[key]; ok {
+			key = first
+		}
+		if err != nil || added[key] {
 			return err == nil, err
 		}
 	}
@@ -250,18 +270,22 @@ func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
 	return key, err
 }
 
-// listen fills c.said from the document's messages.
+// listen fills c.said and c.first from the document's messages.
 func (c *comparison) listen() error {
 	if c.said != nil {
 		return nil
 	}
-	c.said = make(map[domarkx.Key]domarkx.Key, len(c.keys))
+	c.said, c.first = make(map[domarkx.Key]domarkx.Key, len(c.keys)), make(map[domarkx.Key]domarkx.Key, len(c.keys))
 	for j, key := range c.keys {
 		msg, err := c.doc.At(j)
 		if err != nil {
 			return err
 		}
-		c.said[saidKey(msg.Message)] = key
+		said := saidKey(msg.Message)
+		if _, ok := c.said[said]; !ok {
+			c.said[said] = key
+		}
+		c.first[key] = c.said[said]
 	}
 	return nil
 }

@@ -63,6 +63,10 @@ func (imp *importer) branches(ctx context.Context, in input, known sources.Sourc
 // unchanged returns the session that already has the document, and adds the sessions of its
 // branches to imp.forks.
 func (imp *importer) unchanged(ctx context.Context, in input, known sources.Source) (engine.SaveResult, error) {
+	if in.codec.Images && in.stamp != "" {
+		known.Stamp, known.Format = in.stamp, in.codec.Name
+		imp.sources.Set(imp.key(in), known, known)
+	}
 	all, err := imp.branches(ctx, in, known)
 	for _, b := range all {
 		imp.forks = append(imp.forks, engine.SaveResult{Info: imp.here[b.known.Session]})
@@ -74,7 +78,7 @@ func (imp *importer) unchanged(ctx context.Context, in input, known sources.Sour
 // keeps the original that it has. For a new session, the original is stored along with the
 // messages.
 func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit) error {
-	if in.codec.Name == string(engine.Markdown) {
+	if in.codec.Name == string(engine.Markdown) || in.row.database != "" {
 		return nil
 	}
 	if in.isFork && e.Base != nil {

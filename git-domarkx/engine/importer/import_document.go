@@ -41,6 +41,10 @@ type input struct {
 	home     *home  // the home that contains the document; nil for none
 	named    bool   // whether the user named the document and not its directory
 	late     bool   // whether all other documents were imported before
+
+	row    row                    // the session in a database that the document was made from
+	stamp  string                 // see [sources.Source]
+	damage []*domarkx.SyntaxError // what could not be read before the document was made
 }
 
 // openInput opens a file to import. The size is fixed here, because the file may grow. A compressed
@@ -59,6 +63,7 @@ func openInput(path string) (input, error) {
 		return input{}, err
 	}
 	in := input{path: path, file: f, opened: info, began: time.Now()}
+	in.stamp = stampOf(info, in.began)
 	if isCompressed(f) {
 		in.file, err = uncompress(f)
 		f.Close()
@@ -159,7 +164,6 @@ func (in *input) verify() error {
 	if err != nil {
 		return local.PathError(err)
 	}
-	const clockTick = 2 * time.Second // of file systems, at most
 	written := in.opened.ModTime()
 	if now.Size() == in.size && now.ModTime().Equal(written) && in.began.Sub(written) > clockTick {
 		return nil

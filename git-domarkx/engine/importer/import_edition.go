@@ -202,7 +202,7 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 	if err != nil {
 		return imported{}, err
 	}
-	was, err := mk.show(ctx, mk.in, mk.name, mk.base, info)
+	was, err := mk.show(ctx, mk.in, mk.doc.Doc.Header, mk.name, mk.base, info)
 	if err != nil {
 		return imported{}, err
 	}
@@ -299,7 +299,7 @@ func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key)
 			j.shown, err = storedShown(ctx, mk.newest)
 		}
 	} else {
-		j.shown, err = mk.show(ctx, mk.in, mk.name, mk.newest, mk.tip)
+		j.shown, err = mk.show(ctx, mk.in, mk.doc.Doc.Header, mk.name, mk.newest, mk.tip)
 	}
 	if err != nil {
 		return nil, err

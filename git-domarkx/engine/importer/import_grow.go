@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -46,6 +47,7 @@ func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.S
 	if err != nil || more == nil {
 		return engine.SaveResult{}, false, nil
 	}
+	in.stamp = more.stamp
 	if more.size == known.Growth.Size {
 		saved, err := imp.unchanged(ctx, in, known)
 		return saved, true, err
@@ -59,6 +61,7 @@ type grownFile struct {
 	digest [32]byte
 	unread []byte // everything after the part that was read for good
 	added  []byte // everything after the old end of the file
+	stamp  string // of the file before it was read; see [sources.Source]
 }
 
 // maxGrowth limits how many bytes are read as growth, because they are held in memory. A document
@@ -93,7 +96,7 @@ func readGrowth(path string, known sources.Source) (*grownFile, error) {
 		return nil, nil
 	}
 	digest.Write(rest[before:])
-	return &grownFile{size: known.Growth.Read + int64(len(rest)), digest: [32]byte(digest.Sum(nil)), unread: rest, added: rest[before:]}, nil
+	return &grownFile{size: known.Growth.Read + int64(len(rest)), digest: [32]byte(digest.Sum(nil)), unread: rest, added: rest[before:], stamp: stampOf(info, time.Now())}, nil
 }
 
 // grow appends the new part of a document to its session.
@@ -146,6 +149,9 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 	}
 	imp.fresh[info.ID], imp.here[c.Name] = true, info
 	now := sources.Source{Session: c.Name, Snapshot: info.ID, Digest: hex.EncodeToString(more.digest[:]), Saved: known.Saved}
+	if in.codec.Images {
+		now.Stamp, now.Format = in.stamp, in.codec.Name
+	}
 	if grown.State != "" {
 		now.Growth = &sources.Growth{Format: in.codec.Name, Size: more.size, Read: known.Growth.Read + grown.Read, State: grown.State}
 	}

@@ -127,6 +127,9 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c engine.Chang
 
 // remember records which session a document became.
 func (imp *importer) remember(in input, s save, now sources.Source) {
+	if in.codec.Images && in.codec.Companions == nil {
+		now.Stamp, now.Format = in.stamp, in.codec.Name
+	}
 	if imp.beside.document == in.path {
 		now.Beside = imp.beside.files
 	}

@@ -23,11 +23,32 @@ type shown struct {
 	digest [sha256.Size]byte
 }
 
-// show exports a snapshot and reads the export again.
-func (imp *importer) show(ctx context.Context, in input, name string, v *view.View, info domarkx.Info) (*shown, error) {
+// otherSession returns the session of a program that a document is, so that an export can be the same
+// one: a transcript that was written to go on with a session has another id and directory than the
+// session. It returns nil if the document's id is that of the session, or not known.
+func otherSession(codec format.Codec, session, h domarkx.Header) *format.NewSession {
+	about := metadataOf(h)
+	agent, _ := about.Get("agent")
+	dir, _ := about.Get("cwd")
+	if codec.Identify == nil || agent.Text() != codec.Name || dir.Text() == "" {
+		return nil
+	}
+	id := codec.Identify(h).SessionID
+	if id == "" || id == codec.Identify(session).SessionID || codec.Identify(h).Parent != "" {
+		return nil
+	}
+	return &format.NewSession{ID: id, WorkDir: dir.Text()}
+}
+
+// show exports a snapshot and reads the export again. h is the header of the document to compare.
+func (imp *importer) show(ctx context.Context, in input, h domarkx.Header, name string, v *view.View, info domarkx.Info) (*shown, error) {
 	m := imp.manager
+	session, err := v.Header(ctx)
+	if err != nil {
+		return nil, err
+	}
 	e := &engine.Export{Name: name, Codec: in.codec}
-	if err := m.sessions.ExportWhole(ctx, e, info, engine.ExportRequest{}); err != nil {
+	if err := m.sessions.ExportWhole(ctx, e, info, engine.ExportRequest{New: otherSession(in.codec, session, h)}); err != nil {
 		return nil, err
 	}
 	f, err := e.Aside("")

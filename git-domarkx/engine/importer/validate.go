@@ -20,6 +20,7 @@ import (
 // would work around and resources that plugins would reject. It returns the number of documents.
 func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader, bad func(error)) (documents int, err error) {
 	c := &collector{manager: m, stdin: stdin, stdinAs: "-"}
+	defer func() { err = errors.Join(err, c.close()) }()
 	all, err := c.find(ctx, paths, bad)
 	if err != nil {
 		return 0, err
@@ -28,7 +29,7 @@ func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader,
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		in, err := c.read(f)
+		in, err := c.read(ctx, f)
 		var unreadable *unreadableError
 		if errors.As(err, &unreadable) {
 			bad(unreadable.error)
@@ -49,6 +50,9 @@ func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader,
 func (m *Manager) validate(ctx context.Context, in input, bad func(error)) error {
 	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
 	defer files.close()
+	for _, report := range in.damage {
+		bad(report)
+	}
 	for conv, err := range in.conversations(files.read) {
 		if err == nil {
 			err = in.check(conv, true)

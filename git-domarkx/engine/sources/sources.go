@@ -22,6 +22,10 @@ type Source struct {
 	Snapshot string `json:"snapshot"`        // created by the last import
 	Digest   string `json:"digest"`          // SHA-256 of the document and its includes, in hexadecimal
 	Saved    int64  `json:"saved,omitempty"` // when the document was saved, in milliseconds since 1970
+	// Stamp is the state of a transcript's file when it was imported, and Format is the transcript's
+	// format. As long as the file has that stamp, it need not be read. "" if it must be.
+	Stamp  string `json:"stamp,omitempty"`
+	Format string `json:"format,omitempty"`
 	// Growth describes how to continue reading the document; nil if it must be read in full.
 	Growth *Growth `json:"growth,omitempty"`
 	// Beside holds the files that the document's messages name ([format.Companions]), by path.
@@ -100,6 +104,10 @@ func (s *Record) Set(path string, now, before Source) {
 	now.Before, before.Before = nil, nil
 	if old := s.ByPath[path]; old.Session == now.Session && old.Snapshot == now.Snapshot && old.Digest == now.Digest && old.Saved == now.Saved &&
 		maps.Equal(old.Beside, now.Beside) {
+		if old.Stamp != now.Stamp {
+			old.Stamp, old.Format = now.Stamp, now.Format
+			s.ByPath[path], s.dirty = old, true
+		}
 		return
 	}
 	if before.Session != "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/url"
 	"sync"
 	"time"
 	"unsafe"
@@ -62,6 +63,26 @@ const pointer = unsafe.Sizeof(uintptr(0))
 // Open opens the database in a file and creates it if it does not exist. It fails if a component
 // of the path is a symbolic link.
 func Open(path string) (*Conn, error) {
+	return open(path, lib.SQLITE_OPEN_READWRITE|lib.SQLITE_OPEN_CREATE)
+}
+
+// OpenReadOnly opens the database in an existing file, and never writes to the file or to its log.
+// It fails if a component of the path is a symbolic link. Another program may write the database
+// meanwhile, unless immutable is true: then nothing must write it, and SQLite neither locks it nor
+// looks for a log.
+func OpenReadOnly(path string, immutable bool) (*Conn, error) {
+	name := url.URL{Scheme: "file", Path: path}
+	if immutable {
+		name.RawQuery = "immutable=1"
+	}
+	c, err := open(name.String(), lib.SQLITE_OPEN_READONLY|lib.SQLITE_OPEN_URI)
+	if err == nil {
+		c.configure(lib.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+	}
+	return c, err
+}
+
+func open(path string, flags int32) (*Conn, error) {
 	lib.PatchIssue199() // must come first on linux/arm64, see its documentation
 	c := &Conn{tls: libc.NewTLS()}
 	c.out = libc.Xcalloc(c.tls, 2, types.Size_t(pointer))
@@ -71,7 +92,7 @@ func Open(path string) (*Conn, error) {
 		return nil, fmt.Errorf("open a database: out of memory")
 	}
 	defer libc.Xfree(c.tls, name)
-	const flags = lib.SQLITE_OPEN_READWRITE | lib.SQLITE_OPEN_CREATE | lib.SQLITE_OPEN_FULLMUTEX | lib.SQLITE_OPEN_NOFOLLOW | lib.SQLITE_OPEN_EXRESCODE
+	flags |= lib.SQLITE_OPEN_FULLMUTEX | lib.SQLITE_OPEN_NOFOLLOW | lib.SQLITE_OPEN_EXRESCODE
 	rc := lib.Xsqlite3_open_v2(c.tls, name, c.out, flags, 0)
 	c.db = c.result(0)
 	if err := c.check(rc); err != nil {

@@ -1,0 +1,149 @@
+package importer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/opencode"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
+)
+
+// A row is a session in a database, imported as if it was a document of its own.
+type row struct {
+	database string
+	session  string // its id
+}
+
+// openDatabase opens a database of OpenCode, once for all of its sessions.
+func (c *collector) openDatabase(path string) (*opencodedb.DB, error) {
+	if db, ok := c.databases[path]; ok {
+		return db, nil
+	}
+	db, err := opencodedb.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
+	}
+	if c.databases == nil {
+		c.databases = map[string]*opencodedb.DB{}
+	}
+	c.databases[path] = db
+	return db, nil
+}
+
+// closeDatabase closes a database, so that it is opened again at its next use.
+func (c *collector) closeDatabase(path string) error {
+	db := c.databases[path]
+	delete(c.databases, path)
+	return db.Close()
+}
+
+// close closes the databases.
+func (c *collector) close() error {
+	var errs []error
+	for path := range c.databases {
+		errs = append(errs, c.closeDatabase(path))
+	}
+	return errors.Join(errs...)
+}
+
+// database finds the sessions in a database: all, or the one with the id.
+func (c *collector) database(ctx context.Context, path, id string) ([]found, error) {
+	if c.format != "" && c.format != opencode.Name {
+		return nil, fmt.Errorf("%s: %w: it is a database, from which only sessions of %s are read", path, domarkx.ErrInvalid, opencode.Name)
+	}
+	known, ok := c.listed[path]
+	for attempt := 0; !ok; attempt++ {
+		db, err := c.openDatabase(path)
+		if err != nil {
+			return nil, err
+		}
+		known, err = db.Sessions(ctx)
+		if errors.Is(err, opencodedb.ErrChanged) && attempt < maxAttempts {
+			if err := c.closeDatabase(path); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if c.listed == nil {
+			c.listed = map[string][]opencodedb.Session{}
+		}
+		c.listed[path], ok = known, true
+	}
+	var all []found
+	for _, s := range known {
+		if id == "" || s.ID == id {
+			all = append(all, found{path: opencodedb.Path(path, s.ID), name: cmp.Or(c.as, s.ID), codec: opencode.Name, row: row{path, s.ID}, stamp: s.Stamp})
+		}
+	}
+	if id != "" && len(all) == 0 {
+		return nil, fmt.Errorf("%s: %w: it has no session %q", path, domarkx.ErrNotFound, id)
+	}
+	if c.as != "" && len(all) != 1 {
+		return nil, fmt.Errorf("importing %s: %w: --as names one session, and the database has %d", path, domarkx.ErrInvalid, len(all))
+	}
+	return all, nil
+}
+
+// maxAttempts limits how often a database is read anew because a program wrote it meanwhile.
+const maxAttempts = 5
+
+// readRow returns a session in a database as a document, which is in a temporary file.
+func (c *collector) readRow(ctx context.Context, f found) (in input, err error) {
+	in = input{path: f.path, name: f.name, as: c.as, row: f.row, began: time.Now(), late: f.late, stamp: f.stamp}
+	if in.codec, err = c.manager.sessions.Codec(opencode.Name); err != nil {
+		return in, err
+	}
+	database, err := local.CanonicalPath(f.row.database)
+	if err != nil {
+		return in, fmt.Errorf("%s: %w", f.path, local.PathError(err))
+	}
+	in.key = opencodedb.Path(database, f.row.session)
+	for attempt := 0; ; attempt++ {
+		err = c.export(ctx, &in)
+		if err == nil || !errors.Is(err, opencodedb.ErrChanged) || attempt == maxAttempts {
+			break
+		}
+		in.close()
+		if err := c.closeDatabase(f.row.database); err != nil {
+			return in, err
+		}
+	}
+	if err != nil {
+		in.close()
+		return in, &unreadableError{fmt.Errorf("%s: %w", f.path, err)}
+	}
+	return in, nil
+}
+
+// export writes a session of a database to a temporary file.
+func (c *collector) export(ctx context.Context, in *input) error {
+	db, err := c.openDatabase(in.row.database)
+	if err != nil {
+		return err
+	}
+	if in.file, err = os.CreateTemp("", "git-domarkx-*"); err != nil {
+		return err
+	}
+	in.temporary, in.content, in.damage = in.file.Name(), in.file, nil
+	skipped, err := db.Export(ctx, in.row.session, in.file)
+	if err != nil {
+		return err
+	}
+	for _, msg := range skipped {
+		in.damage = append(in.damage, &domarkx.SyntaxError{Path: in.path, Msg: msg})
+	}
+	if in.opened, err = in.file.Stat(); err != nil {
+		return err
+	}
+	in.size = in.opened.Size()
+	return nil
+}

@@ -1,0 +1,57 @@
+package importer
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
+)
+
+// clockTick is the resolution of the times that file systems keep, at most.
+const clockTick = 2 * time.Second
+
+// stampOf returns the stamp of a document that was opened at a time: as long as it stays the same,
+// so does the document. It returns "" if the document was written so shortly before that another
+// write might not change it.
+func stampOf(info os.FileInfo, opened time.Time) string {
+	if !info.Mode().IsRegular() || opened.Sub(info.ModTime()) < clockTick {
+		return ""
+	}
+	return local.Stamp(info)
+}
+
+// sinceStamp returns the session of a transcript that has the same stamp as at its last import. It
+// does not read the transcript.
+func (imp *importer) sinceStamp(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
+	none := engine.SaveResult{}
+	if f.path == "-" || len(imp.attach) > 0 || imp.links != nil || imp.homes.isNew(f.home) {
+		return none, false, nil
+	}
+	in := input{path: f.path, as: c.as}
+	path, stamp := f.path, f.stamp
+	if f.row.database != "" {
+		path = f.row.database
+	} else if info, err := os.Stat(f.path); err == nil {
+		stamp = stampOf(info, time.Now())
+	}
+	key, err := local.CanonicalPath(path)
+	if err != nil || stamp == "" {
+		return none, false, nil // reading it reports the error
+	}
+	if in.key = key; f.row.database != "" {
+		in.key = opencodedb.Path(key, f.row.session)
+	}
+	known := imp.sources.ByPath[imp.key(in)]
+	if known.Stamp != stamp || c.format != "" && c.format != known.Format {
+		return none, false, nil
+	}
+	current, isKnown, err := imp.known(ctx, in)
+	if err != nil || !isKnown || current.Stamp != stamp {
+		return none, false, nil
+	}
+	saved, err := imp.unchanged(ctx, in, current)
+	return saved, true, err
+}

@@ -1,0 +1,13 @@
+package local
+
+import (
+	"os"
+	"syscall"
+)
+
+func changeTime(info os.FileInfo) int64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Ctim.Nano()
+	}
+	return 0
+}

@@ -1,0 +1,228 @@
+package opencodedb
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/opencode"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// A Session is a session in a database.
+type Session struct {
+	ID        string
+	Directory string // in which it began
+	// Stamp changes whenever the session does; "" if that is not known.
+	Stamp string
+}
+
+// Sessions returns the sessions of the database, the oldest first.
+func (d *DB) Sessions(ctx context.Context) ([]Session, error) {
+	var all []Session
+	err := d.read(ctx, func() error {
+		err := d.query("SELECT id, directory FROM session ORDER BY time_created, id", nil, func(s *sqlite3.Stmt) error {
+			if id := text(s.Column(0)); id != "" {
+				all = append(all, Session{ID: id, Directory: text(s.Column(1))})
+			}
+			return nil
+		})
+		if err == nil {
+			err = d.stamp(all)
+		}
+		return err
+	})
+	return all, err
+}
+
+// stamp sets the stamps of sessions: when they and their rows were written last, and how many rows
+// there are. Databases of a program that does not record this have none.
+func (d *DB) stamp(all []Session) error {
+	at := make(map[string]int, len(all))
+	parts := make([]strings.Builder, len(all))
+	for i, s := range all {
+		at[s.ID] = i
+	}
+	for _, sql := range []string{
+		"SELECT id, 1, time_updated FROM session",
+		"SELECT session_id, count(*), max(time_updated) FROM message GROUP BY session_id",
+		"SELECT session_id, count(*), max(time_updated) FROM part GROUP BY session_id",
+	} {
+		err := d.query(sql, nil, func(s *sqlite3.Stmt) error {
+			if i, ok := at[text(s.Column(0))]; ok {
+				fmt.Fprintf(&parts[i], "%d:%d ", integer(s.Column(1)), integer(s.Column(2)))
+			}
+			return nil
+		})
+		if sqlite3.Primary(err) == sqlite3.Failed { // no such column
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range all {
+		all[i].Stamp = parts[i].String()
+	}
+	return nil
+}
+
+// LastModel returns the provider and the model that answered last, in the form PROVIDER/MODEL; "" if
+// none did.
+func (d *DB) LastModel(ctx context.Context) (model string, err error) {
+	const rows = `SELECT m.data FROM session AS s JOIN message AS m ON m.session_id = s.id
+		WHERE s.id IN (SELECT id FROM session ORDER BY time_updated DESC LIMIT 20) ORDER BY s.time_updated DESC, m.time_created DESC`
+	err = d.read(ctx, func() error {
+		return d.query(rows, nil, func(s *sqlite3.Stmt) error {
+			var said struct {
+				Role       string `json:"role"`
+				ProviderID string `json:"providerID"`
+				ModelID    string `json:"modelID"`
+			}
+			if model == "" && json.Unmarshal([]byte(text(s.Column(0))), &said) == nil && said.Role == "assistant" && said.ProviderID != "" && said.ProviderID != opencode.NoProvider {
+				model = said.ProviderID + "/" + said.ModelID
+			}
+			return nil
+		})
+	})
+	return model, err
+}
+
+// An exporting is the export of one session.
+type exporting struct {
+	*DB
+	out     *bufio.Writer
+	id      string
+	message string // the id of the current one; "" for none
+	parts   int    // of the current message
+	skipped []string
+}
+
+// Export writes a session as OpenCode's export does. Rows that are not valid are left out and
+// reported. If there is no such session, the error matches domarkx.ErrNotFound.
+func (d *DB) Export(ctx context.Context, id string, w io.Writer) (skipped []string, err error) {
+	e := &exporting{DB: d, out: bufio.NewWriterSize(w, 64<<10), id: id}
+	err = d.read(ctx, func() error {
+		if err := e.info(); err != nil {
+			return err
+		}
+		return e.messages()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the session %q: %w", id, err)
+	}
+	return e.skipped, e.out.Flush()
+}
+
+// columns are the columns of a session that an export has, by the names of its members.
+var columns = map[string]string{"id": "id", "slug": "slug", "project_id": "projectID", "parent_id": "parentID", "directory": "directory", "title": "title", "version": "version"}
+
+func (e *exporting) info() error {
+	found := false
+	err := e.query("SELECT * FROM session WHERE id = ?", []any{e.id}, func(s *sqlite3.Stmt) error {
+		var members []domarkx.Member
+		var created, updated int64
+		for i, column := range s.Columns() {
+			value := s.Column(i)
+			if name, ok := columns[column]; ok && text(value) != "" {
+				members = append(members, domarkx.Member{Name: name, Value: domarkx.StringValue(text(value))})
+			}
+			switch column {
+			case "time_created":
+				created = integer(value)
+			case "time_updated":
+				updated = integer(value)
+			}
+		}
+		found = true
+		fmt.Fprintf(e.out, "{\n\"info\":%s,\n\"messages\":[", domarkx.ObjectValue(append(members, domarkx.Member{Name: "time", Value: times(created, updated)})...).JSON())
+		return nil
+	})
+	if err == nil && !found {
+		err = domarkx.ErrNotFound
+	}
+	return err
+}
+
+func times(created, updated int64) domarkx.Value {
+	number := func(n int64) domarkx.Value { return domarkx.NumberValue(fmt.Sprint(n)) }
+	return domarkx.ObjectValue(domarkx.Member{Name: "created", Value: number(created)}, domarkx.Member{Name: "updated", Value: number(updated)})
+}
+
+// messages writes the messages with their parts. A message's row comes once for each part.
+func (e *exporting) messages() error {
+	const rows = `SELECT m.id, p.id, p.data, m.data FROM message AS m LEFT JOIN part AS p ON p.message_id = m.id
+		WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id`
+	broken := ""
+	err := e.query(rows, []any{e.id}, func(s *sqlite3.Stmt) error {
+		id := text(s.Column(0))
+		if id == broken || id == "" {
+			return nil
+		}
+		if id != e.message {
+			data := text(s.Column(3))
+			if !isObject(data) {
+				broken = id
+				e.skipped = append(e.skipped, fmt.Sprintf("the message %q could not be read", id))
+				return nil
+			}
+			e.next()
+			e.message = id
+			e.out.WriteString("\n{\"info\":")
+			e.object(data, "id", id, "sessionID", e.id)
+			e.out.WriteString(",\"parts\":[")
+		}
+		part := text(s.Column(1))
+		if part == "" {
+			return nil
+		}
+		data := text(s.Column(2))
+		if !isObject(data) {
+			e.skipped = append(e.skipped, fmt.Sprintf("the part %q of message %q could not be read", part, id))
+			return nil
+		}
+		if e.parts++; e.parts > 1 {
+			e.out.WriteByte(',')
+		}
+		e.object(data, "id", part, "messageID", id, "sessionID", e.id)
+		return nil
+	})
+	if e.message != "" {
+		e.out.WriteString("]}")
+	}
+	e.out.WriteString("\n]}\n")
+	return err
+}
+
+// next ends the current message, if there is one.
+func (e *exporting) next() {
+	if e.message != "" {
+		e.out.WriteString("]},")
+	}
+	e.parts = 0
+}
+
+// isObject reports whether a column holds a JSON object.
+func isObject(data string) bool {
+	return strings.HasPrefix(strings.TrimLeft(data, " \t\r\n"), "{") && json.Valid([]byte(data))
+}
+
+// object writes a JSON object with more members before its own.
+func (e *exporting) object(data string, members ...string) {
+	data = strings.TrimLeft(data, " \t\r\n")
+	separator := byte('{')
+	for i := 0; i < len(members); i += 2 {
+		e.out.WriteByte(separator)
+		e.out.WriteString(domarkx.StringValue(members[i]).JSON() + ":" + domarkx.StringValue(members[i+1]).JSON())
+		separator = ','
+	}
+	rest := strings.TrimLeft(data[1:], " \t\r\n")
+	if rest != "}" {
+		e.out.WriteByte(',')
+	}
+	e.out.WriteString(rest)
+}
