@@ -11,9 +11,9 @@ import (
 func inConflict(t *testing.T, first, second string) *clone {
 	t.Helper()
 	c := newClone(t)
-	base := c.importFile(c.write("a.md", "## user\n\none\n"))
-	c.save("a", base.ID, first)
-	c.save("a", base.ID, second)
+	base := c.ImportFile(c.WriteFile("a.md", "## user\n\none\n"))
+	c.Saved("a", base.ID, first)
+	c.Saved("a", base.ID, second)
 	return c
 }
 
@@ -21,7 +21,7 @@ func inConflict(t *testing.T, first, second string) *clone {
 // conflict markers.
 func TestAConflictSettledInPartReadsBackAsSaved(t *testing.T) {
 	c := inConflict(t, "## user\n\nthis\n", "## user\n\nthat, and words\n\n* * *\n")
-	shown := c.show("a")
+	shown := c.Shown("a")
 	if strings.Count(shown, `"conflict"`) != 2 {
 		t.Fatalf("no conflict: %s", shown)
 	}
@@ -30,12 +30,12 @@ func TestAConflictSettledInPartReadsBackAsSaved(t *testing.T) {
 		func(s string) string { return strings.Replace(s, "that", "THAT", 1) },
 		func(s string) string { return s + "\n## assistant\n\nmore\n" },
 	} {
-		tip, edited := c.tip("a"), edit(c.show("a"))
-		c.save("a", tip.ID, edited)
-		if got := c.show("a"); got != edited {
+		tip, edited := c.Tip("a"), edit(c.Shown("a"))
+		c.Saved("a", tip.ID, edited)
+		if got := c.Shown("a"); got != edited {
 			t.Errorf("saved %q, got %q", edited, got)
 		}
-		c.fsck()
+		c.Fsck()
 		if _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: tip.ID, Message: -1}); err != nil {
 			t.Fatal(err)
 		}
@@ -44,19 +44,19 @@ func TestAConflictSettledInPartReadsBackAsSaved(t *testing.T) {
 
 func TestARewindToAConflictOfHeadersShowsBoth(t *testing.T) {
 	c := inConflict(t, "---\ntitle: this\n---\n\n## user\n\none\n", "---\ntitle: that # why\n---\n\n## user\n\none\n")
-	shown, tip := c.show("a"), c.tip("a")
+	shown, tip := c.Shown("a"), c.Tip("a")
 	if !strings.Contains(shown, "this") || !strings.Contains(shown, "that") {
 		t.Fatalf("a title is lost: %s", shown)
 	}
-	c.save("a", tip.ID, "---\ntitle: both\n---\n\n## user\n\none\n")
-	if got := c.show("a"); got != "---\ntitle: both\n---\n\n## user\n\none\n" {
+	c.Saved("a", tip.ID, "---\ntitle: both\n---\n\n## user\n\none\n")
+	if got := c.Shown("a"); got != "---\ntitle: both\n---\n\n## user\n\none\n" {
 		t.Errorf("settled to %q", got)
 	}
 	if _, err := c.Rewind(t.Context(), engine.Revision{Name: "a", ID: tip.ID, Message: -1}); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.show("a"); got != shown {
+	if got := c.Shown("a"); got != shown {
 		t.Errorf("rewound to %q, want %q", got, shown)
 	}
-	c.fsck()
+	c.Fsck()
 }

@@ -37,19 +37,19 @@ func TestMergeMarksTextsThatStandTwice(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, sides := range [][2]string{{tt.ours, tt.theirs}, {tt.theirs, tt.ours}} {
 				c := newClone(t)
-				from := c.importFile(c.write("a.md", base))
-				if first := c.save("a", from.ID, sides[0]); first.Merged {
+				from := c.ImportFile(c.WriteFile("a.md", base))
+				if first := c.Saved("a", from.ID, sides[0]); first.Merged {
 					t.Fatal("merged before there was anything to merge")
 				}
-				c.save("a", from.ID, sides[1])
-				got := c.show("a")
+				c.Saved("a", from.ID, sides[1])
+				got := c.Shown("a")
 				if n := strings.Count(got, said); n != tt.texts {
 					t.Errorf("the text stands %d times, want %d:\n%s", n, tt.texts, got)
 				}
 				if n := strings.Count(got, `"conflict"`); n != tt.marks {
 					t.Errorf("%d texts are marked, want %d:\n%s", n, tt.marks, got)
 				}
-				c.fsck()
+				c.Fsck()
 			}
 		})
 	}

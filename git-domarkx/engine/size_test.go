@@ -19,11 +19,11 @@ func TestSize(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tip, err := c.store.Tip(ctx, "a")
+	tip, err := c.Store.Tip(ctx, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for info, err := range c.store.History(ctx, tip.ID) {
+	for info, err := range c.Store.History(ctx, tip.ID) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package engine_test
+package turns_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore"
@@ -18,9 +19,9 @@ import (
 
 // share writes the project file that the sessions of the clone share.
 func (c *clone) share(text string) {
-	c.t.Helper()
-	if err := os.WriteFile(filepath.Join(c.dir, trust.ProjectFile), []byte(text), 0o666); err != nil {
-		c.t.Fatal(err)
+	c.T.Helper()
+	if err := os.WriteFile(filepath.Join(c.Dir, trust.ProjectFile), []byte(text), 0o666); err != nil {
+		c.T.Fatal(err)
 	}
 }
 
@@ -30,7 +31,7 @@ const sharedNotes = "[[resources]]\ntype = \"notes\"\n"
 // only the approved content runs.
 func TestProjectChangesWhileApproved(t *testing.T) {
 	c := newClone(t)
-	c.importFile(c.write("s.md", "## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`)))
+	c.ImportFile(c.WriteFile("s.md", "## assistant\n\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`)))
 	c.share(sharedNotes)
 	var shown []trust.Runs
 	_, _, err := c.run(turns.RunRequest{Name: "s", Approve: func(_ context.Context, e *trust.UntrustedError) (bool, error) {
@@ -38,13 +39,13 @@ func TestProjectChangesWhileApproved(t *testing.T) {
 		c.share(sharedNotes + "title = \"not shown\"\n")
 		return true, nil
 	}})
-	if !errors.Is(err, domarkx.ErrConflict) || len(c.notes.made()) > 0 {
-		t.Errorf("%v, called %q", err, c.notes.made())
+	if !errors.Is(err, domarkx.ErrConflict) || len(c.Notes.Calls()) > 0 {
+		t.Errorf("%v, called %q", err, c.Notes.Calls())
 	}
 	if len(shown) != 2 || shown[0].Where != trust.ProjectFile || strings.Contains(shown[0].Text, "not shown") {
 		t.Errorf("shown: %v", shown)
 	}
-	if _, err := os.Stat(filepath.Join(c.dir, ".git/domarkx/workspaces")); err == nil {
+	if _, err := os.Stat(filepath.Join(c.Dir, ".git/domarkx/workspaces")); err == nil {
 		t.Error("a resource was made")
 	}
 }
@@ -54,9 +55,9 @@ func TestProjectChangesWhileApproved(t *testing.T) {
 func TestProjectIsInTheManifest(t *testing.T) {
 	c := newClone(t)
 	c.share("[plugins.notes]\ntitle = \"shared\"\n")
-	c.trusted("s", "```workspace-config\nresources:\n  - {type: notes, id: notes}\n  - {type: notes, id: mine, title: own}\n```\n\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`))
+	c.Trusted("s", "```workspace-config\nresources:\n  - {type: notes, id: notes}\n  - {type: notes, id: mine, title: own}\n```\n\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`))
 	c.runs("s", "0.0 notes write ok")
-	tip, err := c.store.WorkspaceTip(t.Context(), "s")
+	tip, err := c.Store.WorkspaceTip(t.Context(), "s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestProjectIsInTheManifest(t *testing.T) {
 		held bool
 	}{{"[plugins.notes]\ntitle = \"other\"\n", false}, {"[plugins.notes]\ntitle = \"shared\"\n", true}, {"[plugins.notes]\n", false}, {"x", false}, {"# more\n[plugins.notes]\ntitle = 'shared'\n", true}} {
 		c.share(step.text)
-		if held, err := c.IsTrusted(t.Context(), c.tip("s")); held != step.held || err != nil {
+		if held, err := c.IsTrusted(t.Context(), c.Tip("s")); held != step.held || err != nil {
 			t.Errorf("%q: trusted %v, %v", step.text, held, err)
 		}
 	}
@@ -80,8 +81,8 @@ func TestProjectIsInTheManifest(t *testing.T) {
 // trust. Those that are live here do not.
 func TestAttachedResourcesAreTrusted(t *testing.T) {
 	c := newClone(t)
-	c.trusted("host", notesConfig+"\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`))
-	c.trusted("guest", "```workspace-config\nresources:\n  - {type: notes, id: own}\n```\n")
+	c.Trusted("host", enginetest.NotesConfig+"\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`))
+	c.Trusted("guest", "```workspace-config\nresources:\n  - {type: notes, id: own}\n```\n")
 	c.runs("host", "0.0 notes write ok")
 	attach := func(workspace string) {
 		t.Helper()
@@ -91,7 +92,7 @@ func TestAttachedResourcesAreTrusted(t *testing.T) {
 	}
 	held := func(what string, want bool) {
 		t.Helper()
-		if held, err := c.IsTrusted(t.Context(), c.tip("guest")); held != want || err != nil {
+		if held, err := c.IsTrusted(t.Context(), c.Tip("guest")); held != want || err != nil {
 			t.Errorf("%s: trusted %v, %v", what, held, err)
 		}
 	}
@@ -99,15 +100,15 @@ func TestAttachedResourcesAreTrusted(t *testing.T) {
 	held("live", true)
 	attach("guest")
 	held("its own", true)
-	if err := c.workspaces.TearDown(t.Context(), "host"); err != nil {
+	if err := c.Workspaces.TearDown(t.Context(), "host"); err != nil {
 		t.Fatal(err)
 	}
 	for key, ending := range map[string]string{"workspace": "guest host", "trust": " guest"} {
-		c.settings.Change(t.Context(), key, func(values []string) []string {
+		c.Settings.Change(t.Context(), key, func(values []string) []string {
 			return slices.DeleteFunc(values, func(value string) bool { return strings.HasSuffix(value, ending) })
 		})
 	}
-	if err := c.Trust(t.Context(), c.tip("guest")); err != nil {
+	if err := c.Trust(t.Context(), c.Tip("guest")); err != nil {
 		t.Fatal(err)
 	}
 	attach("host")
@@ -119,7 +120,7 @@ func TestAttachedResourcesAreTrusted(t *testing.T) {
 func TestForgedManifestIsNotOpened(t *testing.T) {
 	forge := func(c *clone) {
 		t.Helper()
-		tip, err := c.store.WorkspaceTip(t.Context(), "s")
+		tip, err := c.Store.WorkspaceTip(t.Context(), "s")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +128,7 @@ func TestForgedManifestIsNotOpened(t *testing.T) {
 		forged.Config = forged.Config.With("title", domarkx.StringValue("forged"))
 		more := forged
 		more.ID = "more"
-		err = c.store.Update(t.Context(), "pull", func(tx *gitstore.Tx) error {
+		err = c.Store.Update(t.Context(), "pull", func(tx *gitstore.Tx) error {
 			v, err := tx.CommitVersion(t.Context(), "s", domarkx.VersionCommit{Parents: []string{tip.ID}, Operation: "call",
 				Resources: []domarkx.ResourceVersion{more, forged}})
 			if err != nil {
@@ -141,10 +142,10 @@ func TestForgedManifestIsNotOpened(t *testing.T) {
 	}
 	for _, live := range []bool{true, false} {
 		c := newClone(t)
-		c.trusted("s", notesConfig+"\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`))
+		c.Trusted("s", enginetest.NotesConfig+"\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`))
 		c.runs("s", "0.0 notes write ok")
 		if !live {
-			if err := c.workspaces.TearDown(t.Context(), "s"); err != nil {
+			if err := c.Workspaces.TearDown(t.Context(), "s"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -153,19 +154,19 @@ func TestForgedManifestIsNotOpened(t *testing.T) {
 		if err != nil || report.Result.Text() != "1" {
 			t.Fatalf("live %v: %v, %v", live, report, err)
 		}
-		if slices.Contains(c.notes.titles, "forged") {
-			t.Errorf("live %v: opened as the version says: %q", live, c.notes.titles)
+		if slices.Contains(c.Notes.Titles, "forged") {
+			t.Errorf("live %v: opened as the version says: %q", live, c.Notes.Titles)
 		}
-		tip, err := c.store.WorkspaceTip(t.Context(), "s")
+		tip, err := c.Store.WorkspaceTip(t.Context(), "s")
 		if err != nil || len(tip.Resources) != 1 || tip.Operation != "configure" {
 			t.Errorf("live %v: the newest version is %+v, %v", live, tip, err)
 		}
 		before := tip.ID
 		c.write1("s", "1")
-		if tip, err = c.store.WorkspaceTip(t.Context(), "s"); err != nil || tip.ID != before {
+		if tip, err = c.Store.WorkspaceTip(t.Context(), "s"); err != nil || tip.ID != before {
 			t.Errorf("live %v: a call that changed nothing left a version: %v", live, err)
 		}
-		c.fsck()
+		c.Fsck()
 	}
 }
 
@@ -174,18 +175,18 @@ func TestForgedLinkIsNotOpened(t *testing.T) {
 	forged := func(c *clone) {
 		t.Helper()
 		ctx := t.Context()
-		tip, err := c.store.WorkspaceTip(ctx, "s")
+		tip, err := c.Store.WorkspaceTip(ctx, "s")
 		if err != nil {
 			t.Fatal(err)
 		}
 		resource := tip.Resources[0]
 		resource.Config = resource.Config.With("title", domarkx.StringValue("forged"))
-		session := c.tip("s")
-		state, err := c.store.Load(ctx, session.ID)
+		session := c.Tip("s")
+		state, err := c.Store.Load(ctx, session.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.store.Update(ctx, "pull", func(tx *gitstore.Tx) error {
+		err = c.Store.Update(ctx, "pull", func(tx *gitstore.Tx) error {
 			v, err := tx.CommitVersion(ctx, "s", domarkx.VersionCommit{Operation: "change", Resources: []domarkx.ResourceVersion{resource}})
 			if err != nil {
 				return err
@@ -218,17 +219,17 @@ func TestForgedLinkIsNotOpened(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
-			c.trusted("s", notesConfig+"\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`)+"\n## user\n\nThank you.\n")
+			c.Trusted("s", enginetest.NotesConfig+"\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`)+"\n## user\n\nThank you.\n")
 			c.runs("s", "0.0 notes write ok")
 			forged(c)
-			opened := len(c.notes.titles)
+			opened := len(c.Notes.Titles)
 			if err := open(c); err != nil {
 				t.Fatal(err)
 			}
-			if slices.Contains(c.notes.titles, "forged") {
-				t.Errorf("opened as the version says: %q", c.notes.titles)
+			if slices.Contains(c.Notes.Titles, "forged") {
+				t.Errorf("opened as the version says: %q", c.Notes.Titles)
 			}
-			if len(c.notes.titles) == opened {
+			if len(c.Notes.Titles) == opened {
 				t.Error("nothing was opened")
 			}
 		})

@@ -1,4 +1,4 @@
-package engine_test
+package turns_test
 
 import (
 	"context"
@@ -12,31 +12,15 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
-const notesConfig = "```workspace-config\nresources:\n  - type: notes\n```\n"
-
-func call(tool, arguments string) string {
-	return "```tool-call\n{\"resource\": \"notes\", \"tool\": \"" + tool + "\", \"arguments\": " + arguments + "}\n```\n"
-}
-
-// trusted imports a document and trusts it.
-func (c *clone) trusted(name, text string) domarkx.Info {
-	c.t.Helper()
-	c.importFile(c.write(name+".md", text))
-	info := c.tip(name)
-	if err := c.Trust(c.t.Context(), info); err != nil {
-		c.t.Fatal(err)
-	}
-	return info
-}
-
 // run runs a session and returns a line for each call.
 func (c *clone) run(r turns.RunRequest) (lines []string, ran turns.RunResult, err error) {
 	r.Report = func(report turns.CallReport) { lines = append(lines, line(report)) }
-	ran, err = c.Run(c.t.Context(), r)
+	ran, err = c.Run(c.T.Context(), r)
 	return lines, ran, err
 }
 
@@ -49,37 +33,37 @@ func line(r turns.CallReport) string {
 }
 
 func (c *clone) runs(name string, want ...string) turns.RunResult {
-	c.t.Helper()
+	c.T.Helper()
 	lines, ran, err := c.run(turns.RunRequest{Name: name})
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	if !slices.Equal(lines, want) {
-		c.t.Fatalf("ran\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+		c.T.Fatalf("ran\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
 	return ran
 }
 
 func (c *clone) link(name string, k int) string {
-	c.t.Helper()
-	e, err := c.store.Entry(c.t.Context(), c.tip(name).ID, k)
+	c.T.Helper()
+	e, err := c.Store.Entry(c.T.Context(), c.Tip(name).ID, k)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return e.Link
 }
 
 func TestRunWritesResultsBehindCalls(t *testing.T) {
 	c := newClone(t)
-	text := notesConfig + "\n## user\n\nwrite\n\n" + call("write", `{"name": "never", "text": "by the user"}`) +
-		"\n##  Assistant\nOne:\n" + call("write", `{"name": "a", "text": "1"}`) + "and two\n```note name=two\nb=2\n```\n```note\nb=not run\n```\n\n```text name=x\nb=not run either\n```\n" +
-		"\n## user\n\nmore\n\n## assistant\n\n" + call("read", `{"name": "a"}`)
-	before := c.trusted("s", text)
+	text := enginetest.NotesConfig + "\n## user\n\nwrite\n\n" + enginetest.CallBlock("write", `{"name": "never", "text": "by the user"}`) +
+		"\n##  Assistant\nOne:\n" + enginetest.CallBlock("write", `{"name": "a", "text": "1"}`) + "and two\n```note name=two\nb=2\n```\n```note\nb=not run\n```\n\n```text name=x\nb=not run either\n```\n" +
+		"\n## user\n\nmore\n\n## assistant\n\n" + enginetest.CallBlock("read", `{"name": "a"}`)
+	before := c.Trusted("s", text)
 	c.runs("s", "1.0 notes write ok", "1.1 notes note ok", "3.0 notes read ok")
-	if got := c.notes.made(); !slices.Equal(got, []string{"write a", "note b=2", "read a"}) {
+	if got := c.Notes.Calls(); !slices.Equal(got, []string{"write a", "note b=2", "read a"}) {
 		t.Errorf("called %q", got)
 	}
-	got := c.show("s")
+	got := c.Shown("s")
 	kept := strings.Join(strings.Split(got, "\n\n```tool-result"), "")
 	for _, part := range []string{"##  Assistant\nOne:\n", "```\nand two\n", "b=not run\n```\n"} {
 		if !strings.Contains(kept+got, part) {
@@ -93,50 +77,50 @@ func TestRunWritesResultsBehindCalls(t *testing.T) {
 	if first == "" || first != last || c.link("s", 0) != "" {
 		t.Errorf("links %q and %q, of a call that changed nothing the same", first, last)
 	}
-	if got := c.file(t, first, "b"); got != "2" {
+	if got := c.File(t, first, "b"); got != "2" {
 		t.Errorf("b is %q", got)
 	}
 	if again := c.runs("s"); again.Failed != 0 {
 		t.Error("calls with a result failed")
 	}
-	if shown := c.shown("s#1", engine.JSON); !strings.Contains(shown, `"workspace_version": "`+first) {
+	if shown := c.ShownIn("s#1", engine.JSON); !strings.Contains(shown, `"workspace_version": "`+first) {
 		t.Errorf("the link is not shown: %s", shown)
 	}
-	if c.tip("s").Number != before.Number+3 {
+	if c.Tip("s").Number != before.Number+3 {
 		t.Error("not one snapshot for each call")
 	}
-	c.fsck()
+	c.Fsck()
 }
 
 func TestAFailedCallHasAResultAndTheNextIsMade(t *testing.T) {
 	c := newClone(t)
-	c.trusted("s", notesConfig+"\n## assistant\n\n"+call("read", `{"name": "none"}`)+"\n```tool-call\nnot JSON\n```\n\n"+
-		call("nothing", "{}")+"\n"+strings.Replace(call("read", "{}"), `"notes"`, `"other"`, 1)+"\n"+call("write", `{"name": 1}`)+"\n"+call("write", `{"name": "a", "text": "1"}`))
+	c.Trusted("s", enginetest.NotesConfig+"\n## assistant\n\n"+enginetest.CallBlock("read", `{"name": "none"}`)+"\n```tool-call\nnot JSON\n```\n\n"+
+		enginetest.CallBlock("nothing", "{}")+"\n"+strings.Replace(enginetest.CallBlock("read", "{}"), `"notes"`, `"other"`, 1)+"\n"+enginetest.CallBlock("write", `{"name": 1}`)+"\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`))
 	ran := c.runs("s", "0.0 notes read not_found", "0.1   invalid", "0.2 notes nothing unknown_tool", "0.3 other read no_resource", "0.4 notes write invalid", "0.5 notes write ok")
-	if got := c.notes.made(); ran.Failed != 5 || !slices.Equal(got, []string{"read none", "write a"}) {
+	if got := c.Notes.Calls(); ran.Failed != 5 || !slices.Equal(got, []string{"read none", "write a"}) {
 		t.Errorf("%d failed, called %q", ran.Failed, got)
 	}
-	if got := c.show("s"); !strings.Contains(got, `{"ok": false, "error": {"code": "not_found", "message": "no such note"}}`) {
+	if got := c.Shown("s"); !strings.Contains(got, `{"ok": false, "error": {"code": "not_found", "message": "no such note"}}`) {
 		t.Errorf("got %s", got)
 	}
 	c.runs("s")
-	c.fsck()
+	c.Fsck()
 }
 
 func TestUntrustedRunsNothing(t *testing.T) {
 	c := newClone(t)
-	text := notesConfig + "\n## assistant\n\n" + call("write", `{"name": "a", "text": "1"}`)
-	c.importFile(c.write("s.md", text))
+	text := enginetest.NotesConfig + "\n## assistant\n\n" + enginetest.CallBlock("write", `{"name": "a", "text": "1"}`)
+	c.ImportFile(c.WriteFile("s.md", text))
 	refused := func(what string, err error) {
 		t.Helper()
 		var untrusted *trust.UntrustedError
 		if !errors.As(err, &untrusted) || len(untrusted.Listing) == 0 {
 			t.Errorf("%s: %v", what, err)
 		}
-		if made := c.notes.made(); len(made) > 0 {
+		if made := c.Notes.Calls(); len(made) > 0 {
 			t.Fatalf("%s called %q", what, made)
 		}
-		if _, err := os.Stat(filepath.Join(c.dir, ".git/domarkx/workspaces")); err == nil {
+		if _, err := os.Stat(filepath.Join(c.Dir, ".git/domarkx/workspaces")); err == nil {
 			t.Fatalf("%s made a resource", what)
 		}
 	}
@@ -148,31 +132,31 @@ func TestUntrustedRunsNothing(t *testing.T) {
 	refused("exec", err)
 	_, err = c.Replay(t.Context(), turns.ReplayRequest{Name: "s"})
 	refused("replay", err)
-	if _, _, err = c.run(turns.RunRequest{Name: "s", Approve: func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil }}); err != nil || len(c.notes.made()) != 1 {
-		t.Errorf("approved: %v, called %q", err, c.notes.made())
+	if _, _, err = c.run(turns.RunRequest{Name: "s", Approve: func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil }}); err != nil || len(c.Notes.Calls()) != 1 {
+		t.Errorf("approved: %v, called %q", err, c.Notes.Calls())
 	}
-	if held, err := c.IsTrusted(t.Context(), c.tip("s")); held || err != nil {
+	if held, err := c.IsTrusted(t.Context(), c.Tip("s")); held || err != nil {
 		t.Error("what was approved once is trusted for ever")
 	}
 }
 
 func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 	c := newClone(t)
-	first := notesConfig + "\n## assistant\n\n" + call("write", `{"name": "a", "text": "1"}`)
-	c.trusted("s", first)
+	first := enginetest.NotesConfig + "\n## assistant\n\n" + enginetest.CallBlock("write", `{"name": "a", "text": "1"}`)
+	c.Trusted("s", first)
 	holds := func(name string, want bool, when string) {
 		t.Helper()
-		if held, err := c.IsTrusted(t.Context(), c.tip(name)); held != want || err != nil {
+		if held, err := c.IsTrusted(t.Context(), c.Tip(name)); held != want || err != nil {
 			t.Errorf("%s: trusted %v, %v", when, held, err)
 		}
 	}
 	holds("s", true, "trusted")
-	if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "a"}`)}); err != nil {
+	if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: enginetest.CallBlock("read", `{"name": "a"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	holds("s", true, "append")
-	saved := c.show("s") + "\n## assistant\n\n" + call("read", `{"name": "b"}`)
-	c.save("s", c.tip("s").ID, saved)
+	saved := c.Shown("s") + "\n## assistant\n\n" + enginetest.CallBlock("read", `{"name": "b"}`)
+	c.Saved("s", c.Tip("s").ID, saved)
 	holds("s", true, "edit")
 	c.runs("s", "0.0 notes write ok", "1.0 notes read ok", "2.0 notes read not_found")
 	holds("s", true, "run")
@@ -182,31 +166,31 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 	}
 	holds("s", true, "exec")
 	for range 30 {
-		if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "b"}`)}); err != nil {
+		if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: enginetest.CallBlock("read", `{"name": "b"}`)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	holds("s", true, "many appends")
-	if n := len(c.settings.values["trust"]); n > 20 {
+	if n := len(c.Settings.Values["trust"]); n > 20 {
 		t.Errorf("%d settings", n)
 	}
 
-	c.write("s.md", first+"\n## assistant\n\n"+call("write", `{"name": "evil", "text": "1"}`))
-	c.importFile(c.dir + "/s.md")
+	c.WriteFile("s.md", first+"\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "evil", "text": "1"}`))
+	c.ImportFile(c.Dir + "/s.md")
 	holds("s", false, "import")
-	tip := c.tip("s")
-	c.save("s", tip.ID, strings.Replace(c.show("s"), "evil", "more evil", 1))
+	tip := c.Tip("s")
+	c.Saved("s", tip.ID, strings.Replace(c.Shown("s"), "evil", "more evil", 1))
 	holds("s", false, "edit of what is not trusted")
-	if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call("read", `{"name": "a"}`)}); err != nil {
+	if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: enginetest.CallBlock("read", `{"name": "a"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	holds("s", false, "append to what is not trusted")
 
-	c.save("new", "", first+"\n## user\n\nhi\n\n## assistant\n\n"+call("read", `{"name": "new"}`))
+	c.Saved("new", "", first+"\n## user\n\nhi\n\n## assistant\n\n"+enginetest.CallBlock("read", `{"name": "new"}`))
 	holds("new", false, "a document saved under a new name")
-	c.append("empty", "hi")
+	c.Appended("empty", "hi")
 	holds("empty", true, "nothing to run")
-	if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "empty", New: true, Role: "assistant", Text: call("read", `{"name": "x"}`)}); err != nil {
+	if _, err := c.Append(t.Context(), turns.AppendRequest{Name: "empty", New: true, Role: "assistant", Text: enginetest.CallBlock("read", `{"name": "x"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	holds("empty", true, "append to nothing to run")
@@ -218,28 +202,28 @@ func TestTrustIsExtendedByTheUserAlone(t *testing.T) {
 
 func TestSaveOverAMoveIsTrustedOnlyWhereBothWere(t *testing.T) {
 	c := newClone(t)
-	first := notesConfig + "\n## assistant\n\nhello\n"
-	base := c.trusted("s", first)
-	c.write("s.md", first+"\n## assistant\n\n"+call("write", `{"name": "evil", "text": "1"}`))
-	c.importFile(c.dir + "/s.md")
-	saved := c.save("s", base.ID, strings.Replace(first, "hello", "hello you\n\n"+call("read", `{"name": "a"}`), 1))
-	if held, err := c.IsTrusted(t.Context(), c.tip("s")); !saved.Merged || held || err != nil {
+	first := enginetest.NotesConfig + "\n## assistant\n\nhello\n"
+	base := c.Trusted("s", first)
+	c.WriteFile("s.md", first+"\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "evil", "text": "1"}`))
+	c.ImportFile(c.Dir + "/s.md")
+	saved := c.Saved("s", base.ID, strings.Replace(first, "hello", "hello you\n\n"+enginetest.CallBlock("read", `{"name": "a"}`), 1))
+	if held, err := c.IsTrusted(t.Context(), c.Tip("s")); !saved.Merged || held || err != nil {
 		t.Errorf("merged %v, trusted %v, %v", saved.Merged, held, err)
 	}
 }
 
 func TestSetupRunsOnce(t *testing.T) {
 	c := newClone(t)
-	setup := "```session-config\n{}\n```\n\n```note setup-script\nexit\n```\n\n" + notesConfig
-	c.trusted("s", setup+"\n## assistant\n\n"+call("read", `{"name": "base"}`))
+	setup := "```session-config\n{}\n```\n\n```note setup-script\nexit\n```\n\n" + enginetest.NotesConfig
+	c.Trusted("s", setup+"\n## assistant\n\n"+enginetest.CallBlock("read", `{"name": "base"}`))
 	var failure *turns.SetupError
 	if _, _, err := c.run(turns.RunRequest{Name: "s"}); !errors.As(err, &failure) || failure.Output != "ran" {
 		t.Fatalf("a setup that fails: %v", err)
 	}
-	if _, _, err := c.run(turns.RunRequest{Name: "s"}); !errors.As(err, &failure) || len(c.notes.made()) != 1 {
-		t.Fatalf("it was run again: %v, %q", err, c.notes.made())
+	if _, _, err := c.run(turns.RunRequest{Name: "s"}); !errors.As(err, &failure) || len(c.Notes.Calls()) != 1 {
+		t.Fatalf("it was run again: %v, %q", err, c.Notes.Calls())
 	}
-	c.save("s", c.tip("s").ID, strings.Replace(c.show("s"), "exit", "base=set up", 1))
+	c.Saved("s", c.Tip("s").ID, strings.Replace(c.Shown("s"), "exit", "base=set up", 1))
 	lines, _, err := c.run(turns.RunRequest{Name: "s", Retry: true})
 	if err != nil || !slices.Equal(lines, []string{"0.0 notes read ok"}) {
 		t.Fatalf("%q, %v", lines, err)
@@ -247,15 +231,15 @@ func TestSetupRunsOnce(t *testing.T) {
 	if _, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=base"}}); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.notes.made(); !slices.Equal(got, []string{"note exit", "note base=set up", "read base", "read base"}) {
+	if got := c.Notes.Calls(); !slices.Equal(got, []string{"note exit", "note base=set up", "read base", "read base"}) {
 		t.Errorf("called %q", got)
 	}
 	var operations []string
-	v, err := c.store.WorkspaceTip(t.Context(), "s")
+	v, err := c.Store.WorkspaceTip(t.Context(), "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for v, err := range c.store.Versions(t.Context(), v.ID) {
+	for v, err := range c.Store.Versions(t.Context(), v.ID) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +252,7 @@ func TestSetupRunsOnce(t *testing.T) {
 
 func TestWhatChangedBetweenCallsIsAVersion(t *testing.T) {
 	c := newClone(t)
-	c.trusted("s", notesConfig+"\n## assistant\n\n"+call("write", `{"name": "a", "text": "1"}`))
+	c.Trusted("s", enginetest.NotesConfig+"\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`))
 	c.runs("s", "0.0 notes write ok")
 	path := filepath.Join(c.notesDir(), "by hand")
 	if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
@@ -277,25 +261,25 @@ func TestWhatChangedBetweenCallsIsAVersion(t *testing.T) {
 	if _, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}}); err != nil {
 		t.Fatal(err)
 	}
-	tip, err := c.store.WorkspaceTip(t.Context(), "s")
-	if err != nil || tip.Operation != "change" || c.link("s", 1) != tip.ID || c.file(t, tip.ID, "by hand") != "x" {
+	tip, err := c.Store.WorkspaceTip(t.Context(), "s")
+	if err != nil || tip.Operation != "change" || c.link("s", 1) != tip.ID || c.File(t, tip.ID, "by hand") != "x" {
 		t.Errorf("the newest version is %+v, %v", tip, err)
 	}
 }
 
 // notesDir returns the directory of the only notebook.
 func (c *clone) notesDir() string {
-	found, err := filepath.Glob(filepath.Join(c.dir, ".git/domarkx/workspaces/*/*/notes"))
+	found, err := filepath.Glob(filepath.Join(c.Dir, ".git/domarkx/workspaces/*/*/notes"))
 	if err != nil || len(found) != 1 {
-		c.t.Fatalf("notebooks %q, %v", found, err)
+		c.T.Fatalf("notebooks %q, %v", found, err)
 	}
 	return found[0]
 }
 
 func TestReplay(t *testing.T) {
 	c := newClone(t)
-	c.trusted("s", notesConfig+"\n```note setup-script\nbase=1\n```\n\n## assistant\n\n"+call("read", `{"name": "base"}`)+"\n"+call("write", `{"name": "a", "text": "1"}`)+
-		"\n```note name=n\nb=2\n```\n\n## assistant\n\n"+call("read", `{"name": "none"}`)+"\n"+call("stamp", "{}"))
+	c.Trusted("s", enginetest.NotesConfig+"\n```note setup-script\nbase=1\n```\n\n## assistant\n\n"+enginetest.CallBlock("read", `{"name": "base"}`)+"\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`)+
+		"\n```note name=n\nb=2\n```\n\n## assistant\n\n"+enginetest.CallBlock("read", `{"name": "none"}`)+"\n"+enginetest.CallBlock("stamp", "{}"))
 	c.runs("s", "0.0 notes read ok", "0.1 notes write ok", "0.2 notes note ok", "1.0 notes read not_found", "1.1 notes stamp ok")
 	if err := os.WriteFile(filepath.Join(c.notesDir(), "by hand"), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
@@ -303,7 +287,7 @@ func TestReplay(t *testing.T) {
 	if _, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=last", "text=1"}}); err != nil {
 		t.Fatal(err)
 	}
-	made := len(c.notes.made())
+	made := len(c.Notes.Calls())
 	var got []string
 	differ, err := c.Replay(t.Context(), turns.ReplayRequest{Name: "s", Report: func(r turns.ReplayResult) {
 		got = append(got, fmt.Sprintf("%d.%d %v", r.Message, r.Index, r.Same()))
@@ -312,11 +296,11 @@ func TestReplay(t *testing.T) {
 	if err != nil || differ != 1 || !slices.Equal(got, want) {
 		t.Errorf("%d differ, %v: %q, want %q", differ, err, got, want)
 	}
-	if n := len(c.notes.made()) - made; n != 6 {
+	if n := len(c.Notes.Calls()) - made; n != 6 {
 		t.Errorf("%d calls were made", n)
 	}
 	c.notesDir() // fails if there is more than one
-	c.fsck()
+	c.Fsck()
 }
 
 // unexpected returns the error of a call with a failure that no test provokes.

@@ -1,4 +1,4 @@
-package engine_test
+package view_test
 
 import (
 	"fmt"
@@ -23,16 +23,16 @@ func TestSizeOfLongDocuments(t *testing.T) {
 		}
 		text := strings.TrimLeft(b.String(), "\r\n")
 		c := newClone(t)
-		c.importFile(c.write("s.md", text))
-		if got := c.show("s"); got != text {
+		c.ImportFile(c.WriteFile("s.md", text))
+		if got := c.Shown("s"); got != text {
 			t.Errorf("%s: shown as %d bytes, expected %d", name, len(got), len(text))
 		}
-		c.importFile(c.write("s.md", strings.Replace(text, "Message 700.", "Message 700, changed.", 1)+"\n## user\n\n```\nopen"))
-		if !strings.HasSuffix(c.show("s"), "\n```\nopen") {
+		c.ImportFile(c.WriteFile("s.md", strings.Replace(text, "Message 700.", "Message 700, changed.", 1)+"\n## user\n\n```\nopen"))
+		if !strings.HasSuffix(c.Shown("s"), "\n```\nopen") {
 			t.Errorf("%s: the end was lost", name)
 		}
-		c.append("s", "More")
-		c.show("s")
+		c.Appended("s", "More")
+		c.Shown("s")
 	}
 }
 
@@ -43,10 +43,10 @@ func TestSizeWithIncludes(t *testing.T) {
 	for i := range 700 {
 		fmt.Fprintf(&part, "## %s\n\nIncluded %d.\n\n", []string{"user", "assistant"}[i%2], i)
 	}
-	c.write("part.md", part.String())
+	c.WriteFile("part.md", part.String())
 	text := "## user\n\nBefore.\n\n[include](part.md)\n\n## user\n\nAfter.\n"
-	c.importFile(c.write("s.md", text))
-	if got := c.show("s"); got != text {
+	c.ImportFile(c.WriteFile("s.md", text))
+	if got := c.Shown("s"); got != text {
 		t.Errorf("shown as:\n%s", got)
 	}
 }

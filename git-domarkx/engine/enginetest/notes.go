@@ -1,4 +1,4 @@
-package engine_test
+package enginetest
 
 import (
 	"bytes"
@@ -15,20 +15,28 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// notes is a resource type for tests: a directory of short notes, with tools that write and read
-// a note, fail, and wait for a signal.
-type notes struct {
-	mu      sync.Mutex
-	calls   []string      // all calls, in order
-	waiting chan struct{} // closed when "wait" starts to wait; may be nil
-	during  func()        // runs during each call
-	stamp   int           // counter that "stamp" writes
-	titles  []string      // of all opened resources
+// NotesConfig is the block of a workspace with a resource of the type Notes.
+const NotesConfig = "```workspace-config\nresources:\n  - type: notes\n```\n"
+
+// CallBlock returns the block of a call in that workspace. The arguments are JSON.
+func CallBlock(tool, arguments string) string {
+	return "```tool-call\n{\"resource\": \"notes\", \"tool\": \"" + tool + "\", \"arguments\": " + arguments + "}\n```\n"
 }
 
-func (*notes) Type() string { return "notes" }
+// Notes is a resource type for tests: a directory of short Notes, with tools that write and read
+// a note, fail, and wait for a signal.
+type Notes struct {
+	mu      sync.Mutex
+	calls   []string      // all calls, in order
+	Waiting chan struct{} // closed when "wait" starts to wait; may be nil
+	During  func()        // runs during each call
+	stamp   int           // counter that "stamp" writes
+	Titles  []string      // of all opened resources
+}
 
-func (*notes) Describe(context.Context) (domarkx.Description, error) {
+func (*Notes) Type() string { return "notes" }
+
+func (*Notes) Describe(context.Context) (domarkx.Description, error) {
 	value := func(s string) domarkx.Value {
 		v, err := domarkx.ParseValue([]byte(s))
 		if err != nil {
@@ -47,32 +55,32 @@ func (*notes) Describe(context.Context) (domarkx.Description, error) {
 		}}, nil
 }
 
-func (n *notes) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
+func (n *Notes) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	n.mu.Lock()
-	n.titles = append(n.titles, text(env.Config, "title"))
+	n.Titles = append(n.Titles, text(env.Config, "title"))
 	n.mu.Unlock()
 	dir := filepath.Join(env.Dir, "notes")
 	return &notebook{n, dir}, os.MkdirAll(dir, 0o700)
 }
 
-func (n *notes) note(call string) {
+func (n *Notes) note(call string) {
 	n.mu.Lock()
 	n.calls = append(n.calls, call)
-	during := n.during
+	during := n.During
 	n.mu.Unlock()
 	if during != nil {
 		during()
 	}
 }
 
-func (n *notes) made() []string {
+func (n *Notes) Calls() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return append([]string(nil), n.calls...)
 }
 
 type notebook struct {
-	*notes
+	*Notes
 	dir string
 }
 
@@ -104,8 +112,8 @@ func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		if err := os.WriteFile(filepath.Join(b.dir, "half"), []byte("done"), 0o644); err != nil {
 			return domarkx.Result{}, err
 		}
-		if b.waiting != nil {
-			close(b.waiting)
+		if b.Waiting != nil {
+			close(b.Waiting)
 		}
 		<-ctx.Done()
 		return domarkx.Result{}, ctx.Err()
@@ -183,19 +191,19 @@ func (b *notebook) Path() string                       { return b.dir }
 func (b *notebook) Close(context.Context) error        { return nil }
 func (b *notebook) TearDown(ctx context.Context) error { return os.RemoveAll(b.dir) }
 
-// file returns a file of a version, or "-" if it does not exist.
-func (c *clone) file(t *testing.T, version, name string) string {
+// File returns a File of a version, or "-" if it does not exist.
+func (c *Clone) File(t *testing.T, version, name string) string {
 	t.Helper()
-	v, err := c.store.Version(t.Context(), version)
+	v, err := c.Store.Version(t.Context(), version)
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := "-"
-	err = domarkx.WalkVersion(t.Context(), c.store, v.Resources[0].Version, func(path string, f domarkx.File) error {
+	err = domarkx.WalkVersion(t.Context(), c.Store, v.Resources[0].Version, func(path string, f domarkx.File) error {
 		if path != name {
 			return nil
 		}
-		content, err := c.store.Content(t.Context(), f.ID)
+		content, err := c.Store.Content(t.Context(), f.ID)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package engine_test
+package view_test
 
 import (
 	"testing"
@@ -10,9 +10,9 @@ import (
 func TestAMessageIsShownAsWritten(t *testing.T) {
 	c := newClone(t)
 	const first, second = "## User\n```json msg-metadata\n{\"a\":1}\n```\n> hi\n", "## assistant\n\ncanonical\n"
-	c.importFile(c.write("a.md", first+"\n"+second))
+	c.ImportFile(c.WriteFile("a.md", first+"\n"+second))
 	for revision, want := range map[string]string{"a#0": first, "a#1": second} {
-		if got := c.shown(revision, engine.Markdown); got != want {
+		if got := c.ShownIn(revision, engine.Markdown); got != want {
 			t.Errorf("%s is shown as %q, want %q", revision, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package engine_test
+package importer_test
 
 import (
 	"os"
@@ -45,13 +45,13 @@ const phoneName = "workspace/sessions/session-20260218-130000"
 
 // importPhone imports a home and returns the result and the names of the workspaces.
 func (c *clone) importPhone(dir string) (importer.Result, []string) {
-	c.t.Helper()
-	result, err := c.Import(c.t.Context(), importer.Request{Paths: []string{dir}})
+	c.T.Helper()
+	result, err := c.Import(c.T.Context(), importer.Request{Paths: []string{dir}})
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	for _, bad := range result.Bad {
-		c.t.Errorf("bad: %v", bad)
+		c.T.Errorf("bad: %v", bad)
 	}
 	var names []string
 	for _, k := range result.Kept {
@@ -62,20 +62,20 @@ func (c *clone) importPhone(dir string) (importer.Result, []string) {
 
 // held returns the files of the version that message k of the session links.
 func (c *clone) held(k int) []string {
-	c.t.Helper()
-	v, err := c.VersionAt(c.t.Context(), engine.Revision{Name: phoneName, Message: k})
+	c.T.Helper()
+	v, err := c.VersionAt(c.T.Context(), engine.Revision{Name: phoneName, Message: k})
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	var paths []string
-	err = domarkx.WalkVersion(c.t.Context(), c.store, v.Resources[0].Version, func(path string, f domarkx.File) error {
+	err = domarkx.WalkVersion(c.T.Context(), c.Store, v.Resources[0].Version, func(path string, f domarkx.File) error {
 		if f.Type != domarkx.Directory {
 			paths = append(paths, path)
 		}
 		return nil
 	})
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return paths
 }
@@ -86,12 +86,12 @@ func TestImportHomeOnlyWhatChanged(t *testing.T) {
 	if _, names := c.importPhone(dir); !slices.Equal(names, []string{"openpocket"}) {
 		t.Fatalf("kept %q", names)
 	}
-	first := c.tip(phoneName)
+	first := c.Tip(phoneName)
 	want := []string{"state/screenshots/a.png", "workspace/AGENTS.md", phoneName + ".md"}
 	if got := c.held(1); !slices.Equal(got, want) {
 		t.Errorf("the version holds %q, expected %q", got, want)
 	}
-	if _, names := c.importPhone(dir); names != nil || c.tip(phoneName).ID != first.ID {
+	if _, names := c.importPhone(dir); names != nil || c.Tip(phoneName).ID != first.ID {
 		t.Errorf("imported again: kept %q", names)
 	}
 
@@ -118,7 +118,7 @@ func TestImportHomeOnlyWhatChanged(t *testing.T) {
 	}
 
 	// The record on this machine is only a cache.
-	git := filepath.Join(c.dir, ".git")
+	git := filepath.Join(c.Dir, ".git")
 	err = filepath.WalkDir(git, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Name() == "homes.json" {
 			err = os.Remove(path)
@@ -144,10 +144,10 @@ func TestImportHomeLater(t *testing.T) {
 	if _, names := c.importPhone(dir); names != nil {
 		t.Errorf("sessions alone: kept %q", names)
 	}
-	first := c.tip(phoneName)
+	first := c.Tip(phoneName)
 	write(t, filepath.Join(dir, "workspace/memory/2026-02-18.md"), "# Memory 2026-02-18\n\n")
 	c.importPhone(dir)
-	second := c.tip(phoneName)
+	second := c.Tip(phoneName)
 	if second.ID == first.ID || second.Messages != first.Messages {
 		t.Errorf("before %+v, after %+v", first, second)
 	}
@@ -156,8 +156,8 @@ func TestImportHomeLater(t *testing.T) {
 	}
 	c.held(2)
 	write(t, filepath.Join(dir, "workspace/other"), "x")
-	if _, names := c.importPhone(dir); names == nil || c.tip(phoneName).ID != second.ID {
-		t.Errorf("a file that no message names: kept %q, and the session is %+v", names, c.tip(phoneName))
+	if _, names := c.importPhone(dir); names == nil || c.Tip(phoneName).ID != second.ID {
+		t.Errorf("a file that no message names: kept %q, and the session is %+v", names, c.Tip(phoneName))
 	}
 }
 
@@ -167,7 +167,7 @@ func TestImportHomesOfOneName(t *testing.T) {
 	for _, task := range []string{"a", "b"} {
 		dirs = append(dirs, phone(t, map[string]string{"sessions/session-20260218-130000.md": strings.Replace(phoneSession, "\nT\n", "\n"+task+"\n", 1) + phoneFinal, "AGENTS.md": task}))
 	}
-	c.append("openpocket-2", "a session of that name")
+	c.Appended("openpocket-2", "a session of that name")
 	for i, want := range []string{"openpocket", "openpocket-3"} {
 		if _, names := c.importPhone(dirs[i]); !slices.Equal(names, []string{want}) {
 			t.Errorf("home %d: kept %q, expected %s", i, names, want)
@@ -198,11 +198,11 @@ func TestImportHomeStaysInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = domarkx.WalkVersion(t.Context(), c.store, v.Resources[0].Version, func(path string, f domarkx.File) error {
+	err = domarkx.WalkVersion(t.Context(), c.Store, v.Resources[0].Version, func(path string, f domarkx.File) error {
 		if f.Type != domarkx.Regular {
 			return nil
 		}
-		content, err := c.store.Content(t.Context(), f.ID)
+		content, err := c.Store.Content(t.Context(), f.ID)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package engine_test
+package importer_test
 
 import (
 	"bytes"
@@ -91,7 +91,7 @@ func TestExportsAreTheSameSession(t *testing.T) {
 				t.Parallel()
 				begun := p.begun
 				if strings.Contains(begun, "/testdata/") {
-					data, err := os.ReadFile("../../format/" + begun)
+					data, err := os.ReadFile("../../../format/" + begun)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -99,11 +99,11 @@ func TestExportsAreTheSameSession(t *testing.T) {
 				}
 				c := newClone(t)
 				w := walk{clone: c, format: name, program: p, random: rand.New(rand.NewPCG(seed, 12))}
-				w.name = c.importFile(c.write(p.path, begun)).Name
+				w.name = c.ImportFile(c.WriteFile(p.path, begun)).Name
 				for range 12 {
 					w.step()
 				}
-				c.fsck()
+				c.Fsck()
 			})
 		}
 	}
@@ -124,56 +124,56 @@ func (w *walk) text(who string) string {
 }
 
 func (w *walk) step() {
-	w.t.Helper()
-	tip := w.tip(w.name)
+	w.T.Helper()
+	tip := w.Tip(w.name)
 	switch w.random.IntN(5) {
 	case 0, 1:
-		w.append(w.name, w.text("local"))
+		w.Appended(w.name, w.text("local"))
 	case 2:
-		text := w.show(w.name)
+		text := w.Shown(w.name)
 		for n := w.random.IntN(w.said + 1); n <= w.said; n++ {
 			if old := fmt.Sprintf("local %d\n", n); strings.Contains(text, old) {
-				w.save(w.name, tip.ID, strings.Replace(text, old, w.text("local")+"\n", 1))
+				w.Saved(w.name, tip.ID, strings.Replace(text, old, w.text("local")+"\n", 1))
 				return
 			}
 		}
 	case 3:
 		back := w.random.IntN(int(min(tip.Number, 4)))
-		w.importFile(w.write(w.program.path, string(w.export(back))))
-		if now := w.tip(w.name); now.ID != tip.ID {
-			w.t.Fatalf("the export of the snapshot %d before the newest is a change (-it was +it is):\n%s", back, cmp.Diff(w.show(w.name+"@"+tip.ID), w.show(w.name)))
+		w.ImportFile(w.WriteFile(w.program.path, string(w.export(back))))
+		if now := w.Tip(w.name); now.ID != tip.ID {
+			w.T.Fatalf("the export of the snapshot %d before the newest is a change (-it was +it is):\n%s", back, cmp.Diff(w.Shown(w.name+"@"+tip.ID), w.Shown(w.name)))
 		}
 	case 4:
 		back, before, text := w.random.IntN(int(min(tip.Number, 4))), w.messages(), w.text("program")
-		w.importFile(w.write(w.program.path, string(w.program.say(w.t, w.export(back), text))))
+		w.ImportFile(w.WriteFile(w.program.path, string(w.program.say(w.T, w.export(back), text))))
 		after := w.messages()
 		added := slices.DeleteFunc(slices.Clone(after), func(m string) bool { return slices.Contains(before, m) })
 		if len(after) != len(before)+1 || len(added) != 1 || !strings.Contains(added[0], text) {
-			w.t.Fatalf("the program said %q after the snapshot %d before the newest, which added %d (-it was +it is):\n%s", text, back, len(added), cmp.Diff(w.show(w.name+"@"+tip.ID), w.show(w.name)))
+			w.T.Fatalf("the program said %q after the snapshot %d before the newest, which added %d (-it was +it is):\n%s", text, back, len(added), cmp.Diff(w.Shown(w.name+"@"+tip.ID), w.Shown(w.name)))
 		}
 	}
 }
 
 // export returns the export of an earlier snapshot.
 func (w *walk) export(back int) []byte {
-	w.t.Helper()
-	e, err := w.Export(w.t.Context(), engine.ExportRequest{Revision: engine.Revision{Name: w.name, Back: back, Message: -1}, Format: w.format})
+	w.T.Helper()
+	e, err := w.Export(w.T.Context(), engine.ExportRequest{Revision: engine.Revision{Name: w.name, Back: back, Message: -1}, Format: w.format})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var b bytes.Buffer
 	if err := e.Write(&b); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return b.Bytes()
 }
 
 // messages returns the JSON of the session's messages.
 func (w *walk) messages() []string {
-	w.t.Helper()
-	v, err := domarkx.ParseValue([]byte(w.shown(w.name, engine.JSON)))
+	w.T.Helper()
+	v, err := domarkx.ParseValue([]byte(w.ShownIn(w.name, engine.JSON)))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	conversation, _ := v.Get("conversation")
 	var all []string

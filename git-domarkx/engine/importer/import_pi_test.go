@@ -1,4 +1,4 @@
-package engine_test
+package importer_test
 
 import (
 	"bytes"
@@ -30,10 +30,10 @@ func piEntry(id, parent, role, text string) string {
 
 // ids returns the ids of a session's messages with their contents.
 func (c *clone) ids(name string) []string {
-	c.t.Helper()
-	state, err := c.store.Load(c.t.Context(), c.tip(name).ID)
+	c.T.Helper()
+	state, err := c.Store.Load(c.T.Context(), c.Tip(name).ID)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	var ids []string
 	for _, e := range state.Thread.Live {
@@ -43,10 +43,10 @@ func (c *clone) ids(name string) []string {
 }
 
 func (c *clone) names() []string {
-	c.t.Helper()
-	list, err := c.List(c.t.Context())
+	c.T.Helper()
+	list, err := c.List(c.T.Context())
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	var names []string
 	for _, info := range list {
@@ -56,14 +56,14 @@ func (c *clone) names() []string {
 }
 
 func (c *clone) export(name string) string {
-	c.t.Helper()
-	e, err := c.Export(c.t.Context(), engine.ExportRequest{Revision: engine.Revision{Name: name, Message: -1}, Format: "pi", Strict: true})
+	c.T.Helper()
+	e, err := c.Export(c.T.Context(), engine.ExportRequest{Revision: engine.Revision{Name: name, Message: -1}, Format: "pi", Strict: true})
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	var b bytes.Buffer
 	if err := e.Write(&b); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return b.String()
 }
@@ -72,8 +72,8 @@ func TestImportMakesSessionsOfBranches(t *testing.T) {
 	c := newClone(t)
 	text := piHeader + piEntry("e1", "", "user", "One") + piEntry("e2", "e1", "assistant", "Two") +
 		piEntry("e3", "e2", "user", "Three") + piEntry("e4", "e2", "user", "Other three") + piEntry("e5", "e4", "assistant", "Other four")
-	path := c.write("talk.jsonl", text)
-	c.importFile(path)
+	path := c.WriteFile("talk.jsonl", text)
+	c.ImportFile(path)
 	if names := c.names(); !slices.Equal(names, []string{"talk", "talk.fork-e3"}) {
 		t.Fatalf("sessions %q", names)
 	}
@@ -89,10 +89,10 @@ func TestImportMakesSessionsOfBranches(t *testing.T) {
 	}
 
 	// Continuing a branch makes it the main conversation of the transcript.
-	before := c.tip("talk.fork-e3").ID
+	before := c.Tip("talk.fork-e3").ID
 	text += piEntry("e6", "e3", "assistant", "Four")
-	c.write("talk.jsonl", text)
-	c.importFile(path)
+	c.WriteFile("talk.jsonl", text)
+	c.ImportFile(path)
 	if names := c.names(); !slices.Equal(names, []string{"talk", "talk.fork-e3", "talk.fork-e5"}) {
 		t.Fatalf("sessions %q", names)
 	}
@@ -102,10 +102,10 @@ func TestImportMakesSessionsOfBranches(t *testing.T) {
 	if other := c.ids("talk.fork-e5"); len(other) != 4 || !slices.Equal(other, main) {
 		t.Errorf("messages %q, want %q", other, main)
 	}
-	if c.tip("talk.fork-e3").ID != before {
+	if c.Tip("talk.fork-e3").ID != before {
 		t.Error("a branch that nobody changed has a new snapshot")
 	}
-	c.fsck()
+	c.Fsck()
 }
 
 // TestImportMakesSharedMessagesOnce imports a transcript with many branches. The cost must depend
@@ -125,13 +125,13 @@ func TestImportMakesSharedMessagesOnce(t *testing.T) {
 		id := fmt.Sprintf("b%d", k)
 		text.WriteString(piEntry(id, last, "user", "branch "+id) + piEntry(id+"a", id, "assistant", "answer "+id))
 	}
-	path := c.write("talk.jsonl", text.String())
-	c.importFile(path)
+	path := c.WriteFile("talk.jsonl", text.String())
+	c.ImportFile(path)
 	if names := c.names(); len(names) != branches {
 		t.Fatalf("%d sessions", len(names))
 	}
-	if most := 2 * (trunk + 2*branches + 2*branches); c.messages > most { // the last message of each branch is created twice
-		t.Errorf("%d messages were made, expected at most %d", c.messages, most)
+	if most := 2 * (trunk + 2*branches + 2*branches); c.Made > most { // the last message of each branch is created twice
+		t.Errorf("%d messages were made, expected at most %d", c.Made, most)
 	}
 	main, fork := c.ids("talk"), c.ids("talk.fork-b7a")
 	if len(fork) != trunk+2 || !slices.Equal(fork[:trunk], main[:trunk]) || fork[trunk] == main[trunk] {
@@ -139,25 +139,25 @@ func TestImportMakesSharedMessagesOnce(t *testing.T) {
 	}
 
 	// Importing the transcript with one more entry must not cost as much as all branches.
-	c.messages = 0
-	c.write("talk.jsonl", text.String()+piEntry("z", "t0", "assistant", "another branch"))
-	c.importFile(path)
+	c.Made = 0
+	c.WriteFile("talk.jsonl", text.String()+piEntry("z", "t0", "assistant", "another branch"))
+	c.ImportFile(path)
 	if names := c.names(); len(names) != branches+1 {
 		t.Fatalf("%d sessions", len(names))
 	}
-	if most := 4 * (trunk + 4*branches); c.messages > most {
-		t.Errorf("%d messages were made, expected at most %d", c.messages, most)
+	if most := 4 * (trunk + 4*branches); c.Made > most {
+		t.Errorf("%d messages were made, expected at most %d", c.Made, most)
 	}
-	c.fsck()
+	c.Fsck()
 }
 
 func TestImportAppendsWhatATranscriptGrewBy(t *testing.T) {
 	c := newClone(t)
 	text := piHeader + piEntry("e0", "", "user", "Zero") + piEntry("e1", "e0", "assistant", "One")
-	path := c.write("talk.jsonl", text)
-	c.importFile(path)
+	path := c.WriteFile("talk.jsonl", text)
+	c.ImportFile(path)
 	last := "e1"
-	decoded := c.decoded
+	decoded := c.Decoded
 	for i, more := range []string{
 		piEntry("f1", last, "user", "Two") + piEntry("f2", "f1", "assistant", "Three"),
 		`{"type":"model_change","id":"f3","parentId":"f2","timestamp":"2026-02-18T05:00:01Z","provider":"p","modelId":"m"}` + "\n",
@@ -169,40 +169,40 @@ func TestImportAppendsWhatATranscriptGrewBy(t *testing.T) {
 		piEntry("f9", "f8", "user", "Nine"),
 	} {
 		text += more
-		c.write("talk.jsonl", text)
-		saved := c.importFile(path)
-		if !saved.Changed || c.decoded != decoded {
-			t.Errorf("%d: changed: %t, decoded as a whole: %d times", i, saved.Changed, c.decoded-decoded)
+		c.WriteFile("talk.jsonl", text)
+		saved := c.ImportFile(path)
+		if !saved.Changed || c.Decoded != decoded {
+			t.Errorf("%d: changed: %t, decoded as a whole: %d times", i, saved.Changed, c.Decoded-decoded)
 		}
-		if again := c.importFile(path); again.Changed {
+		if again := c.ImportFile(path); again.Changed {
 			t.Errorf("%d: imported again it changed", i)
 		}
 		if got := c.export("talk"); got != text {
 			t.Fatalf("%d: exported:\n%s\nwant:\n%s", i, got, text)
 		}
 		fresh := newClone(t)
-		fresh.importFile(fresh.write("talk.jsonl", text))
+		fresh.ImportFile(fresh.WriteFile("talk.jsonl", text))
 		if grown, want := c.ids("talk"), fresh.ids("talk"); !slices.Equal(grown, want) {
 			t.Fatalf("%d: grown to %q, want %q", i, grown, want)
 		}
-		if grown, want := c.show("talk"), fresh.show("talk"); grown != want {
+		if grown, want := c.Shown("talk"), fresh.Shown("talk"); grown != want {
 			t.Fatalf("%d: grown to:\n%s\nwant:\n%s", i, grown, want)
 		}
 	}
 
 	// A document that is not a continuation, or whose session was changed, is read in full.
-	c.append("talk", "Mine")
+	c.Appended("talk", "Mine")
 	text += piEntry("f10", "f9", "user", "Ten")
-	c.write("talk.jsonl", text)
-	if saved := c.importFile(path); !saved.Merged || c.decoded != decoded+1 {
-		t.Errorf("merged: %t, decoded %d times", saved.Merged, c.decoded-decoded)
+	c.WriteFile("talk.jsonl", text)
+	if saved := c.ImportFile(path); !saved.Merged || c.Decoded != decoded+1 {
+		t.Errorf("merged: %t, decoded %d times", saved.Merged, c.Decoded-decoded)
 	}
-	c.write("talk.jsonl", strings.Replace(text, "Two", "Too", 1)+piEntry("f11", "f10", "user", "Eleven"))
-	c.importFile(path)
-	if shown := c.show("talk"); !strings.Contains(shown, "Too") || !strings.Contains(shown, "Eleven") || !strings.Contains(shown, "Mine") {
+	c.WriteFile("talk.jsonl", strings.Replace(text, "Two", "Too", 1)+piEntry("f11", "f10", "user", "Eleven"))
+	c.ImportFile(path)
+	if shown := c.Shown("talk"); !strings.Contains(shown, "Too") || !strings.Contains(shown, "Eleven") || !strings.Contains(shown, "Mine") {
 		t.Errorf("shown:\n%s", shown)
 	}
-	c.fsck()
+	c.Fsck()
 }
 
 // TestImportCostsWhatATranscriptGrewBy compares the time for one more turn of a short transcript
@@ -219,20 +219,20 @@ func TestImportCostsWhatATranscriptGrewBy(t *testing.T) {
 			b.WriteString(piEntry(id, last, []string{"user", "assistant"}[i%2], strings.Repeat("Some text to read. ", 100)))
 			last = id
 		}
-		path := c.write("talk.jsonl", b.String())
-		c.importFile(path)
+		path := c.WriteFile("talk.jsonl", b.String())
+		c.ImportFile(path)
 		best := time.Hour
 		for i := range 5 {
 			id := fmt.Sprintf("f%07x", i)
 			b.WriteString(piEntry(id, last, "user", "One turn more"))
 			last = id
-			c.write("talk.jsonl", b.String())
+			c.WriteFile("talk.jsonl", b.String())
 			start := time.Now()
-			c.importFile(path)
+			c.ImportFile(path)
 			best = min(best, time.Since(start))
 		}
-		if c.decoded != 1 {
-			t.Errorf("decoded %d times", c.decoded)
+		if c.Decoded != 1 {
+			t.Errorf("decoded %d times", c.Decoded)
 		}
 		return best
 	}
@@ -248,8 +248,8 @@ func TestImportCostsWhatATranscriptGrewBy(t *testing.T) {
 func TestRunLeavesForeignCallsAlone(t *testing.T) {
 	c := newClone(t)
 	call := strings.Replace(piEntry("e2", "e1", "assistant", "x"), `{"type":"text","text":"x"}`, `{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"touch x"}}`, 1)
-	c.importFile(c.write("talk.jsonl", piHeader+piEntry("e1", "", "user", "One")+call))
-	if shown := c.show("talk"); !strings.Contains(shown, "```tool-call") || !strings.Contains(shown, `"no_result"`) {
+	c.ImportFile(c.WriteFile("talk.jsonl", piHeader+piEntry("e1", "", "user", "One")+call))
+	if shown := c.Shown("talk"); !strings.Contains(shown, "```tool-call") || !strings.Contains(shown, `"no_result"`) {
 		t.Errorf("shown:\n%s", shown)
 	}
 	made := 0

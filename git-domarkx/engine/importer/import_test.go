@@ -1,4 +1,4 @@
-package engine_test
+package importer_test
 
 import (
 	"os"
@@ -13,16 +13,16 @@ import (
 // A new session with the name that a file's earlier session had is a different session.
 func TestImportLeavesANewSessionOfThatNameAlone(t *testing.T) {
 	c := newClone(t)
-	path := c.write("a.md", "## user\n\none\n")
-	c.importFile(path)
+	path := c.WriteFile("a.md", "## user\n\none\n")
+	c.ImportFile(path)
 	if _, err := c.Remove(t.Context(), "a", nil); err != nil {
 		t.Fatal(err)
 	}
-	c.append("a", "something else")
-	if saved := c.importFile(path); saved.Name != "a-2" || saved.Merged {
+	c.Appended("a", "something else")
+	if saved := c.ImportFile(path); saved.Name != "a-2" || saved.Merged {
 		t.Errorf("imported as %+v", saved)
 	}
-	if got := c.show("a"); got != "## user\n\nsomething else\n" {
+	if got := c.Shown("a"); got != "## user\n\nsomething else\n" {
 		t.Errorf("the session of that name is %q now", got)
 	}
 }
@@ -41,16 +41,16 @@ func TestImportTellsSourcesOfOneNameApart(t *testing.T) {
 		if err := os.WriteFile("a.md", []byte("## user\n\nin "+directory+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c.importFile("a.md")
+		c.ImportFile("a.md")
 	}
-	if first, second := c.show("a"), c.show("a-2"); first != "## user\n\nin x\n" || second != "## user\n\nin y\n" {
+	if first, second := c.Shown("a"), c.Shown("a-2"); first != "## user\n\nin x\n" || second != "## user\n\nin y\n" {
 		t.Errorf("imported as %q and %q", first, second)
 	}
-	c.importFile(c.write("s.md", "## user\n\none\n"))
-	if again := c.importFile(c.write("s.json", c.shown("s", engine.JSON))); again.Name != "s-2" {
+	c.ImportFile(c.WriteFile("s.md", "## user\n\none\n"))
+	if again := c.ImportFile(c.WriteFile("s.json", c.ShownIn("s", engine.JSON))); again.Name != "s-2" {
 		t.Errorf("the snapshot of s, imported, became %q", again.Name)
 	}
-	if again := c.importFile(c.write("sub/s.md", c.show("s-2"))); again.Name != "s-3" {
+	if again := c.ImportFile(c.WriteFile("sub/s.md", c.Shown("s-2"))); again.Name != "s-3" {
 		t.Errorf("the text of s-2, imported, became %q", again.Name)
 	}
 }
@@ -59,13 +59,13 @@ func TestImportTellsSourcesOfOneNameApart(t *testing.T) {
 // that came from it, as in another clone.
 func TestImportGoesOnFromTheSamePlaceInTheWorkTree(t *testing.T) {
 	c := newClone(t)
-	path := c.write("notes/a.md", "## user\n\none\n")
-	c.importFile(path)
-	if err := os.Remove(filepath.Join(c.dir, ".git", "domarkx", "sources.json")); err != nil {
+	path := c.WriteFile("notes/a.md", "## user\n\none\n")
+	c.ImportFile(path)
+	if err := os.Remove(filepath.Join(c.Dir, ".git", "domarkx", "sources.json")); err != nil {
 		t.Fatal(err)
 	}
-	c.write("notes/a.md", "## user\n\none\n\n## user\n\ntwo\n")
-	if saved := c.importFile(path); saved.Name != "a" || saved.Messages != 2 {
+	c.WriteFile("notes/a.md", "## user\n\none\n\n## user\n\ntwo\n")
+	if saved := c.ImportFile(path); saved.Name != "a" || saved.Messages != 2 {
 		t.Errorf("imported as %+v", saved)
 	}
 }
@@ -75,10 +75,10 @@ func TestImportGoesOnFromTheSamePlaceInTheWorkTree(t *testing.T) {
 func TestImportRefusesWhatIsNestedTooDeep(t *testing.T) {
 	c := newClone(t)
 	deep := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
-	c.write("in/good.md", "## user\n\nhello\n")
-	c.write("in/message.jsonl", piHeader+`{"type":"message","id":"1","parentId":null,"timestamp":"2026-02-18T05:00:01Z","message":{"role":"user","content":"x","x":`+deep(998)+"}}\n")
-	c.write("in/header.json", strings.Replace(pinnedChatter(1), `"teamTask":null`, `"teamTask":`+deep(998), 1))
-	result, err := c.Import(t.Context(), importer.Request{Paths: []string{filepath.Join(c.dir, "in")}})
+	c.WriteFile("in/good.md", "## user\n\nhello\n")
+	c.WriteFile("in/message.jsonl", piHeader+`{"type":"message","id":"1","parentId":null,"timestamp":"2026-02-18T05:00:01Z","message":{"role":"user","content":"x","x":`+deep(998)+"}}\n")
+	c.WriteFile("in/header.json", strings.Replace(pinnedChatter(1), `"teamTask":null`, `"teamTask":`+deep(998), 1))
+	result, err := c.Import(t.Context(), importer.Request{Paths: []string{filepath.Join(c.Dir, "in")}})
 	if err != nil || len(result.Sessions) != 2 || result.Sessions[0].Name != "good" || len(result.Bad) != 1 || len(result.Warnings) != 1 {
 		t.Fatalf("imported %v, %v; %v; %v", result.Sessions, result.Bad, result.Warnings, err)
 	}

@@ -1,4 +1,4 @@
-package engine_test
+package trust_test
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
@@ -33,7 +34,7 @@ func TestTrustGrowsFirst(t *testing.T) {
 	}
 	check := func(what, name string) {
 		t.Helper()
-		c.settings.adding = nil
+		c.Settings.Adding = nil
 		info, err := c.Resolve(ctx, revision(t, name))
 		if err != nil {
 			t.Fatal(err)
@@ -48,12 +49,12 @@ func TestTrustGrowsFirst(t *testing.T) {
 		moved = nil
 	}
 	for i, text := range []string{"one", "two", "three"} {
-		c.settings.adding = watch("s")
+		c.Settings.Adding = watch("s")
 		if _, err := c.Append(ctx, turns.AppendRequest{Name: "s", New: true, Role: "assistant", Text: call(text)}); err != nil {
 			t.Fatal(err)
 		}
-		if check("append", "s"); len(c.settings.values["trust"]) != i+1 {
-			t.Errorf("trust: %q", c.settings.values)
+		if check("append", "s"); len(c.Settings.Values["trust"]) != i+1 {
+			t.Errorf("trust: %q", c.Settings.Values)
 		}
 	}
 	tip, err := c.Resolve(ctx, revision(t, "s"))
@@ -64,28 +65,28 @@ func TestTrustGrowsFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.settings.adding = watch("s")
+	c.Settings.Adding = watch("s")
 	if _, err := c.Save(ctx, engine.SaveRequest{Name: "s", Base: tip.ID, Data: append(text, "\n## assistant\n\n"+call("four")...), Operation: "edit"}); err != nil {
 		t.Fatal(err)
 	}
 	check("save", "s")
 
 	// Only the latest trust remains: older entries are removed eventually.
-	values := c.settings.values["trust"]
-	c.settings.values["trust"] = values[len(values)-1:]
-	c.settings.adding = watch("s")
+	values := c.Settings.Values["trust"]
+	c.Settings.Values["trust"] = values[len(values)-1:]
+	c.Settings.Adding = watch("s")
 	if _, err := c.Rewind(ctx, revision(t, "s#1")); err != nil {
 		t.Fatal(err)
 	}
 	check("rewind", "s")
-	c.settings.adding = watch("f")
+	c.Settings.Adding = watch("f")
 	if _, err := c.Fork(ctx, revision(t, "s#0"), "f"); err != nil {
 		t.Fatal(err)
 	}
 	check("fork", "f")
 
-	c.trusted("n", notesConfig)
-	c.settings.adding = watch("n")
+	c.Trusted("n", enginetest.NotesConfig)
+	c.Settings.Adding = watch("n")
 	if _, err := c.Exec(ctx, turns.ExecRequest{Name: "n", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +107,8 @@ func revision(t *testing.T, s string) engine.Revision {
 func TestRevokeDuringCall(t *testing.T) {
 	c := newClone(t)
 	ctx := t.Context()
-	c.trusted("n", notesConfig)
-	c.notes.during = func() {
+	c.Trusted("n", enginetest.NotesConfig)
+	c.Notes.During = func() {
 		if status, err := c.Revoke(ctx, "n"); status != trust.Untrusted || err != nil {
 			t.Errorf("revoke: %q, %v", status, err)
 		}
@@ -115,7 +116,7 @@ func TestRevokeDuringCall(t *testing.T) {
 	if _, err := c.Exec(ctx, turns.ExecRequest{Name: "n", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}}); err != nil {
 		t.Fatal(err)
 	}
-	info := c.tip("n")
+	info := c.Tip("n")
 	if held, err := c.IsTrusted(ctx, info); held || err != nil {
 		t.Errorf("after the call: trusted %v, %v", held, err)
 	}

@@ -1,4 +1,4 @@
-package engine_test
+package turns_test
 
 import (
 	"errors"
@@ -10,21 +10,22 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/plugins"
 )
 
 // threeCalls writes a=1, then a=2 and b=2, then c=3, in three messages.
-var threeCalls = notesConfig + "\n## user\n\ngo\n\n## assistant\n\n" + call("write", `{"name": "a", "text": "1"}`) +
-	"\n## user\n\non\n\n## assistant\n\n" + call("write", `{"name": "a", "text": "2"}`) + "\n" + call("write", `{"name": "b", "text": "2"}`) +
-	"\n## assistant\n\n" + call("write", `{"name": "c", "text": "3"}`)
+var threeCalls = enginetest.NotesConfig + "\n## user\n\ngo\n\n## assistant\n\n" + enginetest.CallBlock("write", `{"name": "a", "text": "1"}`) +
+	"\n## user\n\non\n\n## assistant\n\n" + enginetest.CallBlock("write", `{"name": "a", "text": "2"}`) + "\n" + enginetest.CallBlock("write", `{"name": "b", "text": "2"}`) +
+	"\n## assistant\n\n" + enginetest.CallBlock("write", `{"name": "c", "text": "3"}`)
 
 // ranThree returns a clone in which the three calls were made.
 func ranThree(t *testing.T) *clone {
 	t.Helper()
 	c := newClone(t)
-	c.trusted("s", threeCalls)
+	c.Trusted("s", threeCalls)
 	if _, _, err := c.run(turns.RunRequest{Name: "s"}); err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +34,10 @@ func ranThree(t *testing.T) *clone {
 
 // directory returns the directory of a workspace's only live resource.
 func (c *clone) directory(workspace string) string {
-	c.t.Helper()
-	paths, err := c.WorkspacePaths(c.t.Context(), workspace, "")
+	c.T.Helper()
+	paths, err := c.WorkspacePaths(c.T.Context(), workspace, "")
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return paths[0]
 }
@@ -60,39 +61,39 @@ func holds(t *testing.T, dir string) string {
 }
 
 func (c *clone) expect(workspace, want string) {
-	c.t.Helper()
-	if got := holds(c.t, c.directory(workspace)); got != want {
-		c.t.Errorf("workspace %s holds %q, want %q", workspace, got, want)
+	c.T.Helper()
+	if got := holds(c.T, c.directory(workspace)); got != want {
+		c.T.Errorf("workspace %s holds %q, want %q", workspace, got, want)
 	}
 }
 
 func (c *clone) put(workspace, name, text string) {
-	c.t.Helper()
+	c.T.Helper()
 	if err := os.WriteFile(filepath.Join(c.directory(workspace), name), []byte(text), 0o644); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 }
 
 func (c *clone) rewind(revision string) turns.RewindResult {
-	c.t.Helper()
+	c.T.Helper()
 	r, err := engine.ParseRevision(revision)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	done, err := c.Rewind(c.t.Context(), r)
+	done, err := c.Rewind(c.T.Context(), r)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return done
 }
 
 // versions returns the operations of a workspace's versions, newest first.
 func (c *clone) versions(workspace string) string {
-	c.t.Helper()
+	c.T.Helper()
 	var list []string
-	for v, err := range c.VersionLog(c.t.Context(), engine.Revision{Name: workspace, Message: -1}) {
+	for v, err := range c.VersionLog(c.T.Context(), engine.Revision{Name: workspace, Message: -1}) {
 		if err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 		list = append(list, v.Operation)
 	}
@@ -104,7 +105,7 @@ func TestRewindTakesTheWorkspaceAlong(t *testing.T) {
 	c.put("s", "mine", "x")
 	done := c.rewind("s#1")
 	c.expect("s", "a=1")
-	if got := c.tip("s").Messages; got != 2 {
+	if got := c.Tip("s").Messages; got != 2 {
 		t.Errorf("%d messages", got)
 	}
 	if got, want := c.versions("s"), "rewind change call call call call create"; got != want {
@@ -114,7 +115,7 @@ func TestRewindTakesTheWorkspaceAlong(t *testing.T) {
 	c.expect("s", "a=2 b=2 c=3 mine=x")
 	c.rewind("s@" + undone.Before.ID)
 	c.expect("s", "a=1")
-	c.fsck()
+	c.Fsck()
 }
 
 func TestRewindToAMessageWithoutALinkIsToTheOneBefore(t *testing.T) {
@@ -123,7 +124,7 @@ func TestRewindToAMessageWithoutALinkIsToTheOneBefore(t *testing.T) {
 	c.expect("s", "a=1")
 	c.rewind("s#0") // before any call
 	c.expect("s", "")
-	c.fsck()
+	c.Fsck()
 }
 
 func TestRewindToTheLastMessageTakesBackWhatChangedSince(t *testing.T) {
@@ -136,7 +137,7 @@ func TestRewindToTheLastMessageTakesBackWhatChangedSince(t *testing.T) {
 	}
 	c.rewind("s@" + done.Before.ID)
 	c.expect("s", "a=spoilt b=2 c=3")
-	tip := c.tip("s")
+	tip := c.Tip("s")
 	if again := c.rewind("s@" + tip.ID); again.Now.ID != tip.ID {
 		t.Error("a rewind to where it is made a snapshot")
 	}
@@ -144,21 +145,21 @@ func TestRewindToTheLastMessageTakesBackWhatChangedSince(t *testing.T) {
 
 func TestRewindOfAWorkspaceThatIsNotLive(t *testing.T) {
 	c := ranThree(t)
-	if err := c.workspaces.TearDown(t.Context(), "s"); err != nil {
+	if err := c.Workspaces.TearDown(t.Context(), "s"); err != nil {
 		t.Fatal(err)
 	}
 	done := c.rewind("s#1")
 	if _, err := c.WorkspacePaths(t.Context(), "s", ""); err == nil {
 		t.Error("the rewind made it live")
 	}
-	if got := c.file(t, done.Workspace.ID, "a"); got != "1" {
+	if got := c.File(t, done.Workspace.ID, "a"); got != "1" {
 		t.Errorf("a is %q", got)
 	}
 	if _, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=a"}}); err != nil {
 		t.Fatal(err)
 	}
 	c.expect("s", "a=1")
-	c.fsck()
+	c.Fsck()
 }
 
 func TestForksGoOnByThemselves(t *testing.T) {
@@ -184,7 +185,7 @@ func TestForksGoOnByThemselves(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.expect("whole", "a=original b=2 c=3")
-	c.fsck()
+	c.Fsck()
 }
 
 func TestAForkOfAnUntrustedSessionIsNotLive(t *testing.T) {
@@ -206,13 +207,13 @@ func TestAForkOfAnUntrustedSessionIsNotLive(t *testing.T) {
 // where its blank lines differ.
 func TestMovedMessageKeepsLink(t *testing.T) {
 	c := newClone(t)
-	c.trusted("s", notesConfig+"\n## user\n\nx\n\n## assistant\n\nOne:\n\n"+call("write", `{"name": "a", "text": "1"}`)+
-		"\n## user\n\ny\n\n## assistant\n\n"+call("write", `{"name": "b", "text": "2"}`))
+	c.Trusted("s", enginetest.NotesConfig+"\n## user\n\nx\n\n## assistant\n\nOne:\n\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`)+
+		"\n## user\n\ny\n\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "b", "text": "2"}`))
 	c.runs("s", "1.0 notes write ok", "3.0 notes write ok")
 	was := []string{c.link("s", 1), c.link("s", 3)}
-	text := c.show("s")
+	text := c.Shown("s")
 	first, second := strings.Index(text, "## user\n\nx"), strings.Index(text, "## user\n\ny")
-	c.save("s", c.tip("s").ID, text[:first]+strings.TrimRight(text[second:], "\n")+"\n\n"+text[first:second])
+	c.Saved("s", c.Tip("s").ID, text[:first]+strings.TrimRight(text[second:], "\n")+"\n\n"+text[first:second])
 	if now := []string{c.link("s", 3), c.link("s", 1)}; !slices.Equal(now, was) || slices.Contains(now, "") {
 		t.Errorf("the assistant's messages are linked to %q, before to %q", now, was)
 	}
@@ -229,7 +230,7 @@ func TestStatusMeanwhile(t *testing.T) {
 			t.Errorf("%v, %v, want %s alone", all, err, want)
 		}
 	}
-	l, err := c.workspaces.Open(t.Context(), "s", plugins.Options{Existing: true})
+	l, err := c.Workspaces.Open(t.Context(), "s", plugins.Options{Existing: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package engine_test
+package turns_test
 
 import (
 	"context"
@@ -10,13 +10,14 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 func (c *clone) write1(name, text string) {
-	c.t.Helper()
-	if _, err := c.Exec(c.t.Context(), turns.ExecRequest{Name: name, Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=" + text}}); err != nil {
-		c.t.Fatal(err)
+	c.T.Helper()
+	if _, err := c.Exec(c.T.Context(), turns.ExecRequest{Name: name, Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=" + text}}); err != nil {
+		c.T.Fatal(err)
 	}
 }
 
@@ -35,7 +36,7 @@ func TestRenameTakesTheWorkspaceAlong(t *testing.T) {
 	}
 	c.write1("deep/er", "on")
 	c.expect("deep/er", "a=on b=2 c=3 mine=x")
-	c.fsck()
+	c.Fsck()
 }
 
 func TestARenameThatWasKilledIsFinished(t *testing.T) {
@@ -43,7 +44,7 @@ func TestARenameThatWasKilledIsFinished(t *testing.T) {
 	if _, err := c.Rename(t.Context(), "s", "u"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.workspaces.Rename(t.Context(), "u", "s"); err != nil { // as if the process was killed before this
+	if err := c.Workspaces.Rename(t.Context(), "u", "s"); err != nil { // as if the process was killed before this
 		t.Fatal(err)
 	}
 	c.put("s", "mine", "x")
@@ -56,14 +57,14 @@ func TestARenameThatWasKilledIsFinished(t *testing.T) {
 
 func TestARefusedRenameLeavesAllAsItWas(t *testing.T) {
 	c := ranThree(t)
-	c.trusted("t", notesConfig+"\n## user\n\nhi\n")
-	c.trusted("v", notesConfig+"\n## user\n\nho\n")
+	c.Trusted("t", enginetest.NotesConfig+"\n## user\n\nhi\n")
+	c.Trusted("v", enginetest.NotesConfig+"\n## user\n\nho\n")
 	for session, workspace := range map[string]string{"t": "s", "v": "s"} {
 		if err := c.AttachWorkspace(t.Context(), session, workspace); err != nil {
 			t.Fatal(err)
 		}
 	}
-	before := maps.Clone(c.settings.values)
+	before := maps.Clone(c.Settings.Values)
 	for _, to := range []string{"t", "v", "bad name"} {
 		if _, err := c.Rename(t.Context(), "s", to); err == nil {
 			t.Errorf("renamed to %q", to)
@@ -72,8 +73,8 @@ func TestARefusedRenameLeavesAllAsItWas(t *testing.T) {
 	if _, err := c.Rename(t.Context(), "t", "v"); err == nil {
 		t.Error("renamed over a session")
 	}
-	if !maps.EqualFunc(before, c.settings.values, slices.Equal) {
-		t.Errorf("settings are %v, were %v", c.settings.values, before)
+	if !maps.EqualFunc(before, c.Settings.Values, slices.Equal) {
+		t.Errorf("settings are %v, were %v", c.Settings.Values, before)
 	}
 	c.write1("t", "on")
 	c.expect("s", "a=on b=2 c=3")
@@ -88,7 +89,7 @@ func TestRemovedWorkspacesComeBack(t *testing.T) {
 	if list, err := c.ListWorkspaces(t.Context()); err != nil || len(list) > 0 {
 		t.Fatal(list, err)
 	}
-	if instances, err := c.workspaces.Instances(t.Context()); err != nil || len(instances) > 0 {
+	if instances, err := c.Workspaces.Instances(t.Context()); err != nil || len(instances) > 0 {
 		t.Fatal(instances, err)
 	}
 	if _, err := c.Restore(t.Context(), "s"); err != nil {
@@ -96,7 +97,7 @@ func TestRemovedWorkspacesComeBack(t *testing.T) {
 	}
 	c.write1("s", "again")
 	c.expect("s", "a=again b=2 c=3 mine=x")
-	c.fsck()
+	c.Fsck()
 }
 
 func TestAWorkspaceIsRemovedAlone(t *testing.T) {
@@ -121,12 +122,12 @@ func TestAWorkspaceIsRemovedAlone(t *testing.T) {
 	if _, err := c.Restore(t.Context(), "s"); !errors.Is(err, domarkx.ErrExists) {
 		t.Errorf("restored what is there: %v", err)
 	}
-	c.fsck()
+	c.Fsck()
 }
 
 func TestAttachedSessionsShareAWorkspace(t *testing.T) {
 	c := ranThree(t)
-	c.trusted("t", notesConfig+"\n## user\n\nhi\n")
+	c.Trusted("t", enginetest.NotesConfig+"\n## user\n\nhi\n")
 	if err := c.AttachWorkspace(t.Context(), "t", "nothing"); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("attached to nothing: %v", err)
 	}
@@ -158,25 +159,25 @@ func TestAttachedSessionsShareAWorkspace(t *testing.T) {
 	}
 	c.write1("v", "own")
 	c.expect("v", "a=own")
-	c.fsck()
+	c.Fsck()
 }
 
 // versionDiff returns the diff between two versions.
 func (c *clone) versionDiff(a, b string) string {
-	c.t.Helper()
+	c.T.Helper()
 	var sides [2]domarkx.Version
 	for i, name := range []string{a, b} {
 		r, err := engine.ParseRevision(name)
 		if err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 		if sides[i], err = c.ResolveVersion(context.Background(), r); err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 	}
 	var text strings.Builder
-	if err := c.DiffVersions(c.t.Context(), sides[0], sides[1], func(part []byte) error { text.Write(part); return nil }); err != nil {
-		c.t.Fatal(err)
+	if err := c.DiffVersions(c.T.Context(), sides[0], sides[1], func(part []byte) error { text.Write(part); return nil }); err != nil {
+		c.T.Fatal(err)
 	}
 	return text.String()
 }

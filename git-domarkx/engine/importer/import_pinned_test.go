@@ -1,4 +1,4 @@
-package engine_test
+package importer_test
 
 import (
 	"fmt"
@@ -63,12 +63,12 @@ func pinnedChatter(messages int) string {
 // memory as a whole. The documents are larger than the buffers for reading and measuring.
 func TestImportIsPinned(t *testing.T) {
 	c := newClone(t)
-	c.importFile(c.write("talk.jsonl", pinnedTranscript(1500)))
-	c.importFile(c.write("short.jsonl", pinnedTranscript(10))) // the same session with fewer messages
-	c.importFile(c.write("chat.json", pinnedChatter(3000)))
+	c.ImportFile(c.WriteFile("talk.jsonl", pinnedTranscript(1500)))
+	c.ImportFile(c.WriteFile("short.jsonl", pinnedTranscript(10))) // the same session with fewer messages
+	c.ImportFile(c.WriteFile("chat.json", pinnedChatter(3000)))
 	// Changed and longer documents become the next snapshots.
-	c.importFile(c.write("talk.jsonl", strings.ReplaceAll(pinnedTranscript(1510), "Question 7", "Request 7")))
-	c.importFile(c.write("chat.json", strings.Replace(pinnedChatter(3100), "Message 1.", "Note 1.", 1)))
+	c.ImportFile(c.WriteFile("talk.jsonl", strings.ReplaceAll(pinnedTranscript(1510), "Question 7", "Request 7")))
+	c.ImportFile(c.WriteFile("chat.json", strings.Replace(pinnedChatter(3100), "Message 1.", "Note 1.", 1)))
 	want := map[string]string{
 		"talk":             "c91a109ea2e9abfaada84d72a4eac7f78c030c1d",
 		"talk.fork-r00003": "ac5736c3b50f83534da7cdecedde131367ef31bd",
@@ -81,12 +81,12 @@ func TestImportIsPinned(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, name := range c.names() {
-		got[name] = c.tip(name).ID
+		got[name] = c.Tip(name).ID
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the sessions (-want +got):\n%s", diff)
 	}
-	c.fsck()
+	c.Fsck()
 }
 
 // TestImportPutsLargeSavesOff: a save that continues a long save of the same import waits until
@@ -98,14 +98,14 @@ func TestImportPutsLargeSavesOff(t *testing.T) {
 		if i == 2 {
 			text = strings.Replace(text, "Message 7.", "Note 7.", 1)
 		}
-		c.write(fmt.Sprintf("in/170000000000%d-s.json", i), text)
+		c.WriteFile(fmt.Sprintf("in/170000000000%d-s.json", i), text)
 	}
-	result, err := c.Import(t.Context(), importer.Request{Paths: []string{filepath.Join(c.dir, "in")}})
+	result, err := c.Import(t.Context(), importer.Request{Paths: []string{filepath.Join(c.Dir, "in")}})
 	if err != nil || len(result.Bad) > 0 || len(result.Warnings) > 0 {
 		t.Fatal(err, result.Bad, result.Warnings)
 	}
 	var messages []int
-	for info, err := range c.store.History(t.Context(), c.tip("team/s").ID) {
+	for info, err := range c.Store.History(t.Context(), c.Tip("team/s").ID) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestImportPutsLargeSavesOff(t *testing.T) {
 	if want := []int{9002, 9001, 9001, 9000}; !slices.Equal(messages, want) {
 		t.Errorf("snapshots of %d messages, want %d", messages, want)
 	}
-	c.fsck()
+	c.Fsck()
 }
 
 // TestImportOfFilesThatChange: an import does not combine data that was read from a file at
@@ -122,10 +122,10 @@ func TestImportPutsLargeSavesOff(t *testing.T) {
 func TestImportOfFilesThatChange(t *testing.T) {
 	c := newClone(t)
 	before := pinnedTranscript(10)
-	path := c.write("talk.jsonl", before)
-	c.reading = func() {
-		c.reading = nil
-		c.write("talk.jsonl", strings.Replace(before, "Question 5", "Querying 5", 1))
+	path := c.WriteFile("talk.jsonl", before)
+	c.Reading = func() {
+		c.Reading = nil
+		c.WriteFile("talk.jsonl", strings.Replace(before, "Question 5", "Querying 5", 1))
 	}
 	result, err := c.Import(t.Context(), importer.Request{Paths: []string{path}})
 	if err != nil || len(result.Sessions) > 0 || len(result.Bad) != 1 || !strings.Contains(result.Bad[0].Error(), "changed while it was read") {
@@ -135,13 +135,13 @@ func TestImportOfFilesThatChange(t *testing.T) {
 		t.Errorf("sessions %q", names)
 	}
 	grown := before + piEntry("more", "name", "user", "More")
-	c.write("talk.jsonl", before)
-	c.reading = func() { c.write("talk.jsonl", grown) }
-	if saved := c.importFile(path); saved.Messages != len(c.ids("talk")) || c.export("talk") != before {
+	c.WriteFile("talk.jsonl", before)
+	c.Reading = func() { c.WriteFile("talk.jsonl", grown) }
+	if saved := c.ImportFile(path); saved.Messages != len(c.ids("talk")) || c.export("talk") != before {
 		t.Error("a file that grew while it was read is not what it was before")
 	}
-	c.reading = nil
-	if c.importFile(path); c.export("talk") != grown {
+	c.Reading = nil
+	if c.ImportFile(path); c.export("talk") != grown {
 		t.Error("what a file grew by while it was read is not imported")
 	}
 }

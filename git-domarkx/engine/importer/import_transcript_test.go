@@ -1,4 +1,4 @@
-package engine_test
+package importer_test
 
 import (
 	"bytes"
@@ -26,14 +26,14 @@ func claudeRecord(n int, role, text string) string {
 }
 
 func (c *clone) exported(name, format string) string {
-	c.t.Helper()
-	e, err := c.Export(c.t.Context(), engine.ExportRequest{Revision: engine.Revision{Name: name, Message: -1}, Format: format})
+	c.T.Helper()
+	e, err := c.Export(c.T.Context(), engine.ExportRequest{Revision: engine.Revision{Name: name, Message: -1}, Format: format})
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	var b bytes.Buffer
 	if err := e.Write(&b); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return b.String()
 }
@@ -47,23 +47,23 @@ func TestImportCompressed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := c.write("a.jsonl.zst", string(encoder.EncodeAll([]byte(text), nil)))
-	first := c.importFile(path)
+	path := c.WriteFile("a.jsonl.zst", string(encoder.EncodeAll([]byte(text), nil)))
+	first := c.ImportFile(path)
 	if first.Name != "claude-code/2026-03-01-begin" || c.exported(first.Name, "claude-code") != text {
 		t.Errorf("%s exported as\n%s", first.Name, c.exported(first.Name, "claude-code"))
 	}
-	if again := c.importFile(path); again.Changed || again.ID != first.ID {
+	if again := c.ImportFile(path); again.Changed || again.ID != first.ID {
 		t.Error("the same file is a new snapshot")
 	}
-	if plain := c.importFile(c.write("a.jsonl", text)); plain.Name != first.Name || plain.Changed {
+	if plain := c.ImportFile(c.WriteFile("a.jsonl", text)); plain.Name != first.Name || plain.Changed {
 		t.Errorf("the plain file became %s", plain.Name)
 	}
 	text += claudeRecord(3, "user", "Go on")
-	if grown := c.importFile(c.write("a.jsonl", text)); grown.Name != first.Name || grown.Messages != 3 {
+	if grown := c.ImportFile(c.WriteFile("a.jsonl", text)); grown.Name != first.Name || grown.Messages != 3 {
 		t.Errorf("the grown file became %s with %d messages", grown.Name, grown.Messages)
 	}
 	damaged := encoder.EncodeAll([]byte(text), nil)
-	result, err := c.Import(t.Context(), importer.Request{Paths: []string{c.write("b.jsonl.zst", string(damaged[:len(damaged)-3]))}})
+	result, err := c.Import(t.Context(), importer.Request{Paths: []string{c.WriteFile("b.jsonl.zst", string(damaged[:len(damaged)-3]))}})
 	if err != nil || len(result.Bad) != 1 || !strings.Contains(result.Bad[0].Error(), "reading the compressed file") {
 		t.Errorf("%v, %v", result.Bad, err)
 	}
@@ -72,7 +72,7 @@ func TestImportCompressed(t *testing.T) {
 	}) {
 		t.Error("a temporary file is left")
 	}
-	c.fsck()
+	c.Fsck()
 }
 
 // TestTranscriptImages: images are files beside the session, are written where they were, and change
@@ -84,7 +84,7 @@ func TestTranscriptImages(t *testing.T) {
 		return strings.Replace(claudeRecord(n, "user", "Look"), `"Look"`, `[{"type":"text","text":"Look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+data+`"}}]`, 1)
 	}
 	files := func(name string) (paths []string) {
-		list, err := c.store.Files(t.Context(), c.tip(name).ID)
+		list, err := c.Store.Files(t.Context(), c.Tip(name).ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,9 +94,9 @@ func TestTranscriptImages(t *testing.T) {
 		return paths
 	}
 	text := picture(1, png) + claudeRecord(2, "assistant", "Seen") + picture(3, png)
-	path := c.write("a.jsonl", text)
-	name := c.importFile(path).Name
-	shown := c.show(name)
+	path := c.WriteFile("a.jsonl", text)
+	name := c.ImportFile(path).Name
+	shown := c.Shown(name)
 	if got := files(name); len(got) != 1 || strings.Contains(shown, "base64") || strings.Count(shown, "![image]("+got[0]+")") != 2 {
 		t.Fatalf("files %q of\n%s", got, shown)
 	}
@@ -104,21 +104,21 @@ func TestTranscriptImages(t *testing.T) {
 		t.Error("the export differs")
 	}
 	text += picture(5, "R0lGODlhAQABAAAAACw=")
-	c.write("a.jsonl", text)
-	if grown := c.importFile(path); grown.Messages != 4 || len(files(name)) != 2 {
+	c.WriteFile("a.jsonl", text)
+	if grown := c.ImportFile(path); grown.Messages != 4 || len(files(name)) != 2 {
 		t.Errorf("%d messages, files %q", grown.Messages, files(name))
 	}
-	c.append(name, "And?")
+	c.Appended(name, "And?")
 	for _, format := range []string{"claude-code", "codex"} {
 		out := c.exported(name, format)
 		if strings.Count(out, png) != 2 || !strings.Contains(out, "R0lGODlhAQABAAAAACw=") || !strings.Contains(out, "And?") {
 			t.Errorf("%s:\n%s", format, out)
 		}
 	}
-	if back := c.importFile(c.write("b.jsonl", c.exported(name, "claude-code"))); back.Name != name || back.Messages != 5 || len(files(name)) != 2 {
-		t.Errorf("came back as %s with %d messages, files %q\n%s", back.Name, back.Messages, files(name), c.show(name))
+	if back := c.ImportFile(c.WriteFile("b.jsonl", c.exported(name, "claude-code"))); back.Name != name || back.Messages != 5 || len(files(name)) != 2 {
+		t.Errorf("came back as %s with %d messages, files %q\n%s", back.Name, back.Messages, files(name), c.Shown(name))
 	}
-	c.fsck()
+	c.Fsck()
 }
 
 // TestTranscriptKeepsEveryMessage: whatever is appended to a transcript, rewritten in it, imported and
@@ -153,7 +153,7 @@ func TestTranscriptKeepsEveryMessage(t *testing.T) {
 				case 3: // the user goes on here
 					if name != "" {
 						text := fmt.Sprintf("own text %d", step)
-						c.append(name, text)
+						c.Appended(name, text)
 						said = append(said, text)
 					}
 				case 4: // the user edits
@@ -166,7 +166,7 @@ func TestTranscriptKeepsEveryMessage(t *testing.T) {
 						said = append(said, fmt.Sprintf("Edited %d", step))
 					}
 				}
-				saved := c.importFile(c.write("a.jsonl", strings.Join(records, "")))
+				saved := c.ImportFile(c.WriteFile("a.jsonl", strings.Join(records, "")))
 				if name == "" {
 					name = saved.Name
 				}
@@ -176,7 +176,7 @@ func TestTranscriptKeepsEveryMessage(t *testing.T) {
 				said = append(said, texts...)
 			}
 			var history bytes.Buffer
-			for info, err := range c.store.Ancestors(t.Context(), c.tip(name).ID) {
+			for info, err := range c.Store.Ancestors(t.Context(), c.Tip(name).ID) {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package engine_test
+package importer_test
 
 import (
 	"os"
@@ -20,20 +20,20 @@ func TestIncludesOfWhatIsNoOrdinaryFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, target := range map[string]string{"out": secret, "config": ".git/config", "dir": ".git", "up": "sub/..", "zero": "/dev/zero", "gone": "nothing"} {
-		if err := os.Symlink(target, filepath.Join(c.dir, name)); err != nil {
+		if err := os.Symlink(target, filepath.Join(c.Dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.write("sub/x", "x")
-	c.write("good.txt", "fine")
-	if err := os.Symlink("good.txt", filepath.Join(c.dir, "inside")); err != nil {
+	c.WriteFile("sub/x", "x")
+	c.WriteFile("good.txt", "fine")
+	if err := os.Symlink("good.txt", filepath.Join(c.Dir, "inside")); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mkfifo(filepath.Join(c.dir, "fifo"), 0o600); err != nil {
+	if err := syscall.Mkfifo(filepath.Join(c.Dir, "fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	include := func(name string) []error {
-		path := c.write("a.md", "## user\n\n[include]("+name+")\n")
+		path := c.WriteFile("a.md", "## user\n\n[include]("+name+")\n")
 		result, err := c.Import(t.Context(), importer.Request{Paths: []string{path}})
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,19 @@
+package view_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
+
+// A clone is a repository with the helpers of these tests.
+type clone struct{ *enginetest.Clone }
+
+func newClone(t *testing.T) *clone { return &clone{enginetest.New(t)} }
+
+func openClone(t *testing.T, dir string, kept *enginetest.Settings) *clone {
+	return &clone{enginetest.Open(t, dir, kept)}
+}
