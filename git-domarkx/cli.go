@@ -75,6 +75,7 @@ type commandLine struct {
 	Mount   mountCmd   `cmd:"" group:"mount" help:"Show the sessions as Markdown files."`
 	Unmount unmountCmd `cmd:"" group:"mount" help:"End a mount."`
 
+	Scan  scanCmd  `cmd:"" group:"share" help:"Look for secrets in sessions."`
 	Push  pushCmd  `cmd:"" group:"share" help:"Send sessions to a remote."`
 	Fetch fetchCmd `cmd:"" group:"share" help:"Get what a remote has, without merging it."`
 	Pull  pullCmd  `cmd:"" group:"share" help:"Get what a remote has and merge it."`

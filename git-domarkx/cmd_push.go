@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 )
 
@@ -13,6 +14,7 @@ type pushCmd struct {
 	exchangeOption
 	All          bool `help:"All sessions."`
 	AllowIgnored bool `help:"Send files that the repository ignores, too."`
+	AllowSecrets bool `help:"Send sessions with secrets, too."`
 
 	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
@@ -31,6 +33,10 @@ names, those that they work in, and those whose versions their messages are link
 When a version that the remote does not have yet holds files that the repository ignores,
 such as a .env, these are listed and nothing is sent, unless --allow-ignored says so.
 
+What the remote does not have yet is scanned for secrets, as by "git domarkx scan". A session with a
+finding is not sent, unless --allow-secrets says so or the finding was allowed ("scan --allow"); the others are.
+What was sent cannot be taken back: change a secret that others have seen.
+
 ## Output
 
     NAME  STATUS
@@ -38,13 +44,14 @@ such as a .env, these are listed and nothing is sent, unless --allow-ignored say
 One line for each session. STATUS is new, updated, removed there, up to date,
 or begins with rejected and says why and what to do. It is pending when a mount has a save
 of the session that could not be stored yet, as its server is stopped: the session is
-not sent, the others are.
+not sent, the others are. It is secrets when there are some in the session, which are listed on
+standard error.
 `
 }
 
 // ExitOne says what exit status 1 means.
 func (pushCmd) ExitOne() string {
-	return "The remote rejected a session, or a version holds files that the repository ignores: nothing was sent; or a session is pending: the others were sent."
+	return "The remote rejected a session, or a version holds files that the repository ignores: nothing was sent; or a session is pending or has secrets: the others were sent."
 }
 
 // Run pushes to the remote.
@@ -60,7 +67,13 @@ func (c *pushCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	results, err := opened.remotes.Push(inv.ctx, transfer.PushRequest{Remote: remote, Names: names, All: c.All, AllowIgnored: c.AllowIgnored}, inv.gitProgress())
+	request := transfer.PushRequest{Remote: remote, Names: names, All: c.All, AllowIgnored: c.AllowIgnored}
+	var secrets []scan.Finding
+	if !c.AllowSecrets {
+		request.Secrets, request.Found = opened.scans, func(found []scan.Finding) { secrets = found }
+	}
+	results, err := opened.remotes.Push(inv.ctx, request, inv.gitProgress())
+	inv.printSecrets(secrets)
 	var ignored *transfer.IgnoredError
 	if errors.As(err, &ignored) {
 		return printIgnored(inv, ignored)
@@ -76,6 +89,21 @@ func (c *pushCmd) Run(inv *invocation) error {
 		fmt.Fprintln(inv.err, "nothing to send: the remote has no session yet; name those to send, or use --all")
 	}
 	return c.printExchange(inv, results, err)
+}
+
+// printSecrets lists the secrets for which sessions were not sent.
+func (inv *invocation) printSecrets(found []scan.Finding) {
+	const most = 50
+	for i, f := range found {
+		if i == most && len(found) > most+1 {
+			fmt.Fprintf(inv.err, "and %d more\n", len(found)-i)
+			break
+		}
+		fmt.Fprintf(inv.err, "%s: %s in %s: %s (%s)\n", visibleLine(messageName(f)), f.Rule, visibleLine(f.Where), visibleLine(f.Masked), f.Fingerprint)
+	}
+	if len(found) > 0 {
+		inv.notice("Sessions with secrets were not sent. Change the secrets that others may have seen. If a finding is harmless: git domarkx scan --allow FINGERPRINT; to send all: --allow-secrets.")
+	}
 }
 
 // maxIgnored is the maximum number of ignored files that are listed.

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -27,6 +28,7 @@ type managers struct {
 	turns     *turns.Manager
 	imports   *importer.Manager
 	checkouts *checkout.Manager
+	scans     *scan.Manager
 	pending   pendingSaves
 }
 
@@ -114,6 +116,7 @@ func (inv *invocation) openStored() (managers, error) {
 		imports:   importer.New(sessions, trust, store, all.Codecs(), env),
 		remotes:   transfer.New(sessions, store, env),
 		checkouts: checkout.New(sessions, trust, store),
+		scans:     scan.New(store, env),
 		pending:   pendingSaves{},
 	}
 	return inv.opened, nil

@@ -179,3 +179,16 @@ func treeName(name string, symlink bool) string {
 	}
 	return name
 }
+
+// FileName returns the name of the file whose entry in a tree has this name.
+func FileName(entry string) string {
+	if escaped, ok := strings.CutPrefix(entry, hiddenPrefix); ok {
+		if name, err := unescapeName(escaped); err == nil {
+			return name
+		}
+	}
+	return entry
+}
+
+// ChunksEntry returns the name of the entry for the chunk tree of a file.
+func ChunksEntry(file string) string { return chunksPrefix + escapeName(file) }

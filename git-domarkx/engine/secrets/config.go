@@ -1,8 +1,140 @@
 package secrets
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/domarkx/domarkx"
+)
+
+// The limits of rules that a repository adds.
+const (
+	MaxRules   = 64 << 10 // bytes of a file of rules
+	maxAdded   = 200      // rules
+	maxPattern = 2000     // bytes of a regular expression
+	maxProgram = 40_000   // instructions of all regular expressions, about
+)
+
 // Rules are rules of a user or a repository, which New adds to the built-in ones.
 type Rules struct {
 	rules  []ruleText
 	allow  []*allowlist
 	digest string
+}
+
+// ParseRules reads rules in the format of gitleaks. Each is checked: it has an id, at least one keyword, a pattern that
+// compiles to a bounded size, and is neither one of a path alone nor of several parts. If allow is false,
+// allowlists are left out. Rules that extend others are [domarkx.ErrUnsupported].
+func ParseRules(data []byte, allow bool) (*Rules, error) {
+	if len(data) > MaxRules {
+		return nil, fmt.Errorf("%w: %d bytes, expected at most %d", domarkx.ErrInvalid, len(data), MaxRules)
+	}
+	var d document
+	if _, err := toml.Decode(string(data), &d); err != nil {
+		return nil, fmt.Errorf("%w: %w", domarkx.ErrInvalid, err)
+	}
+	switch {
+	case d.Extend != nil:
+		return nil, fmt.Errorf("%w: extend; write the rules into this file, the built-in ones always count", domarkx.ErrUnsupported)
+	case len(d.Rules) > maxAdded:
+		return nil, fmt.Errorf("%w: %d rules, expected at most %d", domarkx.ErrInvalid, len(d.Rules), maxAdded)
+	}
+	rules := &Rules{}
+	budget := maxProgram
+	for i, r := range d.Rules {
+		if err := checkRule(r, &budget); err != nil {
+			return nil, fmt.Errorf("rule %d %q: %w", i+1, r.ID, err)
+		}
+		if !allow {
+			r.AllowList, r.AllowLists = nil, nil
+		}
+		for _, a := range append(r.AllowLists, r.AllowList) {
+			if err := checkAllowlist(a, &budget); err != nil {
+				return nil, fmt.Errorf("rule %d %q: allowlist: %w", i+1, r.ID, err)
+			}
+		}
+		rules.rules = append(rules.rules, r)
+	}
+	if allow {
+		for _, a := range append(d.AllowLists, d.AllowList) {
+			if err := checkAllowlist(a, &budget); err != nil {
+				return nil, fmt.Errorf("allowlist: %w", err)
+			}
+			if a != nil {
+				rules.allow = append(rules.allow, a)
+			}
+		}
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%t\n%s", allow, data))
+	rules.digest = hex.EncodeToString(sum[:8])
+	return rules, nil
+}
+
+func checkRule(r ruleText, budget *int) error {
+	switch {
+	case r.ID == "" || len(r.ID) > 100 || strings.Trim(r.ID, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "":
+		return fmt.Errorf("%w: id %q, expected letters, digits, - and _", domarkx.ErrInvalid, r.ID)
+	case r.Regex == "":
+		return fmt.Errorf("%w: a rule without regex", domarkx.ErrUnsupported)
+	case r.Path != "" || r.Required != nil || r.SkipReport:
+		return fmt.Errorf("%w: path, required and skipReport", domarkx.ErrUnsupported)
+	case len(r.Keywords) == 0:
+		return fmt.Errorf("%w: no keywords; name a text that is near each secret", domarkx.ErrInvalid)
+	}
+	for _, k := range r.Keywords {
+		if len(k) < 3 || len(k) > 100 {
+			return fmt.Errorf("%w: keyword %q, expected 3 to 100 bytes", domarkx.ErrInvalid, k)
+		}
+	}
+	re, err := checkPattern(r.Regex, budget)
+	if err == nil && (r.SecretGroup < 0 || r.SecretGroup > re.NumSubexp()) {
+		err = fmt.Errorf("%w: secretGroup %d, the regex has %d groups", domarkx.ErrInvalid, r.SecretGroup, re.NumSubexp())
+	}
+	return err
+}
+
+func checkAllowlist(a *allowlist, budget *int) error {
+	if a == nil {
+		return nil
+	}
+	for _, pattern := range a.Regexes {
+		if _, err := checkPattern(pattern, budget); err != nil {
+			return err
+		}
+	}
+	for _, word := range a.StopWords {
+		if word == "" {
+			return fmt.Errorf("%w: an empty stop word", domarkx.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// checkPattern compiles a pattern. Matching takes time linear in the text (RE2), times the size of the program,
+// which repetitions can make large.
+func checkPattern(pattern string, budget *int) (*regexp.Regexp, error) {
+	if len(pattern) > maxPattern {
+		return nil, fmt.Errorf("%w: a regex of %d bytes, expected at most %d", domarkx.ErrInvalid, len(pattern), maxPattern)
+	}
+	size, err := programSize(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", domarkx.ErrInvalid, err)
+	}
+	if *budget -= size; *budget < 0 {
+		return nil, fmt.Errorf("%w: the regular expressions are too large together", domarkx.ErrInvalid)
+	}
+	re, err := regexp.Compile(pattern)
+	if err == nil && re.MatchString("") {
+		err = errors.New("the regex matches an empty text")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", domarkx.ErrInvalid, err)
+	}
+	return re, nil
 }

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// The limits of the rules that a repository adds: the bytes that they try for each byte of a text, and the matches in one window.
+const (
+	addedWork       = 16
+	maxAddedMatches = 32
+)
+
 // A window is a part of a text in which a rule is tried.
 type window struct{ start, end int }
 
@@ -26,13 +32,20 @@ func (s *ruleSet) text(text []byte, kinds int) []match {
 			case r.find != nil:
 				found = r.find(found, text, start, end)
 			default:
-				work.add(i, window{max(0, start-r.before), min(len(text), end+r.after)})
+				work.add(i, window{max(0, start-r.before), min(len(text), end+r.after)}, r.added)
 			}
 		}
 	})
+	budget := addedWork*len(text) + 1<<20
 	for _, i := range work.touched {
 		for _, w := range work.windows[i] {
-			found = s.tryRule(found, s.rules[i], text, w)
+			if r := s.rules[i]; !r.added {
+				found = s.tryRule(found, r, text, w, -1)
+			} else if budget > 0 {
+				before := len(found)
+				found = s.tryRule(found, r, text, w, maxAddedMatches)
+				budget -= (w.end - w.start) * (2 + len(found) - before)
+			}
 		}
 		work.windows[i] = work.windows[i][:0]
 	}
@@ -42,11 +55,11 @@ func (s *ruleSet) text(text []byte, kinds int) []match {
 }
 
 // add adds a window for a rule, and joins it to the one before if they overlap.
-func (s *scratch) add(rule int32, w window) {
+func (s *scratch) add(rule int32, w window, added bool) {
 	list := s.windows[rule]
 	if len(list) == 0 {
 		s.touched = append(s.touched, rule)
-	} else if last := &list[len(list)-1]; w.start <= last.end {
+	} else if last := &list[len(list)-1]; w.start <= last.end && (!added || w.end-last.start <= maxAfter*2) {
 		last.end = max(last.end, w.end)
 		last.start = min(last.start, w.start)
 		return
@@ -54,10 +67,10 @@ func (s *scratch) add(rule int32, w window) {
 	s.windows[rule] = append(list, w)
 }
 
-// tryRule appends what a rule finds in a window, in the unchanged text or else without the line ends in it.
-func (s *ruleSet) tryRule(found []match, r *rule, text []byte, w window) []match {
+// tryRule appends the findings of a rule in a window, in the unchanged text or else without the line ends in it.
+func (s *ruleSet) tryRule(found []match, r *rule, text []byte, w window, limit int) []match {
 	before := len(found)
-	for _, at := range r.regexp().FindAllSubmatchIndex(text[w.start:w.end], -1) {
+	for _, at := range r.regexp().FindAllSubmatchIndex(text[w.start:w.end], limit) {
 		if at[1] == w.end-w.start && w.end < len(text) && !r.cut {
 			continue // the end of the window is not that of the text
 		}
@@ -67,18 +80,18 @@ func (s *ruleSet) tryRule(found []match, r *rule, text []byte, w window) []match
 		}
 	}
 	if len(found) == before && r.joined {
-		found = s.trySplit(found, r, text, w)
+		found = s.trySplit(found, r, text, w, limit)
 	}
 	return found
 }
 
-// trySplit appends what a rule finds in a window without its line ends and without quotes and operators beside them.
-func (s *ruleSet) trySplit(found []match, r *rule, text []byte, w window) []match {
+// trySplit appends the findings of a rule in a window without its line ends and without quotes and operators beside them.
+func (s *ruleSet) trySplit(found []match, r *rule, text []byte, w window, limit int) []match {
 	joined, origin := joinLines(text[w.start:w.end])
 	if joined == nil {
 		return found
 	}
-	for _, at := range r.regexp().FindAllSubmatchIndex(joined, -1) {
+	for _, at := range r.regexp().FindAllSubmatchIndex(joined, limit) {
 		if at[1] == len(joined) && w.end < len(text) && !r.cut {
 			continue
 		}

@@ -27,6 +27,7 @@ type rule struct {
 	before   int  // how much of the text before a keyword can matter
 	after    int
 	cut      bool // the regular expression has no longest match
+	added    bool // of a repository: its work is limited
 	allow    []*allowlist
 	accept   func(secret string) bool // nil: all
 
@@ -227,4 +228,17 @@ func (a *allowlist) allows(secret, whole, line string) bool {
 		return (len(a.regexes) == 0 || byRegex) && (a.stop == nil || byWord) && len(a.regexes)+len(a.StopWords) > 0 && len(a.Paths)+len(a.Commits) == 0
 	}
 	return byRegex || byWord
+}
+
+// programSize returns the number of instructions that a pattern compiles to.
+func programSize(pattern string) (int, error) {
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return 0, err
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return 0, err
+	}
+	return len(program.Inst), nil
 }

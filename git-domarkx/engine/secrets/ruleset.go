@@ -93,7 +93,9 @@ func compile(extra *Rules) *ruleSet {
 	}
 	if extra != nil {
 		for _, t := range extra.rules {
-			set.add(t.rule())
+			r := t.rule()
+			r.added = true
+			set.add(r)
 		}
 		for i := range extra.allow {
 			set.allow = append(set.allow, extra.allow[i])

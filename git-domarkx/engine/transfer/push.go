@@ -11,14 +11,17 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 )
 
 // A PushRequest describes what to send.
 type PushRequest struct {
 	Remote       string
-	Names        []string // sessions; none means those on the remote and those pushed before
-	All          bool     // every session
-	AllowIgnored bool     // send versions with files that the repository ignores
+	Names        []string             // sessions; none means those on the remote and those pushed before
+	All          bool                 // every session
+	AllowIgnored bool                 // send versions with files that the repository ignores
+	Secrets      secretFinder         // nil sends secrets, too
+	Found        func([]scan.Finding) // receives the secrets for which sessions are not sent
 }
 
 // A push is the state of a running push.
@@ -30,8 +33,8 @@ type push struct {
 	carrier        map[string]string // by workspace to be sent: the session that it belongs to
 }
 
-// Push sends sessions and their workspaces to a remote. It removes sessions there that were
-// removed here. If a version to send contains files that the repository ignores, it sends nothing
+// Push sends sessions and their workspaces to a remote, but not those in which the request's finder finds
+// secrets. It removes sessions there that were removed here. If a version to send contains files that the repository ignores, it sends nothing
 // and returns an [*IgnoredError].
 func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) ([]Result, error) {
 	p, names, err := m.beginPush(ctx, r, progress)
@@ -47,12 +50,18 @@ func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) (
 	if err := p.workspaces(ctx, names); err != nil {
 		return nil, err
 	}
-	nothing := len(p.send.Sessions)+len(p.send.Workspaces) == 0
 	rejected := false
 	for _, e := range p.results {
 		rejected = rejected || e.Failed && e.Status != engine.Pending
 	}
-	switch {
+	if r.Secrets != nil && !rejected {
+		found, err := p.holdBack(ctx, r.Secrets)
+		if err != nil {
+			return nil, err
+		}
+		r.Found(found)
+	}
+	switch nothing := len(p.send.Sessions)+len(p.send.Workspaces) == 0; {
 	case rejected:
 		for name := range p.send.Sessions {
 			if !p.results[name].Failed {

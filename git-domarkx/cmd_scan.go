@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
+)
+
+type scanCmd struct {
+	jsonOption
+	Allow  []string `placeholder:"FINGERPRINT" help:"Do not report this secret any more, on this machine."`
+	Revoke []string `placeholder:"FINGERPRINT" help:"Report a secret again that was allowed."`
+	Names  []string `arg:"" optional:"" name:"NAME" help:"Scan only these sessions: as in list, a name, a glob, or a name with all below it."`
+}
+
+func (scanCmd) row() any { return []secretRow{} }
+
+type secretRow struct {
+	Message     string `json:"message" head:"NAME#K" doc:"the message, as NAME#K; only the session if the secret is elsewhere in it"`
+	Rule        string `json:"rule" head:"RULE" doc:"the rule that found it"`
+	Where       string `json:"where" head:"WHERE" doc:"where it is: text, tool-call, original, a file of a workspace version, …"`
+	Masked      string `json:"masked" head:"MASKED" doc:"the beginning that all secrets of the kind have, and asterisks"`
+	Fingerprint string `json:"fingerprint" head:"FINGERPRINT" doc:"identifies the secret on this machine; equal for equal secrets"`
+	Commit      string `json:"commit" doc:"the newest snapshot or workspace version that has it"`
+}
+
+func (scanCmd) Help() string {
+	return `
+Looks for secrets in sessions before others can see them: passwords, keys and tokens. The whole history of each
+session is read: texts, arguments and results of calls, front matter, configurations, metadata,
+included files, attachments, originals, descriptions and names, and the files in all versions of its workspaces. In
+JSON only values are looked at. Ids, signatures, digests and encoded data are not secrets.
+
+What was scanned once is not scanned again.
+
+The rules are those of gitleaks and our own, for URLs with a password, Authorization headers,
+PASSWORD=… and more. A .gitleaks.toml in the work tree adds rules (at most 200, with regex and keywords,
+without extend and path). Its allowlists and a .gitleaksignore count only with
+
+    git config domarkx.scan.repositoryRules true
+
+"git domarkx push" scans what it is about to send, and holds back sessions with a finding. If a finding is not a
+secret, or others may know it, allow it with its FINGERPRINT. Otherwise change the secret where it is
+in use: that helps whoever has seen it.
+
+## Output
+
+    NAME#K  RULE  WHERE  MASKED  FINGERPRINT
+
+A line for each finding. WHERE names the snapshot if the secret is only in an earlier one.
+
+## Examples
+
+    git domarkx scan talk
+    git domarkx scan --allow 0123456789abcdef0123
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (scanCmd) ExitOne() string { return "There is a finding." }
+
+// Run scans sessions.
+func (c *scanCmd) Run(inv *invocation) error {
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	if len(c.Allow)+len(c.Revoke) > 0 {
+		if len(c.Names) > 0 {
+			return usagef("--allow and --revoke take fingerprints, and no NAME")
+		}
+		if err := opened.scans.Allow(inv.ctx, c.Allow, true); err != nil {
+			return err
+		}
+		return opened.scans.Allow(inv.ctx, c.Revoke, false)
+	}
+	found, allowed, err := c.findings(inv, opened)
+	if err != nil {
+		return err
+	}
+	rows := make([]secretRow, len(found))
+	for i, f := range found {
+		rows[i] = secretRow{Message: messageName(f), Rule: f.Rule, Where: f.Where, Masked: f.Masked, Fingerprint: f.Fingerprint, Commit: f.Commit}
+	}
+	if err := printResults(inv, c.JSON, rows); err != nil {
+		return err
+	}
+	if allowed > 0 {
+		inv.notice(counted(allowed, "finding") + " not shown: allowed on this machine")
+	}
+	if len(rows) > 0 {
+		return errNo
+	}
+	inv.allIsWell("scan: no secrets found")
+	return nil
+}
+
+// findings scans the chosen sessions, and without names also workspaces that belong to no session. It returns
+// how many further findings are allowed.
+func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, int, error) {
+	all, unlisted := opened.sessions.List(inv.ctx)
+	if all == nil && unlisted != nil {
+		return nil, 0, unlisted
+	}
+	selected, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: c.Names, Sort: "name"})
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := eachMatches(opened, inv, all, c.Names); err != nil {
+		return nil, 0, err
+	}
+	names := make([]string, len(selected))
+	for i, info := range selected {
+		names[i] = info.Name
+	}
+	carried, err := opened.remotes.Carried(inv.ctx, names)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(c.Names) == 0 {
+		if names, err = withOtherWorkspaces(inv, opened, names, carried); err != nil {
+			return nil, 0, err
+		}
+	}
+	progress := inv.progress()
+	defer progress.finish()
+	var found []scan.Finding
+	for _, name := range names {
+		list, err := opened.scans.Session(inv.ctx, name, carried[name], func(done, total int) { progress.report("scanning "+visibleLine(name), int64(done), int64(total)) })
+		if err != nil {
+			return nil, 0, fmt.Errorf("scan %s: %w", name, err)
+		}
+		found = append(found, list...)
+	}
+	shown, err := opened.scans.Without(inv.ctx, found)
+	return shown, len(found) - len(shown), err
+}
+
+// withOtherWorkspaces adds the workspaces that belong to no session to names and to carried.
+func withOtherWorkspaces(inv *invocation, opened managers, names []string, carried map[string][]string) ([]string, error) {
+	workspaces, err := opened.store.Workspaces(inv.ctx)
+	if err != nil && workspaces == nil {
+		return nil, err
+	}
+	taken := map[string]bool{}
+	for _, tips := range carried {
+		for _, id := range tips[1:] {
+			taken[id] = true
+		}
+	}
+	for _, w := range workspaces {
+		if !taken[w.ID] && carried[w.Workspace] == nil {
+			names, carried[w.Workspace] = append(names, w.Workspace), []string{w.ID}
+		}
+	}
+	return names, nil
+}
+
+// messageName returns NAME#K, or NAME for a finding that is in no message.
+func messageName(f scan.Finding) string {
+	if f.Message < 0 {
+		return f.Session
+	}
+	return f.Session + "#" + strconv.Itoa(f.Message)
+}

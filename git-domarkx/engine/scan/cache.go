@@ -1,0 +1,190 @@
+package scan
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+)
+
+// A cache remembers the scanned blobs, in two files for each version of the rules: the blobs, to which lines are appended, and the
+// tips of sessions with all that was found in their histories. It may be deleted at any time, and holds nothing of a
+// secret but its public prefix and its fingerprint.
+type cache struct {
+	mu     sync.Mutex
+	dir    string
+	name   string
+	blobs  map[string][]hit // nil until it is read
+	added  bytes.Buffer     // lines to append
+	tips   map[string]tipRows
+	loaded bool
+	dirty  bool
+}
+
+// tipRows are the tips of a session, and the findings in their histories.
+type tipRows struct {
+	Tips []string `json:"tips"`
+	Rows []row    `json:"rows,omitempty"`
+}
+
+// maxVersions is the number of versions of the rules that are remembered, such as those of branches with different rules.
+const maxVersions = 3
+
+func openCache(stateDir, version string, key []byte) *cache {
+	sum := sha256.Sum256(append([]byte("1 "+version+" "), key...))
+	return &cache{dir: filepath.Join(stateDir, "scan"), name: hex.EncodeToString(sum[:8])}
+}
+
+// get returns the secrets in a blob that was scanned.
+func (c *cache) get(key string) ([]hit, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.blobs == nil {
+		c.blobs = readBlobs(filepath.Join(c.dir, c.name+".blobs"))
+	}
+	hits, ok := c.blobs[key]
+	return hits, ok
+}
+
+// readBlobs reads lines of a key and JSON. Lines that a kill or a full disk left incomplete are not valid, and are skipped.
+func readBlobs(path string) map[string][]hit {
+	blobs := map[string][]hit{}
+	file, err := os.Open(path)
+	if err != nil {
+		return blobs
+	}
+	defer file.Close()
+	lines := bufio.NewReaderSize(file, 1<<20)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return blobs
+		}
+		key, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if !ok || len(key) < 40 || len(key) > 41 || strings.Trim(key[:40], "0123456789abcdef") != "" {
+			continue
+		}
+		if value == "-" {
+			blobs[key] = nil
+			continue
+		}
+		var hits []hit
+		if json.Unmarshal([]byte(value), &hits) == nil && len(hits) > 0 {
+			blobs[key] = hits
+		}
+	}
+}
+
+// put remembers the secrets in a blob.
+func (c *cache) put(key string, hits []hit) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.blobs[key]; ok {
+		return
+	}
+	c.blobs[key] = hits
+	value := []byte("-")
+	if len(hits) > 0 {
+		value, _ = json.Marshal(hits) //nolint:errcheck,errchkjson // strings and numbers
+	}
+	fmt.Fprintf(&c.added, "%s %s\n", key, value)
+}
+
+func (c *cache) load() {
+	if c.loaded {
+		return
+	}
+	c.loaded, c.tips = true, map[string]tipRows{}
+	data, err := os.ReadFile(filepath.Join(c.dir, c.name+".tips"))
+	if err != nil || json.Unmarshal(data, &c.tips) != nil || c.tips == nil {
+		c.tips = map[string]tipRows{}
+	}
+}
+
+// tipsOf returns the findings in the history of these tips of a session, if all of it was scanned.
+func (c *cache) tipsOf(name string, tips []string) ([]row, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	known, ok := c.tips[name]
+	return slices.Clone(known.Rows), ok && slices.Equal(known.Tips, tips)
+}
+
+// former returns the tips of a session when it was last scanned, and the findings.
+func (c *cache) former(name string) ([]string, []row) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	return c.tips[name].Tips, slices.Clone(c.tips[name].Rows)
+}
+
+func (c *cache) putTips(name string, tips []string, rows []row) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	c.tips[name], c.dirty = tipRows{slices.Clone(tips), slices.Clone(rows)}, true
+}
+
+// save writes the changes. Blobs are written before the tips that rest on them.
+func (c *cache) save() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.added.Len() == 0 && !c.dirty {
+		return nil
+	}
+	if err := atomicfile.MkdirAll(c.dir, 0o700); err != nil {
+		return err
+	}
+	c.removeOld()
+	if c.added.Len() > 0 {
+		file, err := os.OpenFile(filepath.Join(c.dir, c.name+".blobs"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(c.added.Bytes())
+		if err = errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+		c.added.Reset()
+	}
+	if !c.dirty {
+		return nil
+	}
+	data, err := json.Marshal(c.tips)
+	if err != nil {
+		return err
+	}
+	c.dirty = false
+	return atomicfile.Replace(filepath.Join(c.dir, c.name+".tips"), data)
+}
+
+// removeOld removes the files of rules that were not used for the longest time, if there are many versions.
+func (c *cache) removeOld() {
+	list, err := os.ReadDir(c.dir)
+	if err != nil {
+		return
+	}
+	var old []fs.FileInfo
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), ".blobs") && !strings.HasPrefix(e.Name(), c.name) {
+			old = append(old, info)
+		}
+	}
+	slices.SortFunc(old, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for _, info := range old[min(len(old), maxVersions-1):] {
+		path := filepath.Join(c.dir, info.Name())
+		os.Remove(path)
+		os.Remove(strings.TrimSuffix(path, ".blobs") + ".tips")
+	}
+}

@@ -1,0 +1,178 @@
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/version"
+)
+
+// A row is a secret in a commit. It contains nothing of the secret but its public prefix.
+type row struct {
+	Commit      string `json:"c"`
+	Workspace   bool   `json:"w,omitempty"`
+	Path        string `json:"p,omitempty"`
+	Blob        string `json:"b,omitempty"`
+	Rule        string `json:"r"`
+	Place       string `json:"a,omitempty"` // in the file: a member of a message
+	Line        int    `json:"l,omitempty"` // in the file, from 1
+	Masked      string `json:"m"`
+	Fingerprint string `json:"f"`
+}
+
+// skipped reports whether a file of a snapshot contains only ids, digests and numbers.
+func skipped(commit gitstore.StoredCommit, name string) bool {
+	base := path.Base(name)
+	if commit.Workspace {
+		return base == ".domarkx" // modes and owners
+	}
+	top, _, _ := strings.Cut(name, "/")
+	return top == "deleted" || base == "entries" || base == "header" && top != "attachments" && top != "includes" || name == "source/original" || name == "source/snapshot"
+}
+
+// messageOf returns the number of the message that a file of a snapshot belongs to, or -1.
+func messageOf(name string) int {
+	parts := strings.Split(name, "/")
+	if len(parts) != 5 || parts[0] != "conversation" || len(parts[4]) < 3 {
+		return -1
+	}
+	number := 0
+	for i, part := range []string{parts[1], parts[2], parts[3], parts[4][:2]} {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return -1
+		}
+		number = number*[]int{1, 32, 32, 16}[i] + n
+	}
+	return number
+}
+
+// describe returns a row as it is shown to the user, and the place in it that does not depend on the snapshot.
+func (m *Manager) describe(session string, r row) (Finding, string) {
+	f := Finding{Session: session, Message: -1, Rule: r.Rule, Masked: r.Masked, Fingerprint: r.Fingerprint, Commit: r.Commit, Workspace: r.Workspace, Path: r.Path, Blob: r.Blob}
+	top, rest, _ := strings.Cut(r.Path, "/")
+	if !r.Workspace {
+		f.Message = messageOf(r.Path)
+	}
+	switch {
+	case r.Path == "" && r.Workspace:
+		f.Where = "description of the version"
+	case r.Path == "":
+		f.Where = "description of the snapshot"
+	case r.Workspace:
+		f.Where = filePath(r.Path)
+		return f, f.Where
+	case f.Message >= 0:
+		f.Where = cmp.Or(r.Place, "text")
+	case top == "snapshot.json":
+		f.Where = cmp.Or(r.Place, "front matter")
+	case top == "preamble.md" || top == "headers":
+		f.Where = "front matter"
+	case top == "includes":
+		f.Where = "included " + unescaped(rest)
+	case top == "source":
+		f.Where = "original"
+	case top == "attachments":
+		f.Where = fmt.Sprintf("attachment %.12s", strings.ReplaceAll(rest, "/", ""))
+	default:
+		f.Where = r.Path
+	}
+	return f, f.Where
+}
+
+// since adds to a finding where it is if the newest snapshot does not have it, and the line in a file.
+func (m *Manager) since(ctx context.Context, tip string, f *Finding) error {
+	if f.Workspace {
+		f.Where += fmt.Sprintf(" in workspace version %.12s", f.Commit)
+		return nil
+	}
+	if f.Commit == tip {
+		return nil
+	}
+	if f.Path != "" {
+		present, err := m.store.HasFile(ctx, tip, f.Path, f.Blob)
+		if err != nil || present {
+			return err
+		}
+	}
+	f.Where += fmt.Sprintf(" in snapshot %.12s", f.Commit)
+	return nil
+}
+
+// filePath returns the path of a file of a version, with the names that it has in the resource.
+func filePath(name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		parts[i] = version.FileName(part)
+	}
+	return strings.Join(parts, "/")
+}
+
+func unescaped(name string) string {
+	return regexp.MustCompile(`%[0-9A-F]{2}`).ReplaceAllStringFunc(name, func(s string) string {
+		n, _ := strconv.ParseUint(s[1:], 16, 8) //nolint:errcheck // two digits
+		return string(rune(n))
+	})
+}
+
+// placeIn returns the member of a message or header in which an offset is: the kind of a block, or the path of the member.
+func placeIn(data []byte, offset int) string {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	type level struct {
+		name  string
+		index int
+		array bool
+		key   bool
+		kind  string // of a block
+	}
+	var stack []level
+	for decoder.InputOffset() <= int64(offset) {
+		token, err := decoder.Token()
+		if err != nil {
+			return ""
+		}
+		if delim, ok := token.(json.Delim); ok && (delim == '}' || delim == ']') {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		if n := len(stack); n > 0 {
+			top := &stack[n-1]
+			switch name, ok := token.(string); {
+			case top.array:
+				top.index++
+			case top.key && ok:
+				top.name, top.key = name, false
+				continue
+			default:
+				top.key = true
+				if ok && (top.name == "type" || top.name == "language") {
+					top.kind = name
+				}
+			}
+		}
+		if delim, ok := token.(json.Delim); ok {
+			stack = append(stack, level{array: delim == '[', key: delim == '{', index: -1})
+		}
+	}
+	if len(stack) >= 3 && stack[0].name == "content" && stack[1].array {
+		if kind := stack[2].kind; kind != "" && kind != "code" {
+			return kind
+		}
+		return "text"
+	}
+	var names []string
+	for _, l := range stack[:min(len(stack), 4)] {
+		if !l.array && l.name != "" {
+			names = append(names, l.name)
+		}
+	}
+	return strings.Join(names, ".")
+}

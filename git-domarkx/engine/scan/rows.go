@@ -1,0 +1,190 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// A hit is a secret in a blob.
+type hit struct {
+	Rule        string `json:"r"`
+	Place       string `json:"a,omitempty"`
+	Line        int    `json:"l,omitempty"`
+	Masked      string `json:"m"`
+	Fingerprint string `json:"f"`
+}
+
+// rows returns the secrets in the commits that are in the history of tips and not in that of known ones.
+func (m *Manager) rows(ctx context.Context, tips, known []string, progress func(done, total int)) ([]row, error) {
+	var commits []gitstore.StoredCommit
+	files := 0
+	err := m.store.NewFiles(ctx, tips, known, func(c gitstore.StoredCommit) error {
+		commits = append(commits, c)
+		files += len(c.Files)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	results, errs := make([][]row, len(commits)), make([]error, len(commits))
+	var next, done atomic.Int64
+	var reporting sync.Mutex
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(commits)); i = next.Add(1) - 1 {
+				if results[i], errs[i] = m.commit(ctx, commits[i]); errs[i] != nil {
+					next.Add(int64(len(commits))) // the others stop
+				}
+				if n := done.Add(int64(len(commits[i].Files))); progress != nil {
+					reporting.Lock()
+					progress(int(n), files)
+					reporting.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	var rows []row
+	for _, r := range results {
+		rows = append(rows, r...)
+	}
+	return rows, nil
+}
+
+// commit returns the secrets in a commit: in its message, in the names of its files and in those that it introduces.
+func (m *Manager) commit(ctx context.Context, c gitstore.StoredCommit) ([]row, error) {
+	var rows []row
+	add := func(path, blob string, hits []hit) {
+		for _, h := range hits {
+			rows = append(rows, row{Commit: c.ID, Workspace: c.Workspace, Path: path, Blob: blob, Rule: h.Rule, Place: h.Place, Line: h.Line, Masked: h.Masked, Fingerprint: h.Fingerprint})
+		}
+	}
+	hits, ok := m.cache.get(c.ID)
+	if !ok {
+		for _, f := range m.scanner.Text(append([]byte(c.People+"\n"), description(c.Message)...)) {
+			hits = append(hits, hit{Rule: f.Rule, Masked: f.Masked, Fingerprint: f.Fingerprint})
+		}
+		m.cache.put(c.ID, hits)
+	}
+	add("", "", hits)
+	for _, f := range c.Files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if c.Workspace {
+			for _, found := range m.scanner.Text([]byte(filePath(f.Path))) {
+				add(f.Path, f.Blob.ID, []hit{{Rule: found.Rule, Place: "name", Masked: found.Masked, Fingerprint: found.Fingerprint}})
+			}
+		}
+		if skipped(c, f.Path) {
+			continue
+		}
+		hits, err := m.file(ctx, c, f)
+		if err != nil {
+			return nil, fmt.Errorf("scan %s in commit %.12s: %w", f.Path, c.ID, err)
+		}
+		add(f.Path, f.Blob.ID, hits)
+	}
+	return rows, nil
+}
+
+// description returns the message of a commit without the ids in it.
+func description(message []byte) []byte {
+	var kept [][]byte
+	for line := range bytes.Lines(message) {
+		if !bytes.HasPrefix(line, []byte("Domarkx-Call: ")) {
+			kept = append(kept, line)
+		}
+	}
+	return bytes.Join(kept, nil)
+}
+
+// file returns the secrets in a file, from the cache if it was scanned before.
+func (m *Manager) file(ctx context.Context, c gitstore.StoredCommit, f gitstore.StoredFile) ([]hit, error) {
+	key := f.Blob.ID
+	name := ""
+	if c.Workspace {
+		if name = filePath(f.Path); m.scanner.Installed(name) {
+			key += "i"
+		}
+	}
+	if hits, ok := m.cache.get(key); ok {
+		return hits, nil
+	}
+	content, size, err := m.store.Open(ctx, f.Blob)
+	if err != nil {
+		return nil, err
+	}
+	defer content.Close()
+	message := !c.Workspace && (messageOf(f.Path) >= 0 || f.Path == "snapshot.json") && strings.HasSuffix(f.Path, ".json")
+	hits, err := scanContent(m.scanner, name, content, size, message)
+	if err == nil {
+		m.cache.put(key, hits)
+	}
+	return hits, err
+}
+
+const (
+	partSize = 8 << 20   // content that is scanned at once
+	overlap  = 128 << 10 // of parts, for secrets of several lines
+)
+
+// scanContent returns the secrets in content, in parts if it is large.
+func scanContent(scanner *secrets.Scanner, name string, content io.Reader, size int64, message bool) ([]hit, error) {
+	var hits []hit
+	buffer := make([]byte, 0, min(size+1, partSize)+bytes.MinRead)
+	line, last := 1, map[string]bool{}
+	for {
+		n, err := io.ReadFull(content, buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		end := err == io.EOF || err == io.ErrUnexpectedEOF
+		if err != nil && !end {
+			return nil, err
+		}
+		data := buffer
+		if !end {
+			if i := bytes.LastIndexByte(data, '\n'); i > overlap {
+				data = data[:i+1]
+			}
+		}
+		seen := map[string]bool{}
+		at, number := 0, line
+		for _, f := range scanner.File(name, data) {
+			number += bytes.Count(data[at:f.Start], []byte("\n"))
+			at = f.Start
+			h := hit{Rule: f.Rule, Line: number, Masked: f.Masked, Fingerprint: f.Fingerprint}
+			key := fmt.Sprint(h.Line, h.Fingerprint)
+			if seen[key] = true; last[key] {
+				continue // in the overlap
+			}
+			if message {
+				h.Place, h.Line = placeIn(data, f.Start), 0
+			}
+			hits = append(hits, h)
+		}
+		if end {
+			return hits, nil
+		}
+		next := len(data) - overlap
+		if i := bytes.IndexByte(data[next:], '\n'); i >= 0 {
+			next += i + 1
+		}
+		line += bytes.Count(data[:next], []byte("\n"))
+		buffer = buffer[:copy(buffer, buffer[next:])]
+		last = seen
+	}
+}
