@@ -99,7 +99,7 @@ func (inv *invocation) printSecrets(found []scan.Finding) {
 			fmt.Fprintf(inv.err, "and %d more\n", len(found)-i)
 			break
 		}
-		fmt.Fprintf(inv.err, "%s: %s in %s: %s (%s)\n", visibleLine(messageName(f)), f.Rule, visibleLine(f.Where), visibleLine(f.Masked), f.Fingerprint)
+		fmt.Fprintf(inv.err, "%s: %s in %s: %s (%s)\n", visibleLine(secretPlace(f)), f.Rule, visibleLine(f.Where), visibleLine(f.Masked), f.Fingerprint)
 	}
 	if len(found) > 0 {
 		inv.notice("Sessions with secrets were not sent. Change the secrets that others may have seen. If a finding is harmless: git domarkx scan --allow FINGERPRINT; to send all: --allow-secrets.")

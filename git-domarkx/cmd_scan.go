@@ -82,7 +82,7 @@ func (c *scanCmd) Run(inv *invocation) error {
 	}
 	rows := make([]secretRow, len(found))
 	for i, f := range found {
-		rows[i] = secretRow{Message: messageName(f), Rule: f.Rule, Where: f.Where, Masked: f.Masked, Fingerprint: f.Fingerprint, Commit: f.Commit}
+		rows[i] = secretRow{Message: secretPlace(f), Rule: f.Rule, Where: f.Where, Masked: f.Masked, Fingerprint: f.Fingerprint, Commit: f.Commit}
 	}
 	if err := printResults(inv, c.JSON, rows); err != nil {
 		return err
@@ -158,8 +158,8 @@ func withOtherWorkspaces(inv *invocation, opened managers, names []string, carri
 	return names, nil
 }
 
-// messageName returns NAME#K, or NAME for a finding that is in no message.
-func messageName(f scan.Finding) string {
+// secretPlace returns NAME#K, or NAME for a finding that is in no message.
+func secretPlace(f scan.Finding) string {
 	if f.Message < 0 {
 		return f.Session
 	}
