@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"reflect"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
@@ -47,13 +46,9 @@ type (
 		Content  domarkx.Value `json:"content" doc:"its content blocks"`
 	}
 	chatUsage struct {
-		Type       string `json:"type" doc:"usage"`
-		Model      string `json:"model" doc:"the model as the provider reports it"`
-		Input      int64  `json:"input" doc:"tokens of the request that were not cached"`
-		CacheRead  int64  `json:"cache_read" doc:"tokens of the request that were read from the provider's cache"`
-		CacheWrite int64  `json:"cache_write" doc:"tokens of the request that were written to it"`
-		Output     int64  `json:"output" doc:"tokens of the answer, with reasoning"`
-		Reasoning  int64  `json:"reasoning" doc:"tokens of reasoning"`
+		Type  string `json:"type" doc:"usage"`
+		Model string `json:"model" doc:"the model as the provider reports it"`
+		usageRow
 	}
 	chatError struct {
 		Type  string `json:"type" doc:"error"`
@@ -63,12 +58,6 @@ type (
 
 func (chatCmd) row() any {
 	return rowAlternatives{chatText{}, chatCall{}, chatResult{}, chatMessage{}, chatUsage{}, chatError{}}
-}
-
-// jsonLine prints a value as JSON on a line.
-func (inv *invocation) jsonLine(v any) error {
-	_, err := inv.out.Write(append(escapeControls([]byte(jsonValue(reflect.ValueOf(v)).JSON())), '\n'))
-	return err
 }
 
 // eventObject returns the object for an event, or nil if it has none.
@@ -94,7 +83,7 @@ func eventObject(e chat.Event) any {
 		}
 		return m
 	case chat.UsageEvent:
-		return chatUsage{"usage", e.Model, e.Input, e.CacheRead, e.CacheWrite, e.Output, e.Usage.Reasoning}
+		return chatUsage{"usage", e.Model, usageRow(e.Usage)}
 	}
 	return nil
 }

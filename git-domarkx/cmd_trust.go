@@ -50,7 +50,8 @@ other content is not trusted, and one of another name with the same content is. 
 change yourself in a session that you trust ("append", "edit", "exec", a save in the
 mount) stays trusted; what an import, a fetch or a pull brings is not.
 
-The tools of an MCP server are trusted with the session when the server first lists them.
+The tools of an MCP server are part of that from when the server first lists them. Its
+first list is trusted unseen: a server must run to list its tools, and trust starts nothing.
 When it lists others later, none is called until you trust the session again, which shows
 them.
 

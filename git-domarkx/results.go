@@ -71,13 +71,21 @@ func printResults[T any](inv *invocation, asJSON bool, rows []T) error {
 // printResult prints one row as a line or as a JSON object.
 func printResult[T any](inv *invocation, asJSON bool, row T) error {
 	if asJSON {
-		data := jsonValue(reflect.ValueOf(row)).AppendJSON(nil, "", "  ")
-		_, err := inv.out.Write(append(escapeControls(data), '\n'))
-		return err
+		return inv.writeJSON(jsonValue(reflect.ValueOf(row)).AppendJSON(nil, "", "  "))
 	}
 	t := newTable()
 	t.add(cells(reflect.ValueOf(row), columnsOf(reflect.TypeFor[T]()))...)
 	return t.write(inv)
+}
+
+// jsonLine prints a row as JSON on a line, for commands whose output is a stream of them.
+func (inv *invocation) jsonLine(row any) error {
+	return inv.writeJSON([]byte(jsonValue(reflect.ValueOf(row)).JSON()))
+}
+
+func (inv *invocation) writeJSON(data []byte) error {
+	_, err := inv.out.Write(append(escapeControls(data), '\n'))
+	return err
 }
 
 // A resultWriter prints rows one by one, for commands that produce them slowly or in

@@ -19,7 +19,8 @@ type providersKey struct{}
 
 // scriptProvider implements "provider [NAME] FILE", which starts a strict provider of models that
 // gives the replies in a JSON file, and defines the model NAME, "m" unless given, as the default
-// of the user. The file's name says which provider it is, up to the first dot.
+// of the user. The file's name says which provider it is, up to the first dot. It sets PROVIDER_URL,
+// and GEMINI_URL for Gemini's wire of the same server.
 // "provider requests|refused|items [NAME]" prints, a line each, the bodies of the requests so far,
 // why requests were refused, or the items of the answers.
 func scriptProvider(ts *testscript.TestScript, neg bool, args []string) {
@@ -64,7 +65,8 @@ func scriptProvider(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(config, append(old, text...), 0o600))
 	ts.Setenv("GIT_CONFIG_GLOBAL", config)
 	ts.Setenv("TEST_KEY", providertest.Key)
-	ts.Setenv("PROVIDER_URL", url)
+	ts.Setenv("PROVIDER_URL", server.Base())
+	ts.Setenv("GEMINI_URL", server.Gemini())
 }
 
 func printProvider(ts *testscript.TestScript, what string, s *providertest.Server) {

@@ -38,7 +38,6 @@ func TestScript(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			env.Values[modelServer{}] = &modelServer{}
 			env.Values[providersKey{}] = map[string]*providertest.Server{}
 			env.Vars = append(env.Vars, "EXAMPLES="+examples,
 				"PATH="+bin+":"+os.Getenv("PATH"),
@@ -52,7 +51,6 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"git":      scriptGit,
-			"model":    scriptModel,
 			"exits":    scriptExits,
 			"sh":       scriptShell,
 			"let":      scriptLet,
@@ -66,8 +64,6 @@ func TestScript(t *testing.T) {
 			"jsonsame": scriptJSONSame,
 			"field":    scriptField,
 			"lines":    scriptLines,
-
-			"model-requests": scriptModelRequests,
 		},
 	})
 }

@@ -155,6 +155,12 @@ func (t *turn) stream(ctx context.Context, r provider.Request) (provider.Answer,
 
 // keep stores an answer. If it broke off, the text so far is stored and marked, without calls.
 func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, failed error) error {
+	if a.Raw != nil && failed == nil {
+		// The stream can cut a character in two; the items have it whole.
+		if parts, err := t.request.Model.Wire.Parts(a.Raw.Items); err == nil {
+			a.Parts = parts
+		}
+	}
 	blocks := t.content(a.Parts, failed == nil)
 	if failed != nil && len(blocks) == 0 {
 		return nil
@@ -178,9 +184,11 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 		meta = meta.With(metaInterrupted, domarkx.BoolValue(true))
 	}
 	if a.Raw != nil && failed == nil && len(a.Raw.Items) <= maxItems {
-		record := encodeItems(*a.Raw, contentDigest(blocks))
-		reply.Extra = [][]byte{record}
-		meta = meta.With(metaItems, domarkx.StringValue(digestOf(record)))
+		if digest := contentDigest(blocks); t.says(*a.Raw, digest) { // as rawOf will ask
+			record := encodeItems(*a.Raw, digest)
+			reply.Extra = [][]byte{record}
+			meta = meta.With(metaItems, domarkx.StringValue(digestOf(record)))
+		}
 	}
 	reply.Message.Metadata = &meta
 	info, err := t.Answer(ctx, reply)

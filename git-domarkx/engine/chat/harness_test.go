@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -219,9 +220,20 @@ type model struct {
 	origin   provider.Origin
 	script   []reply
 	requests []provider.Request
+	answers  []provider.Answer
 }
 
 func (m *model) Origin() provider.Origin { return m.origin }
+
+// Parts returns those of the answer that had these items.
+func (m *model) Parts(items [][]byte) ([]provider.Part, error) {
+	for _, a := range m.answers {
+		if a.Raw != nil && slices.EqualFunc(a.Raw.Items, items, bytes.Equal) {
+			return a.Parts, nil
+		}
+	}
+	return nil, fmt.Errorf("items of no answer: %q", items)
+}
 
 func (m *model) Stream(ctx context.Context, r provider.Request, emit func(provider.Event)) (provider.Answer, error) {
 	m.requests = append(m.requests, r)
@@ -229,6 +241,7 @@ func (m *model) Stream(ctx context.Context, r provider.Request, emit func(provid
 		return provider.Answer{}, &provider.Error{Kind: provider.ErrServer, Message: "the script ended"}
 	}
 	next := m.script[0]
+	m.answers = append(m.answers, next.answer)
 	m.script = m.script[1:]
 	if next.before != nil {
 		next.before(ctx, r)

@@ -320,8 +320,9 @@ func resultPart(callID, block string) provider.Result {
 	return r
 }
 
-// rawOf returns the provider items of an answer, if they came from the model that is asked and
-// the answer was not edited.
+// rawOf returns the provider items of an answer, if they came from the model that is asked, the
+// answer was not edited, and they say what the message says: a session of somebody else could
+// say something else to the model than to its reader.
 func (t *turn) rawOf(ctx context.Context, k *known) (*provider.Raw, error) {
 	if k.items == "" || k.provider != t.origin.Provider {
 		return nil, nil
@@ -331,10 +332,16 @@ func (t *turn) rawOf(ctx context.Context, k *known) (*provider.Raw, error) {
 		return nil, err
 	}
 	raw, message, ok := decodeItems(data)
-	if !ok || raw.Origin != t.origin || message != k.digest {
+	if !ok || raw.Origin != t.origin || message != k.digest || !t.says(raw, k.digest) {
 		return nil, nil
 	}
 	return &raw, nil
+}
+
+// says reports whether provider items say what a message with a digest of its content says.
+func (t *turn) says(raw provider.Raw, digest string) bool {
+	parts, err := t.request.Model.Wire.Parts(raw.Items)
+	return err == nil && contentDigest(t.content(parts, true)) == digest
 }
 
 // Limits of the images of a request.

@@ -124,6 +124,35 @@ func Members(object []byte) ([]Member, error) {
 	return members, nil
 }
 
+// Fields returns the members of a JSON object by their names. It is an error if two members have names
+// that some decoder takes for the same.
+func Fields(object []byte) (map[string]json.RawMessage, error) {
+	members, err := Members(object)
+	if err != nil {
+		return nil, err
+	}
+	fields, folded := map[string]json.RawMessage{}, map[string]bool{}
+	for _, m := range members {
+		if fold := strings.ToLower(m.Name); folded[fold] {
+			return nil, &Error{Kind: ErrAnswer, Message: "the member " + m.Name + " is there twice"}
+		} else {
+			folded[fold] = true
+		}
+		fields[m.Name] = m.Value
+	}
+	return fields, nil
+}
+
+// Strings decodes members that are strings; null and missing ones are empty.
+func Strings(fields map[string]json.RawMessage, into map[string]*string) error {
+	for name, s := range into {
+		if v, ok := fields[name]; ok && json.Unmarshal(v, s) != nil {
+			return &Error{Kind: ErrAnswer, Message: "the member " + name + " is no string"}
+		}
+	}
+	return nil
+}
+
 // SetMember returns a JSON object in which a member has another value. All other bytes remain. A
 // member that is missing is added at the end.
 func SetMember(object []byte, name string, value []byte) ([]byte, error) {

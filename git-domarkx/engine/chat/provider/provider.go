@@ -17,6 +17,10 @@ type Wire interface {
 	// answer breaks off, Stream returns what came of it together with an error (see [Error]);
 	// such an answer has no raw items.
 	Stream(ctx context.Context, r Request, emit func(Event)) (Answer, error)
+	// Parts returns what the raw items of an answer say, which is what Stream returned with them.
+	// It is an error if they have anything else to say to the provider: items can come from
+	// somebody else's session.
+	Parts(items [][]byte) ([]Part, error)
 }
 
 // An Origin is where raw items come from.

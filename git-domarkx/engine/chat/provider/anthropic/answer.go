@@ -198,6 +198,9 @@ func (a *answer) end(index int64) error {
 	return nil
 }
 
+// invalidArguments is the member that has arguments that are not a JSON object.
+const invalidArguments = "invalid_arguments"
+
 // item returns the block as it is sent back: what it began with, completed by its deltas.
 func (b *block) item() ([]byte, error) {
 	item := b.start
@@ -223,7 +226,7 @@ func (b *block) item() ([]byte, error) {
 		case b.input.Len() > 0 && provider.IsObject(input):
 			err = set("input", []byte(input))
 		case b.input.Len() > 0: // what the model wrote is no JSON, and the wire has no other place for it
-			quoted, _ := json.Marshal(map[string]string{"invalid_arguments": input})
+			quoted, _ := json.Marshal(map[string]string{invalidArguments: input})
 			err = set("input", quoted)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -27,6 +28,7 @@ type Wire struct {
 	origin provider.Origin
 	key    provider.Key
 	client sdk.MessageService
+	known  atomic.Int32 // the thinkingForm that the model accepts, or a preferred one
 }
 
 // New returns a wire to a model. base is checked by [provider.CheckURL], with or without
@@ -55,9 +57,23 @@ func New(base *url.URL, model string, key provider.Key, timeout time.Duration) *
 // Origin implements [provider.Wire].
 func (w *Wire) Origin() provider.Origin { return w.origin }
 
-// Stream implements [provider.Wire].
+// Stream implements [provider.Wire]. A model that refuses a form of reasoning is asked again with an
+// older one; a refused request costs nothing.
 func (w *Wire) Stream(ctx context.Context, r provider.Request, emit func(provider.Event)) (provider.Answer, error) {
-	body, err := requestBody(w.origin, r)
+	for form := thinkingForm(w.known.Load()); ; form++ {
+		answer, err := w.stream(ctx, r, form, emit)
+		if r.Reasoning == "" || form == unset || !refusesThinking(err) {
+			return answer, err
+		}
+		if form+1 == unset {
+			emit(provider.Notice("the model does not accept the setting of its reasoning; asking again without it"))
+		}
+		w.known.Store(int32(form + 1))
+	}
+}
+
+func (w *Wire) stream(ctx context.Context, r provider.Request, form thinkingForm, emit func(provider.Event)) (provider.Answer, error) {
+	body, err := requestBody(w.origin, r, form)
 	if err != nil {
 		return provider.Answer{}, err
 	}

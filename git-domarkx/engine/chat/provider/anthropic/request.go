@@ -12,7 +12,7 @@ import (
 
 // requestBody returns the body of a request. The SDK encodes everything but the raw items, which
 // it would compact.
-func requestBody(o provider.Origin, r provider.Request) ([]byte, error) {
+func requestBody(o provider.Origin, r provider.Request, form thinkingForm) ([]byte, error) {
 	prepared := provider.Prepare(r, rules(o))
 	anchors := cacheAnchors(prepared)
 	messages := make([][]byte, len(prepared))
@@ -26,13 +26,7 @@ func requestBody(o provider.Origin, r provider.Request) ([]byte, error) {
 	if r.MaxTokens > 0 {
 		p.MaxTokens = int64(r.MaxTokens)
 	}
-	switch r.Reasoning {
-	case provider.ReasoningOff:
-		p.Thinking = sdk.ThinkingConfigParamUnion{OfDisabled: &sdk.ThinkingConfigDisabledParam{}}
-	case provider.ReasoningLow, provider.ReasoningMedium, provider.ReasoningHigh:
-		p.Thinking = sdk.ThinkingConfigParamUnion{OfAdaptive: &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}}
-		p.OutputConfig = sdk.OutputConfigParam{Effort: sdk.OutputConfigEffort(r.Reasoning)}
-	}
+	setThinking(&p, r, form, prepared)
 	for _, text := range r.System {
 		p.System = append(p.System, sdk.TextBlockParam{Text: text})
 	}

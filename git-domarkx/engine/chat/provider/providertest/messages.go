@@ -39,7 +39,11 @@ type messagesRequest struct {
 		Schema map[string]any  `json:"input_schema"`
 		Cache  json.RawMessage `json:"cache_control"`
 	} `json:"tools"`
-	Thinking struct{ Type string } `json:"thinking"`
+	Thinking struct {
+		Type   string
+		Budget int `json:"budget_tokens"`
+	} `json:"thinking"`
+	Config struct{ Effort string } `json:"output_config"`
 }
 
 type messagesBlock struct {
@@ -66,6 +70,9 @@ func (messages) check(s *Server, body []byte) string {
 	}
 	if r.Model == "" || r.MaxTokens <= 0 || len(r.Messages) == 0 {
 		return "model, max_tokens and messages: Field required"
+	}
+	if reason := checkThinking(r); reason != "" {
+		return reason
 	}
 	caches := 0
 	for _, b := range r.System {
@@ -149,6 +156,45 @@ func (messages) check(s *Server, body []byte) string {
 	}
 	if caches > 4 {
 		return fmt.Sprintf("A maximum of 4 blocks with cache_control may be provided. Found %d.", caches)
+	}
+	return ""
+}
+
+// checkThinking refuses what models refuse by their age: those whose name begins with "adaptive-"
+// know only the newer form, those with "budget-" only the older one, those with "plain-" none.
+func checkThinking(r messagesRequest) string {
+	age, _, _ := strings.Cut(r.Model, "-")
+	switch kind := r.Thinking.Type; {
+	case age == "plain" && kind != "":
+		return "thinking: this model does not support thinking"
+	case age == "budget" && kind == "adaptive":
+		return "adaptive thinking is not supported on this model"
+	case (age == "budget" || age == "plain") && r.Config.Effort != "":
+		return "This model does not support the effort parameter."
+	case age == "adaptive" && (kind == "enabled" || kind == "disabled"):
+		return `"thinking.type.` + kind + `" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort"`
+	case kind == "enabled" && r.Thinking.Budget < 1024:
+		return "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"
+	case kind == "enabled" && r.Thinking.Budget >= r.MaxTokens:
+		return "`max_tokens` must be greater than `thinking.budget_tokens`"
+	case kind == "enabled" && len(r.Messages) > 1:
+		return checkThinkingLoop(r)
+	case kind != "enabled" && r.Thinking.Budget != 0:
+		return "thinking." + kind + ".budget_tokens: Extra inputs are not permitted"
+	}
+	return ""
+}
+
+// checkThinkingLoop requires that an answer whose results come last begins with its reasoning.
+func checkThinkingLoop(r messagesRequest) string {
+	n := len(r.Messages)
+	var result, first messagesBlock
+	if len(r.Messages[n-1].Content) == 0 || len(r.Messages[n-2].Content) == 0 ||
+		json.Unmarshal(r.Messages[n-1].Content[0], &result) != nil || json.Unmarshal(r.Messages[n-2].Content[0], &first) != nil {
+		return ""
+	}
+	if result.Type == "tool_result" && first.Type != "thinking" && first.Type != "redacted_thinking" {
+		return fmt.Sprintf("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`", n-2, first.Type)
 	}
 	return ""
 }
