@@ -8,12 +8,14 @@ import (
 )
 
 type agentCmd struct {
-	List   agentListCmd   `cmd:"" help:"List the coding agents that have transcripts on this machine."`
-	Import agentImportCmd `cmd:"" help:"Import the transcripts of conversations in this repository."`
-	Resume agentResumeCmd `cmd:"" help:"Go on with a session in a coding agent."`
-	Watch  agentWatchCmd  `cmd:"" help:"Record the conversations in this repository as they happen."`
-	Hook   agentHookCmd   `cmd:"" help:"Notify the process that records; agents run it as a hook."`
-	Pause  agentPauseCmd  `cmd:"" help:"Stop recording until watch goes on."`
+	List      agentListCmd      `cmd:"" help:"List the coding agents that have transcripts on this machine."`
+	Import    agentImportCmd    `cmd:"" help:"Import the transcripts of conversations in this repository."`
+	Resume    agentResumeCmd    `cmd:"" help:"Go on with a session in a coding agent."`
+	Watch     agentWatchCmd     `cmd:"" help:"Record the conversations in this repository as they happen."`
+	Install   agentInstallCmd   `cmd:"" help:"Record agents from now on: add hooks to their settings."`
+	Uninstall agentUninstallCmd `cmd:"" help:"Remove the hooks, and record the agents no longer."`
+	Hook      agentHookCmd      `cmd:"" help:"Notify the process that records; agents run it as a hook."`
+	Pause     agentPauseCmd     `cmd:"" help:"Stop recording until watch goes on."`
 }
 
 func (agentCmd) Help() string {

@@ -11,7 +11,8 @@ func (doctorCmd) Help() string {
 Looks at what git-domarkx needs here: the version of Git, the formats of the repository,
 manual pages, FUSE, mounts that died, journals and locks that were left behind,
 configuration that does not fit, calls that were interrupted, and workspaces, containers
-and private servers that were left behind.
+and private servers that were left behind. It says for each coding agent whether it is recorded,
+since when, whether its hooks are active, and what to do if not.
 
 ## Output
 
@@ -29,7 +30,7 @@ func (doctorCmd) ExitOne() string { return "There is a finding of severity error
 func (c *doctorCmd) Run(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
 	d := doctor{inv: inv}
-	for _, check := range []func(){d.git, d.manual, d.fuse, d.mounts, d.state, d.config, d.refspecs, d.workspaces} {
+	for _, check := range []func(){d.git, d.manual, d.fuse, d.mounts, d.state, d.config, d.refspecs, d.workspaces, d.agents} {
 		check()
 		if err := inv.ctx.Err(); err != nil {
 			return err

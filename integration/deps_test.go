@@ -35,6 +35,7 @@ var arrows = []arrow{
 	{"git-domarkx/agents", []string{".", "format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
 	{"git-domarkx/transcripts", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb"}, "where agents keep their files has nothing to do with Git"},
 	{"git-domarkx/recording", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
+	{"git-domarkx/hooks", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/transcripts", "gitstore/atomicfile"}, "settings of agents have nothing to do with Git"},
 	{"git-domarkx/engine", []string{".", "format", "gitstore", "plugins/.", "plugins/dirversion", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
 }
 
@@ -56,7 +57,7 @@ var owners = []struct {
 	{"github.com/anthropics/anthropic-sdk-go", []string{"git-domarkx/engine/chat/provider"}},
 	{"github.com/openai/openai-go", []string{"git-domarkx/engine/chat/provider"}},
 	{"github.com/fsnotify/fsnotify", []string{"git-domarkx/recording"}},
-	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/engine/secrets", "git-domarkx/agents"}},
+	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/engine/secrets", "git-domarkx/agents", "git-domarkx/hooks"}},
 }
 
 type goPackage struct {

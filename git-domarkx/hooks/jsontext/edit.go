@@ -307,3 +307,8 @@ func quote(s string) string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// Replace replaces a value of the text as it is now.
+func (e *Edit) Replace(v *Value, value Item) error {
+	return e.splice(v.Start, v.End, e.render(value, e.indentAt(v.Start)))
+}

@@ -1,0 +1,323 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/domarkx/domarkx/git-domarkx/hooks"
+	"github.com/domarkx/domarkx/git-domarkx/recording"
+)
+
+type agentInstallCmd struct {
+	jsonOption
+	DryRun bool        `name:"dry-run" help:"Print what would be changed, as a diff, and change nothing."`
+	Scope  hooks.Scope `enum:",local,user,project" default:"" placeholder:"SCOPE" help:"For whom: local (you, in this repository), user (you) or project (all who have the repository); by default the first that the agent has."`
+	MCP    bool        `name:"mcp" help:"Also register git domarkx mcp, with which the agent can search and read sessions."`
+	Agents []string    `arg:"" name:"AGENT" help:"The agents to record."`
+}
+
+func (agentInstallCmd) Help() string {
+	return `
+Records these agents in this repository from now on: adds hooks to their settings, which
+notify the process that records when something happens and start it where it does not run, and
+starts it now.
+
+Settings are edited as text: comments, order, indentation and all other entries stay. A file
+that cannot be read as an object is refused with the position. Installing again changes
+nothing. git domarkx agent uninstall gives a file that nobody else changed its bytes back.
+
+| agent | scopes | files |
+|---|---|---|
+| claude-code | local, user, project | .claude/settings.local.json in each work tree; ~/.claude/settings.json; .claude/settings.json |
+| codex | user, project | ~/.codex/hooks.json; .codex/hooks.json |
+| copilot | user, project | ~/.copilot/hooks/domarkx.json; .github/hooks/domarkx.json |
+| cursor | user, project | ~/.cursor/hooks.json; .cursor/hooks.json |
+| gemini | user, project | ~/.gemini/settings.json; .gemini/settings.json |
+| qwen | user, project | ~/.qwen/settings.json; .qwen/settings.json |
+| opencode, pi | none | they need no hooks |
+
+A hook of the scope user runs in all repositories, and does nothing where its agent is not
+recorded. Codex runs hooks only after you reviewed them in Codex itself; until then, its
+conversations are recorded all the same. git domarkx doctor says whether hooks are active.
+
+## Output
+
+    AGENT  FILE  CHANGE
+
+One line for each settings file; CHANGE is changed or unchanged.
+
+## Examples
+
+    git domarkx agent install claude-code codex
+    git domarkx agent install --dry-run --mcp claude-code
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (agentInstallCmd) ExitOne() string {
+	return "The settings of an agent could not be changed; those of the others were."
+}
+
+func (agentInstallCmd) row() any { return []settingsRow{} }
+
+type settingsRow struct {
+	Agent  string `json:"agent" head:"AGENT" doc:"the name of the agent"`
+	File   string `json:"file" head:"FILE" doc:"the settings file; - if the agent needs none"`
+	Change string `json:"change" head:"CHANGE" doc:"changed, or unchanged"`
+}
+
+// Run installs the hooks.
+func (c *agentInstallCmd) Run(inv *invocation) error {
+	chosen, err := hookedAgents(c.Agents)
+	if err != nil {
+		return err
+	}
+	for _, a := range chosen {
+		if _, err := a.ScopeOf(c.Scope); err != nil {
+			return usagef("%s", err)
+		}
+	}
+	place, dir, err := inv.settingsPlace()
+	if err != nil {
+		return err
+	}
+	request := hooks.Request{Scope: c.Scope, MCP: c.MCP, Place: place}
+	var rows []settingsRow
+	var bad []error
+	var installed []hooks.Agent
+	for _, a := range chosen {
+		more, err := inv.changeSettings(a, dir, c.DryRun, func(r *hooks.Record) ([]hooks.Change, error) { return a.Install(request, r) }, (*hooks.Record).Apply)
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		rows, installed = append(rows, more...), append(installed, a)
+	}
+	if c.DryRun {
+		return badInput(inv, bad)
+	}
+	if len(installed) > 0 {
+		err = recording.ChangeSettings(inv.ctx, dir, func(s *recording.Settings) {
+			for _, a := range installed {
+				if _, ok := s.Agents[a.Name]; !ok {
+					s.Agents[a.Name] = time.Now().UTC().Truncate(time.Second)
+				}
+			}
+			s.Paused = time.Time{}
+		})
+		if err == nil {
+			err = inv.startWatcher(dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := printResults(inv, c.JSON, rows); err != nil {
+		return err
+	}
+	for _, a := range installed {
+		if a.Review != "" && !a.Reviewed(place) {
+			inv.say("%s", a.Review)
+		}
+		if c.MCP && !a.CanMCP() {
+			inv.say("%s has no MCP servers", a.Name)
+		}
+	}
+	return badInput(inv, bad)
+}
+
+type agentUninstallCmd struct {
+	jsonOption
+	DryRun bool     `name:"dry-run" help:"Print what would be changed, as a diff, and change nothing."`
+	Agents []string `arg:"" name:"AGENT" help:"The agents whose hooks to remove."`
+}
+
+func (agentUninstallCmd) Help() string {
+	return `
+Removes what git domarkx agent install added to the settings of these agents, hooks and the MCP
+server, in all scopes, and records them no longer in this repository. A settings file that nobody
+changed since gets its former bytes back; one that was created is removed. In other files only
+these entries go. Hooks of the scope user are then missing in other repositories too, where the
+process that records goes on without them.
+
+What was recorded stays.
+
+## Output
+
+    AGENT  FILE  CHANGE
+
+One line for each settings file; CHANGE is changed or unchanged.
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (agentUninstallCmd) ExitOne() string {
+	return "The settings of an agent could not be changed; those of the others were."
+}
+
+func (agentUninstallCmd) row() any { return []settingsRow{} }
+
+// Run removes the hooks.
+func (c *agentUninstallCmd) Run(inv *invocation) error {
+	chosen, err := hookedAgents(c.Agents)
+	if err != nil {
+		return err
+	}
+	place, dir, err := inv.settingsPlace()
+	if err != nil {
+		return err
+	}
+	var rows []settingsRow
+	var bad []error
+	for _, a := range chosen {
+		more, err := inv.changeSettings(a, dir, c.DryRun, func(r *hooks.Record) ([]hooks.Change, error) { return a.Uninstall(place, r) }, (*hooks.Record).Undo)
+		if err != nil {
+			bad = append(bad, err)
+		}
+		rows = append(rows, more...)
+	}
+	if c.DryRun {
+		return badInput(inv, bad)
+	}
+	settings, err := recording.ReadSettings(dir)
+	if err == nil && len(settings.Agents) > 0 {
+		err = recording.ChangeSettings(inv.ctx, dir, func(s *recording.Settings) {
+			for _, a := range chosen {
+				delete(s.Agents, a.Name)
+			}
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if !settings.All.IsZero() && settings.Paused.IsZero() {
+		inv.say("all agents are still recorded, because of git domarkx agent watch; git domarkx agent pause ends that")
+	}
+	if err := printResults(inv, c.JSON, rows); err != nil {
+		return err
+	}
+	return badInput(inv, bad)
+}
+
+// hookedAgents returns the agents with these names.
+func hookedAgents(names []string) ([]hooks.Agent, error) {
+	known := hooks.Agents()
+	var chosen []hooks.Agent
+	for _, name := range names {
+		i := slices.IndexFunc(known, func(a hooks.Agent) bool { return a.Name == name })
+		if i < 0 {
+			var all []string
+			for _, a := range known {
+				all = append(all, a.Name)
+			}
+			return nil, usagef("%q is not an agent that can be recorded; expected %s", name, strings.Join(all, ", "))
+		}
+		chosen = append(chosen, known[i])
+	}
+	return chosen, nil
+}
+
+// settingsPlace returns where the agents of this repository work, and the directory of recording.
+func (inv *invocation) settingsPlace() (hooks.Place, string, error) {
+	git, err := inv.git()
+	if err != nil {
+		return hooks.Place{}, "", err
+	}
+	trees, err := git.WorkTrees(inv.ctx)
+	if err != nil {
+		return hooks.Place{}, "", err
+	}
+	trees = slices.DeleteFunc(trees, func(tree string) bool { return !isDirectory(tree) })
+	program, err := stableProgram()
+	return hooks.Place{Environ: inv.getenv, Trees: trees, Program: program}, recording.Dir(git.CommonDir), err
+}
+
+// stableProgram returns the path of this program: that in PATH if it is the same file, because it
+// stays when the program is updated.
+func stableProgram() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	found, err := exec.LookPath("git-domarkx")
+	if err != nil || !filepath.IsAbs(found) {
+		return self, nil
+	}
+	a, errA := os.Stat(self)
+	b, errB := os.Stat(found)
+	if errA == nil && errB == nil && os.SameFile(a, b) {
+		return found, nil
+	}
+	return self, nil
+}
+
+// changeSettings makes changes to the settings of an agent, or prints them as a diff. If another
+// program changes a file at the same time, it begins again.
+func (inv *invocation) changeSettings(a hooks.Agent, dir string, dryRun bool, plan func(*hooks.Record) ([]hooks.Change, error), apply func(*hooks.Record, hooks.Change) error) ([]settingsRow, error) {
+	const tries = 5
+	var changed []string
+	for try := 1; ; try++ {
+		record, err := hooks.OpenRecord(dir)
+		if err != nil {
+			return nil, err
+		}
+		changes, err := plan(record)
+		if err != nil {
+			return nil, err
+		}
+		if dryRun {
+			return nil, inv.printChanges(changes)
+		}
+		for _, c := range changes {
+			if err = apply(record, c); err != nil {
+				break
+			}
+			if c.Changes() {
+				changed = append(changed, c.File.Path)
+			}
+		}
+		if errors.Is(err, hooks.ErrChanged) && try < tries {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return settingsRows(a, changes, changed), nil
+	}
+}
+
+// settingsRows returns the rows of an agent's settings files.
+func settingsRows(a hooks.Agent, changes []hooks.Change, changed []string) []settingsRow {
+	var rows []settingsRow
+	for _, c := range changes {
+		row := settingsRow{a.Name, c.File.Path, "unchanged"}
+		if slices.Contains(changed, c.File.Path) {
+			row.Change = "changed"
+		} else if c.File.Missing {
+			continue
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		rows = append(rows, settingsRow{a.Name, "-", "unchanged"})
+	}
+	return rows
+}
+
+// printChanges prints changes of settings as a diff.
+func (inv *invocation) printChanges(changes []hooks.Change) error {
+	for _, c := range changes {
+		if err := writeDiff(inv, diff.Diff(c.File.Path, c.File.Data, c.File.Path, c.After)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

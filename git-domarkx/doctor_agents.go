@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/hooks"
+	"github.com/domarkx/domarkx/git-domarkx/recording"
+)
+
+// agents says for each agent on this machine whether it is recorded, and what to do if not.
+func (d *doctor) agents() {
+	place, dir, err := d.inv.settingsPlace()
+	if err != nil {
+		return // no repository
+	}
+	settings, err := recording.ReadSettings(dir)
+	if err != nil {
+		d.find(severityError, err.Error(), dir, "delete the file, then run git domarkx agent install or watch again")
+		return
+	}
+	known, err := agentsNamed(nil)
+	if err != nil {
+		return
+	}
+	seen := recording.ReadSeen(dir)
+	for _, a := range known {
+		chosen, err := hookedAgents([]string{a.Name})
+		if err != nil {
+			continue
+		}
+		scopes := chosen[0].Installed(place)
+		since, recorded := settings.Since(a.Name)
+		home := a.Dir(d.inv.getenv)
+		switch _, err := os.Stat(home); {
+		case !recorded && len(scopes) > 0:
+			d.find(severityInfo, a.Name+" is not recorded here, though its hooks are installed", home, "git domarkx agent install "+a.Name)
+		case !recorded && err == nil:
+			d.find(severityInfo, a.Name+" is not recorded here", home, "git domarkx agent install "+a.Name)
+		case recorded:
+			d.recordedAgent(chosen[0], home, since, len(scopes) > 0, chosen[0].Reviewed(place), seen.Hooks[a.Name])
+		}
+	}
+	_, running := recording.Running(dir)
+	switch {
+	case !settings.Paused.IsZero():
+		d.find(severityWarning, "recording is paused since "+settings.Paused.Format(time.RFC3339), dir, "git domarkx agent watch")
+	case settings.Enabled() && !running:
+		d.find(severityWarning, "agents are to be recorded, and no process does it; hooks start it", recording.LogPath(dir), "git domarkx agent watch")
+	}
+}
+
+// recordedAgent reports on an agent that is recorded: since when, and whether its hooks are active.
+func (d *doctor) recordedAgent(a hooks.Agent, home string, since time.Time, installed, reviewed bool, heard time.Time) {
+	what := fmt.Sprintf("%s is recorded since %s", a.Name, since.Format(time.RFC3339))
+	switch {
+	case len(a.Scopes) == 0:
+		d.find(severityInfo, what+"; it needs no hooks", home, "")
+	case !installed:
+		d.find(severityInfo, what+", without hooks", home, "git domarkx agent install "+a.Name)
+	case !reviewed:
+		d.find(severityWarning, what+"; its hooks wait for your review", home, a.Review)
+	case heard.IsZero():
+		d.find(severityInfo, what+"; its hooks have not run yet", home, "")
+	default:
+		d.find(severityInfo, fmt.Sprintf("%s; its hooks ran last at %s", what, heard.Format(time.RFC3339)), home, "")
+	}
+}

@@ -1,0 +1,114 @@
+package hooks
+
+import (
+	"errors"
+	"os"
+	"slices"
+)
+
+// Uninstall returns the changes that remove the agent's hooks and its MCP server, in all scopes. A
+// file that is as it was written gets its former bytes back.
+func (a Agent) Uninstall(place Place, r *Record) ([]Change, error) {
+	plan := newPlan()
+	scopes := a.Scopes
+	if len(scopes) == 0 {
+		scopes = []Scope{User}
+	}
+	for _, scope := range scopes {
+		if a.file != nil {
+			for _, path := range a.file(scope, place) {
+				err := plan.edit(path, func(data []byte) ([]byte, error) { return a.withoutHooks(data, r.mayRemove(path)) })
+				if err != nil {
+					return nil, err
+				}
+			}
+		}
+		if a.mcp == nil {
+			continue
+		}
+		m := a.mcp(scope, place)
+		for i, path := range m.files {
+			err := plan.edit(path, func(data []byte) ([]byte, error) { return m.withoutServer(data, i, r.mayRemove(path)) })
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range plan.changes {
+		r.restore(&plan.changes[i])
+	}
+	return plan.changes, nil
+}
+
+// mayRemove returns which empty containers of a file may be removed: those that were created, or
+// all if nothing is known about the file.
+func (r *Record) mayRemove(path string) func(path ...string) bool {
+	target, err := follow(path)
+	kept, ok := r.files[target]
+	return func(path ...string) bool {
+		return err != nil || !ok || slices.ContainsFunc(kept.Created, func(created []string) bool { return slices.Equal(created, path) })
+	}
+}
+
+// restore gives a file its former bytes back if it is as it was written. One that was created
+// and has nothing else in it is removed.
+func (r *Record) restore(c *Change) {
+	kept, ok := r.files[c.File.target]
+	switch {
+	case c.File.Missing:
+		c.After = nil
+	case ok && kept.After == digest(c.File.Data) && !hasOthers(c):
+		c.After = kept.Before
+		if kept.Missing {
+			c.After = nil
+		} else if c.After == nil {
+			c.After = []byte{}
+		}
+	case ok && kept.Missing && isEmpty(c.After):
+		c.After = nil
+	}
+}
+
+// hasOthers reports whether the file has hooks of this program for other agents, which stay.
+func hasOthers(c *Change) bool {
+	e, err := open(c.After)
+	if err != nil {
+		return false
+	}
+	for _, a := range Agents() {
+		for _, event := range e.Get("hooks").Names() {
+			if len(a.commandsIn(e.Get("hooks", event))) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isEmpty reports whether a settings file has an object without members and comments.
+func isEmpty(data []byte) bool {
+	e, err := open(data)
+	return err == nil && e.IsBare(e.Get())
+}
+
+// Undo makes a change of [Agent.Uninstall], and forgets how the file was.
+func (r *Record) Undo(c Change) error {
+	if c.Changes() {
+		if err := c.File.Replace(c.After); err != nil {
+			return err
+		}
+	}
+	kept, ok := r.files[c.File.target]
+	if !ok {
+		return nil
+	}
+	if c.After == nil {
+		for _, dir := range kept.Dirs {
+			if err := os.Remove(dir); err != nil {
+				break // something else is in it
+			}
+		}
+	}
+	delete(r.files, c.File.target)
+	return errors.Join(r.save())
+}
