@@ -13,13 +13,14 @@ RELEASE ?=
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
 
-.PHONY: help build test test-models test-live test-fresh test-tools lint generate pictures demo bench soak fuzz install install-files uninstall clean
+.PHONY: help build test test-models test-live test-fresh test-tools lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
 
 help:
 	@echo "make build      bin/git-domarkx"
 	@echo "make test       everything is checked; installs the Debian packages that the tests drive"
 	@echo "make test-models models are asked for real: a small one in llama.cpp's server, which is downloaded"
 	@echo "make test-live  real providers, with the keys in your environment (MODELS=\"anthropic/MODEL …\")"
+	@echo "make test-agents the coding agents themselves judge transcripts, offline; installs them from npm into a cache (2 GB)"
 	@echo "make test-fresh demo and test in a minimal Debian root, on a clone of HEAD; needs root or sudo"
 	@echo "make demo       shows the whole job on a real session, in a scratch repository"
 	@echo "make bench      speed, as ratios measured in one run"
@@ -42,6 +43,9 @@ test-models:
 
 test-live:
 	DOMARKX_TEST_LIVE="$(MODELS)" $(GO) test -trimpath -count 1 -run Live -v ./git-domarkx/engine/chat/models
+
+test-agents: build
+	.ci/test-agents
 
 test-fresh:
 	.ci/test-fresh

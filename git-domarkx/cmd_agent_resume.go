@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -210,7 +208,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	if err != nil {
 		return nil, "", err
 	}
-	id, err := uuid.NewV7()
+	id, err := agent.NewID()
 	if err != nil {
 		return nil, "", err
 	}
@@ -223,7 +221,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 		return nil, "", err
 	}
 	export, err := opened.sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: agent.Name,
-		New: &format.NewSession{ID: id.String(), WorkDir: workDir, Model: model}})
+		New: &format.NewSession{ID: id, WorkDir: workDir, Model: model}})
 	if err != nil {
 		return nil, "", err
 	}
@@ -243,7 +241,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	if err := opened.sessions.RememberExport(inv.ctx, export, file); err != nil {
 		return nil, "", err
 	}
-	session := agent.SessionID(id.String())
+	session := agent.SessionID(id)
 	if dir == "" { // the agent has it, but not in a file of its own
 		files, err := agent.Find(inv.ctx, inv.getenv)
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/opencode"
 )
@@ -61,6 +63,16 @@ func (a Agent) ResumeDir(e Environment, workDir string) (string, error) {
 // ImportCommand returns the command with which the agent imports a document.
 func (a Agent) ImportCommand(path string) []string {
 	return append(append([]string{a.Program}, starters()[a.Name].take...), path)
+}
+
+// NewID returns a UUID for a new session. It begins with the time, so that files sort by it. Only
+// Codex makes UUIDs of version 7, and Qwen Code takes none, so others are of version 4.
+func (a Agent) NewID() (string, error) {
+	id, err := uuid.NewV7()
+	if a.Name != "codex" {
+		id[6] = id[6]&0x0f | 0x40
+	}
+	return id.String(), err
 }
 
 // SessionID returns the id that the agent's session has when it is written with a UUID.

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/transcripts"
 )
 
@@ -219,5 +221,55 @@ func TestFindOnlyRegularFiles(t *testing.T) {
 	cancel()
 	if _, err := u.agent("qwen").Find(ctx, u.getenv); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestNewID makes ids of the version that the agent takes, which differ.
+func TestNewID(t *testing.T) {
+	u := newUser(t)
+	seen := map[string]bool{}
+	for _, a := range transcripts.Agents() {
+		for range 100 {
+			id, err := a.NewID()
+			if err != nil || seen[id] {
+				t.Fatalf("%s: %s, %v", a.Name, id, err)
+			}
+			seen[id] = true
+			if parsed, err := uuid.Parse(id); err != nil || (parsed.Version() == 7) != (a.Name == "codex") {
+				t.Errorf("%s: %s of version %d, %v", a.Name, id, parsed.Version(), err)
+			}
+		}
+	}
+	if got := u.agent("opencode").SessionID("01a204b5-bfd2-4ce3-b7a4-cd415ededa70"); got != "ses_01a204b5bfd24ce3b7a4cd415e" {
+		t.Errorf("OpenCode: %s", got)
+	}
+}
+
+// TestModel finds the model that OpenCode would choose: that of the repository, then that of the
+// user, then the one that was chosen last.
+func TestModel(t *testing.T) {
+	u := newUser(t)
+	u.mkdir("repo/.git")
+	u.mkdir("repo/sub")
+	opencode := u.agent("opencode")
+	expect := func(want string) {
+		t.Helper()
+		got, err := opencode.Model(t.Context(), u.getenv, u.path("repo/sub"))
+		if got != want || want == "" && !errors.Is(err, domarkx.ErrNotFound) {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	u.write("opencode.json", `{"model": "outside/of-the-repository"}`)
+	expect("")
+	u.write(".local/state/opencode/model.json", `{"recent": [{"providerID": "chosen", "modelID": "last/one"}]}`)
+	expect("chosen/last/one")
+	u.write(".config/opencode/opencode.json", `{"model": 7}`)
+	expect("chosen/last/one")
+	u.write(".config/opencode/opencode.jsonc", "{ // \"model\": \"no/one\"\n \"url\": \"https://x//y\", /* , } */ \"model\": \"user/\\\"m\", }")
+	expect(`user/"m`)
+	u.write("repo/opencode.json", `{"model": "repository/m"}`)
+	expect("repository/m")
+	if got, err := u.agent("codex").Model(t.Context(), u.getenv, u.path("repo")); got != "" || err != nil {
+		t.Errorf("codex: %q, %v", got, err)
 	}
 }
