@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
@@ -147,10 +148,16 @@ func (c *chatCmd) Run(inv *invocation) error {
 		return c.answerNo(inv, refusal(fmt.Sprintf("--max-cost: the price of %s is not known; set domarkx.price.%s.input and .output (USD for a million tokens)", d.Name, d.Model)))
 	}
 	t.model, t.name = model, name
+	before, _ := opened.store.Tip(inv.ctx, c.Name) //nolint:errcheck // a new session has none
 	if talks {
-		return t.converse()
+		err = t.converse()
+	} else {
+		err = c.answerNo(inv, t.once(message))
 	}
-	return c.answerNo(inv, t.once(message))
+	if after, tipErr := opened.store.Tip(inv.ctx, c.Name); tipErr == nil && after.ID != before.ID {
+		inv.warnSecrets(opened, []engine.SaveResult{{Info: after, Changed: true, Before: before}})
+	}
+	return err
 }
 
 // files reads the files to send along.

@@ -118,6 +118,13 @@ directory; for standard input it is the current directory. Attached files are pu
 and a mount shows them beside the session. Transcripts of other programs, text from a model and
 append never bring files.
 
+Secrets that "git domarkx scan" finds in what was imported are counted in a warning. After
+
+    git config domarkx.redact import
+
+they are replaced by [REDACTED:RULE:N] in documents and in what these include, before anything is stored; the
+original is then exported like that, too. Pictures and other attached files stay as they are.
+
 The setup script, configuration and tool calls in a document are stored; nothing of
 them is run.
 
@@ -180,6 +187,11 @@ func (inv *invocation) importDocuments(opened managers, request importer.Request
 	setGCPercent(inv.getenv, 100)
 	progress := inv.progress()
 	request.Progress = func(done, total int) { progress.report("importing documents", int64(done), int64(total)) }
+	redact, err := inv.redactOnImport(opened)
+	if err != nil {
+		return err
+	}
+	request.Redact = redact
 	result, err := opened.imports.Import(inv.ctx, request)
 	progress.finish()
 	if err != nil {
@@ -192,6 +204,10 @@ func (inv *invocation) importDocuments(opened managers, request importer.Request
 		for _, warning := range result.Warnings {
 			printWarning(inv.err, warning)
 		}
+		if result.Redacted > 0 {
+			inv.notice(fmt.Sprintf("%s replaced by [REDACTED:RULE:N] before anything was stored (domarkx.redact); the originals are exported like that", counted(result.Redacted, "secret")))
+		}
+		inv.warnSecrets(opened, result.Sessions)
 	}
 	return badInput(inv, result.Bad)
 }

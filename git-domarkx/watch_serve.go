@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
@@ -139,13 +140,18 @@ func (inv *invocation) ignoredAgents(git *gitcmd.Git) (*recording.Ignore, error)
 // importFiles imports transcripts.
 func (r *recorder) importFiles(ctx context.Context, files []string, ignore *recording.Ignore) (map[string]string, error) {
 	began := time.Now()
-	result, err := r.opened.imports.Import(ctx, importer.Request{Paths: files, Recognized: true, Ignore: ignore.Title})
+	redact, err := r.inv.redactOnImport(r.opened)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.opened.imports.Import(ctx, importer.Request{Paths: files, Recognized: true, Ignore: ignore.Title, Redact: redact})
 	if err != nil {
 		return nil, err
 	}
 	for _, problem := range append(result.Bad, result.Warnings...) {
 		r.complain(problem)
 	}
+	r.warnSecrets(result.Sessions)
 	changed := map[string]bool{}
 	for _, s := range result.Sessions {
 		if !s.Changed {
@@ -162,6 +168,24 @@ func (r *recorder) importFiles(ctx context.Context, files []string, ignore *reco
 		r.logger.Info("recorded", "session", s.Name, "messages", s.Messages, "took", time.Since(began).Round(time.Millisecond))
 	}
 	return r.sessionsOf(files, changed)
+}
+
+// warnSecrets logs the number of secrets in sessions, once for each session.
+func (r *recorder) warnSecrets(saved []engine.SaveResult) {
+	for _, s := range saved {
+		key := "secrets in " + s.Name
+		if r.bad[key] {
+			continue
+		}
+		text, err := r.inv.newSecrets(r.opened, []engine.SaveResult{s})
+		switch {
+		case err != nil:
+			r.complain(fmt.Errorf("scanning for secrets: %w", err))
+		case text != "":
+			r.bad[key] = true
+			r.logger.Warn(text)
+		}
+	}
 }
 
 // sessionsOf returns the sessions that changed by their transcripts.

@@ -22,6 +22,7 @@ import (
 
 // A collector finds the documents that the user named.
 type collector struct {
+	redact     newReplacer // nil if secrets stay
 	manager    *Manager
 	stdin      io.Reader
 	as         string // the session name that the user gave; "" if there are several documents
@@ -163,8 +164,8 @@ func inOrder(all []found) {
 	}
 }
 
-// read opens a document. If it cannot be read, the error is an *unreadableError.
-func (c *collector) read(ctx context.Context, f found) (input, error) {
+// open opens a document. If it cannot be read, the error is an *unreadableError.
+func (c *collector) open(ctx context.Context, f found) (input, error) {
 	switch {
 	case f.path == "-":
 		return c.standardInput()

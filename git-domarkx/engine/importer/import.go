@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
@@ -28,6 +29,8 @@ type Request struct {
 	Links   bool
 	LinksOf string   // "" for the session's own
 	Attach  []string // files to keep with the session; Paths must have one document
+	// Redact, when not nil, makes the replacer of a document's secrets.
+	Redact func() *secrets.Replacer
 	// Recognized treats the files in Paths like those in directories: those whose content is of no
 	// known format are only counted.
 	Recognized bool
@@ -44,6 +47,7 @@ type Result struct {
 	Bad      []error // errors of documents that were not imported
 	Warnings []error // problems in documents that were imported
 	Others   int     // number of files in directories that are not sessions
+	Redacted int     // number of secrets that were replaced
 	Empty    int     // number of agents' transcripts without a message, which become no sessions
 	Ignored  int     // number of conversations that Request.Ignore left out
 	Kept     []Kept
@@ -70,7 +74,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	if err != nil {
 		return Result{}, err
 	}
-	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized}
+	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized, redact: r.Redact}
 	if len(r.Paths) == 1 {
 		c.as = r.As
 	}
@@ -126,6 +130,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		result.Warnings = append(result.Warnings, imp.result.Warnings...)
 		result.Attached = append(result.Attached, imp.result.Attached...)
 		result.Empty += imp.result.Empty
+		result.Redacted += imp.result.Redacted
 		result.Ignored += imp.result.Ignored
 		todo = imp.later
 	}
@@ -212,6 +217,9 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	}
 	defer in.close()
 	saved, err = imp.document(ctx, in)
+	if in.replacer != nil {
+		imp.result.Redacted += in.replacer.Secrets()
+	}
 	var hidden *hiddenError
 	switch {
 	case errors.Is(err, errLater):
@@ -239,7 +247,7 @@ func (imp *importer) tell(saved engine.SaveResult) {
 }
 
 func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult, error) {
-	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
+	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New(), replacer: in.replacer}
 	defer files.close()
 	in.print = newFingerprint()
 	if err := in.copyTo(io.MultiWriter(files.digest, in.print)); err != nil {

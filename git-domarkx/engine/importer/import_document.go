@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 )
 
 // An input is a document to import.
@@ -42,9 +43,10 @@ type input struct {
 	named    bool   // whether the user named the document and not its directory
 	late     bool   // whether all other documents were imported before
 
-	row    row                    // the session in a database that the document was made from
-	stamp  string                 // see [sources.Source]
-	damage []*domarkx.SyntaxError // what could not be read before the document was made
+	row      row                    // the session in a database that the document was made from
+	stamp    string                 // see [sources.Source]
+	replacer *secrets.Replacer      // of secrets, which content has no more; nil if they stay
+	damage   []*domarkx.SyntaxError // what could not be read before the document was made
 }
 
 // openInput opens a file to import. The size is fixed here, because the file may grow. A compressed

@@ -11,13 +11,15 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 )
 
 // includeReader reads included files from one directory. It does not follow links out of it.
 type includeReader struct {
-	root   string
-	opened *os.Root
-	digest interface {
+	root     string
+	replacer *secrets.Replacer // nil if secrets stay
+	opened   *os.Root
+	digest   interface {
 		io.Writer
 		Sum([]byte) []byte
 	}
@@ -52,6 +54,7 @@ func (r *includeReader) read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, local.PathError(err)
 	}
+	data = r.replaced(data)
 	fmt.Fprintf(r.digest, "\x00%s\x00%d\x00", path, len(data))
 	_, _ = r.digest.Write(data) // a hash cannot fail
 	return data, nil

@@ -239,3 +239,28 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(uint(a.Message), uint(b.Message)) })
 	return found, nil
 }
+
+// Fresh returns how many different secrets, that are not allowed, the history of tips has and that of known commits has not.
+func (m *Manager) Fresh(ctx context.Context, tips, known []string) (int, error) {
+	if _, err := m.Scanner(ctx); err != nil {
+		return 0, err
+	}
+	rows, err := m.rows(ctx, tips, known, nil)
+	if err != nil {
+		return 0, err
+	}
+	if err := m.cache.save(); err != nil {
+		m.warn(fmt.Errorf("warning: remember what was scanned: %w", err))
+	}
+	allowed, err := m.Allowed(ctx)
+	if err != nil {
+		return 0, err
+	}
+	different := map[string]bool{}
+	for _, r := range rows {
+		if !slices.Contains(allowed, r.Fingerprint) {
+			different[r.Fingerprint] = true
+		}
+	}
+	return len(different), nil
+}

@@ -41,7 +41,7 @@ func (s *Scanner) Installed(name string) bool {
 		return false
 	}
 	name = path.Clean(name)
-	return slices.ContainsFunc(s.rules().paths, func(p *regexp.Regexp) bool { return p.MatchString(name) })
+	return slices.ContainsFunc(s.rules().paths(), func(p *regexp.Regexp) bool { return p.MatchString(name) })
 }
 
 // looksLikeJSON reports whether a file is JSON or lines of JSON: whether its first lines are.

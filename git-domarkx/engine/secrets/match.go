@@ -32,7 +32,7 @@ func (s *ruleSet) text(text []byte, kinds int) []match {
 			case r.find != nil:
 				found = r.find(found, text, start, end)
 			default:
-				work.add(i, window{max(0, start-r.before), min(len(text), end+r.after)}, r.added)
+				work.add(i, r.window(text, start, end), r.added)
 			}
 		}
 	})

@@ -34,6 +34,7 @@ type rule struct {
 	// find, if not nil, is used in place of the pattern: it appends the secrets at a keyword.
 	find func(found []match, text []byte, start, end int) []match
 
+	measured sync.Once
 	once     sync.Once
 	compiled *regexp.Regexp
 }
@@ -66,48 +67,25 @@ const (
 	maxKeyBlock = 65536 // an armoured private key
 )
 
-// prepare derives from a rule's pattern where it has to be tried.
+// prepare derives from a rule's pattern how it is tried.
 func (r *rule) prepare() {
 	if r.find != nil {
 		return
 	}
 	head, _, assigned := strings.Cut(r.pattern, operatorPattern)
-	literal := func(in string) bool {
-		in = strings.ToLower(strings.ReplaceAll(in, `\`, ""))
-		for _, k := range r.keywords {
-			if !strings.Contains(in, k) {
-				return false
-			}
-		}
-		return true
-	}
-	r.assigned = assigned && !strings.Contains(r.pattern, `|\b(`) && (literal(head) || r.id == genericRule)
+	near := r.namesKeywords(r.pattern)
+	r.assigned = assigned && !strings.Contains(r.pattern, `|\b(`) && (r.id == genericRule || r.namesKeywords(head))
 	r.kind = strong
 	if assigned {
 		r.kind = weak
 	}
-	if r.before == 0 {
+	switch {
+	case r.assigned, near && !assigned:
+		r.before = nearBefore
+	case assigned:
+		r.before = 256
+	default:
 		r.before = farBefore
-		if r.assigned || literal(r.pattern) {
-			r.before = nearBefore
-		}
-		if !r.assigned && assigned {
-			r.before = 256
-		}
-	}
-	longest := math.MaxInt
-	if parsed, err := syntax.Parse(r.pattern, syntax.Perl); err == nil {
-		longest = longestMatch(parsed)
-	}
-	r.cut = longest > maxAfter
-	if r.after == 0 {
-		r.after = min(longest, maxAfter) + 8
-	}
-	if r.before == farBefore {
-		r.after = max(r.after, farBefore)
-	}
-	if strings.Contains(r.id, "private-key") {
-		r.after = maxKeyBlock
 	}
 	r.joined = !assigned && r.before == nearBefore && !strings.Contains(r.id, "private-key")
 	for _, k := range r.keywords {
@@ -118,6 +96,40 @@ func (r *rule) prepare() {
 		if rest, ok := strings.CutPrefix(r.pattern, `(?i)`+leadingName); ok {
 			r.pattern = `(?i)` + rest
 		}
+	}
+}
+
+// namesKeywords reports whether a pattern contains all keywords, so that a match is near one.
+func (r *rule) namesKeywords(pattern string) bool {
+	pattern = strings.ToLower(strings.ReplaceAll(pattern, `\`, ""))
+	for _, k := range r.keywords {
+		if !strings.Contains(pattern, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// window returns the part of a text in which the rule is tried for a keyword.
+func (r *rule) window(text []byte, start, end int) window {
+	r.measured.Do(r.measure)
+	return window{max(0, start-r.before), min(len(text), end+r.after)}
+}
+
+// measure sets how much of the text after a keyword can matter. It parses the pattern, which is too slow to be done for all
+// rules before the first text is scanned.
+func (r *rule) measure() {
+	longest := math.MaxInt
+	if parsed, err := syntax.Parse(r.pattern, syntax.Perl); err == nil {
+		longest = longestMatch(parsed)
+	}
+	r.cut = longest > maxAfter
+	r.after = min(longest, maxAfter) + 8
+	if r.before == farBefore {
+		r.after = max(r.after, farBefore)
+	}
+	if strings.Contains(r.id, "private-key") {
+		r.after = maxKeyBlock
 	}
 }
 

@@ -27,7 +27,7 @@ const notSecret = " adobe-client-id asana-client-id bitbucket-client-id discord-
 type ruleSet struct {
 	rules    []*rule
 	allow    []*allowlist
-	paths    []*regexp.Regexp // files of no interest for rules that look at names
+	paths    func() []*regexp.Regexp // files of no interest for rules that look at names
 	keywords *automaton
 	of       [][]int32 // by keyword: the rules that have it
 	scratch  sync.Pool
@@ -88,9 +88,13 @@ func compile(extra *Rules) *ruleSet {
 		set.add(r)
 	}
 	set.allow = append(set.allow, d.AllowList)
-	for _, p := range d.AllowList.Paths {
-		set.paths = append(set.paths, regexp.MustCompile(p))
-	}
+	set.paths = sync.OnceValue(func() []*regexp.Regexp {
+		var paths []*regexp.Regexp
+		for _, p := range d.AllowList.Paths {
+			paths = append(paths, regexp.MustCompile(p))
+		}
+		return paths
+	})
 	if extra != nil {
 		for _, t := range extra.rules {
 			r := t.rule()

@@ -95,7 +95,8 @@ func resolve(matches []match) []match {
 		return matches
 	}
 	slices.SortStableFunc(matches, func(a, b match) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), compareBool(a.weak, b.weak), cmp.Compare(a.rule, b.rule))
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), compareBool(a.weak, b.weak),
+			compareBool(a.rule == genericRule, b.rule == genericRule), cmp.Compare(a.rule, b.rule))
 	})
 	kept := matches[:1]
 	for _, m := range matches[1:] {
