@@ -57,6 +57,10 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	ignore, err := inv.ignoredAgents(git)
+	if err != nil {
+		return err
+	}
 	var files []string
 	var bad []error
 	elsewhere := 0
@@ -69,13 +73,17 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 			here = all
 		}
 		elsewhere += len(all) - len(here)
-		files = append(files, here...)
+		for _, file := range here {
+			if dir, ok := a.Began(inv.getenv, trees, file); !ok || !ignore.Directory(dir) {
+				files = append(files, file)
+			}
+		}
 	}
 	if len(files) == 0 && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "no transcripts began in this repository; %d began elsewhere, which --all imports\n", elsewhere)
 	}
 	if len(files) > 0 {
-		if err := inv.importDocuments(opened, importer.Request{Paths: files, Recognized: true}, c.JSON); err != nil {
+		if err := inv.importDocuments(opened, importer.Request{Paths: files, Recognized: true, Ignore: ignore.Title}, c.JSON); err != nil {
 			return err
 		}
 	}

@@ -4,49 +4,43 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/background"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// startVariable is set for a watcher in the background: "wait" if its parent waits for the
-// report on file 3, else "alone".
-const startVariable = "GIT_DOMARKX_WATCH"
-
-// watching is the report of a watcher that follows the transcripts.
-const watching = "watching\n"
+// aloneVariable is set for a watcher in the background for which no parent waits.
+const aloneVariable = "GIT_DOMARKX_WATCH_ALONE"
 
 // A Report is how a watcher in the background says that it follows the transcripts.
 type Report struct {
 	Background bool
-	waiter     *os.File // nil if no parent waits
+	parent     *background.Parent // nil if none waits
 }
 
 // NewReport returns the report of this process.
 func NewReport(getenv func(string) string) *Report {
-	mode := getenv(startVariable)
-	os.Unsetenv(startVariable)
-	r := &Report{Background: mode != ""}
-	if mode == "wait" {
-		r.waiter = os.NewFile(3, "ready")
-	}
+	r := &Report{parent: background.Waiting()}
+	r.Background = r.parent != nil || getenv(aloneVariable) != ""
+	os.Unsetenv(aloneVariable)
 	return r
 }
 
 // Ready reports that the watcher, or another one, follows the transcripts.
-func (r *Report) Ready() { r.send(watching) }
+func (r *Report) Ready() { r.send(nil) }
 
 // Failed reports why the watcher ends.
-func (r *Report) Failed(err error) { r.send(err.Error()) }
+func (r *Report) Failed(err error) { r.send(err) }
 
-func (r *Report) send(text string) {
-	if r.waiter != nil {
-		_, _ = io.WriteString(r.waiter, text) // the parent may be gone
-		r.waiter.Close()
-		r.waiter = nil
+func (r *Report) send(err error) {
+	if r.parent != nil {
+		_ = r.parent.Report(err) // the parent may be gone
+		r.parent = nil
 	}
 }
 
@@ -57,42 +51,24 @@ func Start(ctx context.Context, dir, at string, args ...string) (pid int, starte
 	if running, ok := Running(dir); ok {
 		return running.PID, false, nil
 	}
-	answer, ready, err := os.Pipe()
+	cmd, log, err := command(dir, at, args)
 	if err != nil {
 		return 0, false, fmt.Errorf("starting to record: %w", err)
 	}
-	defer answer.Close()
-	cmd, log, err := background(dir, at, args)
-	if err == nil {
-		defer log.Close()
-		cmd.Env = append(cmd.Env, startVariable+"=wait")
-		cmd.ExtraFiles = []*os.File{ready}
-		err = cmd.Start()
-	}
-	ready.Close()
-	if err != nil {
+	defer log.Close()
+	err = background.Start(ctx, cmd)
+	var ended *background.EndedError
+	switch {
+	case errors.As(err, &ended):
+		return 0, false, fmt.Errorf("starting to record: %w; see %s", err, log.Name())
+	case err != nil:
 		return 0, false, fmt.Errorf("starting to record: %w", err)
 	}
-	said := make(chan string, 1)
-	go func() {
-		data, _ := io.ReadAll(io.LimitReader(answer, 1<<16)) // whatever was read counts
-		said <- string(data)
-	}()
-	var text string
-	select {
-	case text = <-said:
-	case <-ctx.Done():
-		return 0, false, errors.Join(context.Cause(ctx), cmd.Process.Signal(os.Interrupt))
+	pid = cmd.Process.Pid
+	if running, ok := Running(dir); ok {
+		pid = running.PID // another process may have been faster
 	}
-	if text == watching {
-		pid := cmd.Process.Pid
-		return pid, true, cmd.Process.Release()
-	}
-	ended := cmd.Wait()
-	if text = strings.TrimSpace(text); text != "" {
-		return 0, false, errors.New(text)
-	}
-	return 0, false, fmt.Errorf("starting to record: the process ended (%v); see %s", ended, log.Name())
+	return pid, true, cmd.Process.Release()
 }
 
 // startAgain is how long hooks wait before they start another watcher.
@@ -111,11 +87,12 @@ func StartAlone(dir, at string, args ...string) error {
 	if err := os.Chtimes(mark, now, now); err != nil {
 		return err
 	}
-	cmd, log, err := background(dir, at, args)
+	cmd, log, err := command(dir, at, args)
 	if err != nil {
 		return err
 	}
-	cmd.Env = append(cmd.Env, startVariable+"=alone")
+	cmd.Env = append(cmd.Env, aloneVariable+"=1")
+	background.Detach(cmd)
 	err = cmd.Start()
 	if err == nil {
 		err = cmd.Process.Release()
@@ -123,15 +100,15 @@ func StartAlone(dir, at string, args ...string) error {
 	return errors.Join(err, log.Close())
 }
 
-// background returns the command that runs this program in the background, and its log. The
+// command returns the command that runs this program in the background, and its log. The
 // program finds the repository from its directory: variables of Git in the environment may be of
 // another one, or of the moment.
-func background(dir, at string, args []string) (*exec.Cmd, *os.File, error) {
+func command(dir, at string, args []string) (*exec.Cmd, *os.File, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
-	log, err := openLog(dir)
+	log, err := background.OpenLog(LogPath(dir))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,25 +124,11 @@ func background(dir, at string, args []string) (*exec.Cmd, *os.File, error) {
 		cmd.Env = append(cmd.Env, entry)
 	}
 	cmd.Stdout, cmd.Stderr = log, log
-	detach(cmd)
 	return cmd, log, nil
 }
 
 // LogPath returns the path of the log of watchers in the background.
 func LogPath(dir string) string { return filepath.Join(dir, "log") }
-
-// openLog opens the log. It truncates one larger than 1 MiB.
-func openLog(dir string) (*os.File, error) {
-	const long = 1 << 20
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
-	if info, err := os.Stat(LogPath(dir)); err == nil && info.Size() > long {
-		flags |= os.O_TRUNC
-	}
-	return os.OpenFile(LogPath(dir), flags, 0o600)
-}
 
 // stopPatience is how long Stop waits.
 const stopPatience = time.Minute
@@ -207,7 +170,7 @@ func Hear(e Event, dir, installed string, args ...string) bool {
 		return false
 	}
 	state := Dir(commonDir)
-	if info, err := os.Lstat(state); err != nil || !info.IsDir() || !isOwn(info) {
+	if info, err := os.Lstat(state); err != nil || !info.IsDir() || !atomicfile.IsOurs(info) {
 		return false
 	}
 	settings, err := ReadSettings(state)

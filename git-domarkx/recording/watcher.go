@@ -208,7 +208,11 @@ func (w *Watcher) takeEvents(ctx context.Context) {
 	now := time.Now()
 	scanned := map[string]bool{}
 	for _, e := range takeEvents(w.Dir, now) {
+		first := w.seen.Hooks[e.Agent].IsZero()
 		w.seen.Hooks[e.Agent], w.dirty = e.Time, true
+		if first {
+			w.remember() // doctor says whether hooks are active
+		}
 		w.observers.add(e)
 		for _, a := range w.followed {
 			if a.Name == e.Agent && !scanned[a.Name] {
