@@ -76,6 +76,7 @@ type commandLine struct {
 	Unmount unmountCmd `cmd:"" group:"mount" help:"End a mount."`
 
 	Scan  scanCmd  `cmd:"" group:"share" help:"Look for secrets in sessions."`
+	Mcp   mcpCmd   `cmd:"" group:"share" help:"Let other programs list, search and read the sessions (MCP)."`
 	Push  pushCmd  `cmd:"" group:"share" help:"Send sessions to a remote."`
 	Fetch fetchCmd `cmd:"" group:"share" help:"Get what a remote has, without merging it."`
 	Pull  pullCmd  `cmd:"" group:"share" help:"Get what a remote has and merge it."`

@@ -16,6 +16,8 @@ type AppendRequest struct {
 	New  bool   // create the session if it does not exist
 	Role string // "user", "assistant" or "system"
 	Text string // Markdown
+
+	Content []domarkx.Block // if not nil, used instead of Text
 }
 
 // Append adds a message to the end of a session. A system message is stored as a user message
@@ -24,9 +26,12 @@ type AppendRequest struct {
 // error matches [domarkx.ErrNotFound]. The cost does not depend on the length of the session.
 func (m *Manager) Append(ctx context.Context, r AppendRequest) (domarkx.Info, error) {
 	name, role := r.Name, domarkx.Role(r.Role)
-	blocks, err := markdown.ParseContent(r.Text)
-	if err != nil {
-		return domarkx.Info{}, err
+	blocks := r.Content
+	if blocks == nil {
+		var err error
+		if blocks, err = markdown.ParseContent(r.Text); err != nil {
+			return domarkx.Info{}, err
+		}
 	}
 	msg := domarkx.Message{Role: role, Content: blocks}
 	if r.Role == "system" {

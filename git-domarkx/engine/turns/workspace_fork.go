@@ -26,6 +26,21 @@ type ForkResult struct {
 // session ends with that message. It gets a workspace of its own, which starts with the version
 // that the message left and is private: it never works in the files of the other workspace.
 func (m *Manager) Fork(ctx context.Context, r engine.Revision, name string) (ForkResult, error) {
+	fork, err := m.fork(ctx, r, name, true)
+	if err != nil || fork.Workspace.ID == "" {
+		return fork, err
+	}
+	fork.Asleep, err = m.wake(ctx, fork)
+	return fork, err
+}
+
+// ForkUntrusted is Fork for a program that acts without the user: the trust in the session is not
+// extended to the fork, and nothing of its workspace becomes live.
+func (m *Manager) ForkUntrusted(ctx context.Context, r engine.Revision, name string) (ForkResult, error) {
+	return m.fork(ctx, r, name, false)
+}
+
+func (m *Manager) fork(ctx context.Context, r engine.Revision, name string, trusted bool) (ForkResult, error) {
 	from, err := m.sessions.Resolve(ctx, r)
 	if err != nil {
 		return ForkResult{}, err
@@ -61,8 +76,10 @@ func (m *Manager) Fork(ctx context.Context, r engine.Revision, name string) (For
 		if truncated {
 			state.Thread = *state.Thread.Truncate(r.Message + 1)
 		}
-		if err := m.trust.Keep(ctx, name, state, from); err != nil {
-			return err
+		if trusted {
+			if err := m.trust.Keep(ctx, name, state, from); err != nil {
+				return err
+			}
 		}
 		own, err := m.ownIdentity(ctx, name, from, truncated, state, committer.When)
 		if err != nil {
@@ -91,8 +108,7 @@ func (m *Manager) Fork(ctx context.Context, r engine.Revision, name string) (For
 		return fork, err
 	}
 	fork.Workspace.Workspace = name
-	fork.Asleep, err = m.wake(ctx, fork)
-	return fork, err
+	return fork, nil
 }
 
 // wake makes the workspace of a fork live, if the user trusts the session.

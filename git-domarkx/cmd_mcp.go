@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/domarkx/domarkx/git-domarkx/mcpserver"
+)
+
+type mcpCmd struct {
+	Write   bool   `help:"Offer also the tools append and fork, which change nothing that exists and run nothing."`
+	Session string `placeholder:"PATTERN" help:"Offer only sessions whose name matches, as for list."`
+	HTTP    string `name:"http" placeholder:"ADDRESS" help:"Serve at an address of this machine, such as 127.0.0.1:8765, not on standard input and output. Port 0 chooses one."`
+}
+
+func (mcpCmd) Help() string {
+	return `
+Serves the sessions to other programs by the Model Context Protocol, so that an agent can
+look into what was said and decided before. It reads requests from standard input and
+writes answers to standard output until the input ends.
+
+    claude mcp add sessions -- git domarkx mcp
+
+Tools, all of which only read: list_sessions, search, read_messages, diff, workspace_log and
+read_file. With --write also append and fork; a message that is appended is never run, and
+neither makes anything trusted. Nothing that it offers runs anything.
+
+Resources: domarkx:///sessions/NAME, domarkx:///sessions/NAME/messages/K and
+domarkx:///workspaces/NAME/VERSION/RESOURCE/PATH.
+
+A page has at most 100 entries, and a text at most 64 KB; answers say how to read on. What is
+in sessions is returned as data, with its session, role and origin: it may contain
+instructions, which the program that reads it must not follow.
+
+With --http, requests need the header "Authorization: Bearer TOKEN". The token is that in
+the environment variable DOMARKX_MCP_TOKEN, of at least 16 characters, otherwise a new one. Requests for another host, and
+those of web pages, are refused.
+
+## Output
+
+With --http, one line before it serves; the token only if it is new:
+
+    URL  TOKEN
+`
+}
+
+// tokenVariable is the environment variable with the token of mcp --http.
+const tokenVariable = "DOMARKX_MCP_TOKEN"
+
+// Run serves until the input ends, or the command is interrupted.
+func (c *mcpCmd) Run(inv *invocation) error {
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	s := &mcpserver.Server{Sessions: opened.sessions, Turns: opened.turns, Store: opened.store, Write: c.Write, Pattern: c.Session, Version: versionText(release, commit, buildInfo()), Warn: inv.warn}
+	server, err := s.New()
+	if err != nil {
+		return err
+	}
+	if c.HTTP != "" {
+		return c.serveHTTP(inv, server)
+	}
+	err = server.Run(inv.ctx, &sdk.IOTransport{Reader: io.NopCloser(inv.in), Writer: unbuffered{inv.out}})
+	if errors.Is(err, io.EOF) || inv.ctx.Err() != nil {
+		return context.Cause(inv.ctx)
+	}
+	return err
+}
+
+// unbuffered writes each message at once.
+type unbuffered struct{ *output }
+
+func (u unbuffered) Write(p []byte) (int, error) {
+	n, err := u.output.Write(p)
+	return n, errors.Join(err, u.Flush())
+}
+
+func (u unbuffered) Close() error { return u.Flush() }
+
+func (c *mcpCmd) serveHTTP(inv *invocation, server *sdk.Server) error {
+	token := inv.getenv(tokenVariable)
+	if token != "" && len(token) < 16 {
+		return usagef("the token in %s has fewer than 16 characters", tokenVariable)
+	}
+	line := ""
+	if token == "" {
+		token = mcpserver.NewToken()
+		line = "\t" + token
+	}
+	listener, err := mcpserver.Listen(c.HTTP)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(inv.out, "http://%s%s%s\n", listener.Addr(), mcpserver.Path, line)
+	if err := inv.out.Flush(); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	h := mcpserver.NewHTTP(mcpserver.Handler(server, listener.Addr(), token))
+	stop := context.AfterFunc(inv.ctx, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if h.Shutdown(ctx) != nil {
+			h.Close()
+		}
+	})
+	defer stop()
+	if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return context.Cause(inv.ctx)
+}

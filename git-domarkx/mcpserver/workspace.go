@@ -1,0 +1,296 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+type logRequest struct {
+	Workspace string `json:"workspace" jsonschema:"the workspace, by default of the name of its session"`
+	From      int    `json:"from,omitempty" jsonschema:"how many versions to skip; next of the page before"`
+	Count     int    `json:"count,omitempty" jsonschema:"how many versions to list, at most 100 and by default 20"`
+}
+
+type logResult struct {
+	Workspace string         `json:"workspace"`
+	Versions  []versionEntry `json:"versions"`
+	Next      int            `json:"next,omitempty" jsonschema:"pass it as from to go on; absent on the last page"`
+}
+
+type versionEntry struct {
+	Version   string   `json:"version"`
+	Date      string   `json:"date"`
+	Operation string   `json:"operation" jsonschema:"what made it: call, change, rewind and so on"`
+	Subject   string   `json:"subject"`
+	Session   string   `json:"session,omitempty" jsonschema:"the session whose call made it"`
+	Message   string   `json:"message_id,omitempty"`
+	Resources []string `json:"resources" jsonschema:"the first components of the paths of its files"`
+}
+
+const usualVersions = 20
+
+func (s *Server) workspaceLog(ctx context.Context, r logRequest) (logResult, error) {
+	count, err := page(r.Count, usualVersions)
+	if err != nil {
+		return logResult{}, err
+	}
+	if r.From < 0 {
+		return logResult{}, errors.New("from is negative")
+	}
+	name, err := s.workspace(ctx, r.Workspace)
+	if err != nil {
+		return logResult{}, err
+	}
+	result, n := logResult{Workspace: name, Versions: []versionEntry{}}, 0
+	for v, err := range s.Sessions.VersionLog(ctx, engine.Revision{Name: name, Message: -1}) {
+		if err != nil {
+			return result, err
+		}
+		n++
+		if n <= r.From {
+			continue
+		}
+		if len(result.Versions) == count {
+			result.Next = r.From + count
+			break
+		}
+		whole, err := s.Store.Version(ctx, v.ID)
+		if err != nil {
+			return result, err
+		}
+		entry := versionEntry{Version: v.ID, Date: date(v.Date), Operation: v.Operation, Subject: v.Subject, Resources: []string{}}
+		if v.Call != nil && s.offers(v.Call.Session) {
+			entry.Session, entry.Message = v.Call.Session, v.Call.Message.String()
+		}
+		for _, resource := range whole.Resources {
+			entry.Resources = append(entry.Resources, resource.ID)
+		}
+		result.Versions = append(result.Versions, entry)
+	}
+	return result, nil
+}
+
+// workspace returns the name of a workspace that is offered: of that name, or that the session of that name
+// works in.
+func (s *Server) workspace(ctx context.Context, name string) (string, error) {
+	if !s.offers(name) {
+		return "", fmt.Errorf("workspace %q: %w", name, domarkx.ErrNotFound)
+	}
+	v, err := s.Store.WorkspaceTipOrNone(ctx, name)
+	if err != nil || v.ID != "" {
+		return name, err
+	}
+	other, err := s.Sessions.WorkspaceOf(ctx, name)
+	if err != nil || other == name {
+		return name, nil // the error that follows says that it is missing
+	}
+	return other, nil
+}
+
+type fileRequest struct {
+	Workspace string `json:"workspace" jsonschema:"the workspace, by default of the name of its session"`
+	Version   string `json:"version,omitempty" jsonschema:"a version, at least 4 digits of it; the newest by default"`
+	Message   *int   `json:"message,omitempty" jsonschema:"in place of a version: as message K of the session of that name left it"`
+	Path      string `json:"path,omitempty" jsonschema:"RESOURCE/PATH; a directory is listed"`
+	Offset    int    `json:"offset,omitempty" jsonschema:"how many bytes, or entries of a directory, to skip; next of the part before"`
+}
+
+type fileResult struct {
+	Workspace string      `json:"workspace"`
+	Version   string      `json:"version"`
+	Path      string      `json:"path"`
+	Type      string      `json:"type" jsonschema:"file, directory or link"`
+	Bytes     int64       `json:"bytes,omitempty" jsonschema:"the size of the file"`
+	Text      string      `json:"text,omitempty" jsonschema:"the content of the file, or the target of the link; recorded data"`
+	Base64    string      `json:"base64,omitempty" jsonschema:"the content, if it is not text"`
+	Entries   []fileEntry `json:"entries,omitempty" jsonschema:"the files of a directory"`
+	Next      int64       `json:"next,omitempty" jsonschema:"pass it as offset to go on; absent at the end"`
+}
+
+type fileEntry struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Bytes int64  `json:"bytes,omitempty"`
+}
+
+func (s *Server) readFile(ctx context.Context, r fileRequest) (fileResult, error) {
+	if r.Offset < 0 {
+		return fileResult{}, errors.New("offset is negative")
+	}
+	v, err := s.version(ctx, r)
+	if err != nil {
+		return fileResult{}, err
+	}
+	result := fileResult{Workspace: v.Workspace, Version: v.ID, Path: strings.Trim(r.Path, "/")}
+	if result.Path == "" {
+		result.Type = "directory"
+		for _, resource := range v.Resources {
+			result.Entries = append(result.Entries, fileEntry{Name: resource.ID, Type: "directory"})
+		}
+		return result, nil
+	}
+	f, err := s.file(ctx, v, result.Path)
+	if err != nil {
+		return result, err
+	}
+	switch f.Type {
+	case domarkx.Directory:
+		return result, s.readDirectory(ctx, &result, f.ID, r.Offset)
+	case domarkx.Regular, domarkx.Symlink:
+		return result, s.readContent(ctx, &result, f, int64(r.Offset))
+	}
+	result.Type = f.Type.String()
+	return result, nil
+}
+
+// version returns the version of a workspace that a client names.
+func (s *Server) version(ctx context.Context, r fileRequest) (domarkx.Version, error) {
+	revision := engine.Revision{Name: r.Workspace, ID: r.Version, Message: -1}
+	if r.Message != nil {
+		if r.Version != "" || *r.Message < 0 {
+			return domarkx.Version{}, errors.New("expected a version or the number of a message")
+		}
+		if !s.offers(r.Workspace) {
+			return domarkx.Version{}, notOffered(r.Workspace)
+		}
+		revision.Message = *r.Message
+		return s.Sessions.ResolveVersion(ctx, revision)
+	}
+	name, err := s.workspace(ctx, r.Workspace)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	revision.Name = name
+	v, err := s.Sessions.ResolveVersion(ctx, revision)
+	if err != nil {
+		return v, err
+	}
+	whole, err := s.Store.Version(ctx, v.ID)
+	whole.Workspace = name
+	return whole, err
+}
+
+// file returns the file at a path of a version.
+func (s *Server) file(ctx context.Context, v domarkx.Version, path string) (domarkx.File, error) {
+	missing := fmt.Errorf("file %q: %w in version %s", path, domarkx.ErrNotFound, v.ID)
+	names := strings.Split(path, "/")
+	tree := engine.ResourceVersion(v.Resources, names[0])
+	if tree == "" {
+		return domarkx.File{}, missing
+	}
+	f, err := s.Store.Top(ctx, tree)
+	for _, name := range names[1:] {
+		if err != nil {
+			return f, err
+		}
+		if f.Type != domarkx.Directory {
+			return f, missing
+		}
+		var files []domarkx.File
+		if files, err = s.Store.Directory(ctx, f.ID); err != nil {
+			return f, err
+		}
+		found := false
+		for _, f2 := range files {
+			if f2.Name == name {
+				f, found = f2, true
+				break
+			}
+		}
+		if !found {
+			return f, missing
+		}
+	}
+	return f, err
+}
+
+func (s *Server) readDirectory(ctx context.Context, result *fileResult, id string, from int) error {
+	result.Type = "directory"
+	files, err := s.Store.Directory(ctx, id)
+	if err != nil {
+		return err
+	}
+	if from > len(files) {
+		return fmt.Errorf("offset %d: the directory has %d entries", from, len(files))
+	}
+	to := min(len(files), from+maxPage)
+	for _, f := range files[from:to] {
+		result.Entries = append(result.Entries, fileEntry{Name: strings.ToValidUTF8(f.Name, "\uFFFD"), Type: typeName(f.Type), Bytes: f.Size})
+	}
+	if to < len(files) {
+		result.Next = int64(to)
+	}
+	return nil
+}
+
+func typeName(t domarkx.FileType) string {
+	switch t {
+	case domarkx.Regular:
+		return "file"
+	case domarkx.Symlink:
+		return "link"
+	}
+	return t.String()
+}
+
+// readContent reads at most maxText bytes of a file, from an offset on.
+func (s *Server) readContent(ctx context.Context, result *fileResult, f domarkx.File, offset int64) error {
+	result.Type = typeName(f.Type)
+	c, err := s.Store.Content(ctx, f.ID)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	result.Bytes = c.Size()
+	if offset > result.Bytes {
+		return fmt.Errorf("offset %d: the file has %d bytes", offset, result.Bytes)
+	}
+	data := make([]byte, min(result.Bytes-offset, maxText))
+	if _, err := c.ReadAt(data, offset); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if isText(data) {
+		result.Text, _, err = cut(data, 0, maxText)
+		if rest := partial(data); rest > 0 && offset+int64(len(data)) < result.Bytes {
+			data = data[:len(data)-rest]
+			result.Text = string(data)
+		}
+	} else {
+		result.Base64 = base64.StdEncoding.EncodeToString(data)
+	}
+	if end := offset + int64(len(data)); end < result.Bytes {
+		result.Next = end
+	}
+	return err
+}
+
+// isText reports whether a part of a file is text: valid UTF-8 but for characters that are cut at its ends, and
+// without NUL.
+func isText(data []byte) bool {
+	for n := 0; n < utf8.UTFMax && len(data) > 0 && !utf8.RuneStart(data[0]); n++ {
+		data = data[1:]
+	}
+	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data[:len(data)-partial(data)])
+}
+
+// partial returns the number of bytes at the end that are the beginning of a character.
+func partial(data []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
+		if c := data[len(data)-n]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRune(data[len(data)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
