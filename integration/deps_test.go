@@ -37,6 +37,7 @@ var arrows = []arrow{
 	{"git-domarkx/recording", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/background", "git-domarkx/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
 	{"git-domarkx/hooks", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/transcripts", "gitstore/atomicfile"}, "settings of agents have nothing to do with Git"},
 	{"git-domarkx/engine", []string{".", "format", "gitstore", "plugins/.", "plugins/dirversion", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
+	{"git-domarkx/mcpserver", []string{"git-domarkx/engine", ".", "format", "gitstore", "plugins/.", "plugins/dirversion", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the server offers what the engine can do, and is no command"},
 }
 
 type arrow struct {
