@@ -10,7 +10,7 @@ import (
 )
 
 type exportCmd struct {
-	Format   string `required:"" placeholder:"F" help:"md, json, agent-chatter, zeus, openpocket, or an agent: claude-code, codex, gemini, qwen, copilot, opencode or pi."`
+	Format   string `required:"" placeholder:"F" formats:"html" help:"html, md, json, agent-chatter, zeus, openpocket, or an agent: claude-code, codex, gemini, qwen, copilot, opencode or pi."`
 	Output   string `short:"o" placeholder:"PATH" help:"Write to a file, which is replaced only when all is written, or at the format's own path below a directory."`
 	Strict   bool   `help:"Refuse what would lose something."`
 	Team     string `placeholder:"ID" help:"Refuse a session of another team; give this one to a session that has none."`
@@ -28,7 +28,7 @@ the same, and counted for the others; with --strict nothing is written then.
 
 When the output is a directory, or ends with a slash, the document is written where the format's
 program keeps it below that directory, and its path is printed: for agent-chatter
-TEAM/TIME-SESSION.json, for pi --FOLDER--/TIME_ID.jsonl, for openpocket session-ID.md, for md
+TEAM/TIME-SESSION.json, for pi --FOLDER--/TIME_ID.jsonl, for openpocket session-ID.md, for html, md
 and json the session's name with the extension. A file that has something else is never
 overwritten there for agent-chatter, openpocket and pi.
 
@@ -45,8 +45,21 @@ session, whatever the program made of it.
 
 A session that has no team gets the one of --team, else "domarkx".
 
+## Pages
+
+html is a page for a browser that needs nothing else: no script, nothing that is loaded, the images
+of the session inside it. It has a table of the prompts, an anchor for each message (its id), the
+calls, results and thoughts folded, diffs in colours, and the tokens and their cost. It can be
+printed, and follows the browser's light or dark mode. Everything that the session says is
+escaped: raw HTML is shown as text, links lead to http, https and mailto only. A file that is
+there is replaced.
+
+A session with more than 5 MB of text or 20,000 messages becomes several pages, in a directory
+beside the file: with -o talk.html, talk.html lists the prompts and talk.pages/ has the pages.
+
 ## Examples
 
+    git domarkx export --format html -o talk.html talk
     git domarkx export --format agent-chatter -o ~/.agent-chatter/sessions review-team/42
     git domarkx export --format json talk | jq .conversation
 `
@@ -67,11 +80,11 @@ func (c *exportCmd) reportFiles(inv *invocation, files []domarkx.AttachedFile) {
 
 // Run writes the session.
 func (c *exportCmd) Run(inv *invocation) error {
-	sessions, revision, err := inv.revisionIn(c.Format, c.Revision)
+	sessions, revision, err := inv.revisionIn(c.Format, c.Revision, engine.HTML)
 	if err != nil {
 		return err
 	}
-	export, err := sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: c.Format, Team: c.Team, Strict: c.Strict})
+	export, err := sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: c.Format, Team: c.Team, Strict: c.Strict, Cost: inv.costs()})
 	if export != nil && !inv.opts.Quiet {
 		for _, loss := range export.Losses.Texts() {
 			fmt.Fprintf(inv.err, "%s has no place in %s: %s\n", visible(revision.Name), c.Format, visible(loss))

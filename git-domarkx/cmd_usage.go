@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
@@ -176,4 +178,20 @@ func (c *usageCmd) print(inv *invocation, sums []usage.Sum) error {
 		add(total)
 	}
 	return printResults(inv, c.JSON, rows)
+}
+
+// costs returns a function that returns what a response cost, for pages. Prices are read when
+// it is called first; it knows none if the configuration cannot be read.
+func (inv *invocation) costs() func(model string, u html.Usage) (float64, bool) {
+	list := sync.OnceValue(func() *prices.List {
+		settings, err := inv.modelSettings()
+		if err != nil {
+			return prices.New(nil)
+		}
+		return prices.New(settings)
+	})
+	return func(model string, u html.Usage) (float64, bool) {
+		p, ok, err := list().Of(model)
+		return p.Cost(prices.Tokens(u)), ok && err == nil
+	}
 }

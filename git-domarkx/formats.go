@@ -8,9 +8,10 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// checkFormat returns an error if no format has that name.
-func checkFormat(name string) error {
-	names := clidoc.FormatNames()
+// checkFormat returns an error if no format has that name. others are further names that a
+// command accepts.
+func checkFormat(name string, others ...string) error {
+	names := append(clidoc.FormatNames(), others...)
 	if slices.Contains(names, name) {
 		return nil
 	}
@@ -20,8 +21,8 @@ func checkFormat(name string) error {
 
 // revisionIn checks format, opens the sessions and parses a revision. It also mentions
 // drafts of the revision's session.
-func (inv *invocation) revisionIn(format, spelled string) (*engine.SessionManager, engine.Revision, error) {
-	if err := checkFormat(format); err != nil {
+func (inv *invocation) revisionIn(format, spelled string, others ...string) (*engine.SessionManager, engine.Revision, error) {
+	if err := checkFormat(format, others...); err != nil {
 		return nil, engine.Revision{}, err
 	}
 	revision, err := engine.ParseRevision(spelled)

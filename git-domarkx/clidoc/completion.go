@@ -120,8 +120,8 @@ func expectValue(flag *kong.Flag, prefix, typed string) Expectation {
 	switch {
 	case flag.Enum != "":
 		e.Kind, e.Words = ValueWord, PlainWords(flag.EnumSlice())
-	case flag.Name == "format":
-		e.Kind, e.Words = ValueWord, PlainWords(FormatNames())
+	case flag.Name == "format": // the tag names formats that only this command knows
+		e.Kind, e.Words = ValueWord, PlainWords(append(FormatNames(), strings.Fields(flag.Tag.Get("formats"))...))
 	case flag.PlaceHolder == "DIR":
 		e.Kind = ValueDirectory
 	case flag.PlaceHolder == "PATH":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -19,6 +20,8 @@ type ExportRequest struct {
 	Format   string
 	Team     string // the team that the document must belong to; "" for any
 	Strict   bool   // fail if the format would lose something
+	// Cost returns what a response cost, for pages. It may be nil.
+	Cost func(model string, u html.Usage) (float64, bool)
 	// New, if not nil, asks for a new session of the format's program, not for the document that the
 	// session was imported from.
 	New *format.NewSession
@@ -33,9 +36,12 @@ type Export struct {
 
 	Name     string
 	snapshot string
-	Codec    format.Codec
-	write    func(w io.Writer) error
-	open     func(file domarkx.AttachedFile) (domarkx.Content, error)
+	// beside, if not nil, writes the files that belong beside a document at path, before that
+	// is written.
+	beside func(path string) error
+	Codec  format.Codec
+	write  func(w io.Writer) error
+	open   func(file domarkx.AttachedFile) (domarkx.Content, error)
 }
 
 // Write writes the document to w. It does not close w.
@@ -45,6 +51,9 @@ func (e *Export) Write(w io.Writer) error { return e.write(w) }
 // has not changed since is exported as the original bytes. Export returns a [*RefusedError] if
 // the document belongs to another team than requested, or with Strict if it loses something.
 func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, error) {
+	if r.Format == HTML {
+		return m.exportHTML(ctx, r)
+	}
 	codec, err := m.Codec(r.Format)
 	if err != nil {
 		return nil, err

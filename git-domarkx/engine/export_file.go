@@ -41,6 +41,11 @@ func (e *Export) replaceAt(path, target string, mode fs.FileMode) error {
 	if err := e.writeFiles(filepath.Dir(path)); err != nil {
 		return err
 	}
+	if e.beside != nil {
+		if err := e.beside(path); err != nil {
+			return err
+		}
+	}
 	return e.replace(target, mode)
 }
 

@@ -22,7 +22,7 @@ import (
 // because no other program continues such files, or if the repository is read-only. It does not
 // replace the record of another import, except that of the file itself.
 func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path string) error {
-	if IsForm(e.Codec.Name) {
+	if IsForm(e.Codec.Name) || e.Codec.Name == HTML {
 		return nil
 	}
 	known, err := sources.Open(m.env.StateDir)

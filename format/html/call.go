@@ -1,0 +1,217 @@
+package html
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+)
+
+// The languages of code blocks that are more than code.
+const (
+	callLanguage    = "tool-call"
+	resultLanguage  = "tool-result"
+	thoughtLanguage = "thought"
+)
+
+// isCode reports whether a block is code in a language.
+func isCode(b domarkx.Block, language string) bool {
+	return b.Type == domarkx.CodeBlock && b.Language == language
+}
+
+func get(v domarkx.Value, path ...string) domarkx.Value {
+	for _, name := range path {
+		v, _ = v.Get(name)
+	}
+	return v
+}
+
+func str(v domarkx.Value, path ...string) string {
+	if v = get(v, path...); v.Kind() != domarkx.String {
+		return ""
+	}
+	return v.Text()
+}
+
+// writeCall writes a call and its result, folded. A block that is not a valid call is shown as
+// code. result is nil if there is none.
+func writeCall(b *bytes.Buffer, call, result *domarkx.Block) {
+	v, err := domarkx.ParseValue([]byte(call.Text))
+	tool := str(v, "tool")
+	if err != nil || tool == "" {
+		writeCode(b, call.Language, call.Text)
+		if result != nil {
+			writeResult(b, *result)
+		}
+		return
+	}
+	arguments := get(v, "arguments")
+	class, status := "call", ""
+	outcome := domarkx.Value{}
+	if result == nil {
+		status = "no result"
+	} else if outcome, err = domarkx.ParseValue([]byte(result.Text)); err == nil && !get(outcome, "ok").IsTrue() {
+		class, status = "call failed", "failed"
+		if code := str(outcome, "error", "code"); code != "" {
+			status = code
+		}
+	}
+	b.WriteString(`<details class="` + class + `"><summary><span class="tool">`)
+	escape(b, clean(cut(tool, 80)))
+	b.WriteString("</span> ")
+	if brief := brief(arguments); brief != "" {
+		b.WriteString(`<span class="brief">`)
+		escape(b, clean(cut(brief, 160)))
+		b.WriteString("</span>")
+	}
+	if status != "" {
+		b.WriteString(` <span class="status">`)
+		escape(b, clean(cut(status, 40)))
+		b.WriteString("</span>")
+	}
+	b.WriteString("</summary>\n")
+	writeArguments(b, arguments)
+	if result != nil {
+		writeOutcome(b, *result, outcome)
+	}
+	b.WriteString("</details>\n")
+}
+
+// telling are the arguments that say what a call is about, the best ones first.
+var telling = [...]string{"command", "cmd", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "description", "prompt", "title", "name"}
+
+// brief returns what a call is about.
+func brief(arguments domarkx.Value) string {
+	for _, name := range telling {
+		v := get(arguments, name)
+		switch v.Kind() {
+		case domarkx.String:
+			if v.Text() != "" {
+				return v.Text()
+			}
+		case domarkx.Array:
+			return v.JSON()
+		}
+	}
+	for _, m := range arguments.Members() {
+		if m.Value.Kind() == domarkx.String && m.Value.Text() != "" {
+			return m.Value.Text()
+		}
+	}
+	return ""
+}
+
+// writeArguments writes the arguments of a call: what an edit replaces as a diff, long texts as
+// they are, and the rest as JSON.
+func writeArguments(b *bytes.Buffer, arguments domarkx.Value) {
+	var short, rest, long []domarkx.Member
+	members := arguments.Members()
+	has := func(name string) bool {
+		return slices.ContainsFunc(members, func(m domarkx.Member) bool { return m.Name == name && m.Value.Kind() == domarkx.String })
+	}
+	isEdit := has("old_string") && has("new_string")
+	for _, m := range members {
+		switch {
+		case isEdit && (m.Name == "old_string" || m.Name == "new_string"):
+		case m.Value.Kind() == domarkx.String && (m.Name == "command" || len(m.Value.Text()) > 200 || bytes.ContainsRune([]byte(m.Value.Text()), '\n')):
+			long = append(long, m)
+		case m.Value.Kind() == domarkx.Array || m.Value.Kind() == domarkx.Object:
+			rest = append(rest, m)
+		default:
+			short = append(short, m)
+		}
+	}
+	writeFields(b, short)
+	if len(rest) > 0 {
+		writeCode(b, "json", indented(rest))
+	}
+	for _, m := range long {
+		if m.Name != "command" || len(members) > 1 {
+			b.WriteString(`<p class="label">`)
+			escape(b, clean(cut(m.Name, 80)))
+			b.WriteString("</p>")
+		}
+		writeCode(b, "", m.Value.Text())
+	}
+	if isEdit {
+		writeReplacement(b, str(arguments, "old_string"), str(arguments, "new_string"))
+	}
+}
+
+// writeFields writes names and short values.
+func writeFields(b *bytes.Buffer, members []domarkx.Member) {
+	if len(members) == 0 {
+		return
+	}
+	b.WriteString("<dl>")
+	for _, m := range members {
+		b.WriteString("<dt>")
+		escape(b, clean(cut(m.Name, 80)))
+		b.WriteString("</dt><dd>")
+		value := m.Value.Text()
+		if m.Value.Kind() != domarkx.String {
+			value = m.Value.JSON()
+		}
+		escape(b, clean(value))
+		b.WriteString("</dd>")
+	}
+	b.WriteString("</dl>\n")
+}
+
+func indented(members []domarkx.Member) string {
+	return string(domarkx.ObjectValue(members...).AppendJSON(nil, "", "  "))
+}
+
+// writeOutcome writes the result in a tool-result block.
+func writeOutcome(b *bytes.Buffer, block domarkx.Block, outcome domarkx.Value) {
+	b.WriteString(`<p class="label">Result</p>`)
+	switch {
+	case outcome.Kind() != domarkx.Object:
+		writeCode(b, "", block.Text)
+	case get(outcome, "ok").IsTrue():
+		result := get(outcome, "result")
+		writeShown(b, result)
+	default:
+		text := str(outcome, "error", "message")
+		if text == "" {
+			text = str(outcome, "error", "code")
+		}
+		writeCode(b, "", text)
+	}
+}
+
+// writeShown writes the value of a result. The output of a command is shown as it was printed.
+func writeShown(b *bytes.Buffer, v domarkx.Value) {
+	var rest []domarkx.Member
+	wrote := false
+	for _, m := range v.Members() {
+		if (m.Name == "stdout" || m.Name == "stderr" || m.Name == "output" || m.Name == "content" || m.Name == "text") && m.Value.Kind() == domarkx.String {
+			if m.Value.Text() != "" {
+				if m.Name == "stderr" {
+					b.WriteString(`<p class="label">stderr</p>`)
+				}
+				writeCode(b, "", m.Value.Text())
+				wrote = true
+			}
+			continue
+		}
+		rest = append(rest, m)
+	}
+	switch {
+	case v.Kind() != domarkx.Object:
+		writeValue(b, v)
+	case len(rest) > 0 || !wrote:
+		writeCode(b, "json", indented(rest))
+	}
+}
+
+// writeResult writes a result that belongs to no call before it.
+func writeResult(b *bytes.Buffer, block domarkx.Block) {
+	v, err := domarkx.ParseValue([]byte(block.Text))
+	if err != nil {
+		v = domarkx.Value{}
+	}
+	b.WriteString("<details class=\"call\"><summary><span class=\"tool\">Result</span></summary>\n")
+	writeOutcome(b, block, v)
+	b.WriteString("</details>\n")
+}

@@ -1,0 +1,33 @@
+// Package html writes sessions as pages for a browser: without scripts, without anything that is
+// loaded from elsewhere, and with everything that came from a session escaped.
+//
+// A message's Markdown is rendered, its raw HTML is shown as text. Links lead to http, https and
+// mailto only. Images are those that the session keeps or holds as data, never remote ones.
+// Calls, results and thoughts are folded. Characters that reorder or hide text are made visible.
+package html
+
+import (
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// A Session is what is written.
+type Session struct {
+	Name     string
+	Snapshot string // the commit; "" if there is none
+	Header   domarkx.Header
+	Messages format.Messages
+	// File returns the content of a file that the session keeps under a path. It may be nil.
+	File func(path string) ([]byte, error)
+	// Cost returns what a response cost, in USD, if that is known. It may be nil.
+	Cost func(model string, u Usage) (float64, bool)
+	// Files returns the URL of the files as message k left them; "" for none. It may be nil.
+	Files func(k int) string
+}
+
+// A Usage is the tokens of a response. Input excludes cached tokens, and Output includes reasoning.
+type Usage struct{ Input, CacheRead, CacheWrite, Output int64 }
+
+func (u Usage) plus(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Output + v.Output}
+}

@@ -1,0 +1,308 @@
+package html
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Limits that bound the time of a hostile message.
+const (
+	maxMarkdown = 256 << 10 // bytes of a text that is rendered; a longer one is shown as it is
+	maxNesting  = 40        // quotes and lists in each other
+	maxBrackets = 2000      // of an unusual number of [ and ( and * in one paragraph, that is shown as it is
+	maxImage    = 8 << 20   // bytes of an image
+)
+
+// A markdownWriter renders Markdown.
+type markdownWriter struct {
+	markdown goldmark.Markdown
+	file     func(path string) ([]byte, error)
+	images   int64 // bytes of images so far
+}
+
+func newMarkdown(file func(path string) ([]byte, error)) *markdownWriter {
+	w := &markdownWriter{file: file}
+	table := extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)) // the policy allows no style attribute
+	w.markdown = goldmark.New(
+		goldmark.WithExtensions(table, extension.Strikethrough, extension.TaskList, extension.Linkify),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(w, 1))))
+	return w
+}
+
+// write renders Markdown.
+func (w *markdownWriter) write(dst *bytes.Buffer, source string) error {
+	source = clean(source)
+	if strings.TrimSpace(source) == "" {
+		return nil
+	}
+	if !isTame(source) {
+		dst.WriteString(`<pre class="plain">`)
+		escape(dst, source)
+		dst.WriteString("</pre>\n")
+		return nil
+	}
+	data := []byte(source)
+	doc := w.markdown.Parser().Parse(text.NewReader(data), parser.WithContext(parser.NewContext()))
+	return w.markdown.Renderer().Render(dst, data, doc)
+}
+
+// isTame reports whether rendering a text takes time in proportion to its length: parsers of
+// Markdown are slow for deep nesting and for many brackets that nothing closes.
+func isTame(s string) bool {
+	if len(s) > maxMarkdown {
+		return false
+	}
+	odd := 0
+	for line := range strings.Lines(s) {
+		if nesting(line) > maxNesting {
+			return false
+		}
+		if strings.TrimSpace(line) == "" {
+			odd = 0
+			continue
+		}
+		odd += strings.Count(line, "[") + strings.Count(line, "*") + strings.Count(line, "_") + strings.Count(line, "`") + strings.Count(line, "<") + strings.Count(line, "~") + strings.Count(line, "|") + strings.Count(line, "(")
+		if odd > maxBrackets {
+			return false
+		}
+	}
+	return true
+}
+
+// nesting counts the markers of quotes and lists at the beginning of a line, and its
+// indentation in steps of two.
+func nesting(line string) int {
+	n, blanks := 0, 0
+	for _, c := range line {
+		switch {
+		case c == ' ':
+			blanks++
+		case c == '\t':
+			blanks += 4
+		case strings.ContainsRune(">-+*", c):
+			n++
+		case c >= '0' && c <= '9' || c == '.' || c == ')':
+		default:
+			return n + min(blanks/8, maxNesting/2)
+		}
+		if n > maxNesting {
+			return n
+		}
+	}
+	return n
+}
+
+// RegisterFuncs sets the functions for nodes that are not rendered as usual.
+func (w *markdownWriter) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindHTMLBlock, w.rawBlock)
+	r.Register(ast.KindRawHTML, w.rawInline)
+	r.Register(ast.KindLink, w.link)
+	r.Register(ast.KindAutoLink, w.autoLink)
+	r.Register(ast.KindImage, w.image)
+	r.Register(ast.KindHeading, w.heading)
+	r.Register(ast.KindCodeBlock, w.code)
+	r.Register(ast.KindFencedCodeBlock, w.code)
+}
+
+func (w *markdownWriter) rawBlock(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		var b bytes.Buffer
+		b.WriteString(`<pre class="plain">`)
+		escape(&b, string(lines(n, source)))
+		if block := n.(*ast.HTMLBlock); block.HasClosure() {
+			escape(&b, string(block.ClosureLine.Value(source)))
+		}
+		b.WriteString("</pre>\n")
+		_, err := dst.Write(b.Bytes())
+		return ast.WalkSkipChildren, err
+	}
+	return ast.WalkContinue, nil
+}
+
+func (w *markdownWriter) rawInline(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkSkipChildren, nil
+	}
+	var b bytes.Buffer
+	segments := n.(*ast.RawHTML).Segments
+	for i := range segments.Len() {
+		s := segments.At(i)
+		escape(&b, string(s.Value(source)))
+	}
+	_, err := dst.Write(b.Bytes())
+	return ast.WalkSkipChildren, err
+}
+
+// lines returns the text of a block.
+func lines(n ast.Node, source []byte) []byte {
+	var b []byte
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		b = append(b, line.Value(source)...)
+	}
+	return b
+}
+
+// safe reports whether a link may lead to an address.
+func safe(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return u.Host != ""
+	case "mailto":
+		return u.Opaque != ""
+	}
+	return false
+}
+
+// openLink begins a link, or a text with the address as its title if the link is not safe.
+func openLink(b *bytes.Buffer, address string) {
+	if safe(address) {
+		b.WriteString(`<a rel="noreferrer noopener" href="`)
+		escape(b, address)
+		b.WriteString(`">`)
+		return
+	}
+	b.WriteString(`<span class="nolink" title="`)
+	escape(b, cut(address, 200))
+	b.WriteString(`">`)
+}
+
+func closeLink(b *bytes.Buffer, address string) {
+	if safe(address) {
+		b.WriteString("</a>")
+		return
+	}
+	b.WriteString("</span>")
+}
+
+func (w *markdownWriter) link(dst util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	var b bytes.Buffer
+	address := string(util.UnescapePunctuations(n.(*ast.Link).Destination))
+	if entering {
+		openLink(&b, address)
+	} else {
+		closeLink(&b, address)
+	}
+	_, err := dst.Write(b.Bytes())
+	return ast.WalkContinue, err
+}
+
+func (w *markdownWriter) autoLink(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	link := n.(*ast.AutoLink)
+	address := string(link.URL(source))
+	if link.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), "mailto:") {
+		address = "mailto:" + address
+	}
+	var b bytes.Buffer
+	openLink(&b, address)
+	escape(&b, string(link.Label(source)))
+	closeLink(&b, address)
+	_, err := dst.Write(b.Bytes())
+	return ast.WalkContinue, err
+}
+
+// image shows an image of the session. For any other one there is a link.
+func (w *markdownWriter) image(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	address, alt := string(n.(*ast.Image).Destination), string(n.Text(source)) //nolint:staticcheck // the text is all that is needed
+	var b bytes.Buffer
+	if data := w.load(address); data != nil && w.images+int64(len(data)) <= maxImages {
+		w.images += int64(len(data))
+		writeImage(&b, data, alt)
+	} else {
+		b.WriteString(`<span class="image">`)
+		openLink(&b, address)
+		label := "image: " + alt
+		if alt == "" {
+			label = "image: " + cut(address, 100)
+		}
+		escape(&b, label)
+		closeLink(&b, address)
+		b.WriteString("</span>")
+	}
+	_, err := dst.Write(b.Bytes())
+	return ast.WalkSkipChildren, err
+}
+
+// load returns an image that is in the document or in the session; nil for none.
+func (w *markdownWriter) load(address string) []byte {
+	if rest, ok := strings.CutPrefix(address, "data:image/"); ok {
+		_, encoded, ok := strings.Cut(rest, ";base64,")
+		if !ok || len(encoded) > maxImage*4/3 {
+			return nil
+		}
+		data, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil {
+			return nil
+		}
+		return data
+	}
+	if path, err := url.PathUnescape(address); err == nil && w.file != nil && !strings.Contains(address, ":") {
+		if data, err := w.file(path); err == nil && len(data) <= maxImage {
+			return data
+		}
+	}
+	return nil
+}
+
+// writeImage writes an image of a type that browsers show and that cannot contain anything else.
+func writeImage(b *bytes.Buffer, data []byte, alt string) {
+	kind := http.DetectContentType(data)
+	switch kind {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		b.WriteString(`<img alt="`)
+		escape(b, alt)
+		b.WriteString(`" src="data:` + kind + `;base64,`)
+		b.Write(base64.StdEncoding.AppendEncode(nil, data))
+		b.WriteString(`">`)
+	default:
+		b.WriteString(`<span class="image">`)
+		escape(b, "image: "+alt)
+		b.WriteString(`</span>`)
+	}
+}
+
+// heading makes the headings of a message lower than those of the page.
+func (w *markdownWriter) heading(dst util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	level := min(n.(*ast.Heading).Level+2, 6)
+	tag := "<h"
+	if !entering {
+		tag = "</h"
+	}
+	_, err := dst.WriteString(tag + string(rune('0'+level)) + ">")
+	return ast.WalkContinue, err
+}
+
+func (w *markdownWriter) code(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	language := ""
+	if f, ok := n.(*ast.FencedCodeBlock); ok {
+		language = string(f.Language(source))
+	}
+	var b bytes.Buffer
+	writeCode(&b, language, string(lines(n, source)))
+	_, err := dst.Write(b.Bytes())
+	return ast.WalkSkipChildren, err
+}

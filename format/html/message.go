@@ -1,0 +1,247 @@
+package html
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+)
+
+// maxImages limits the images of one page, in bytes.
+const maxImages = 64 << 20
+
+// A writer writes the messages of a session.
+type writer struct {
+	session  Session
+	markdown *markdownWriter
+	seen     map[domarkx.ID]int // how often an id was written
+	total    totals
+	prompts  []prompt
+}
+
+// totals is what is known about all messages that were written.
+type totals struct {
+	messages  int
+	responses int
+	usage     Usage
+	cost      float64
+	priced    int
+	models    []string
+	first     int64 // Unix seconds
+	last      int64
+}
+
+// A prompt is a line of the table of prompts.
+type prompt struct {
+	anchor string
+	page   int // from 1; 0 for the same page
+	text   string
+	date   int64
+}
+
+func newWriter(s Session) *writer {
+	return &writer{session: s, markdown: newMarkdown(s.File), seen: map[domarkx.ID]int{}}
+}
+
+// message writes message k and returns the number of bytes of text in it.
+func (w *writer) message(b *bytes.Buffer, k, page int) (int, error) {
+	m, err := w.session.Messages.At(k)
+	if err != nil {
+		return 0, err
+	}
+	anchor := m.ID.String()
+	if w.seen[m.ID]++; w.seen[m.ID] > 1 { // texts of a conflict share an id
+		anchor += "-" + strconv.Itoa(w.seen[m.ID])
+	}
+	metadata := domarkx.Value{}
+	if m.Metadata != nil {
+		metadata = *m.Metadata
+	}
+	role := "user"
+	if m.Role == domarkx.Assistant {
+		role = "assistant"
+	}
+	fmt.Fprintf(b, "<article class=%q id=%q>\n<header><a class=\"k\" href=\"#%s\">%d</a> <b>%s</b>", role, anchor, anchor, k, strings.ToUpper(role[:1])+role[1:])
+	w.about(b, k, m, metadata)
+	b.WriteString("</header>\n")
+	if conflict := str(metadata, "conflict"); conflict != "" {
+		b.WriteString(`<p class="note">One of several texts of this message, which a merge left.</p>`)
+	}
+	size, err := w.content(b, m.Message)
+	if err != nil {
+		return size, err
+	}
+	if m.Role == domarkx.User {
+		w.prompts = append(w.prompts, prompt{anchor, page, promptText(m.Message), m.Date})
+	}
+	b.WriteString("</article>\n")
+	return size, nil
+}
+
+// about writes the line of a message's model, tokens and time, and counts them.
+func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadata domarkx.Value) {
+	t := &w.total
+	t.messages++
+	if model := str(metadata, "model"); model != "" && m.Role == domarkx.Assistant {
+		b.WriteString(` <span>`)
+		escape(b, clean(cut(model, 80)))
+		b.WriteString("</span>")
+		t.model(model)
+	}
+	if u, ok := usageOf(metadata); ok {
+		t.responses++
+		t.usage = t.usage.plus(u)
+		b.WriteString(` <span class="tokens">`)
+		escape(b, u.brief())
+		if cost, known := w.cost(metadata, u); known {
+			t.cost += cost
+			t.priced++
+			escape(b, " · "+dollars(cost))
+		}
+		b.WriteString("</span>")
+	}
+	if w.session.Files != nil {
+		if address := w.session.Files(k); address != "" {
+			b.WriteString(` <a href="`)
+			escape(b, address)
+			b.WriteString(`">files</a>`)
+		}
+	}
+	if m.Date > 0 {
+		if t.first == 0 || m.Date < t.first {
+			t.first = m.Date
+		}
+		t.last = max(t.last, m.Date)
+		b.WriteByte(' ')
+		writeTime(b, m.Date)
+	}
+}
+
+func (t *totals) model(name string) {
+	for _, known := range t.models {
+		if known == name {
+			return
+		}
+	}
+	if len(t.models) < 20 {
+		t.models = append(t.models, name)
+	}
+}
+
+// cost returns what a response cost: as recorded, or by its price.
+func (w *writer) cost(metadata domarkx.Value, u Usage) (float64, bool) {
+	if v := get(metadata, "cost"); v.Kind() == domarkx.Number {
+		if n, err := strconv.ParseFloat(v.Text(), 64); err == nil && n > 0 && n < 1e9 {
+			return n, true
+		}
+	}
+	if w.session.Cost == nil {
+		return 0, false
+	}
+	return w.session.Cost(str(metadata, "model"), u)
+}
+
+// content writes the blocks of a message and returns the bytes of text in them.
+func (w *writer) content(b *bytes.Buffer, m domarkx.Message) (int, error) {
+	size := 0
+	for i := 0; i < len(m.Content); i++ {
+		block := m.Content[i]
+		size += len(block.Text)
+		switch {
+		case block.Type == domarkx.TextBlock:
+			if err := w.markdown.write(b, block.Text); err != nil {
+				return size, err
+			}
+		case isCode(block, callLanguage):
+			var result *domarkx.Block
+			if i+1 < len(m.Content) && isCode(m.Content[i+1], resultLanguage) {
+				i++
+				result = &m.Content[i]
+				size += len(result.Text)
+			}
+			writeCall(b, &block, result)
+		case isCode(block, resultLanguage):
+			writeResult(b, block)
+		case isCode(block, thoughtLanguage):
+			b.WriteString(`<details class="thought"><summary>Thought <span class="brief">`)
+			escape(b, clean(cut(block.Text, 160)))
+			b.WriteString("</span></summary>\n")
+			if err := w.markdown.write(b, block.Text); err != nil {
+				return size, err
+			}
+			b.WriteString("</details>\n")
+		default:
+			if block.Name != "" {
+				b.WriteString(`<p class="label">`)
+				escape(b, clean(cut(block.Name, 200)))
+				b.WriteString("</p>")
+			}
+			writeCode(b, block.Language, block.Text)
+		}
+	}
+	return size, nil
+}
+
+// promptText returns the first line of a message for the table.
+func promptText(m domarkx.Message) string {
+	for _, block := range m.Content {
+		if line := plain(clean(cut(block.Text, 160))); line != "" {
+			return line
+		}
+	}
+	return "(empty)"
+}
+
+func usageOf(metadata domarkx.Value) (Usage, bool) {
+	u := get(metadata, "usage")
+	n := Usage{count(u, "input"), count(u, "cache_read"), count(u, "cache_write"), count(u, "output")}
+	return n, n != Usage{}
+}
+
+func count(v domarkx.Value, name string) int64 {
+	n, err := strconv.ParseFloat(get(v, name).Text(), 64)
+	if err != nil || !(n >= 0 && n < 1e15) || get(v, name).Kind() != domarkx.Number {
+		return 0
+	}
+	return int64(n)
+}
+
+// brief returns the tokens in short.
+func (u Usage) brief() string {
+	s := thousands(u.Input+u.CacheRead+u.CacheWrite) + " in"
+	if u.CacheRead > 0 {
+		s += " (" + thousands(u.CacheRead) + " cached)"
+	}
+	return s + " · " + thousands(u.Output) + " out"
+}
+
+// thousands returns a number in at most four characters and a unit.
+func thousands(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 100_000:
+		return strings.TrimSuffix(strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64), ".0") + "k"
+	case n < 1_000_000:
+		return strconv.FormatInt(n/1000, 10) + "k"
+	case n < 100_000_000:
+		return strings.TrimSuffix(strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64), ".0") + "M"
+	default:
+		return strconv.FormatInt(n/1_000_000, 10) + "M"
+	}
+}
+
+func dollars(cost float64) string {
+	if cost < 0.01 {
+		return "< $0.01"
+	}
+	return "$" + strconv.FormatFloat(cost, 'f', 2, 64)
+}
+
+func writeTime(b *bytes.Buffer, unix int64) {
+	t := time.Unix(unix, 0).UTC()
+	fmt.Fprintf(b, "<time datetime=%q>%s</time>", t.Format(time.RFC3339), t.Format("2006-01-02 15:04"))
+}

@@ -1,0 +1,153 @@
+package html
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"sync"
+)
+
+//go:embed style.css
+var styles string
+
+// Policy returns the Content-Security-Policy of pages: nothing runs, nothing is loaded but
+// images that are in the page, and only the style sheet of this package applies.
+func Policy() string { return policy() }
+
+var policy = sync.OnceValue(func() string {
+	sum := sha256.Sum256([]byte(styles))
+	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+})
+
+// Write writes a session as one page.
+func Write(to io.Writer, s Session) error {
+	w := newWriter(s)
+	var body bytes.Buffer
+	for k := range s.Messages.Len() {
+		if _, err := w.message(&body, k, 0); err != nil {
+			return fmt.Errorf("message %d: %w", k, err)
+		}
+	}
+	var head bytes.Buffer
+	title := w.title()
+	begin(&head, title)
+	w.header(&head, title)
+	writePrompts(&head, w.prompts, "", len(w.prompts) <= 40)
+	head.WriteString("<main>\n")
+	body.WriteString("</main>\n")
+	end(&body)
+	if _, err := head.WriteTo(to); err != nil {
+		return err
+	}
+	_, err := body.WriteTo(to)
+	return err
+}
+
+// begin writes a page up to its content.
+func begin(b *bytes.Buffer, title string) {
+	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
+	escape(b, Policy())
+	b.WriteString("\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>")
+	escape(b, title)
+	b.WriteString("</title>\n<style>" + styles + "</style>\n</head>\n<body>\n<div class=\"page\">\n")
+}
+
+func end(b *bytes.Buffer) {
+	b.WriteString("<footer>Written by git-domarkx. Calls, results and thoughts are folded.</footer>\n</div>\n</body>\n</html>\n")
+}
+
+// title returns what a session is called: the title in its front matter, its first prompt, or its name.
+func (w *writer) title() string {
+	if m := w.session.Header.UserMetadata; m != nil {
+		if t := plain(clean(cut(str(*m, "title"), 120))); t != "" {
+			return t
+		}
+	}
+	if len(w.prompts) > 0 && w.prompts[0].text != "(empty)" {
+		return w.prompts[0].text
+	}
+	return clean(w.session.Name)
+}
+
+// header writes what there is to know about the whole session.
+func (w *writer) header(b *bytes.Buffer, title string) {
+	t := &w.total
+	b.WriteString("<header>\n<h1>")
+	escape(b, title)
+	b.WriteString("</h1>\n<p class=\"meta\"><span>")
+	escape(b, clean(w.session.Name))
+	b.WriteString("</span>")
+	if s := w.session.Snapshot; s != "" {
+		b.WriteString(` <span><span class="oid" title="`)
+		escape(b, s)
+		b.WriteString(`">`)
+		escape(b, s[:min(len(s), 10)])
+		b.WriteString("</span></span>")
+	}
+	for _, model := range t.models {
+		b.WriteString(" <span>")
+		escape(b, clean(cut(model, 80)))
+		b.WriteString("</span>")
+	}
+	b.WriteString("</p>\n<p class=\"meta\">")
+	if t.first > 0 {
+		writeTime(b, t.first)
+		if t.last-t.first >= 60 {
+			b.WriteString(" – ")
+			writeTime(b, t.last)
+		}
+	}
+	fmt.Fprintf(b, "<span> %s</span>", plural(t.messages, "message"))
+	if t.responses > 0 {
+		b.WriteString("<span>")
+		escape(b, t.usage.brief())
+		if t.priced > 0 {
+			escape(b, " · "+dollars(t.cost))
+			if t.priced < t.responses {
+				b.WriteString(" where the price is known")
+			}
+		}
+		b.WriteString("</span>")
+	}
+	b.WriteString("</p>\n</header>\n")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// writePrompts writes the table of prompts. Links go to anchors, in pages below dir.
+func writePrompts(b *bytes.Buffer, prompts []prompt, dir string, open bool) {
+	if len(prompts) == 0 {
+		return
+	}
+	b.WriteString("<nav class=\"prompts\"><details")
+	if open {
+		b.WriteString(" open")
+	}
+	fmt.Fprintf(b, "><summary>%s</summary>\n<ol>\n", plural(len(prompts), "prompt"))
+	for _, p := range prompts {
+		writePrompt(b, p, dir)
+	}
+	b.WriteString("</ol></details></nav>\n")
+}
+
+func writePrompt(b *bytes.Buffer, p prompt, dir string) {
+	b.WriteString(`<li><a href="`)
+	if p.page > 0 && dir != "" {
+		escape(b, dir+pageName(p.page))
+	}
+	b.WriteString("#" + p.anchor + `">`)
+	escape(b, p.text)
+	b.WriteString("</a>")
+	if p.date > 0 {
+		writeTime(b, p.date)
+	}
+	b.WriteString("</li>\n")
+}
