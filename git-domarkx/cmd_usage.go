@@ -180,7 +180,7 @@ func (c *usageCmd) print(inv *invocation, sums []usage.Sum) error {
 	return printResults(inv, c.JSON, rows)
 }
 
-// costs returns a function that returns what a response cost, for pages. Prices are read when
+// costs returns a function for pages that returns the cost of a response. Prices are read when
 // it is called first; it knows none if the configuration cannot be read.
 func (inv *invocation) costs() func(model string, u html.Usage) (float64, bool) {
 	list := sync.OnceValue(func() *prices.List {

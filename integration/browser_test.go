@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A browser opens pages in Chromium, and records what they ask for and what they complain of.
+// A browser opens pages in Chromium, and records their requests and complaints.
 type browser struct {
 	t       *testing.T
 	proxy   *httptest.Server
@@ -60,7 +60,7 @@ type view struct {
 // which is as narrow as Chromium's windows can be.
 var views = []view{{"light", "1000", "2000", false}, {"dark", "1000", "2000", true}, {"phone", "500", "2000", false}}
 
-// console finds what a page wrote to the console, among other lines of Chromium's log.
+// console finds the lines of a page's console in Chromium's log.
 var console = regexp.MustCompile(`(?m)^.*:CONSOLE.*$`)
 
 // open opens a page in all views, keeps the screenshots, and returns the document as it became.

@@ -77,10 +77,10 @@ func writeCall(b *bytes.Buffer, call, result *domarkx.Block) {
 	b.WriteString("</details>\n")
 }
 
-// telling are the arguments that say what a call is about, the best ones first.
+// telling are the arguments that describe a call best, in order.
 var telling = [...]string{"command", "cmd", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "description", "prompt", "title", "name"}
 
-// brief returns what a call is about.
+// brief returns the argument that describes a call.
 func brief(arguments domarkx.Value) string {
 	for _, name := range telling {
 		v := get(arguments, name)

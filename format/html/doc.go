@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// A Session is what is written.
+// A Session is a snapshot of a session, ready to be written.
 type Session struct {
 	Name     string
 	Snapshot string // the commit; "" if there is none
@@ -19,7 +19,7 @@ type Session struct {
 	Messages format.Messages
 	// File returns the content of a file that the session keeps under a path. It may be nil.
 	File func(path string) ([]byte, error)
-	// Cost returns what a response cost, in USD, if that is known. It may be nil.
+	// Cost returns the cost of a response in USD, if that is known. It may be nil.
 	Cost func(model string, u Usage) (float64, bool)
 	// Files returns the URL of the files as message k left them; "" for none. It may be nil.
 	Files func(k int) string

@@ -35,7 +35,7 @@ func escape(dst *bytes.Buffer, s string) {
 
 // clean returns text in which nothing is hidden and nothing reorders the text around it: control
 // characters become pictures of themselves, characters that change the direction of text their
-// numbers, and what is not valid Unicode the replacement character. Colours of terminals are left out.
+// numbers, and invalid Unicode the replacement character. Colours of terminals are left out.
 func clean(s string) string {
 	if isClean(s) {
 		return s

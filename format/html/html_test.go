@@ -64,7 +64,7 @@ func session(all ...domarkx.Message) html.Session {
 }
 
 // check parses a page as browsers do, and fails if it has anything that is not known to be
-// harmless: other elements or attributes, addresses to elsewhere that are no links, unsafe links,
+// harmless: other elements or attributes, addresses to elsewhere outside links, unsafe links,
 // anchors that lead nowhere, and ids that are there twice.
 func check(t *testing.T, page string) {
 	t.Helper()

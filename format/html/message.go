@@ -22,7 +22,7 @@ type writer struct {
 	prompts  []prompt
 }
 
-// totals is what is known about all messages that were written.
+// totals sums up the messages that were written.
 type totals struct {
 	messages  int
 	responses int
@@ -131,7 +131,7 @@ func (t *totals) model(name string) {
 	}
 }
 
-// cost returns what a response cost: as recorded, or by its price.
+// cost returns the cost of a response: as recorded, or by its price.
 func (w *writer) cost(metadata domarkx.Value, u Usage) (float64, bool) {
 	if v := get(metadata, "cost"); v.Kind() == domarkx.Number {
 		if n, err := strconv.ParseFloat(v.Text(), 64); err == nil && n > 0 && n < 1e9 {

@@ -59,7 +59,7 @@ func end(b *bytes.Buffer) {
 	b.WriteString("<footer>Written by git-domarkx. Calls, results and thoughts are folded.</footer>\n</div>\n</body>\n</html>\n")
 }
 
-// title returns what a session is called: the title in its front matter, its first prompt, or its name.
+// title returns the title of a session: the one in its front matter, its first prompt, or its name.
 func (w *writer) title() string {
 	if m := w.session.Header.UserMetadata; m != nil {
 		if t := plain(clean(cut(str(*m, "title"), 120))); t != "" {

@@ -19,7 +19,7 @@ type Store interface {
 	Read(ctx context.Context, b domarkx.Blob) ([]byte, error)
 }
 
-// A Reader reads the responses of sessions. It keeps what it read in a cache, which can be removed
+// A Reader reads the responses of sessions. It keeps a cache, which can be removed
 // at any time.
 type Reader struct {
 	Store Store
@@ -28,7 +28,7 @@ type Reader struct {
 	Dir   string // of the cache; "" for none
 }
 
-// A session is what a snapshot says about the use of tokens.
+// A session holds the rows of a snapshot.
 type session struct {
 	tip   string // the snapshot
 	agent string
@@ -110,7 +110,7 @@ func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []s
 	return errors.Join(errs...)
 }
 
-// session reads a snapshot. rows has what is known of messages.
+// session reads a snapshot. rows has the known rows by message.
 func (r *Reader) session(ctx context.Context, info domarkx.Info, rows map[[20]byte]row) (*session, error) {
 	s := &session{tip: info.ID, agent: r.Agent(ctx, info)}
 	for e, err := range r.Store.Entries(ctx, info.ID) {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCacheRoundTrip checks that a cache says what was written into it.
+// TestCacheRoundTrip checks that decoding a cache reverses encoding.
 func TestCacheRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tokens := rapid.Int64Range(0, 1<<40)
@@ -40,7 +40,7 @@ func TestCacheRoundTrip(t *testing.T) {
 	})
 }
 
-// FuzzCache checks that no cache makes the decoder fail, and that what it reads is written back
+// FuzzCache checks that no cache makes the decoder fail, and that its result is written back
 // the same.
 func FuzzCache(f *testing.F) {
 	good := encodeCache([]session{{tip: "0123456789012345678901234567890123456789", agent: "a", rows: []answer{{row: row{counted: true, model: "m", hasCost: true, cost: 1}}, {}}}})

@@ -1,5 +1,5 @@
 // Package usage counts the tokens that responses of models used, as their providers reported them,
-// and what they cost.
+// and their cost.
 package usage
 
 import (
@@ -113,7 +113,7 @@ func (r *Response) group(by Key) string {
 	}
 }
 
-// Between returns the responses from since to before until. Zero times are no limits.
+// Between returns the responses from since to before until. A zero time stands for no limit.
 func Between(responses []Response, since, until time.Time) []Response {
 	return slices.DeleteFunc(slices.Clone(responses), func(r Response) bool {
 		return !since.IsZero() && r.Date < since.Unix() || !until.IsZero() && r.Date >= until.Unix()

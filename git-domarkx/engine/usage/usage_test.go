@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A store holds sessions in memory, and counts what is read.
+// A store holds sessions in memory, and counts reads.
 type store struct {
 	sessions map[string][]domarkx.Entry // by snapshot
 	blobs    map[string][]byte
@@ -144,8 +144,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestCache checks that a second count reads nothing, that one after a change reads only what is
-// new, and that any damage of the cache changes no result.
+// TestCache checks that a second count reads nothing, that one after a change reads only new
+// messages, and that any damage of the cache changes no result.
 func TestCache(t *testing.T) {
 	dir := t.TempDir()
 	s := newStore()

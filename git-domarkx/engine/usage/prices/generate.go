@@ -24,7 +24,7 @@ import (
 var providers = []string{"anthropic", "openai", "google", "xai", "mistral", "deepseek", "moonshotai", "alibaba", "zai", "minimax",
 	"cohere", "llama", "xiaomi", "stepfun", "perplexity", "inception", "nova", "poolside", "sakana", "sarvam", "upstage", "openrouter"}
 
-// A file is what is read of the description of a model.
+// A file is the part of a model's description that matters here.
 type file struct {
 	Cost struct {
 		cost
@@ -105,7 +105,7 @@ func priced(clone, name string) (string, bool) {
 	return line, true
 }
 
-// columns returns the prices, of which "-" is one that is not known.
+// columns returns the prices; "-" stands for an unknown one.
 func (c cost) columns() string {
 	var b strings.Builder
 	for _, n := range []*float64{c.Input, c.Output, c.CacheRead, c.CacheWrite} {

@@ -1,4 +1,4 @@
-// Package prices knows what models cost: from a table that was made from models.dev, and from the
+// Package prices knows the prices of models: from a table that was made from models.dev, and from the
 // user's configuration, which overrides it. It asks nobody else.
 package prices
 
@@ -33,7 +33,7 @@ type Tier struct {
 	Rates
 }
 
-// A Price is what a model costs.
+// A Price is the price of a model.
 type Price struct {
 	Rates
 	Tiers []Tier // by Above
