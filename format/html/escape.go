@@ -60,6 +60,10 @@ func clean(s string) string {
 			b.WriteString("⟨U+")
 			number := strconv.FormatInt(int64(r), 16)
 			b.WriteString("0000"[min(len(number), 4):] + strings.ToUpper(number))
+			if same := repeats(s[i:], size); same > 1 {
+				b.WriteString(" ×" + strconv.Itoa(same))
+				size *= same
+			}
 			b.WriteString("⟩")
 		default:
 			b.WriteString(s[i : i+size])
@@ -67,6 +71,15 @@ func clean(s string) string {
 		i += size
 	}
 	return b.String()
+}
+
+// repeats returns how often the first bytes of a text follow each other.
+func repeats(s string, size int) int {
+	n := 1
+	for strings.HasPrefix(s[n*size:], s[:size]) {
+		n++
+	}
+	return n
 }
 
 // isClean reports whether a text is printable ASCII or has nothing that clean replaces.

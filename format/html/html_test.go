@@ -153,6 +153,7 @@ func TestMarkdown(t *testing.T) {
 		"kept image":          {"![p](images/a%20b.png)", `<img alt="p" src="data:image/png;base64,iVBO`, ""},
 		"unknown image":       {"![p](images/none.png)", "image: p", "<img"},
 		"direction":           {"a \u202egpj.exe\u202c", "a ⟨U+202E⟩gpj.exe⟨U+202C⟩", "\u202e"},
+		"directions":          {"a\u202e\u202e\u202e\u202cb", "a⟨U+202E ×3⟩⟨U+202C⟩b", "\u202e"},
 		"in code":             {"`a\u2066b`", "⟨U+2066⟩", "\u2066"},
 		"hidden tags":         {"a\U000e0041b", "⟨U+E0041⟩", ""},
 		"control characters":  {"a\x00b\x07c\x1b[31mred\x1b[0m\x1b]0;x\x07", "a␀b␇credit", ""},
