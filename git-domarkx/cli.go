@@ -48,6 +48,7 @@ type commandLine struct {
 	Diff     diffCmd     `cmd:"" group:"read" help:"Show what differs between two snapshots."`
 	Blame    blameCmd    `cmd:"" group:"read" help:"Say which message wrote each line of a file."`
 	Export   exportCmd   `cmd:"" group:"read" help:"Write a session in a format of choice."`
+	Web      webCmd      `cmd:"" group:"read" help:"Show the sessions in a browser on this machine."`
 	Tokens   usageCmd    `cmd:"" name:"usage" group:"read" help:"Count the tokens that models used, and what they cost."`
 
 	Append  appendCmd  `cmd:"" group:"change" help:"Add a message to a session."`

@@ -21,8 +21,10 @@ type Session struct {
 	File func(path string) ([]byte, error)
 	// Cost returns the cost of a response in USD, if that is known. It may be nil.
 	Cost func(model string, u Usage) (float64, bool)
-	// Files returns the URL of the files as message k left them; "" for none. It may be nil.
-	Files func(k int) string
+	// Version returns the workspace version that message k is linked to; "" for none. It may be nil.
+	Version func(k int) string
+	// Files returns the URL of a workspace version. It may be nil.
+	Files func(version string) string
 }
 
 // A Usage is the tokens of a response. Input excludes cached tokens, and Output includes reasoning.

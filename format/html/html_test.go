@@ -242,7 +242,8 @@ func TestPrompts(t *testing.T) {
 func TestHeader(t *testing.T) {
 	s := session(text(domarkx.User, "first `x`\nmore"), with(text(domarkx.Assistant, "a"), `{"model":"m","usage":{"output":5}}`), with(text(domarkx.Assistant, "b"), `{"model":"n","usage":{"output":6},"cost":1}`))
 	s.Snapshot = "0123456789abcdef0123456789abcdef01234567"
-	s.Files = func(k int) string { return map[int]string{1: "/f/1"}[k] }
+	s.Version = func(k int) string { return map[int]string{1: "1"}[k] }
+	s.Files = func(version string) string { return "/f/" + version }
 	page := write(t, s)
 	for _, want := range []string{"<title>first x …</title>", "<h1>first x …</h1>", "<span>talk</span>", ">0123456789</span>", "<span>m</span> <span>n</span>", "3 messages", "11 out · $1.00 where the price is known", "1 prompt<", `<a href="/f/1">files</a>`} {
 		if !strings.Contains(page, want) {

@@ -103,10 +103,10 @@ func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadat
 		}
 		b.WriteString("</span>")
 	}
-	if w.session.Files != nil {
-		if address := w.session.Files(k); address != "" {
+	if w.session.Files != nil && w.session.Version != nil {
+		if version := w.session.Version(k); version != "" {
 			b.WriteString(` <a href="`)
-			escape(b, address)
+			escape(b, w.session.Files(version))
 			b.WriteString(`">files</a>`)
 		}
 	}

@@ -18,9 +18,17 @@ var styles string
 func Policy() string { return policy() }
 
 var policy = sync.OnceValue(func() string {
-	sum := sha256.Sum256([]byte(styles))
-	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; img-src data:; style-src " + StyleHash() + "; base-uri 'none'; form-action 'none'"
 })
+
+// Hash returns the source expression of an inline style or script for a Content-Security-Policy.
+func Hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// StyleHash returns the source expression of the style sheet of pages.
+func StyleHash() string { return Hash(styles) }
 
 // Write writes a session as one page.
 func Write(to io.Writer, s Session) error {
@@ -46,13 +54,19 @@ func Write(to io.Writer, s Session) error {
 	return err
 }
 
-// begin writes a page up to its content.
-func begin(b *bytes.Buffer, title string) {
+func begin(b *bytes.Buffer, title string) { Begin(b, title, Policy(), "") }
+
+// Begin writes a page up to its content, with a Content-Security-Policy and more styles.
+func Begin(b *bytes.Buffer, title, policy, more string) {
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
-	escape(b, Policy())
+	escape(b, policy)
 	b.WriteString("\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>")
-	escape(b, title)
-	b.WriteString("</title>\n<style>" + styles + "</style>\n</head>\n<body>\n<div class=\"page\">\n")
+	escape(b, clean(title))
+	b.WriteString("</title>\n<style>" + styles + "</style>\n")
+	if more != "" {
+		b.WriteString("<style>" + more + "</style>\n")
+	}
+	b.WriteString("</head>\n<body>\n<div class=\"page\">\n")
 }
 
 func end(b *bytes.Buffer) {

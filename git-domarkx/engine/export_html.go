@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/html"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -29,16 +30,29 @@ func (m *SessionManager) Pages(ctx context.Context, r Revision) (html.Session, d
 	if err != nil {
 		return html.Session{}, info, err
 	}
-	s, err := m.stream(ctx, info)
+	v, err := view.Load(ctx, m.store, info.ID)
 	if err != nil {
 		return html.Session{}, info, err
 	}
-	p := html.Session{Name: r.Name, Snapshot: info.ID, Header: s.Header, Messages: s.Messages, File: m.attachedFile(ctx, info)}
-	if r.Message >= 0 {
-		if r.Message >= s.Messages.Len() {
-			return html.Session{}, info, fmt.Errorf("%s: %w: the snapshot has %d messages", r, domarkx.ErrNotFound, s.Messages.Len())
+	header, err := v.Header(ctx)
+	if err != nil {
+		return html.Session{}, info, err
+	}
+	linked, err := m.linked(ctx, info.ID, v.Live)
+	if err != nil {
+		return html.Session{}, info, err
+	}
+	p := html.Session{Name: r.Name, Snapshot: info.ID, Header: header, Messages: shownMessages{ctx, v}, File: m.attachedFile(ctx, info), Version: func(k int) string {
+		if link := v.Live.At(k).Link; linked[link] {
+			return link
 		}
-		p.Messages = oneMessage{s.Messages, r.Message}
+		return ""
+	}}
+	if r.Message >= 0 {
+		if r.Message >= p.Messages.Len() {
+			return html.Session{}, info, fmt.Errorf("%s: %w: the snapshot has %d messages", r, domarkx.ErrNotFound, p.Messages.Len())
+		}
+		p.Messages = oneMessage{p.Messages, r.Message}
 	}
 	return p, info, nil
 }

@@ -60,6 +60,19 @@ func (m *SessionManager) Agent(ctx context.Context, info domarkx.Info) string {
 	return ""
 }
 
+// Title returns the title in the front matter of a snapshot; "" if it has none.
+func (m *SessionManager) Title(ctx context.Context, info domarkx.Info) string {
+	h, err := view.Header(ctx, m.store, info.ID)
+	if err != nil || h.UserMetadata == nil {
+		return ""
+	}
+	title, _ := h.UserMetadata.Get("title")
+	if title.Kind() != domarkx.String {
+		return ""
+	}
+	return title.Text()
+}
+
 // Log returns the snapshots of a revision, newest first.
 func (m *SessionManager) Log(ctx context.Context, r Revision) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {

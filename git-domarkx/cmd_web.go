@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/web"
+)
+
+type webCmd struct {
+	Port int  `placeholder:"N" help:"Serve at this port; otherwise at a free one."`
+	Open bool `help:"Open the address in your browser."`
+}
+
+func (webCmd) Help() string {
+	return `
+Serves the sessions to a browser on this machine, until it is interrupted: a list of sessions with
+search and filters, each session as it grows, its snapshots and their differences, and the
+versions of workspaces as directories of files. Nothing can be changed there.
+
+It prints the address to open. Its token is exchanged for a cookie, without which nothing is
+answered, so other users of the machine and pages of other sites see nothing. The server can be
+reached from this machine only.
+
+What sessions say is escaped and runs nothing. Attachments and files are sent as text, as images,
+or to be downloaded; SVG is always downloaded.
+
+## Output
+
+    http://127.0.0.1:PORT/?token=TOKEN
+
+## Examples
+
+    git domarkx web --open
+`
+}
+
+// Run serves until the command is interrupted.
+func (c *webCmd) Run(inv *invocation) error {
+	if c.Port < 0 || c.Port > 65535 {
+		return usagef("--port is %d, expected 1 to 65535", c.Port)
+	}
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	opened.store.BoundMemory(packMemory)
+	setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
+	var config net.ListenConfig
+	listener, err := config.Listen(inv.ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	pages := &web.Server{Sessions: opened.sessions, Store: opened.store, Cost: inv.costs()}
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	address := pages.Listen(port)
+	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, BaseContext: func(net.Listener) context.Context { return inv.ctx }}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	defer server.Close()
+	if err := printLine(inv, address); err != nil {
+		return err
+	}
+	if c.Open {
+		remove, err := openInBrowser(inv.ctx, address)
+		defer remove()
+		if err != nil {
+			inv.warn(fmt.Errorf("opening the browser: %w; open the address above", err))
+		}
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-inv.ctx.Done():
+		return nil // this is how it ends
+	}
+}
+
+// openInBrowser opens an address in the user's browser, and returns a function to call in the end. The
+// address does not show in the argument list of a process, where other users could read it: it is
+// in a file that only this user can read and that leads there.
+func openInBrowser(ctx context.Context, address string) (remove func(), err error) {
+	dir, err := os.MkdirTemp("", "git-domarkx-")
+	if err != nil {
+		return func() {}, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	path := filepath.Join(dir, "open.html")
+	page := `<!DOCTYPE html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=` + address + `"><title>git domarkx</title>`
+	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
+		return remove, err
+	}
+	var cmd *exec.Cmd
+	switch runtime.GOOS {
+	case "darwin":
+		cmd = exec.CommandContext(ctx, "open", path)
+	case "windows":
+		cmd = exec.CommandContext(ctx, "rundll32", "url.dll,FileProtocolHandler", path)
+	default:
+		cmd = exec.CommandContext(ctx, "xdg-open", path)
+	}
+	if err := cmd.Start(); err != nil {
+		return remove, err
+	}
+	go cmd.Wait() // a browser may go on as long as the user reads
+	return remove, nil
+}

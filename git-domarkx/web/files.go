@@ -1,0 +1,289 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/html"
+)
+
+// Limits of what a page shows of a version.
+const (
+	filesShown = 5000
+	maxShown   = 1 << 20 // bytes of a file
+)
+
+// version shows a file or a directory of a version: ID/RESOURCE/PATH.
+func (s *Server) version(w http.ResponseWriter, r *http.Request, name string) error {
+	id, rest, _ := strings.Cut(name, "/")
+	v, err := s.versionOf(r, id)
+	if err != nil {
+		return err
+	}
+	rest = strings.TrimSuffix(rest, "/")
+	if rest == "" {
+		return s.resources(w, v)
+	}
+	resource, file, _ := strings.Cut(rest, "/")
+	f, err := s.find(r, v, resource, file)
+	if err != nil {
+		return err
+	}
+	switch f.Type {
+	case domarkx.Directory:
+		return s.directory(w, r, v, rest, f)
+	case domarkx.Regular:
+		content, err := s.Store.Content(r.Context(), f.ID)
+		if err != nil {
+			return err
+		}
+		defer content.Close()
+		if r.URL.Query().Has("raw") {
+			return sendRaw(w, r, path.Base(rest), content)
+		}
+		return s.file(w, v, rest, content)
+	case domarkx.Symlink:
+		content, err := s.Store.Content(r.Context(), f.ID)
+		if err != nil {
+			return err
+		}
+		defer content.Close()
+		return s.file(w, v, rest, content)
+	}
+	return fmt.Errorf("%q is a %s: %w", rest, f.Type, domarkx.ErrInvalid)
+}
+
+// find returns the file at a path of a resource.
+func (s *Server) find(r *http.Request, v domarkx.Version, resource, file string) (domarkx.File, error) {
+	for _, res := range v.Resources {
+		if res.ID != resource || res.Version == "" {
+			continue
+		}
+		f, err := s.Store.Top(r.Context(), res.Version)
+		if err != nil || file == "" {
+			return f, err
+		}
+		for name := range strings.SplitSeq(file, "/") {
+			files, err := s.Store.Directory(r.Context(), f.ID)
+			if err != nil {
+				return f, err
+			}
+			found := false
+			for i := range files {
+				if files[i].Name == name {
+					f, found = files[i], true
+					break
+				}
+			}
+			if !found {
+				return f, fmt.Errorf("%q in %q: %w", name, file, domarkx.ErrNotFound)
+			}
+		}
+		return f, nil
+	}
+	return domarkx.File{}, fmt.Errorf("resource %q: %w", resource, domarkx.ErrNotFound)
+}
+
+// crumbs writes the links to the directories above a path of a version.
+func (p *page) crumbs(v domarkx.Version, name string) {
+	p.WriteString(`<p class="crumbs">`)
+	base := "/v/" + v.ID + "/"
+	p.link(base, short(v.ID))
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		p.WriteString(" / ")
+		if i == len(parts)-1 {
+			p.WriteString("<b>")
+			p.text(part)
+			p.WriteString("</b>")
+			break
+		}
+		p.link(at(base, strings.Join(parts[:i+1], "/")), part)
+	}
+	p.WriteString("</p>\n")
+}
+
+// resources shows the resources of a version.
+func (s *Server) resources(w http.ResponseWriter, v domarkx.Version) error {
+	p := newPage("Version " + short(v.ID))
+	p.WriteString("<header>")
+	p.heading("Version " + short(v.ID))
+	p.WriteString(`<p class="meta"><span>`)
+	p.text(v.Subject)
+	p.WriteString("</span> <span>")
+	html.WriteTime(&p.Buffer, v.Date)
+	p.WriteString("</span></p>\n<nav class=\"pages\">")
+	p.link("/c/"+v.ID, "Changes")
+	if v.Call != nil {
+		p.link(at("/s/", v.Call.Session), "Session "+v.Call.Session)
+	}
+	p.WriteString("</nav></header>\n<table class=\"files\">\n")
+	for _, r := range v.Resources {
+		p.WriteString("<tr><td>")
+		p.link(at("/v/"+v.ID+"/", r.ID), r.ID)
+		p.WriteString("</td><td>")
+		p.text(r.Type)
+		p.WriteString("</td></tr>\n")
+	}
+	p.WriteString("</table>\n")
+	p.send(w, http.StatusOK)
+	return nil
+}
+
+// directory shows the files in a directory.
+func (s *Server) directory(w http.ResponseWriter, r *http.Request, v domarkx.Version, name string, d domarkx.File) error {
+	files, err := s.Store.Directory(r.Context(), d.ID)
+	if err != nil {
+		return err
+	}
+	p := newPage(name)
+	p.crumbs(v, name)
+	p.WriteString("<table class=\"files\">\n")
+	for i, f := range files {
+		if i == filesShown {
+			fmt.Fprintf(p, "<tr><td>… and %d more</td><td></td></tr>\n", len(files)-i)
+			break
+		}
+		p.WriteString("<tr><td>")
+		label, size := f.Name, ""
+		switch f.Type {
+		case domarkx.Directory:
+			label += "/"
+		case domarkx.Regular:
+			size = bytesOf(f.Size)
+		default:
+			size = f.Type.String()
+		}
+		p.link(at("/v/"+v.ID+"/", name+"/"+f.Name), label)
+		p.WriteString("</td><td>")
+		p.text(size)
+		p.WriteString("</td></tr>\n")
+	}
+	p.WriteString("</table>\n")
+	if len(files) == 0 {
+		p.WriteString("<p class=\"meta\">Nothing is in it.</p>\n")
+	}
+	p.send(w, http.StatusOK)
+	return nil
+}
+
+func bytesOf(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	default:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+}
+
+// file shows the content of a file, or the target of a symbolic link.
+func (s *Server) file(w http.ResponseWriter, v domarkx.Version, name string, content domarkx.Content) error {
+	data := make([]byte, min(content.Size(), maxShown))
+	if _, err := content.ReadAt(data, 0); err != nil && err != io.EOF {
+		return err
+	}
+	p := newPage(path.Base(name))
+	p.crumbs(v, name)
+	raw := at("/v/"+v.ID+"/", name) + "?raw=1"
+	p.WriteString(`<p class="meta"><span>`)
+	p.text(bytesOf(content.Size()))
+	p.WriteString("</span> <span>")
+	p.link(raw, "raw")
+	p.WriteString("</span></p>\n")
+	switch {
+	case isImage(data) != "":
+		p.WriteString(`<p><img alt="" src="`)
+		p.text(raw)
+		p.WriteString("\"></p>\n")
+	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data[:max(0, len(data)-utf8.UTFMax)]):
+		p.WriteString("<p class=\"meta\">It is not text.</p>\n")
+	default:
+		text := strings.ToValidUTF8(string(data), "")
+		lines := strings.Count(text, "\n")
+		if !strings.HasSuffix(text, "\n") && text != "" {
+			lines++
+		}
+		p.WriteString(`<pre class="source"><span class="lines">`)
+		for i := range lines {
+			fmt.Fprintf(p, "%d\n", i+1)
+		}
+		p.WriteString("</span><code>")
+		p.text(text)
+		p.WriteString("</code></pre>\n")
+		if content.Size() > maxShown {
+			p.WriteString("<p class=\"note\">Only the beginning is shown.</p>\n")
+		}
+	}
+	p.send(w, http.StatusOK)
+	return nil
+}
+
+// isImage returns the type of an image that browsers show and that cannot contain anything else;
+// "" for any other content.
+func isImage(head []byte) string {
+	switch kind := http.DetectContentType(head); kind {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return kind
+	}
+	return ""
+}
+
+// attachment sends an attachment of a snapshot: NAME?sha256=DIGEST.
+func (s *Server) attachment(w http.ResponseWriter, r *http.Request, name string) error {
+	info, err := s.Sessions.Resolve(r.Context(), revision(r, name, "at"))
+	if err != nil {
+		return err
+	}
+	digest := r.URL.Query().Get("sha256")
+	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
+		return fmt.Errorf("attachment %q: %w", digest, domarkx.ErrNotFound)
+	}
+	content, err := s.Sessions.Attachment(r.Context(), info.ID, digest)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	file := digest[:16]
+	if files, err := s.Store.Files(r.Context(), info.ID); err == nil {
+		for _, f := range files {
+			if f.SHA256 == digest {
+				file = path.Base(f.Path)
+			}
+		}
+	}
+	return sendRaw(w, r, file, content)
+}
+
+// sendRaw sends a file as it is: images and text to be shown, everything else, SVG too, to be
+// downloaded. No browser runs it or guesses another type.
+func sendRaw(w http.ResponseWriter, r *http.Request, name string, content domarkx.Content) error {
+	head := make([]byte, min(content.Size(), 512))
+	if _, err := content.ReadAt(head, 0); err != nil && err != io.EOF {
+		return err
+	}
+	h := w.Header()
+	kind := isImage(head)
+	isText := strings.HasPrefix(http.DetectContentType(head), "text/") && !strings.HasSuffix(strings.ToLower(name), ".svg") && !bytes.Contains(bytes.ToLower(head), []byte("<svg"))
+	switch {
+	case kind != "":
+	case isText:
+		kind = "text/plain; charset=utf-8"
+	default:
+		kind = "application/octet-stream"
+		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": strings.ToValidUTF8(name, "_")}))
+	}
+	h.Set("Content-Type", kind)
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
+	http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(content, 0, content.Size()))
+	return nil
+}

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"crypto/subtle"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// ServeHTTP answers a request if it comes from the user's own browser.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy())
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	switch {
+	case !slices.Contains([]string{s.host, "localhost:" + s.port, "[::1]:" + s.port}, r.Host):
+		s.refuse(w, http.StatusMisdirectedRequest, "This server answers only at http://"+s.host+".")
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		h.Set("Allow", "GET, HEAD")
+		s.refuse(w, http.StatusMethodNotAllowed, "These pages can only be read.")
+	case r.URL.Query().Has("token"):
+		s.admit(w, r)
+	case !s.knows(r) || !isOwn(r):
+		s.refuse(w, http.StatusForbidden, "Open the address that \"git domarkx web\" printed.")
+	default:
+		s.route(w, r)
+	}
+}
+
+// cookieName returns the name of the cookie: servers at other ports have others.
+func (s *Server) cookieName() string { return "domarkx-" + s.port }
+
+// knows reports whether a request has the cookie.
+func (s *Server) knows(r *http.Request) bool {
+	return slices.ContainsFunc(r.CookiesNamed(s.cookieName()), func(c *http.Cookie) bool { return same(c.Value, s.cookie) })
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// isOwn reports whether a request comes from a page of this server, or from the user. Browsers send
+// cookies also with what pages of other servers of this machine ask for.
+func isOwn(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "" || site == "same-origin" || site == "none"
+}
+
+// admit sets the cookie for a request with the right token, and leads to the address without it.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
+	if !same(r.URL.Query().Get("token"), s.token) {
+		s.refuse(w, http.StatusForbidden, "The token is not that of this server. Open the address that \"git domarkx web\" printed.")
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	address := again(r, "token", "")
+	if strings.HasPrefix(address, "//") { // would be another host
+		address = "/"
+	}
+	if isOwn(r) {
+		http.Redirect(w, r, address, http.StatusSeeOther)
+		return
+	}
+	// A browser that was led here by another page does not send the cookie when it is led further,
+	// but does when this page leads it.
+	p := newPage("Sessions")
+	p.WriteString(`<meta http-equiv="refresh" content="0;url=`)
+	p.text(address)
+	p.WriteString(`"><p>`)
+	p.link(address, "Go on")
+	p.WriteString("</p>")
+	p.send(w, http.StatusOK)
+}
+
+// refuse answers that a request is not answered, without anything about the repository.
+func (s *Server) refuse(w http.ResponseWriter, status int, why string) {
+	p := newPage(http.StatusText(status))
+	p.heading(http.StatusText(status))
+	p.WriteString("<p>")
+	p.text(why)
+	p.WriteString("</p>")
+	p.send(w, status)
+}

@@ -1,0 +1,228 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/html"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/search"
+)
+
+// How much a page shows at most.
+const (
+	sessionsShown  = 100
+	hitsShown      = 50
+	snapshotsShown = 200
+)
+
+// list shows the sessions that match, and the messages that were searched for.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	get := func(name string) string { return strings.TrimSpace(query.Get(name)) }
+	all, unread := s.Sessions.List(r.Context())
+	if all == nil && unread != nil {
+		return unread
+	}
+	sort := get("sort")
+	if sort == "" {
+		sort = "updated"
+	}
+	o := engine.ListOptions{Agent: get("agent"), Branch: get("branch"), Tag: get("tag"), Sort: sort}
+	if name := get("name"); name != "" {
+		o.Patterns = []string{name}
+	}
+	list, err := s.Sessions.Select(r.Context(), all, o)
+	if err != nil {
+		return err
+	}
+	p := newPage("Sessions")
+	p.WriteString("<header>")
+	p.heading("Sessions")
+	p.filters(get)
+	p.WriteString("</header>\n")
+	if unread != nil {
+		p.WriteString(`<p class="note">`)
+		p.text(unread.Error())
+		p.WriteString("</p>\n")
+	}
+	if q := get("q"); q != "" {
+		filtered := o.Agent != "" || o.Branch != "" || o.Tag != "" || len(o.Patterns) > 0
+		if err := s.hits(r.Context(), p, q, list, filtered); err != nil {
+			return err
+		}
+		list = named(list, q)
+		fmt.Fprintf(p, "<h2>Sessions with such a name or beginning</h2>\n")
+	}
+	from, _ := strconv.Atoi(get("from"))
+	from = max(0, min(from, len(list)))
+	s.rows(r.Context(), p, list[from:min(from+sessionsShown, len(list))])
+	p.WriteString(`<nav class="pages">`)
+	if from > 0 {
+		p.link(again(r, "from", strconv.Itoa(max(0, from-sessionsShown))), "← Before")
+	}
+	if from+sessionsShown < len(list) {
+		p.link(again(r, "from", strconv.Itoa(from+sessionsShown)), fmt.Sprintf("%d more →", len(list)-from-sessionsShown))
+	}
+	p.WriteString("</nav>\n")
+	if len(list) == 0 {
+		p.WriteString("<p class=\"meta\">None.</p>\n")
+	}
+	p.send(w, http.StatusOK)
+	return nil
+}
+
+// again returns the address of a request with another value of one of its parameters, or without it.
+func again(r *http.Request, name, value string) string {
+	query := r.URL.Query()
+	if query.Set(name, value); value == "" {
+		query.Del(name)
+	}
+	if len(query) == 0 {
+		return r.URL.EscapedPath()
+	}
+	return r.URL.EscapedPath() + "?" + query.Encode()
+}
+
+// filters writes the form.
+func (p *page) filters(get func(string) string) {
+	p.WriteString(`<form method="get" action="/" role="search"><input type="search" name="q" placeholder="Search messages" aria-label="Search messages" value="`)
+	p.text(get("q"))
+	p.WriteString(`"> <details class="filters"`)
+	for _, name := range []string{"name", "agent", "branch", "tag"} {
+		if get(name) != "" {
+			p.WriteString(" open")
+			break
+		}
+	}
+	p.WriteString("><summary>Filters</summary>")
+	for _, f := range []struct{ name, label, hint string }{{"name", "Name", "claude-code/*"}, {"agent", "Agent", "claude-code"}, {"branch", "Branch", "main"}, {"tag", "Tag", ""}} {
+		fmt.Fprintf(p, `<label>%s <input name="%s" placeholder="%s" value="`, f.label, f.name, f.hint)
+		p.text(get(f.name))
+		p.WriteString(`"></label>`)
+	}
+	p.WriteString(`<label>Sort <select name="sort">`)
+	for _, sort := range []string{"updated", "name", "messages"} {
+		selected := ""
+		if get("sort") == sort {
+			selected = " selected"
+		}
+		fmt.Fprintf(p, "<option%s>%s</option>", selected, sort)
+	}
+	p.WriteString("</select></label></details><button>Search</button></form>\n")
+}
+
+// named returns the sessions whose names or beginnings contain a text.
+func named(list []domarkx.Info, q string) []domarkx.Info {
+	var found []domarkx.Info
+	q = strings.ToLower(q)
+	for _, info := range list {
+		if strings.Contains(strings.ToLower(info.Name), q) || strings.Contains(strings.ToLower(info.Preview), q) {
+			found = append(found, info)
+		}
+	}
+	return found
+}
+
+// rows writes a list of sessions.
+func (s *Server) rows(ctx context.Context, p *page, list []domarkx.Info) {
+	p.WriteString("<ul class=\"rows\">\n")
+	for _, info := range list {
+		p.WriteString("<li><div>")
+		p.link(at("/s/", info.Name), s.title(ctx, info))
+		p.WriteString(`<p class="meta"><span>`)
+		p.text(info.Name)
+		p.WriteString("</span>")
+		if agent := s.Sessions.Agent(ctx, info); agent != "" && !strings.HasPrefix(info.Name, agent+"/") {
+			p.WriteString(" <span>")
+			p.text(agent)
+			p.WriteString("</span>")
+		}
+		p.WriteString("</p></div><div class=\"side\">")
+		html.WriteTime(&p.Buffer, info.Date)
+		fmt.Fprintf(p, "<br>%s</div></li>\n", messages(info.Messages))
+	}
+	p.WriteString("</ul>\n")
+}
+
+func messages(n int) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", n)
+}
+
+// title returns the title in the front matter of a session, or its beginning.
+func (s *Server) title(ctx context.Context, info domarkx.Info) string {
+	if t := html.Line(s.Sessions.Title(ctx, info), 120); t != "" {
+		return t
+	}
+	if t := html.Line(strings.ToValidUTF8(info.Preview, "\ufffd"), 120); t != "" {
+		return t
+	}
+	return info.Name
+}
+
+// hits writes the messages that match a query.
+func (s *Server) hits(ctx context.Context, p *page, text string, list []domarkx.Info, filtered bool) error {
+	q := search.Query{Text: text, Limit: hitsShown + 1, Width: 240}
+	p.WriteString("<h2>Messages</h2>\n")
+	if err := search.Check(q); err != nil {
+		p.WriteString(`<p class="note">`)
+		p.text(err.Error())
+		p.WriteString("</p>\n")
+		return nil
+	}
+	if filtered {
+		q.Sessions = map[string]bool{}
+		for _, info := range list {
+			q.Sessions[info.Name] = true
+		}
+	}
+	s.searching.Lock()
+	defer s.searching.Unlock()
+	hits, err := search.Find(ctx, s.Store, q, search.Options{})
+	if err != nil {
+		return err
+	}
+	if len(hits) == 0 {
+		p.WriteString("<p class=\"meta\">None.</p>\n")
+	}
+	p.WriteString("<ul class=\"rows\">\n")
+	for _, h := range hits[:min(len(hits), hitsShown)] {
+		p.WriteString("<li><div>")
+		p.link(at("/m/", h.Session, "k", strconv.Itoa(h.K)), fmt.Sprintf("%s#%d", h.Session, h.K))
+		p.WriteString(`<p class="snippet">`)
+		p.marked(h.Snippet, h.Matches)
+		p.WriteString(`</p></div><div class="side">`)
+		html.WriteTime(&p.Buffer, h.Date)
+		p.WriteString("<br>")
+		p.text(string(h.Role))
+		p.WriteString("</div></li>\n")
+	}
+	p.WriteString("</ul>\n")
+	if len(hits) > hitsShown {
+		fmt.Fprintf(p, "<p class=\"meta\">The first %d. \"git domarkx search\" shows all.</p>\n", hitsShown)
+	}
+	return nil
+}
+
+// marked writes a text with some ranges of it marked.
+func (p *page) marked(text string, ranges [][2]int) {
+	end := 0
+	for _, m := range ranges {
+		if m[0] < end || m[1] < m[0] || m[1] > len(text) {
+			continue
+		}
+		p.text(text[end:m[0]])
+		p.WriteString("<mark>")
+		p.text(text[m[0]:m[1]])
+		p.WriteString("</mark>")
+		end = m[1]
+	}
+	p.text(text[end:])
+}

@@ -1,0 +1,100 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/html"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// How often a session is looked at, and how often a browser that is gone is noticed.
+const (
+	lookEvery = 500 * time.Millisecond
+	pingEvery = 15 * time.Second
+)
+
+// live sends the messages of a session that are new or changed, from a message on, as long as
+// the browser listens (server-sent events). If the session changed before that message, it says so.
+func (s *Server) live(w http.ResponseWriter, r *http.Request, name string) error {
+	from, err := strconv.Atoi(r.URL.Query().Get("from"))
+	if err != nil || from < 0 {
+		return fmt.Errorf("message %q: %w", r.URL.Query().Get("from"), domarkx.ErrInvalid)
+	}
+	known, err := s.Sessions.Resolve(r.Context(), revision(r, name, "at"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	out := http.NewResponseController(w)
+	if err := out.Flush(); err != nil || r.Method == http.MethodHead {
+		return nil //nolint:nilerr // the browser is gone
+	}
+	look, ping := time.NewTicker(lookEvery), time.NewTicker(pingEvery)
+	defer look.Stop()
+	defer ping.Stop()
+	for {
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-ping.C:
+			fmt.Fprint(w, ": still here\n\n")
+		case <-look.C:
+			event, now := s.news(r, name, known, from)
+			if event == "" {
+				continue
+			}
+			known, from = now, max(from, now.Messages-1)
+			fmt.Fprint(w, event)
+		}
+		if err := out.Flush(); err != nil {
+			return nil //nolint:nilerr // the browser is gone
+		}
+	}
+}
+
+// news returns the event about what is new since a snapshot, and the newest snapshot; "" if
+// nothing is new.
+func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int) (string, domarkx.Info) {
+	const changed = "event: changed\ndata: {}\n\n"
+	now, err := s.Sessions.Resolve(r.Context(), engine.Revision{Name: name, Message: -1})
+	switch {
+	case errors.Is(err, domarkx.ErrNotFound):
+		return changed, known
+	case err != nil || now.ID == known.ID:
+		return "", known
+	}
+	if now.Messages < from || from > 0 && !s.sameBefore(r, known.ID, now.ID, from) {
+		return changed, now
+	}
+	shown, _, err := s.pages(r, engine.Revision{Name: name, ID: now.ID, Message: -1})
+	if err != nil {
+		return "", known
+	}
+	part, err := html.Render(shown, from, min(shown.Messages.Len(), from+messagesShown))
+	if err != nil {
+		return "", known
+	}
+	data, err := json.Marshal(string(bytes.ToValidUTF8(part.Messages, []byte("\ufffd"))))
+	if err != nil {
+		return "", known
+	}
+	return "data: " + string(data) + "\n\n", now
+}
+
+// sameBefore reports whether two snapshots have the same message before message k.
+func (s *Server) sameBefore(r *http.Request, a, b string, k int) bool {
+	x, err := s.Store.Entry(r.Context(), a, k-1)
+	if err != nil {
+		return false
+	}
+	y, err := s.Store.Entry(r.Context(), b, k-1)
+	return err == nil && x.ID == y.ID && x.JSON.ID == y.JSON.ID
+}

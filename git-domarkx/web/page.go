@@ -1,0 +1,135 @@
+package web
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/html"
+)
+
+//go:embed web.css
+var styles string
+
+//go:embed live.js
+var script string
+
+// policy returns the Content-Security-Policy: only the script that shows new messages runs, only
+// this server is asked, and images are in the pages or come from it.
+var policy = sync.OnceValue(func() string {
+	return pagePolicy() + "; frame-ancestors 'none'"
+})
+
+// pagePolicy is the part of the policy that a page itself can have, too.
+var pagePolicy = sync.OnceValue(func() string {
+	return "default-src 'none'; img-src data: 'self'; style-src " + html.StyleHash() + " " + html.Hash(styles) + "; script-src " + html.Hash(script) +
+		"; connect-src 'self'; base-uri 'none'; form-action 'self'"
+})
+
+// A page is a page that is being written.
+type page struct {
+	bytes.Buffer
+}
+
+// newPage begins a page. Titles come from sessions, too.
+func newPage(title string) *page {
+	p := &page{}
+	html.Begin(&p.Buffer, title+" – git domarkx", pagePolicy(), styles)
+	p.WriteString(`<nav class="site"><a href="/">Sessions</a> <a href="/w/">Workspaces</a></nav>` + "\n")
+	return p
+}
+
+// text writes a text of any origin.
+func (p *page) text(s string) { html.Escape(&p.Buffer, s) }
+
+func (p *page) heading(s string) {
+	p.WriteString("<h1>")
+	p.text(s)
+	p.WriteString("</h1>\n")
+}
+
+// link writes a link within the server.
+func (p *page) link(address, text string) {
+	p.WriteString(`<a href="`)
+	p.text(address)
+	p.WriteString(`">`)
+	p.text(text)
+	p.WriteString("</a>")
+}
+
+// oid writes an abbreviated object id.
+func (p *page) oid(id string) {
+	p.WriteString(`<span class="oid">`)
+	p.text(short(id))
+	p.WriteString("</span>")
+}
+
+func short(id string) string { return id[:min(len(id), 10)] }
+
+// send ends the page and sends it.
+func (p *page) send(w http.ResponseWriter, status int) {
+	p.WriteString("</div>\n</body>\n</html>\n")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(p.Bytes()) // the browser has gone if this fails
+}
+
+// at returns the address of something with a name, which may have slashes.
+func at(prefix, name string, query ...string) string {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	address := prefix + strings.Join(parts, "/")
+	values := url.Values{}
+	for i := 0; i+1 < len(query); i += 2 {
+		if query[i+1] != "" {
+			values.Set(query[i], query[i+1])
+		}
+	}
+	if len(values) > 0 {
+		address += "?" + values.Encode()
+	}
+	return address
+}
+
+// route answers a request of the user.
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	routes := []struct {
+		prefix string
+		show   func(w http.ResponseWriter, r *http.Request, name string) error
+	}{
+		{"/s/", s.session}, {"/m/", s.message}, {"/log/", s.log}, {"/diff/", s.diff}, {"/a/", s.attachment}, {"/live/", s.live},
+		{"/w/", s.workspace}, {"/v/", s.version}, {"/c/", s.changes},
+	}
+	if r.URL.Path == "/" {
+		s.report(w, s.list(w, r))
+		return
+	}
+	for _, route := range routes {
+		if name, ok := strings.CutPrefix(r.URL.Path, route.prefix); ok {
+			s.report(w, route.show(w, r, name))
+			return
+		}
+	}
+	s.report(w, fmt.Errorf("page %q: %w", r.URL.Path, domarkx.ErrNotFound))
+}
+
+// report shows an error, if there is one.
+func (s *Server) report(w http.ResponseWriter, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, domarkx.ErrNotFound):
+		s.refuse(w, http.StatusNotFound, err.Error())
+	case errors.Is(err, domarkx.ErrInvalid):
+		s.refuse(w, http.StatusBadRequest, err.Error())
+	default:
+		s.refuse(w, http.StatusInternalServerError, err.Error())
+	}
+}

@@ -1,0 +1,223 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/html"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// messagesShown is how many messages a page has.
+const messagesShown = 300
+
+// revision returns the snapshot of a session that a request names.
+func revision(r *http.Request, name, parameter string) engine.Revision {
+	return engine.Revision{Name: name, ID: r.URL.Query().Get(parameter), Message: -1}
+}
+
+// pages returns what is shown of a snapshot.
+func (s *Server) pages(r *http.Request, v engine.Revision) (html.Session, domarkx.Info, error) {
+	p, info, err := s.Sessions.Pages(r.Context(), v)
+	p.Cost = s.Cost
+	p.Files = func(version string) string { return "/v/" + version + "/" }
+	return p, info, err
+}
+
+// session shows a snapshot: the last messages, or those of another page of it.
+func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) error {
+	v := revision(r, name, "at")
+	shown, info, err := s.pages(r, v)
+	if err != nil {
+		return err
+	}
+	count := shown.Messages.Len()
+	last := max(1, (count+messagesShown-1)/messagesShown)
+	n, err := strconv.Atoi(r.URL.Query().Get("page"))
+	if err != nil || n > last {
+		n = last
+	}
+	n = max(1, n)
+	from, to := (n-1)*messagesShown, min(n*messagesShown, count)
+	part, err := html.Render(shown, from, to)
+	if err != nil {
+		return err
+	}
+	title := s.title(r.Context(), info)
+	p := newPage(title)
+	p.WriteString("<header>")
+	p.heading(title)
+	p.WriteString(`<p class="meta"><span>`)
+	p.text(name)
+	p.WriteString("</span> <span>")
+	p.oid(info.ID)
+	p.WriteString("</span> <span>")
+	html.WriteTime(&p.Buffer, info.Date)
+	fmt.Fprintf(p, "</span> <span>%s</span></p>\n", messages(count))
+	p.WriteString(`<nav class="pages">`)
+	p.link(at("/log/", name), "Snapshots")
+	p.link(at("/diff/", name, "b", info.ID), "Last change")
+	if version, err := s.Sessions.VersionAt(r.Context(), v); err == nil {
+		p.link("/v/"+version.ID+"/", "Files")
+	}
+	if ws, err := s.Sessions.WorkspaceOf(r.Context(), name); err == nil {
+		if _, err := s.Store.WorkspaceTip(r.Context(), ws); err == nil {
+			p.link(at("/w/", ws), "Versions of the workspace")
+		}
+	}
+	if v.ID != "" {
+		p.link(at("/s/", name), "Newest snapshot")
+	}
+	p.WriteString("</nav></header>\n")
+	if err := s.attached(r, p, name, info); err != nil {
+		return err
+	}
+	var turn bytes.Buffer
+	if last > 1 {
+		turn.WriteString(`<nav class="pages">`)
+		q := &page{}
+		for _, k := range []int{1, n - 1, n + 1, last} {
+			if k < 1 || k > last || k == n || k == 1 && n == 2 || k == last && n == last-1 && k != n+1 {
+				continue
+			}
+			q.link(at("/s/", name, "at", v.ID, "page", strconv.Itoa(k)), fmt.Sprintf("Page %d", k))
+		}
+		turn.Write(q.Bytes())
+		fmt.Fprintf(&turn, "<span class=\"meta\">Page %d of %d, messages %d to %d</span></nav>\n", n, last, from, to-1)
+	}
+	p.Write(turn.Bytes())
+	p.Write(part.Prompts)
+	p.WriteString("<main")
+	live := v.ID == "" && n == last
+	if live {
+		p.WriteString(` data-live="`)
+		p.text(at("/live/", name, "at", info.ID, "from", strconv.Itoa(max(0, count-1))))
+		p.WriteString(`"`)
+	}
+	p.WriteString(">\n")
+	p.Write(part.Messages)
+	p.WriteString("</main>\n")
+	p.Write(turn.Bytes())
+	if live {
+		p.WriteString("<script>" + script + "</script>\n")
+	}
+	p.send(w, http.StatusOK)
+	return nil
+}
+
+// attached writes the list of the files that a snapshot keeps.
+func (s *Server) attached(r *http.Request, p *page, name string, info domarkx.Info) error {
+	files, err := s.Store.Files(r.Context(), info.ID)
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	fmt.Fprintf(p, "<details class=\"more\"><summary>Attached files: %d</summary>\n<table class=\"files\">\n", len(files))
+	for _, f := range files[:min(len(files), filesShown)] {
+		p.WriteString("<tr><td>")
+		p.link(at("/a/", name, "at", info.ID, "sha256", f.SHA256), f.Path)
+		p.WriteString("</td><td>")
+		p.text(bytesOf(f.Size))
+		p.WriteString("</td></tr>\n")
+	}
+	p.WriteString("</table></details>\n")
+	return nil
+}
+
+// message leads to the page and the place of a message.
+func (s *Server) message(w http.ResponseWriter, r *http.Request, name string) error {
+	k, err := strconv.Atoi(r.URL.Query().Get("k"))
+	if err != nil || k < 0 {
+		return fmt.Errorf("message %q: %w", r.URL.Query().Get("k"), domarkx.ErrNotFound)
+	}
+	info, err := s.Sessions.Resolve(r.Context(), revision(r, name, "at"))
+	if err != nil {
+		return err
+	}
+	e, err := s.Store.Entry(r.Context(), info.ID, k)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, at("/s/", name, "at", r.URL.Query().Get("at"), "page", strconv.Itoa(k/messagesShown+1))+"#"+e.ID.String(), http.StatusSeeOther)
+	return nil
+}
+
+// log shows the snapshots of a session.
+func (s *Server) log(w http.ResponseWriter, r *http.Request, name string) error {
+	p := newPage("Snapshots of " + name)
+	p.WriteString("<header>")
+	p.heading("Snapshots of " + name)
+	p.WriteString(`<nav class="pages">`)
+	p.link(at("/s/", name), "Session")
+	p.WriteString("</nav></header>\n<ul class=\"rows\">\n")
+	n, newest := 0, ""
+	for info, err := range s.Sessions.Log(r.Context(), revision(r, name, "at")) {
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			newest = info.ID
+		}
+		if n++; n > snapshotsShown {
+			p.WriteString("<li>")
+			p.link(at("/log/", name, "at", info.ID), "Older snapshots →")
+			p.WriteString("</li>\n")
+			break
+		}
+		p.WriteString("<li><div>")
+		p.link(at("/s/", name, "at", info.ID), html.Line(info.Subject, 120))
+		p.WriteString(`<p class="meta"><span>`)
+		p.oid(info.ID)
+		fmt.Fprintf(p, "</span> <span>%s</span> <span>", messages(info.Messages))
+		p.link(at("/diff/", name, "b", info.ID), "changes")
+		p.WriteString("</span>")
+		if n > 1 {
+			p.WriteString(" <span>")
+			p.link(at("/diff/", name, "a", info.ID, "b", newest), "compare with the one at the top")
+			p.WriteString("</span>")
+		}
+		p.WriteString("</p></div><div class=\"side\">")
+		html.WriteTime(&p.Buffer, info.Date)
+		p.WriteString("</div></li>\n")
+	}
+	p.WriteString("</ul>\n")
+	p.send(w, http.StatusOK)
+	return nil
+}
+
+// diff shows how two snapshots differ, or what one of them changed.
+func (s *Server) diff(w http.ResponseWriter, r *http.Request, name string) error {
+	b, err := s.Sessions.Resolve(r.Context(), revision(r, name, "b"))
+	if err != nil {
+		return err
+	}
+	b.Name = name
+	var text []byte
+	title := "What " + short(b.ID) + " changed"
+	if from := r.URL.Query().Get("a"); from != "" {
+		title = short(from) + " and " + short(b.ID)
+		text, err = s.Sessions.Diff(r.Context(), revision(r, name, "a"), engine.Revision{Name: name, ID: b.ID, Message: -1}, name+"@"+short(from), name+"@"+short(b.ID))
+	} else {
+		text, err = s.Sessions.Change(r.Context(), b)
+	}
+	if err != nil {
+		return err
+	}
+	p := newPage(title)
+	p.WriteString("<header>")
+	p.heading(title)
+	p.WriteString(`<nav class="pages">`)
+	p.link(at("/s/", name, "at", b.ID), "Session")
+	p.link(at("/log/", name), "Snapshots")
+	p.WriteString("</nav></header>\n<div class=\"whole\">")
+	if len(text) == 0 {
+		p.WriteString("<p class=\"meta\">They are the same.</p>")
+	} else {
+		html.WriteDiff(&p.Buffer, string(text))
+	}
+	p.WriteString("</div>\n")
+	p.send(w, http.StatusOK)
+	return nil
+}

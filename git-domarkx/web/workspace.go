@@ -1,0 +1,140 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/html"
+)
+
+// maxDiff is how much of a diff a page shows, in bytes.
+const maxDiff = 2 << 20
+
+// workspace shows the workspaces, or the versions of one.
+func (s *Server) workspace(w http.ResponseWriter, r *http.Request, name string) error {
+	if name == "" {
+		return s.workspaces(w, r)
+	}
+	p := newPage("Versions of " + name)
+	p.WriteString("<header>")
+	p.heading("Versions of " + name)
+	p.WriteString("</header>\n<ul class=\"rows\">\n")
+	n := 0
+	for v, err := range s.Sessions.VersionLog(r.Context(), revision(r, name, "at")) {
+		if err != nil {
+			return err
+		}
+		if n++; n > snapshotsShown {
+			p.WriteString("<li>")
+			p.link(at("/w/", name, "at", v.ID), "Older versions →")
+			p.WriteString("</li>\n")
+			break
+		}
+		p.WriteString("<li><div>")
+		p.link("/v/"+v.ID+"/", html.Line(v.Subject, 120))
+		p.WriteString(`<p class="meta"><span>`)
+		p.oid(v.ID)
+		p.WriteString("</span> <span>")
+		p.link("/c/"+v.ID, "changes")
+		p.WriteString("</span>")
+		if v.Call != nil {
+			p.WriteString(" <span>")
+			p.link(at("/s/", v.Call.Session), v.Call.Session)
+			p.WriteString("</span>")
+		}
+		p.WriteString("</p></div><div class=\"side\">")
+		html.WriteTime(&p.Buffer, v.Date)
+		p.WriteString("</div></li>\n")
+	}
+	p.WriteString("</ul>\n")
+	p.send(w, http.StatusOK)
+	return nil
+}
+
+func (s *Server) workspaces(w http.ResponseWriter, r *http.Request) error {
+	list, err := s.Sessions.ListWorkspaces(r.Context())
+	if err != nil && list == nil {
+		return err
+	}
+	p := newPage("Workspaces")
+	p.WriteString("<header>")
+	p.heading("Workspaces")
+	p.WriteString("</header>\n<ul class=\"rows\">\n")
+	for _, v := range list {
+		p.WriteString("<li><div>")
+		p.link(at("/w/", v.Workspace), v.Workspace)
+		p.WriteString(`<p class="meta"><span>`)
+		p.oid(v.ID)
+		p.WriteString("</span> <span>")
+		p.link("/v/"+v.ID+"/", "files")
+		p.WriteString("</span></p></div><div class=\"side\">")
+		html.WriteTime(&p.Buffer, v.Date)
+		p.WriteString("</div></li>\n")
+	}
+	p.WriteString("</ul>\n")
+	if len(list) == 0 {
+		p.WriteString("<p class=\"meta\">None. A workspace begins with the first call of a session.</p>\n")
+	}
+	p.send(w, http.StatusOK)
+	return nil
+}
+
+// changes shows how a version differs from the one before it, or from the version that the
+// parameter a names.
+func (s *Server) changes(w http.ResponseWriter, r *http.Request, id string) error {
+	b, err := s.versionOf(r, id)
+	if err != nil {
+		return err
+	}
+	before := domarkx.Version{}
+	if a := r.URL.Query().Get("a"); a != "" {
+		if before, err = s.versionOf(r, a); err != nil {
+			return err
+		}
+	} else if len(b.Parents) > 0 {
+		if before, err = s.Store.Version(r.Context(), b.Parents[0]); err != nil {
+			return err
+		}
+	}
+	p := newPage("Changes of " + short(id))
+	p.WriteString("<header>")
+	p.heading("Changes of " + short(id))
+	p.WriteString(`<nav class="pages">`)
+	p.link("/v/"+id+"/", "Files")
+	if before.ID != "" {
+		p.link("/v/"+before.ID+"/", "Files before")
+	}
+	p.WriteString("</nav></header>\n<div class=\"whole\">")
+	written := 0
+	err = s.Sessions.DiffVersions(r.Context(), before, b, func(text []byte) error {
+		if written += len(text); written > maxDiff {
+			return errEnough
+		}
+		html.WriteDiff(&p.Buffer, string(text))
+		return nil
+	})
+	switch {
+	case err == errEnough:
+		fmt.Fprintf(p, "<p class=\"note\">There is more. \"git domarkx workspace diff\" shows all.</p>")
+	case err != nil:
+		return err
+	case written == 0:
+		p.WriteString("<p class=\"meta\">Nothing changed.</p>")
+	}
+	p.WriteString("</div>\n")
+	p.send(w, http.StatusOK)
+	return nil
+}
+
+// errEnough stops a diff that is longer than a page shows.
+var errEnough = fmt.Errorf("the diff is longer than a page")
+
+// versionOf returns a version by its full id.
+func (s *Server) versionOf(r *http.Request, id string) (domarkx.Version, error) {
+	if len(id) != 40 || strings.Trim(id, "0123456789abcdef") != "" {
+		return domarkx.Version{}, fmt.Errorf("version %q: %w", id, domarkx.ErrNotFound)
+	}
+	return s.Store.Version(r.Context(), id)
+}
