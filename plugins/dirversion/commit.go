@@ -16,12 +16,14 @@ const ahead = 8
 // Changed reports whether the directory may differ from the version last committed or
 // loaded.
 func (f *Directory) Changed(ctx context.Context) (bool, error) {
+	f.observe.begin(true)
 	top, err := f.newScan(nil).survey(ctx, true)
 	return err == nil && top.differs, err
 }
 
 // Commit writes the content of the directory to w.
 func (f *Directory) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	f.observe.begin(true)
 	return f.commit(ctx, f.newScan(w), nil)
 }
 
@@ -29,6 +31,7 @@ func (f *Directory) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 // base of the writer must be the version last committed or loaded. If the writer is a
 // [domarkx.DirectoryKeeper], unchanged directories are not read again.
 func (f *Directory) CommitChange(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
+	f.observe.begin(true)
 	s := f.newScan(nil)
 	top, err := s.survey(ctx, false)
 	if err != nil || !top.differs {
@@ -106,6 +109,10 @@ func (c *walk) directory(ctx context.Context, l *listing, found *node) error {
 		return ctx.Err()
 	}
 	if errors.Is(l.err, fs.ErrNotExist) && l.path != "" {
+		c.changed = true
+		return nil
+	}
+	if l.path != "" && c.f.tolerate(l.path, l.err) {
 		c.changed = true
 		return nil
 	}

@@ -21,6 +21,7 @@ type Config struct {
 	Exclude   []string // patterns of files that are not versioned
 	Known     bool     // versions with these patterns exist: a pattern that begins with "!" is taken as a name, with a warning
 	Forbidden []string // paths that are skipped and never touched; Path must not be one of them
+	Observe   *Observe // for a work tree in which other programs work
 	Warn      func(message string)
 }
 
@@ -36,6 +37,7 @@ type Directory struct {
 	top       *dir
 	checked   string     // version that CheckLoad accepted last
 	same      *fsFolding // nil until it is needed
+	observe   *observation
 }
 
 // An identity identifies a file on this machine.
@@ -57,6 +59,10 @@ func Open(c Config) (*Directory, error) {
 		return nil, err
 	}
 	f := &Directory{path: c.Path, cache: c.Cache, exclude: exclude, warn: c.Warn, top: top, forbidden: map[identity]string{}, inside: map[string]bool{}}
+	if c.Observe != nil {
+		f.observe = &observation{Observe: *c.Observe}
+		f.observe.begin(true)
+	}
 	for _, path := range c.Forbidden {
 		if at, ok := below(path, c.Path); ok {
 			f.inside[at] = true
@@ -140,7 +146,11 @@ func (f *Directory) look(d *dir, at, name string) (st stat, out bool, err error)
 			return st, true, nil
 		}
 	}
-	return st, f.excluded(at, directory), err
+	out = f.excluded(at, directory)
+	if f.observe != nil {
+		out = out || f.observes(d, at, name, st, err)
+	}
+	return st, out, err
 }
 
 // explain adds the path to an error.

@@ -52,6 +52,9 @@ func (f *Directory) excluded(at string, directory bool) bool {
 	if f.inside[at] {
 		return true
 	}
+	if f.observe != nil && at != "" && (f.ignored(at, directory) || f.protected(at, directory)) {
+		return true
+	}
 	if len(f.exclude) == 0 || at == "" {
 		return false
 	}

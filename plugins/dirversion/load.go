@@ -30,8 +30,12 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 		}
 	}
 	f.checked = ""
+	f.observe.begin(false)
 	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}, top: top.ID}
 	defer l.out.abort()
+	if f.observe != nil {
+		f.observe.saved, l.out = l.cache, newCacheWriter("")
+	}
 	l.leaveAttributes("", &top)
 	self := record{}
 	if err := l.directory(ctx, "", top, 0, &self); err != nil {
@@ -74,6 +78,19 @@ type load struct {
 	directories []pendingDirectory // whose attributes are set last, parents first
 	warned      bool               // whether the user was warned that the file system has no extended attributes
 	left        bool               // whether some attributes were skipped
+	skipped     map[string]bool    // paths of an observed directory that are left alone
+}
+
+// skip notes that what is at a path of an observed directory is left alone, even if the version has a file
+// there.
+func (l *load) skip(at string) {
+	if l.f.observe == nil {
+		return
+	}
+	if l.skipped == nil {
+		l.skipped = map[string]bool{}
+	}
+	l.skipped[at] = true
 }
 
 type pendingLink struct {
@@ -118,7 +135,7 @@ func (l *load) directory(ctx context.Context, path string, want domarkx.File, de
 	skipped := false
 	for i, at := 0, 0; i < len(wanted); i++ {
 		child := join(path, wanted[i].Name)
-		if l.f.excluded(child, wanted[i].Type == domarkx.Directory) {
+		if l.skipped[child] || l.f.excluded(child, wanted[i].Type == domarkx.Directory) {
 			skipped = true
 			l.leave(child)
 			continue
@@ -199,7 +216,7 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 			return nil, err
 		}
 		at := join(path, f.Name)
-		if l.f.excluded(at, f.Type == domarkx.Directory) {
+		if l.skipped[at] || l.f.excluded(at, f.Type == domarkx.Directory) {
 			continue
 		}
 		records = append(records, record{name: f.Name})
@@ -235,6 +252,7 @@ func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func()
 			continue
 		}
 		if out {
+			l.skip(at)
 			continue
 		}
 		if err != nil {
@@ -293,6 +311,11 @@ func (l *load) perform(ctx context.Context, d *dir, path string, tasks []task, m
 			}
 			files = append(files, t)
 		default:
+			if t.have != nil && t.want.Type == domarkx.Symlink {
+				if err := l.f.captured(at, t.have.stat); err != nil {
+					return err
+				}
+			}
 			if err := l.special(ctx, d, t, modify); err != nil {
 				return explain(at, err)
 			}

@@ -16,6 +16,11 @@ import (
 // keep reports whether a regular file already matches the version.
 func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, error) {
 	h := t.have
+	if h != nil && l.f.observe != nil && h.id == "" {
+		if err := l.f.captured(join(path, t.want.Name), h.stat); err != nil {
+			return false, err
+		}
+	}
 	if h == nil || h.stat.size != t.want.Size || h.stat.mode != t.want.Mode {
 		return false, nil
 	}

@@ -13,6 +13,9 @@ import (
 func (f *Directory) remove(d *dir, directory, name string, st stat) (stays bool, err error) {
 	at := join(directory, name)
 	if st.kind != domarkx.Directory {
+		if err := f.captured(at, st); err != nil {
+			return false, err
+		}
 		err := d.unlink(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -90,6 +93,9 @@ func (f *Directory) emptyOfFiles(directory string) (directories []string, stays 
 		case err != nil:
 			return nil, stays, explain(at, err)
 		case st.kind != domarkx.Directory:
+			if err := f.captured(at, st); err != nil {
+				return nil, stays, err
+			}
 			if err := d.unlink(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, stays, explain(at, err)
 			}

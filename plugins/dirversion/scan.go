@@ -127,7 +127,7 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 	if s.w == nil {
 		return nil
 	}
-	if l.changed || l.altered {
+	if (l.changed || l.altered) && s.f.observe == nil {
 		if err := s.flush.one(d.syncSelf); err != nil {
 			return explain(l.path, err)
 		}
@@ -172,7 +172,10 @@ func (s *scan) readStat(d *dir, directory, name string) (record, error) {
 		return record{}, nil
 	}
 	if err != nil {
-		return record{}, explain(at, err)
+		if err = explain(at, err); s.f.tolerate(at, err) {
+			return record{}, nil
+		}
+		return record{}, err
 	}
 	if st.kind == 0 {
 		s.mu.Lock()
@@ -242,13 +245,22 @@ func (s *scan) content(ctx context.Context, d *dir, directory string, r *record)
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}
-			return explain(at, err)
+			return s.leave(at, r, explain(at, err))
 		}
 		if ok {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s keeps changing while it is read: %w; stop the program that writes it, or exclude it", quoted(at), domarkx.ErrConflict)
+	return s.leave(at, r, fmt.Errorf("%s keeps changing while it is read: %w; stop the program that writes it, or exclude it", quoted(at), domarkx.ErrConflict))
+}
+
+// leave leaves a file out that cannot be read, if the directory is only observed.
+func (s *scan) leave(at string, r *record, err error) error {
+	if !s.f.tolerate(at, err) {
+		return err
+	}
+	r.stat.kind = 0
+	return nil
 }
 
 // contentOnce reads a file, and reports whether it did not change meanwhile.
@@ -280,6 +292,9 @@ func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error)
 		return false, err
 	}
 	r.stat, r.racy, r.id, r.xattrs = st, st.racy(began), id, attrs
+	if s.f.observe != nil {
+		return true, nil
+	}
 	return true, s.flush.one(f.Sync)
 }
 

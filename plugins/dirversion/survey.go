@@ -146,7 +146,7 @@ func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 	var old record
 	more := func() bool { return len(records.b) > 0 && records.record(&old) == nil }
 	have := more()
-	checks := len(v.f.exclude) > 0 || len(v.f.inside) > 0 || len(v.f.forbidden) > 0
+	checks := v.f.observe != nil || len(v.f.exclude) > 0 || len(v.f.inside) > 0 || len(v.f.forbidden) > 0
 	for _, name := range names {
 		var st stat
 		var err error

@@ -1,0 +1,234 @@
+package dirversion
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/gitignore"
+)
+
+// Observe configures a directory that other programs work in: a work tree of Git. Versions leave out
+// what Git ignores, and files and directories that cannot or should not be kept ([Directory.LeftOut]), instead of
+// failing. Loading a version touches nothing of that, and nothing that changed since the last commit.
+// Files are not synced: the stat cache must not be used after a restart of the system.
+type Observe struct {
+	Rules   *gitignore.Stack                       // for the whole work tree, such as info/exclude
+	Tracked func(path string, directory bool) bool // whether Git tracks a path, or a file below it; nil for none
+	Protect func(path string, directory bool) bool // further paths that a load does not touch; nil for none
+	MaxSize int64                                  // size in bytes of the largest file to keep; 0 for any
+}
+
+// The reasons for which files are left out.
+const (
+	ReasonLarge      = "large"
+	ReasonNested     = "nested repository"
+	ReasonUnreadable = "unreadable"
+	ReasonChanging   = "changing"
+	ReasonMount      = "mount point"
+	ReasonSpecial    = "special"
+)
+
+// observation is the state of an observed directory.
+type observation struct {
+	Observe
+
+	mu    sync.RWMutex
+	rules map[string]directoryRules // by directory
+	left  map[string]string         // path → reason
+	saved *cache                    // what the last commit read; set during a load
+}
+
+// directoryRules are the rules for the files in a directory.
+type directoryRules struct {
+	stack   *gitignore.Stack
+	ignored bool // the directory is ignored, although Git tracks files in it
+}
+
+// begin forgets the rules of the last walk.
+func (o *observation) begin(commit bool) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.rules, o.saved = map[string]directoryRules{}, nil
+	if commit || o.left == nil {
+		o.left = map[string]string{}
+	}
+}
+
+// leave notes that a file is left out.
+func (o *observation) leave(at, reason string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.left[at] = reason
+}
+
+// LeftOut returns the files and directories that the last commit left out although Git does not ignore them,
+// sorted by path.
+func (f *Directory) LeftOut() []domarkx.LeftOut {
+	if f.observe == nil {
+		return nil
+	}
+	f.observe.mu.RLock()
+	defer f.observe.mu.RUnlock()
+	var list []domarkx.LeftOut
+	for path, reason := range f.observe.left {
+		list = append(list, domarkx.LeftOut{Path: path, Reason: reason})
+	}
+	slices.SortFunc(list, func(a, b domarkx.LeftOut) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+// rulesIn returns the rules that apply to the files in a directory.
+func (f *Directory) rulesIn(directory string) directoryRules {
+	o := f.observe
+	o.mu.RLock()
+	rules, ok := o.rules[directory]
+	o.mu.RUnlock()
+	if ok {
+		return rules
+	}
+	rules = directoryRules{stack: o.Rules}
+	if directory != "" {
+		above, _ := split(directory)
+		rules = f.rulesIn(above)
+		rules.ignored = rules.ignored || rules.stack.Excludes(directory, true)
+	}
+	rules.stack = rules.stack.With(f.readRules(directory))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.rules[directory] = rules
+	return rules
+}
+
+// maxRules is the maximum size in bytes of a file with patterns. Git accepts larger ones.
+const maxRules = 4 << 20
+
+// readRules reads the patterns in a directory; nil if there are none. Like Git, it does not follow symbolic
+// links.
+func (f *Directory) readRules(directory string) *gitignore.Rules {
+	d, err := f.top.open(directory)
+	if err != nil {
+		return nil
+	}
+	defer d.close()
+	if st, err := d.stat(gitignore.FileName); err != nil || st.kind != domarkx.Regular {
+		return nil
+	}
+	file, err := d.openFile(gitignore.FileName)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxRules))
+	if err != nil {
+		return nil
+	}
+	return gitignore.Parse(directory, data)
+}
+
+// ignored reports whether Git ignores a path, given that it ignores none of its directories.
+func (f *Directory) ignored(at string, directory bool) bool {
+	above, _ := split(at)
+	if rules := f.rulesIn(above); !rules.ignored && !rules.stack.Excludes(at, directory) {
+		return false
+	}
+	return f.observe.Tracked == nil || !f.observe.Tracked(at, directory)
+}
+
+// observes reports whether a file that Git does not ignore is left out, with the error of its stat.
+func (f *Directory) observes(d *dir, at, name string, st stat, err error) bool {
+	reason := ""
+	switch {
+	case errors.Is(err, errMount):
+		reason = ReasonMount
+	case errors.Is(err, fs.ErrPermission):
+		reason = ReasonUnreadable
+	case err != nil:
+		return false
+	case st.kind == domarkx.Directory:
+		reason = leftDirectory(d, name, st)
+	case st.kind == domarkx.Regular && f.observe.MaxSize > 0 && st.size > f.observe.MaxSize:
+		reason = ReasonLarge
+	case st.kind != domarkx.Regular && st.kind != domarkx.Symlink:
+		reason = ReasonSpecial
+	}
+	if reason != "" {
+		f.observe.leave(at, reason)
+	}
+	return reason != ""
+}
+
+// leftDirectory returns why a directory is left out, or "".
+func leftDirectory(d *dir, name string, st stat) string {
+	_, err := d.stat(name + "/.git")
+	switch {
+	case err == nil || errors.Is(err, errMount):
+		return ReasonNested
+	case errors.Is(err, fs.ErrPermission), st.mode&0o444 == 0 && os.Geteuid() != 0:
+		return ReasonUnreadable
+	}
+	return ""
+}
+
+// tolerate reports whether an error of reading a file leaves it out instead of ending a commit.
+func (f *Directory) tolerate(at string, err error) bool {
+	if f.observe == nil || err == nil {
+		return false
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		f.observe.leave(at, ReasonUnreadable)
+	case errors.Is(err, domarkx.ErrConflict):
+		f.observe.leave(at, ReasonChanging)
+	case errors.Is(err, errMount):
+		f.observe.leave(at, ReasonMount)
+	default:
+		return false
+	}
+	return true
+}
+
+// protected reports whether a load leaves a path alone for other reasons than Git's rules.
+func (f *Directory) protected(at string, directory bool) bool {
+	o := f.observe
+	if o.saved == nil { // no load
+		return false
+	}
+	o.mu.RLock()
+	_, left := o.left[at]
+	o.mu.RUnlock()
+	return left || o.Protect != nil && o.Protect(at, directory)
+}
+
+// captured returns an error if a file that a load would remove or replace is not what the last commit read.
+func (f *Directory) captured(at string, st stat) error {
+	if f.observe == nil || f.observe.saved == nil || st.kind == domarkx.Directory {
+		return nil
+	}
+	directory, name := split(at)
+	records := f.observe.saved.records(directory)
+	i, ok := slices.BinarySearchFunc(records, name, func(r record, name string) int { return strings.Compare(r.name, name) })
+	if ok && records[i].stat.same(st) {
+		return nil
+	}
+	return &ChangedError{Path: at}
+}
+
+// A ChangedError is the error of a load that found a file changed since the last commit. It matches
+// [domarkx.ErrConflict].
+type ChangedError struct{ Path string }
+
+func (e *ChangedError) Error() string {
+	return quoted(e.Path) + " changed meanwhile, and was left as it is"
+}
+
+// Unwrap returns domarkx.ErrConflict.
+func (e *ChangedError) Unwrap() error { return domarkx.ErrConflict }
