@@ -20,12 +20,18 @@ func (Plugin) Type() string { return "filesystem" }
 
 // Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `}, "additionalProperties": false}`))
+	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `,
+"observe": {"const": true, "description": "other programs work in the directory: tools only read, and loading a version changes nothing"},
+"ignored": {"const": false, "description": "with observe: no version has what Git ignores"}
+}, "dependentRequired": {"observe": ["path", "ignored"], "ignored": ["observe"]}, "additionalProperties": false}`))
 	return domarkx.Description{Source: "built-in", Config: config, Tools: directory.Tools()}, err
 }
 
 // Open opens the directory of a resource.
 func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	if _, ok := env.Config.Get("observe"); ok {
+		return openObserved(env)
+	}
 	f, err := directory.Open(env)
 	if err != nil {
 		return nil, err
