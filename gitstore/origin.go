@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -60,6 +61,27 @@ func (b *builder) noteSnapshot(h *domarkx.HeaderEntry, conversation string) erro
 		h.Origin = tree.String()
 	}
 	return err
+}
+
+// RenoteOrigin returns the tree of an original without the snapshot that was made from it, so that the next
+// commit notes its own. It is for a snapshot that has the document of its parent and other links.
+func (tx *Tx) RenoteOrigin(tree string) (string, error) {
+	id, err := odb.ParseID(tree)
+	if err != nil {
+		return "", fmt.Errorf("source: %w", err)
+	}
+	entries, err := tx.tree(id)
+	if err != nil {
+		return "", err
+	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e odb.TreeEntry) bool { return e.Name == "snapshot" })
+	data, err := odb.EncodeTree(entries)
+	if err != nil {
+		return "", err
+	}
+	without := odb.Sum(odb.Tree, data)
+	tx.fresh[without] = freshObject{odb.Tree, data} // stored later with the snapshot
+	return without.String(), nil
 }
 
 // Conversation returns an identifier of the content of a snapshot's document: its messages and the

@@ -7,6 +7,35 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
+// Has reports whether a version has a file or directory at a path.
+func (s Store) Has(version, path string) (bool, error) {
+	id, err := odb.ParseID(version)
+	if err != nil {
+		return false, err
+	}
+	for {
+		name, rest, below := strings.Cut(path, "/")
+		if checkName(name) != nil {
+			return false, nil
+		}
+		entries, err := s.db.Tree(id)
+		if err != nil {
+			return false, fmt.Errorf("version %s: %w", version, err)
+		}
+		entry := odb.FindEntry(entries, treeName(name, false))
+		if entry.ID.IsZero() {
+			entry = odb.FindEntry(entries, treeName(name, true))
+		}
+		if entry.ID.IsZero() || below && !entry.IsTree() {
+			return false, nil
+		}
+		if !below {
+			return true, nil
+		}
+		id, path = entry.ID, rest
+	}
+}
+
 // Find returns the id of the content of a regular file in a version, for [Store.Content]. It returns ""
 // if the version has no regular file at that path. It reads only the trees on the path.
 func (s Store) Find(version, path string) (string, error) {

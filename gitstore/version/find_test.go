@@ -20,6 +20,10 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q: %q, %v", path, found, err)
 			continue
 		}
+		there := want != "" || path == "dir" || path == "link"
+		if has, err := s.Has(id, path); err != nil || has != there {
+			t.Errorf("%q: has %t, %v", path, has, err)
+		}
 		if want == "" {
 			continue
 		}

@@ -164,3 +164,20 @@ func Rename(stateDir, from, to string) error {
 	}
 	return s.Save()
 }
+
+// Moved records that a snapshot has the document of another one, so that the next import of that document
+// continues it. It must be called within the update, before the session moves.
+func Moved(stateDir, session, from, to string) error {
+	s, err := Open(stateDir)
+	if err != nil {
+		return err
+	}
+	for path, src := range s.ByPath {
+		if src.Session == session && src.Snapshot == from {
+			moved := src
+			moved.Snapshot = to
+			s.Set(path, moved, src)
+		}
+	}
+	return s.Save()
+}

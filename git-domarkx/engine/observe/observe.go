@@ -1,0 +1,277 @@
+// Package observe takes versions of the work trees in which coding agents work, and links the messages of
+// recorded sessions to them.
+//
+// A recorded session has a workspace of its name with one resource, the work tree. Nothing is written through
+// it, so any number of sessions may observe one work tree: they share a lock, a stat cache and the objects of
+// a version. A link is no change of a document, so a session still exports as it was imported.
+package observe
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// A Kind is the occasion on which a version is taken, and the operation of its commit.
+type Kind string
+
+// The occasions.
+const (
+	Prompt Kind = "prompt" // the user submitted a prompt
+	Batch  Kind = "batch"  // calls ended
+	Turn   Kind = "turn"   // a turn ended
+)
+
+// A Moment is when a session of an agent may have changed a work tree.
+type Moment struct {
+	Kind  Kind
+	Agent string
+	ID    string // the agent's id of its session
+	Path  string // of its transcript; "" if that is not known
+	Dir   string // where the agent works
+	Calls []string
+	Time  time.Time
+	Last  bool // the session ended
+}
+
+// Manager takes versions of the work trees of a repository. Its methods are safe for concurrent use.
+type Manager struct {
+	store *gitstore.Store
+	env   local.Environment
+	git   *gitcmd.Git
+	boot  string // identifies the start of the system; "" if that is not known
+
+	mu    sync.Mutex
+	trees map[string]knownTree
+}
+
+// A knownTree is a work tree with its repository, as it was found a moment ago.
+type knownTree struct {
+	git   *gitcmd.Git
+	found time.Time
+}
+
+// New returns a manager for the work trees of a repository. boot identifies the start of the system.
+func New(store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string) *Manager {
+	return &Manager{store: store, git: git, env: env, boot: boot, trees: map[string]knownTree{}}
+}
+
+// Resource is the id of the resource in the versions that this package takes.
+const Resource = "worktree"
+
+// resourceOf returns the resource for a version of a work tree.
+func resourceOf(version string) domarkx.ResourceVersion {
+	config := domarkx.ObjectValue(
+		domarkx.Member{Name: "type", Value: domarkx.StringValue("filesystem")}, domarkx.Member{Name: "id", Value: domarkx.StringValue(Resource)},
+		domarkx.Member{Name: "path", Value: domarkx.StringValue(".")},
+		domarkx.Member{Name: "observe", Value: domarkx.BoolValue(true)}, domarkx.Member{Name: "ignored", Value: domarkx.BoolValue(false)})
+	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: Resource, Type: "filesystem", Config: config}, Version: version}
+}
+
+// IsObserved reports whether a version of a workspace was taken of a work tree that is only observed.
+func IsObserved(v domarkx.Version) bool {
+	if len(v.Resources) != 1 {
+		return false
+	}
+	observe, _ := v.Resources[0].Config.Get("observe")
+	return v.Resources[0].ID == Resource && v.Resources[0].Type == "filesystem" && observe.IsTrue()
+}
+
+// lateAfter is how long after an event its version counts as exact: no agent begins its next call earlier,
+// because a model answers first.
+const lateAfter = time.Second
+
+// Take takes a version of the work tree around m.Dir for the session, if something changed since the last
+// version of that session. It returns the version, or a zero version if nothing changed. A directory outside of the
+// repository's work trees is [domarkx.ErrNotFound].
+func (m *Manager) Take(ctx context.Context, at Moment) (domarkx.Version, error) {
+	git, err := m.treeAround(ctx, at.Dir)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	t, err := m.lock(ctx, git)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	defer t.close()
+	t.session(at.Agent + ":" + at.ID).Hooked = true
+	v, err := m.take(ctx, t, at)
+	if err == nil && v.ID != "" {
+		if name := t.session(at.Agent + ":" + at.ID).Session; name != "" {
+			err = m.Link(ctx, name)
+		}
+	}
+	return v, errors.Join(err, t.save())
+}
+
+// take takes a version of a locked work tree.
+func (m *Manager) take(ctx context.Context, t *tree, at Moment) (domarkx.Version, error) {
+	s := t.session(at.Agent + ":" + at.ID)
+	if err := m.name(ctx, s, at); err != nil {
+		return domarkx.Version{}, err
+	}
+	s.begin(at)
+	now, err := t.read(ctx)
+	if err != nil {
+		s.end(at)
+		return domarkx.Version{}, err
+	}
+	defer now.abort()
+	c := domarkx.VersionCommit{Operation: string(at.Kind), Late: time.Since(at.Time) > lateAfter && at.Kind != Turn}
+	c.Observed = &domarkx.Observation{Calls: at.Calls, LeftOut: now.left}
+	if c.Observed.Head, c.Observed.Branch, err = headOf(ctx, t.git); err != nil {
+		return domarkx.Version{}, err
+	}
+	c.Shared = t.shared(s, at)
+	v, err := m.commit(ctx, s.Workspace, c, now)
+	if err != nil {
+		return v, err
+	}
+	s.end(at)
+	return v, nil
+}
+
+// commit commits a version on top of a workspace. It returns a zero version if the workspace has this state
+// already.
+func (m *Manager) commit(ctx context.Context, workspace string, c domarkx.VersionCommit, now *state) (domarkx.Version, error) {
+	author, committer, err := m.env.Identity(ctx)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	c.Author, c.Committer = author, committer
+	c.Resources = []domarkx.ResourceVersion{resourceOf(now.version)}
+	c.Subject = subjectOf(c)
+	var v domarkx.Version
+	err = m.store.Update(ctx, c.Operation+" "+workspace, func(tx *gitstore.Tx) error {
+		tip, err := tx.WorkspaceTip(ctx, workspace)
+		switch {
+		case errors.Is(err, domarkx.ErrNotFound):
+		case err != nil:
+			return err
+		case len(tip.Resources) == 1 && tip.Resources[0].Version == now.version && IsObserved(tip):
+			return nil
+		default:
+			c.Parents = []string{tip.ID}
+		}
+		if v, err = tx.CommitVersion(ctx, workspace, c); err != nil {
+			return err
+		}
+		return tx.SetWorkspace(ctx, workspace, v.ID)
+	})
+	if err != nil {
+		return domarkx.Version{}, fmt.Errorf("taking a version of the work tree: %w", err)
+	}
+	return v, now.settle()
+}
+
+func subjectOf(c domarkx.VersionCommit) string {
+	what := map[string]string{string(Prompt): "work tree when a prompt was submitted", string(Batch): "work tree after calls", string(Turn): "work tree after a turn"}[c.Operation]
+	if what == "" {
+		what = "work tree"
+	}
+	if c.Observed.Branch != "" {
+		what += ", on " + c.Observed.Branch
+	}
+	return what
+}
+
+// name finds the session of the store that belongs to a session of an agent, and its workspace. Until the
+// transcript is imported, the workspace has a name of its own.
+func (m *Manager) name(ctx context.Context, s *session, at Moment) error {
+	known, err := sources.Open(m.env.StateDir)
+	if err != nil {
+		return err
+	}
+	name := known.ByPath[at.Agent+":"+at.ID].Session
+	if name == "" && at.Path != "" {
+		if path, err := local.CanonicalPath(at.Path); err == nil {
+			name = known.ByPath[path].Session
+		}
+	}
+	if name == "" && s.Workspace == "" {
+		sum := sha256.Sum256([]byte(at.Agent + ":" + at.ID))
+		s.Workspace = "recording/" + hex.EncodeToString(sum[:10])
+	}
+	if name == "" || name == s.Workspace {
+		return nil
+	}
+	workspace, err := local.WorkspaceOf(ctx, m.env.Local, name)
+	if err != nil {
+		return err
+	}
+	if s.Workspace != "" && strings.HasPrefix(s.Workspace, "recording/") {
+		if err := m.adopt(ctx, s.Workspace, workspace); err != nil {
+			return err
+		}
+	}
+	s.Workspace, s.Session = workspace, name
+	return nil
+}
+
+// adopt gives a workspace that was taken before its session existed the name of the session.
+func (m *Manager) adopt(ctx context.Context, from, to string) error {
+	return m.store.Update(ctx, "rename workspace "+from, func(tx *gitstore.Tx) error {
+		if _, err := tx.WorkspaceTip(ctx, from); errors.Is(err, domarkx.ErrNotFound) {
+			return nil
+		}
+		if _, err := tx.WorkspaceTip(ctx, to); err == nil {
+			return nil // both stay: versions of one session from before and after an import under another name
+		}
+		return tx.RenameWorkspace(ctx, from, to)
+	})
+}
+
+// recently is how long a work tree's repository is remembered.
+const recently = 10 * time.Second
+
+// treeAround returns the repository of the work tree around a directory.
+func (m *Manager) treeAround(ctx context.Context, dir string) (*gitcmd.Git, error) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	for top, known := range m.trees {
+		if now.Sub(known.found) > recently {
+			delete(m.trees, top)
+		} else if dir == top {
+			return known.git, nil
+		}
+	}
+	tops, err := m.git.WorkTrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	best := ""
+	for _, top := range tops {
+		real, err := filepath.EvalSymlinks(top)
+		if err == nil && len(real) > len(best) && (dir == real || strings.HasPrefix(dir, strings.TrimSuffix(real, "/")+"/")) {
+			best = real
+		}
+	}
+	if best == "" {
+		return nil, fmt.Errorf("directory %q: %w in a work tree of the repository", dir, domarkx.ErrNotFound)
+	}
+	git, err := gitcmd.Discover(ctx, best, withoutGit())
+	if err != nil {
+		return nil, err
+	}
+	if git.CommonDir != m.git.CommonDir {
+		return nil, fmt.Errorf("directory %q: %w in a work tree of the repository", dir, domarkx.ErrNotFound)
+	}
+	m.trees[dir] = knownTree{git, now}
+	return git, nil
+}

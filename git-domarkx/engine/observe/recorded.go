@@ -1,0 +1,93 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// A Recording is a session that got a new snapshot from a transcript.
+type Recording struct {
+	Name string // of the session
+	Path string // of the transcript
+	Time time.Time
+}
+
+// recent is how old the last message of a transcript may be for the present work tree to be its result.
+const recent = time.Minute
+
+// Recorded links the messages of a session that got a new snapshot. If no hook ever reported an event of it, it takes a
+// version at the end of its turn.
+func (m *Manager) Recorded(ctx context.Context, r Recording, codecs []format.Codec) error {
+	tip, err := m.store.Tip(ctx, r.Name)
+	if err != nil || tip.Messages == 0 {
+		return err
+	}
+	at, err := m.momentOf(ctx, tip, r, codecs)
+	if err != nil || at.ID == "" || at.Dir == "" {
+		return err
+	}
+	git, err := m.treeAround(ctx, at.Dir)
+	if err != nil {
+		return nil //nolint:nilerr // it works elsewhere
+	}
+	t, err := m.lock(ctx, git)
+	if err != nil {
+		return err
+	}
+	err = m.recorded(ctx, t, tip, at)
+	t.close()
+	if err != nil {
+		return err
+	}
+	return m.Link(ctx, r.Name)
+}
+
+func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Moment) error {
+	s, known := t.Sessions[at.Agent+":"+at.ID]
+	if known && s.Hooked {
+		if err := m.name(ctx, s, at); err != nil {
+			return err
+		}
+		return t.save()
+	}
+	last, err := m.store.Entry(ctx, tip.ID, tip.Messages-1)
+	if err != nil || time.Since(time.Unix(last.Date, 0)) > recent {
+		return err
+	}
+	if _, err := m.take(ctx, t, at); err != nil {
+		return err
+	}
+	t.Sessions[at.Agent+":"+at.ID].Hooked = false
+	return t.save()
+}
+
+// momentOf returns the end of a turn of a session, as its header describes it.
+func (m *Manager) momentOf(ctx context.Context, tip domarkx.Info, r Recording, codecs []format.Codec) (Moment, error) {
+	at := Moment{Kind: Turn, Path: r.Path, Time: r.Time}
+	headers, err := m.store.Header(ctx, tip.ID)
+	if err != nil || headers[0].Origin == "" {
+		return at, err
+	}
+	origin, err := m.store.Origin(ctx, headers[0].Origin)
+	if err != nil {
+		return at, err
+	}
+	codec, ok := format.ByName(codecs, origin.Format)
+	if !ok || codec.Identify == nil {
+		return at, nil
+	}
+	h, err := view.LoadHeader(ctx, m.store, headers[:1])
+	if err != nil {
+		return at, err
+	}
+	if h.UserMetadata == nil {
+		return at, nil
+	}
+	dir, _ := h.UserMetadata.Get("cwd")
+	at.Agent, at.ID, at.Dir = codec.Name, codec.Identify(h).SessionID, dir.Text()
+	return at, nil
+}

@@ -1,0 +1,134 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/plugins/gitignore"
+)
+
+// rulesOf returns the rules of gitignore(5) that stand in no work tree: core.excludesFile and info/exclude.
+func rulesOf(ctx context.Context, git *gitcmd.Git) (*gitignore.Stack, error) {
+	config, err := git.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	global, err := config.Path("core.excludesFile")
+	if err != nil {
+		return nil, err
+	}
+	if global == "" {
+		base := os.Getenv("XDG_CONFIG_HOME")
+		if base == "" {
+			base = filepath.Join(os.Getenv("HOME"), ".config")
+		}
+		global = filepath.Join(base, "git", "ignore")
+	}
+	var rules *gitignore.Stack
+	for _, path := range []string{global, filepath.Join(git.CommonDir, "info", "exclude")} {
+		data, err := readSmall(path)
+		if err != nil {
+			return nil, err
+		}
+		rules = rules.With(gitignore.Parse("", data))
+	}
+	return rules, nil
+}
+
+// maxRules is the maximum size in bytes of a file with patterns outside of the work tree.
+const maxRules = 4 << 20
+
+// readSmall reads a file that may be missing.
+func readSmall(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(f, maxRules))
+}
+
+// trackedFiles are the files in the index of a work tree. They are looked up only for files that a rule
+// excludes.
+type trackedFiles struct {
+	ctx  context.Context
+	git  *gitcmd.Git
+	path string // where the list is cached
+
+	once sync.Once
+	list []string // sorted by bytes
+}
+
+// has reports whether Git tracks a file, or a file in a directory.
+func (t *trackedFiles) has(path string, directory bool) bool {
+	t.once.Do(t.load)
+	if directory {
+		path += "/"
+	}
+	i := sort.SearchStrings(t.list, path)
+	return i < len(t.list) && (t.list[i] == path || directory && strings.HasPrefix(t.list[i], path))
+}
+
+// load reads the list. The cache begins with the stat of the index from which it was made. If git fails,
+// nothing is tracked.
+func (t *trackedFiles) load() {
+	stamp := ""
+	if info, err := os.Stat(filepath.Join(t.git.GitDir, "index")); err == nil {
+		stamp = fmt.Sprintf("%d %d", info.ModTime().UnixNano(), info.Size())
+	}
+	if data, err := os.ReadFile(t.path); err == nil {
+		if head, list, ok := strings.Cut(string(data), "\x00"); ok && stamp != "" && head == stamp {
+			t.list = splitList(list)
+			return
+		}
+	}
+	out, err := t.git.Run(t.ctx, nil, "-C", t.git.WorkTree, "ls-files", "-z", "--full-name")
+	if err != nil {
+		return
+	}
+	t.list = splitList(string(out))
+	_ = os.WriteFile(t.path+".new", append([]byte(stamp+"\x00"), out...), 0o600) // only a cache
+	_ = os.Rename(t.path+".new", t.path)
+}
+
+func splitList(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
+}
+
+// headOf returns the commit and the branch of HEAD.
+func headOf(ctx context.Context, git *gitcmd.Git) (commit, branch string, err error) {
+	data, err := readSmall(filepath.Join(git.GitDir, "HEAD"))
+	if err != nil {
+		return "", "", err
+	}
+	head := strings.TrimSpace(string(data))
+	ref, symbolic := strings.CutPrefix(head, "ref: ")
+	if !symbolic {
+		return head, "", nil
+	}
+	branch = strings.TrimPrefix(ref, "refs/heads/")
+	out, err := git.Run(ctx, nil, "rev-parse", "--verify", "-q", "HEAD")
+	var failed *gitcmd.Error
+	if errors.As(err, &failed) && failed.Code == 1 {
+		return "", branch, nil // the branch has no commit yet
+	}
+	return strings.TrimSpace(string(out)), branch, err
+}

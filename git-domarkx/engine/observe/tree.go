@@ -1,0 +1,300 @@
+package observe
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/version"
+	"github.com/domarkx/domarkx/plugins/dirversion"
+)
+
+// MaxFile is the size in bytes of the largest file in a version.
+const MaxFile = 100 << 20
+
+// A tree is a work tree that this process has locked.
+type tree struct {
+	m    *Manager
+	git  *gitcmd.Git
+	top  string
+	dir  string // of its state
+	file *os.File
+	record
+	changed []byte // the state as it was read
+}
+
+// record is the stored state of a work tree.
+type record struct {
+	Top      string              `json:"top"`
+	Boot     string              `json:"boot"`    // the start of the system in which the stat cache was written
+	Version  string              `json:"version"` // of the resource, as the stat cache knows it
+	Cache    string              `json:"cache"`   // identifies the stat cache that belongs to the version
+	Sessions map[string]*session `json:"sessions"`
+}
+
+// A session is what is known about a session of an agent in a work tree.
+type session struct {
+	Session   string    `json:"session,omitempty"` // its name in the store, once it is there
+	Workspace string    `json:"workspace"`
+	Hooked    bool      `json:"hooked,omitempty"` // a hook reported an event of it
+	Open      bool      `json:"open,omitempty"`   // a turn began and has not ended
+	Began     time.Time `json:"began"`            // when the last turn began
+	Ended     time.Time `json:"ended"`            // when it ended
+	Last      time.Time `json:"last"`             // the last event
+	Taken     time.Time `json:"taken"`            // when the last version was taken
+}
+
+// begin notes an event before a version is taken for it.
+func (s *session) begin(at Moment) {
+	if at.Kind != Turn && !s.Open {
+		s.Open, s.Began = true, at.Time
+	}
+	if at.Time.After(s.Last) {
+		s.Last = at.Time
+	}
+}
+
+// end notes that a version was taken.
+func (s *session) end(at Moment) {
+	s.Taken = time.Now()
+	if at.Kind == Turn && s.Open {
+		s.Open, s.Ended = false, s.Taken
+	}
+}
+
+// stateDir returns the directory with the state of a work tree.
+func (m *Manager) stateDir(top string) string {
+	sum := sha256.Sum256([]byte(top))
+	return filepath.Join(m.env.StateDir, "observed", hex.EncodeToString(sum[:12]))
+}
+
+// lock locks a work tree and reads its state. It waits for other processes.
+func (m *Manager) lock(ctx context.Context, git *gitcmd.Git) (*tree, error) {
+	top, err := filepath.EvalSymlinks(git.WorkTree)
+	if err != nil {
+		return nil, err
+	}
+	t := &tree{m: m, git: git, top: top, dir: m.stateDir(top)}
+	if err := atomicfile.MkdirAll(t.dir, 0o700); err != nil {
+		return nil, err
+	}
+	if t.file, err = os.OpenFile(filepath.Join(t.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, err
+	}
+	if err := atomicfile.Lock(ctx, t.file); err != nil {
+		return nil, errors.Join(fmt.Errorf("locking the work tree %q: %w", top, err), t.file.Close())
+	}
+	if t.record, t.changed, err = readRecord(t.dir); err != nil {
+		return nil, errors.Join(err, t.file.Close())
+	}
+	t.Top = top
+	return t, nil
+}
+
+// readRecord reads the state of a work tree. A damaged one counts as empty: it only saves time.
+func readRecord(dir string) (record, []byte, error) {
+	r := record{Sessions: map[string]*session{}}
+	data, err := os.ReadFile(filepath.Join(dir, "state.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil, nil
+	}
+	if err != nil {
+		return r, nil, err
+	}
+	if json.Unmarshal(data, &r) != nil {
+		r = record{}
+	}
+	if r.Sessions == nil {
+		r.Sessions = map[string]*session{}
+	}
+	for key, s := range r.Sessions {
+		if s == nil {
+			delete(r.Sessions, key)
+		}
+	}
+	return r, data, nil
+}
+
+// forget is after which time without an event a session is forgotten.
+const forget = 90 * 24 * time.Hour
+
+// save writes the state.
+func (t *tree) save() error {
+	for key, s := range t.Sessions {
+		if time.Since(s.Last) > forget {
+			delete(t.Sessions, key)
+		}
+	}
+	data, err := json.MarshalIndent(t.record, "", " ")
+	if err != nil || string(data) == string(t.changed) {
+		return err
+	}
+	t.changed = data
+	return local.Replace(filepath.Join(t.dir, "state.json"), data)
+}
+
+func (t *tree) close() { t.file.Close() }
+
+// session returns the session with a key.
+func (t *tree) session(key string) *session {
+	s := t.Sessions[key]
+	if s == nil {
+		s = &session{}
+		t.Sessions[key] = s
+	}
+	return s
+}
+
+// staleTurn is after which time without an event an open turn counts as ended: its agent was killed.
+const staleTurn = 12 * time.Hour
+
+// isOpen reports whether a turn of the session is open.
+func (s *session) isOpen(now time.Time) bool { return s.Open && now.Sub(s.Last) < staleTurn }
+
+// shared returns the workspaces of other sessions whose turns overlap with what a version of the session
+// contains: for a prompt the present, otherwise the time since its last version.
+func (t *tree) shared(s *session, at Moment) []string {
+	var names []string
+	for _, other := range t.Sessions {
+		if other == s || other.Workspace == "" || other.Workspace == s.Workspace {
+			continue
+		}
+		if other.isOpen(at.Time) || at.Kind != Prompt && !s.Taken.IsZero() && other.Ended.After(cmpTime(s.Taken, s.Began)) {
+			names = append(names, other.Workspace)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func cmpTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// A state is what a work tree contains at some time.
+type state struct {
+	version string
+	left    []domarkx.LeftOut
+	writer  *version.Writer // nil if nothing changed
+	f       *dirversion.Directory
+}
+
+func (s *state) abort() {
+	if s.writer != nil {
+		s.writer.Abort()
+	}
+	s.f.Close()
+}
+
+func (s *state) settle() error {
+	if s.writer == nil {
+		return nil
+	}
+	return s.writer.Settle()
+}
+
+// open opens the directory of the work tree.
+func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirversion.Directory, error) {
+	if t.Boot != t.m.boot || t.m.boot == "" || t.Cache != t.cacheStamp() {
+		// Files are not synced, so a power cut can have changed content without changing the stat. A process that was
+		// killed can have left a cache of which nobody stored the version.
+		if err := os.Remove(filepath.Join(t.dir, "stat")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		t.Boot, t.Version = t.m.boot, ""
+	}
+	rules, err := rulesOf(ctx, t.git)
+	if err != nil {
+		return nil, err
+	}
+	tracked := &trackedFiles{ctx: ctx, git: t.git, path: filepath.Join(t.dir, "tracked")}
+	forbidden := []string{filepath.Join(t.top, ".git"), t.git.CommonDir, t.git.GitDir}
+	return dirversion.Open(dirversion.Config{Path: t.top, Cache: filepath.Join(t.dir, "stat"), Forbidden: forbidden,
+		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, MaxSize: MaxFile}})
+}
+
+// read reads the work tree, and stores what changed. The caller aborts the state when it is done.
+func (t *tree) read(ctx context.Context) (*state, error) {
+	f, err := t.open(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	now := &state{version: t.Version, f: f}
+	begin := func() (domarkx.VersionWriter, error) {
+		var err error
+		if now.writer, err = t.m.store.BeginVersion(ctx, t.Version); err != nil && t.Version != "" {
+			now.writer, err = t.m.store.BeginVersion(ctx, "") // the last version was collected
+		}
+		return now.writer, err
+	}
+	changed, err := f.CommitChange(ctx, begin)
+	if err == nil && !changed && t.Version == "" {
+		if _, err = begin(); err == nil {
+			err = f.Commit(ctx, now.writer)
+		}
+		changed = true
+	}
+	if err == nil && changed {
+		// Until it is known that the version is complete, the stat cache refers to objects that may be lost.
+		now.version, err = now.writer.Finish(ctx)
+	}
+	if err != nil {
+		now.abort()
+		t.Version = ""
+		return nil, errors.Join(fmt.Errorf("reading the work tree %q: %w", t.top, err), t.dropCache())
+	}
+	t.Version, t.Cache, now.left = now.version, t.cacheStamp(), f.LeftOut()
+	return now, nil
+}
+
+// cacheStamp identifies the present stat cache.
+func (t *tree) cacheStamp() string {
+	info, err := os.Stat(filepath.Join(t.dir, "stat"))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %d", info.ModTime().UnixNano(), info.Size())
+}
+
+// dropCache removes the stat cache after an error, so that it does not refer to objects that are not stored.
+func (t *tree) dropCache() error {
+	if err := os.Remove(filepath.Join(t.dir, "stat")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// sorted returns the sessions of the tree in the order of their names.
+func (t *tree) sorted() []*session {
+	var list []*session
+	for _, s := range t.Sessions {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b *session) int { return cmp.Compare(a.Workspace, b.Workspace) })
+	return list
+}
+
+// withoutGit returns the environment without the variables that name a repository.
+func withoutGit() []string {
+	return slices.DeleteFunc(os.Environ(), func(s string) bool {
+		name, _, _ := strings.Cut(s, "=")
+		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"}, name)
+	})
+}
