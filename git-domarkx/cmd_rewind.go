@@ -4,10 +4,13 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
 type rewindCmd struct {
 	sessionOption
+	Yes      bool   `help:"Take a work tree back even while an agent works in it."`
 	Revision string `arg:"" name:"NAME#K" help:"The last message to keep, or a snapshot: NAME~2, NAME@OID."`
 }
 
@@ -20,6 +23,12 @@ that undoes it is printed on standard error.
 The session's workspace goes along, to what it was then, in a version on top. Where it is
 live on this machine, what changed since the last call is committed first, and then the
 live resources are taken back, too.
+
+A session of a coding agent that was recorded as it worked takes its work tree back: what is
+there now becomes a version first, so nothing is lost. Files that Git ignores now or ignored
+then, nested repositories, files over 100 MiB and other work trees stay as they are. It is refused
+while an agent is in the middle of a turn in this work tree or wrote within the last minute,
+unless --yes is given.
 
 ## Output
 
@@ -45,7 +54,22 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	done, err := opened.turns.Rewind(inv.ctx, revision)
+	workspace, err := opened.sessions.WorkspaceOf(inv.ctx, revision.Name)
+	if err != nil {
+		return err
+	}
+	observes, err := opened.trees.Observes(inv.ctx, workspace)
+	if err != nil {
+		return err
+	}
+	var done turns.RewindResult
+	if observes {
+		var tree observe.Rewound
+		tree, err = opened.trees.Rewind(inv.ctx, opened.turns, revision, workspace, c.Yes)
+		done = tree.RewindResult
+	} else {
+		done, err = opened.turns.Rewind(inv.ctx, revision)
+	}
 	if done.Now.ID != done.Before.ID && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "To undo: git domarkx rewind %s@%s\n", done.Before.Name, done.Before.ID)
 	}

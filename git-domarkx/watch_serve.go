@@ -99,7 +99,7 @@ func (inv *invocation) newWatcher(dir string, prints bool) (*recording.Watcher, 
 	logger := slog.New(slog.NewTextHandler(inv.err, nil))
 	r := &recorder{inv: inv, opened: opened, logger: logger, prints: prints, bad: map[string]bool{}}
 	return recording.New(recording.Config{Dir: dir, Agents: agents, Environ: inv.getenv, Logger: logger,
-		Repository: r.repository, Import: r.importFiles}), nil
+		Repository: r.repository, Import: r.importFiles, Observer: observer{opened.trees}}), nil
 }
 
 // A recorder gives a watcher access to the repository.

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -29,6 +30,7 @@ type managers struct {
 	imports   *importer.Manager
 	checkouts *checkout.Manager
 	scans     *scan.Manager
+	trees     *observe.Manager
 	pending   pendingSaves
 }
 
@@ -117,6 +119,7 @@ func (inv *invocation) openStored() (managers, error) {
 		remotes:   transfer.New(sessions, store, env),
 		checkouts: checkout.New(sessions, trust, store),
 		scans:     scan.New(store, env),
+		trees:     observe.New(store, git, env, bootID(), func() ([]string, error) { l, err := inv.limits(git); return l.Forbidden, err }),
 		pending:   pendingSaves{},
 	}
 	return inv.opened, nil

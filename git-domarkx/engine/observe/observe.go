@@ -48,10 +48,11 @@ type Moment struct {
 
 // Manager takes versions of the work trees of a repository. Its methods are safe for concurrent use.
 type Manager struct {
-	store *gitstore.Store
-	env   local.Environment
-	git   *gitcmd.Git
-	boot  string // identifies the start of the system; "" if that is not known
+	store     *gitstore.Store
+	env       local.Environment
+	git       *gitcmd.Git
+	forbidden func() ([]string, error)
+	boot      string // identifies the start of the system; "" if that is not known
 
 	mu    sync.Mutex
 	trees map[string]knownTree
@@ -63,9 +64,10 @@ type knownTree struct {
 	found time.Time
 }
 
-// New returns a manager for the work trees of a repository. boot identifies the start of the system.
-func New(store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string) *Manager {
-	return &Manager{store: store, git: git, env: env, boot: boot, trees: map[string]knownTree{}}
+// New returns a manager for the work trees of a repository. boot identifies the start of the system, and
+// forbidden returns paths that are neither read nor written, such as mounts.
+func New(store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string, forbidden func() ([]string, error)) *Manager {
+	return &Manager{store: store, git: git, env: env, boot: boot, forbidden: forbidden, trees: map[string]knownTree{}}
 }
 
 // Resource is the id of the resource in the versions that this package takes.

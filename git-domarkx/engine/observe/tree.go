@@ -225,7 +225,11 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 		return nil, err
 	}
 	tracked := &trackedFiles{ctx: ctx, git: t.git, path: filepath.Join(t.dir, "tracked")}
-	forbidden := []string{filepath.Join(t.top, ".git"), t.git.CommonDir, t.git.GitDir}
+	forbidden, err := t.m.forbidden()
+	if err != nil {
+		return nil, err
+	}
+	forbidden = append(forbidden, filepath.Join(t.top, ".git"), t.git.CommonDir, t.git.GitDir)
 	return dirversion.Open(dirversion.Config{Path: t.top, Cache: filepath.Join(t.dir, "stat"), Forbidden: forbidden,
 		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, MaxSize: MaxFile}})
 }

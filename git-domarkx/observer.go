@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/all"
+	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
+	"github.com/domarkx/domarkx/git-domarkx/recording"
+)
+
+// An observer takes versions of work trees for the watcher.
+type observer struct{ trees *observe.Manager }
+
+// Take takes a version when an agent's hook reports an event, and links the messages of sessions that got a
+// snapshot. Events of directories outside of the repository's work trees change nothing.
+func (o observer) Take(ctx context.Context, e recording.Event) error {
+	if e.Kind == recording.Recorded {
+		var errs []error
+		for path, name := range e.Sessions {
+			errs = append(errs, o.trees.Recorded(ctx, observe.Recording{Name: name, Path: path, Time: e.Time}, all.Codecs()))
+		}
+		return errors.Join(errs...)
+	}
+	at := observe.Moment{Agent: e.Agent, ID: e.Session, Path: e.Transcript, Dir: e.Dir, Calls: e.Calls, Time: e.Time}
+	switch e.Kind {
+	case recording.PromptSubmit:
+		at.Kind = observe.Prompt
+	case recording.ToolsDone:
+		at.Kind = observe.Batch
+	case recording.TurnStop, recording.SessionEnd:
+		at.Kind = observe.Turn
+	default:
+		return nil
+	}
+	if at.ID == "" || at.Dir == "" {
+		return nil
+	}
+	_, err := o.trees.Take(ctx, at)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return nil
+	}
+	return err
+}
