@@ -81,7 +81,7 @@ type load struct {
 	skipped     map[string]bool    // paths of an observed directory that are left alone
 }
 
-// skip notes that what is at a path of an observed directory is left alone, even if the version has a file
+// skip notes that a path of an observed directory is left alone, even if the version has a file
 // there.
 func (l *load) skip(at string) {
 	if l.f.observe == nil {

@@ -208,8 +208,8 @@ func (m *Manager) commitLinks(ctx context.Context, tx *gitstore.Tx, p plan, auth
 	return tx.Set(ctx, p.snapshot.Name, info.ID)
 }
 
-// renoted returns the headers of a snapshot whose original notes the next snapshot, or nil if the snapshot is no
-// longer what was imported.
+// renoted returns the headers of a snapshot whose original notes the next snapshot, or nil if the session changed
+// since it was imported.
 func (m *Manager) renoted(ctx context.Context, tx *gitstore.Tx, p plan) ([]domarkx.HeaderEntry, error) {
 	h := p.state.Headers[0]
 	origin, err := m.store.Origin(ctx, h.Origin)

@@ -3,7 +3,7 @@
 //
 // A recorded session has a workspace of its name with one resource, the work tree. Nothing is written through
 // it, so any number of sessions may observe one work tree: they share a lock, a stat cache and the objects of
-// a version. A link is no change of a document, so a session still exports as it was imported.
+// a version. A link does not change a document, so a session still exports as it was imported.
 package observe
 
 import (

@@ -147,7 +147,7 @@ func (m *Manager) idle(ctx context.Context, t *tree) error {
 	return nil
 }
 
-// keep commits what is in the work tree, and returns what the version does not contain.
+// keep commits the present content of the work tree, and returns the files that the version does not contain.
 func (m *Manager) keep(ctx context.Context, t *tree, workspace string) ([]domarkx.LeftOut, error) {
 	now, err := t.read(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (m *Manager) keep(ctx context.Context, t *tree, workspace string) ([]domark
 	return now.left, err
 }
 
-// load replaces what is in the work tree by a version. It touches nothing that Git ignores, by the present rules
+// load replaces the content of the work tree by a version. It touches nothing that Git ignores, by the present rules
 // or by those in the version, and nothing that one of both versions leaves out.
 func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftOut) error {
 	if !IsObserved(v) {

@@ -46,7 +46,7 @@ type record struct {
 	Sessions map[string]*session `json:"sessions"`
 }
 
-// A session is what is known about a session of an agent in a work tree.
+// A session describes a session of an agent in a work tree.
 type session struct {
 	Session   string    `json:"session,omitempty"` // its name in the store, once it is there
 	Workspace string    `json:"workspace"`
@@ -188,7 +188,7 @@ func cmpTime(a, b time.Time) time.Time {
 	return b
 }
 
-// A state is what a work tree contains at some time.
+// A state is the content of a work tree at some time.
 type state struct {
 	version string
 	left    []domarkx.LeftOut
@@ -214,7 +214,7 @@ func (s *state) settle() error {
 func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirversion.Directory, error) {
 	if t.Boot != t.m.boot || t.m.boot == "" || t.Cache != t.cacheStamp() {
 		// Files are not synced, so a power cut can have changed content without changing the stat. A process that was
-		// killed can have left a cache of which nobody stored the version.
+		// killed can have left a cache whose version nobody stored.
 		if err := os.Remove(filepath.Join(t.dir, "stat")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
