@@ -41,7 +41,7 @@ func (o observed) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resul
 // Changed reports no change: versions are taken when the observed program stops.
 func (observed) Changed(context.Context) (bool, error) { return false, nil }
 
-// Commit writes what a version of the directory would contain now, except that tracked files count as
+// Commit writes the present content of the directory that is not ignored, except that tracked files count as
 // ignored if a pattern matches them.
 func (o observed) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	f, err := dirversion.Open(dirversion.Config{Path: o.Path(), Forbidden: o.Hidden(), Warn: o.env.Warn, Observe: &dirversion.Observe{MaxSize: MaxObserved}})

@@ -165,8 +165,8 @@ const staleTurn = 12 * time.Hour
 // isOpen reports whether a turn of the session is open.
 func (s *session) isOpen(now time.Time) bool { return s.Open && now.Sub(s.Last) < staleTurn }
 
-// shared returns the workspaces of other sessions whose turns overlap with what a version of the session
-// contains: for a prompt the present, otherwise the time since its last version.
+// shared returns the workspaces of other sessions whose turns overlap with the time that a version of the session
+// covers: for a prompt the present, otherwise the time since its last version.
 func (t *tree) shared(s *session, at Moment) []string {
 	var names []string
 	for _, other := range t.Sessions {
