@@ -201,13 +201,12 @@ func anchors(a, b []uint64) []anchor {
 	return found
 }
 
-// common returns how many lines a text has in common with lines counted in bag, in any order.
+// common returns about how many lines a text has in common with lines counted in bag, in any order. A line that
+// is repeated more often than there counts too often.
 func common(bag map[uint64]int, lines []uint64) int {
-	used := make(map[uint64]int, len(lines))
 	n := 0
 	for _, h := range lines {
-		if used[h] < bag[h] {
-			used[h]++
+		if bag[h] > 0 {
 			n++
 		}
 	}

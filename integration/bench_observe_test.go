@@ -1,0 +1,131 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/blame"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// observing opens the work tree of a repository to take versions of it.
+func observing(tb testing.TB, s *site) (*observe.Manager, *gitstore.Store, *gitcmd.Git) {
+	tb.Helper()
+	git, err := gitcmd.Discover(tb.Context(), s.dir, s.env)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	store, err := gitstore.Open(tb.Context(), git)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { store.Close() })
+	who := domarkx.Signature{Name: "Ann", Email: "ann@example.org"}
+	env := local.Environment{StateDir: git.StateDir(), WorkTree: git.WorkTree, Local: local.NewFile(git),
+		Identity: func(context.Context) (domarkx.Signature, domarkx.Signature, error) {
+			now := who
+			now.When = time.Now()
+			return now, now, nil
+		}}
+	return observe.New(store, git, env, "boot", func() ([]string, error) { return nil, nil }), store, git
+}
+
+// BenchmarkObserve takes versions of a work tree with 50,000 files.
+func BenchmarkObserve(b *testing.B) {
+	const directories, files, changed = 1000, 50, 10
+	ours, theirs := newRepository(b), newRepository(b)
+	file := func(d, f int) string { return fmt.Sprintf("area%02d/part%02d/file%03d.go", d/50, d%50, f) }
+	old := time.Now().Add(-time.Hour)
+	for _, s := range []*site{ours, theirs} {
+		s.write(".gitignore", "*.o\nnode_modules/\n/build\n!keep.o\n")
+		for d := range directories {
+			for f := range files {
+				s.write(file(d, f), fmt.Sprintf("package part%d\n\n// File %d of %d.\n%0500d\n", d, f, d, d*f))
+				if err := os.Chtimes(s.path(file(d, f)), old, old); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	ours.must("", "git", "add", "-A")
+	m, _, _ := observing(b, ours)
+	take := func() {
+		v, err := m.Take(b.Context(), observe.Moment{Kind: observe.Batch, Agent: "claude-code", ID: "1", Dir: ours.dir, Calls: []string{"1"}, Time: time.Now()})
+		if err != nil || v.ID == "" {
+			b.Fatal(v.ID, err)
+		}
+	}
+	add := func() { theirs.must("", "sh", "-c", "git add -A && git write-tree") }
+	start := time.Now()
+	take()
+	first := time.Since(start)
+	start = time.Now()
+	add()
+	score(b, "first version of a work tree of 50,000 files: time, against git add -A and write-tree", ratio(first, time.Since(start)), 1.5, "x")
+	var times [2][]time.Duration
+	for round := range 15 {
+		for _, s := range []*site{ours, theirs} {
+			for i := range changed {
+				s.write(file(i*directories/changed, (i+round)%files), fmt.Sprintf("round %d\n", round))
+			}
+		}
+		for i, run := range []func(){take, add} {
+			start := time.Now()
+			run()
+			times[i] = append(times[i], time.Since(start))
+		}
+	}
+	score(b, "version of a work tree of 50,000 files, 10 changed: time, against git add -A and write-tree", ratio(median(times[0]), median(times[1])), 1.5, "x")
+}
+
+// BenchmarkBlame looks up a file of 2,000 lines with 1,000 versions.
+func BenchmarkBlame(b *testing.B) {
+	const lines, versions, changed = 2000, 1000, 10
+	s := newRepository(b)
+	m, store, git := observing(b, s)
+	text := make([]string, lines)
+	for i := range text {
+		text[i] = fmt.Sprintf("line %d of the file, as it was written first", i)
+	}
+	for v := range versions {
+		for i := range changed {
+			text[(v*37+i*191)%lines] = fmt.Sprintf("line %d, changed in version %d", i, v)
+		}
+		s.write("src/file.go", strings.Join(text, "\n")+"\n")
+		if _, err := m.Take(b.Context(), observe.Moment{Kind: observe.Batch, Agent: "claude-code", ID: "1", Dir: s.dir, Calls: []string{fmt.Sprint(v)}, Time: time.Now()}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	whole := func(what string) {
+		var times []time.Duration
+		for range 5 {
+			start := time.Now()
+			found, err := blame.New(store, git, local.NewFile(git)).File(b.Context(), "src/file.go", 0, 0)
+			if err != nil || len(found) != lines {
+				b.Fatal(len(found), err)
+			}
+			times = append(times, time.Since(start))
+		}
+		score(b, what, median(times).Seconds(), 1, "s")
+	}
+	whole("blame of 2,000 lines with 1,000 versions")
+	if err := os.WriteFile(filepath.Join(s.dir, "src/file.go"), []byte("// a header\n"+strings.Join(text, "\n")+"\n// and an end\n"), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	lineCount := lines + 2
+	start := time.Now()
+	found, err := blame.New(store, git, local.NewFile(git)).File(b.Context(), "src/file.go", 0, 0)
+	if err != nil || len(found) != lineCount {
+		b.Fatal(len(found), err)
+	}
+	score(b, "blame of 2,000 lines with 1,000 versions, of which none is the same", time.Since(start).Seconds(), 1, "s")
+}
