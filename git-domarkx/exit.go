@@ -9,6 +9,7 @@ import (
 
 	domarkx "github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/plugins"
@@ -53,6 +54,7 @@ func report(w io.Writer, err error) int {
 	var resource *plugins.ResourceError
 	var pending *engine.PendingError
 	var busy *turns.BusyError
+	var working *observe.BusyError
 	var status statusError
 	switch {
 	case err == nil:
@@ -73,7 +75,7 @@ func report(w io.Writer, err error) int {
 	case errors.As(err, &status):
 		return int(status)
 	case errors.As(err, &syntax), errors.As(err, &refused), errors.As(err, &notLive),
-		errors.As(err, &untrusted), errors.As(err, &setup), errors.As(err, &tool), errors.As(err, &pending), errors.As(err, &busy):
+		errors.As(err, &untrusted), errors.As(err, &setup), errors.As(err, &tool), errors.As(err, &pending), errors.As(err, &busy), errors.As(err, &working):
 		printError(w, err)
 		return exitNo
 	case errors.As(err, &resource) && !isTrouble(err):

@@ -48,7 +48,7 @@ func (r reader) FindFile(_ context.Context, id, path string) (string, error) {
 	return r.resourceVersions().Find(id, path)
 }
 
-// HasFile reports whether a version of a resource has a file or directory at a path. See [version.Store.Has].
-func (r reader) HasFile(_ context.Context, id, path string) (bool, error) {
+// HasPath reports whether a version of a resource has a file or directory at a path. See [version.Store.Has].
+func (r reader) HasPath(_ context.Context, id, path string) (bool, error) {
 	return r.resourceVersions().Has(id, path)
 }

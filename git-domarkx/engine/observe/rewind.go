@@ -242,7 +242,7 @@ func (s *storedRules) ignores(path string, directory bool) bool {
 	if rules := s.in(above); !rules.ignored && !rules.stack.Excludes(path, directory) {
 		return false
 	}
-	has, err := s.t.m.store.HasFile(s.ctx, s.version, path)
+	has, err := s.t.m.store.HasPath(s.ctx, s.version, path)
 	if err != nil {
 		s.err = errors.Join(s.err, err)
 	}
