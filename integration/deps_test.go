@@ -32,13 +32,13 @@ var arrows = []arrow{
 	{"plugins/openpocket", []string{".", "format", "plugins", "gitstore/atomicfile"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
 	{"git-domarkx/background", nil, "a program in the background is any program"},
 	{"git-domarkx/mountd", []string{".", "format", "plugins", "fusefs", "gitstore", "git-domarkx/engine", "git-domarkx/background"}, "the mount is served without knowing the command line"},
-	{"git-domarkx/web", []string{"git-domarkx/engine", ".", "format", "gitstore", "plugins/.", "plugins/dirversion", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "pages show what the engine returns"},
+	{"git-domarkx/web", []string{"git-domarkx/engine", ".", "format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "pages show what the engine returns"},
 	{"git-domarkx/agents", []string{".", "format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
 	{"git-domarkx/transcripts", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb"}, "where agents keep their files has nothing to do with Git"},
 	{"git-domarkx/recording", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/background", "git-domarkx/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
 	{"git-domarkx/hooks", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/transcripts", "gitstore/atomicfile"}, "settings of agents have nothing to do with Git"},
-	{"git-domarkx/engine", []string{".", "format", "gitstore", "plugins/.", "plugins/dirversion", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
-	{"git-domarkx/mcpserver", []string{"git-domarkx/engine", ".", "format", "gitstore", "plugins/.", "plugins/dirversion", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the server offers what the engine can do, and is no command"},
+	{"git-domarkx/engine", []string{".", "format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
+	{"git-domarkx/mcpserver", []string{"git-domarkx/engine", ".", "format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the server offers what the engine can do, and is no command"},
 }
 
 type arrow struct {
