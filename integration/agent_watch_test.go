@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -296,4 +297,42 @@ func BenchmarkWatcherIdle(b *testing.B) {
 	after, memory := cpuOf(b, pid)
 	score(b, "watcher: CPU of a core when idle with 1,000 transcripts", 100*float64(after-before)/float64(idle), 0.5, "%")
 	score(b, "watcher: memory", float64(memory)/(1<<20), 300, "MB")
+}
+
+// TestWatcherForeground checks that a watcher in the foreground prints the sessions that grow, and
+// ends when it is interrupted.
+func TestWatcherForeground(t *testing.T) {
+	s := newRepository(t)
+	a := s.newAgent(1, s.dir)
+	a.say()
+	cmd := s.command(t.Context(), "git-domarkx", "agent", "watch", "--foreground")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	for n := 1; n <= 2; n++ {
+		line, err := lines.ReadString('\n')
+		if want := fmt.Sprintf("claude-code/2026-01-02-message-0-of-%s\t%s\t%d\n", a.session, s.tip("claude-code/2026-01-02-message-0-of-"+a.session), n); err != nil || line != want {
+			t.Errorf("printed %q (%v), expected %q", line, err, want)
+		}
+		if n == 1 {
+			a.say()
+		}
+	}
+	if o := s.try("", "git-domarkx", "agent", "watch"); !strings.Contains(o.err, fmt.Sprintf("process %d records already", cmd.Process.Pid)) {
+		t.Errorf("%s", o)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after an interrupt: %v", err)
+	}
+	if _, ok := s.watcher(); ok {
+		t.Error("the watcher goes on")
+	}
 }
