@@ -59,6 +59,7 @@ type Clone struct {
 	Workspaces *plugins.WorkspaceManager
 	Notes      *Notes
 	Store      *gitstore.Store
+	Env        local.Environment
 	Decoded    int    // number of full reads of growing documents
 	Made       int    // number of messages created from such documents
 	Reading    func() // called before each read
@@ -142,6 +143,7 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 		},
 		Workspaces: c.Workspaces, Local: c.Settings,
 	}
+	c.Env = env
 	c.SessionManager, c.trustManager = engine.New(s, c.codecs(), env), trust.New(s, env)
 	c.turnsManager = turns.New(c.SessionManager, c.trustManager, s, env)
 	c.importManager = importer.New(c.SessionManager, c.trustManager, s, c.codecs(), env)

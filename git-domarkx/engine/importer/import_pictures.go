@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -15,7 +16,9 @@ import (
 )
 
 // dataPicture matches an image in Markdown that is a line of its own and holds its content.
-var dataPicture = regexp.MustCompile(`(?m)^!\[image\]\(data:image/([a-z]+);base64,([A-Za-z0-9+/]+=*)\)$`)
+var dataPicture = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^!\[image\]\(data:image/([a-z]+);base64,([A-Za-z0-9+/]+=*)\)$`)
+})
 
 // pictures are messages of a transcript in which images are files beside the session. The file's
 // name follows from its content.
@@ -60,8 +63,8 @@ func withPictures(m *domarkx.WrittenMessage, keep func(path string, content []by
 		if b.Type != domarkx.TextBlock || !bytes.Contains([]byte(b.Text), []byte("](data:image/")) {
 			continue
 		}
-		m.Content[i].Text = dataPicture.ReplaceAllStringFunc(b.Text, func(s string) string {
-			found := dataPicture.FindStringSubmatch(s)
+		m.Content[i].Text = dataPicture().ReplaceAllStringFunc(b.Text, func(s string) string {
+			found := dataPicture().FindStringSubmatch(s)
 			content, err := base64.StdEncoding.DecodeString(found[2])
 			if err != nil || len(content) > engine.MaxFileSize || !engine.IsImage(content) {
 				return s

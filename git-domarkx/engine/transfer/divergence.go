@@ -8,7 +8,7 @@ import (
 type Divergence struct {
 	Name   string
 	Remote string
-	State  string // "ahead", "behind", "diverged", "removed here", "only there"
+	State  string // "ahead", "behind", "diverged", "only there"
 }
 
 // Divergences returns the sessions that differ from the remotes as of the last contact.

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -126,7 +125,10 @@ func List(s Settings) (list []Definition, errs []error) {
 	return list, errs
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+// isVariableName reports whether a text can be the name of an environment variable.
+func isVariableName(s string) bool {
+	return provider.IsName(s, len(s)) && !strings.Contains(s, "-") && (s[0] < '0' || s[0] > '9')
+}
 
 func (d *Definition) configure(s Settings) error {
 	key := func(name string) string { return "domarkx." + section + d.Name + "." + name }
@@ -155,7 +157,7 @@ func (d *Definition) configure(s Settings) error {
 	}
 	text("keyEnv", &d.KeyEnv)
 	text("keyHelper", &d.KeyHelper)
-	if d.KeyEnv != "" && !variableName.MatchString(d.KeyEnv) {
+	if d.KeyEnv != "" && !isVariableName(d.KeyEnv) {
 		return fmt.Errorf("keyEnv: %w, expected the name of an environment variable; a key does not belong into the configuration", domarkx.ErrInvalid)
 	}
 	switch d.Reasoning = provider.Reasoning(reasoning); d.Reasoning {

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // Rules are what a provider requires of a conversation.
@@ -229,15 +229,32 @@ func (p *preparation) id(id string) string {
 	}
 }
 
-var notInName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
-
 // ToolName returns a valid name for a tool: at most 64 letters, digits, "_" and "-".
 func ToolName(name string) string {
-	name = notInName.ReplaceAllString(name, "_")
+	name = strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && isNameByte(byte(r)) {
+			return r
+		}
+		return '_'
+	}, name)
 	if name == "" {
 		return "unknown"
 	}
 	return name[:min(len(name), 64)]
+}
+
+// IsName reports whether a text is 1 to most letters, digits, "_" and "-".
+func IsName(s string, most int) bool {
+	for i := range len(s) {
+		if !isNameByte(s[i]) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= most
+}
+
+func isNameByte(c byte) bool {
+	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }
 
 // object returns arguments as a JSON object. Arguments that are none become its only member.

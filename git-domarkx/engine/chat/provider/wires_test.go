@@ -51,7 +51,7 @@ func each(t *testing.T, script []providertest.Reply, test func(t *testing.T, s *
 	for _, wire := range wires {
 		t.Run(wire.name, func(t *testing.T) {
 			s := providertest.New(t, script...)
-			test(t, s, wire.open(s, "the-model", provider.NewKey(providertest.Key), 5*time.Second))
+			test(t, s, wire.open(s, "the-model", provider.NewKey(providertest.Key), 30*time.Second))
 		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -89,8 +88,8 @@ func (w *Wire) stream(ctx context.Context, r provider.Request, form thinkingForm
 	return a.collector.Finish(w.origin, a.items, err)
 }
 
-var validID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
-
 func rules(o provider.Origin) provider.Rules {
-	return provider.Rules{Origin: o, ValidID: validID.MatchString, CallIDs: callIDs}
+	return provider.Rules{Origin: o, ValidID: validID, CallIDs: callIDs}
 }
+
+func validID(id string) bool { return provider.IsName(id, 128) }

@@ -69,6 +69,6 @@ func schema(t provider.Tool) (map[string]any, error) {
 	return values, nil
 }
 
-func validID(id string) bool { return len(id) > 0 && len(id) <= 40 && provider.ToolName(id) == id }
+func validID(id string) bool { return provider.IsName(id, 40) }
 
 func invalid(err error) error { return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()} }
