@@ -222,7 +222,7 @@ func isSecretValue(value, name string, kind nameKind, how style, quoted bool) bo
 		least = 6
 	}
 	m := makeupOf(value)
-	if len(value) < least || len(value) > maxValue || isPlaceholder(value) {
+	if len(value) < least || len(value) > maxValue || isPlaceholder(value) || namesSecret(value) {
 		return false
 	}
 	if m.blanks > 0 {

@@ -141,7 +141,7 @@ func (j *jsonScan) value(value []byte) {
 	if len(value) < 4 || opaqueName(name) || isEncoded(name, value) {
 		return
 	}
-	if trimmed := bytes.TrimSpace(value); j.depth < maxNested && (trimmed[0] == '{' && trimmed[len(trimmed)-1] == '}' || trimmed[0] == '[' && trimmed[len(trimmed)-1] == ']') {
+	if trimmed := bytes.TrimSpace(value); j.depth < maxNested && len(trimmed) > 1 && (trimmed[0] == '{' && trimmed[len(trimmed)-1] == '}' || trimmed[0] == '[' && trimmed[len(trimmed)-1] == ']') {
 		nested := &jsonScan{rules: j.rules, depth: j.depth + 1, name: name}
 		nested.read(value)
 		j.found = append(j.found, resolve(nested.found)...)

@@ -147,7 +147,7 @@ func (s *ruleSet) accept(r *rule, part []byte, at []int) (match, bool) {
 	}
 	if r.assigned {
 		name := nameBefore(whole[:start-at[0]])
-		if namesID(name) || isPlaceholder(secret) || looksLikeID(secret) && kindOf(name) < keyName {
+		if namesID(name) || isPlaceholder(secret) || namesSecret(secret) || looksLikeID(secret) && kindOf(name) < keyName {
 			return match{}, false
 		}
 	}

@@ -9,7 +9,11 @@ func ownRules() []*rule {
 		{id: "command-line-password", kind: weak, keywords: []string{"curl", "wget", "sshpass", "mysql", "docker login", "machine "}, find: findCommand},
 	}
 	for _, p := range ownPatterns {
-		rules = append(rules, &rule{id: p.id, pattern: p.pattern, keywords: p.keywords, entropy: p.entropy})
+		r := &rule{id: p.id, pattern: p.pattern, keywords: p.keywords, entropy: p.entropy}
+		if p.id == "sql-password" || p.id == "pgpass-line" {
+			r.accept = func(secret string) bool { return !isPlaceholder(secret) }
+		}
+		rules = append(rules, r)
 	}
 	return rules
 }
@@ -64,6 +68,7 @@ var ownPatterns = []struct {
 	{"stripe-key", `\b((?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,250})\b`, 3, []string{"sk_live_", "sk_test_", "rk_live_", "rk_test_"}},
 	{"stripe-webhook-secret", `\b(whsec_[A-Za-z0-9+/=]{24,64})`, 3.5, []string{"whsec_"}},
 	{"square-token", `\b(sq0(?:atp|csp|idp)-[\w-]{22,43})`, 3, []string{"sq0atp-", "sq0csp-", "sq0idp-"}},
+	{"square-access-token", `\b(EAAA[A-Za-z0-9_-]{56,62})\b`, 4.2, []string{"eaaa"}},
 	{"braintree-token", `\b(access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32})\b`, 3, []string{"access_token$"}},
 	{"twilio-key", `\b(SK[0-9a-f]{32})\b`, 3, []string{"sk"}},
 	{"mailgun-key", `\b(key-[a-f0-9]{32})\b`, 3, []string{"key-"}},

@@ -21,7 +21,7 @@ const genericRule = "generic-api-key"
 // the user and the password together.
 const notSecret = " adobe-client-id asana-client-id bitbucket-client-id discord-client-id linkedin-client-id lob-pub-api-key mailgun-pub-key" +
 	" messagebird-client-id new-relic-user-api-id plaid-client-id sendbird-access-id sumologic-access-id sourcegraph-access-token" +
-	" curl-auth-header curl-auth-user private-key hashicorp-tf-password kubernetes-secret-yaml vault-service-token "
+	" curl-auth-header curl-auth-user private-key hashicorp-tf-password kubernetes-secret-yaml vault-service-token square-access-token "
 
 // A ruleSet is compiled rules.
 type ruleSet struct {

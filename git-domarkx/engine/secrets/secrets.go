@@ -127,7 +127,7 @@ func compareBool(a, b bool) int {
 }
 
 // rulesVersion changes whenever a text may have other findings.
-const rulesVersion = "1"
+const rulesVersion = "2"
 
 // Version identifies the rules: a text need not be scanned again under the same version.
 func (s *Scanner) Version() string {

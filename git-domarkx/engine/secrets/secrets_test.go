@@ -73,6 +73,7 @@ func TestText(t *testing.T) {
 		"url placeholder":       {"postgres://user:password@host/db postgres://$USER:$PASS@host mysql://u:{pw}@h", ""},
 		"uuid":                  {"session_key 0b5cbb02-7b5e-4d2a-9d4e-0e0e2f4a1b2c, session_key: 0b5cbb02-7b5e-4d2a-9d4e-0e0e2f4a1b2c", ""},
 		"digest":                {"cache key: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", ""},
+		"names of secrets":      {"m := map[string]string{\"encryptionKey\": \"EncapsulationKey1024\", \"server.key\": \"localhost.key.b64\"}\nuse(\"reveal_token\", \"/v1/t/{id}/reveal_token2\")\nconst apiKey = \"MY_API_KEY_2\"", ""},
 		"tokens of a model":     {`{"max_tokens": 4096, "next_token": "a8Sd7f6g5h4j3k2l1", "input_tokens": 12}`, ""},
 		"working directory":     {"PWD=/home/me/project7\nOLDPWD=/tmp/x1", ""},
 	} {

@@ -33,6 +33,19 @@ const placeholders = " secret password passwd passphrase passw0rd pass pwd token
 	" default sample mypassword mysecret mytoken my-secret my-token my-password secret123 password1 password123 bearer basic" +
 	" asdf qwerty todo tbd fixme n/a na unknown some-password some-secret some-token somepassword sometoken supersecret super-secret topsecret "
 
+// namesSecret reports whether a value is a name for a secret, a path or the name of a file, and not the secret itself.
+func namesSecret(value string) bool {
+	low := strings.ToLower(value)
+	name := strings.TrimRight(low, "0123456789")
+	for _, word := range []string{"key", "token", "secret", "password", "passwd", "_string", ".b64", ".pem", ".crt", ".cer", ".txt", ".json", ".yaml", ".yml", ".env"} {
+		if (strings.HasSuffix(low, word) || strings.HasSuffix(name, word)) && makeupOf(value).symbols == 0 {
+			return true
+		}
+	}
+	return strings.HasPrefix(value, `\u`) || value[0] == '/' && strings.Count(value, "/") > 1 && makeupOf(value).lower > 4 && strings.ContainsAny(value, "{}<>") ||
+		strings.Contains(value, "_") && strings.ToUpper(value) == value && allWord(value) && isUpper(value[0]) && makeupOf(value).digits <= 3
+}
+
 func allWord(s string) bool {
 	for i := range len(s) {
 		if !isWord(s[i]) {
