@@ -126,7 +126,7 @@ const notInstalled = "-"
 // a second to start.
 func agentVersions(ctx context.Context, all []transcripts.Agent) []string {
 	versions := make([]string, len(all))
-	number := regexp.MustCompile(`\d+(\.\d+)+[-+.0-9A-Za-z]*`)
+	number := regexp.MustCompile(`\d+(\.\d+)+([-+.][0-9A-Za-z]+)*`)
 	var running sync.WaitGroup
 	for i, a := range all {
 		running.Go(func() {

@@ -232,8 +232,8 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	}
 	if dir == "" {
 		err = c.hand(inv, agent, export)
-	} else if file, err = export.WriteIn(dir); err == nil {
-		err = os.Chmod(file, 0o600) // as the agents' own
+	} else {
+		file, err = export.WriteIn(dir, 0o600) // as the agents' own
 	}
 	if err != nil {
 		return nil, "", err
@@ -274,8 +274,15 @@ func (c *agentResumeCmd) hand(inv *invocation, agent transcripts.Agent, export *
 	return nil
 }
 
-// runProgram runs a program in the foreground with the standard streams of this one.
+// runProgram runs a program in the foreground with the standard streams of this one. An interrupt
+// from the terminal goes to both, and is for the program to handle.
 func (inv *invocation) runProgram(command []string) error {
+	defer inv.signals.handle(func(s os.Signal) bool {
+		if s == os.Interrupt {
+			inv.signals.notify() // further ones are ignored too
+		}
+		return s == os.Interrupt
+	})()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.in, inv.out, inv.err
 	if err := cmd.Run(); err != nil {

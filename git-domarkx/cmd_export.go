@@ -112,7 +112,7 @@ func (c *exportCmd) Run(inv *invocation) error {
 		}
 		return sessions.RememberExport(inv.ctx, export, c.Output)
 	}
-	path, err := export.WriteIn(c.Output)
+	path, err := export.WriteIn(c.Output, 0o644)
 	if err == nil && revision.Message < 0 {
 		err = sessions.RememberExport(inv.ctx, export, path)
 	}

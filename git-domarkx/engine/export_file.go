@@ -76,16 +76,17 @@ func (e *Export) replace(path string, mode fs.FileMode) error {
 
 // WriteIn durably writes the document to its place in the directory of the format's program, and
 // returns its path. It chooses a path that is free or already holds this document. A format
-// without such a program uses the name of the session and replaces an existing file.
-func (e *Export) WriteIn(dir string) (string, error) {
-	path, err := e.writeIn(dir)
+// without such a program uses the name of the session and replaces an existing file. A new file of
+// a program gets the mode before it has its name.
+func (e *Export) WriteIn(dir string, mode fs.FileMode) (string, error) {
+	path, err := e.writeIn(dir, mode)
 	if err != nil {
 		err = fmt.Errorf("writing below %q: %w", dir, err)
 	}
 	return path, err
 }
 
-func (e *Export) writeIn(dir string) (string, error) {
+func (e *Export) writeIn(dir string, mode fs.FileMode) (string, error) {
 	if e.Codec.Place == nil {
 		extension := ""
 		if len(e.Codec.Extensions) > 0 {
@@ -106,7 +107,7 @@ func (e *Export) writeIn(dir string) (string, error) {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	if err := errors.Join(f.Chmod(0o644), f.Sync()); err != nil {
+	if err := errors.Join(f.Chmod(mode), f.Sync()); err != nil {
 		return "", err
 	}
 	for attempt := 0; ; attempt++ {
