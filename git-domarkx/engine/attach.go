@@ -128,3 +128,37 @@ func (m *SessionManager) pastAttached(ctx context.Context, name, base string) (s
 	}
 	return base, nil
 }
+
+// WriteAttachment writes an attachment of a snapshot to w: the full output that a message holds
+// only the beginning of. The attachment is identified by its SHA-256 in hexadecimal.
+func (m *SessionManager) WriteAttachment(ctx context.Context, r Revision, sha256 string, w io.Writer) error {
+	info, err := m.Resolve(ctx, r)
+	if err != nil {
+		return err
+	}
+	c, err := m.store.Attachment(ctx, info.ID, sha256)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = io.Copy(w, io.NewSectionReader(c, 0, c.Size()))
+	return err
+}
+
+// IsImage reports whether content that starts with head is a PNG, JPEG, GIF, WebP or AVIF image.
+// SVG is excluded: it is text without a reliable signature, and it can contain scripts and links.
+func IsImage(head []byte) bool {
+	for _, begin := range []string{"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF87a", "GIF89a"} {
+		if bytes.HasPrefix(head, []byte(begin)) {
+			return true
+		}
+	}
+	if len(head) < ImageHead {
+		return false
+	}
+	kind := string(head[4:12])
+	return string(head[:4]) == "RIFF" && kind[4:] == "WEBP" || kind == "ftypavif" || kind == "ftypavis"
+}
+
+// ImageHead is the number of bytes that IsImage needs.
+const ImageHead = 12
