@@ -68,7 +68,7 @@ func eventObject(e chat.Event) any {
 	case chat.CallEvent:
 		return chatCall{"tool_call", e.Message.String(), e.Index, e.Resource, e.Tool, e.Arguments}
 	case chat.ResultEvent:
-		r := chatResult{Type: "tool_result", Index: e.CallReport.Message, Call: e.Index, Resource: e.Resource, Tool: e.Tool, OK: e.OK,
+		r := chatResult{Type: "tool_result", Index: e.CallResult.Message, Call: e.Index, Resource: e.Resource, Tool: e.Tool, OK: e.OK,
 			Code: e.Code, Error: e.Outcome.Message, Workspace: e.WorkspaceVersion}
 		if e.OK {
 			r.Result = &e.Result

@@ -47,7 +47,7 @@ func (t *talk) display(e chat.Event) {
 		t.write(paint(cyan, "> "+visibleLine(e.Resource+" "+e.Tool)) + " " + shortLine(e.Arguments.JSON(), t.inv.out.width()*4) + "\n")
 	case chat.ResultEvent:
 		t.endLine()
-		t.write(paint(dim, "  "+shortLine(resultLine(e.CallReport), t.inv.out.width()-3)) + "\n")
+		t.write(paint(dim, "  "+shortLine(resultLine(e.CallResult), t.inv.out.width()-3)) + "\n")
 	case chat.MessageEvent:
 		t.endLine()
 	}
@@ -75,7 +75,7 @@ func (t *talk) endLine() {
 }
 
 // resultLine returns the outcome of a call on a line.
-func resultLine(r turns.CallReport) string {
+func resultLine(r turns.CallResult) string {
 	if !r.OK {
 		return r.Code + ": " + r.Outcome.Message
 	}

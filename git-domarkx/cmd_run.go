@@ -74,7 +74,7 @@ func (c *runCmd) Run(inv *invocation) error {
 	w := newResultWriter[runRow](inv, c.JSON)
 	w.prompt = true
 	ran, err := opened.turns.Run(inv.ctx, turns.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.approver(c.Yes),
-		Report: func(r turns.CallReport) {
+		Report: func(r turns.CallResult) {
 			status := r.Code
 			if r.OK {
 				status = "ok"

@@ -23,7 +23,7 @@ type Notice string
 type CallEvent struct{ turns.PendingCall }
 
 // A ResultEvent is the recorded result of a call.
-type ResultEvent struct{ turns.CallReport }
+type ResultEvent struct{ turns.CallResult }
 
 // A MessageEvent is a message that was stored.
 type MessageEvent struct {

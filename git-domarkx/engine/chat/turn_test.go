@@ -101,7 +101,7 @@ func TestForeignText(t *testing.T) {
 			if _, again := s.message("s", 1); !again.Equal(m) || s.header("s") != before || s.tip("s").Messages != 2 {
 				t.Errorf("after an edit: %+v of %d messages, header %s", again, s.tip("s").Messages, s.header("s"))
 			}
-			ran, err := s.Run(t.Context(), turns.RunRequest{Name: "s", Report: func(r turns.CallReport) { t.Errorf("ran %+v", r) }})
+			ran, err := s.Run(t.Context(), turns.RunRequest{Name: "s", Report: func(r turns.CallResult) { t.Errorf("ran %+v", r) }})
 			if err != nil || ran.Failed != 0 {
 				t.Errorf("run: %v", err)
 			}
@@ -168,7 +168,7 @@ func TestPendingCallIsResumedByRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := 0
-	if _, err := s.Run(t.Context(), turns.RunRequest{Name: "s", Report: func(r turns.CallReport) { ran++ }}); err != nil || ran != 1 {
+	if _, err := s.Run(t.Context(), turns.RunRequest{Name: "s", Report: func(r turns.CallResult) { ran++ }}); err != nil || ran != 1 {
 		t.Fatalf("run: %v, %d calls", err, ran)
 	}
 	if got := s.must("s", ""); got.Text != "Done." {

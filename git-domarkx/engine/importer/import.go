@@ -51,7 +51,7 @@ type Result struct {
 	Empty    int     // number of agents' transcripts without a message, which become no sessions
 	Ignored  int     // number of conversations that Request.Ignore left out
 	Kept     []Kept
-	Attached []Attached // files that were attached to sessions
+	Attached []AttachedFile // files that were attached to sessions
 }
 
 // A Kept is a program's directory whose files became a new version of a workspace.
@@ -429,7 +429,7 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	if err == nil {
 		imp.result.Warnings = append(imp.result.Warnings, e.Stated.Warnings(in.path)...)
 		for _, f := range e.Files {
-			imp.result.Attached = append(imp.result.Attached, Attached{c.Name, f})
+			imp.result.Attached = append(imp.result.Attached, AttachedFile{c.Name, f})
 		}
 	}
 	if err == nil && saved.Changed {

@@ -17,8 +17,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// An Attached is a file that an import attached to a session.
-type Attached struct {
+// An AttachedFile is a file that an import attached to a session.
+type AttachedFile struct {
 	Session string
 	domarkx.AttachedFile
 }

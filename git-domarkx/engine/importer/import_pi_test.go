@@ -253,7 +253,7 @@ func TestRunLeavesForeignCallsAlone(t *testing.T) {
 		t.Errorf("shown:\n%s", shown)
 	}
 	made := 0
-	ran, err := c.Run(t.Context(), turns.RunRequest{Name: "talk", Report: func(turns.CallReport) { made++ },
+	ran, err := c.Run(t.Context(), turns.RunRequest{Name: "talk", Report: func(turns.CallResult) { made++ },
 		Approve: func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil }})
 	if err != nil || made != 0 || len(ran.Interrupted) != 0 {
 		t.Errorf("%d calls, %+v, %v", made, ran, err)

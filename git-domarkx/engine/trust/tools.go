@@ -57,7 +57,7 @@ func configDigest(spec domarkx.ResourceSpec) Digest {
 
 // CheckTools returns an *UntrustedError unless the tools are trusted or approved. The session was
 // checked before.
-func (g *Gate) CheckTools(ctx context.Context, session string, t ListedTools) error {
+func (g *Authorizer) CheckTools(ctx context.Context, session string, t ListedTools) error {
 	if g.Approved[t.digest] {
 		return nil
 	}

@@ -56,7 +56,7 @@ func (t callTarget) outcomeBlocks(o toolcall.Outcome) []domarkx.Block {
 // the resource completed the arguments of a call.
 func (r *runner) goOn(ctx context.Context, before domarkx.Info) error {
 	was, err := r.m.trust.Digest(ctx, before)
-	if err != nil || !r.gate.Approved[was] {
+	if err != nil || !r.auth.Approved[was] {
 		return err
 	}
 	tip, err := r.tip(ctx)
@@ -75,7 +75,7 @@ func (r *runner) goOn(ctx context.Context, before domarkx.Info) error {
 			if err != nil {
 				return err
 			}
-			r.gate.Approved[now] = true
+			r.auth.Approved[now] = true
 		}
 		break
 	}

@@ -96,16 +96,16 @@ func (t *Turn) Check(ctx context.Context, c PendingCall) (*domarkx.ToolError, er
 // Make makes a call that the user approved, and records its result as [Manager.Run] does.
 // If the session was trusted without its pending calls, the trust grows to cover the call. An
 // error means that the call was not recorded.
-func (t *Turn) Make(ctx context.Context, c PendingCall) (CallReport, error) {
+func (t *Turn) Make(ctx context.Context, c PendingCall) (CallResult, error) {
 	if err := t.open(ctx); err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	now, err := t.allow(ctx, c)
 	if err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	if err := t.bench.admit(ctx, c.block); err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	target := t.target(c)
 	target.Completed = t.bench.complete(ctx, c.block)
@@ -114,21 +114,21 @@ func (t *Turn) Make(ctx context.Context, c PendingCall) (CallReport, error) {
 }
 
 // Refuse records an outcome of a call that is not made.
-func (t *Turn) Refuse(ctx context.Context, c PendingCall, o toolcall.Outcome) (CallReport, error) {
+func (t *Turn) Refuse(ctx context.Context, c PendingCall, o toolcall.Outcome) (CallResult, error) {
 	b := t.bench
 	if b == nil {
 		b = &openWorkspace{m: t.m}
 	}
 	_, _, msg, err := t.lastAnswer(ctx)
 	if err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	base, err := t.base(ctx, c.Message)
 	if err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	was := base.Settled.SettledMessage(msg)
-	report := CallReport{Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: o}
+	report := CallResult{Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: o}
 	var at position
 	err = t.m.sessions.Update(ctx, chatOperation+" "+t.request.Name, func(tx *gitstore.Tx) error {
 		at, err = b.recordIn(ctx, tx, t.target(c), o, domarkx.Version{}, nil)
@@ -161,7 +161,7 @@ func (t *Turn) allow(ctx context.Context, c PendingCall) (trust.Digest, error) {
 		return trust.Digest{}, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
 	}
 	was, now := base.Settled.SettledMessage(msg), base.Settled.SettledMessage(msg, s.Index)
-	t.gate.Approved[now] = t.gate.Approved[was]
+	t.auth.Approved[now] = t.auth.Approved[was]
 	return now, t.m.trust.Grow(ctx, now, t.request.Name, was)
 }
 
@@ -194,7 +194,7 @@ func (t *Turn) settled(ctx context.Context, c PendingCall, now trust.Digest) err
 	}
 	t.m.trust.CacheDigest(trust.SettledOf(tip), trust.CachedDigest{Digest: d, Besides: added.Digest()})
 	t.m.trust.CacheDigest(tip, trust.CachedDigest{Digest: base.Whole.Message(msg), Besides: added.Digest()})
-	t.gate.Approved[d] = t.gate.Approved[d] || t.gate.Approved[now]
+	t.auth.Approved[d] = t.auth.Approved[d] || t.auth.Approved[now]
 	return t.m.trust.Grow(ctx, d, tip.Name, now)
 }
 

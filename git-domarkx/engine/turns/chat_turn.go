@@ -27,7 +27,7 @@ type TurnRequest struct {
 type Turn struct {
 	m       *Manager
 	request TurnRequest
-	gate    *trust.Gate
+	auth    *trust.Authorizer
 	unlock  func()
 	bench   *openWorkspace             // nil until needed
 	bases   map[domarkx.ID]trust.Bases // of answers, in the snapshot at
@@ -43,7 +43,7 @@ func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 	if err != nil && !(errors.Is(err, domarkx.ErrNotFound) && r.New) {
 		return nil, err
 	}
-	t := &Turn{m: m, request: r, gate: m.trust.NewGate(r.Approve), bases: map[domarkx.ID]trust.Bases{}}
+	t := &Turn{m: m, request: r, auth: m.trust.NewAuthorizer(r.Approve), bases: map[domarkx.ID]trust.Bases{}}
 	if t.unlock, err = m.lockTurn(ctx, r.Name, "chat"); err != nil {
 		return nil, err
 	}
@@ -106,22 +106,22 @@ func (t *Turn) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !held && !t.gate.Approved[d] {
-		if err := t.gate.Check(ctx, tip); err != nil {
+	if !held && !t.auth.Approved[d] {
+		if err := t.auth.Check(ctx, tip); err != nil {
 			return err
 		}
 		whole, err := t.m.trust.Digest(ctx, tip)
 		if err != nil {
 			return err
 		}
-		t.gate.Approved[d] = true // what is allowed as a whole is allowed without some of its calls
+		t.auth.Approved[d] = true // what is allowed as a whole is allowed without some of its calls
 		return t.m.trust.Grow(ctx, d, tip.Name, whole)
 	}
-	t.gate.Approved[d], t.gate.Trusted = true, held
+	t.auth.Approved[d], t.auth.Trusted = true, held
 	if err := t.m.trust.ReadProject(); err != nil {
 		return err
 	}
-	_, t.gate.Added, err = t.m.trust.DigestWith(ctx, tip)
+	_, t.auth.Added, err = t.m.trust.DigestWith(ctx, tip)
 	return err
 }
 
@@ -137,7 +137,7 @@ func (t *Turn) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b, err := t.m.open(ctx, tip, t.gate)
+	b, err := t.m.open(ctx, tip, t.auth)
 	if err != nil {
 		return err
 	}

@@ -30,34 +30,34 @@ const runCommand = "run_command"
 // Exec runs a tool call and appends it, with its result, to the session as an assistant message
 // that is linked to the new workspace version. If the arguments are invalid, it returns a
 // *domarkx.ToolError and appends nothing.
-func (m *Manager) Exec(ctx context.Context, r ExecRequest) (report CallReport, err error) {
+func (m *Manager) Exec(ctx context.Context, r ExecRequest) (report CallResult, err error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	info.Name = r.Name
-	gate := m.trust.NewGate(r.Approve)
-	if err := gate.Check(ctx, info); err != nil {
-		return CallReport{}, err
+	auth := m.trust.NewAuthorizer(r.Approve)
+	if err := auth.Check(ctx, info); err != nil {
+		return CallResult{}, err
 	}
-	b, err := m.open(ctx, info, gate)
+	b, err := m.open(ctx, info, auth)
 	if err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	defer func() { err = errors.Join(err, b.close(ctx)) }()
 	if err := b.prepare(ctx, r.Name, false); err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	asked, err := b.request(ctx, r)
 	if err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	if asked.Call, err = b.live.Defaults(ctx, asked.Resource, asked.Call); err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	_, committer, err := m.env.Identity(ctx)
 	if err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	block := toolcall.NewBlock(asked)
 	t := callTarget{operation: "exec", callRecord: callRecord{Session: r.Name, Message: domarkx.NewID(0, committer.When), Block: block, Appends: true,

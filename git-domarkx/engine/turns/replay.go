@@ -42,7 +42,7 @@ func (m *Manager) Replay(ctx context.Context, r ReplayRequest) (differ int, err 
 		return 0, err
 	}
 	info.Name = r.Name
-	passed := m.trust.NewGate(r.Approve)
+	passed := m.trust.NewAuthorizer(r.Approve)
 	if err := passed.Check(ctx, info); err != nil {
 		return 0, err
 	}

@@ -22,14 +22,14 @@ type RunRequest struct {
 	// Approve asks whether something untrusted may run this once; nil means no.
 	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error)
 	// Report is called after each recorded call.
-	Report func(CallReport)
+	Report func(CallResult)
 }
 
 // RunResult is the result of a run.
 type RunResult struct {
 	Failed int // number of calls that ended with an error
 	// Interrupted lists calls of an earlier run that are not repeated automatically.
-	Interrupted []CallReport
+	Interrupted []CallResult
 }
 
 // Run makes all pending tool calls of a session's assistant and runs its pending named code
@@ -45,7 +45,7 @@ func (m *Manager) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 		return RunResult{}, err
 	}
 	defer unlock()
-	run := &runner{m: m, request: r, gate: m.trust.NewGate(r.Approve), tried: map[callKey]bool{}, messages: map[string]domarkx.Message{}, stale: map[string]int{}}
+	run := &runner{m: m, request: r, auth: m.trust.NewAuthorizer(r.Approve), tried: map[callKey]bool{}, messages: map[string]domarkx.Message{}, stale: map[string]int{}}
 	err = run.all(ctx)
 	return run.ran, err
 }
@@ -54,7 +54,7 @@ func (m *Manager) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 type runner struct {
 	m        *Manager
 	request  RunRequest
-	gate     *trust.Gate
+	auth     *trust.Authorizer
 	bench    *openWorkspace // nil until needed
 	runs     func(language string) bool
 	tried    map[callKey]bool
@@ -79,7 +79,7 @@ func (r *runner) all(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.gate.Check(ctx, info); err != nil {
+	if err := r.auth.Check(ctx, info); err != nil {
 		return err
 	}
 	needed, err := r.needsBench(ctx, info)
@@ -90,7 +90,7 @@ func (r *runner) all(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.bench, err = r.m.open(ctx, info, r.gate); err != nil {
+	if r.bench, err = r.m.open(ctx, info, r.auth); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.bench.close(ctx)) }()
@@ -105,7 +105,7 @@ func (r *runner) all(ctx context.Context) (err error) {
 		if info, err = r.tip(ctx); err != nil {
 			return err
 		}
-		if err := r.gate.Check(ctx, info); err != nil {
+		if err := r.auth.Check(ctx, info); err != nil {
 			return err
 		}
 		next, err := r.next(ctx, info)
@@ -136,7 +136,7 @@ func (r *runner) tip(ctx context.Context) (domarkx.Info, error) {
 	return info, err
 }
 
-func (r *runner) report(c CallReport) {
+func (r *runner) report(c CallResult) {
 	if !c.OK {
 		r.ran.Failed++
 	}
@@ -263,7 +263,7 @@ func (r *runner) reportInterrupted(ctx context.Context, before []callRecord) err
 		if err != nil {
 			return err
 		}
-		r.report(CallReport{Message: k, Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: toolcall.Interrupted(c.Session), WorkspaceVersion: r.bench.tip.ID})
+		r.report(CallResult{Message: k, Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: toolcall.Interrupted(c.Session), WorkspaceVersion: r.bench.tip.ID})
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (r *runner) next(ctx context.Context, info domarkx.Info) (*callTarget, erro
 				}
 				return &callTarget{callRecord: c, operation: "run", prune: i >= from}, nil
 			case stopped:
-				r.ran.Interrupted = append(r.ran.Interrupted, CallReport{Message: k, Index: i})
+				r.ran.Interrupted = append(r.ran.Interrupted, CallResult{Message: k, Index: i})
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// A CallReport is the result of one call.
-type CallReport struct {
+// A CallResult is the result of one call.
+type CallResult struct {
 	Message  int // index in the session, from 0
 	Index    int // of the call among those of the message, from 0
 	Resource string
@@ -27,7 +27,7 @@ type CallReport struct {
 }
 
 // at adds the location of a recorded call to its report. If err is nil, it returns p.untrusted.
-func (r CallReport) at(p position, err error) (CallReport, error) {
+func (r CallResult) at(p position, err error) (CallResult, error) {
 	r.Message, r.Index = p.message, p.index
 	if err == nil {
 		err = p.untrusted
@@ -60,14 +60,14 @@ type callResult struct {
 // earlier changes as a separate version. Then it stores the outcome, the new version and the link
 // in one update. An error means that the call was not recorded; a failure of the call itself is
 // in the report.
-func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(context.Context) callResult) (CallReport, error) {
+func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(context.Context) callResult) (CallResult, error) {
 	t.Workspace, t.Process = b.workspace, os.Getpid()
 	if err := b.commitChanges(ctx); err != nil && ctx.Err() != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	} // on other errors, continue: the call may remove the file that cannot be stored, or its record reports it
 	journal := b.m.journal()
 	if err := journal.begin(t.callRecord); err != nil {
-		return CallReport{}, err
+		return CallResult{}, err
 	}
 	made := call(ctx)
 	ended := context.Cause(ctx)
@@ -88,8 +88,8 @@ func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(con
 }
 
 // record stores the outcome of a call and the resulting version.
-func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolcall.Outcome, attachment io.ReadCloser) (CallReport, error) {
-	report := CallReport{Index: t.Index, Resource: t.Resource, Tool: t.Tool}
+func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolcall.Outcome, attachment io.ReadCloser) (CallResult, error) {
+	report := CallResult{Index: t.Index, Resource: t.Resource, Tool: t.Tool}
 	var output *os.File
 	if attachment != nil {
 		var err error

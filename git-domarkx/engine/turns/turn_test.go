@@ -19,12 +19,12 @@ import (
 
 // run runs a session and returns a line for each call.
 func (c *clone) run(r turns.RunRequest) (lines []string, ran turns.RunResult, err error) {
-	r.Report = func(report turns.CallReport) { lines = append(lines, line(report)) }
+	r.Report = func(report turns.CallResult) { lines = append(lines, line(report)) }
 	ran, err = c.Run(c.T.Context(), r)
 	return lines, ran, err
 }
 
-func line(r turns.CallReport) string {
+func line(r turns.CallResult) string {
 	status := r.Code
 	if r.OK {
 		status = "ok"
@@ -304,7 +304,7 @@ func TestReplay(t *testing.T) {
 }
 
 // unexpected returns the error of a call with a failure that no test provokes.
-func unexpected(r turns.CallReport) string {
+func unexpected(r turns.CallResult) string {
 	if r.Code == domarkx.CodeFailed || r.Code == domarkx.CodeBroken {
 		return r.Outcome.Message
 	}

@@ -33,7 +33,7 @@ func TestASignalDuringACallIsRecorded(t *testing.T) {
 	ctx, end := context.WithCancelCause(t.Context())
 	go func() { <-c.Notes.Waiting; end(signal) }()
 	var got []string
-	_, err := c.Run(ctx, turns.RunRequest{Name: "s", Report: func(r turns.CallReport) { got = append(got, line(r)) }})
+	_, err := c.Run(ctx, turns.RunRequest{Name: "s", Report: func(r turns.CallResult) { got = append(got, line(r)) }})
 	if !errors.Is(err, signal) || !slices.Equal(got, []string{"0.0 notes wait interrupted"}) {
 		t.Fatalf("%v, %q", err, got)
 	}

@@ -25,8 +25,8 @@ type openWorkspace struct {
 	tip       domarkx.Version // the base of the live state; the ID is empty before the first version
 	header    domarkx.Header  // of the session
 	specs     []domarkx.ResourceSpec
-	session   string      // that the workspace was opened for
-	passed    *trust.Gate // that allowed the session to run; nil for a replay
+	session   string            // that the workspace was opened for
+	passed    *trust.Authorizer // that allowed the session to run; nil for a replay
 }
 
 // errNoWorkspace returns the error for a session that asks for no resources.
@@ -37,8 +37,8 @@ func errNoWorkspace(session string) error {
 // open opens the workspace of a session and makes it live if necessary. It records
 // interrupted calls, commits local changes if the workspace moved in the meantime, and adds and
 // removes resources according to the session. It does not create the first version of a
-// workspace; bench.prepare does. passed is the gate that allowed the session to run.
-func (m *Manager) open(ctx context.Context, session domarkx.Info, passed *trust.Gate) (*openWorkspace, error) {
+// workspace; bench.prepare does. passed is the authorizer that allowed the session to run.
+func (m *Manager) open(ctx context.Context, session domarkx.Info, passed *trust.Authorizer) (*openWorkspace, error) {
 	workspace, err := m.sessions.WorkspaceOf(ctx, session.Name)
 	if err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func (m *Manager) keeper(workspace string) func(context.Context, *plugins.Change
 }
 
 // permitted returns a session's header and the resources that its calls need. It fails if the
-// gate did not allow these resources, because versions may come from anybody.
-func (m *Manager) permitted(ctx context.Context, session domarkx.Info, workspace string, tip domarkx.Version, passed *trust.Gate) (domarkx.Header, []domarkx.ResourceSpec, error) {
+// the authorizer did not allow these resources, because versions may come from anybody.
+func (m *Manager) permitted(ctx context.Context, session domarkx.Info, workspace string, tip domarkx.Version, passed *trust.Authorizer) (domarkx.Header, []domarkx.ResourceSpec, error) {
 	h, err := view.Header(ctx, m.store, session.ID)
 	if err != nil {
 		return h, nil, err

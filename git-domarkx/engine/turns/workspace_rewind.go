@@ -132,7 +132,7 @@ func (m *Manager) rewind(ctx context.Context, tx *gitstore.Tx, r engine.Revision
 // trustedSpecs returns the resources that a session's calls need. tip is the newest version of
 // the workspace. If the user does not trust the session, the error is an *UntrustedError.
 func (m *Manager) trustedSpecs(ctx context.Context, info domarkx.Info, tip domarkx.Version) ([]domarkx.ResourceSpec, error) {
-	passed := m.trust.NewGate(nil)
+	passed := m.trust.NewAuthorizer(nil)
 	if err := passed.Check(ctx, info); err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 )
 
-// A Gate prevents running anything that the user has neither trusted nor approved.
-type Gate struct {
+// A Authorizer prevents running anything that the user has neither trusted nor approved.
+type Authorizer struct {
 	m        *Manager
 	approve  func(ctx context.Context, e *UntrustedError) (bool, error)
 	Approved map[Digest]bool
@@ -17,14 +17,14 @@ type Gate struct {
 	Added    Digest // digest of what runs besides the document, at the last successful check
 }
 
-// NewGate returns a gate that calls approve, if it is not nil, for what the user has not trusted.
-func (m *Manager) NewGate(approve func(context.Context, *UntrustedError) (bool, error)) *Gate {
-	return &Gate{m: m, approve: approve, Approved: map[Digest]bool{}}
+// NewAuthorizer returns an authorizer that calls approve, if it is not nil, for what the user has not trusted.
+func (m *Manager) NewAuthorizer(approve func(context.Context, *UntrustedError) (bool, error)) *Authorizer {
+	return &Authorizer{m: m, approve: approve, Approved: map[Digest]bool{}}
 }
 
 // Check returns an *UntrustedError unless everything that a snapshot runs is trusted or approved.
 // An approval remains valid until the session changes what it runs.
-func (g *Gate) Check(ctx context.Context, info domarkx.Info) error {
+func (g *Authorizer) Check(ctx context.Context, info domarkx.Info) error {
 	if err := g.m.ReadProject(); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (g *Gate) Check(ctx context.Context, info domarkx.Info) error {
 }
 
 // Covers returns an error if what runs besides the document has changed since the last check.
-func (g *Gate) Covers(added *Runs) error {
+func (g *Authorizer) Covers(added *Runs) error {
 	if added.Digest() == g.Added {
 		return nil
 	}
