@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 )
 
-// A Authorizer prevents running anything that the user has neither trusted nor approved.
+// An Authorizer prevents running anything that the user has neither trusted nor approved.
 type Authorizer struct {
 	m        *Manager
 	approve  func(ctx context.Context, e *UntrustedError) (bool, error)
