@@ -1,0 +1,418 @@
+package observe_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// desk is a repository whose work tree is observed.
+type desk struct {
+	t     testing.TB
+	top   string
+	store *gitstore.Store
+	m     *observe.Manager
+}
+
+func git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(context.Background(), "git", append([]string{"-C", dir, "-c", "user.name=Ann", "-c", "user.email=ann@example.org"}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func newDesk(t testing.TB) *desk {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	git(t, top, "init", "-q", "-b", "main")
+	return open(t, top)
+}
+
+// open opens a repository like a process of its own.
+func open(t testing.TB, top string) *desk {
+	t.Helper()
+	repository, err := gitcmd.Discover(t.Context(), top, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t: t, top: top}
+	if d.store, err = gitstore.Open(t.Context(), repository); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.store.Close() })
+	env := local.Environment{StateDir: repository.StateDir(), WorkTree: repository.WorkTree, Local: local.NewFile(repository),
+		Identity: func(context.Context) (author, committer domarkx.Signature, err error) {
+			who := domarkx.Signature{Name: "Ann", Email: "ann@example.org", When: time.Now()}
+			return who, who, nil
+		}}
+	d.m = observe.New(d.store, repository, env, "boot", func() ([]string, error) { return nil, nil })
+	return d
+}
+
+func (d *desk) write(path, content string) {
+	d.t.Helper()
+	full := filepath.Join(d.top, path)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o644)); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) take(kind observe.Kind, id, dir string, age time.Duration) domarkx.Version {
+	d.t.Helper()
+	v, err := d.m.Take(context.Background(), observe.Moment{Kind: kind, Agent: "codex", ID: id, Dir: dir, Time: time.Now().Add(-age)})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return v
+}
+
+// workspace returns the only workspace whose versions have the name of an id.
+func (d *desk) workspaces() []domarkx.Version {
+	d.t.Helper()
+	tips, err := d.store.Workspaces(context.Background())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return tips
+}
+
+// files returns the contents of the files in the newest version of a workspace.
+func (d *desk) files(workspace string) map[string]string {
+	d.t.Helper()
+	ctx := context.Background()
+	tip, err := d.store.WorkspaceTip(ctx, workspace)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	found := map[string]string{}
+	var walk func(id, at string)
+	walk = func(id, at string) {
+		files, err := d.store.Directory(ctx, id)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, f := range files {
+			switch f.Type {
+			case domarkx.Directory:
+				walk(f.ID, at+f.Name+"/")
+			case domarkx.Regular:
+				c, err := d.store.Content(ctx, f.ID)
+				if err != nil {
+					d.t.Fatal(err)
+				}
+				data := make([]byte, c.Size())
+				if n, err := c.ReadAt(data, 0); n < len(data) {
+					d.t.Fatal(err)
+				}
+				c.Close()
+				found[at+f.Name] = string(data)
+			}
+		}
+	}
+	walk(tip.Resources[0].Version, "")
+	return found
+}
+
+func TestTake(t *testing.T) {
+	d := newDesk(t)
+	d.write("a", "one")
+	first := d.take(observe.Prompt, "1", d.top, 0)
+	if first.ID == "" || first.Operation != "prompt" || !observe.IsObserved(first) || first.Observed == nil || first.Observed.Branch != "main" || first.Observed.Head != "" || first.Late {
+		t.Fatalf("the first version is %+v, %+v", first, first.Observed)
+	}
+	if again := d.take(observe.Batch, "1", d.top, 0); again.ID != "" {
+		t.Errorf("a version without a change: %+v", again)
+	}
+	git(t, d.top, "add", "a")
+	git(t, d.top, "commit", "-q", "-m", "one")
+	git(t, d.top, "checkout", "-q", "--detach")
+	d.write("a", "two")
+	late := d.take(observe.Batch, "1", d.top, 5*time.Second)
+	if !late.Late || !slices.Equal(late.Parents, []string{first.ID}) || late.Observed.Head != git(t, d.top, "rev-parse", "HEAD") || late.Observed.Branch != "" {
+		t.Errorf("the late version is %+v, %+v", late, late.Observed)
+	}
+	d.write("b", "in a directory below")
+	if err := os.Mkdir(filepath.Join(d.top, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if below := d.take(observe.Turn, "1", filepath.Join(d.top, "sub"), 0); below.ID == "" || below.Late {
+		t.Errorf("below: %+v", below)
+	}
+	if tips := d.workspaces(); len(tips) != 1 || tips[0].Number != 3 {
+		t.Errorf("workspaces: %+v", tips)
+	}
+	if _, err := d.m.Take(t.Context(), observe.Moment{Kind: observe.Turn, Agent: "codex", ID: "1", Dir: t.TempDir(), Time: time.Now()}); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Errorf("outside: %v", err)
+	}
+	git(t, d.top, "fsck", "--strict")
+}
+
+// TestShared checks which versions name other sessions: those of overlapping turns.
+func TestShared(t *testing.T) {
+	d := newDesk(t)
+	d.write("a", "0")
+	one := d.take(observe.Prompt, "1", d.top, 0)
+	d.write("a", "1")
+	if v := d.take(observe.Turn, "1", d.top, 0); len(v.Shared) > 0 {
+		t.Errorf("alone: %q", v.Shared)
+	}
+	two := d.take(observe.Prompt, "2", d.top, 0)
+	if len(two.Shared) > 0 {
+		t.Errorf("after a turn that ended: %q", two.Shared)
+	}
+	d.write("a", "2")
+	if v := d.take(observe.Prompt, "1", d.top, 0); !slices.Equal(v.Shared, []string{two.Workspace}) {
+		t.Errorf("a prompt in an open turn of another: %q", v.Shared)
+	}
+	d.write("a", "3")
+	if v := d.take(observe.Turn, "2", d.top, 0); !slices.Equal(v.Shared, []string{one.Workspace}) {
+		t.Errorf("two open turns: %q", v.Shared)
+	}
+	d.write("a", "4")
+	if v := d.take(observe.Turn, "1", d.top, 0); !slices.Equal(v.Shared, []string{two.Workspace}) {
+		t.Errorf("the other turn ended since the last version: %q", v.Shared)
+	}
+	d.write("a", "5")
+	if v := d.take(observe.Prompt, "1", d.top, 0); len(v.Shared) > 0 {
+		t.Errorf("alone again: %q", v.Shared)
+	}
+}
+
+// TestTenSessions lets ten sessions work at once, each through a process of its own, half of them in a linked work
+// tree.
+func TestTenSessions(t *testing.T) {
+	d := newDesk(t)
+	d.write("start", "s")
+	git(t, d.top, "add", ".")
+	git(t, d.top, "commit", "-q", "-m", "start")
+	linked := filepath.Join(filepath.Dir(d.top), filepath.Base(d.top)+"-linked")
+	git(t, d.top, "worktree", "add", "-q", linked)
+	t.Cleanup(func() { os.RemoveAll(linked) })
+	var work sync.WaitGroup
+	for n := range 10 {
+		top := []string{d.top, linked}[n%2]
+		own := open(t, d.top)
+		work.Go(func() {
+			id := fmt.Sprint(n)
+			for round := range 6 {
+				path := filepath.Join(top, fmt.Sprintf("dir%d/file%d", n, round))
+				err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, fmt.Appendf(nil, "%d %d", n, round), 0o644))
+				kind := []observe.Kind{observe.Prompt, observe.Batch, observe.Turn}[round%3]
+				if err == nil {
+					_, err = own.m.Take(context.Background(), observe.Moment{Kind: kind, Agent: "codex", ID: id, Dir: top, Time: time.Now()})
+				}
+				if err != nil {
+					t.Errorf("session %d: %v", n, err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	for n := range 10 { // everything is in the last version of each
+		d.take(observe.Turn, fmt.Sprint(n), []string{d.top, linked}[n%2], 0)
+	}
+	tips := d.workspaces()
+	if len(tips) != 10 {
+		t.Fatalf("%d workspaces", len(tips))
+	}
+	for _, tip := range tips {
+		files := d.files(tip.Workspace)
+		if len(files) != 1+5*6 {
+			t.Errorf("%s has %d files", tip.Workspace, len(files))
+		}
+	}
+	git(t, d.top, "fsck", "--strict")
+	if dirs, err := filepath.Glob(filepath.Join(d.top, ".git/domarkx/observed/*/stat")); len(dirs) != 2 || err != nil {
+		t.Errorf("%d stat caches for two work trees, %v", len(dirs), err)
+	}
+}
+
+// TestKilledBetween takes a version after a process was killed between writing the stat cache and the state.
+func TestKilledBetween(t *testing.T) {
+	d := newDesk(t)
+	d.write("a", "one")
+	d.take(observe.Prompt, "1", d.top, 0)
+	states, _ := filepath.Glob(filepath.Join(d.top, ".git/domarkx/observed/*/state.json"))
+	if len(states) != 1 {
+		t.Fatal(states)
+	}
+	before, err := os.ReadFile(states[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.write("a", "two")
+	d.take(observe.Batch, "2", d.top, 0) // of another session, so that the first has not got it
+	for i, state := range []string{string(before), "", "{"} { // an old state, an empty and a damaged one
+		if err := os.WriteFile(states[0], []byte(state), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v := d.take(observe.Turn, "1", d.top, 0)
+		if i == 0 && v.ID == "" {
+			t.Error("an old state: no version")
+		}
+		for _, tip := range d.workspaces() {
+			if got := d.files(tip.Workspace); got["a"] != "two" {
+				t.Errorf("state %q: %s has %q", state, tip.Workspace, got)
+			}
+		}
+	}
+}
+
+// backTo takes a workspace back as the manager of turns does.
+type backTo struct {
+	d       *desk
+	version domarkx.Version
+}
+
+func (b backTo) Rewind(ctx context.Context, r engine.Revision) (turns.RewindResult, error) {
+	var done turns.RewindResult
+	who := domarkx.Signature{Name: "Ann", Email: "ann@example.org", When: time.Now()}
+	err := b.d.store.Update(ctx, "rewind", func(tx *gitstore.Tx) error {
+		tip, err := tx.WorkspaceTip(ctx, r.Name)
+		if err != nil {
+			return err
+		}
+		done.Workspace, err = tx.CommitVersion(ctx, r.Name, domarkx.VersionCommit{Parents: []string{tip.ID}, Resources: b.version.Resources, Operation: "rewind", Subject: "rewind", Author: who, Committer: who})
+		if err != nil {
+			return err
+		}
+		return tx.SetWorkspace(ctx, r.Name, done.Workspace.ID)
+	})
+	return done, err
+}
+
+// tree returns the files in the work tree that Git does not ignore.
+func (d *desk) tree() map[string]string {
+	d.t.Helper()
+	found := map[string]string{}
+	out := git(d.t, d.top, "ls-files", "-z", "-o", "-c", "--exclude-standard")
+	for name := range strings.SplitSeq(out, "\x00") {
+		if name == "" {
+			continue
+		}
+		if data, err := os.ReadFile(filepath.Join(d.top, name)); err == nil {
+			found[name] = string(data)
+		}
+	}
+	return found
+}
+
+// TestRewindProperty changes a work tree at random, with hostile names, and goes back to random versions of it. Versions
+// have what Git does not ignore, a rewind restores it, and touches nothing ignored.
+func TestRewindProperty(t *testing.T) {
+	d, session := newDesk(t), 0
+	rapid.Check(t, func(rt *rapid.T) {
+		session++
+		for file := range d.tree() {
+			os.RemoveAll(filepath.Join(d.top, file))
+		}
+		name := rapid.SampledFrom([]string{"a", "b/c", "b/d/e", "-rf", "a b", "é\n", ".gitattributes", ".domarkx", "git~1", "b/.gitmodules", "\xff\xfe", "x.o", "b/x.o", "%2e", "c/x.o/y", strings.Repeat("n", 200)})
+		d.write(".gitignore", "*.o\n")
+		type taken struct {
+			version domarkx.Version
+			files   map[string]string
+		}
+		var all []taken
+		workspace := ""
+		for range rapid.IntRange(2, 5).Draw(rt, "rounds") {
+			for range rapid.IntRange(1, 4).Draw(rt, "changes") {
+				path := name.Draw(rt, "name")
+				full := filepath.Join(d.top, path)
+				if rapid.Bool().Draw(rt, "remove") {
+					os.RemoveAll(full)
+					continue
+				}
+				if os.MkdirAll(filepath.Dir(full), 0o755) == nil {
+					_ = os.WriteFile(full, []byte(rapid.StringN(0, 20, -1).Draw(rt, "content")), 0o644)
+				}
+			}
+			v := d.take(observe.Turn, fmt.Sprint(session), d.top, 0)
+			if v.ID == "" {
+				continue
+			}
+			workspace = v.Workspace
+			files := d.files(workspace)
+			if want := d.tree(); !equalMaps(files, want) {
+				rt.Fatalf("the version has %q, the work tree %q", files, want)
+			}
+			all = append(all, taken{v, files})
+		}
+		if len(all) == 0 {
+			return
+		}
+		target := rapid.SampledFrom(all).Draw(rt, "target")
+		ignored := map[string]string{}
+		for _, path := range []string{"x.o", "b/x.o", "c/x.o/y"} {
+			if data, err := os.ReadFile(filepath.Join(d.top, path)); err == nil {
+				ignored[path] = string(data)
+			}
+		}
+		version, err := d.store.Version(t.Context(), target.version.ID)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		was := d.tree()
+		if _, err := d.m.Rewind(t.Context(), backTo{d, version}, engine.Revision{Name: workspace, Message: 0}, workspace, true); err != nil {
+			rt.Fatal(err)
+		}
+		if now := d.tree(); !equalMaps(now, target.files) {
+			rt.Fatalf("after the rewind the work tree has %q, expected %q", now, target.files)
+		}
+		for path, want := range ignored {
+			if data, err := os.ReadFile(filepath.Join(d.top, path)); err != nil || string(data) != want {
+				rt.Fatalf("ignored %s is %q, %v", path, data, err)
+			}
+		}
+		tip, err := d.store.WorkspaceTip(t.Context(), workspace)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		before, err := d.store.Version(t.Context(), tip.Parents[0])
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if _, err := d.m.Rewind(t.Context(), backTo{d, before}, engine.Revision{Name: workspace, Message: 0}, workspace, true); err != nil {
+			rt.Fatal(err)
+		}
+		if now := d.tree(); !equalMaps(now, was) {
+			rt.Fatalf("undone, the work tree has %q, expected %q", now, was)
+		}
+	})
+}
+
+func equalMaps(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, v := range a {
+		if w, ok := b[k]; !ok || v != w {
+			return false
+		}
+	}
+	return true
+}
