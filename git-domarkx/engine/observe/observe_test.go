@@ -266,7 +266,7 @@ func TestKilledBetween(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.write("a", "two")
-	d.take(observe.Batch, "2", d.top, 0) // of another session, so that the first has not got it
+	d.take(observe.Batch, "2", d.top, 0)                      // of another session, so that the first has not got it
 	for i, state := range []string{string(before), "", "{"} { // an old state, an empty and a damaged one
 		if err := os.WriteFile(states[0], []byte(state), 0o600); err != nil {
 			t.Fatal(err)
