@@ -26,6 +26,7 @@ type session struct {
 	entries []domarkx.Entry
 	byID    map[domarkx.ID]int
 	byLink  map[string]int // version → the last message that links it
+	numbers map[string]int // of the versions in byLink; nil until they are needed
 }
 
 // origin returns who made the content of an event that no person made.
@@ -120,8 +121,15 @@ func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
 		if v.Call != nil {
 			k, ok = s.byID[v.Call.Message]
 			first = k
-		} else if ok {
-			first = s.turnOf(k)
+		} else {
+			if !ok && v.Observed != nil {
+				if k, ok, err = t.linkedAfter(ctx, s, v); err != nil {
+					return o, false, err
+				}
+			}
+			if ok {
+				first = s.turnOf(k)
+			}
 		}
 		if !ok {
 			continue
@@ -131,6 +139,28 @@ func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
 		return o, touches, err
 	}
 	return o, false, nil
+}
+
+// linkedAfter returns the message of the first linked version after an observed version that no message links. Of
+// several batches of calls in one message, only the last one's version is linked.
+func (t *trace) linkedAfter(ctx context.Context, s *session, v domarkx.Version) (int, bool, error) {
+	if s.numbers == nil {
+		s.numbers = map[string]int{}
+		for id := range s.byLink {
+			linked, err := t.m.store.Version(ctx, id)
+			if err != nil {
+				return 0, false, err
+			}
+			s.numbers[id] = linked.Number
+		}
+	}
+	best := ""
+	for id, number := range s.numbers {
+		if number > v.Number && (best == "" || number < s.numbers[best]) {
+			best = id
+		}
+	}
+	return s.byLink[best], best != "", nil
 }
 
 // turnOf returns the first message whose calls a version can contain that message k links: the one after

@@ -43,7 +43,6 @@ type Moment struct {
 	Dir   string // where the agent works
 	Calls []string
 	Time  time.Time
-	Last  bool // the session ended
 }
 
 // Manager takes versions of the work trees of a repository. Its methods are safe for concurrent use.
