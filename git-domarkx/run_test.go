@@ -61,17 +61,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestAbsentCommandsAreAbsent(t *testing.T) {
-	for _, verb := range []string{"web"} {
-		if status, _, _ := invoke(t, "", verb); status != exitUsage {
-			t.Errorf("%s: status %d, expected %d", verb, status, exitUsage)
-		}
-		if _, stdout, _ := invoke(t, "", "-h"); strings.Contains(stdout, "    "+verb+" ") {
-			t.Errorf("-h speaks of %s", verb)
-		}
-	}
-}
-
 func TestManualPagesAreWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
 	if status, _, stderr := invoke(t, "", "man", "--write", dir); status != 0 {
