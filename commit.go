@@ -23,12 +23,15 @@ type Commit struct {
 	Bytes     int64  // size of the document as Markdown
 	Author    Signature
 	Committer Signature
+	Replaces  string // the snapshot that this redacted one replaces; "" for any other
 
 	// Attachments are the new ones; those of the parents are kept.
 	Attachments []Attachment
 	// Files are those whose path is new, or whose content differs from the parents'. Their contents
 	// are among the attachments.
 	Files []AttachedFile
+	// Kept, if not nil, are all attachments of the snapshot: none is taken from the parents.
+	Kept []Attachment
 }
 
 // A StoredConversation is the live messages of a snapshot.

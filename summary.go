@@ -19,6 +19,8 @@ type Info struct {
 	Preview  string // see [Preview]
 	// Operation is the command that created the snapshot: "import", "append", …
 	Operation string
+	// Replaces is the snapshot that this redacted one replaces; "" for any other.
+	Replaces string
 }
 
 // Summary returns agent-chatter's summary of a session (its specification, section 6.1): the number

@@ -29,6 +29,7 @@ type Version struct {
 	Observed  *Observation
 	Late      bool              // whether the next call may have begun before the files were read
 	Shared    []string          // other workspaces of the work tree whose turns overlapped, sorted
+	Replaces  string            // the version that this redacted one replaces; "" for any other
 	Resources []ResourceVersion // in the order of the document; nil where only the commit was read
 }
 
@@ -63,6 +64,7 @@ type VersionCommit struct {
 	Observed  *Observation
 	Late      bool
 	Shared    []string
+	Replaces  string // the version that this redacted one replaces; "" for any other
 	Author    Signature
 	Committer Signature
 }

@@ -16,7 +16,6 @@ const (
 	groupRead   = "Bring in and look"
 	groupChange = "Change"
 	groupSpace  = "Workspaces and agents"
-	groupMount  = "Edit as files"
 	groupShare  = "Share"
 	groupCare   = "Keep whole"
 	groupTool   = "The program itself"
@@ -73,8 +72,10 @@ type commandLine struct {
 	Agent agentCmd `cmd:"" group:"space" help:"Record the conversations of coding agents, and go on with them."`
 	Zeus  zeusCmd  `cmd:"" group:"space" help:"Save the agents of Zeus, and start them again."`
 
-	Mount   mountCmd   `cmd:"" group:"mount" help:"Show the sessions as Markdown files."`
-	Unmount unmountCmd `cmd:"" group:"mount" help:"End a mount."`
+	Mount   mountCmd   `cmd:"" group:"change" help:"Show the sessions as Markdown files."`
+	Unmount unmountCmd `cmd:"" group:"change" help:"End a mount."`
+
+	Redact redactCmd `cmd:"" group:"share" help:"Replace the secrets of a session in its whole history."`
 
 	Scan  scanCmd  `cmd:"" group:"share" help:"Look for secrets in sessions."`
 	Mcp   mcpCmd   `cmd:"" group:"share" help:"Let other programs list, search and read the sessions (MCP)."`
@@ -105,7 +106,6 @@ func newParser(line *commandLine, name string) (*kong.Kong, error) {
 		kong.KindMapper(reflect.String, kong.MapperFunc(asTyped)),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "read", Title: groupRead}, {Key: "change", Title: groupChange}, {Key: "space", Title: groupSpace},
-			{Key: "mount", Title: groupMount},
 			{Key: "share", Title: groupShare}, {Key: "care", Title: groupCare}, {Key: "tool", Title: groupTool},
 		}),
 	}

@@ -8,10 +8,13 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 )
 
 type pullCmd struct {
 	exchangeOption
+	AcceptRedaction bool `name:"accept-redaction" help:"Take a redacted history also where it differs from yours in more than secrets."`
+
 	Remote string   `arg:"" optional:"" name:"REMOTE" help:"A remote or URL of Git; domarkx.remote, else the only one, else origin."`
 	Names  []string `arg:"" optional:"" name:"NAME" help:"The sessions."`
 }
@@ -33,6 +36,11 @@ session whose last calls were made elsewhere in a workspace that does not have i
 it. A workspace that was here before is yours to share, and what you attached stays: then,
 or where it cannot be told which workspace it is, attach the session yourself.
 
+Where the remote has a redacted history ("git domarkx redact"), yours is replaced by it after a check that it is the same but for
+secrets: the same messages in the same snapshots, with placeholders only where this machine finds secrets too. What only
+you have is redacted and put on top; the command that undoes it is printed. Otherwise the session is
+refused, and nothing changes here, unless --accept-redaction says so.
+
 A session that was removed there and not changed here goes to the trash, with its
 workspace.
 
@@ -48,7 +56,7 @@ messages is linked to.
 
 One line for each session. STATUS is new, updated, merged, conflict (merged, and there are
 messages that both sides changed; how many is said on standard error), ahead (there is
-more here), up to date, or says what became of a removed session.
+more here), up to date, refused (see above), or says what became of a removed session.
 `
 }
 
@@ -71,8 +79,18 @@ func (c *pullCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	results, err := opened.remotes.Pull(inv.ctx, remote, names, inv.gitProgress())
+	results, err := opened.remotes.Pull(inv.ctx, transfer.PullRequest{Remote: remote, Names: names, AcceptRedaction: c.AcceptRedaction}, inv.gitProgress())
+	inv.mentionRedacted(results)
 	return errors.Join(c.printExchange(inv, results, err), inv.mentionMerged(opened.sessions, results), inv.mentionAttached(opened.sessions, before))
+}
+
+// mentionRedacted reports which sessions were replaced by redacted ones, and how to undo that.
+func (inv *invocation) mentionRedacted(results []transfer.Result) {
+	for _, r := range results {
+		if r.Redacted && !inv.opts.Quiet {
+			fmt.Fprintf(inv.err, "%s was redacted at the remote, and now here; undo: git domarkx restore --redacted %s\n", visible(r.Name), visible(r.Name))
+		}
+	}
 }
 
 // mentionAttached reports which sessions use another workspace than before.

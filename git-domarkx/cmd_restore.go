@@ -4,13 +4,15 @@ import "github.com/domarkx/domarkx"
 
 type restoreCmd struct {
 	sessionsOption
-	Names []string `arg:"" name:"NAME" help:"The sessions, by the names that they had."`
+	Redacted bool     `name:"redacted" help:"Bring back what a redaction replaced last; the redacted session goes to the trash."`
+	Names    []string `arg:"" name:"NAME" help:"The sessions, by the names that they had."`
 }
 
 func (restoreCmd) Help() string {
 	return `
 Brings back the session of that name that was removed last, with its workspace; or the
-workspace alone, when only that was removed.
+workspace alone, when only that was removed. With --redacted it brings back the session and the workspace as they were before
+"git domarkx redact", or before a pull that redacted them; push refuses them then.
 
 ## Output
 
@@ -25,6 +27,9 @@ func (c *restoreCmd) Run(inv *invocation) error {
 		return err
 	}
 	return c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
+		if c.Redacted {
+			return opened.redactions.Undo(inv.ctx, name)
+		}
 		return opened.turns.Restore(inv.ctx, name)
 	})
 }

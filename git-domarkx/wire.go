@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -32,6 +33,8 @@ type managers struct {
 	scans     *scan.Manager
 	trees     *observe.Manager
 	pending   pendingSaves
+
+	redactions *redact.Manager
 }
 
 // pendingSaves maps sessions to their saves in mounts that are not snapshots yet.
@@ -110,17 +113,21 @@ func (inv *invocation) openStored() (managers, error) {
 	}
 	sessions := engine.New(store, all.Codecs(), env)
 	trust := trust.New(store, env)
+	scans := scan.New(store, env)
+	redactions := redact.New(sessions, store, env, scans)
 	inv.opened = managers{
 		store:     store,
 		sessions:  sessions,
 		trust:     trust,
 		turns:     turns.New(sessions, trust, store, env),
 		imports:   importer.New(sessions, trust, store, all.Codecs(), env),
-		remotes:   transfer.New(sessions, store, env),
+		remotes:   transfer.New(sessions, store, env, redactions),
 		checkouts: checkout.New(sessions, trust, store),
-		scans:     scan.New(store, env),
 		trees:     observe.New(store, git, env, bootID(), func() ([]string, error) { l, err := inv.limits(git); return l.Forbidden, err }),
-		pending:   pendingSaves{},
+		scans:     scans,
+
+		redactions: redactions,
+		pending:    pendingSaves{},
 	}
 	return inv.opened, nil
 }

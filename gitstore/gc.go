@@ -30,7 +30,11 @@ func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 			if err != nil {
 				return err
 			}
-			for _, ref := range refs {
+			replaced, err := s.refs.List(k.Replaced)
+			if err != nil {
+				return err
+			}
+			for _, ref := range append(refs, replaced...) {
 				name, at, err := k.ParseTrash(ref.Name)
 				if err != nil || !at.Before(expiry) {
 					continue // fsck reports invalid refs

@@ -49,6 +49,9 @@ func (s *Store) repair(ctx context.Context) error {
 	}
 	err := s.refs.Recover(ctx)
 	if err == nil {
+		err = s.finishRedaction(ctx)
+	}
+	if err == nil {
 		err = s.releaseKeeps(ctx)
 	}
 	if errors.Is(err, domarkx.ErrReadOnly) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {

@@ -209,7 +209,7 @@ func (tx *Tx) parents(ids []string) (ancestry, error) {
 // commit stores the attachments, the root tree and the commit.
 func (tx *Tx) commit(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry, root []odb.TreeEntry, messages int) (domarkx.Info, error) {
 	info := domarkx.Info{Number: 1, Messages: messages, Bytes: c.Bytes, Subject: codec.CleanSubject(c.Subject, c.Operation),
-		Preview: c.Preview, Operation: c.Operation}
+		Preview: c.Preview, Operation: c.Operation, Replaces: c.Replaces}
 	for _, p := range parents.infos {
 		info.Number = max(info.Number, p.Number+1)
 	}
@@ -217,7 +217,10 @@ func (tx *Tx) commit(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry
 	if err != nil {
 		return info, err
 	}
-	attachments, err := tx.attachmentTree(roots, slices.Concat(c.Attachments, records))
+	if c.Kept != nil {
+		roots = nil
+	}
+	attachments, err := tx.attachmentTree(roots, slices.Concat(c.Attachments, c.Kept, records))
 	if err != nil {
 		return info, err
 	}

@@ -18,7 +18,7 @@ func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.Ver
 		return domarkx.Version{}, err
 	}
 	v := domarkx.Version{Workspace: workspace, Parents: slices.Clone(c.Parents), Number: 1, Date: max(0, c.Committer.When.Unix()),
-		Subject: codec.CleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Late: c.Late, Resources: slices.Clone(c.Resources)}
+		Subject: codec.CleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Late: c.Late, Replaces: c.Replaces, Resources: slices.Clone(c.Resources)}
 	if c.Observed != nil {
 		v.Observed = codec.CleanObservation(*c.Observed)
 	}

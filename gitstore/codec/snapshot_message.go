@@ -29,6 +29,7 @@ func EncodeMessage(info domarkx.Info) []byte {
 	trailer(&b, trailerBytes, strconv.FormatInt(info.Bytes, 10))
 	trailer(&b, trailerPreview, domarkx.StringValue(info.Preview).JSON())
 	trailer(&b, trailerOperation, domarkx.StringValue(info.Operation).JSON())
+	replaces(&b, info.Replaces)
 	return b.Bytes()
 }
 
@@ -43,6 +44,6 @@ func DecodeMessage(message []byte) (domarkx.Info, error) {
 		return domarkx.Info{}, fmt.Errorf("%w: it is a workspace version", ErrNoSnapshot)
 	}
 	info := domarkx.Info{Subject: subject, Number: t.sequence(), Messages: int(t.number(trailerMessages)),
-		Bytes: t.number(trailerBytes), Preview: t.text(trailerPreview), Operation: t.text(trailerOperation)}
+		Bytes: t.number(trailerBytes), Preview: t.text(trailerPreview), Operation: t.text(trailerOperation), Replaces: t.replaces()}
 	return info, t.err
 }

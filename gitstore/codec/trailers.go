@@ -18,7 +18,15 @@ const (
 	trailerFormat    = "Domarkx-Format"
 	trailerNumber    = "Domarkx-Number"
 	trailerOperation = "Domarkx-Operation"
+	trailerReplaces  = "Domarkx-Replaces"
 )
+
+// replaces writes the trailer of a redacted commit; nothing for another one.
+func replaces(b *bytes.Buffer, id string) {
+	if id != "" {
+		trailer(b, trailerReplaces, id)
+	}
+}
 
 func trailer(b *bytes.Buffer, key, value string) { b.WriteString(key + ": " + value + "\n") }
 
@@ -97,6 +105,16 @@ func (t *trailers) text(key string) string {
 		t.fail(key, "a JSON string")
 	}
 	return v.Text()
+}
+
+// replaces returns the commit that a redacted one replaces; "" for none.
+func (t *trailers) replaces() string {
+	id, ok := t.values[trailerReplaces]
+	if ok && !isObjectID(id) {
+		t.fail(trailerReplaces, "a full object id")
+		return ""
+	}
+	return id
 }
 
 func (t *trailers) fail(key, expected string) {

@@ -39,6 +39,7 @@ func EncodeVersionMessage(v domarkx.Version, resources int) []byte {
 	if len(v.Shared) > 0 {
 		trailer(&b, trailerShared, textsValue(v.Shared).JSON())
 	}
+	replaces(&b, v.Replaces)
 	return b.Bytes()
 }
 
@@ -52,7 +53,7 @@ func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 	if _, ok := t.values[TrailerResources]; !ok {
 		return v, 0, fmt.Errorf("%w: no trailer %s", ErrNoVersion, TrailerResources)
 	}
-	v = domarkx.Version{Subject: subject, Number: t.sequence(), Operation: t.text(trailerOperation)}
+	v = domarkx.Version{Subject: subject, Number: t.sequence(), Operation: t.text(trailerOperation), Replaces: t.replaces()}
 	resources = int(t.number(TrailerResources))
 	if text, ok := t.values[trailerCall]; ok {
 		if v.Call = ParseCall(text); v.Call == nil {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // Moved returns when a reference got its present value on this machine, according to the last
@@ -106,4 +108,39 @@ func lastTime(log string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return time.Unix(seconds, 0), true
+}
+
+// Forget removes the earlier values of references from their reflogs, and keeps only the last line of
+// each. The lock must be held.
+func (r *Refs) Forget(names ...string) error {
+	if !r.held.Load() {
+		return errors.New("clearing reflogs: the repository's lock is not held")
+	}
+	for _, name := range names {
+		if err := checkName(name); err != nil {
+			return err
+		}
+		if err := forget(r.path("logs/" + name)); err != nil {
+			return fmt.Errorf("clearing the reflog of %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// forget replaces a reflog by its last line, from which it removes the value before.
+func forget(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSuffix(string(data), "\n")
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	old, rest, ok := strings.Cut(last, " ")
+	if !ok || !isID(old) {
+		return atomicfile.Replace(path, nil) // damaged
+	}
+	return atomicfile.Replace(path, []byte(strings.Repeat("0", len(old))+" "+rest+"\n"))
 }

@@ -15,12 +15,14 @@ type Kind struct {
 	Noun   string
 	Prefix string // prefix of their refs
 	Trash  string // prefix of the refs of removed ones
+
+	Replaced string // prefix of the refs of those that were replaced by redacted ones
 }
 
 // The kinds.
 var (
-	Sessions   = Kind{"session", "refs/domarkx/sessions/", "refs/domarkx-trash/sessions/"}
-	Workspaces = Kind{"workspace", "refs/domarkx/workspaces/", "refs/domarkx-trash/workspaces/"}
+	Sessions   = Kind{"session", "refs/domarkx/sessions/", "refs/domarkx-trash/sessions/", "refs/domarkx-trash/redacted/sessions/"}
+	Workspaces = Kind{"workspace", "refs/domarkx/workspaces/", "refs/domarkx-trash/workspaces/", "refs/domarkx-trash/redacted/workspaces/"}
 	Kinds      = [...]Kind{Sessions, Workspaces}
 )
 
@@ -52,7 +54,10 @@ const TrashTime = "20060102T150405Z"
 
 // ParseTrash returns the name of a removed object and the time of its removal.
 func (k Kind) ParseTrash(ref string) (name string, at time.Time, err error) {
-	rest := strings.TrimPrefix(ref, k.Trash)
+	rest, ok := strings.CutPrefix(ref, k.Replaced)
+	if !ok {
+		rest = strings.TrimPrefix(ref, k.Trash)
+	}
 	i := strings.LastIndexByte(rest, '@')
 	if i < 0 {
 		return "", time.Time{}, fmt.Errorf("trash ref %q: %w, expected NAME@TIME", ref, domarkx.ErrCorrupt)

@@ -26,9 +26,25 @@ type Client struct {
 	// references are not stored. Nil stores all.
 	Verify func(ctx context.Context, refs []refdb.Ref) (map[string]error, error)
 
+	// Receive is called for each verified reference, by full shared name, before it is recorded. It returns
+	// true if it has recorded another commit instead. An error rejects the reference. Nil records all as they are.
+	Receive func(ctx context.Context, ref refdb.Ref) (bool, error)
+
+	// There returns the commit that the remote has where a tracking reference was redacted and has the commit id;
+	// otherwise id. Nil means that none was.
+	There func(tracking, id string) string
+
 	// Progress receives git's progress and the remote's messages, which may have control
 	// characters. Nil discards them.
 	Progress io.Writer
+}
+
+// there returns the commit that the remote has for a recorded one.
+func (c *Client) there(tracking, id string) string {
+	if c.There == nil || id == "" {
+		return id
+	}
+	return c.There(tracking, id)
 }
 
 // progress returns git's option that shows or hides progress.

@@ -85,7 +85,7 @@ func (f *fetch) run(ctx context.Context) error {
 	var wanted, others []refdb.Ref
 	for _, ref := range there {
 		switch {
-		case ref.ID == known[ref.Name]:
+		case ref.ID == f.there(f.from.Tracking(ref.Name), known[ref.Name]):
 		case f.only == nil || f.only[ref.Name]:
 			wanted = append(wanted, ref)
 		default:
@@ -114,6 +114,9 @@ func (f *fetch) run(ctx context.Context) error {
 		}
 		maps.Copy(f.result.Rejected, bad)
 	}
+	if fetched, err = f.receive(ctx, fetched); err != nil {
+		return err
+	}
 	if err := f.track(ctx, known, gone(was, there, f.only), fetched); err != nil {
 		return err
 	}
@@ -125,6 +128,29 @@ func (f *fetch) run(ctx context.Context) error {
 	f.result.Ignored = append(f.result.Ignored, left...)
 	f.result.Changes = differences(was, f.result.Refs)
 	return nil
+}
+
+// receive returns the references that are to be recorded as they are.
+func (f *fetch) receive(ctx context.Context, fetched []refdb.Ref) ([]refdb.Ref, error) {
+	if f.Receive == nil {
+		return fetched, nil
+	}
+	var rest []refdb.Ref
+	for _, ref := range fetched {
+		if f.result.Rejected[ref.Name] != nil {
+			continue
+		}
+		recorded, err := f.Receive(ctx, ref)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			f.result.Rejected[ref.Name] = err
+		case !recorded:
+			rest = append(rest, ref)
+		}
+	}
+	return rest, nil
 }
 
 // list returns the references of the remote that this program can store.

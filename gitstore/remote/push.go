@@ -98,7 +98,7 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 	}
 	specs := []string{"--", to.address}
 	for _, change := range changes {
-		args = append(args, "--force-with-lease="+change.Ref+":"+change.Old)
+		args = append(args, "--force-with-lease="+change.Ref+":"+c.there(to.Tracking(change.Ref), change.Old))
 		specs = append(specs, change.New+":"+change.Ref)
 	}
 	out, err := c.Git.Do(ctx, gitcmd.Command{Args: append(args, specs...), Stderr: c.Progress, Terminal: true})

@@ -59,6 +59,8 @@ type Result struct {
 	Name   string
 	Status string // a few words; starts with "rejected" if nothing was sent
 	Failed bool
+
+	Redacted bool // the local history was replaced by a redacted one
 }
 
 // Fetch downloads the sessions of a remote without changing local ones. If names is empty, it
@@ -78,7 +80,7 @@ func (m *Manager) Fetch(ctx context.Context, remote string, names []string, prog
 			all = append(all, rejected(name, bad))
 			continue
 		case now == "" && old == "":
-			all = append(all, Result{name, notThere, true})
+			all = append(all, Result{Name: name, Status: notThere, Failed: true})
 			continue
 		case now == "":
 			status = "removed there"
@@ -124,7 +126,7 @@ func (f fetchResult) chosen(names []string) []string {
 
 // rejected returns the result for a session that was not accepted.
 func rejected(name string, err error) Result {
-	return Result{name, "rejected: " + err.Error(), true}
+	return Result{Name: name, Status: "rejected: " + err.Error(), Failed: true}
 }
 
 // chosen returns names, or if names is empty, the sorted keys of all maps.

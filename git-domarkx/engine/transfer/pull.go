@@ -3,27 +3,39 @@ package transfer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
 // A pull is the state of a running pull.
 type pull struct {
 	m *Manager
 	fetchResult
-	going map[string][]string // by session: the workspaces to pull with it
-	all   map[string]string   // by session: its workspace, if that has another name
+	accept bool                // take redacted histories unchecked
+	going  map[string][]string // by session: the workspaces to pull with it
+	all    map[string]string   // by session: its workspace, if that has another name
+}
+
+// A PullRequest describes what to get.
+type PullRequest struct {
+	Remote          string
+	Names           []string // sessions; none means all
+	AcceptRedaction bool     // take a redacted history without checking that it is the same but for secrets
 }
 
 // Pull fetches and applies the changes of a remote, including workspaces. Sessions that changed
 // on both sides are merged. A session that was removed on the remote and has not changed here is
 // moved to the trash.
-func (m *Manager) Pull(ctx context.Context, remote string, names []string, progress io.Writer) ([]Result, error) {
+func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) ([]Result, error) {
+	remote, names := r.Remote, r.Names
 	here, err := m.workspaceTips(ctx)
 	if err != nil {
 		return nil, err
@@ -36,7 +48,7 @@ func (m *Manager) Pull(ctx context.Context, remote string, names []string, progr
 	if err := m.recallRemoved(remote, before); err != nil {
 		return nil, err
 	}
-	p := pull{m: m, fetchResult: fetched}
+	p := pull{m: m, fetchResult: fetched, accept: r.AcceptRedaction}
 	these := fetched.chosen(names)
 	if p.going, p.all, err = m.pulled(ctx, these, after); err != nil {
 		return nil, err
@@ -47,10 +59,19 @@ func (m *Manager) Pull(ctx context.Context, remote string, names []string, progr
 		was, err := m.store.Tip(ctx, name)
 		var pending *engine.PendingError
 		if errors.As(err, &pending) {
-			results = append(results, Result{name, engine.Pending, true})
+			results = append(results, Result{Name: name, Status: engine.Pending, Failed: true})
 			continue
 		}
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+			return results, err
+		}
+		undo, err := p.receive(ctx, r.Remote, name)
+		if errors.Is(err, redact.ErrNotSame) {
+			m.sessions.Warn(fmt.Errorf("session %q: the remote's history is redacted, but %w; nothing was changed here; pull with --accept-redaction to take it", name, err))
+			results = append(results, Result{Name: name, Status: Refused, Failed: true})
+			continue
+		}
+		if err != nil {
 			return results, err
 		}
 		var status string
@@ -65,7 +86,10 @@ func (m *Manager) Pull(ctx context.Context, remote string, names []string, progr
 			results = append(results, rejected(name, err))
 			continue
 		}
-		results = append(results, Result{name, status, status == notThere || status == engine.Conflict})
+		if undo && status == UpToDate {
+			status = "updated"
+		}
+		results = append(results, Result{Name: name, Status: status, Failed: status == notThere || status == engine.Conflict, Redacted: undo})
 		was.Name = name
 		tips = append(tips, was)
 	}
@@ -82,6 +106,25 @@ func (m *Manager) Pull(ctx context.Context, remote string, names []string, progr
 }
 
 const notThere = "not there"
+
+// Refused is the status of a session whose redacted history differs from the one here in more than secrets.
+const Refused = "refused"
+
+// receive takes over the remote's redaction of a session. It reports whether the local history was
+// replaced.
+func (p *pull) receive(ctx context.Context, from, name string) (bool, error) {
+	now := p.After.Sessions[name]
+	if now == "" || p.Rejected.of(name, append(p.going[name], p.all[name])...) != nil {
+		return false, nil
+	}
+	place, err := remote.Find(ctx, p.m.store.Git(), from)
+	if err != nil {
+		return false, err
+	}
+	received, err := p.m.redacted.Receive(ctx, redact.Incoming{Ref: place.Tracking(gitstore.SessionRef(name)), ID: now, Redacted: true, Accept: p.accept})
+	p.After.Sessions[name] = received.ID
+	return received.Replaced, err
+}
 
 // one pulls one session and its workspaces, and returns the status.
 func (p *pull) one(ctx context.Context, tx *gitstore.Tx, name string) (string, error) {

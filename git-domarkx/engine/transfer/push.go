@@ -65,7 +65,7 @@ func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) (
 	case rejected:
 		for name := range p.send.Sessions {
 			if !p.results[name].Failed {
-				p.results[name] = Result{name, NotSent, true}
+				p.results[name] = Result{Name: name, Status: NotSent, Failed: true}
 			}
 		}
 	case nothing:
@@ -125,7 +125,7 @@ func (m *Manager) beginPush(ctx context.Context, r PushRequest, progress io.Writ
 func (p *push) session(ctx context.Context, name string) error {
 	var pending *engine.PendingError
 	if _, err := p.m.store.Tip(ctx, name); errors.As(err, &pending) {
-		p.results[name] = Result{name, engine.Pending, true}
+		p.results[name] = Result{Name: name, Status: engine.Pending, Failed: true}
 		return nil
 	}
 	local := p.local.Sessions[name]
@@ -134,11 +134,34 @@ func (p *push) session(ctx context.Context, name string) error {
 		return err
 	}
 	if send {
+		replaced, err := p.replaced(ctx, local)
+		if err != nil {
+			return err
+		}
+		if replaced {
+			p.results[name] = Result{Name: name, Status: holdsReplaced, Failed: true}
+			return nil
+		}
 		p.send.Sessions[name] = local
 		return nil
 	}
 	p.results[name] = e
 	return nil
+}
+
+const holdsReplaced = "rejected: its history holds what a redaction replaced; run git domarkx redact, or remove it"
+
+// replaced reports whether the push would send a commit that a redaction replaced.
+func (p *push) replaced(ctx context.Context, tip string) (bool, error) {
+	if tip == "" || !p.m.store.HasReplacements() {
+		return false, nil
+	}
+	replaced, err := p.m.store.Replacements()
+	if err != nil {
+		return false, err
+	}
+	sent, err := p.m.store.Commits(ctx, []string{tip}, nil)
+	return slices.ContainsFunc(sent, func(id string) bool { return replaced[id] != "" }), err
 }
 
 // workspaces chooses the workspaces to send with the sessions.
@@ -192,10 +215,18 @@ func (p *push) workspace(ctx context.Context, session, name string) error {
 			return err
 		}
 		if !send && !behind {
-			p.results[session] = Result{session, "rejected: the workspace has changes at the remote that are not here; run git domarkx pull first", true}
+			p.results[session] = Result{Name: session, Status: "rejected: the workspace has changes at the remote that are not here; run git domarkx pull first", Failed: true}
 		}
 	}
 	if send {
+		replaced, err := p.replaced(ctx, local)
+		if err != nil {
+			return err
+		}
+		if replaced {
+			p.results[session] = Result{Name: session, Status: holdsReplaced, Failed: true}
+			return nil
+		}
 		p.send.Workspaces[name], p.carrier[name] = local, session
 	}
 	return nil
@@ -204,7 +235,7 @@ func (p *push) workspace(ctx context.Context, session, name string) error {
 // tell stores the statuses that a push returned.
 func (p *push) tell(said Tips) {
 	for name, status := range said.Sessions {
-		p.results[name] = Result{name, status, strings.HasPrefix(status, "rejected")}
+		p.results[name] = Result{Name: name, Status: status, Failed: strings.HasPrefix(status, "rejected")}
 	}
 	for workspace, status := range said.Workspaces {
 		name := p.carrier[workspace]
@@ -212,7 +243,7 @@ func (p *push) tell(said Tips) {
 		switch {
 		case e.Failed && (e.Status != NotSent || status == NotSent):
 		case strings.HasPrefix(status, "rejected"):
-			p.results[name] = Result{name, status, true}
+			p.results[name] = Result{Name: name, Status: status, Failed: true}
 		case e.Status == UpToDate && status != UpToDate:
 			p.results[name] = Result{Name: name, Status: "updated"}
 		}
@@ -250,5 +281,5 @@ func (m *Manager) pushable(ctx context.Context, name, local, tracked string) (Re
 	if err != nil || forward {
 		return Result{}, forward, err
 	}
-	return Result{name, "rejected: the remote has changes that are not here; run git domarkx pull first", true}, false, nil
+	return Result{Name: name, Status: "rejected: the remote has changes that are not here; run git domarkx pull first", Failed: true}, false, nil
 }

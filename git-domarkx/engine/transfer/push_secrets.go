@@ -41,7 +41,7 @@ func (p *push) holdBack(ctx context.Context, finder secretFinder) ([]scan.Findin
 			continue
 		}
 		all = append(all, found...)
-		p.results[name] = Result{name, Secrets, true}
+		p.results[name] = Result{Name: name, Status: Secrets, Failed: true}
 		delete(p.send.Sessions, name)
 		maps.DeleteFunc(p.send.Workspaces, func(workspace, _ string) bool { return p.carrier[workspace] == name })
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/remote"
@@ -20,7 +21,16 @@ const (
 
 // client returns a client that exchanges this repository's references with remotes.
 func (m *Manager) client(progress io.Writer) *remote.Client {
-	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(m.store.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: checkRefName, Progress: progress}
+	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(m.store.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: checkRefName, Progress: progress, There: m.there}
+}
+
+// there returns the commit that a remote has where a tracking reference was redacted.
+func (m *Manager) there(tracking, id string) string {
+	leases, err := m.store.Leases()
+	if err != nil {
+		return id // then the remote has another one, and nothing is replaced there
+	}
+	return leases.Remote(tracking, id)
 }
 
 func checkRefName(ref string) error {
@@ -48,6 +58,13 @@ func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (r
 	client := m.client(r.Progress)
 	client.Verify = func(ctx context.Context, refs []refdb.Ref) (map[string]error, error) {
 		return m.store.Verify(ctx, refs, r.Checks)
+	}
+	client.Receive = func(ctx context.Context, ref refdb.Ref) (bool, error) {
+		if !m.store.HasReplacements() {
+			return false, nil
+		}
+		received, err := m.redacted.Receive(ctx, redact.Incoming{Ref: from.Tracking(ref.Name), ID: ref.ID})
+		return received.Moved, err
 	}
 	client.Along = func(ref refdb.Ref) bool {
 		_, ok := workspaceOfRef(ref.Name)

@@ -5,6 +5,7 @@ package transfer
 import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -14,9 +15,10 @@ type Manager struct {
 	sessions *engine.SessionManager
 	store    *gitstore.Store
 	env      local.Environment
+	redacted *redact.Manager
 }
 
 // New returns a manager for the sessions in a store.
-func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment) *Manager {
-	return &Manager{sessions: sessions, store: store, env: env}
+func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment, redacted *redact.Manager) *Manager {
+	return &Manager{sessions: sessions, store: store, env: env, redacted: redacted}
 }

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
+)
+
+type redactCmd struct {
+	jsonOption
+	DryRun bool     `name:"dry-run" help:"Only say what would be redacted."`
+	Drop   []string `name:"drop" placeholder:"RESOURCE" help:"Drop the content of this resource, or of the attachment with this SHA-256, where it holds secrets that cannot be edited."`
+	Purge  bool     `help:"Keep nothing of what is replaced, not even in the trash."`
+	Name   string   `arg:"" name:"NAME" help:"The session."`
+}
+
+func (redactCmd) row() any { return []redactRow{} }
+
+// A redactRow is a session or workspace whose history is redacted.
+type redactRow struct {
+	Kind   string `json:"kind" head:"KIND" doc:"session or workspace"`
+	Name   string `json:"name" head:"NAME" doc:"its name"`
+	Status string `json:"status" head:"STATUS" doc:"what became of it: see above"`
+}
+
+func (redactCmd) Help() string {
+	return `
+Replaces the secrets that "git domarkx scan" finds by [REDACTED:RULE:N], in every snapshot of the session, and in every
+session and workspace that shares its history; these are listed first. N is the order of the first occurrence of that secret, so
+that every machine makes the same text. A secret of 8 bytes or more is replaced wherever it occurs.
+
+Messages keep their ids, authors and dates; links, merges, exports and workspaces work as before. What cannot be edited is
+listed, and then nothing is changed: the packs of repositories in a workspace, databases, images. With --drop RESOURCE that content
+is dropped.
+
+What was replaced stays in the trash of this machine: "git domarkx restore --redacted NAME" brings it back until "git domarkx gc"
+empties the trash. With --purge it is removed now, and cannot be brought back. From then on the session
+is recorded redacted, and push refuses a history that holds what was replaced. The next push replaces what the
+remote has; who pulls then gets the redacted history, with what they added on top of it.
+
+Change the secret too. Whoever had it may have kept it, and a host keeps replaced objects for a while: ask its
+support to remove them.
+
+## Output
+
+    KIND  NAME  STATUS
+
+STATUS is redacted, would be redacted (--dry-run), refused, or unchanged (without a secret).
+`
+}
+
+// ExitOne says what exit status 1 means.
+func (redactCmd) ExitOne() string {
+	return "There are secrets where nothing can be edited; nothing was changed."
+}
+
+// Run redacts the session.
+func (c *redactCmd) Run(inv *invocation) error {
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	w := newResultWriter[redactRow](inv, c.JSON)
+	var shown error
+	show := func(r redact.Result) {
+		status := "redacted"
+		switch {
+		case len(r.Stuck) > 0:
+			status = "refused"
+		case r.Replaced == 0:
+			status = "unchanged"
+		case c.DryRun:
+			status = "would be redacted"
+		}
+		for _, s := range r.Shared {
+			kind := s.Kind
+			if s.Removed {
+				kind += " in the trash"
+			}
+			shown = errors.Join(shown, w.add(redactRow{kind, s.Name, status}))
+		}
+	}
+	result, err := opened.redactions.Redact(inv.ctx, redact.Request{Name: c.Name, DryRun: c.DryRun, Drop: c.Drop, Purge: c.Purge, Show: show})
+	if err = errors.Join(shown, w.end(), err); err != nil {
+		return err
+	}
+	return c.report(inv, result)
+}
+
+// report prints the result and the next steps.
+func (c *redactCmd) report(inv *invocation, r redact.Result) error {
+	for _, s := range r.Stuck {
+		fmt.Fprintf(inv.err, "%s holds a secret (%s) and cannot be edited; --drop %s drops its content\n", visibleLine(s.Where), s.Rule, visibleLine(s.Drop))
+	}
+	switch {
+	case len(r.Stuck) > 0:
+		printError(inv.err, errors.New("nothing was redacted, as some secrets cannot be edited"))
+		return errNo
+	case inv.opts.Quiet:
+	case r.Replaced == 0:
+		fmt.Fprintln(inv.err, "no secrets found")
+	case c.DryRun:
+		fmt.Fprintf(inv.err, "%s in %d commits would be redacted\n", countSecrets(r.Secrets), r.Replaced)
+	default:
+		fmt.Fprintf(inv.err, "redacted %s in %d commits\n", countSecrets(r.Secrets), r.Replaced)
+		if len(r.Kept) > 0 {
+			fmt.Fprintf(inv.err, "undo: git domarkx restore --redacted %s\n", visible(c.Name))
+		}
+		fmt.Fprintln(inv.err, "Change the secret: others may have it, and hosts keep replaced objects for a while. The next push replaces what the remote has.")
+	}
+	return nil
+}
+
+func countSecrets(n int) string {
+	if n == 1 {
+		return "1 secret"
+	}
+	return fmt.Sprintf("%d secrets", n)
+}

@@ -1,0 +1,103 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+)
+
+// spans returns the parts of a text that the table would replace, in order and without overlaps.
+func (t *table) spans(text []byte, isJSON bool) []span {
+	var spans []span
+	for _, f := range t.findings(text, isJSON) {
+		spans = append(spans, span{start: f.Start, end: f.End, print: f.Fingerprint})
+	}
+	spans = append(spans, t.occurrences(text, isJSON)...)
+	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
+	joined := spans[:0]
+	for _, s := range spans {
+		if n := len(joined); n > 0 && s.start < joined[n-1].end {
+			joined[n-1].end = max(joined[n-1].end, s.end)
+			continue
+		}
+		joined = append(joined, s)
+	}
+	return joined
+}
+
+// A learned pair is a text of one side and the placeholder that the other has for it.
+type learned struct{ raw, placeholder, print string }
+
+// join returns what two redactions of one text have in common: whatever either replaced is replaced. The
+// result does not depend on the order of the two. It is not ok if they differ in anything but secrets
+// that their tables find, and placeholders.
+func join(ours, theirs *table, a, b []byte, isJSON bool) (text []byte, pairs []learned, ok bool) {
+	if bytes.Equal(a, b) {
+		return a, nil, true
+	}
+	inA, inB := ours.spans(a, isJSON), theirs.spans(b, isJSON)
+	var out []byte
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		markA, markB := markAt(a, i), markAt(b, j)
+		switch {
+		case markA > 0 && markB > 0:
+			out = append(out, lesser(a[i:i+markA], b[j:j+markB])...)
+			i, j = i+markA, j+markB
+			continue
+		case markB > 0:
+			if end, print := endOf(&inA, i); end > 0 {
+				pairs = append(pairs, learned{string(a[i:end]), string(b[j : j+markB]), print})
+				out = append(out, b[j:j+markB]...)
+				i, j = end, j+markB
+				continue
+			}
+			return nil, nil, false
+		case markA > 0:
+			if end, print := endOf(&inB, j); end > 0 {
+				pairs = append(pairs, learned{string(b[j:end]), string(a[i : i+markA]), print})
+				out = append(out, a[i:i+markA]...)
+				i, j = i+markA, end
+				continue
+			}
+			return nil, nil, false
+		case i == len(a) || j == len(b) || a[i] != b[j]:
+			return nil, nil, false
+		}
+		out = append(out, a[i])
+		i, j = i+1, j+1
+	}
+	return out, pairs, true
+}
+
+// markAt returns the length of the placeholder at a place of a text; 0 if there is none.
+func markAt(text []byte, at int) int {
+	if at >= len(text) || text[at] != '[' {
+		return 0
+	}
+	const longest = len("[REDACTED::]") + 100 + 9
+	if m := placeholders().FindIndex(text[at:min(len(text), at+longest)]); m != nil && m[0] == 0 {
+		return m[1]
+	}
+	return 0
+}
+
+// endOf returns the end and the fingerprint of the span that begins at a place; 0 if none does.
+func endOf(spans *[]span, at int) (int, string) {
+	for len(*spans) > 0 && (*spans)[0].start < at {
+		*spans = (*spans)[1:]
+	}
+	if len(*spans) > 0 && (*spans)[0].start == at {
+		return (*spans)[0].end, (*spans)[0].print
+	}
+	return 0, ""
+}
+
+// lesser returns the placeholder with the smaller number, of equal ones the smaller text.
+func lesser(a, b []byte) []byte {
+	x, _ := parsePlaceholder(string(a))
+	y, _ := parsePlaceholder(string(b))
+	if x.n < y.n || x.n == y.n && bytes.Compare(a, b) <= 0 {
+		return a
+	}
+	return b
+}

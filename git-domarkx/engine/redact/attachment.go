@@ -1,0 +1,123 @@
+package redact
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+)
+
+// attachments redacts the attachments of a snapshot. Records of files name the redacted files.
+func (w *rewriter) attachments(ctx context.Context, snapshot string) (all []domarkx.Attachment, changed bool, err error) {
+	old, err := w.tx.AttachmentsOf(ctx, snapshot)
+	if err != nil || len(old) == 0 {
+		return nil, false, err
+	}
+	var records []domarkx.Attachment
+	for _, a := range old {
+		if now, ok := w.digests[a.SHA256]; ok {
+			all, changed = append(all, now), changed || now.SHA256 != a.SHA256
+			continue
+		}
+		data, err := w.tx.Read(ctx, a.Blob)
+		if err != nil {
+			return nil, false, fmt.Errorf("attachment %s: %w", a.SHA256, err)
+		}
+		if _, ok := codec.DecodeFileRecord(data); ok {
+			records = append(records, a)
+			continue
+		}
+		now, err := w.attachment(ctx, a, data)
+		if err != nil {
+			return nil, false, fmt.Errorf("attachment %s: %w", a.SHA256, err)
+		}
+		w.digests[a.SHA256] = now
+		all, changed = append(all, now), changed || now.SHA256 != a.SHA256
+	}
+	for len(records) > 0 { // a record comes after those that it replaces
+		left := records[:0:0]
+		for _, a := range records {
+			now, ok, err := w.record(ctx, a, records)
+			if err != nil {
+				return nil, false, err
+			}
+			if !ok {
+				left = append(left, a)
+				continue
+			}
+			w.digests[a.SHA256] = now
+			all, changed = append(all, now), changed || now.SHA256 != a.SHA256
+		}
+		if len(left) == len(records) { // they replace each other: only in a forged repository
+			all = append(all, left...)
+			break
+		}
+		records = left
+	}
+	return all, changed, nil
+}
+
+// attachment redacts an attachment that is not a record.
+func (w *rewriter) attachment(ctx context.Context, a domarkx.Attachment, data []byte) (domarkx.Attachment, error) {
+	if !isText(data) {
+		if w.drop[a.SHA256] {
+			return w.storeAttachment(ctx, a.SHA256, []byte(dropped))
+		}
+		return a, nil
+	}
+	text, changed := w.table.redact(data, true)
+	if !changed {
+		return a, nil
+	}
+	return w.storeAttachment(ctx, a.SHA256, text)
+}
+
+// storeAttachment stores what replaces an attachment. Messages that name the attachment name the new one.
+func (w *rewriter) storeAttachment(ctx context.Context, old string, data []byte) (domarkx.Attachment, error) {
+	blob, digest, err := w.tx.StoreAttachment(ctx, strings.NewReader(string(data)))
+	if err != nil {
+		return domarkx.Attachment{}, err
+	}
+	w.table.replace(old, digest)
+	return domarkx.Attachment{SHA256: digest, Blob: blob}, nil
+}
+
+// record rewrites the record of a file. It is not ok while a record that it replaces is among those waiting.
+func (w *rewriter) record(ctx context.Context, a domarkx.Attachment, waiting []domarkx.Attachment) (domarkx.Attachment, bool, error) {
+	data, err := w.tx.Read(ctx, a.Blob)
+	if err != nil {
+		return a, false, err
+	}
+	r, _ := codec.DecodeFileRecord(data)
+	for i, digest := range r.Replaces {
+		if now, ok := w.digests[digest]; ok {
+			r.Replaces[i] = now.SHA256
+		} else if digest != a.SHA256 && slices.ContainsFunc(waiting, func(b domarkx.Attachment) bool { return b.SHA256 == digest }) {
+			return a, false, nil
+		}
+	}
+	slices.Sort(r.Replaces)
+	r.Replaces = slices.Compact(r.Replaces)
+	if now, ok := w.digests[r.Content]; ok {
+		r.Content = now.SHA256
+	}
+	path, _ := w.table.redact([]byte(r.Path), false)
+	r.Path = string(path)
+	next := r.Encode()
+	if string(next) == string(data) {
+		return a, true, nil
+	}
+	now, err := w.storeAttachment(ctx, a.SHA256, next)
+	return now, true, err
+}
+
+// isText reports whether data is text: without a NUL in its beginning, as Git decides.
+func isText(data []byte) bool {
+	return !strings.Contains(string(data[:min(len(data), 8000)]), "\x00")
+}
+
+// dropped replaces dropped content.
+const dropped = "[REDACTED:dropped]\n"

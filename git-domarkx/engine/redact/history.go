@@ -1,0 +1,154 @@
+package redact
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/refname"
+)
+
+// A history is what refs reach: snapshots and workspace versions.
+type history struct {
+	refs      []refdb.Ref           // with the commits in this history
+	snapshots []gitstore.CommitHead // ascending by number, then by id; parents come before children
+	versions  []gitstore.CommitHead
+}
+
+// graph reads all commits that refs reach, parents before their children.
+type graph struct {
+	heads map[string]gitstore.CommitHead
+	order []string
+}
+
+func (m *Manager) graph(ctx context.Context, tips []string) (*graph, error) {
+	ids, err := m.store.Commits(ctx, tips, nil)
+	if err != nil {
+		return nil, err
+	}
+	g := &graph{heads: make(map[string]gitstore.CommitHead, len(ids)), order: ids}
+	for _, id := range ids {
+		head, err := m.store.Head(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		g.heads[id] = head
+	}
+	return g, nil
+}
+
+// idOf returns the id of a commit.
+func idOf(h gitstore.CommitHead) string {
+	if h.IsVersion {
+		return h.Version.ID
+	}
+	return h.Info.ID
+}
+
+func numberOf(h gitstore.CommitHead) int {
+	if h.IsVersion {
+		return h.Version.Number
+	}
+	return h.Info.Number
+}
+
+// sorted returns commits in the order in which their secrets are numbered.
+func (g *graph) sorted(ids map[string]bool) (snapshots, versions []gitstore.CommitHead) {
+	for _, id := range g.order {
+		switch h := g.heads[id]; {
+		case !ids[id]:
+		case h.IsVersion:
+			versions = append(versions, h)
+		default:
+			snapshots = append(snapshots, h)
+		}
+	}
+	for _, list := range [][]gitstore.CommitHead{snapshots, versions} {
+		slices.SortStableFunc(list, func(a, b gitstore.CommitHead) int {
+			return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
+		})
+	}
+	return snapshots, versions
+}
+
+// below returns the commits that a commit reaches.
+func (g *graph) below(id string, seen map[string]bool) {
+	queue := []string{id}
+	for len(queue) > 0 {
+		id := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		queue = append(queue, g.heads[id].Parents...)
+	}
+}
+
+// sharing returns the history of the refs that share a commit with one of the given refs, directly or
+// through others.
+func (m *Manager) sharing(ctx context.Context, refs []refdb.Ref, start ...string) (*history, error) {
+	tips := make([]string, len(refs))
+	for i, ref := range refs {
+		tips[i] = ref.ID
+	}
+	g, err := m.graph(ctx, tips)
+	if err != nil {
+		return nil, err
+	}
+	reached := make([]map[string]bool, len(refs))
+	for i, ref := range refs {
+		reached[i] = map[string]bool{}
+		g.below(ref.ID, reached[i])
+	}
+	in, all := make([]bool, len(refs)), map[string]bool{}
+	for grown := true; grown; {
+		grown = false
+		for i, ref := range refs {
+			if in[i] || !slices.Contains(start, ref.Name) && !overlaps(reached[i], all) {
+				continue
+			}
+			in[i], grown = true, true
+			for id := range reached[i] {
+				all[id] = true
+			}
+		}
+	}
+	h := &history{}
+	for i, ref := range refs {
+		if in[i] {
+			h.refs = append(h.refs, ref)
+		}
+	}
+	h.snapshots, h.versions = g.sorted(all)
+	return h, nil
+}
+
+func overlaps(a, b map[string]bool) bool {
+	if len(b) < len(a) {
+		a, b = b, a
+	}
+	for id := range a {
+		if b[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// Names returns the sessions and the workspaces of a history, live ones and removed ones.
+func (h *history) names() []Shared {
+	var all []Shared
+	for _, ref := range h.refs {
+		k, name := refname.Of(ref.Name)
+		if k.Prefix == "" {
+			continue
+		}
+		name, _, removed := strings.Cut(name, "@")
+		all = append(all, Shared{Kind: k.Noun, Name: name, Removed: removed})
+	}
+	return all
+}

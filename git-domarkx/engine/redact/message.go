@@ -1,0 +1,196 @@
+package redact
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// A written is a redacted piece of a document.
+type written struct {
+	json, source domarkx.Blob
+	layout       domarkx.Layout
+}
+
+// message redacts an entry. links maps workspace versions.
+func (w *rewriter) message(ctx context.Context, e domarkx.Entry, include func(string) ([]byte, error)) (domarkx.Entry, error) {
+	if now, ok := w.done[e.Link]; ok {
+		e.Link = now
+	}
+	key := e.JSON.ID + " " + e.Source.ID
+	made, ok := w.pieces[key]
+	if !ok {
+		var err error
+		if made, err = w.redactMessage(ctx, e, include); err != nil {
+			return e, fmt.Errorf("message %s: %w", e.ID, err)
+		}
+		w.pieces[key] = made
+	}
+	if made == nil {
+		return e, nil
+	}
+	e.JSON, e.Source = made.json, made.source
+	tight, within, includes, span := e.Layout.Tight, e.Layout.Within, e.Layout.Includes, e.Layout.Span
+	if within > 0 {
+		return e, nil // it has no bytes of its own
+	}
+	e.Layout = made.layout
+	e.Layout.Tight, e.Layout.Includes, e.Layout.Span = tight, includes, span
+	if !e.Layout.Verbatim {
+		e.Layout.Includes, e.Layout.Span = "", 0
+	}
+	return e, nil
+}
+
+// redactMessage returns the redacted form of a message, nil if it has no secrets.
+func (w *rewriter) redactMessage(ctx context.Context, e domarkx.Entry, include func(string) ([]byte, error)) (*written, error) {
+	data, err := view.Read(ctx, w.tx, e.JSON)
+	if err != nil {
+		return nil, err
+	}
+	text, changed := w.table.redact(data, true)
+	var source []byte
+	if e.Layout.Verbatim {
+		if source, err = view.Read(ctx, w.tx, e.Source); err != nil {
+			return nil, err
+		}
+		var also bool
+		source, also = w.table.redact(source, false)
+		changed = changed || also
+	}
+	if !changed {
+		return nil, nil
+	}
+	msg, err := parseMessage(text)
+	if err != nil {
+		return nil, err
+	}
+	if e.Layout.Verbatim && e.Layout.Within == 0 {
+		if read, ok := readsAs(source, e.Layout, msg, include); ok {
+			made := &written{layout: relaid(e.Layout, source)}
+			if made.json, err = w.store(ctx, view.PrettyJSON(read.Value())); err == nil {
+				made.source, err = w.store(ctx, source)
+			}
+			return made, err
+		}
+	}
+	made := &written{layout: markdown.WriteMessage(msg).Layout}
+	made.json, err = w.store(ctx, view.PrettyJSON(msg.Value()))
+	return made, err
+}
+
+func parseMessage(data []byte) (domarkx.Message, error) {
+	value, err := domarkx.ParseValue(data)
+	if err != nil {
+		return domarkx.Message{}, fmt.Errorf("redacted message: %w", err)
+	}
+	return domarkx.ParseMessage(value, "")
+}
+
+// relaid returns the layout of redacted bytes of an author.
+func relaid(l domarkx.Layout, source []byte) domarkx.Layout {
+	l.Digest, l.Size = sha256.Sum256(source), int64(len(source))
+	return l
+}
+
+// readsAs reports whether redacted bytes of an author still read as one message with the same ending, and
+// returns that message. Bytes that contain included messages must keep their number.
+func readsAs(source []byte, layout domarkx.Layout, msg domarkx.Message, include func(string) ([]byte, error)) (domarkx.Message, bool) {
+	doc, err := markdown.Decode(format.Source{Data: source, Include: include})
+	if err != nil || len(doc.Conversation) != layout.Span+1 || len(doc.Damage) > 0 {
+		return msg, false
+	}
+	read := doc.Conversation[0]
+	if read.Role != msg.Role || read.Layout.Tail != layout.Tail || read.Layout.Fence != layout.Fence {
+		return msg, false
+	}
+	return read.Message, read.Message.Equal(msg)
+}
+
+// header redacts the state of a header, but for its original.
+func (w *rewriter) header(ctx context.Context, h domarkx.HeaderEntry) (domarkx.HeaderEntry, error) {
+	data, err := view.Read(ctx, w.tx, h.JSON)
+	if err != nil {
+		return h, err
+	}
+	text, changed := w.table.redact(data, true)
+	var source []byte
+	if h.Layout.Verbatim {
+		if source, err = view.Read(ctx, w.tx, h.Source); err != nil {
+			return h, err
+		}
+		var also bool
+		source, also = w.table.redact(source, false)
+		changed = changed || also
+	}
+	if h.Includes, err = w.includes(ctx, h.Includes); err != nil {
+		return h, err
+	}
+	if now, ok := w.included[h.Layout.Includes]; ok {
+		h.Layout.Includes = now
+	}
+	if !changed {
+		return h, nil
+	}
+	value, err := domarkx.ParseValue(text)
+	if err != nil {
+		return h, fmt.Errorf("redacted header: %w", err)
+	}
+	shown, err := domarkx.ParseHeader(value, true)
+	if err != nil {
+		return h, fmt.Errorf("redacted header: %w", err)
+	}
+	if h.JSON, err = w.store(ctx, view.PrettyJSON(value)); err != nil {
+		return h, err
+	}
+	files, err := w.tx.Includes(ctx, h.Includes)
+	if err != nil {
+		return h, err
+	}
+	if h.Layout.Verbatim && keepsShape(source, h.Layout, view.StoredInclude(files)) {
+		h.Layout = relaid(h.Layout, source)
+		h.Source, err = w.store(ctx, source)
+		return h, err
+	}
+	tight := h.Layout.Tight
+	h.Source, h.Layout = domarkx.Blob{}, markdown.WriteHeader(shown).Layout
+	h.Layout.Tight = tight
+	return h, nil
+}
+
+// keepsShape reports whether the redacted bytes of a preamble still read as one.
+func keepsShape(source []byte, layout domarkx.Layout, include func(string) ([]byte, error)) bool {
+	doc, err := markdown.Decode(format.Source{Data: source, Include: include})
+	return err == nil && len(doc.Conversation) == layout.Span && len(doc.Damage) == 0 &&
+		doc.Preamble.Layout.Tail == layout.Tail && doc.Preamble.Layout.Fence == layout.Fence
+}
+
+// includes redacts included files and returns their tree.
+func (w *rewriter) includes(ctx context.Context, tree string) (string, error) {
+	if now, ok := w.trees[tree]; ok || tree == "" {
+		return now, nil
+	}
+	files, err := w.tx.Includes(ctx, tree)
+	if err != nil {
+		return "", err
+	}
+	before, any := markdown.IncludesID(files), false
+	for i, f := range files {
+		data, changed := w.table.redact(f.Data, false)
+		files[i].Data, any = data, any || changed
+	}
+	now := tree
+	if any {
+		if now, err = w.tx.StoreIncludes(ctx, files); err != nil {
+			return "", err
+		}
+		w.included[before] = markdown.IncludesID(files)
+	}
+	w.trees[tree] = now
+	return now, nil
+}

@@ -1,0 +1,327 @@
+package redact
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/codec"
+)
+
+// ErrNotSame means that a history is not a redaction of another: they differ in more than secrets.
+var ErrNotSame = errors.New("the histories differ in more than secrets")
+
+// A pair is two commits that redact, or are, the same one.
+type pair struct{ ours, theirs gitstore.CommitHead }
+
+// key returns the commit that a commit goes back to: the one that it replaces, or itself.
+func key(h gitstore.CommitHead) string {
+	if h.IsVersion {
+		return keyOf(h.Version.ID, h.Version.Replaces)
+	}
+	return keyOf(h.Info.ID, h.Info.Replaces)
+}
+
+// pairs returns the commits of both sides that go back to the same one and differ.
+func pairs(ours, theirs []gitstore.CommitHead) map[string]pair {
+	byKey := make(map[string]gitstore.CommitHead, len(ours))
+	for _, h := range ours {
+		byKey[key(h)] = h
+	}
+	found := map[string]pair{}
+	for _, h := range theirs {
+		if o, ok := byKey[key(h)]; ok && idOf(o) != idOf(h) {
+			found[key(h)] = pair{o, h}
+		}
+	}
+	return found
+}
+
+// A reconciler compares two histories. At least one is redacted.
+type reconciler struct {
+	from    contents
+	ours    *table // of our side alone, so that theirs cannot declare a text of ours a secret
+	theirs  *table
+	next    *table            // learns what placeholders stand for
+	keys    map[string]string // of all commits of both sides
+	joined  map[string][]byte // by the blobs of both: their common text, if it is neither
+	same    map[string]bool   // blobs that were compared
+	digests map[string]string // attachments of ours and theirs in their place
+	pairs   map[string]pair
+	accept  bool // do not compare texts
+}
+
+// check returns an error that matches [ErrNotSame] unless a pair of snapshots is the same but for secrets.
+func (r *reconciler) check(ctx context.Context, p pair, ours, theirs *domarkx.State) error {
+	a, b := p.ours, p.theirs
+	differ := func(what string) error {
+		return fmt.Errorf("%w: %s of snapshot %.12s and %.12s", ErrNotSame, what, a.Info.ID, b.Info.ID)
+	}
+	parent := func(ids []string) []string {
+		keys := make([]string, len(ids))
+		for i, id := range ids {
+			keys[i] = keyOf(id, r.keys[id])
+		}
+		return keys
+	}
+	switch {
+	case a.Info.Number != b.Info.Number || !slices.Equal(parent(a.Parents), parent(b.Parents)):
+		return differ("the place in the history")
+	case a.Info.Operation != b.Info.Operation || !sameSignature(a.Author, b.Author) || !sameSignature(a.Committer, b.Committer):
+		return differ("author, date or operation")
+	case len(ours.Headers) != len(theirs.Headers) || len(ours.Thread.Live) != len(theirs.Thread.Live):
+		return differ("the number of messages or headers")
+	case !slices.EqualFunc(ours.Thread.Dead, theirs.Thread.Dead, func(x, y domarkx.Tombstone) bool {
+		return x.ID == y.ID && x.After == y.After && slices.Equal(x.Past, y.Past)
+	}):
+		return differ("the removed messages")
+	}
+	for i, h := range ours.Headers {
+		if t := theirs.Headers[i]; h.Rev != t.Rev || !slices.Equal(h.Past, t.Past) {
+			return differ("the headers")
+		}
+		if err := r.header(ctx, h, theirs.Headers[i]); err != nil {
+			return fmt.Errorf("snapshot %.12s: header: %w", b.Info.ID, err)
+		}
+	}
+	for i, e := range ours.Thread.Live {
+		t := theirs.Thread.Live[i]
+		if e.ID != t.ID || e.After != t.After || e.Rev != t.Rev || e.Role != t.Role || e.Date != t.Date || !slices.Equal(e.Past, t.Past) ||
+			keyOf(e.Link, r.keys[e.Link]) != keyOf(t.Link, r.keys[t.Link]) {
+			return differ("the ids, the order or the dates of the messages")
+		}
+		if err := r.blob(ctx, e.JSON, t.JSON, true); err != nil {
+			return fmt.Errorf("snapshot %.12s: message %s: %w", b.Info.ID, e.ID, err)
+		}
+		if e.Source.ID != "" && t.Source.ID != "" {
+			if err := r.blob(ctx, e.Source, t.Source, false); err != nil {
+				return fmt.Errorf("snapshot %.12s: message %s: %w", b.Info.ID, e.ID, err)
+			}
+		}
+	}
+	return r.attachments(ctx, a.Info.ID, b.Info.ID)
+}
+
+func sameSignature(a, b domarkx.Signature) bool {
+	return a.Name == b.Name && a.Email == b.Email && a.When.Equal(b.When)
+}
+
+// header compares two headers with their included files and originals.
+func (r *reconciler) header(ctx context.Context, a, b domarkx.HeaderEntry) error {
+	if err := r.blob(ctx, a.JSON, b.JSON, true); err != nil {
+		return err
+	}
+	if a.Source.ID != "" && b.Source.ID != "" {
+		if err := r.blob(ctx, a.Source, b.Source, false); err != nil {
+			return err
+		}
+	}
+	if a.Includes != b.Includes {
+		x, err := r.from.Includes(ctx, a.Includes)
+		if err != nil {
+			return err
+		}
+		y, err := r.from.Includes(ctx, b.Includes)
+		if err != nil {
+			return err
+		}
+		if len(x) != len(y) {
+			return ErrNotSame
+		}
+		for i := range x {
+			if x[i].Path != y[i].Path {
+				return ErrNotSame
+			}
+			if _, err := r.text(x[i].Data, y[i].Data, false); err != nil {
+				return err
+			}
+		}
+	}
+	if a.Origin == b.Origin || a.Origin == "" || b.Origin == "" || !r.first(a.Origin, b.Origin) {
+		return nil
+	}
+	var data [2][]byte
+	var formats [2]string
+	for i, tree := range []string{a.Origin, b.Origin} {
+		o, err := r.from.Origin(ctx, tree)
+		if err != nil {
+			return err
+		}
+		if data[i], err = readOriginal(o); err != nil {
+			return err
+		}
+		formats[i] = o.Format
+	}
+	if formats[0] != formats[1] {
+		return ErrNotSame
+	}
+	_, err := r.text(data[0], data[1], true)
+	return err
+}
+
+func (r *reconciler) first(a, b string) bool {
+	if r.same[a+" "+b] {
+		return false
+	}
+	r.same[a+" "+b] = true
+	return true
+}
+
+// blob compares two blobs and learns which secrets the placeholders stand for.
+func (r *reconciler) blob(ctx context.Context, a, b domarkx.Blob, isJSON bool) error {
+	if a.ID == b.ID || !r.first(a.ID, b.ID) {
+		return nil
+	}
+	x, err := r.from.Read(ctx, a)
+	if err != nil {
+		return err
+	}
+	y, err := r.from.Read(ctx, b)
+	if err != nil {
+		return err
+	}
+	joined, err := r.text(x, y, isJSON)
+	if err == nil && string(joined) != string(y) {
+		r.joined[b.ID] = joined
+	}
+	return err
+}
+
+// text compares two texts and returns the common one.
+func (r *reconciler) text(a, b []byte, isJSON bool) ([]byte, error) {
+	joined, found, ok := join(r.ours, r.theirs, a, b, isJSON)
+	if !ok && r.accept {
+		return b, nil
+	}
+	if !ok {
+		return nil, ErrNotSame
+	}
+	for _, l := range found {
+		r.next.seed(l)
+	}
+	return joined, nil
+}
+
+// attachments compares the attachments of two snapshots: each of theirs that is not ours has to be a redaction of one of
+// ours. Records of files follow from them.
+func (r *reconciler) attachments(ctx context.Context, a, b string) error {
+	ours, err := r.from.AttachmentsOf(ctx, a)
+	if err != nil {
+		return err
+	}
+	theirs, err := r.from.AttachmentsOf(ctx, b)
+	if err != nil {
+		return err
+	}
+	if r.accept {
+		return nil
+	}
+	if len(ours) != len(theirs) {
+		return fmt.Errorf("%w: the number of attachments of snapshot %.12s", ErrNotSame, b)
+	}
+	have := map[string]bool{}
+	for _, t := range theirs {
+		have[t.SHA256] = true
+	}
+	var changed []domarkx.Attachment
+	for _, o := range ours {
+		if have[o.SHA256] {
+			delete(have, o.SHA256)
+		} else {
+			changed = append(changed, o)
+		}
+	}
+	for _, records := range []bool{false, true} { // records name the others
+		for _, t := range theirs {
+			data, err := r.from.Read(ctx, t.Blob)
+			if err != nil {
+				return err
+			}
+			theirs, isRecord := codec.DecodeFileRecord(data)
+			if !have[t.SHA256] || isRecord != records {
+				continue
+			}
+			found := -1
+			for i, o := range changed {
+				err := r.blob(ctx, o.Blob, t.Blob, true)
+				if err != nil && !errors.Is(err, ErrNotSame) {
+					return err
+				}
+				if err == nil || isRecord && r.record(ctx, o, theirs) {
+					found = i
+					break
+				}
+			}
+			if found < 0 {
+				return fmt.Errorf("%w: the attachment %s of snapshot %.12s", ErrNotSame, t.SHA256, b)
+			}
+			r.next.replace(changed[found].SHA256, t.SHA256)
+			r.digests[changed[found].SHA256] = t.SHA256
+			changed = slices.Delete(changed, found, found+1)
+		}
+	}
+	return nil
+}
+
+// record reports whether their record of a file is ours of the redacted file.
+func (r *reconciler) record(ctx context.Context, o domarkx.Attachment, theirs codec.FileRecord) bool {
+	data, err := r.from.Read(ctx, o.Blob)
+	if err != nil {
+		return false
+	}
+	ours, ok := codec.DecodeFileRecord(data)
+	digest := func(d string) string { return cmp.Or(r.digests[d], d) }
+	path, _, same := join(r.ours, r.theirs, []byte(ours.Path), []byte(theirs.Path), false)
+	return ok && same && string(path) == theirs.Path && digest(ours.Content) == theirs.Content && len(ours.Replaces) == len(theirs.Replaces)
+}
+
+// state returns their state of a pair with what only we replaced.
+func (r *reconciler) state(ctx context.Context, w *rewriter, s *domarkx.State) (bool, error) {
+	changed := false
+	for i := range s.Thread.Live {
+		e := &s.Thread.Live[i]
+		text, inJSON := r.joined[e.JSON.ID]
+		source, inSource := r.joined[e.Source.ID]
+		if !inJSON && !inSource {
+			continue
+		}
+		if !inJSON {
+			var err error
+			if text, err = view.Read(ctx, r.from, e.JSON); err != nil {
+				return false, err
+			}
+		}
+		msg, err := parseMessage(text)
+		if err != nil {
+			return false, err
+		}
+		changed = true
+		layout := e.Layout
+		if inSource && layout.Within == 0 {
+			if read, ok := readsAs(source, layout, msg, nil); ok {
+				e.Layout = relaid(layout, source)
+				if e.Source, err = w.store(ctx, source); err != nil {
+					return false, err
+				}
+				if e.JSON, err = w.store(ctx, view.PrettyJSON(read.Value())); err != nil {
+					return false, err
+				}
+				continue
+			}
+		}
+		if e.JSON, err = w.store(ctx, view.PrettyJSON(msg.Value())); err != nil {
+			return false, err
+		}
+		if layout.Within == 0 {
+			e.Source, e.Layout = domarkx.Blob{}, markdown.WriteMessage(msg).Layout
+			e.Layout.Tight = layout.Tight
+		}
+	}
+	return changed, nil
+}

@@ -1,0 +1,155 @@
+// Package redact replaces the secrets of sessions and of workspaces, in every snapshot and version, by
+// placeholders. Section 15 of SPEC.md in package gitstore says what the redacted commits are.
+package redact
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/refname"
+)
+
+// Manager redacts the sessions of a repository.
+type Manager struct {
+	sessions *engine.SessionManager
+	store    *gitstore.Store
+	env      local.Environment
+	rules    Rules
+
+	mu    sync.Mutex
+	scan  Scanner
+	allow func(fingerprint string) bool
+}
+
+// Rules find secrets, and name the fingerprints of those that the user allowed, which stay.
+type Rules interface {
+	Scanner(ctx context.Context) (*secrets.Scanner, error)
+	Allowed(ctx context.Context) ([]string, error)
+}
+
+// New returns a manager, and does nothing else.
+func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment, rules Rules) *Manager {
+	return &Manager{sessions: sessions, store: store, env: env, rules: rules}
+}
+
+// load reads the rules.
+func (m *Manager) load(ctx context.Context) error {
+	scan, err := m.rules.Scanner(ctx)
+	if err != nil {
+		return err
+	}
+	allowed, err := m.rules.Allowed(ctx)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.scan, m.allow = scan, func(fingerprint string) bool { return slices.Contains(allowed, fingerprint) }
+	return nil
+}
+
+// A Request says what to redact.
+type Request struct {
+	Name   string
+	DryRun bool
+	Drop   []string     // resources and attachments whose content is dropped where it cannot be edited
+	Purge  bool         // keep nothing of what was replaced
+	Show   func(Result) // called before anything changes; may be nil
+}
+
+// Shared is a session or a workspace whose history is redacted.
+type Shared struct {
+	Kind    string // "session" or "workspace"
+	Name    string
+	Removed bool // it is in the trash
+}
+
+// Stuck is a place with a secret that cannot be edited.
+type Stuck struct {
+	Where string
+	Drop  string // what --drop has to name
+	Rule  string
+}
+
+// Result is the result of a redaction.
+type Result struct {
+	Shared   []Shared
+	Secrets  int // different ones
+	Places   int // where rules found them
+	Replaced int // commits
+	Stuck    []Stuck
+	Tip      string   // the session's newest snapshot
+	Kept     []string // refs of the replaced histories in the trash
+}
+
+// Redact replaces the secrets of a session, and of all that shares its history. With a place that cannot be
+// edited and is not dropped, it changes nothing.
+func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
+	if _, err := m.store.Tip(ctx, r.Name); err != nil {
+		return Result{}, err
+	}
+	if err := m.load(ctx); err != nil {
+		return Result{}, err
+	}
+	var result Result
+	kept, err := m.store.Redact(ctx, "redact "+r.Name, func(tx *gitstore.Tx) (gitstore.Redaction, error) {
+		refs, err := m.store.References(ctx)
+		if err != nil {
+			return gitstore.Redaction{}, err
+		}
+		h, err := m.sharing(ctx, refs, refname.Sessions.Ref(r.Name))
+		if err != nil {
+			return gitstore.Redaction{}, err
+		}
+		result = Result{Shared: h.names()}
+		w, err := m.rewrite(ctx, tx, h, nil, r.Drop, false)
+		if err != nil {
+			return gitstore.Redaction{}, err
+		}
+		result.Secrets, result.Places, result.Stuck = w.table.added, w.table.found, w.stuck
+		change := w.redaction(h)
+		result.Replaced, result.Tip = len(change.Replaced), change.Moves[refname.Sessions.Ref(r.Name)]
+		if r.Show != nil {
+			r.Show(result)
+		}
+		if r.DryRun || len(w.stuck) > 0 {
+			return gitstore.Redaction{}, nil
+		}
+		change.Keep = !r.Purge
+		return change, nil
+	})
+	result.Kept = kept
+	return result, err
+}
+
+// redaction returns the changes of a history's refs.
+func (w *rewriter) redaction(h *history) gitstore.Redaction {
+	change := gitstore.Redaction{Moves: map[string]string{}, Replaced: map[string]string{}}
+	for old, now := range w.done {
+		if old != now {
+			change.Replaced[old] = now
+		}
+	}
+	for _, ref := range h.refs {
+		if now := w.done[ref.ID]; now != "" && now != ref.ID {
+			change.Moves[ref.Name] = now
+		}
+	}
+	return change
+}
+
+// Undo brings back the session and the workspace of a name as they were before the last redaction.
+func (m *Manager) Undo(ctx context.Context, name string) (domarkx.Info, error) {
+	var info domarkx.Info
+	err := m.sessions.Update(ctx, "restore "+name, func(tx *gitstore.Tx) (err error) {
+		info, err = tx.FromReplaced(ctx, name)
+		return err
+	})
+	return info, err
+}

@@ -1,0 +1,264 @@
+package redact
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// rewrite makes the redacted commits of a history, together with those of another one that has
+// other forms of some of its commits. accept leaves out the check that they differ only in secrets.
+func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []gitstore.CommitHead, drop []string, accept bool) (*rewriter, error) {
+	t := newTable(m.scan, m.allow)
+	var others []gitstore.CommitHead
+	for _, head := range theirs {
+		if !head.IsVersion {
+			others = append(others, head)
+		}
+	}
+	all := slices.SortedFunc(slices.Values(slices.Concat(h.snapshots, others)), func(a, b gitstore.CommitHead) int {
+		return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
+	})
+	if slices.ContainsFunc(all, func(c gitstore.CommitHead) bool { return c.Info.Replaces != "" }) {
+		if err := m.collect(ctx, &collector{from: m.store, table: t, seen: map[string]bool{}, marks: true}, all); err != nil {
+			return nil, err
+		}
+	}
+	keys := map[string]string{}
+	for _, head := range slices.Concat(h.snapshots, h.versions, theirs) {
+		if k := key(head); k != idOf(head) {
+			keys[idOf(head)] = k
+		}
+	}
+	r, err := m.reconcile(ctx, t, h.snapshots, others, keys, accept)
+	if err == nil {
+		err = m.checkVersions(ctx, r, h.versions, slices.DeleteFunc(slices.Clone(theirs), func(c gitstore.CommitHead) bool { return !c.IsVersion }))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := m.collect(ctx, &collector{from: m.store, table: t, seen: map[string]bool{}}, all); err != nil {
+		return nil, err
+	}
+	walked := map[string]string{}
+	c := collector{from: m.store, table: t, seen: map[string]bool{}}
+	versions := h.versions
+	for _, head := range theirs {
+		if head.IsVersion {
+			versions = append(versions, head)
+		}
+	}
+	for _, head := range versions {
+		v, err := m.store.Version(ctx, head.Version.ID)
+		if err == nil {
+			err = c.noteVersion(ctx, tx, v, walked)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	w := newRewriter(tx, t, drop)
+	if err := m.rewriteVersions(ctx, w, h.versions, theirs); err != nil {
+		return nil, err
+	}
+	return w, m.rewriteAll(ctx, w, r, all, others)
+}
+
+// collect collects the secrets of snapshots.
+func (m *Manager) collect(ctx context.Context, c *collector, snapshots []gitstore.CommitHead) error {
+	for _, head := range snapshots {
+		state, err := m.store.Load(ctx, head.Info.ID)
+		if err == nil {
+			err = c.snapshot(ctx, head, state)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reconcile compares the commits of two sides that go back to the same ones.
+func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []gitstore.CommitHead, keys map[string]string, accept bool) (*reconciler, error) {
+	r := &reconciler{from: m.store, ours: newTable(m.scan, nil), theirs: newTable(m.scan, nil), next: t, keys: keys,
+		joined: map[string][]byte{}, same: map[string]bool{}, digests: map[string]string{}, accept: accept, pairs: pairs(ours, theirs)}
+	if len(r.pairs) == 0 {
+		return r, nil
+	}
+	for side, list := range map[*table][]gitstore.CommitHead{r.ours: ours, r.theirs: theirs} {
+		if err := m.collect(ctx, &collector{from: m.store, table: side, seen: map[string]bool{}}, list); err != nil {
+			return nil, err
+		}
+	}
+	for _, head := range theirs {
+		p, ok := r.pairs[key(head)]
+		if !ok || p.theirs.Info.ID != head.Info.ID {
+			continue
+		}
+		a, err := m.store.Load(ctx, p.ours.Info.ID)
+		if err != nil {
+			return nil, err
+		}
+		b, err := m.store.Load(ctx, p.theirs.Info.ID)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.check(ctx, p, a, b); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// rewriteAll makes the redacted commits, parents before their children.
+func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, all, theirs []gitstore.CommitHead) error {
+	foreign := map[string]bool{}
+	for _, head := range theirs {
+		foreign[head.Info.ID] = true
+	}
+	for _, head := range all {
+		p, paired := r.pairs[key(head)]
+		switch id := head.Info.ID; {
+		case paired && id == p.ours.Info.ID:
+			continue // with theirs
+		case paired && id != p.theirs.Info.ID:
+			return fmt.Errorf("snapshot %.12s: %w: another one replaces the same", id, ErrNotSame)
+		}
+		state, err := m.store.Load(ctx, head.Info.ID)
+		if err != nil {
+			return err
+		}
+		joined := false
+		if paired {
+			if joined, err = r.state(ctx, w, state); err != nil {
+				return err
+			}
+		}
+		_, moved := w.parents(head.Parents)
+		if foreign[head.Info.ID] && !paired && !moved {
+			w.done[head.Info.ID] = head.Info.ID
+		} else if err := w.snapshot(ctx, head, state, joined); err != nil {
+			return fmt.Errorf("redacting: %w", err)
+		}
+		if paired {
+			w.done[p.ours.Info.ID] = w.done[head.Info.ID]
+		}
+	}
+	return nil
+}
+
+// rewriteVersions makes the redacted workspace versions. Of a version that both sides have in different forms, theirs
+// counts; [Manager.checkVersions] has compared them.
+func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs []gitstore.CommitHead) error {
+	var others []gitstore.CommitHead
+	for _, head := range theirs {
+		if head.IsVersion {
+			others = append(others, head)
+		}
+	}
+	both := pairs(ours, others)
+	foreign := map[string]bool{}
+	for _, head := range others {
+		foreign[head.Version.ID] = true
+	}
+	all := slices.SortedFunc(slices.Values(slices.Concat(ours, others)), func(a, b gitstore.CommitHead) int {
+		return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
+	})
+	for _, head := range all {
+		p, paired := both[key(head)]
+		if paired && head.Version.ID == p.ours.Version.ID {
+			continue
+		}
+		if _, moved := w.parents(head.Parents); foreign[head.Version.ID] && !paired && !moved {
+			w.done[head.Version.ID] = head.Version.ID
+			continue
+		}
+		v, err := m.store.Version(ctx, head.Version.ID)
+		if err == nil {
+			err = w.version(ctx, head, v)
+		}
+		if err != nil {
+			return fmt.Errorf("redacting: %w", err)
+		}
+		if paired {
+			w.done[p.ours.Version.ID] = w.done[head.Version.ID]
+		}
+	}
+	return nil
+}
+
+// checkVersions compares the workspace versions that both sides have in different forms.
+func (m *Manager) checkVersions(ctx context.Context, r *reconciler, ours, theirs []gitstore.CommitHead) error {
+	for _, p := range pairs(ours, theirs) {
+		if r.accept {
+			continue
+		}
+		a, err := m.store.Version(ctx, p.ours.Version.ID)
+		if err != nil {
+			return err
+		}
+		b, err := m.store.Version(ctx, p.theirs.Version.ID)
+		if err != nil {
+			return err
+		}
+		parent := func(ids []string) []string {
+			keys := make([]string, len(ids))
+			for i, id := range ids {
+				keys[i] = keyOf(id, r.keys[id])
+			}
+			return keys
+		}
+		differ := fmt.Errorf("%w: workspace version %.12s and %.12s", ErrNotSame, a.ID, b.ID)
+		if a.Number != b.Number || a.Operation != b.Operation || len(a.Resources) != len(b.Resources) || !slices.Equal(parent(p.ours.Parents), parent(p.theirs.Parents)) ||
+			!sameSignature(p.ours.Author, p.theirs.Author) || !sameSignature(p.ours.Committer, p.theirs.Committer) {
+			return differ
+		}
+		for i, x := range a.Resources {
+			y := b.Resources[i]
+			if x.ID != y.ID || x.Type != y.Type {
+				return differ
+			}
+			if _, err := r.text([]byte(x.Config.JSON()), []byte(y.Config.JSON()), true); err != nil {
+				return err
+			}
+			if err := m.checkFiles(ctx, r, x.Version, y.Version); err != nil {
+				return fmt.Errorf("resource %q: %w", x.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkFiles compares two versions of a resource: the same files with the same attributes.
+func (m *Manager) checkFiles(ctx context.Context, r *reconciler, a, b string) error {
+	if a == b {
+		return nil
+	}
+	return m.store.DiffVersions(ctx, a, b, func(path string, old, now *domarkx.File) error {
+		if old == nil || now == nil || old.Type != now.Type || old.Mode != now.Mode || old.Type == domarkx.Symlink && old.ID != now.ID {
+			return fmt.Errorf("%w: the file %q", ErrNotSame, path)
+		}
+		if old.Type != domarkx.Regular || old.ID == now.ID || !r.first(old.ID, now.ID) {
+			return nil
+		}
+		var data [2][]byte
+		for i, f := range []*domarkx.File{old, now} {
+			c, err := m.store.Content(ctx, f.ID)
+			if err != nil {
+				return err
+			}
+			data[i], err = io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+			if err = errors.Join(err, c.Close()); err != nil {
+				return err
+			}
+		}
+		_, err := r.text(data[0], data[1], isText(data[0]))
+		return err
+	})
+}

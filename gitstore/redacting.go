@@ -1,0 +1,207 @@
+package gitstore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/refname"
+)
+
+// Files in the state directory.
+const (
+	redactingName = "redacting.json" // a redaction that is not finished
+	replacedName  = "replaced"       // the commits that redactions replaced
+	leasesName    = "leases.json"    // what remotes have where the tracking refs were redacted
+)
+
+// A Redaction replaces commits by redacted ones.
+type Redaction struct {
+	Moves    map[string]string // refs of [Store.References] and their new commits
+	Replaced map[string]string // every replaced commit and the one in its place
+	Keep     bool              // whether the replaced histories go to the trash
+	Remotes  map[string]string // what remotes have, for tracking refs of which that is not known
+}
+
+// redacting is the content of the file of an unfinished redaction.
+type redacting struct {
+	Before   map[string]string `json:"before"` // the refs with their former commits
+	Replaced map[string]string `json:"replaced"`
+}
+
+// Redact is [Store.Update] for a redaction: fn stores the commits and returns the changes. The refs
+// move together. Then nothing but the trash leads to the replaced commits: neither reflogs nor caches.
+// If the process is killed between, the next command does the rest. It returns the refs in the trash.
+func (s *Store) Redact(ctx context.Context, reason string, fn func(*Tx) (Redaction, error)) (kept []string, err error) {
+	err = s.Update(ctx, reason, func(tx *Tx) error {
+		r, err := fn(tx)
+		if err != nil || len(r.Moves) == 0 {
+			return err
+		}
+		now := redacting{Before: map[string]string{}, Replaced: r.Replaced}
+		leases, err := s.Leases()
+		if err != nil {
+			return err
+		}
+		for ref, id := range r.Moves {
+			if now.Before[ref], err = tx.ref(ref); err != nil {
+				return err
+			}
+			if strings.HasPrefix(ref, refname.RemotePrefix) {
+				at := cmp.Or(r.Remotes[ref], leases.Remote(ref, now.Before[ref]))
+				leases[ref] = Lease{At: id, Remote: at}
+			}
+		}
+		if kept, err = tx.Redact(ctx, r.Moves, r.Keep); err != nil {
+			return err
+		}
+		return errors.Join(s.writeState(leasesName, leases), s.writeState(redactingName, now))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return kept, s.finishRedaction(context.WithoutCancel(ctx))
+}
+
+func (s *Store) writeState(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Replace(filepath.Join(s.StateDir(), name), append(data, '\n')); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}
+
+// finishRedaction clears reflogs and caches of replaced commits, if the refs of an unfinished redaction
+// have moved.
+func (s *Store) finishRedaction(ctx context.Context) error {
+	path := filepath.Join(s.StateDir(), redactingName)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	release, err := s.refs.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.clearReplaced(path), release())
+}
+
+// clearReplaced is finishRedaction for the holder of the lock.
+func (s *Store) clearReplaced(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another process was faster
+	}
+	if err != nil {
+		return err
+	}
+	var r redacting
+	if err := json.Unmarshal(data, &r); err != nil {
+		return fmt.Errorf("reading %s: %w", redactingName, err)
+	}
+	for ref, old := range r.Before {
+		if now, _, err := s.refs.Read(ref); err != nil {
+			return err
+		} else if now == old {
+			return os.Remove(path) // the refs did not move
+		}
+	}
+	if err := s.addReplacements(r.Replaced); err != nil {
+		return err
+	}
+	for _, name := range []string{listCacheName, conflictCacheName, versionCacheName} {
+		if err := os.Remove(filepath.Join(s.StateDir(), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := s.refs.Forget(slices.Sorted(maps.Keys(r.Before))...); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// Replacements returns the commits that redactions replaced on this machine, each with the one in its
+// place.
+func (s *Store) Replacements() (map[string]string, error) {
+	data, err := os.ReadFile(filepath.Join(s.StateDir(), replacedName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(string(data)) {
+		if old, now, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
+			all[old] = now
+		}
+	}
+	return all, nil
+}
+
+// HasReplacements reports whether a redaction has replaced anything on this machine.
+func (s *Store) HasReplacements() bool {
+	_, err := os.Lstat(filepath.Join(s.StateDir(), replacedName))
+	return err == nil
+}
+
+func (s *Store) addReplacements(more map[string]string) error {
+	all, err := s.Replacements()
+	if err != nil {
+		return err
+	}
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, more)
+	var lines bytes.Buffer
+	for _, old := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&lines, "%s %s\n", old, all[old])
+	}
+	return atomicfile.Replace(filepath.Join(s.StateDir(), replacedName), lines.Bytes())
+}
+
+// A Lease is the state of a remote's ref whose tracking ref was redacted.
+type Lease struct {
+	At     string `json:"at"`     // the tracking ref's commit
+	Remote string `json:"remote"` // the commit that the remote has
+}
+
+// Leases are the states of remotes' refs, by tracking ref.
+type Leases map[string]Lease
+
+// Remote returns the commit that a remote has, for the commit at a tracking ref.
+func (l Leases) Remote(ref, id string) string {
+	if lease, ok := l[ref]; ok && lease.At == id {
+		return lease.Remote
+	}
+	return id
+}
+
+// Leases returns what remotes have where the tracking refs were redacted.
+func (s *Store) Leases() (Leases, error) {
+	data, err := os.ReadFile(filepath.Join(s.StateDir(), leasesName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Leases{}, nil
+	}
+	leases := Leases{}
+	if err == nil {
+		err = json.Unmarshal(data, &leases)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", leasesName, err)
+	}
+	return leases, nil
+}
