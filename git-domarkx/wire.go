@@ -129,6 +129,7 @@ func (inv *invocation) openStored() (managers, error) {
 		redactions: redactions,
 		pending:    pendingSaves{},
 	}
+	inv.opened.imports.Redacts(redactions)
 	return inv.opened, nil
 }
 

@@ -91,4 +91,3 @@ const chunksPrefix = ".domarkx+"
 func isChunks(e odb.TreeEntry) bool {
 	return e.IsTree() && len(e.Name) > len(chunksPrefix) && e.Name[:len(chunksPrefix)] == chunksPrefix
 }
-

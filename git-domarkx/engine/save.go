@@ -48,6 +48,9 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 	if r.Base, err = m.pastAttached(ctx, r.Name, r.Base); err != nil {
 		return SaveResult{}, err
 	}
+	if r.Base, err = m.redactedBase(r.Base); err != nil {
+		return SaveResult{}, err
+	}
 	var base *view.View
 	if r.Base != "" {
 		if base, err = view.Load(ctx, m.store, r.Base); err != nil {
@@ -84,6 +87,19 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 		return saved, err
 	}
 	return saved, trust.NotExtended(saved.Name, m.trust.ExtendSaved(ctx, saved.change(), r.Base, doc))
+}
+
+// redactedBase returns the snapshot in the place of one that a redaction replaced while a document was
+// edited, so that saving does not bring the replaced history back.
+func (m *SessionManager) redactedBase(base string) (string, error) {
+	if base == "" || !m.store.HasReplacements() {
+		return base, nil
+	}
+	replaced, err := m.store.Replacements()
+	if now := replaced[base]; now != "" && err == nil {
+		base = now
+	}
+	return base, err
 }
 
 // parse parses a saved document. Included files are read from the base.

@@ -272,6 +272,11 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 			return imp.unchanged(ctx, in, known)
 		}
 	}
+	if isKnown {
+		if err := imp.redact(ctx, &in, known.Session); err != nil {
+			return engine.SaveResult{}, inputError(in, err)
+		}
+	}
 	include := files.read
 	if in.path == "-" {
 		include = nil

@@ -46,6 +46,7 @@ type input struct {
 	row      row                    // the session in a database that the document was made from
 	stamp    string                 // see [sources.Source]
 	replacer *secrets.Replacer      // of secrets, which content has no more; nil if they stay
+	redacted bool                   // content is the redacted document of a redacted session
 	damage   []*domarkx.SyntaxError // what could not be read before the document was made
 }
 
@@ -159,7 +160,7 @@ var errChanged = fmt.Errorf("%w: the file changed while it was read; import it a
 // more than once. An old modification time and an unchanged size and time prove that the file is
 // unchanged; otherwise verify reads it again.
 func (in *input) verify() error {
-	if in.file == nil {
+	if in.file == nil || in.redacted {
 		return nil
 	}
 	now, err := in.file.Stat()

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -56,7 +57,10 @@ func (m *Manager) Receive(ctx context.Context, in Incoming) (Received, error) {
 			change.Moves[in.Ref], change.Remotes = now, map[string]string{in.Ref: in.ID}
 		}
 		change.Keep = true
-		return change, nil
+		if len(change.Moves) > 0 && len(h.snapshots) > 0 {
+			err = errors.Join(m.remember(ctx, key(h.snapshots[0]), w.table), m.forgetImports(h, w.done))
+		}
+		return change, err
 	})
 	if err != nil {
 		return Received{ID: in.ID}, err

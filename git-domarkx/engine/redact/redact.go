@@ -4,6 +4,7 @@ package redact
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -122,7 +123,10 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 			return gitstore.Redaction{}, nil
 		}
 		change.Keep = !r.Purge
-		return change, nil
+		if len(change.Moves) > 0 {
+			err = errors.Join(m.remember(ctx, key(h.snapshots[0]), w.table), m.forgetImports(h, w.done))
+		}
+		return change, err
 	})
 	result.Kept = kept
 	return result, err

@@ -16,6 +16,12 @@ import (
 // other forms of some of its commits. accept leaves out the check that they differ only in secrets.
 func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []gitstore.CommitHead, drop []string, accept bool) (*rewriter, error) {
 	t := newTable(m.scan, m.allow)
+	if len(h.snapshots) > 0 {
+		var err error
+		if t.recall, err = m.recall(ctx, key(h.snapshots[0])); err != nil {
+			return nil, err
+		}
+	}
 	var others []gitstore.CommitHead
 	for _, head := range theirs {
 		if !head.IsVersion {

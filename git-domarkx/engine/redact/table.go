@@ -46,6 +46,7 @@ type table struct {
 	sorted []string           // the spellings, the longest first
 	last   int                // greatest number
 	found  int                // occurrences
+	recall *memory            // the numbers of earlier redactions
 	added  int                // secrets without a placeholder so far
 }
 
@@ -61,6 +62,9 @@ func (t *table) note(text []byte, isJSON bool) {
 		s := t.prints[f.Fingerprint]
 		if s == nil {
 			s = t.known(raw)
+		}
+		if s == nil {
+			s = t.recall.find(f.Fingerprint)
 		}
 		if s == nil {
 			t.last++

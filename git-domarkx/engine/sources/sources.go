@@ -117,6 +117,15 @@ func (s *Record) Set(path string, now, before Source) {
 	s.index(path)
 }
 
+// Forget calls forget with each record, which may change it; forget reports whether it did.
+func (s *Record) Forget(forget func(*Source) bool) {
+	for key, source := range s.ByPath {
+		if forget(&source) {
+			s.ByPath[key], s.dirty = source, true
+		}
+	}
+}
+
 // Save must be called within the update, before the sessions move. A record of a move that did
 // not happen is detected later, but a missing record is not.
 func (s *Record) Save() error {
