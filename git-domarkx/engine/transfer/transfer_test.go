@@ -11,6 +11,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
+	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
@@ -35,7 +37,7 @@ func newClone(t *testing.T, remote string) clone {
 	t.Helper()
 	c := enginetest.New(t)
 	run(t, c.Dir, "remote", "add", "origin", remote)
-	return clone{c, transfer.New(c.SessionManager, c.Store, c.Env)}
+	return clone{c, transfer.New(c.SessionManager, c.Store, c.Env, redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env)))}
 }
 
 func run(t *testing.T, dir string, args ...string) string {
@@ -55,7 +57,7 @@ func (c clone) push(names ...string) string {
 
 func (c clone) pull(names ...string) string {
 	c.T.Helper()
-	results, err := c.Pull(c.T.Context(), "origin", names, nil)
+	results, err := c.Pull(c.T.Context(), transfer.PullRequest{Remote: "origin", Names: names}, nil)
 	return c.told(results, err)
 }
 
@@ -202,7 +204,7 @@ func TestUnknown(t *testing.T) {
 			_, err := c.Push(t.Context(), transfer.PushRequest{Remote: "nowhere", All: true}, nil)
 			return err
 		}, nil},
-		"pull from nowhere":  {func() error { _, err := c.Pull(t.Context(), "nowhere", nil, nil); return err }, nil},
+		"pull from nowhere":  {func() error { _, err := c.Pull(t.Context(), transfer.PullRequest{Remote: "nowhere"}, nil); return err }, nil},
 		"fetch from nowhere": {func() error { _, err := c.Fetch(t.Context(), "nowhere", nil, nil); return err }, nil},
 		"push of no session": {func() error {
 			_, err := c.Push(t.Context(), transfer.PushRequest{Remote: "origin", Names: []string{"none"}}, nil)
@@ -214,7 +216,7 @@ func TestUnknown(t *testing.T) {
 		}, nil},
 		"remote is no work tree": {func() error {
 			run(t, c.Dir, "remote", "add", "gone", filepath.Join(t.TempDir(), "gone"))
-			_, err := c.Pull(t.Context(), "gone", nil, nil)
+			_, err := c.Pull(t.Context(), transfer.PullRequest{Remote: "gone"}, nil)
 			return err
 		}, nil},
 	} {
