@@ -4,8 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/klauspost/compress/s2"
 )
 
 // errBlock reports a block that differs from the written one.
@@ -18,7 +19,7 @@ const (
 	maxBlock  = 1 << 30
 )
 
-// A block is the texts of some messages. Stored, it is a zstd frame with a checksum: the number of messages; the number of
+// A block is the texts of some messages. Stored, it is compressed by S2, with a checksum (CRC-32C) after it: the number of messages; the number of
 // each in the index, as its distance from the one before, and the size of its text; and the texts.
 type block struct {
 	ids   []int64
@@ -59,15 +60,10 @@ func (b *block) text(id int64) ([]byte, bool) {
 }
 
 // A compressor encodes blocks.
-type compressor struct {
-	encoder *zstd.Encoder
-	plain   []byte
-}
+type compressor struct{ plain []byte }
 
-func newCompressor() (*compressor, error) {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true))
-	return &compressor{encoder: e}, err
-}
+// castagnoli is the table of the checksum of a block, which the processor computes.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 func (c *compressor) encode(b *block) []byte {
 	c.plain = binary.AppendUvarint(c.plain[:0], uint64(len(b.ids)))
@@ -78,25 +74,23 @@ func (c *compressor) encode(b *block) []byte {
 		last = id
 	}
 	c.plain = append(c.plain, b.texts...)
-	return c.encoder.EncodeAll(c.plain, nil)
+	data := s2.Encode(nil, c.plain)
+	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli()))
 }
 
 // A decompressor decodes blocks.
-type decompressor struct {
-	decoder *zstd.Decoder
-	plain   []byte
-}
-
-func newDecompressor() (*decompressor, error) {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlock))
-	return &decompressor{decoder: d}, err
-}
-
-func (d *decompressor) close() { d.decoder.Close() }
+type decompressor struct{ plain []byte }
 
 // decode decodes into b, whose content is valid until the next call.
 func (d *decompressor) decode(data []byte, b *block) error {
-	plain, err := d.decoder.DecodeAll(data, d.plain[:0])
+	end := len(data) - crc32.Size
+	if end < 0 || crc32.Checksum(data[:end], castagnoli()) != binary.LittleEndian.Uint32(data[end:]) {
+		return errBlock
+	}
+	if n, err := s2.DecodedLen(data[:end]); err != nil || n > maxBlock {
+		return errBlock
+	}
+	plain, err := s2.Decode(d.plain[:cap(d.plain)], data[:end])
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBlock, err)
 	}

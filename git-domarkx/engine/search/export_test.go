@@ -1,5 +1,10 @@
 package search
 
+import (
+	"path/filepath"
+	"testing"
+)
+
 // Expression parses a query and returns it in the syntax of FTS5.
 func Expression(query string) (string, error) {
 	groups, err := parseWords(query)
@@ -20,4 +25,71 @@ func Analyze(text string) (words, parts string) {
 func MayMatch(pattern, text string) (may, filtered bool) {
 	m := &matching{filter: requiredLiterals("(?m)" + pattern)}
 	return m.mayMatch([]byte(text)), m.filter != nil
+}
+
+// EncodeBlock encodes the texts of successive messages.
+func EncodeBlock(first int64, texts ...string) []byte {
+	var b block
+	for i, text := range texts {
+		b.add(first+int64(i), []byte(text))
+	}
+	var c compressor
+	return c.encode(&b)
+}
+
+// DecodeBlock returns the texts of a block.
+func DecodeBlock(data []byte) ([]string, error) {
+	var d decompressor
+	var b block
+	if err := d.decode(data, &b); err != nil {
+		return nil, err
+	}
+	var texts []string
+	for _, id := range b.ids {
+		text, _ := b.text(id)
+		texts = append(texts, string(text))
+	}
+	return texts, nil
+}
+
+// DecodeLeaf returns the number of messages of a leaf.
+func DecodeLeaf(data []byte) (int, error) {
+	entries, err := decodeLeaf(data)
+	return len(entries), err
+}
+
+// CallValues returns the values in the JSON of a call.
+func CallValues(text string) []string {
+	var values []string
+	s := jsonScanner{data: text}
+	for s.next() {
+		value := s.out[s.start:]
+		if s.isString {
+			value = value[1 : len(value)-s.closing]
+		}
+		values = append(values, string(value))
+	}
+	return values
+}
+
+// A WordsIndex is an empty index.
+type WordsIndex struct{ db *database }
+
+// NewWords returns an empty index.
+func NewWords(tb testing.TB) WordsIndex {
+	dir, err := filepath.EvalSymlinks(tb.TempDir())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	db, err := createIndex(filepath.Join(dir, indexName))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { db.close() })
+	return WordsIndex{db}
+}
+
+// Match runs an expression of FTS5.
+func (w WordsIndex) Match(expression string) error {
+	return w.db.exec("SELECT rowid FROM words WHERE words MATCH ?", expression)
 }

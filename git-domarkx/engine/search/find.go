@@ -58,27 +58,27 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
 	if err == nil || !isDamaged(err) || ctx.Err() != nil {
 		return hits, err
 	}
-	list, err2 := x.list(ctx)
-	if err2 != nil {
-		return nil, err2
-	}
-	if err := x.remake(ctx, list); err != nil {
+	if err := x.remake(ctx); err != nil {
 		return nil, err
 	}
 	return x.search(ctx, q)
 }
 
 // remake makes a damaged index again.
-func (x *Index) remake(ctx context.Context, list []domarkx.Info) error {
+func (x *Index) remake(ctx context.Context) error {
 	x.db.close() // its error is the damage
 	x.db = nil
 	if x.temp {
+		list, err := x.list(ctx, nil)
+		if err != nil {
+			return err
+		}
 		return x.openTemporary(ctx, list, errors.New("the temporary search index is damaged"))
 	}
 	if err := removeIndex(x.path); err != nil {
 		return err
 	}
-	return x.update(ctx, list, false)
+	return x.update(ctx, false)
 }
 
 func (x *Index) search(ctx context.Context, q Query) (hits []Hit, err error) {
@@ -110,11 +110,37 @@ func (x *Index) search(ctx context.Context, q Query) (hits []Hit, err error) {
 	return x.scan(ctx, q, m, allowed, p)
 }
 
-// words finds messages by the full-text index.
+// manyHits is the number of messages that are ranked if only some of the hits are wanted.
+const manyHits = 50000
+
+// words finds messages by the full-text index. Ranking takes time for each hit. So of more than manyHits, only
+// those that were indexed last are ranked, if they are as many as are wanted.
 func (x *Index) words(q Query, m *matching, allowed set, p *places) ([]Hit, error) {
+	from := int64(0)
+	if q.Limit > 0 {
+		var err error
+		if from, err = x.db.number("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?", expression(m.groups), manyHits); err != nil {
+			return nil, err
+		}
+	}
+	hits, err := x.ranked(q, m, allowed, p, from)
+	if err == nil && from > 0 && len(hits) < q.Limit {
+		hits, err = x.ranked(q, m, allowed, p, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if q.Limit > 0 && len(hits) > q.Limit {
+		hits = hits[:q.Limit]
+	}
+	return hits, x.describe(hits, m)
+}
+
+// ranked returns the hits among the messages after one, the best first.
+func (x *Index) ranked(q Query, m *matching, allowed set, p *places, after int64) ([]Hit, error) {
 	var hits []Hit
 	enough := errors.New("enough")
-	err := x.db.query("SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, 2.0, 1.0, 0.5), rowid DESC", func(s *sqlite3.Stmt) error {
+	err := x.db.query("SELECT rowid FROM words WHERE words MATCH ? AND rowid > ? ORDER BY bm25(words, 2.0, 1.0, 0.5), rowid DESC", func(s *sqlite3.Stmt) error {
 		id := s.Int(0)
 		if !allowed.has(id) {
 			return nil
@@ -125,23 +151,16 @@ func (x *Index) words(q Query, m *matching, allowed set, p *places) ([]Hit, erro
 			return enough
 		}
 		return err
-	}, expression(m.groups))
-	if err != nil && err != enough {
-		return nil, err
+	}, expression(m.groups), after)
+	if err == enough {
+		err = nil
 	}
-	if q.Limit > 0 && len(hits) > q.Limit {
-		hits = hits[:q.Limit]
-	}
-	return hits, x.describe(hits, m)
+	return hits, err
 }
 
 // describe adds role, model and snippet to hits.
 func (x *Index) describe(hits []Hit, m *matching) error {
-	texts, err := newTexts(x.db)
-	if err != nil {
-		return err
-	}
-	defer texts.close()
+	texts := &texts{db: x.db}
 	order := make([]int, len(hits)) // by message, so that each block is decoded once
 	for i := range order {
 		order[i] = i
@@ -247,16 +266,9 @@ func (p *places) inTime(date int64) bool {
 // texts reads texts of messages, in ascending order of their numbers.
 type texts struct {
 	db     *database
-	in     *decompressor
+	in     decompressor
 	loaded block
 }
-
-func newTexts(db *database) (*texts, error) {
-	in, err := newDecompressor()
-	return &texts{db: db, in: in}, err
-}
-
-func (t *texts) close() { t.in.close() }
 
 func (t *texts) of(message int64) ([]byte, error) {
 	if text, ok := t.loaded.text(message); ok {

@@ -23,6 +23,7 @@ type Options struct {
 	History  bool        // index texts that were replaced, too
 	Warn     func(error) // called for each session that cannot be read; nil ignores them
 	Progress func(n int) // called with the number of messages that were indexed; may be nil
+	Batch    int         // bytes of text that one transaction adds; 0 for a default
 }
 
 // An Index is an open index. It may be used by one goroutine at a time.
@@ -38,7 +39,7 @@ type Index struct {
 // index in a temporary file.
 func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error) {
 	x := &Index{store: store, options: o, path: filepath.Join(store.StateDir(), indexName)}
-	list, err := x.list(ctx)
+	list, err := x.list(ctx, o.Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -54,21 +55,21 @@ func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error)
 			return nil, err
 		}
 	}
-	err = x.update(ctx, list, false)
+	err = x.update(ctx, false)
 	if err != nil && ctx.Err() == nil && !x.temp {
 		return x, x.openTemporary(ctx, list, err)
 	}
 	return x, err
 }
 
-// list returns the sessions that can be read, and warns of the others.
-func (x *Index) list(ctx context.Context) ([]domarkx.Info, error) {
+// list returns the sessions that can be read. The error of the others is passed to warn, if that is not nil.
+func (x *Index) list(ctx context.Context, warn func(error)) ([]domarkx.Info, error) {
 	list, err := x.store.List(ctx)
 	if err != nil && (list == nil || ctx.Err() != nil) {
 		return nil, err
 	}
-	if err != nil && x.options.Warn != nil {
-		x.options.Warn(err)
+	if err != nil && warn != nil {
+		warn(err)
 	}
 	return list, nil
 }
@@ -93,8 +94,9 @@ func (x *Index) openTemporary(ctx context.Context, list []domarkx.Info, cause er
 }
 
 // update opens the index, brings it up to date and makes it again if it is missing, damaged or foreign. Only one process
-// does so at a time.
-func (x *Index) update(ctx context.Context, list []domarkx.Info, purge bool) (err error) {
+// does so at a time. Each looks at the sessions when it is its turn, so that none takes the index back to an
+// earlier state.
+func (x *Index) update(ctx context.Context, purge bool) (err error) {
 	if err := atomicfile.MkdirAll(x.store.StateDir(), 0o700); err != nil {
 		return err
 	}
@@ -109,6 +111,10 @@ func (x *Index) update(ctx context.Context, list []domarkx.Info, purge bool) (er
 	}
 	defer lock.Close()
 	if err := atomicfile.Lock(ctx, lock); err != nil {
+		return err
+	}
+	list, err := x.list(ctx, nil)
+	if err != nil {
 		return err
 	}
 	if x.db, err = openIndex(x.path); err == nil {
@@ -152,11 +158,7 @@ func Forget(ctx context.Context, store *gitstore.Store) error {
 	if _, err := os.Lstat(filepath.Join(store.StateDir(), indexName)); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	list, err := x.list(ctx)
-	if err != nil {
-		return err
-	}
-	if err := x.update(ctx, list, true); err != nil {
+	if err := x.update(ctx, true); err != nil {
 		return err
 	}
 	return x.Close()

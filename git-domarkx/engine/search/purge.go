@@ -51,15 +51,8 @@ func (d *database) purge() error {
 
 // purgeBlocks removes the texts of messages from their blocks.
 func (d *database) purgeBlocks(gone map[int64]bool) error {
-	in, err := newDecompressor()
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	out, err := newCompressor()
-	if err != nil {
-		return err
-	}
+	var in decompressor
+	var out compressor
 	var firsts []int64
 	if err := d.query("SELECT first FROM block", func(s *sqlite3.Stmt) error { firsts = append(firsts, s.Int(0)); return nil }); err != nil {
 		return err

@@ -73,10 +73,7 @@ func (x *Index) scanBlocks(ctx context.Context, m *matching, allowed set, snippe
 
 // scanEach scans all blocks that it receives. After an error it only receives them.
 func scanEach(ctx context.Context, jobs <-chan []byte, m *matching, allowed set, snippets bool) (all []found, err error) {
-	in, err := newDecompressor()
-	if err == nil {
-		defer in.close()
-	}
+	var in decompressor
 	var b block
 	for data := range jobs {
 		if err == nil && ctx.Err() == nil {

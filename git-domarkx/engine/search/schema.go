@@ -111,7 +111,7 @@ func createIndex(path string) (*database, error) {
 			err = d.exec(fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
 		}
 		if err == nil {
-			err = d.exec("INSERT INTO words(words, rank) VALUES('hashsize', 33554432)")
+			err = d.exec("INSERT INTO words(words, rank) VALUES('hashsize', 8388608)")
 		}
 		err = d.end(err)
 	}

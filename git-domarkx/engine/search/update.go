@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -12,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// batchSize is the amount of text that one transaction adds to the index.
+// batchSize is the usual amount of text that one transaction adds to the index.
 const batchSize = 64 << 20
 
 // indexed is a session as it is in the index.
@@ -243,7 +244,7 @@ func (u *updater) pause(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if u.w.pending < batchSize {
+	if u.w.pending < cmp.Or(u.options.Batch, batchSize) {
 		return nil
 	}
 	u.w.pending = 0

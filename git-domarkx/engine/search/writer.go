@@ -25,7 +25,7 @@ type facet struct {
 type writer struct {
 	db         *database
 	analyzer   *analyzer
-	compressor *compressor
+	compressor compressor
 	block      block
 	facets     map[facet]int64
 	nextLeaf   int64
@@ -33,11 +33,8 @@ type writer struct {
 }
 
 func newWriter(db *database) (*writer, error) {
-	c, err := newCompressor()
-	if err != nil {
-		return nil, err
-	}
-	w := &writer{db: db, analyzer: newAnalyzer(), compressor: c, facets: map[facet]int64{}}
+	w := &writer{db: db, analyzer: newAnalyzer(), facets: map[facet]int64{}}
+	var err error
 	w.nextLeaf, err = db.number("SELECT max(id) FROM leaf")
 	if err != nil {
 		return nil, err
@@ -47,13 +44,9 @@ func newWriter(db *database) (*writer, error) {
 
 // reopenBlock continues the last block if there is much space in it.
 func (w *writer) reopenBlock() error {
-	d, err := newDecompressor()
-	if err != nil {
-		return err
-	}
-	defer d.close()
+	var d decompressor
 	first := int64(-1)
-	err = w.db.query("SELECT first, data FROM block ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+	err := w.db.query("SELECT first, data FROM block ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
 		data := s.Column(1).([]byte)
 		if len(data) > blockSize/4 {
 			return nil

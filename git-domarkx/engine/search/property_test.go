@@ -1,0 +1,170 @@
+package search_test
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/search"
+	"pgregory.net/rapid"
+)
+
+// FuzzQuery checks that each query is either refused, or understood by SQLite.
+func FuzzQuery(f *testing.F) {
+	for _, q := range []string{`a`, `"a b"*`, `a NOT b OR c*`, `getUser*`, "時区 \x00", `""`, `a"`, `NEAR(a b)`, `{a b} : c`, `a^`, `-a`, `*`, `col:x`, "\xff", `a OR NOT b`, `_`, `A_b*`, "e\u0301"} {
+		f.Add(q)
+	}
+	index := search.NewWords(f)
+	f.Fuzz(func(t *testing.T, query string) {
+		expression, err := search.Expression(query)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrInvalid) {
+				t.Fatalf("%q: %v", query, err)
+			}
+			return
+		}
+		if err := index.Match(expression); err != nil {
+			t.Fatalf("%q is %s: %v", query, expression, err)
+		}
+	})
+}
+
+// FuzzAnalyze checks that analyzing only adds spaces, and that a word is found in what is indexed of it.
+func FuzzAnalyze(f *testing.F) {
+	for _, text := range []string{"getUserByID", "HTTPServer2", "時区abc", "IDs", "Ünï_cödeÄ", "a\x00b", "\xff\xfe", "\ue000", "한국어", "e\u0301E\u0301"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		words, parts := search.Analyze(text)
+		plain := strings.Map(func(r rune) rune {
+			if r == ' ' || r == 0 || r == '\ue000' || r == utf8.RuneError {
+				return -1
+			}
+			return r
+		}, text)
+		if got := strings.NewReplacer(" ", "", "\ufffd", "").Replace(words); got != plain {
+			t.Errorf("%q became %q", text, words)
+		}
+		if len(parts) > 8*len(text)+8 || !utf8.ValidString(words) || utf8.ValidString(text) && !utf8.ValidString(parts) {
+			t.Errorf("%q has the parts %q", text, parts)
+		}
+	})
+}
+
+func TestParts(t *testing.T) {
+	for word, want := range map[string]string{
+		"getUserByID":  "get User By ID",
+		"HTTPServer":   "HTTP Server",
+		"parseJSON2":   "parse JSON2",
+		"x2Y":          "x2 Y",
+		"IDs":          "",
+		"userIDs":      "user IDs",
+		"userIDsOf":    "user IDs Of",
+		"Hello":        "",
+		"HELLO":        "",
+		"hello":        "",
+		"größeÄndern":  "größe Ändern",
+		"sha256Sum":    "sha256 Sum",
+		"aB":           "a B",
+		"iPhone":       "i Phone",
+		"getURLParsed": "get URL Parsed",
+	} {
+		_, parts := search.Analyze(word)
+		if got := strings.TrimSpace(strings.Trim(parts, " \ue000")); got != want {
+			t.Errorf("%s: %q, expected %q", word, got, want)
+		}
+	}
+}
+
+// FuzzBlock checks that damaged blocks are errors.
+func FuzzBlock(f *testing.F) {
+	f.Add(search.EncodeBlock(1, "a", "bb", ""))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		texts, err := search.DecodeBlock(data)
+		if err == nil && len(texts) > 1<<20 {
+			t.Errorf("%d texts", len(texts))
+		}
+	})
+}
+
+func TestBlock(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.String(), 0, 20).Draw(t, "texts")
+		data := search.EncodeBlock(rapid.Int64Range(1, 1<<40).Draw(t, "first"), texts...)
+		got, err := search.DecodeBlock(data)
+		if err != nil || len(got) != len(texts) {
+			t.Fatalf("%d of %d texts, %v", len(got), len(texts), err)
+		}
+		for i := range texts {
+			if got[i] != texts[i] {
+				t.Fatalf("text %d is %q, expected %q", i, got[i], texts[i])
+			}
+		}
+		if len(data) > 0 {
+			data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] ^= byte(rapid.IntRange(1, 255).Draw(t, "damage"))
+			if _, err := search.DecodeBlock(data); err == nil {
+				t.Fatal("a damaged block was read")
+			}
+		}
+	})
+}
+
+// FuzzLeaf checks that the messages of a leaf are read back, and damage is an error.
+func FuzzLeaf(f *testing.F) {
+	f.Add([]byte{2, 4, 6, 8})
+	f.Fuzz(func(t *testing.T, data []byte) { search.DecodeLeaf(data) })
+}
+
+// TestCallValues checks that the strings and numbers of JSON are found, as encoding/json reads them.
+func TestCallValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key, value, number := rapid.String().Draw(t, "key"), rapid.String().Draw(t, "value"), rapid.Int().Draw(t, "number")
+		data, err := json.Marshal(map[string]any{key: []any{value, number, map[string]any{"in": value}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back map[string][]any
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		want := back[strings.ToValidUTF8(key, "\ufffd")][0].(string)
+		values := search.CallValues(string(data))
+		if len(values) != 3 || values[0] != want || values[2] != want || !json.Valid([]byte(values[1])) {
+			t.Fatalf("%s has the values %q", data, values)
+		}
+	})
+}
+
+// FuzzCallValues checks that any text is scanned.
+func FuzzCallValues(f *testing.F) {
+	for _, s := range []string{`{"a": "b\u00e9\ud83d\ude00"}`, `"`, `"\`, `"\u12`, `{"a":1}}}`, `-`, `"\ud800"`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) { search.CallValues(s) })
+}
+
+// TestFilterPassesMatches checks that the filter of literals passes each text that matches.
+func TestFilterPassesMatches(t *testing.T) {
+	pieces := []string{"abc", "K", "s", "(a|bc)", "(?i:ab)", "x+", "y*", "[a-c]", "(de){2}", "é", "(?i:straße)", ".", "\\d", "(abc|(?i:kelvin))", "^", "$", "(x|)", "a{0,2}", "(?i:xyz)"}
+	alphabet := []string{"a", "b", "c", "x", "y", "z", "A", "B", "X", "Z", "K", "k", "\u212a", "s", "S", "ſ", "d", "e", "é", "1", "\n", "straße", "STRASSE", "kelvin", "KELVIN", "\u212aelvin"}
+	filtered := 0
+	rapid.Check(t, func(t *rapid.T) {
+		pattern := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 5).Draw(t, "pattern"), "")
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 12).Draw(t, "text"), "")
+		may, known := search.MayMatch(pattern, text)
+		if known {
+			filtered++
+		}
+		if regexp.MustCompile("(?m)"+pattern).MatchString(text) && !may {
+			t.Fatalf("%s matches %q, which the filter does not pass", pattern, text)
+		}
+	})
+	if filtered == 0 {
+		t.Error("no pattern has a filter")
+	}
+}
