@@ -18,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
 
 // A collector finds the documents that the user named.
@@ -34,6 +35,7 @@ type collector struct {
 	homes      []*home
 	databases  map[string]*opencodedb.DB       // open ones, by path
 	listed     map[string][]opencodedb.Session // the sessions in them
+	known      *sources.Record                 // as it was before the import; nil for none
 }
 
 // A found is a document to import that has not been read yet.
@@ -81,6 +83,11 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 		case !info.Mode().IsRegular(): // opening a FIFO would block until a writer opens it
 			bad(fmt.Errorf("%s: %w: not a regular file; pass its content on standard input, as -", path, domarkx.ErrInvalid))
 		default:
+			if f, ok := c.sinceStamp(path); ok && c.recognized {
+				f.name = c.nameOf(filepath.Base(path))
+				all = append(all, f)
+				continue
+			}
 			if head, err := readHead(path); err == nil && opencodedb.Is(head) {
 				inside, err := c.database(ctx, path, "")
 				if err != nil {
@@ -298,6 +305,11 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 	var all []found
 	for _, name := range relative {
 		path := filepath.Join(root, filepath.FromSlash(name))
+		if f, ok := c.sinceStamp(path); ok && homeOf(homes, name) == nil {
+			f.name = c.nameOf(filepath.FromSlash(name))
+			all = append(all, f)
+			continue
+		}
 		head, err := readHead(path)
 		if err != nil {
 			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))

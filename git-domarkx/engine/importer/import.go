@@ -80,6 +80,9 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	}
 	bad := func(err error) { result.Bad = append(result.Bad, err) }
 	defer func() { err = errors.Join(err, c.close()) }()
+	if c.known, err = sources.Open(m.env.StateDir); err != nil {
+		return Result{}, err
+	}
 	todo, err := c.find(ctx, r.Paths, bad)
 	if err != nil {
 		return Result{}, err

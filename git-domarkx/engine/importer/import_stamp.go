@@ -23,6 +23,27 @@ func stampOf(info os.FileInfo, opened time.Time) string {
 	return local.Stamp(info)
 }
 
+// sinceStamp returns a transcript that has the same stamp as at its last import, and so need not be
+// opened to recognize it.
+func (c *collector) sinceStamp(path string) (found, bool) {
+	if c.known == nil || c.as != "" {
+		return found{}, false
+	}
+	key, err := local.CanonicalPath(path)
+	if err != nil {
+		return found{}, false
+	}
+	src := c.known.ByPath[key]
+	if src.Stamp == "" || c.format != "" && c.format != src.Format {
+		return found{}, false
+	}
+	info, err := os.Stat(path)
+	if err != nil || stampOf(info, time.Now()) != src.Stamp {
+		return found{}, false
+	}
+	return found{path: path, codec: src.Format}, true
+}
+
 // sinceStamp returns the session of a transcript that has the same stamp as at its last import. It
 // does not read the transcript.
 func (imp *importer) sinceStamp(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
