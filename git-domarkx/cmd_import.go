@@ -118,7 +118,7 @@ directory; for standard input it is the current directory. Attached files are pu
 and a mount shows them beside the session. Transcripts of other programs, text from a model and
 append never bring files.
 
-Secrets that "git domarkx scan" finds in what was imported are counted in a warning. After
+Secrets that "git domarkx scan" finds in the first 16 MB of imported messages are counted in a warning. After
 
     git config domarkx.redact import
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 )
 
@@ -25,7 +26,7 @@ func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (s
 	if len(tips) == 0 {
 		return "", nil
 	}
-	n, err := opened.scans.Fresh(inv.ctx, tips, known)
+	n, more, err := opened.scans.Fresh(inv.ctx, tips, known)
 	if err != nil || n == 0 {
 		return "", err
 	}
@@ -34,7 +35,11 @@ func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (s
 	if len(names) > 3 {
 		names = nil
 	}
-	return fmt.Sprintf("%s found in what was stored, which push will not send; to list: git domarkx scan %s", counted(n, "secret"), strings.Join(names, " ")), nil
+	where := "what was stored"
+	if more {
+		where = fmt.Sprintf("the first %d MB of %s", scan.QuickBytes>>20, where)
+	}
+	return fmt.Sprintf("%s found in %s, which push will not send; to list: git domarkx scan %s", counted(n, "secret"), where, strings.Join(names, " ")), nil
 }
 
 // warnSecrets says once how many secrets saved sessions got. That it cannot be known is a warning, too: the sessions are stored.

@@ -24,8 +24,32 @@ type hit struct {
 	Fingerprint string `json:"f"`
 }
 
+// A limit restricts a quick scan: it leaves out originals and authors' bytes, which repeat the messages, and ends after so
+// many bytes. A nil limit restricts nothing.
+type limit struct {
+	left  atomic.Int64
+	short atomic.Bool // something was left out because of its size
+}
+
+func (l *limit) skips(c gitstore.StoredCommit, f gitstore.StoredFile) bool {
+	return l != nil && !c.Workspace && (strings.HasPrefix(f.Path, "source/") || messageOf(f.Path) >= 0 && strings.HasSuffix(f.Path, ".md"))
+}
+
+// take reports whether so many bytes are left, and uses them.
+func (l *limit) take(size int64) bool {
+	if l == nil {
+		return true
+	}
+	if size > l.left.Load() {
+		l.short.Store(true)
+		return false
+	}
+	l.left.Add(-size)
+	return true
+}
+
 // rows returns the secrets in the commits that are in the history of tips and not in that of known ones.
-func (m *Manager) rows(ctx context.Context, tips, known []string, progress func(done, total int)) ([]row, error) {
+func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, progress func(done, total int)) ([]row, error) {
 	var commits []gitstore.StoredCommit
 	files := 0
 	err := m.store.NewFiles(ctx, tips, known, func(c gitstore.StoredCommit) error {
@@ -43,7 +67,7 @@ func (m *Manager) rows(ctx context.Context, tips, known []string, progress func(
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(commits)); i = next.Add(1) - 1 {
-				if results[i], errs[i] = m.commit(ctx, commits[i]); errs[i] != nil {
+				if results[i], errs[i] = m.commit(ctx, commits[i], quick); errs[i] != nil {
 					next.Add(int64(len(commits))) // the others stop
 				}
 				if n := done.Add(int64(len(commits[i].Files))); progress != nil {
@@ -66,7 +90,7 @@ func (m *Manager) rows(ctx context.Context, tips, known []string, progress func(
 }
 
 // commit returns the secrets in a commit: in its message, in the names of its files and in those that it introduces.
-func (m *Manager) commit(ctx context.Context, c gitstore.StoredCommit) ([]row, error) {
+func (m *Manager) commit(ctx context.Context, c gitstore.StoredCommit, quick *limit) ([]row, error) {
 	var rows []row
 	add := func(path, blob string, hits []hit) {
 		for _, h := range hits {
@@ -90,10 +114,10 @@ func (m *Manager) commit(ctx context.Context, c gitstore.StoredCommit) ([]row, e
 				add(f.Path, f.Blob.ID, []hit{{Rule: found.Rule, Place: "name", Masked: found.Masked, Fingerprint: found.Fingerprint}})
 			}
 		}
-		if skipped(c, f.Path) {
+		if skipped(c, f.Path) || quick.skips(c, f) {
 			continue
 		}
-		hits, err := m.file(ctx, c, f)
+		hits, err := m.file(ctx, c, f, quick)
 		if err != nil {
 			return nil, fmt.Errorf("scan %s in commit %.12s: %w", f.Path, c.ID, err)
 		}
@@ -114,7 +138,7 @@ func description(message []byte) []byte {
 }
 
 // file returns the secrets in a file, from the cache if it was scanned before.
-func (m *Manager) file(ctx context.Context, c gitstore.StoredCommit, f gitstore.StoredFile) ([]hit, error) {
+func (m *Manager) file(ctx context.Context, c gitstore.StoredCommit, f gitstore.StoredFile, quick *limit) ([]hit, error) {
 	key := f.Blob.ID
 	name := ""
 	if c.Workspace {
@@ -130,6 +154,9 @@ func (m *Manager) file(ctx context.Context, c gitstore.StoredCommit, f gitstore.
 		return nil, err
 	}
 	defer content.Close()
+	if !quick.take(size) {
+		return nil, nil
+	}
 	message := !c.Workspace && (messageOf(f.Path) >= 0 || f.Path == "snapshot.json") && strings.HasSuffix(f.Path, ".json")
 	hits, err := scanContent(m.scanner, name, content, size, message)
 	if err == nil {

@@ -150,7 +150,7 @@ func (m *Manager) Session(ctx context.Context, name string, tips []string, progr
 		if err != nil {
 			return nil, err
 		}
-		fresh, err := m.rows(ctx, tips, known, progress)
+		fresh, err := m.rows(ctx, tips, known, nil, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func (m *Manager) Unsent(ctx context.Context, name string, tips, known []string)
 	}
 	found := []Finding{}
 	if rows, ok := m.cache.tipsOf(name, tips); !ok || len(rows) > 0 { // else all of it is clean
-		if rows, err = m.rows(ctx, tips, known, nil); err != nil {
+		if rows, err = m.rows(ctx, tips, known, nil, nil); err != nil {
 			return nil, err
 		}
 		if err := m.cache.save(); err != nil {
@@ -240,21 +240,27 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 	return found, nil
 }
 
-// Fresh returns how many different secrets, that are not allowed, the history of tips has and that of known commits has not.
-func (m *Manager) Fresh(ctx context.Context, tips, known []string) (int, error) {
+// QuickBytes is how much is scanned at most when something was stored, so that storing stays fast.
+const QuickBytes = 16 << 20
+
+// Fresh returns how many different secrets, that are not allowed, the history of tips has and that of known commits has not,
+// and whether there was more to scan than QuickBytes. Originals are left out: they repeat the messages.
+func (m *Manager) Fresh(ctx context.Context, tips, known []string) (n int, more bool, err error) {
 	if _, err := m.Scanner(ctx); err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	rows, err := m.rows(ctx, tips, known, nil)
+	quick := &limit{}
+	quick.left.Store(QuickBytes)
+	rows, err := m.rows(ctx, tips, known, quick, nil)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if err := m.cache.save(); err != nil {
 		m.warn(fmt.Errorf("warning: remember what was scanned: %w", err))
 	}
 	allowed, err := m.Allowed(ctx)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	different := map[string]bool{}
 	for _, r := range rows {
@@ -262,5 +268,5 @@ func (m *Manager) Fresh(ctx context.Context, tips, known []string) (int, error) 
 			different[r.Fingerprint] = true
 		}
 	}
-	return len(different), nil
+	return len(different), quick.short.Load(), nil
 }
