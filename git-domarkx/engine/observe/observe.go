@@ -195,12 +195,10 @@ func (m *Manager) name(ctx context.Context, s *session, at Moment) error {
 	if err != nil {
 		return err
 	}
-	name := known.ByPath[at.Agent+":"+at.ID].Session
-	if name == "" && at.Path != "" {
-		if path, err := local.CanonicalPath(at.Path); err == nil {
-			name = known.ByPath[path].Session
-		}
+	if path, err := local.CanonicalPath(at.Path); err == nil && at.Path != "" {
+		s.Path = path
 	}
+	name := sessionOf(known, at.Agent+":"+at.ID, s)
 	if name == "" && s.Workspace == "" {
 		sum := sha256.Sum256([]byte(at.Agent + ":" + at.ID))
 		s.Workspace = "recording/" + hex.EncodeToString(sum[:10])
@@ -219,6 +217,14 @@ func (m *Manager) name(ctx context.Context, s *session, at Moment) error {
 	}
 	s.Workspace, s.Session = workspace, name
 	return nil
+}
+
+// sessionOf returns the name of the session that was imported from an agent's session, or "".
+func sessionOf(known *sources.Record, key string, s *session) string {
+	if name := known.ByPath[key].Session; name != "" || s.Path == "" {
+		return name
+	}
+	return known.ByPath[s.Path].Session
 }
 
 // adopt gives a workspace that was taken before its session existed the name of the session.

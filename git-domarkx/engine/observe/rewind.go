@@ -12,6 +12,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins/dirversion"
@@ -110,14 +111,18 @@ func (m *Manager) treeOf(workspace string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	known, err := sources.Open(m.env.StateDir) // follows when a session is renamed
+	if err != nil {
+		return "", err
+	}
 	top, last := "", time.Time{}
 	for _, dir := range dirs {
 		r, _, err := readRecord(dir)
 		if err != nil {
 			return "", err
 		}
-		for _, s := range r.Sessions {
-			if s.Workspace == workspace && (top == "" || s.Last.After(last)) {
+		for key, s := range r.Sessions {
+			if (s.Workspace == workspace || sessionOf(known, key, s) == workspace) && (top == "" || s.Last.After(last)) {
 				top, last = r.Top, s.Last
 			}
 		}

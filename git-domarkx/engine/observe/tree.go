@@ -50,6 +50,7 @@ type record struct {
 type session struct {
 	Session   string    `json:"session,omitempty"` // its name in the store, once it is there
 	Workspace string    `json:"workspace"`
+	Path      string    `json:"path,omitempty"`   // of its transcript
 	Hooked    bool      `json:"hooked,omitempty"` // a hook reported an event of it
 	Open      bool      `json:"open,omitempty"`   // a turn began and has not ended
 	Began     time.Time `json:"began"`            // when the last turn began
