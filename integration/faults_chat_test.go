@@ -133,7 +133,7 @@ func TestFaultDiskFullStream(t *testing.T) {
 	t.Parallel()
 	r := newDisk(t, "tmpfs", "size=6m").with("TEST_KEY=" + providertest.Key)
 	more := make(chan struct{})
-	server := providertest.New(t, providertest.Reply{Text: words("w", 40000), Wait: more, After: 40}, providertest.Reply{Text: "Going on."})
+	server := providertest.New(t, providertest.Reply{Text: words("w", 9000), Wait: more, After: 60}, providertest.Reply{Text: "Going on."})
 	talkIn(r, server)
 	_, ended := startChat(r, "-m", "Tell me.", "s")
 	eventually(t, "text arrives", func() bool { return strings.Contains(streamed(r), "w20 ") })
