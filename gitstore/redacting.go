@@ -205,3 +205,19 @@ func (s *Store) Leases() (Leases, error) {
 	}
 	return leases, nil
 }
+
+// EndLeases forgets what remotes had before refs were sent.
+func (s *Store) EndLeases(tracking []string) error {
+	leases, err := s.Leases()
+	if err != nil || len(leases) == 0 {
+		return err
+	}
+	before := len(leases)
+	for _, ref := range tracking {
+		delete(leases, ref)
+	}
+	if len(leases) == before {
+		return nil
+	}
+	return s.writeState(leasesName, leases)
+}

@@ -12,6 +12,8 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
 // A PushRequest describes what to send.
@@ -26,6 +28,7 @@ type PushRequest struct {
 
 // A push is the state of a running push.
 type push struct {
+	place          remote.Remote
 	m              *Manager
 	tracked, local Tips
 	results        map[string]Result // results of sessions that are not sent, and of those sent so far
@@ -95,6 +98,9 @@ func (m *Manager) beginPush(ctx context.Context, r PushRequest, progress io.Writ
 	p := &push{m: m, results: map[string]Result{}, carrier: map[string]string{},
 		send: Tips{map[string]string{}, map[string]string{}}}
 	var err error
+	if p.place, err = remote.Find(ctx, m.store.Git(), r.Remote); err != nil {
+		return nil, nil, err
+	}
 	if p.tracked, err = m.Tracked(ctx, r.Remote); err != nil {
 		return nil, nil, err
 	}
@@ -133,6 +139,7 @@ func (p *push) session(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	send = send || p.replaces(gitstore.SessionRef(name), local, p.tracked.Sessions[name])
 	if send {
 		replaced, err := p.replaced(ctx, local)
 		if err != nil {
@@ -147,6 +154,11 @@ func (p *push) session(ctx context.Context, name string) error {
 	}
 	p.results[name] = e
 	return nil
+}
+
+// replaces reports whether the remote still has what was redacted here, although nothing else is to be sent.
+func (p *push) replaces(ref, local, tracked string) bool {
+	return local != "" && local == tracked && p.m.there(p.place.Tracking(ref), tracked) != tracked
 }
 
 const holdsReplaced = "rejected: its history holds what a redaction replaced; run git domarkx redact, or remove it"
@@ -198,6 +210,7 @@ func (p *push) workspace(ctx context.Context, session, name string) error {
 	send := false
 	switch {
 	case local == tracked:
+		send = p.replaces(gitstore.WorkspaceRef(name), local, tracked)
 	case tracked == "":
 		send = true
 	case local == "":

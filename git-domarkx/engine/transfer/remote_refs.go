@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -150,10 +151,14 @@ func (m *Manager) pushRefs(ctx context.Context, name string, tips Tips, progress
 	}
 	results, err := client.Push(ctx, to, changes...)
 	statuses := tipsIn(nil)
+	var sent []string
 	for _, r := range results {
 		setTip(statuses, r.Ref, pushStatus(r))
+		if r.Status.OK() {
+			sent = append(sent, to.Tracking(r.Ref))
+		}
 	}
-	return statuses, err
+	return statuses, errors.Join(err, m.store.EndLeases(sent))
 }
 
 // pushStatus describes the result of pushing a session, with advice. The engine treats a
