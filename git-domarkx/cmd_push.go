@@ -35,6 +35,7 @@ such as a .env, these are listed and nothing is sent, unless --allow-ignored say
 
 What the remote does not have yet is scanned for secrets, as by "git domarkx scan". A session with a
 finding is not sent, unless --allow-secrets says so or the finding was allowed ("scan --allow"); the others are.
+"git domarkx redact" removes secrets from the history of a session.
 What was sent cannot be taken back: change a secret that others have seen.
 
 ## Output
@@ -102,7 +103,7 @@ func (inv *invocation) printSecrets(found []scan.Finding) {
 		fmt.Fprintf(inv.err, "%s: %s in %s: %s (%s)\n", visibleLine(secretPlace(f)), f.Rule, visibleLine(f.Where), visibleLine(f.Masked), f.Fingerprint)
 	}
 	if len(found) > 0 {
-		inv.notice("Sessions with secrets were not sent. Change the secrets that others may have seen. If a finding is harmless: git domarkx scan --allow FINGERPRINT; to send all: --allow-secrets.")
+		inv.notice("Sessions with secrets were not sent. To remove them from the history: git domarkx redact NAME. If a finding is harmless: git domarkx scan --allow FINGERPRINT; to send all: --allow-secrets.")
 	}
 }
 

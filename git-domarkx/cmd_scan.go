@@ -42,8 +42,8 @@ without extend and path). Its allowlists and a .gitleaksignore count only with
     git config domarkx.scan.repositoryRules true
 
 "git domarkx push" scans what it is about to send, and holds back sessions with a finding. If a finding is not a
-secret, or others may know it, allow it with its FINGERPRINT. Otherwise change the secret where it is
-in use: that helps whoever has seen it.
+secret, or others may know it, allow it with its FINGERPRINT. Otherwise change the secret where it is in use,
+and remove it from the history with "git domarkx redact".
 
 ## Output
 
