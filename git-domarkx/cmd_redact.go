@@ -11,7 +11,7 @@ type redactCmd struct {
 	jsonOption
 	DryRun bool     `name:"dry-run" help:"Only say what would be redacted."`
 	Drop   []string `name:"drop" placeholder:"RESOURCE" help:"Drop the content of this resource, or of the attachment with this SHA-256, where it holds secrets that cannot be edited."`
-	Purge  bool     `help:"Keep nothing of what is replaced, not even in the trash."`
+	Purge  bool     `help:"Do not keep what is replaced in the trash."`
 	Name   string   `arg:"" name:"NAME" help:"The session."`
 }
 
@@ -35,7 +35,7 @@ listed, and then nothing is changed: the packs of repositories in a workspace, d
 is dropped.
 
 What was replaced stays in the trash of this machine: "git domarkx restore --redacted NAME" brings it back until "git domarkx gc"
-empties the trash. With --purge it is removed now, and cannot be brought back. From then on the session
+empties the trash. With --purge nothing leads to it any more, and "git gc --prune=now" removes its objects. From then on the session
 is recorded redacted, and push refuses a history that holds what was replaced. The next push replaces what the
 remote has; who pulls then gets the redacted history, with what they added on top of it.
 

@@ -66,6 +66,12 @@ func (w *rewriter) attachment(ctx context.Context, a domarkx.Attachment, data []
 		if w.drop[a.SHA256] {
 			return w.storeAttachment(ctx, a.SHA256, []byte(dropped))
 		}
+		for _, f := range w.table.scan.File("", data) {
+			if w.table.allow == nil || !w.table.allow(f.Fingerprint) {
+				w.stuck = append(w.stuck, Stuck{Where: "attachment " + a.SHA256, Drop: a.SHA256, Rule: f.Rule})
+				break
+			}
+		}
 		return a, nil
 	}
 	text, changed := w.table.redact(data, true)

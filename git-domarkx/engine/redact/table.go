@@ -18,6 +18,7 @@ import (
 type Scanner interface {
 	Text(text []byte) []secrets.Finding
 	JSON(data []byte) []secrets.Finding
+	File(name string, content []byte) []secrets.Finding
 }
 
 // minLiteral is the number of bytes from which on a secret is replaced wherever it occurs, and not only
