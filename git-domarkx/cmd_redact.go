@@ -85,6 +85,9 @@ func (c *redactCmd) Run(inv *invocation) error {
 	if err = errors.Join(shown, w.end(), err); err != nil {
 		return err
 	}
+	if !c.DryRun && result.Replaced > 0 {
+		inv.forgetTexts(opened)
+	}
 	return c.report(inv, result)
 }
 

@@ -45,8 +45,13 @@ func (c *rmCmd) Run(inv *invocation) error {
 	err = c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
 		return opened.turns.Remove(inv.ctx, name, inv.loss(c.Force))
 	})
-	if forgotten := search.Forget(inv.ctx, opened.store); forgotten != nil {
-		inv.warn(fmt.Errorf("the texts are still in the search index: %w", forgotten))
-	}
+	inv.forgetTexts(opened)
 	return err
+}
+
+// forgetTexts removes from the search index what is in no session any more.
+func (inv *invocation) forgetTexts(opened managers) {
+	if err := search.Forget(inv.ctx, opened.store); err != nil {
+		inv.warn(fmt.Errorf("removed texts are still in the search index; run git domarkx search, which removes them: %w", err))
+	}
 }
