@@ -38,7 +38,7 @@ type blameRow struct {
 
 func (blameCmd) Help() string {
 	return `
-Says which message of which session wrote each line of a file.
+Prints the session and the message that wrote each line of a file.
 
 It compares the file with the versions of workspaces: what calls left, and what was there
 before and after each turn of an agent. Only content counts, so the answer is the same after
