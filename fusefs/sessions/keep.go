@@ -44,6 +44,9 @@ func (t *Tree) keepFile(f *File) error {
 	case p == "":
 		key := f.draft
 		f.draft, f.draftPath = "", ""
+		if f.name == "" && f.kept == nil {
+			f.dirty = true // a name that is kept may come back, and the journal has the content no more
+		}
 		t.mu.Unlock()
 		return t.Journal.Delete(key)
 	}

@@ -87,3 +87,23 @@ func TestFilesBesideSessionsSurvive(t *testing.T) {
 		}
 	})
 }
+
+// TestBackFromScratch: a file that gets a scratch name and then its own name again, as by editors that restore
+// their backup, survives a power cut.
+func TestBackFromScratch(t *testing.T) {
+	m := newMachine(t, t.TempDir())
+	defer m.shutDown()
+	m.save("a.txt", "content")
+	for _, names := range [][2]string{{"a.txt", "a.txt~"}, {"a.txt~", "a.txt"}} {
+		if err := m.rename(names[0], names[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := m.tree.Drafts(); !slices.Equal(got, []string{"a.txt"}) {
+		t.Errorf("drafts are %q", got)
+	}
+	m.crash()
+	if got := m.read("a.txt"); got != "content" {
+		t.Errorf("after a power cut: %q", got)
+	}
+}
