@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,7 +203,12 @@ func saidIn(b domarkx.Block) string {
 	return words(b.Text)
 }
 
-func words(s string) string { return strings.Join(strings.Fields(s), " ") }
+// words returns the words of a text without the fences of code: two messages that are written as one may make
+// code a part of a text, if the text of the other may not be read as blocks.
+func words(s string) string {
+	isFence := func(word string) bool { return strings.HasPrefix(word, "```") || strings.HasPrefix(word, "~~~") }
+	return strings.Join(slices.DeleteFunc(strings.Fields(s), isFence), " ")
+}
 
 // CheckInert checks that nothing in a transcript can run or configure anything: each tool-call block
 // is of the resource that stands for the agent and has its result, and no other block is special.
