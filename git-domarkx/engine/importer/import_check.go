@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -30,4 +31,13 @@ func (in *input) check(conv conversation, isNew bool) error {
 		return found.Dialect
 	}
 	return nil
+}
+
+// ignored reports whether the request leaves out conversations with the title of a header.
+func (imp *importer) ignored(h *domarkx.Header) bool {
+	if imp.ignore == nil || h.UserMetadata == nil {
+		return false
+	}
+	title, ok := h.UserMetadata.Get("title")
+	return ok && imp.ignore(title.Text())
 }
