@@ -30,6 +30,12 @@ func (e *event) isPerson() bool {
 	return false
 }
 
+// isAsEarlyAs reports whether a person's version, made while no other session was at work, has the date of
+// another that is shared. Dates have seconds only, so either can be the first.
+func (e *event) isAsEarlyAs(shared *event) bool {
+	return e.isPerson() && len(e.version.Shared) == 0 && len(shared.version.Shared) > 0 && e.version.Date == shared.version.Date
+}
+
 // A history is what the versions of all workspaces say about a path.
 type history struct {
 	events []*event         // the earliest first

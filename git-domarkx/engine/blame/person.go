@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -76,6 +78,20 @@ func (t *trace) commit(ctx context.Context, commit, path string, open []place) e
 		}
 	}
 	return there.follow(ctx, now, len(past.events), open)
+}
+
+// uncommitted returns the lines of a text that are not in the commit of HEAD that an observation names. The others
+// were there before the turns that overlapped then.
+func (t *trace) uncommitted(ctx context.Context, o *domarkx.Observation, now content, open []place) []place {
+	if o == nil || o.Head == "" {
+		return open
+	}
+	data, err := t.m.git.Run(ctx, nil, "cat-file", "blob", o.Head+":"+t.path)
+	if err != nil || len(data) > MaxSize {
+		return open // the file is not in that commit, or the commit is gone
+	}
+	to := match(contentOf(t.past.seed, data).lines, now.lines)
+	return slices.DeleteFunc(slices.Clone(open), func(p place) bool { return to[p.at] >= 0 })
 }
 
 // committed runs git blame. It returns nil for a file that is in no commit.

@@ -77,7 +77,7 @@ func (t *trace) made(id string, limit int) int {
 			break
 		}
 		e := t.past.events[i]
-		if first < 0 {
+		if first < 0 || e.isAsEarlyAs(t.past.events[first]) {
 			first = i
 		}
 		if !e.isPerson() {
@@ -113,6 +113,9 @@ func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []p
 	}
 	unclear := i >= 0 && len(t.past.events[i].version.Shared) > 0
 	if best < 0 {
+		if unclear {
+			open = t.uncommitted(ctx, t.past.events[i].version.Observed, now, open)
+		}
 		t.leave(open, unclear, i)
 		return -1, now, nil, nil
 	}
