@@ -27,7 +27,7 @@ writes answers to standard output until the input ends.
 
     claude mcp add sessions -- git domarkx mcp
 
-Tools, all of which only read: list_sessions, search, read_messages, diff, workspace_log and
+The tools only read: list_sessions, search, read_messages, diff, workspace_log and
 read_file. With --write also append and fork; a message that is appended is never run, and
 neither makes anything trusted. Nothing that it offers runs anything.
 

@@ -35,9 +35,12 @@ listed, and then nothing is changed: the packs of repositories in a workspace, d
 is dropped.
 
 What was replaced stays in the trash of this machine: "git domarkx restore --redacted NAME" brings it back until "git domarkx gc"
-empties the trash. With --purge nothing leads to it any more, and "git gc --prune=now" removes its objects. From then on the session
-is recorded redacted, and push refuses a history that holds what was replaced. The next push replaces what the
-remote has; who pulls then gets the redacted history, with what they added on top of it.
+empties the trash. With --purge nothing leads to it any more, and "git gc --prune=now" removes its objects. What is imported
+into the session later is redacted too, and push refuses a history that holds what was replaced. The next push replaces what
+the remote has; who pulls then gets the redacted history, with what they added on top of it.
+
+Not redacted are the names of sessions and files, targets of symbolic links, saves in a mount that are not snapshots yet, and
+what chat and append add later. "git domarkx scan" and push look at new messages again.
 
 Change the secret too. Whoever had it may have kept it, and a host keeps replaced objects for a while: ask its
 support to remove them.

@@ -30,7 +30,7 @@ type Redaction struct {
 	Moves    map[string]string // refs of [Store.References] and their new commits
 	Replaced map[string]string // every replaced commit and the one in its place
 	Keep     bool              // whether the replaced histories go to the trash
-	Remotes  map[string]string // what remotes have, for tracking refs of which that is not known
+	Remotes  map[string]string // what remotes have, by tracking ref, if the lease does not say it
 }
 
 // redacting is the content of the file of an unfinished redaction.

@@ -191,7 +191,7 @@ func partsOf(text string) []string {
 	return all
 }
 
-// prefixed reports whether a token begins with a word; CJK words are runs of tokens, of which the last may be a prefix.
+// prefixed reports whether a token begins with a word; CJK words are runs of tokens; the last may be a prefix.
 func prefixed(text, token, word string) bool {
 	want := tokens(word)
 	if len(want) > 1 {
