@@ -4,13 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/opencode"
 )
 
-var fixtures = map[string]string{
+var fixtures = formattest.Fixtures{
 	"session": `{
   "info": {"id": "ses_2b00000000000000000000001", "slug": "note", "projectID": "global", "directory": "/work/shop", "title": "Write a note", "version": "1.2.26", "time": {"created": 1772784000000, "updated": 1772784009000}},
   "messages": [
@@ -47,30 +45,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestGolden pins the fixtures, their Markdown, and the transcripts written from them.
-func TestGolden(t *testing.T) {
-	for name, data := range fixtures {
-		formattest.Golden(t, "testdata/"+name+".jsonl", data)
-		formattest.CheckTranscript(t, opencode.Codec(), "testdata", name, data)
-	}
-}
+func TestGolden(t *testing.T) { fixtures.Golden(t, opencode.Codec()) }
 
-// TestAny: whatever is cut off, repeated or left out, the rest can be shown, stored and written.
-func TestAny(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { formattest.CheckAny(t, opencode.Codec(), []byte(drawn(t))) })
-}
+func TestAny(t *testing.T) { fixtures.Any(t, opencode.Codec()) }
 
-// drawn draws a transcript from the lines of the fixtures.
-func drawn(t *rapid.T) string {
-	lines := strings.SplitAfter(strings.TrimSuffix(fixtures["session"], "\n"), "\n")
-	text := lines[0] + strings.Join(rapid.SliceOfN(rapid.SampledFrom(lines), 0, 20).Draw(t, "lines"), "")
-	return text[:rapid.IntRange(max(0, len(text)-50), len(text)).Draw(t, "cut")]
-}
-
-func FuzzDecode(f *testing.F) {
-	for _, data := range fixtures {
-		f.Add([]byte(data))
-		f.Add([]byte(data[:len(data)/2]))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) { formattest.CheckAny(t, opencode.Codec(), data) })
-}
+func FuzzDecode(f *testing.F) { fixtures.Fuzz(f, opencode.Codec()) }
