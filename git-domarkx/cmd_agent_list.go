@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"os/exec"
-	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/hooks"
@@ -49,6 +47,9 @@ func (agentListCmd) ExitOne() string {
 	return "A directory could not be read; what could be read is listed."
 }
 
+// maxVersionTime limits how long all agents together may take to say their versions.
+const maxVersionTime = 5 * time.Second
+
 // Run lists the agents.
 func (c *agentListCmd) Run(inv *invocation) error {
 	git, err := inv.git()
@@ -72,20 +73,26 @@ func (c *agentListCmd) Run(inv *invocation) error {
 		return err
 	}
 	_, running := recording.Running(dir)
-	versions := agentVersions(inv.ctx, known)
+	limited, cancel := context.WithTimeout(inv.ctx, maxVersionTime)
+	defer cancel()
+	versions := transcripts.Versions(limited, known)
 	var rows []installedAgentRow
 	var bad []error
-	for i, a := range known {
-		home := a.Dir(inv.getenv)
-		if _, err := os.Stat(home); err != nil && versions[i] == notInstalled {
-			continue
-		}
+	for _, a := range known {
 		all, here, err := inv.transcriptsHere(a, trees)
 		if err != nil {
 			bad = append(bad, err)
 		}
-		rows = append(rows, installedAgentRow{a.Name, versions[i], home, len(all), len(here), hooksOf(a.Name, place), watched(settings, a.Name, running)})
+		rows = append(rows, installedAgentRow{Agent: a.Name, Directory: a.Dir(inv.getenv), Sessions: len(all), Here: len(here),
+			Hooks: hooksOf(a.Name, place), Watched: watched(settings, a.Name, running)})
 	}
+	for i, version := range versions() {
+		rows[i].Version = version
+	}
+	rows = slices.DeleteFunc(rows, func(r installedAgentRow) bool {
+		_, err := os.Stat(r.Directory)
+		return err != nil && r.Version == transcripts.NotInstalled
+	})
 	if err := printResults(inv, c.JSON, rows); err != nil {
 		return err
 	}
@@ -117,35 +124,4 @@ func watched(settings recording.Settings, agent string, running bool) string {
 		return "stopped"
 	}
 	return "yes"
-}
-
-// notInstalled stands for the version of a program that is not installed.
-const notInstalled = "-"
-
-// agentVersions asks the agents' programs for their versions, all at once, because some need
-// a second to start.
-func agentVersions(ctx context.Context, all []transcripts.Agent) []string {
-	versions := make([]string, len(all))
-	number := regexp.MustCompile(`\d+(\.\d+)+([-+.][0-9A-Za-z]+)*`)
-	var running sync.WaitGroup
-	for i, a := range all {
-		running.Go(func() {
-			versions[i] = notInstalled
-			path, err := exec.LookPath(a.Program)
-			if err != nil {
-				return
-			}
-			limited, cancel := context.WithTimeout(ctx, 5*time.Second)
-			defer cancel()
-			cmd := exec.CommandContext(limited, path, "--version")
-			cmd.WaitDelay = time.Second
-			out, err := cmd.Output()
-			versions[i] = "?"
-			if found := number.Find(out); err == nil && found != nil {
-				versions[i] = string(found)
-			}
-		})
-	}
-	running.Wait()
-	return versions
 }
