@@ -23,7 +23,7 @@ const attachmentsName = "attachments"
 
 // StoreAttachment stores an output that is too long for its message. It returns a blob for
 // [domarkx.Commit], and the SHA-256. It keeps at most [chunked.Threshold] bytes in memory.
-func (tx *Tx) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, string, error) {
+func (b *builder) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, string, error) {
 	if err := ctx.Err(); err != nil {
 		return domarkx.Blob{}, "", err
 	}
@@ -35,14 +35,14 @@ func (tx *Tx) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, s
 	}
 	var blob domarkx.Blob
 	if head.Len() <= chunked.Threshold && !chunked.IsPointer(head.Bytes()) {
-		id, err := tx.addAttachment(head.Bytes())
+		id, err := b.addAttachment(head.Bytes())
 		if err != nil {
 			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
 		}
 		blob.ID = id.String()
 	} else {
 		var err error
-		if blob, err = tx.large(io.MultiReader(&head, r)); err != nil {
+		if blob, err = b.large(io.MultiReader(&head, r)); err != nil {
 			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
 		}
 	}
@@ -238,3 +238,40 @@ type attachment struct {
 
 func (a attachment) Size() int64 { return a.size }
 func (attachment) Close() error  { return nil }
+
+// AttachmentsOf returns the attachments of a snapshot, file records among them, sorted by digest.
+func (r reader) AttachmentsOf(_ context.Context, snapshot string) ([]domarkx.Attachment, error) {
+	root, _, err := r.root(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	top, err := directory(root, attachmentsName)
+	if err != nil || top.IsZero() {
+		return nil, err
+	}
+	directories, err := r.tree(top)
+	if err != nil {
+		return nil, err
+	}
+	var all []domarkx.Attachment
+	for _, d := range directories {
+		if !d.IsTree() {
+			continue
+		}
+		entries, err := r.tree(d.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.IsTree() {
+				continue // the chunks of a large one
+			}
+			blob, err := stored(entries, e.Name)
+			if err != nil {
+				return nil, fmt.Errorf("%s/%s: %w", attachmentsName, d.Name, err)
+			}
+			all = append(all, domarkx.Attachment{SHA256: d.Name + e.Name, Blob: blob})
+		}
+	}
+	return all, nil
+}

@@ -16,7 +16,14 @@ import (
 // A builder writes the objects of a running update.
 type builder struct {
 	reader
-	batch *odb.Batch
+	batch  *odb.Batch
+	passed map[string]bool // trees of conversations whose messages cannot be read within the update
+}
+
+// newBuilder returns a builder that reads with r and what it has written to batch.
+func newBuilder(r reader, batch *odb.Batch) builder {
+	r.fresh, r.sizes, r.links, r.files = map[odb.ID]freshObject{}, map[odb.ID]int64{}, nil, nil
+	return builder{reader: r, batch: batch, passed: map[string]bool{}}
 }
 
 // keep stores an object that later steps of the same update may read.

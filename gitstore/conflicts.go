@@ -32,7 +32,7 @@ func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[st
 				return nil, err
 			}
 			var err error
-			if n, err = s.conflicts(ctx, info.ID); err != nil {
+			if n, err = s.ConflictCount(ctx, info.ID); err != nil {
 				continue // List reports it
 			}
 			missed = true
@@ -48,29 +48,6 @@ func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[st
 		writeCache(s.StateDir(), conflictCacheName, encodeConflictCache(asked))
 	}
 	return found, nil
-}
-
-// conflicts counts the conflicts of a snapshot. It does not read the contents of messages.
-func (r reader) conflicts(ctx context.Context, id string) (int, error) {
-	root, info, err := r.root(id)
-	if err != nil {
-		return 0, err
-	}
-	n, same := 0, false
-	var last domarkx.ID
-	headers, _, err := r.parts(ctx, root, info.Messages, func(e domarkx.Entry) {
-		if e.ID != last {
-			same = false
-		} else if !same {
-			same = true
-			n++
-		}
-		last = e.ID
-	})
-	if len(headers) > 1 {
-		n++
-	}
-	return n, err
 }
 
 func readConflictCache(dir string) map[string]int {

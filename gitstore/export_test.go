@@ -6,10 +6,8 @@ import (
 )
 
 var (
-	LeafPath        = leafPath
 	EncodeListCache = encodeListCache
 	DecodeListCache = decodeListCache
-	DecodeOriginal  = decodeOriginal
 
 	EncodeVersionCache = encodeVersionCache
 	DecodeVersionCache = decodeVersionCache
@@ -21,6 +19,3 @@ func SealListCache(records []byte) []byte {
 	binary.BigEndian.PutUint32(data[len(listCacheMagic):], crc32.Checksum(records, crc32.MakeTable(crc32.Castagnoli)))
 	return data
 }
-
-// Encode encodes what DecodeOriginal decoded.
-func (o *Origin) Encode() []byte { return o.encode() }

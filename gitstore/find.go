@@ -21,65 +21,48 @@ const minAbbreviation = 4
 // its ancestors. No such snapshot is [domarkx.ErrNotFound]; several, or an invalid abbreviation, are
 // [domarkx.ErrInvalid].
 func (s *Store) Find(ctx context.Context, tip, prefix string) (domarkx.Info, error) {
-	found, err := s.find(ctx, s.snapshots(), tip, prefix)
+	candidates, err := s.candidates(ctx, prefix)
+	if err != nil {
+		return domarkx.Info{}, fmt.Errorf("snapshot %q: %w", prefix, err)
+	}
+	found, err := s.snapshotAmong(ctx, tip, candidates)
 	switch {
 	case errors.Is(err, domarkx.ErrNotFound):
 		err = fmt.Errorf("snapshot %q: %w in this session, git domarkx log lists its snapshots", prefix, err)
 	case err != nil:
 		err = fmt.Errorf("snapshot %q: %w", prefix, err)
 	}
-	return found.info, err
+	return found, err
 }
 
 // FindVersion is [Store.Find] for workspace versions. The result includes the resources but not the
 // name of the workspace.
 func (s *Store) FindVersion(ctx context.Context, tip, prefix string) (domarkx.Version, error) {
-	found, err := s.find(ctx, s.versions(), tip, prefix)
-	switch {
-	case errors.Is(err, domarkx.ErrNotFound):
-		return domarkx.Version{}, fmt.Errorf("version %q: %w in this workspace, git domarkx workspace log lists its versions", prefix, err)
-	case err != nil:
+	candidates, err := s.candidates(ctx, prefix)
+	if err != nil {
 		return domarkx.Version{}, fmt.Errorf("version %q: %w", prefix, err)
 	}
-	return s.Version(ctx, found.id)
+	found, err := s.versionAmong(ctx, tip, candidates)
+	switch {
+	case errors.Is(err, domarkx.ErrNotFound):
+		err = fmt.Errorf("version %q: %w in this workspace, git domarkx workspace log lists its versions", prefix, err)
+	case err != nil:
+		err = fmt.Errorf("version %q: %w", prefix, err)
+	}
+	return found, err
 }
 
-// find returns the commit whose id begins with prefix, among tip and its ancestors.
-func (s *Store) find(ctx context.Context, line lineage, tip, prefix string) (ancestor, error) {
+// candidates returns the ids of all objects that begin with prefix.
+func (s *Store) candidates(ctx context.Context, prefix string) ([]string, error) {
 	digits := strings.ToLower(prefix)
 	if len(digits) < minAbbreviation || len(digits) > 40 || strings.Trim(digits, "0123456789abcdef") != "" {
-		return ancestor{}, fmt.Errorf("%w, expected %d to 40 hexadecimal digits", domarkx.ErrInvalid, minAbbreviation)
+		return nil, fmt.Errorf("%w, expected %d to 40 hexadecimal digits", domarkx.ErrInvalid, minAbbreviation)
 	}
-	candidates := []string{digits}
-	if len(digits) < 40 {
-		out, err := s.git.Run(ctx, nil, "rev-parse", "--disambiguate="+digits)
-		if err != nil {
-			return ancestor{}, err
-		}
-		candidates = strings.Fields(string(out))
+	if len(digits) == 40 {
+		return []string{digits}, nil
 	}
-	var found []ancestor
-	for _, id := range candidates {
-		a, err := line.at(id)
-		if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrCorrupt) {
-			continue // no object has that prefix
-		}
-		if err != nil {
-			return ancestor{}, err
-		}
-		if ok, err := line.isAncestor(ctx, id, tip); err != nil {
-			return ancestor{}, err
-		} else if ok {
-			found = append(found, a)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return ancestor{}, domarkx.ErrNotFound
-	case 1:
-		return found[0], nil
-	}
-	return ancestor{}, fmt.Errorf("%w, it could be any of %d, give more digits", domarkx.ErrInvalid, len(found))
+	out, err := s.git.Run(ctx, nil, "rev-parse", "--disambiguate="+digits)
+	return strings.Fields(string(out)), err
 }
 
 // maxSuggested is the maximum number of names that an error suggests.

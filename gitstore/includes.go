@@ -13,7 +13,7 @@ import (
 
 // StoreIncludes stores included files and returns their tree for [domarkx.HeaderEntry], "" without
 // files. Duplicate paths and paths that lead outside are [domarkx.ErrInvalid].
-func (tx *Tx) StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error) {
+func (b *builder) StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error) {
 	var entries []odb.TreeEntry
 	for _, f := range files {
 		name, err := codec.IncludeName(f.Path)
@@ -21,17 +21,17 @@ func (tx *Tx) StoreIncludes(ctx context.Context, files []domarkx.Include) (strin
 			return "", err
 		}
 		blob := domarkx.Blob{Data: f.Data}
-		if err := tx.storeBlob(ctx, &blob); err != nil {
+		if err := b.storeBlob(ctx, &blob); err != nil {
 			return "", fmt.Errorf("included file %q: %w", f.Path, err)
 		}
 		if id, err := odb.ParseID(blob.ID); err == nil && blob.Chunks == "" {
-			tx.fresh[id] = freshObject{odb.Blob, f.Data} // later steps of the update render the document
+			b.fresh[id] = freshObject{odb.Blob, f.Data} // later steps of the update render the document
 		}
 		if entries, err = file(entries, name, blob); err != nil {
 			return "", err
 		}
 	}
-	id, err := tx.makeTree(entries)
+	id, err := b.makeTree(entries)
 	if err != nil || id.IsZero() {
 		return "", err
 	}

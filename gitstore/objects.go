@@ -21,6 +21,11 @@ type reader struct {
 	files   *fileCache             // nil within an update
 }
 
+// newReader returns a reader of a repository. shallow is the file with the boundary of a shallow clone.
+func newReader(db *odb.Database, shallow string) reader {
+	return reader{db: db, shallow: shallow, links: &linkWalks{}, files: &fileCache{}}
+}
+
 type freshObject struct {
 	kind odb.Type
 	data []byte

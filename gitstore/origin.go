@@ -24,8 +24,8 @@ type Origin struct {
 }
 
 // originTree stores the description of an original whose segments are stored, and returns its tree.
-func (tx *Tx) originTree(o *Origin) (string, error) {
-	id, err := tx.keep(odb.Blob, o.encode())
+func (b *builder) originTree(o *Origin) (string, error) {
+	id, err := b.keep(odb.Blob, o.encode())
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +35,7 @@ func (tx *Tx) originTree(o *Origin) (string, error) {
 		return "", err
 	}
 	source := odb.Sum(odb.Tree, tree)
-	tx.fresh[source] = freshObject{odb.Tree, tree} // stored later with the snapshot; an incomplete tree would remain as garbage
+	b.fresh[source] = freshObject{odb.Tree, tree} // stored later with the snapshot; an incomplete tree would remain as garbage
 	return source.String(), nil
 }
 
@@ -65,12 +65,12 @@ func (b *builder) noteSnapshot(h *domarkx.HeaderEntry, conversation string) erro
 
 // RenoteOrigin returns the tree of an original without the snapshot that was made from it, so that the next
 // commit notes its own. It is for a snapshot that has the document of its parent and other links.
-func (tx *Tx) RenoteOrigin(tree string) (string, error) {
+func (b *builder) RenoteOrigin(tree string) (string, error) {
 	id, err := odb.ParseID(tree)
 	if err != nil {
 		return "", fmt.Errorf("source: %w", err)
 	}
-	entries, err := tx.tree(id)
+	entries, err := b.tree(id)
 	if err != nil {
 		return "", err
 	}
@@ -80,7 +80,7 @@ func (tx *Tx) RenoteOrigin(tree string) (string, error) {
 		return "", err
 	}
 	without := odb.Sum(odb.Tree, data)
-	tx.fresh[without] = freshObject{odb.Tree, data} // stored later with the snapshot
+	b.fresh[without] = freshObject{odb.Tree, data} // stored later with the snapshot
 	return without.String(), nil
 }
 

@@ -10,18 +10,18 @@ import (
 )
 
 // GrowOrigin stores a foreign document that continues the one in a tree, and returns its tree, which
-// equals that of [Tx.BeginOrigin]. more are the additional bytes; sha256 is the digest of the whole
+// equals that of [Builder.BeginOrigin]. more are the additional bytes; sha256 is the digest of the whole
 // document. Only the end of the stored document is read.
-func (tx *Tx) GrowOrigin(ctx context.Context, tree string, more io.Reader, sha256 [32]byte) (string, error) {
-	old, err := tx.Origin(ctx, tree)
+func (b *builder) GrowOrigin(ctx context.Context, tree string, more io.Reader, sha256 [32]byte) (string, error) {
+	old, err := b.Origin(ctx, tree)
 	if err != nil {
 		return "", err
 	}
-	grown, err := old.grow(ctx, &tx.builder, more, sha256)
+	grown, err := old.grow(ctx, b, more, sha256)
 	if err != nil {
 		return "", fmt.Errorf("original document: %w", err)
 	}
-	return tx.originTree(grown)
+	return b.originTree(grown)
 }
 
 // grow appends bytes to an original. It writes the last segment again, since that may be incomplete.

@@ -23,7 +23,7 @@ const segmentSize = 64 << 10
 // the part of the document that contains it, which makes deltas small. It must be used by the goroutine of
 // its transaction only.
 type OriginWriter struct {
-	tx          *Tx
+	b           *builder
 	origin      Origin
 	segments    *segmentReader
 	directories fanOut
@@ -31,17 +31,17 @@ type OriginWriter struct {
 
 // BeginOrigin starts to store a foreign document with a known digest. A document that grew shares all
 // segments but the last with its earlier version.
-func (tx *Tx) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (*OriginWriter, error) {
+func (b *builder) BeginOrigin(format string, content io.Reader, sha256 [32]byte) (*OriginWriter, error) {
 	if !isFormatName(format) {
 		return nil, fmt.Errorf("format name %q: %w", format, domarkx.ErrInvalid)
 	}
-	return &OriginWriter{tx: tx, origin: Origin{Format: format, SHA256: sha256}, segments: readSegments(content), directories: fanOut{builder: &tx.builder}}, nil
+	return &OriginWriter{b: b, origin: Origin{Format: format, SHA256: sha256}, segments: readSegments(content), directories: fanOut{builder: b}}, nil
 }
 
 // Continue declares that the document continues the original in a tree that a reference reaches. Common
 // segments are not stored again. It must be called before anything is stored.
 func (w *OriginWriter) Continue(ctx context.Context, tree string) error {
-	old, err := w.tx.Origin(ctx, tree)
+	old, err := w.b.Origin(ctx, tree)
 	if err != nil {
 		return err
 	}
@@ -50,11 +50,11 @@ func (w *OriginWriter) Continue(ctx context.Context, tree string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		id, err := w.tx.leafBelow(old.segments, i)
+		id, err := w.b.leafBelow(old.segments, i)
 		if err != nil {
 			return err
 		}
-		leaf, err := w.tx.tree(id)
+		leaf, err := w.b.tree(id)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (w *OriginWriter) Through(ctx context.Context, n int64) error {
 	return nil
 }
 
-// Finish stores the rest of the document and returns its tree for [domarkx.HeaderEntry]. [Tx.Commit] adds
+// Finish stores the rest of the document and returns its tree for [domarkx.HeaderEntry]. [Builder.Commit] adds
 // the snapshot to that tree. The writer must not be used afterwards.
 func (w *OriginWriter) Finish(ctx context.Context) (string, error) {
 	defer w.segments.release()
@@ -93,7 +93,7 @@ func (w *OriginWriter) Finish(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("original document: %w", err)
 	}
 	w.origin.count, w.origin.Size = w.directories.count, w.segments.size
-	return w.tx.originTree(&w.origin)
+	return w.b.originTree(&w.origin)
 }
 
 // storeSegments appends segments.

@@ -310,3 +310,13 @@ func (r reader) Read(_ context.Context, b domarkx.Blob) ([]byte, error) {
 func (r reader) Open(_ context.Context, b domarkx.Blob) (io.ReadCloser, int64, error) {
 	return r.open(b)
 }
+
+// named is Info with the session's name, also in errors.
+func (r reader) named(ctx context.Context, name, id string) (domarkx.Info, error) {
+	info, err := r.Info(ctx, id)
+	if err != nil {
+		return info, fmt.Errorf("session %q: %w", name, err)
+	}
+	info.Name = name
+	return info, nil
+}

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore/codec"
-	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
@@ -35,76 +33,11 @@ func (s *Store) Commits(ctx context.Context, tips, known []string) ([]string, er
 		return nil, nil
 	}
 	ids, err := s.revList(ctx, tips, known, "--topo-order", "--reverse", "--ignore-missing")
-	return idStrings(ids), err
-}
-
-// A CommitHead is a snapshot or a workspace version, without its content.
-type CommitHead struct {
-	Info              domarkx.Info    // of a snapshot
-	Version           domarkx.Version // of a workspace version, without its resources
-	IsVersion         bool
-	Parents           []string
-	Author, Committer domarkx.Signature
-}
-
-// Head reads the commit of a snapshot or of a workspace version.
-func (r reader) Head(_ context.Context, id string) (CommitHead, error) {
-	oid, err := odb.ParseID(id)
-	if err != nil {
-		return CommitHead{}, err
+	commits := make([]string, len(ids))
+	for i, id := range ids {
+		commits[i] = id.String()
 	}
-	c, err := r.commit(oid)
-	if err != nil {
-		return CommitHead{}, err
-	}
-	head := CommitHead{Parents: idStrings(c.Parents), Author: c.Author, Committer: c.Committer}
-	if head.Info, err = codec.DecodeMessage(c.Message); err == nil {
-		head.Info.ID, head.Info.Date = id, c.Committer.When.Unix()
-		return head, nil
-	}
-	_, v, _, e := r.version(oid)
-	if e != nil {
-		return CommitHead{}, fmt.Errorf("commit %s: %w", id, err)
-	}
-	head.Version, head.IsVersion = v, true
-	return head, nil
-}
-
-// AttachmentsOf returns the attachments of a snapshot, file records among them, sorted by digest.
-func (r reader) AttachmentsOf(_ context.Context, snapshot string) ([]domarkx.Attachment, error) {
-	root, _, err := r.root(snapshot)
-	if err != nil {
-		return nil, err
-	}
-	top, err := directory(root, attachmentsName)
-	if err != nil || top.IsZero() {
-		return nil, err
-	}
-	directories, err := r.tree(top)
-	if err != nil {
-		return nil, err
-	}
-	var all []domarkx.Attachment
-	for _, d := range directories {
-		if !d.IsTree() {
-			continue
-		}
-		entries, err := r.tree(d.ID)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			if e.IsTree() {
-				continue // the chunks of a large one
-			}
-			blob, err := stored(entries, e.Name)
-			if err != nil {
-				return nil, fmt.Errorf("%s/%s: %w", attachmentsName, d.Name, err)
-			}
-			all = append(all, domarkx.Attachment{SHA256: d.Name + e.Name, Blob: blob})
-		}
-	}
-	return all, nil
+	return commits, err
 }
 
 // Redact moves refs of [Store.References] to the given commits, which need not descend from the present

@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-var _ domarkx.VersionReader = (*Store)(nil)
+var _ domarkx.VersionReader = reader{}
 
 // Top returns the top directory of a version of a resource. See [domarkx.VersionReader].
 func (r reader) Top(ctx context.Context, id string) (domarkx.File, error) {
@@ -33,11 +33,6 @@ func (r reader) CheckVersion(ctx context.Context, base, id string) error {
 // DiffVersions compares two versions of a resource. See [version.Store.Diff].
 func (r reader) DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error {
 	return r.resourceVersions().Diff(ctx, a, b, fn)
-}
-
-// BeginVersion starts to write a version of a resource. See [version.Store.Begin].
-func (s *Store) BeginVersion(ctx context.Context, base string) (*version.Writer, error) {
-	return s.resourceVersions().Begin(ctx, base)
 }
 
 func (r reader) resourceVersions() version.Store { return version.New(r.db) }

@@ -9,12 +9,12 @@ import (
 )
 
 // EmptyVersion stores the version of a resource without files and returns its id.
-func (tx *Tx) EmptyVersion(context.Context) (string, error) {
-	id, err := tx.keep(odb.Blob, []byte("domarkx-folder 1\n"))
+func (b *builder) EmptyVersion(context.Context) (string, error) {
+	id, err := b.keep(odb.Blob, []byte("domarkx-folder 1\n"))
 	if err != nil {
 		return "", err
 	}
-	tree, err := tx.makeTree([]odb.TreeEntry{{Mode: odb.ModeFile, Name: ".domarkx", ID: id}})
+	tree, err := b.makeTree([]odb.TreeEntry{{Mode: odb.ModeFile, Name: ".domarkx", ID: id}})
 	return tree.String(), err
 }
 
@@ -28,23 +28,23 @@ type VersionFile struct {
 // RewriteFiles stores a version of a resource in which edit has replaced the contents of files. edit
 // returns the new content, or nil to keep the file. done maps directories to their new trees, so that
 // each is read once; it may be shared by versions.
-func (tx *Tx) RewriteFiles(ctx context.Context, version string, done map[string]string, edit func(f VersionFile) ([]byte, error)) (string, error) {
+func (b *builder) RewriteFiles(ctx context.Context, version string, done map[string]string, edit func(f VersionFile) ([]byte, error)) (string, error) {
 	id, err := odb.ParseID(version)
 	if err != nil {
 		return "", err
 	}
-	now, err := tx.rewriteDirectory(ctx, id, "", done, edit)
+	now, err := b.rewriteDirectory(ctx, id, "", done, edit)
 	return now.String(), err
 }
 
-func (tx *Tx) rewriteDirectory(ctx context.Context, id odb.ID, path string, done map[string]string, edit func(f VersionFile) ([]byte, error)) (odb.ID, error) {
+func (b *builder) rewriteDirectory(ctx context.Context, id odb.ID, path string, done map[string]string, edit func(f VersionFile) ([]byte, error)) (odb.ID, error) {
 	if now, ok := done[id.String()]; ok {
 		return odb.ParseID(now)
 	}
 	if err := ctx.Err(); err != nil {
 		return id, err
 	}
-	entries, err := tx.tree(id)
+	entries, err := b.tree(id)
 	if err != nil {
 		return id, err
 	}
@@ -54,7 +54,7 @@ func (tx *Tx) rewriteDirectory(ctx context.Context, id odb.ID, path string, done
 		switch {
 		case e.Name == ".domarkx" || isChunks(e):
 		case e.IsTree():
-			if e.ID, err = tx.rewriteDirectory(ctx, e.ID, path+e.Name+"/", done, edit); err != nil {
+			if e.ID, err = b.rewriteDirectory(ctx, e.ID, path+e.Name+"/", done, edit); err != nil {
 				return id, err
 			}
 		default:
@@ -67,7 +67,7 @@ func (tx *Tx) rewriteDirectory(ctx context.Context, id odb.ID, path string, done
 				return id, fmt.Errorf("file %q: %w", f.Path, err)
 			}
 			if data != nil && !f.Large {
-				if e.ID, err = tx.keep(odb.Blob, data); err != nil {
+				if e.ID, err = b.keep(odb.Blob, data); err != nil {
 					return id, err
 				}
 			}
@@ -77,7 +77,7 @@ func (tx *Tx) rewriteDirectory(ctx context.Context, id odb.ID, path string, done
 	}
 	now := id
 	if changed {
-		if now, err = tx.makeTree(next); err != nil {
+		if now, err = b.makeTree(next); err != nil {
 			return id, err
 		}
 	}

@@ -14,12 +14,14 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
 
 // A Store contains the sessions of a repository. Any number of goroutines may read from it. Updates
 // exclude each other, also between processes.
 type Store struct {
 	reader
+	db   *odb.Database
 	git  *gitcmd.Git
 	refs *refdb.Refs
 	tell func(error) // set by OnRollback; may be nil
@@ -33,7 +35,7 @@ func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{reader: reader{db: db, shallow: filepath.Join(g.CommonDir, "shallow"), links: &linkWalks{}, files: &fileCache{}}, git: g, refs: refdb.Open(g)}
+	s := &Store{reader: newReader(db, filepath.Join(g.CommonDir, "shallow")), db: db, git: g, refs: refdb.Open(g)}
 	db.OnLazyFetch((&lazyFetch{ctx: ctx, git: g, tried: map[odb.ID]bool{}}).fetch)
 	if err := s.repair(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -154,12 +156,7 @@ func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	return s.named(ctx, name, id)
 }
 
-// named is Info with the session's name, also in errors.
-func (r reader) named(ctx context.Context, name, id string) (domarkx.Info, error) {
-	info, err := r.Info(ctx, id)
-	if err != nil {
-		return info, fmt.Errorf("session %q: %w", name, err)
-	}
-	info.Name = name
-	return info, nil
+// BeginVersion starts to write a version of a resource. See [version.Store.Begin].
+func (s *Store) BeginVersion(ctx context.Context, base string) (*version.Writer, error) {
+	return version.New(s.db).Begin(ctx, base)
 }

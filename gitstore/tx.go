@@ -21,16 +21,13 @@ type Tx struct {
 	seen  map[string]string // ref → its id when it was read first, "" for none
 	next  map[string]string // ref → its new id, "" for none
 
-	passed map[string]bool // trees of conversations whose messages cannot be read within the update
-
 	names    map[refname.Kind]*refname.Index // loaded for the first new name
 	removed  map[string]string               // name → time in its trash ref
 	restored map[string]string               // name → time in its former trash ref
 }
 
 func newTx(ctx context.Context, s *Store, batch *odb.Batch) *Tx {
-	r := reader{db: s.db, shallow: s.shallow, fresh: map[odb.ID]freshObject{}, sizes: map[odb.ID]int64{}}
-	return &Tx{builder: builder{reader: r, batch: batch}, ctx: ctx, store: s, seen: map[string]string{}, next: map[string]string{}, passed: map[string]bool{},
+	return &Tx{builder: newBuilder(s.reader, batch), ctx: ctx, store: s, seen: map[string]string{}, next: map[string]string{},
 		names: map[refname.Kind]*refname.Index{}, removed: map[string]string{}, restored: map[string]string{}}
 }
 

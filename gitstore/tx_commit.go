@@ -15,20 +15,20 @@ import (
 // Commit stores a snapshot, which no ref reaches yet. Blobs of the state without an id are stored and get
 // one. Trees of the parents are not written again. A parent of an unknown format is
 // [domarkx.ErrUnsupported], an invalid state [domarkx.ErrInvalid].
-func (tx *Tx) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
-	parents, err := tx.parents(c.Parents)
+func (b *builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
+	parents, err := b.parents(c.Parents)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	roots, err := tx.rootsOf(parents)
+	roots, err := b.rootsOf(parents)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	stored := c.Conversation
 	switch {
 	case stored == nil:
-		build := conversationBuilder{builder: &tx.builder}
-		if stored, err = tx.storeConversation(ctx, &build, roots, pointers(c.State.Thread.Live)); err != nil {
+		build := conversationBuilder{builder: b}
+		if stored, err = b.storeConversation(ctx, &build, roots, pointers(c.State.Thread.Live)); err != nil {
 			return domarkx.Info{}, err
 		}
 	case len(c.State.Thread.Live) > 0:
@@ -44,46 +44,46 @@ func (tx *Tx) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	root, err := tx.headerTree(ctx, c.State.Headers, conversation)
+	root, err := b.headerTree(ctx, c.State.Headers, conversation)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	deleted, err := tx.tombstoneTree(c.State.Thread.Dead, dead...)
+	deleted, err := b.tombstoneTree(c.State.Thread.Dead, dead...)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	root = withDirectory(root, "conversation", conversation)
 	root = withDirectory(root, "deleted", deleted)
-	return tx.commit(c, parents, roots, root, stored.Messages)
+	return b.storeSnapshot(c, parents, roots, root, stored.Messages)
 }
 
-// StoreConversation stores messages one by one, for a [Tx.Commit] with these parents. Blobs without an id
+// StoreConversation stores messages one by one, for a [Builder.Commit] with these parents. Blobs without an id
 // are stored and get one. It keeps few messages in memory. Within the transaction the snapshot can be
 // continued by another one, but its messages cannot be read.
-func (tx *Tx) StoreConversation(ctx context.Context, parents []string, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
-	ancestry, err := tx.parents(parents)
+func (b *builder) StoreConversation(ctx context.Context, parents []string, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
+	ancestry, err := b.parents(parents)
 	if err != nil {
 		return nil, err
 	}
-	roots, err := tx.rootsOf(ancestry)
+	roots, err := b.rootsOf(ancestry)
 	if err != nil {
 		return nil, err
 	}
-	build := conversationBuilder{builder: &tx.builder, passes: true}
-	stored, err := tx.storeConversation(ctx, &build, roots, live)
+	build := conversationBuilder{builder: b, passes: true}
+	stored, err := b.storeConversation(ctx, &build, roots, live)
 	if err == nil && stored.Tree != "" {
-		tx.passed[stored.Tree] = true
+		b.passed[stored.Tree] = true
 	}
 	return stored, err
 }
 
-func (tx *Tx) storeConversation(ctx context.Context, build *conversationBuilder, roots [][]odb.TreeEntry, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
+func (b *builder) storeConversation(ctx context.Context, build *conversationBuilder, roots [][]odb.TreeEntry, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
 	known, err := directoriesNamed(roots, "conversation")
 	if err != nil {
 		return nil, err
 	}
 	// Objects of this update are not stored again in any case.
-	known = slices.DeleteFunc(known, func(id odb.ID) bool { return tx.passed[id.String()] })
+	known = slices.DeleteFunc(known, func(id odb.ID) bool { return b.passed[id.String()] })
 	id, err := build.build(ctx, live, odb.ID{}, known)
 	if err != nil {
 		return nil, err
@@ -109,11 +109,11 @@ func directoriesNamed(roots [][]odb.TreeEntry, name string) ([]odb.ID, error) {
 }
 
 // rootsOf returns the root trees of the snapshots among the parents.
-func (tx *Tx) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
+func (b *builder) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
 	roots := make([][]odb.TreeEntry, len(parents.snapshots))
 	for i, p := range parents.snapshots {
 		var err error
-		if roots[i], err = tx.tree(p.Tree); err != nil {
+		if roots[i], err = b.tree(p.Tree); err != nil {
 			return nil, err
 		}
 	}
@@ -123,15 +123,15 @@ func (tx *Tx) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
 // Append stores a snapshot with the messages of its first parent, except the last c.Replaced, followed by
 // those in c.State.Thread.Live. It keeps the parent's tombstones and, unless c.State.Headers has some, its
 // headers. It reads only the end of the session.
-func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
-	parents, err := tx.parents(c.Parents)
+func (b *builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
+	parents, err := b.parents(c.Parents)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	if len(parents.snapshots) != 1 || len(c.State.Thread.Dead) > 0 || c.Replaced < 0 || c.Replaced > len(c.State.Thread.Live) {
 		return domarkx.Info{}, fmt.Errorf("append: %w, expected one snapshot to append to, no tombstone, and a message for each that is replaced", domarkx.ErrInvalid)
 	}
-	roots, err := tx.rootsOf(parents)
+	roots, err := b.rootsOf(parents)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -145,13 +145,13 @@ func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 		return domarkx.Info{}, fmt.Errorf("snapshot %s: conversation: %w: %d messages expected", c.Parents[0], domarkx.ErrCorrupt, before)
 	}
 	kept := before - c.Replaced
-	build := conversationBuilder{builder: &tx.builder, old: before, kept: kept}
+	build := conversationBuilder{builder: b, old: before, kept: kept}
 	conversation, err := build.build(ctx, pointers(c.State.Thread.Live), old, nil)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	if c.State.Headers != nil {
-		rest, err := tx.headerTree(ctx, c.State.Headers, conversation)
+		rest, err := b.headerTree(ctx, c.State.Headers, conversation)
 		if err != nil {
 			return domarkx.Info{}, err
 		}
@@ -161,7 +161,7 @@ func (tx *Tx) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error
 		}
 		root = withDirectory(rest, "deleted", deleted)
 	}
-	return tx.commit(c, parents, roots, withDirectory(root, "conversation", conversation), kept+build.added)
+	return b.storeSnapshot(c, parents, roots, withDirectory(root, "conversation", conversation), kept+build.added)
 }
 
 // withDirectory returns the entries with that directory; a zero id stands for none.
@@ -180,7 +180,7 @@ type ancestry struct {
 	infos     []domarkx.Info
 }
 
-func (tx *Tx) parents(ids []string) (ancestry, error) {
+func (b *builder) parents(ids []string) (ancestry, error) {
 	var l ancestry
 	for _, id := range ids {
 		oid, err := odb.ParseID(id)
@@ -188,9 +188,9 @@ func (tx *Tx) parents(ids []string) (ancestry, error) {
 			return l, fmt.Errorf("parent: %w", err)
 		}
 		l.ids = append(l.ids, oid)
-		c, info, err := tx.snapshot(id)
+		c, info, err := b.snapshot(id)
 		if errors.Is(err, codec.ErrNoSnapshot) {
-			if _, err = tx.versions().read(oid); errors.Is(err, codec.ErrNoVersion) {
+			if _, err = b.versions().read(oid); errors.Is(err, codec.ErrNoVersion) {
 				err = fmt.Errorf("%w: it is neither a snapshot nor a workspace version", domarkx.ErrInvalid)
 			}
 			if err != nil {
@@ -206,30 +206,30 @@ func (tx *Tx) parents(ids []string) (ancestry, error) {
 	return l, nil
 }
 
-// commit stores the attachments, the root tree and the commit.
-func (tx *Tx) commit(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry, root []odb.TreeEntry, messages int) (domarkx.Info, error) {
+// storeSnapshot stores the attachments, the root tree and the commit.
+func (b *builder) storeSnapshot(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry, root []odb.TreeEntry, messages int) (domarkx.Info, error) {
 	info := domarkx.Info{Number: 1, Messages: messages, Bytes: c.Bytes, Subject: codec.CleanSubject(c.Subject, c.Operation),
 		Preview: c.Preview, Operation: c.Operation, Replaces: c.Replaces}
 	for _, p := range parents.infos {
 		info.Number = max(info.Number, p.Number+1)
 	}
-	records, err := tx.storeFiles(roots, c.Files)
+	records, err := b.storeFiles(roots, c.Files)
 	if err != nil {
 		return info, err
 	}
 	if c.Kept != nil {
 		roots = nil
 	}
-	attachments, err := tx.attachmentTree(roots, slices.Concat(c.Attachments, c.Kept, records))
+	attachments, err := b.attachmentTree(roots, slices.Concat(c.Attachments, c.Kept, records))
 	if err != nil {
 		return info, err
 	}
-	tree, err := tx.makeTree(withDirectory(root, attachmentsName, attachments))
+	tree, err := b.makeTree(withDirectory(root, attachmentsName, attachments))
 	if err != nil {
 		return info, err
 	}
 	object := codec.Commit{Tree: tree, Parents: parents.ids, Author: c.Author, Committer: c.Committer, Message: codec.EncodeMessage(info)}
-	id, err := tx.keepCommit(&object)
+	id, err := b.keepCommit(&object)
 	if err != nil {
 		return info, err
 	}

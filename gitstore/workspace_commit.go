@@ -11,9 +11,9 @@ import (
 )
 
 // CommitVersion stores a version of a workspace, which no ref reaches yet. The versions of its resources
-// must be stored (see [Store.BeginVersion]). The name of the workspace is only used in the result. A
+// must be stored (see [version.Writer]). The name of the workspace is only used in the result. A
 // parent of an unknown format is [domarkx.ErrUnsupported]; invalid resources are [domarkx.ErrInvalid].
-func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.VersionCommit) (domarkx.Version, error) {
+func (b *builder) CommitVersion(ctx context.Context, workspace string, c domarkx.VersionCommit) (domarkx.Version, error) {
 	if err := ctx.Err(); err != nil {
 		return domarkx.Version{}, err
 	}
@@ -25,7 +25,7 @@ func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.Ver
 	if v.Shared = slices.Sorted(slices.Values(c.Shared)); len(v.Shared) > codec.MaxShared {
 		v.Shared = v.Shared[:codec.MaxShared]
 	}
-	line := tx.versions()
+	line := b.versions()
 	var parents []odb.ID
 	for _, id := range c.Parents {
 		p, err := line.at(id)
@@ -39,12 +39,12 @@ func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.Ver
 		}
 		parents = append(parents, oid)
 	}
-	tree, err := tx.versionTree(c.Resources)
+	tree, err := b.versionTree(c.Resources)
 	if err != nil {
 		return domarkx.Version{}, err
 	}
 	object := codec.Commit{Tree: tree, Parents: parents, Author: c.Author, Committer: c.Committer, Message: codec.EncodeVersionMessage(v, len(c.Resources))}
-	id, err := tx.keepCommit(&object)
+	id, err := b.keepCommit(&object)
 	if err != nil {
 		return domarkx.Version{}, err
 	}
@@ -53,7 +53,7 @@ func (tx *Tx) CommitVersion(ctx context.Context, workspace string, c domarkx.Ver
 }
 
 // versionTree stores the tree of a version.
-func (tx *Tx) versionTree(resources []domarkx.ResourceVersion) (odb.ID, error) {
+func (b *builder) versionTree(resources []domarkx.ResourceVersion) (odb.ID, error) {
 	if err := codec.CheckResources(resources); err != nil {
 		return odb.ID{}, err
 	}
@@ -64,7 +64,7 @@ func (tx *Tx) versionTree(resources []domarkx.ResourceVersion) (odb.ID, error) {
 	if _, err := codec.DecodeManifest(manifest); err != nil {
 		return odb.ID{}, fmt.Errorf("configs of the resources: %w: %v", domarkx.ErrInvalid, err)
 	}
-	id, err := tx.keep(odb.Blob, manifest)
+	id, err := b.keep(odb.Blob, manifest)
 	if err != nil {
 		return odb.ID{}, err
 	}
@@ -76,7 +76,7 @@ func (tx *Tx) versionTree(resources []domarkx.ResourceVersion) (odb.ID, error) {
 		}
 		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: r.ID, ID: top})
 	}
-	return tx.makeTree(entries)
+	return b.makeTree(entries)
 }
 
 // version reads the commit of a version.
@@ -154,4 +154,24 @@ func (r reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 		return nil, fmt.Errorf("%w: it has entries that %s does not name", domarkx.ErrCorrupt, codec.ManifestName)
 	}
 	return resources, nil
+}
+
+// commitOnly returns a version without its resources.
+func (r reader) commitOnly(id string) (domarkx.Version, error) {
+	oid, err := odb.ParseID(id)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	_, v, _, err := r.version(oid)
+	return v, err
+}
+
+// namedVersion is Version with the workspace's name, also in errors.
+func (r reader) namedVersion(ctx context.Context, name, id string) (domarkx.Version, error) {
+	v, err := r.Version(ctx, id)
+	if err != nil {
+		return v, fmt.Errorf("workspace %q: %w", name, err)
+	}
+	v.Workspace = name
+	return v, nil
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -52,16 +51,6 @@ func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
 	return tips, errors.Join(errs...)
 }
 
-// commitOnly returns a version without its resources.
-func (r reader) commitOnly(id string) (domarkx.Version, error) {
-	oid, err := odb.ParseID(id)
-	if err != nil {
-		return domarkx.Version{}, err
-	}
-	_, v, _, err := r.version(oid)
-	return v, err
-}
-
 // WorkspaceTip returns the newest version of a workspace with its resources. An unknown workspace is
 // [domarkx.ErrNotFound] with similar names.
 func (s *Store) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error) {
@@ -73,16 +62,6 @@ func (s *Store) WorkspaceTip(ctx context.Context, name string) (domarkx.Version,
 		return domarkx.Version{}, s.notFound(refname.Workspaces, name)
 	}
 	return s.namedVersion(ctx, name, id)
-}
-
-// namedVersion is Version with the workspace's name, also in errors.
-func (r reader) namedVersion(ctx context.Context, name, id string) (domarkx.Version, error) {
-	v, err := r.Version(ctx, id)
-	if err != nil {
-		return v, fmt.Errorf("workspace %q: %w", name, err)
-	}
-	v.Workspace = name
-	return v, nil
 }
 
 // WorkspaceTip is [Store.WorkspaceTip] within the transaction: if the workspace moves before the
