@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // The severities of findings.
@@ -51,7 +51,7 @@ func writeFindings(inv *invocation, found []engine.Finding, asJSON bool) error {
 	return printResults(inv, asJSON, rows)
 }
 
-func findings(found []gitstore.Finding) []engine.Finding {
+func findings(found []snapshot.Finding) []engine.Finding {
 	list := make([]engine.Finding, len(found))
 	for i, f := range found {
 		list[i] = engine.Finding(f)

@@ -63,7 +63,7 @@ func TestAppendBudget(t *testing.T) {
 			}
 			return tx.Set(ctx, name, info.ID)
 		})
-		message := git(t, dir, "rev-parse", fmt.Sprintf("refs/domarkx/sessions/%s:%s/%02d-%s.json", name, gitstore.LeafPath(n/16), n%16, last.Role))
+		message := git(t, dir, "rev-parse", fmt.Sprintf("refs/domarkx/sessions/%s:conversation/%04d/%02d/%02d/%02d-%s.json", name, n/16384, n/512%32, n/16%32, n%16, last.Role))
 		count, disk, content := 0, int64(0), 0
 		for id, size := range storedObjects(t, dir) {
 			if _, old := before[id]; old {

@@ -25,7 +25,7 @@ func (s *Store) Find(ctx context.Context, tip, prefix string) (domarkx.Info, err
 	if err != nil {
 		return domarkx.Info{}, fmt.Errorf("snapshot %q: %w", prefix, err)
 	}
-	found, err := s.snapshotAmong(ctx, tip, candidates)
+	found, err := s.SnapshotAmong(ctx, tip, candidates)
 	switch {
 	case errors.Is(err, domarkx.ErrNotFound):
 		err = fmt.Errorf("snapshot %q: %w in this session, git domarkx log lists its snapshots", prefix, err)
@@ -42,7 +42,7 @@ func (s *Store) FindVersion(ctx context.Context, tip, prefix string) (domarkx.Ve
 	if err != nil {
 		return domarkx.Version{}, fmt.Errorf("version %q: %w", prefix, err)
 	}
-	found, err := s.versionAmong(ctx, tip, candidates)
+	found, err := s.VersionAmong(ctx, tip, candidates)
 	switch {
 	case errors.Is(err, domarkx.ErrNotFound):
 		err = fmt.Errorf("version %q: %w in this workspace, git domarkx workspace log lists its versions", prefix, err)

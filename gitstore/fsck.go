@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // fixRename is the fix for invalid names.
@@ -18,12 +19,12 @@ const fixRename = "git domarkx rename it"
 //
 // A concurrent git gc moves objects. Therefore a check that finds damage is repeated until two checks
 // find the same.
-func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
+func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]snapshot.Finding, error) {
 	back, err := s.rollBackAll(ctx)
 	if err != nil {
 		return back, err
 	}
-	var before []Finding
+	var before []snapshot.Finding
 	for try := 0; ; try++ {
 		found, err := s.fsck(ctx, progress)
 		if err != nil || try == maxFscks || slices.Equal(found, before) {
@@ -39,11 +40,11 @@ func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 // maxFscks is the maximum number of repetitions of a check with changing results.
 const maxFscks = 5
 
-func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
-	c := newChecker(s.reader)
-	var findings []Finding
+func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]snapshot.Finding, error) {
+	c := snapshot.NewChecker(s.Reader)
+	var findings []snapshot.Finding
 	report := func(severity, what, where, fix string) {
-		findings = append(findings, Finding{severity, what, where, fix})
+		findings = append(findings, snapshot.Finding{Severity: severity, What: what, Where: where, Fix: fix})
 	}
 	prefixes := []string{refname.RemotePrefix}
 	for _, k := range refname.Kinds {
@@ -55,7 +56,7 @@ func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 			return nil, err
 		}
 		for _, err := range damaged {
-			report("error", err.Error(), prefix, "git update-ref -d removes the ref; then "+fixRestore)
+			report("error", err.Error(), prefix, "git update-ref -d removes the ref; then "+snapshot.FixRestore)
 		}
 	}
 	var named []namedRef
@@ -75,15 +76,15 @@ func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]Fin
 		if progress != nil {
 			progress(i, len(named))
 		}
-		check := c.session
+		check := c.Session
 		if ref.kind == refname.Workspaces {
-			check = c.workspace
+			check = c.Workspace
 		}
 		if err := check(ctx, ref.name, ref.id); err != nil {
-			return append(findings, c.findings...), err
+			return append(findings, c.Findings...), err
 		}
 	}
-	return append(findings, c.findings...), nil
+	return append(findings, c.Findings...), nil
 }
 
 // A namedRef is a ref, live or in the trash, with the name that it belongs to.
@@ -94,7 +95,7 @@ type namedRef struct {
 
 // rollBackAll moves refs back whose commits are missing, like any command that meets one, and reports
 // them.
-func (s *Store) rollBackAll(ctx context.Context) (findings []Finding, err error) {
+func (s *Store) rollBackAll(ctx context.Context) (findings []snapshot.Finding, err error) {
 	for _, k := range refname.Kinds {
 		for _, prefix := range []string{k.Prefix, k.Trash} {
 			refs, err := s.refs.List(prefix)
@@ -110,9 +111,9 @@ func (s *Store) rollBackAll(ctx context.Context) (findings []Finding, err error)
 				case ctx.Err() != nil:
 					return nil, ctx.Err()
 				case err == nil && back != nil:
-					findings = append(findings, Finding{"error", back.Error(), ref.Name, "nothing, it is done; git domarkx pull, if a remote has more"})
+					findings = append(findings, snapshot.Finding{Severity: "error", What: back.Error(), Where: ref.Name, Fix: "nothing, it is done; git domarkx pull, if a remote has more"})
 				case err != nil && back == nil:
-					findings = append(findings, Finding{"error", "looking for the last whole commit: " + err.Error(), ref.Name, "make the repository writable, and run fsck again"})
+					findings = append(findings, snapshot.Finding{Severity: "error", What: "looking for the last whole commit: " + err.Error(), Where: ref.Name, Fix: "make the repository writable, and run fsck again"})
 				}
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // staleAfter is the age from which on temporary files cannot belong to running processes.
@@ -18,12 +19,12 @@ const staleAfter = 24 * time.Hour
 // GC removes entries from the trash that are older than gc.reflogExpireUnreachable (git-config(1);
 // default 30 days), removes temporary files of killed processes and caches of removed packs, and
 // releases packs that killed processes had protected from collection. It reports the removed objects.
-func (s *Store) GC(ctx context.Context) ([]Finding, error) {
+func (s *Store) GC(ctx context.Context) ([]snapshot.Finding, error) {
 	expiry, err := s.git.ExpiryDate(ctx, "gc.reflogExpireUnreachable", "30.days.ago")
 	if err != nil {
 		return nil, err
 	}
-	var findings []Finding
+	var findings []snapshot.Finding
 	err = s.Update(ctx, "gc", func(tx *Tx) error {
 		for _, k := range refname.Kinds {
 			refs, err := s.refs.List(k.Trash)
@@ -42,8 +43,8 @@ func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 				if err := tx.move(ref.Name, ""); err != nil {
 					return err
 				}
-				findings = append(findings, Finding{"info", "removed from the trash: " + k.Noun + " " + name + ", there since " + at.Format(time.RFC3339),
-					ref.Name, "git update-ref " + ref.Name + " " + ref.ID + " brings it back until git gc collects it"})
+				findings = append(findings, snapshot.Finding{Severity: "info", What: "removed from the trash: " + k.Noun + " " + name + ", there since " + at.Format(time.RFC3339),
+					Where: ref.Name, Fix: "git update-ref " + ref.Name + " " + ref.ID + " brings it back until git gc collects it"})
 			}
 		}
 		return nil
@@ -57,12 +58,12 @@ func (s *Store) GC(ctx context.Context) ([]Finding, error) {
 }
 
 // removeStale removes temporary files of the caches.
-func (s *Store) removeStale(before time.Time) ([]Finding, error) {
+func (s *Store) removeStale(before time.Time) ([]snapshot.Finding, error) {
 	entries, err := os.ReadDir(s.StateDir())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var findings []Finding
+	var findings []snapshot.Finding
 	for _, entry := range entries {
 		name, isTemp := strings.CutSuffix(entry.Name(), ".tmp")
 		if !isTemp || !strings.HasPrefix(name, listCacheName+".") && !strings.HasPrefix(name, versionCacheName+".") {
@@ -76,7 +77,7 @@ func (s *Store) removeStale(before time.Time) ([]Finding, error) {
 		if err := os.Remove(name); err != nil {
 			return findings, err
 		}
-		findings = append(findings, Finding{"info", "removed a temporary file", name, ""})
+		findings = append(findings, snapshot.Finding{Severity: "info", What: "removed a temporary file", Where: name})
 	}
 	return findings, nil
 }

@@ -80,7 +80,7 @@ func (s *Store) Trash(ctx context.Context) ([]TrashedSession, error) {
 		}
 		var info domarkx.Info
 		if err == nil {
-			info, err = s.named(ctx, name, id)
+			info, err = s.NamedInfo(ctx, name, id)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("in the trash: %w", err))

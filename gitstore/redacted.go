@@ -123,7 +123,7 @@ func (tx *Tx) FromReplaced(ctx context.Context, name string) (domarkx.Info, erro
 			session = latest.ID
 		}
 	}
-	return tx.named(ctx, name, session)
+	return tx.NamedInfo(ctx, name, session)
 }
 
 // ReplacedHistories returns the refs of histories that were replaced by redacted ones.

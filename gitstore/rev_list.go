@@ -13,7 +13,7 @@ import (
 // HasVersion reports whether a workspace version exists in this repository.
 func (s *Store) HasVersion(id string) bool {
 	oid, err := odb.ParseID(id)
-	return err == nil && s.db.Has(oid) && s.isVersion(oid)
+	return err == nil && s.db.Has(oid) && s.IsVersion(oid)
 }
 
 // NewVersions returns the ids of the workspace versions among tips and their ancestors that are not
@@ -28,7 +28,7 @@ func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string
 	}
 	var ids []string
 	for _, id := range all {
-		if s.isVersion(id) {
+		if s.IsVersion(id) {
 			ids = append(ids, id.String())
 		}
 	}

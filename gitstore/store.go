@@ -14,13 +14,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
 // A Store contains the sessions of a repository. Any number of goroutines may read from it. Updates
 // exclude each other, also between processes.
 type Store struct {
-	reader
+	snapshot.Reader
+
 	db   *odb.Database
 	git  *gitcmd.Git
 	refs *refdb.Refs
@@ -35,7 +37,7 @@ func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{reader: newReader(db, filepath.Join(g.CommonDir, "shallow")), db: db, git: g, refs: refdb.Open(g)}
+	s := &Store{Reader: snapshot.NewReader(db, filepath.Join(g.CommonDir, "shallow")), db: db, git: g, refs: refdb.Open(g)}
 	db.OnLazyFetch((&lazyFetch{ctx: ctx, git: g, tried: map[odb.ID]bool{}}).fetch)
 	if err := s.repair(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -153,7 +155,7 @@ func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	if id == "" {
 		return domarkx.Info{}, s.notFound(refname.Sessions, name)
 	}
-	return s.named(ctx, name, id)
+	return s.NamedInfo(ctx, name, id)
 }
 
 // BeginVersion starts to write a version of a resource. See [version.Store.Begin].

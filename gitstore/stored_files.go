@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // NewFiles visits the snapshots and versions among tips and their ancestors that are not among known and their
 // ancestors, the newest first, with the files that the first parent does not have at the same path. A file
 // that was visited before, in whatever commit, is not visited again.
-func (s *Store) NewFiles(ctx context.Context, tips, known []string, visit func(StoredCommit) error) error {
+func (s *Store) NewFiles(ctx context.Context, tips, known []string, visit func(snapshot.StoredCommit) error) error {
 	if len(tips) == 0 {
 		return nil
 	}
@@ -18,12 +19,12 @@ func (s *Store) NewFiles(ctx context.Context, tips, known []string, visit func(S
 	if err != nil {
 		return fmt.Errorf("list commits: %w", err)
 	}
-	walk := newFileWalk(s.reader)
+	walk := snapshot.NewFileWalk(s.Reader)
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		stored, err := walk.commit(id)
+		stored, err := walk.Commit(id)
 		if err != nil {
 			return err
 		}

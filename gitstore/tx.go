@@ -10,12 +10,14 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // A Tx is a transaction of [Store.Update]. It also reads its own changes. It must be used by one
 // goroutine, and only until the function returns.
 type Tx struct {
-	builder
+	snapshot.Builder
+
 	ctx   context.Context // of the update
 	store *Store
 	seen  map[string]string // ref → its id when it was read first, "" for none
@@ -27,7 +29,7 @@ type Tx struct {
 }
 
 func newTx(ctx context.Context, s *Store, batch *odb.Batch) *Tx {
-	return &Tx{builder: newBuilder(s.reader, batch), ctx: ctx, store: s, seen: map[string]string{}, next: map[string]string{},
+	return &Tx{Builder: snapshot.NewBuilder(s.Reader, batch), ctx: ctx, store: s, seen: map[string]string{}, next: map[string]string{},
 		names: map[refname.Kind]*refname.Index{}, removed: map[string]string{}, restored: map[string]string{}}
 }
 
@@ -102,7 +104,7 @@ func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	return tx.named(ctx, name, id)
+	return tx.NamedInfo(ctx, name, id)
 }
 
 // Set creates a session, or moves it to a snapshot that descends from its tip. Otherwise the error is
@@ -112,11 +114,11 @@ func (tx *Tx) Set(ctx context.Context, name, id string) error {
 	if err := tx.store.blocked[name]; err != nil {
 		return err
 	}
-	if _, err := tx.named(ctx, name, id); err != nil {
+	if _, err := tx.NamedInfo(ctx, name, id); err != nil {
 		return err
 	}
 	return tx.set(refname.Sessions, name, id, func(tip string) (bool, error) {
-		if _, err := tx.named(ctx, name, tip); err != nil {
+		if _, err := tx.NamedInfo(ctx, name, tip); err != nil {
 			return false, err
 		}
 		return tx.IsAncestor(ctx, tip, id)

@@ -63,7 +63,7 @@ func (tx *Tx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) 
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	return tx.named(ctx, name, id)
+	return tx.NamedInfo(ctx, name, id)
 }
 
 // fromTrash restores the last removed commit of a name, or the one removed at a given time, and returns its tip.

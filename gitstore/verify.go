@@ -6,17 +6,18 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // Verify checks what refs of a remote introduce: all commits that no local ref reaches, and the content
 // that their parents do not have. Refs have shared names (refs/domarkx/KIND/NAME). It returns the errors
 // by ref. Its memory use does not depend on the amount of data.
-func (s *Store) Verify(ctx context.Context, refs []refdb.Ref, checks DocumentChecks) (map[string]error, error) {
+func (s *Store) Verify(ctx context.Context, refs []refdb.Ref, checks snapshot.DocumentChecks) (map[string]error, error) {
 	ids, err := s.newCommits(ctx, refs)
 	if err != nil {
 		return nil, err
 	}
-	return s.verify(ctx, ids, refs, checks)
+	return s.VerifyCommits(ctx, ids, refs, checks)
 }
 
 // newCommits returns the commits that refs introduce, parents before their children.

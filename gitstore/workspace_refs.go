@@ -34,7 +34,7 @@ func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
 				continue
 			}
 			if err == nil {
-				v, err = s.commitOnly(id)
+				v, err = s.VersionCommit(id)
 			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("workspace %q: %w", refname.Workspaces.Name(ref.Name), err))
@@ -61,7 +61,7 @@ func (s *Store) WorkspaceTip(ctx context.Context, name string) (domarkx.Version,
 	if id == "" {
 		return domarkx.Version{}, s.notFound(refname.Workspaces, name)
 	}
-	return s.namedVersion(ctx, name, id)
+	return s.NamedVersion(ctx, name, id)
 }
 
 // WorkspaceTip is [Store.WorkspaceTip] within the transaction: if the workspace moves before the
@@ -71,7 +71,7 @@ func (tx *Tx) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, e
 	if err != nil {
 		return domarkx.Version{}, err
 	}
-	return tx.namedVersion(ctx, name, id)
+	return tx.NamedVersion(ctx, name, id)
 }
 
 // CheckWorkspaceName is [Tx.CheckName] for a new workspace.
@@ -82,7 +82,7 @@ func (tx *Tx) CheckWorkspaceName(_ context.Context, name string) error {
 // SetWorkspace creates a workspace, or moves it to a version that descends from its tip. The errors are those
 // of [Tx.Set].
 func (tx *Tx) SetWorkspace(ctx context.Context, name, id string) error {
-	if _, err := tx.namedVersion(ctx, name, id); err != nil {
+	if _, err := tx.NamedVersion(ctx, name, id); err != nil {
 		return err
 	}
 	return tx.set(refname.Workspaces, name, id, func(tip string) (bool, error) { return tx.IsEarlier(ctx, tip, id) })
@@ -107,7 +107,7 @@ func (tx *Tx) WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Vers
 	if err != nil {
 		return domarkx.Version{}, err
 	}
-	return tx.namedVersion(ctx, name, id)
+	return tx.NamedVersion(ctx, name, id)
 }
 
 // TrashedWorkspaces returns the ids of the versions that were removed under a name, the earliest first.

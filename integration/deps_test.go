@@ -22,6 +22,7 @@ var arrows = []arrow{
 	{"format", []string{"."}, "formats turn bytes into the model and back"},
 	{"gitstore", []string{"."}, "the store turns the model into Git objects and back"},
 	{"gitstore/refname", []string{"."}, "names are checked without a repository"},
+	{"gitstore/snapshot", []string{".", "gitstore/codec", "gitstore/odb", "gitstore/version", "gitstore/refname", "gitstore/refdb", "gitstore/gitcmd", "gitstore/atomicfile"}, "what reads and writes objects does not move refs"},
 	{"gitstore/codec", []string{".", "gitstore/odb", "gitstore/atomicfile"}, "codecs do no input or output"},
 	{"gitstore/version", []string{".", "gitstore/odb", "gitstore/atomicfile"}, "sessions contain versions of resources, not the reverse"},
 	{"gitstore/atomicfile", nil, "whoever writes files may use it, and it knows nothing of what is in them"},

@@ -6,8 +6,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // A contents reads what snapshots and versions hold, from the store or within an update.
@@ -55,7 +55,7 @@ func (c *collector) blob(ctx context.Context, b domarkx.Blob, isJSON bool) error
 }
 
 // snapshot notes the secrets in a snapshot.
-func (c *collector) snapshot(ctx context.Context, head gitstore.CommitHead, state *domarkx.State) error {
+func (c *collector) snapshot(ctx context.Context, head snapshot.CommitHead, state *domarkx.State) error {
 	if err := c.state(ctx, state); err != nil {
 		return fmt.Errorf("snapshot %.12s: %w", head.Info.ID, err)
 	}

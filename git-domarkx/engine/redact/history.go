@@ -6,21 +6,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // A history is what refs reach: snapshots and workspace versions.
 type history struct {
 	refs      []refdb.Ref           // with the commits in this history
-	snapshots []gitstore.CommitHead // ascending by number, then by id; parents come before children
-	versions  []gitstore.CommitHead
+	snapshots []snapshot.CommitHead // ascending by number, then by id; parents come before children
+	versions  []snapshot.CommitHead
 }
 
 // graph reads all commits that refs reach, parents before their children.
 type graph struct {
-	heads map[string]gitstore.CommitHead
+	heads map[string]snapshot.CommitHead
 	order []string
 }
 
@@ -29,7 +29,7 @@ func (m *Manager) graph(ctx context.Context, tips []string) (*graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &graph{heads: make(map[string]gitstore.CommitHead, len(ids)), order: ids}
+	g := &graph{heads: make(map[string]snapshot.CommitHead, len(ids)), order: ids}
 	for _, id := range ids {
 		head, err := m.store.Head(ctx, id)
 		if err != nil {
@@ -41,14 +41,14 @@ func (m *Manager) graph(ctx context.Context, tips []string) (*graph, error) {
 }
 
 // idOf returns the id of a commit.
-func idOf(h gitstore.CommitHead) string {
+func idOf(h snapshot.CommitHead) string {
 	if h.IsVersion {
 		return h.Version.ID
 	}
 	return h.Info.ID
 }
 
-func numberOf(h gitstore.CommitHead) int {
+func numberOf(h snapshot.CommitHead) int {
 	if h.IsVersion {
 		return h.Version.Number
 	}
@@ -56,7 +56,7 @@ func numberOf(h gitstore.CommitHead) int {
 }
 
 // sorted returns commits in the order in which their secrets are numbered.
-func (g *graph) sorted(ids map[string]bool) (snapshots, versions []gitstore.CommitHead) {
+func (g *graph) sorted(ids map[string]bool) (snapshots, versions []snapshot.CommitHead) {
 	for _, id := range g.order {
 		switch h := g.heads[id]; {
 		case !ids[id]:
@@ -66,8 +66,8 @@ func (g *graph) sorted(ids map[string]bool) (snapshots, versions []gitstore.Comm
 			snapshots = append(snapshots, h)
 		}
 	}
-	for _, list := range [][]gitstore.CommitHead{snapshots, versions} {
-		slices.SortStableFunc(list, func(a, b gitstore.CommitHead) int {
+	for _, list := range [][]snapshot.CommitHead{snapshots, versions} {
+		slices.SortStableFunc(list, func(a, b snapshot.CommitHead) int {
 			return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // An Incoming is a verified commit of a remote.
@@ -115,7 +116,7 @@ func (m *Manager) concerns(ctx context.Context, in Incoming) (bool, error) {
 
 // against returns the local history that has other forms of commits of a remote, and the remote's commits
 // that are not in it.
-func (m *Manager) against(ctx context.Context, in Incoming) (*history, []gitstore.CommitHead, error) {
+func (m *Manager) against(ctx context.Context, in Incoming) (*history, []snapshot.CommitHead, error) {
 	there, err := m.graph(ctx, []string{in.ID})
 	if err != nil {
 		return nil, nil, err
@@ -159,7 +160,7 @@ func (m *Manager) against(ctx context.Context, in Incoming) (*history, []gitstor
 	for _, head := range slices.Concat(h.snapshots, h.versions) {
 		ours[idOf(head)] = true
 	}
-	var theirs []gitstore.CommitHead
+	var theirs []snapshot.CommitHead
 	for _, id := range there.order {
 		if !ours[id] {
 			theirs = append(theirs, there.heads[id])

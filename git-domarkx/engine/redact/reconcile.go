@@ -10,18 +10,18 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // ErrNotSame means that a history is not a redaction of another: they differ in more than secrets.
 var ErrNotSame = errors.New("the histories differ in more than secrets")
 
 // A pair is two commits that redact, or are, the same one.
-type pair struct{ ours, theirs gitstore.CommitHead }
+type pair struct{ ours, theirs snapshot.CommitHead }
 
 // key returns the commit that a commit goes back to: the one that it replaces, or itself.
-func key(h gitstore.CommitHead) string {
+func key(h snapshot.CommitHead) string {
 	if h.IsVersion {
 		return keyOf(h.Version.ID, h.Version.Replaces)
 	}
@@ -29,8 +29,8 @@ func key(h gitstore.CommitHead) string {
 }
 
 // pairs returns the commits of both sides that go back to the same one and differ.
-func pairs(ours, theirs []gitstore.CommitHead) map[string]pair {
-	byKey := make(map[string]gitstore.CommitHead, len(ours))
+func pairs(ours, theirs []snapshot.CommitHead) map[string]pair {
+	byKey := make(map[string]snapshot.CommitHead, len(ours))
 	for _, h := range ours {
 		byKey[key(h)] = h
 	}

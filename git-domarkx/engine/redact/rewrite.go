@@ -10,11 +10,12 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // rewrite makes the redacted commits of a history, together with those of another one that has
 // other forms of some of its commits. accept leaves out the check that they differ only in secrets.
-func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []gitstore.CommitHead, drop []string, accept bool) (*rewriter, error) {
+func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []snapshot.CommitHead, drop []string, accept bool) (*rewriter, error) {
 	t := newTable(m.scan, m.allow)
 	if len(h.snapshots) > 0 {
 		var err error
@@ -22,16 +23,16 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 			return nil, err
 		}
 	}
-	var others []gitstore.CommitHead
+	var others []snapshot.CommitHead
 	for _, head := range theirs {
 		if !head.IsVersion {
 			others = append(others, head)
 		}
 	}
-	all := slices.SortedFunc(slices.Values(slices.Concat(h.snapshots, others)), func(a, b gitstore.CommitHead) int {
+	all := slices.SortedFunc(slices.Values(slices.Concat(h.snapshots, others)), func(a, b snapshot.CommitHead) int {
 		return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
 	})
-	if slices.ContainsFunc(all, func(c gitstore.CommitHead) bool { return c.Info.Replaces != "" }) {
+	if slices.ContainsFunc(all, func(c snapshot.CommitHead) bool { return c.Info.Replaces != "" }) {
 		if err := m.collect(ctx, &collector{from: m.store, table: t, seen: map[string]bool{}, marks: true}, all); err != nil {
 			return nil, err
 		}
@@ -44,7 +45,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	}
 	r, err := m.reconcile(ctx, t, h.snapshots, others, keys, accept)
 	if err == nil {
-		err = m.checkVersions(ctx, r, h.versions, slices.DeleteFunc(slices.Clone(theirs), func(c gitstore.CommitHead) bool { return !c.IsVersion }))
+		err = m.checkVersions(ctx, r, h.versions, slices.DeleteFunc(slices.Clone(theirs), func(c snapshot.CommitHead) bool { return !c.IsVersion }))
 	}
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 }
 
 // collect collects the secrets of snapshots.
-func (m *Manager) collect(ctx context.Context, c *collector, snapshots []gitstore.CommitHead) error {
+func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapshot.CommitHead) error {
 	for _, head := range snapshots {
 		state, err := m.store.Load(ctx, head.Info.ID)
 		if err == nil {
@@ -91,13 +92,13 @@ func (m *Manager) collect(ctx context.Context, c *collector, snapshots []gitstor
 }
 
 // reconcile compares the commits of two sides that go back to the same ones.
-func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []gitstore.CommitHead, keys map[string]string, accept bool) (*reconciler, error) {
+func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []snapshot.CommitHead, keys map[string]string, accept bool) (*reconciler, error) {
 	r := &reconciler{from: m.store, ours: newTable(m.scan, nil), theirs: newTable(m.scan, nil), next: t, keys: keys,
 		joined: map[string][]byte{}, same: map[string]bool{}, digests: map[string]string{}, accept: accept, pairs: pairs(ours, theirs)}
 	if len(r.pairs) == 0 {
 		return r, nil
 	}
-	for side, list := range map[*table][]gitstore.CommitHead{r.ours: ours, r.theirs: theirs} {
+	for side, list := range map[*table][]snapshot.CommitHead{r.ours: ours, r.theirs: theirs} {
 		if err := m.collect(ctx, &collector{from: m.store, table: side, seen: map[string]bool{}}, list); err != nil {
 			return nil, err
 		}
@@ -123,7 +124,7 @@ func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []gitsto
 }
 
 // rewriteAll makes the redacted commits, parents before their children.
-func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, all, theirs []gitstore.CommitHead) error {
+func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, all, theirs []snapshot.CommitHead) error {
 	foreign := map[string]bool{}
 	for _, head := range theirs {
 		foreign[head.Info.ID] = true
@@ -161,8 +162,8 @@ func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, al
 
 // rewriteVersions makes the redacted workspace versions. Of a version that both sides have in different forms, theirs
 // counts; [Manager.checkVersions] has compared them.
-func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs []gitstore.CommitHead) error {
-	var others []gitstore.CommitHead
+func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs []snapshot.CommitHead) error {
+	var others []snapshot.CommitHead
 	for _, head := range theirs {
 		if head.IsVersion {
 			others = append(others, head)
@@ -173,7 +174,7 @@ func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs
 	for _, head := range others {
 		foreign[head.Version.ID] = true
 	}
-	all := slices.SortedFunc(slices.Values(slices.Concat(ours, others)), func(a, b gitstore.CommitHead) int {
+	all := slices.SortedFunc(slices.Values(slices.Concat(ours, others)), func(a, b snapshot.CommitHead) int {
 		return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
 	})
 	for _, head := range all {
@@ -200,7 +201,7 @@ func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs
 }
 
 // checkVersions compares the workspace versions that both sides have in different forms.
-func (m *Manager) checkVersions(ctx context.Context, r *reconciler, ours, theirs []gitstore.CommitHead) error {
+func (m *Manager) checkVersions(ctx context.Context, r *reconciler, ours, theirs []snapshot.CommitHead) error {
 	for _, p := range pairs(ours, theirs) {
 		if r.accept {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // A rewriter makes the redacted commits of a history. It must be used within one update, parents
@@ -56,7 +57,7 @@ func (w *rewriter) parents(ids []string) ([]string, bool) {
 
 // snapshot stores the redacted form of a snapshot, whose parents are done. The result is the snapshot
 // itself where nothing in it or before it is redacted.
-func (w *rewriter) snapshot(ctx context.Context, head gitstore.CommitHead, old *domarkx.State, joined bool) error {
+func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead, old *domarkx.State, joined bool) error {
 	info := head.Info
 	parents, changed := w.parents(head.Parents)
 	attachments, moved, err := w.attachments(ctx, info.ID)
@@ -211,7 +212,7 @@ func (w *rewriter) originals(ctx context.Context, id string, state *domarkx.Stat
 }
 
 // original stores the redacted form of an original.
-func (w *rewriter) original(ctx context.Context, o *gitstore.Origin) (string, error) {
+func (w *rewriter) original(ctx context.Context, o *snapshot.Origin) (string, error) {
 	data, err := readOriginal(o)
 	if err != nil {
 		return "", err
@@ -224,7 +225,7 @@ func (w *rewriter) original(ctx context.Context, o *gitstore.Origin) (string, er
 	return writer.Finish(ctx)
 }
 
-func readOriginal(o *gitstore.Origin) ([]byte, error) {
+func readOriginal(o *snapshot.Origin) ([]byte, error) {
 	r, err := o.Open()
 	if err != nil {
 		return nil, err

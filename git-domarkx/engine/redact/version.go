@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // noteVersion notes the secrets in a workspace version: in its subject, its configs and its files.
@@ -15,7 +16,7 @@ func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.
 	c.note([]byte(v.Subject), false)
 	for _, r := range v.Resources {
 		c.note([]byte(r.Config.JSON()), true)
-		_, err := tx.RewriteFiles(ctx, r.Version, done, func(f gitstore.VersionFile) ([]byte, error) {
+		_, err := tx.RewriteFiles(ctx, r.Version, done, func(f snapshot.VersionFile) ([]byte, error) {
 			if f.Large {
 				return nil, nil
 			}
@@ -29,7 +30,7 @@ func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.
 }
 
 // version stores the redacted form of a workspace version, whose parents are done.
-func (w *rewriter) version(ctx context.Context, head gitstore.CommitHead, v domarkx.Version) error {
+func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v domarkx.Version) error {
 	parents, changed := w.parents(head.Parents)
 	subject := w.table.line(v.Subject)
 	changed = changed || subject != v.Subject
@@ -72,7 +73,7 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 	}
 	found, nested := "", ""
 	var stuck []Stuck
-	now, err := w.tx.RewriteFiles(ctx, r.Version, w.directories, func(f gitstore.VersionFile) ([]byte, error) {
+	now, err := w.tx.RewriteFiles(ctx, r.Version, w.directories, func(f snapshot.VersionFile) ([]byte, error) {
 		if strings.Contains("/"+f.Path, "/.domarkx-.git/objects/") || strings.Contains("/"+f.Path, "/objects/pack/") {
 			nested = f.Path[:strings.Index("/"+f.Path, "/objects/")]
 		}

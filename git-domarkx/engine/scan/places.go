@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
@@ -29,7 +29,7 @@ type row struct {
 }
 
 // skipped reports whether a file of a snapshot contains only ids, digests and numbers.
-func skipped(commit gitstore.StoredCommit, name string) bool {
+func skipped(commit snapshot.StoredCommit, name string) bool {
 	base := path.Base(name)
 	if commit.Workspace {
 		return base == ".domarkx" // modes and owners

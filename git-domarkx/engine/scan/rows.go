@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // A hit is a secret in a blob.
@@ -31,7 +31,7 @@ type limit struct {
 	short atomic.Bool // something was left out because of its size
 }
 
-func (l *limit) skips(c gitstore.StoredCommit, f gitstore.StoredFile) bool {
+func (l *limit) skips(c snapshot.StoredCommit, f snapshot.StoredFile) bool {
 	return l != nil && !c.Workspace && (strings.HasPrefix(f.Path, "source/") || messageOf(f.Path) >= 0 && strings.HasSuffix(f.Path, ".md"))
 }
 
@@ -50,9 +50,9 @@ func (l *limit) take(size int64) bool {
 
 // rows returns the secrets in the commits that are in the history of tips and not in that of known ones.
 func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, progress func(done, total int)) ([]row, error) {
-	var commits []gitstore.StoredCommit
+	var commits []snapshot.StoredCommit
 	files := 0
-	err := m.store.NewFiles(ctx, tips, known, func(c gitstore.StoredCommit) error {
+	err := m.store.NewFiles(ctx, tips, known, func(c snapshot.StoredCommit) error {
 		commits = append(commits, c)
 		files += len(c.Files)
 		return nil
@@ -90,7 +90,7 @@ func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, 
 }
 
 // commit returns the secrets in a commit: in its message, in the names of its files and in those that it introduces.
-func (m *Manager) commit(ctx context.Context, c gitstore.StoredCommit, quick *limit) ([]row, error) {
+func (m *Manager) commit(ctx context.Context, c snapshot.StoredCommit, quick *limit) ([]row, error) {
 	var rows []row
 	add := func(path, blob string, hits []hit) {
 		for _, h := range hits {
@@ -138,7 +138,7 @@ func description(message []byte) []byte {
 }
 
 // file returns the secrets in a file, from the cache if it was scanned before.
-func (m *Manager) file(ctx context.Context, c gitstore.StoredCommit, f gitstore.StoredFile, quick *limit) ([]hit, error) {
+func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.StoredFile, quick *limit) ([]hit, error) {
 	key := f.Blob.ID
 	name := ""
 	if c.Workspace {

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -187,7 +188,7 @@ func (u *updater) place(session int64, leaves []int64) error {
 }
 
 // leaf returns the number of a leaf in the index, and indexes its messages if it is new.
-func (u *updater) leaf(ctx context.Context, leaf gitstore.Leaf) (int64, error) {
+func (u *updater) leaf(ctx context.Context, leaf snapshot.Leaf) (int64, error) {
 	tree, err := binaryID(leaf.ID)
 	if err != nil {
 		return 0, err

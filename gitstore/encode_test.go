@@ -1,9 +1,0 @@
-package gitstore
-
-var (
-	LeafPath       = leafPath
-	DecodeOriginal = decodeOriginal
-)
-
-// Encode encodes what DecodeOriginal decoded.
-func (o *Origin) Encode() []byte { return o.encode() }

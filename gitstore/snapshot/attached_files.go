@@ -1,0 +1,228 @@
+package snapshot
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// Files returns the attached files of a snapshot that have paths, sorted by path.
+func (r Reader) Files(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error) {
+	root, _, err := r.root(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	files, err := r.filesOf(ctx, root)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", snapshot, err)
+	}
+	return files, nil
+}
+
+func (r Reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.AttachedFile, error) {
+	id, err := directory(root, attachmentsName)
+	if err != nil || id.IsZero() {
+		return nil, err
+	}
+	records := fileRecords{}
+	if err := r.addFileRecords(ctx, records, id); err != nil {
+		return nil, err
+	}
+	var files []domarkx.AttachedFile
+	for path, digests := range records.live() {
+		for _, digest := range digests {
+			content := records[digest].Content
+			size, ok, err := r.attachmentSize(id, content)
+			if err != nil {
+				return nil, err
+			}
+			if ok { // otherwise somebody attached a text that looks like a record
+				files = append(files, domarkx.AttachedFile{Path: path, SHA256: content, Size: size})
+				break
+			}
+		}
+	}
+	slices.SortFunc(files, func(a, b domarkx.AttachedFile) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+// fileRecords are the file records of snapshots, by their SHA-256.
+type fileRecords map[string]codec.FileRecord
+
+// live returns the records that no other record replaces, by path. Records of the same path are in
+// ascending order; the first one is effective.
+func (f fileRecords) live() map[string][]string {
+	replaced := map[string]bool{}
+	for _, record := range f {
+		for _, digest := range record.Replaces {
+			if f[digest].Path == record.Path {
+				replaced[digest] = true
+			}
+		}
+	}
+	live := map[string][]string{}
+	for _, digest := range slices.Sorted(maps.Keys(f)) {
+		if !replaced[digest] {
+			live[f[digest].Path] = append(live[f[digest].Path], digest)
+		}
+	}
+	return live
+}
+
+// addFileRecords adds the records in the attachments directory of a snapshot.
+func (r Reader) addFileRecords(ctx context.Context, records fileRecords, attachments odb.ID) error {
+	directories, err := r.tree(attachments)
+	if err != nil {
+		return fmt.Errorf("%s: %w", attachmentsName, err)
+	}
+	for _, f := range directories {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !f.IsTree() {
+			continue // fsck reports it
+		}
+		known, ok := r.files.get(f.ID)
+		if !ok {
+			if known, err = r.readFileRecords(f); err != nil {
+				return fmt.Errorf("%s/%s: %w", attachmentsName, f.Name, err)
+			}
+			r.files.put(f.ID, known)
+		}
+		maps.Copy(records, known)
+	}
+	return nil
+}
+
+// readFileRecords reads the records in one subdirectory of the attachments.
+func (r Reader) readFileRecords(f odb.TreeEntry) (fileRecords, error) {
+	entries, err := r.tree(f.ID)
+	if err != nil {
+		return nil, err
+	}
+	records := fileRecords{}
+	for _, e := range entries {
+		if e.Mode != odb.ModeFile || !codec.IsSHA256(f.Name+e.Name) {
+			continue
+		}
+		size, err := r.size(e.ID)
+		if err != nil {
+			return nil, err
+		}
+		if size < int64(len(codec.FileRecordHead)) || size > codec.MaxFileRecord {
+			continue
+		}
+		data, err := r.blob(e.ID)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(data) // differs for a pointer
+		if record, ok := codec.DecodeFileRecord(data); ok && hex.EncodeToString(sum[:]) == f.Name+e.Name {
+			records[f.Name+e.Name] = record
+		}
+	}
+	return records, nil
+}
+
+// attachmentSize returns the size of an attachment, and whether it exists.
+func (r Reader) attachmentSize(attachments odb.ID, digest string) (int64, bool, error) {
+	blob, err := r.attachmentBlob(attachments, digest)
+	if err != nil || blob.ID == "" {
+		return 0, false, err
+	}
+	if blob.Chunks != "" {
+		content, size, err := r.open(blob)
+		if err == nil {
+			err = content.Close()
+		}
+		return size, err == nil, err
+	}
+	id, err := odb.ParseID(blob.ID)
+	if err != nil {
+		return 0, false, err
+	}
+	size, err := r.size(id)
+	return size, err == nil, err
+}
+
+// storeFiles stores the file records of a new snapshot. roots are the root trees of its parents.
+func (b *Builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFile) ([]domarkx.Attachment, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	known := fileRecords{}
+	for _, root := range roots {
+		id, err := directory(root, attachmentsName)
+		if err == nil && !id.IsZero() {
+			err = b.addFileRecords(context.Background(), known, id)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	live := known.live()
+	files = slices.SortedFunc(slices.Values(files), func(x, y domarkx.AttachedFile) int { return cmp.Compare(x.Path, y.Path) })
+	var added []domarkx.Attachment
+	for i, f := range files {
+		if err := domarkx.CheckFilePath(f.Path); err != nil {
+			return nil, fmt.Errorf("file %q: %w", f.Path, err)
+		}
+		if i > 0 && files[i-1].Path == f.Path || !codec.IsSHA256(f.SHA256) {
+			return nil, fmt.Errorf("file %q: %w, expected one content for it, by its SHA-256", f.Path, domarkx.ErrInvalid)
+		}
+		before := live[f.Path]
+		if len(before) == 1 && known[before[0]].Content == f.SHA256 {
+			continue
+		}
+		data := codec.FileRecord{Path: f.Path, Content: f.SHA256, Replaces: before[:min(len(before), codec.MaxReplaced)]}.Encode()
+		id, err := b.keep(odb.Blob, data)
+		if err != nil {
+			return nil, fmt.Errorf("file %q: %w", f.Path, err)
+		}
+		sum := sha256.Sum256(data)
+		added = append(added, domarkx.Attachment{SHA256: hex.EncodeToString(sum[:]), Blob: domarkx.Blob{ID: id.String()}})
+	}
+	return added, nil
+}
+
+// A fileCache caches the records in directories of attachments by the ids of their trees. A nil
+// fileCache caches nothing.
+type fileCache struct {
+	mu          sync.Mutex
+	directories map[odb.ID]fileRecords
+}
+
+// maxCachedDirectories is the maximum number of cached directories.
+const maxCachedDirectories = 1 << 14
+
+func (c *fileCache) get(id odb.ID) (fileRecords, bool) {
+	if c == nil {
+		return nil, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	records, ok := c.directories[id]
+	return records, ok
+}
+
+func (c *fileCache) put(id odb.ID, records fileRecords) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.directories == nil || len(c.directories) >= maxCachedDirectories {
+		c.directories = map[odb.ID]fileRecords{}
+	}
+	c.directories[id] = records
+}

@@ -1,0 +1,277 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+)
+
+// attachmentsName is the directory of a snapshot's attachments. An attachment is stored in the
+// subdirectory named by the first two digits of its SHA-256, under the other 62 digits.
+const attachmentsName = "attachments"
+
+// StoreAttachment stores an output that is too long for its message. It returns a blob for
+// [domarkx.Commit], and the SHA-256. It keeps at most [chunked.Threshold] bytes in memory.
+func (b *Builder) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, string, error) {
+	if err := ctx.Err(); err != nil {
+		return domarkx.Blob{}, "", err
+	}
+	sum := sha256.New()
+	r = io.TeeReader(contextReader{ctx, r}, sum)
+	var head bytes.Buffer
+	if _, err := io.CopyN(&head, r, chunked.Threshold+1); err != nil && !errors.Is(err, io.EOF) {
+		return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
+	}
+	var blob domarkx.Blob
+	if head.Len() <= chunked.Threshold && !chunked.IsPointer(head.Bytes()) {
+		id, err := b.addAttachment(head.Bytes())
+		if err != nil {
+			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
+		}
+		blob.ID = id.String()
+	} else {
+		var err error
+		if blob, err = b.large(io.MultiReader(&head, r)); err != nil {
+			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
+		}
+	}
+	return blob, hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// addAttachment stores a blob. Later steps of the update can read it if it may be a file record.
+func (b *Builder) addAttachment(data []byte) (odb.ID, error) {
+	if len(data) <= codec.MaxFileRecord {
+		return b.keep(odb.Blob, data)
+	}
+	id, err := b.batch.Add(odb.Blob, data)
+	if err == nil {
+		b.sizes[id] = int64(len(data))
+	}
+	return id, err
+}
+
+// contextReader returns an error when its context has ended.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// attachmentTree returns the tree of the attachments in the snapshots with these root trees, and of
+// new ones; a zero id if there are none. Subtrees of these snapshots are not written again.
+func (b *Builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attachment) (odb.ID, error) {
+	var known []odb.ID
+	for _, root := range roots {
+		id, err := directory(root, attachmentsName)
+		if err != nil {
+			return odb.ID{}, err
+		}
+		if !id.IsZero() && !slices.Contains(known, id) {
+			known = append(known, id)
+		}
+	}
+	directories := map[string][]odb.TreeEntry{}
+	for _, a := range added {
+		if !codec.IsSHA256(a.SHA256) {
+			return odb.ID{}, fmt.Errorf("attachment %q: %w, expected a SHA-256", a.SHA256, domarkx.ErrInvalid)
+		}
+		entries, err := file(directories[a.SHA256[:2]], a.SHA256[2:], a.Blob)
+		if err != nil {
+			return odb.ID{}, err
+		}
+		directories[a.SHA256[:2]] = entries
+	}
+	switch {
+	case len(added) == 0 && len(known) == 0:
+		return odb.ID{}, nil
+	case len(added) == 0 && len(known) == 1:
+		return known[0], nil
+	}
+	return b.unionOfDirectories(known, directories)
+}
+
+// unionOfDirectories returns the tree of the directories in some trees, and of further ones.
+func (b *Builder) unionOfDirectories(known []odb.ID, directories map[string][]odb.TreeEntry) (odb.ID, error) {
+	below := map[string][]odb.ID{}
+	for _, id := range known {
+		entries, err := b.tree(id)
+		if err != nil {
+			return odb.ID{}, fmt.Errorf("%s: %w", attachmentsName, err)
+		}
+		for _, e := range entries {
+			if !e.IsTree() {
+				return odb.ID{}, fmt.Errorf("%s: %w: %q is not a directory", attachmentsName, domarkx.ErrCorrupt, e.Name)
+			}
+			if !slices.Contains(below[e.Name], e.ID) {
+				below[e.Name] = append(below[e.Name], e.ID)
+			}
+		}
+	}
+	for name := range directories {
+		if _, ok := below[name]; !ok {
+			below[name] = nil
+		}
+	}
+	var top []odb.TreeEntry
+	for name, ids := range below {
+		var id odb.ID
+		if len(ids) == 1 && directories[name] == nil {
+			id = ids[0]
+		} else {
+			entries, err := b.unionOfFiles(ids, directories[name])
+			if err != nil {
+				return odb.ID{}, fmt.Errorf("%s/%s: %w", attachmentsName, name, err)
+			}
+			if id, err = b.makeTree(entries, ids...); err != nil {
+				return odb.ID{}, err
+			}
+		}
+		top = append(top, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
+	}
+	return b.makeTree(top, known...)
+}
+
+// unionOfFiles returns the entries of some trees, and further ones. If two entries of a name differ,
+// which only damage or forgery causes, the smaller id wins.
+func (b *Builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.TreeEntry, error) {
+	byName := map[string]odb.TreeEntry{}
+	for _, id := range known {
+		entries, err := b.tree(id)
+		if err != nil {
+			return nil, err
+		}
+		added = append(added, entries...)
+	}
+	for _, e := range added {
+		if old, ok := byName[e.Name]; !ok || bytes.Compare(e.ID[:], old.ID[:]) < 0 {
+			byName[e.Name] = e
+		}
+	}
+	all := make([]odb.TreeEntry, 0, len(byName))
+	for _, e := range byName {
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// Attachment opens an attachment of a snapshot by its hexadecimal SHA-256. A missing one is
+// [domarkx.ErrNotFound].
+func (r Reader) Attachment(_ context.Context, snapshot, sha256hex string) (domarkx.Content, error) {
+	missing := fmt.Errorf("attachment %q: %w", sha256hex, domarkx.ErrNotFound)
+	digits := strings.ToLower(sha256hex)
+	if !codec.IsSHA256(digits) {
+		return nil, fmt.Errorf("%w, expected 64 hexadecimal digits", missing)
+	}
+	root, _, err := r.root(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	top, err := directory(root, attachmentsName)
+	if err != nil {
+		return nil, err
+	}
+	blob, err := r.attachmentBlob(top, digits)
+	if err != nil {
+		return nil, err
+	}
+	if blob.ID == "" {
+		return nil, missing
+	}
+	content, size, err := r.open(blob)
+	if err != nil {
+		return nil, err
+	}
+	if large, ok := content.(*chunked.Content); ok {
+		return large, nil
+	}
+	defer content.Close()
+	var data bytes.Buffer
+	if _, err := data.ReadFrom(content); err != nil {
+		return nil, err
+	}
+	return attachment{bytes.NewReader(data.Bytes()), size}, nil
+}
+
+// attachmentBlob returns the attachment with that SHA-256 in the directory of all attachments; a zero
+// blob if the attachment or the directory does not exist.
+func (r Reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob, error) {
+	if attachments.IsZero() {
+		return domarkx.Blob{}, nil
+	}
+	top, err := r.tree(attachments)
+	if err != nil {
+		return domarkx.Blob{}, err
+	}
+	id, err := directory(top, digest[:2])
+	if err != nil || id.IsZero() {
+		return domarkx.Blob{}, err
+	}
+	entries, err := r.tree(id)
+	if err != nil {
+		return domarkx.Blob{}, err
+	}
+	return stored(entries, digest[2:])
+}
+
+// An attachment is an attachment in memory.
+type attachment struct {
+	*bytes.Reader
+	size int64
+}
+
+func (a attachment) Size() int64 { return a.size }
+func (attachment) Close() error  { return nil }
+
+// AttachmentsOf returns the attachments of a snapshot, file records among them, sorted by digest.
+func (r Reader) AttachmentsOf(_ context.Context, snapshot string) ([]domarkx.Attachment, error) {
+	root, _, err := r.root(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	top, err := directory(root, attachmentsName)
+	if err != nil || top.IsZero() {
+		return nil, err
+	}
+	directories, err := r.tree(top)
+	if err != nil {
+		return nil, err
+	}
+	var all []domarkx.Attachment
+	for _, d := range directories {
+		if !d.IsTree() {
+			continue
+		}
+		entries, err := r.tree(d.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.IsTree() {
+				continue // the chunks of a large one
+			}
+			blob, err := stored(entries, e.Name)
+			if err != nil {
+				return nil, fmt.Errorf("%s/%s: %w", attachmentsName, d.Name, err)
+			}
+			all = append(all, domarkx.Attachment{SHA256: d.Name + e.Name, Blob: blob})
+		}
+	}
+	return all, nil
+}

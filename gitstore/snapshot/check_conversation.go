@@ -1,0 +1,126 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// A conversationCheck checks the messages of a snapshot. It skips what the base has at the same place.
+type conversationCheck struct {
+	*Checker
+	messages int             // in the snapshot
+	before   int             // in the base
+	same     int             // known number of equal messages at the beginning of both
+	seen     map[odb.ID]bool // directories of the snapshot; they cannot repeat, since ids of messages differ
+}
+
+// directory checks the directory of a level whose first message is first; base is the directory at its
+// place in the base, if any.
+func (w *conversationCheck) directory(ctx context.Context, level, first int, id, base odb.ID) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if w.seen[id] {
+		return fmt.Errorf("%s: %w: its messages stand in another place too", above(level, first), domarkx.ErrCorrupt)
+	}
+	w.seen[id] = true
+	count, countBefore := w.count(level, first, w.messages), w.count(level, first, w.before)
+	if id == base && count == countBefore {
+		return nil
+	}
+	key := blobKey(fmt.Sprintf("directory %d %d", level, count), domarkx.Blob{ID: id.String()})
+	if level == len(spans)-1 || w.trees.has(key) {
+		w.same = min(w.same, first)
+	}
+	return w.trees.once(key, func() error {
+		if level == len(spans)-1 {
+			return w.leaf(ctx, first, count, id, base)
+		}
+		directories, err := w.directories(level, first, w.messages, id)
+		if err != nil {
+			return err
+		}
+		var old []odb.TreeEntry
+		if !base.IsZero() && countBefore > 0 {
+			if old, err = w.directories(level, first, w.before, base); err != nil {
+				return err
+			}
+		}
+		for i, f := range directories {
+			var oldID odb.ID
+			if i < len(old) {
+				oldID = old[i].ID
+			}
+			if err := w.directory(ctx, level+1, first+i*spans[level], f.ID, oldID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// count returns how many of that many messages belong to the directory of a level whose first message
+// is first.
+func (*conversationCheck) count(level, first, messages int) int {
+	most := math.MaxInt
+	if level > 0 {
+		most = spans[level-1]
+	}
+	return max(0, min(most, messages-first))
+}
+
+func (w *conversationCheck) leaf(ctx context.Context, first, count int, id, base odb.ID) error {
+	if !base.IsZero() {
+		old, err := w.readLeaf(base)
+		if err != nil {
+			return fmt.Errorf("%s: %w", leafPath(leafOf(first)), err)
+		}
+		for _, e := range old {
+			w.blobs.note(entryKey(e), nil)
+		}
+	}
+	leaf, err := w.Checker.leaf(leafOf(first), id)
+	if err == nil && len(leaf) != count {
+		err = fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(leafOf(first)), domarkx.ErrCorrupt, len(leaf), count)
+	}
+	if err != nil {
+		return err
+	}
+	for i, e := range leaf {
+		w.noteLink(e)
+		if err := w.blobs.once(entryKey(e), func() error { return w.entry(ctx, e) }); err != nil {
+			return fmt.Errorf("message %d: %w", first+i, err)
+		}
+	}
+	return nil
+}
+
+// entryKey identifies a message with its recorded digests.
+func entryKey(e domarkx.Entry) memoKey {
+	l := e.Layout
+	as := fmt.Sprintf("message %s %x %d %t %d %s %s", e.Role, l.Digest, l.Size, l.Verbatim, l.Within, e.Source.ID, e.Source.Chunks)
+	return blobKey(as, e.JSON)
+}
+
+// entry checks a message.
+func (w *conversationCheck) entry(ctx context.Context, e domarkx.Entry) error {
+	v, err := w.value(ctx, e.JSON)
+	if err != nil {
+		return err
+	}
+	m, err := domarkx.ParseMessage(v, "")
+	if err != nil {
+		return fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
+	}
+	if m.Role != e.Role {
+		return fmt.Errorf("%w: the message's role is %q, in its file name it is %q", domarkx.ErrCorrupt, m.Role, e.Role)
+	}
+	if w.message != nil && !e.Layout.Verbatim && e.Layout.Within == 0 {
+		return w.message(e, m)
+	}
+	return w.checkSource(e.Layout, e.Source)
+}

@@ -1,0 +1,216 @@
+package snapshot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/version"
+)
+
+// workspace checks a workspace's tip and its history.
+func (c *Checker) Workspace(ctx context.Context, name, tip string) error {
+	return c.history(ctx, tip, func(id string) (ancestor, []ancestor, error) {
+		a, err := c.versions().at(id)
+		if err != nil {
+			return a, nil, c.damaged(ctx, err, name+"@"+id)
+		}
+		if err := c.damaged(ctx, c.checkVersion(ctx, id), name+"@"+id); err != nil {
+			return a, nil, err
+		}
+		before, err := c.versions().before(a, -1)
+		return a, before, err
+	}, name)
+}
+
+// checkVersion returns the first error in a version.
+func (c *Checker) checkVersion(ctx context.Context, id string) error {
+	v, err := c.Version(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, r := range v.Resources {
+		err := c.checkVersionDirectory(ctx, "", r.Version, 0)
+		if err == nil {
+			err = c.extents.Check(ctx, "", r.Version)
+		}
+		if err != nil {
+			return fmt.Errorf("resource %q: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+// checkVersionDirectory reads all files in a directory of a version.
+func (c *Checker) checkVersionDirectory(ctx context.Context, dir, id string, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if depth > version.MaxDepth {
+		return fmt.Errorf("%s: %w: it is nested in more than %d directories", version.QuotePath(dir), domarkx.ErrCorrupt, version.MaxDepth)
+	}
+	return c.blobs.once(blobKey("directory of a version", domarkx.Blob{ID: id}), func() error {
+		files, err := c.Directory(ctx, id)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			switch f.Type {
+			case domarkx.Directory:
+				err = c.checkVersionDirectory(ctx, path.Join(dir, f.Name), f.ID, depth+1)
+			case domarkx.Regular, domarkx.Symlink:
+				if err = c.checkContent(f.ID); err != nil {
+					err = fmt.Errorf("%s: %w", version.QuotePath(path.Join(dir, f.Name)), err)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// checkContent reads the content of a file in a version.
+func (c *Checker) checkContent(id string) error {
+	object, chunks, err := version.ParseContentID(id)
+	if err != nil {
+		return err
+	}
+	blob := domarkx.Blob{ID: object.String()}
+	if !chunks.IsZero() {
+		blob.Chunks = chunks.String()
+	}
+	return c.blobs.once(blobKey("file of a version", blob), func() error { return c.stream(io.Discard, blob) })
+}
+
+// noteLink records the link of a message.
+func (c *Checker) noteLink(e domarkx.Entry) {
+	if e.Link != "" {
+		c.links[e.Link] = true
+	}
+}
+
+// checkLinks reports links of messages to commits that are not parents in the session's history.
+func (c *Checker) checkLinks(ctx context.Context, name, tip string) error {
+	links := slices.Sorted(maps.Keys(c.links))
+	linked, err := c.Linked(ctx, tip, links)
+	if err != nil {
+		return ctx.Err() // reported already
+	}
+	for _, link := range links {
+		if linked[link] {
+			continue
+		}
+		what := "is linked by a message, but not a parent of any of the snapshots"
+		if id, err := odb.ParseID(link); err != nil || !c.db.Has(id) {
+			what = "is linked by a message, but missing, and not a parent of any of the snapshots"
+		}
+		c.report("error", fmt.Sprintf("workspace version %s %s", link, what), name+"@"+tip, "nothing follows that link; git domarkx pull brings the session from a remote that has it whole")
+	}
+	return nil
+}
+
+// checkAttachments compares the names of attachments that are not in the base with their contents.
+func (c *Checker) checkAttachments(base, root []odb.TreeEntry) error {
+	top, err := directory(root, attachmentsName)
+	if err != nil || top.IsZero() || top == odb.FindEntry(base, attachmentsName).ID {
+		return err
+	}
+	directories, err := c.tree(top)
+	if err != nil {
+		return err
+	}
+	known, err := c.attachmentDirectories(base)
+	if err != nil {
+		return err
+	}
+	for _, f := range directories {
+		if f.ID == known[f.Name] && f.IsTree() {
+			continue
+		}
+		if err := c.checkAttachmentsIn(known[f.Name], f); err != nil {
+			return fmt.Errorf("%s/%s: %w", attachmentsName, f.Name, err)
+		}
+	}
+	return nil
+}
+
+// attachmentDirectories returns the directories of a snapshot's attachments.
+func (c *Checker) attachmentDirectories(root []odb.TreeEntry) (map[string]odb.ID, error) {
+	top, err := directory(root, attachmentsName)
+	if err != nil || top.IsZero() {
+		return nil, err
+	}
+	entries, err := c.tree(top)
+	if err != nil {
+		return nil, err
+	}
+	directories := map[string]odb.ID{}
+	for _, e := range entries {
+		directories[e.Name] = e.ID
+	}
+	return directories, nil
+}
+
+func (c *Checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
+	if !f.IsTree() {
+		return fmt.Errorf("%w: mode %o, expected a directory", domarkx.ErrCorrupt, f.Mode)
+	}
+	entries, err := c.tree(f.ID)
+	if err != nil {
+		return err
+	}
+	if !base.IsZero() {
+		old, err := c.tree(base)
+		if err != nil {
+			return err
+		}
+		for _, e := range old {
+			if blob, err := stored(old, e.Name); err == nil {
+				c.blobs.note(blobKey("attachment "+f.Name+e.Name, blob), nil)
+			}
+		}
+	}
+	named := 0
+	for _, e := range entries {
+		if e.IsTree() {
+			continue // counted with its file
+		}
+		if !codec.IsSHA256(f.Name + e.Name) {
+			return fmt.Errorf("%s: %w: it is not an attachment", e.Name, domarkx.ErrCorrupt)
+		}
+		blob, err := stored(entries, e.Name)
+		if err != nil {
+			return err
+		}
+		if named++; blob.Chunks != "" {
+			named++
+		}
+		err = c.blobs.once(blobKey("attachment "+f.Name+e.Name, blob), func() error {
+			sum := sha256.New()
+			if err := c.stream(sum, blob); err != nil {
+				return err
+			}
+			if hex.EncodeToString(sum.Sum(nil)) != f.Name+e.Name {
+				return fmt.Errorf("%w: it has another SHA-256", domarkx.ErrCorrupt)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.Name, err)
+		}
+	}
+	if named != len(entries) || named == 0 {
+		return fmt.Errorf("%w: it has entries that are not attachments", domarkx.ErrCorrupt)
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// Commit stores a snapshot, which no ref reaches yet. Blobs of the state without an id are stored and get
+// one. Trees of the parents are not written again. A parent of an unknown format is
+// [domarkx.ErrUnsupported], an invalid state [domarkx.ErrInvalid].
+func (b *Builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
+	parents, err := b.parents(c.Parents)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	roots, err := b.rootsOf(parents)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	stored := c.Conversation
+	switch {
+	case stored == nil:
+		build := conversationBuilder{Builder: b}
+		if stored, err = b.storeConversation(ctx, &build, roots, pointers(c.State.Thread.Live)); err != nil {
+			return domarkx.Info{}, err
+		}
+	case len(c.State.Thread.Live) > 0:
+		return domarkx.Info{}, fmt.Errorf("commit: %w: messages besides those that are stored", domarkx.ErrInvalid)
+	}
+	var conversation odb.ID
+	if stored.Tree != "" {
+		if conversation, err = odb.ParseID(stored.Tree); err != nil {
+			return domarkx.Info{}, fmt.Errorf("conversation: %w", err)
+		}
+	}
+	dead, err := directoriesNamed(roots, "deleted")
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	root, err := b.headerTree(ctx, c.State.Headers, conversation)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	deleted, err := b.tombstoneTree(c.State.Thread.Dead, dead...)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	root = withDirectory(root, "conversation", conversation)
+	root = withDirectory(root, "deleted", deleted)
+	return b.storeSnapshot(c, parents, roots, root, stored.Messages)
+}
+
+// StoreConversation stores messages one by one, for a [Builder.Commit] with these parents. Blobs without an id
+// are stored and get one. It keeps few messages in memory. Within the transaction the snapshot can be
+// continued by another one, but its messages cannot be read.
+func (b *Builder) StoreConversation(ctx context.Context, parents []string, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
+	ancestry, err := b.parents(parents)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := b.rootsOf(ancestry)
+	if err != nil {
+		return nil, err
+	}
+	build := conversationBuilder{Builder: b, passes: true}
+	stored, err := b.storeConversation(ctx, &build, roots, live)
+	if err == nil && stored.Tree != "" {
+		b.passed[stored.Tree] = true
+	}
+	return stored, err
+}
+
+func (b *Builder) storeConversation(ctx context.Context, build *conversationBuilder, roots [][]odb.TreeEntry, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
+	known, err := directoriesNamed(roots, "conversation")
+	if err != nil {
+		return nil, err
+	}
+	// Objects of this update are not stored again in any case.
+	known = slices.DeleteFunc(known, func(id odb.ID) bool { return b.passed[id.String()] })
+	id, err := build.build(ctx, live, odb.ID{}, known)
+	if err != nil {
+		return nil, err
+	}
+	stored := &domarkx.StoredConversation{Messages: build.added}
+	if !id.IsZero() {
+		stored.Tree = id.String()
+	}
+	return stored, nil
+}
+
+// directoriesNamed returns the directories of that name in root trees.
+func directoriesNamed(roots [][]odb.TreeEntry, name string) ([]odb.ID, error) {
+	var ids []odb.ID
+	for _, root := range roots {
+		if id, err := directory(root, name); err != nil {
+			return nil, err
+		} else if !id.IsZero() {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// rootsOf returns the root trees of the snapshots among the parents.
+func (b *Builder) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
+	roots := make([][]odb.TreeEntry, len(parents.snapshots))
+	for i, p := range parents.snapshots {
+		var err error
+		if roots[i], err = b.tree(p.Tree); err != nil {
+			return nil, err
+		}
+	}
+	return roots, nil
+}
+
+// Append stores a snapshot with the messages of its first parent, except the last c.Replaced, followed by
+// those in c.State.Thread.Live. It keeps the parent's tombstones and, unless c.State.Headers has some, its
+// headers. It reads only the end of the session.
+func (b *Builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
+	parents, err := b.parents(c.Parents)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	if len(parents.snapshots) != 1 || len(c.State.Thread.Dead) > 0 || c.Replaced < 0 || c.Replaced > len(c.State.Thread.Live) {
+		return domarkx.Info{}, fmt.Errorf("append: %w, expected one snapshot to append to, no tombstone, and a message for each that is replaced", domarkx.ErrInvalid)
+	}
+	roots, err := b.rootsOf(parents)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	root := roots[0]
+	old, err := directory(root, "conversation")
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	before := parents.infos[0].Messages
+	if old.IsZero() != (before == 0) || c.Replaced > before {
+		return domarkx.Info{}, fmt.Errorf("snapshot %s: conversation: %w: %d messages expected", c.Parents[0], domarkx.ErrCorrupt, before)
+	}
+	kept := before - c.Replaced
+	build := conversationBuilder{Builder: b, old: before, kept: kept}
+	conversation, err := build.build(ctx, pointers(c.State.Thread.Live), old, nil)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	if c.State.Headers != nil {
+		rest, err := b.headerTree(ctx, c.State.Headers, conversation)
+		if err != nil {
+			return domarkx.Info{}, err
+		}
+		deleted, err := directory(root, "deleted")
+		if err != nil {
+			return domarkx.Info{}, err
+		}
+		root = withDirectory(rest, "deleted", deleted)
+	}
+	return b.storeSnapshot(c, parents, roots, withDirectory(root, "conversation", conversation), kept+build.added)
+}
+
+// withDirectory returns the entries with that directory; a zero id stands for none.
+func withDirectory(entries []odb.TreeEntry, name string, id odb.ID) []odb.TreeEntry {
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e odb.TreeEntry) bool { return e.Name == name })
+	if !id.IsZero() {
+		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
+	}
+	return entries
+}
+
+// An ancestry describes the parents of a new snapshot.
+type ancestry struct {
+	ids       []odb.ID
+	snapshots []*codec.Commit // the snapshots among them
+	infos     []domarkx.Info
+}
+
+func (b *Builder) parents(ids []string) (ancestry, error) {
+	var l ancestry
+	for _, id := range ids {
+		oid, err := odb.ParseID(id)
+		if err != nil {
+			return l, fmt.Errorf("parent: %w", err)
+		}
+		l.ids = append(l.ids, oid)
+		c, info, err := b.snapshot(id)
+		if errors.Is(err, codec.ErrNoSnapshot) {
+			if _, err = b.versions().read(oid); errors.Is(err, codec.ErrNoVersion) {
+				err = fmt.Errorf("%w: it is neither a snapshot nor a workspace version", domarkx.ErrInvalid)
+			}
+			if err != nil {
+				return l, fmt.Errorf("parent %s: %w", oid, err)
+			}
+			continue
+		}
+		if err != nil {
+			return l, err
+		}
+		l.snapshots, l.infos = append(l.snapshots, c), append(l.infos, info)
+	}
+	return l, nil
+}
+
+// storeSnapshot stores the attachments, the root tree and the commit.
+func (b *Builder) storeSnapshot(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry, root []odb.TreeEntry, messages int) (domarkx.Info, error) {
+	info := domarkx.Info{Number: 1, Messages: messages, Bytes: c.Bytes, Subject: codec.CleanSubject(c.Subject, c.Operation),
+		Preview: c.Preview, Operation: c.Operation, Replaces: c.Replaces}
+	for _, p := range parents.infos {
+		info.Number = max(info.Number, p.Number+1)
+	}
+	records, err := b.storeFiles(roots, c.Files)
+	if err != nil {
+		return info, err
+	}
+	if c.Kept != nil {
+		roots = nil
+	}
+	attachments, err := b.attachmentTree(roots, slices.Concat(c.Attachments, c.Kept, records))
+	if err != nil {
+		return info, err
+	}
+	tree, err := b.makeTree(withDirectory(root, attachmentsName, attachments))
+	if err != nil {
+		return info, err
+	}
+	object := codec.Commit{Tree: tree, Parents: parents.ids, Author: c.Author, Committer: c.Committer, Message: codec.EncodeMessage(info)}
+	id, err := b.keepCommit(&object)
+	if err != nil {
+		return info, err
+	}
+	info.ID, info.Date = id.String(), max(0, c.Committer.When.Unix())
+	return info, nil
+}

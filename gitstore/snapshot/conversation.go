@@ -1,0 +1,210 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// walk calls visit with each leaf of a conversation of that many messages, in order.
+func (r Reader) walk(ctx context.Context, conversation odb.ID, messages int, visit func(number int, leaf odb.ID) error) error {
+	return r.walkExcept(ctx, conversation, messages, func(int, int, odb.ID) bool { return false }, visit)
+}
+
+// walkExcept is walk without the directories for which skip returns true. It is called with the
+// numbers of the messages that a directory can hold, from first to before end.
+func (r Reader) walkExcept(ctx context.Context, conversation odb.ID, messages int, skip func(first, end int, id odb.ID) bool, visit func(number int, leaf odb.ID) error) error {
+	if messages == 0 && conversation.IsZero() {
+		return nil
+	}
+	if conversation.IsZero() {
+		return fmt.Errorf("conversation: %w: it is missing", domarkx.ErrCorrupt)
+	}
+	var level func(depth, first, end int, id odb.ID) error
+	level = func(depth, first, end int, id odb.ID) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if skip(first, end, id) {
+			return nil
+		}
+		if depth == len(spans)-1 {
+			return visit(leafOf(first), id)
+		}
+		directories, err := r.directories(depth, first, messages, id)
+		if err != nil {
+			return err
+		}
+		for i, e := range directories {
+			begin := first + i*spans[depth]
+			if err := level(depth+1, begin, begin+spans[depth], e.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return level(0, 0, messages, conversation)
+}
+
+// directories returns the subdirectories of the directory of a level whose first message is first, in
+// order, in a conversation of that many messages.
+func (r Reader) directories(level, first, messages int, id odb.ID) ([]odb.TreeEntry, error) {
+	entries, err := r.tree(id)
+	if err != nil {
+		return nil, err
+	}
+	where := func() string { return above(level, first) }
+	want := (messages - first + spans[level] - 1) / spans[level]
+	if level > 0 {
+		want = min(want, nodeWidth)
+	}
+	if len(entries) != want {
+		return nil, fmt.Errorf("%s: %w: %d directories, expected %d", where(), domarkx.ErrCorrupt, len(entries), want)
+	}
+	for i := range entries {
+		if entries[i].Name == directoryName(level, i) && entries[i].IsTree() {
+			continue
+		}
+		if e := odb.FindEntry(entries, directoryName(level, i)); e.IsTree() { // above 9,999 the order of names is not that of numbers
+			ordered := make([]odb.TreeEntry, len(entries))
+			for i := range ordered {
+				if ordered[i] = odb.FindEntry(entries, directoryName(level, i)); !ordered[i].IsTree() {
+					return nil, fmt.Errorf("%s: %w: no directory %s", where(), domarkx.ErrCorrupt, directoryName(level, i))
+				}
+			}
+			return ordered, nil
+		}
+		return nil, fmt.Errorf("%s: %w: no directory %s", where(), domarkx.ErrCorrupt, directoryName(level, i))
+	}
+	return entries, nil
+}
+
+// above returns the path of the directory of a level whose first message is first.
+func above(level, first int) string {
+	names := leafNames(leafOf(first))
+	return strings.Join(append([]string{"conversation"}, names[:level]...), "/")
+}
+
+// leaf reads the messages of a leaf.
+func (r Reader) leaf(number int, id odb.ID) ([]domarkx.Entry, error) {
+	leaf, err := r.readLeaf(id)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", leafPath(number), err)
+	}
+	return leaf, nil
+}
+
+func (r Reader) readLeaf(id odb.ID) ([]domarkx.Entry, error) {
+	files, err := r.tree(id)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := r.small(files, "entries")
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := codec.DecodeEntries(lines)
+	if err != nil {
+		return nil, fmt.Errorf("entries: %w", err)
+	}
+	named := 1
+	for _, f := range files {
+		i, role, ok := parseMessageFile(f.Name)
+		if !ok || i >= len(leaf) || leaf[i].Role != "" {
+			continue
+		}
+		e := &leaf[i]
+		e.Role = role
+		if e.JSON, err = stored(files, f.Name); err != nil {
+			return nil, err
+		}
+		if e.Source, err = stored(files, sourceFile(i)); err != nil {
+			return nil, err
+		}
+		e.Layout.Verbatim = e.Source.ID != ""
+		for _, b := range []domarkx.Blob{e.JSON, e.Source} {
+			if b.ID != "" {
+				named++
+			}
+			if b.Chunks != "" {
+				named++
+			}
+		}
+	}
+	for i, e := range leaf {
+		if e.Role == "" {
+			return nil, fmt.Errorf("%w: no file of message %02d", domarkx.ErrCorrupt, i)
+		}
+	}
+	if named != len(files) || len(leaf) == 0 {
+		return nil, fmt.Errorf("%w: %d files, expected %d for %d messages", domarkx.ErrCorrupt, len(files), named, len(leaf))
+	}
+	return leaf, nil
+}
+
+// leafBelow finds the leaf with file k in directories that are fanned out like a conversation. It
+// reads one directory per level.
+func (r Reader) leafBelow(top odb.ID, k int) (odb.ID, error) {
+	id := top
+	for _, name := range leafNames(leafOf(k)) {
+		if id.IsZero() {
+			break
+		}
+		entries, err := r.tree(id)
+		if err != nil {
+			return odb.ID{}, err
+		}
+		if id, err = directory(entries, name); err != nil {
+			return odb.ID{}, err
+		}
+	}
+	if id.IsZero() {
+		return odb.ID{}, fmt.Errorf("directory of number %d: %w: it is missing", k, domarkx.ErrCorrupt)
+	}
+	return id, nil
+}
+
+// A Leaf is a directory with up to 16 consecutive messages of a snapshot. Its id depends only on what
+// is in it, so snapshots share leaves.
+type Leaf struct {
+	ID    string
+	First int // the number of its first message
+}
+
+// Leaves yields the leaves of a snapshot in order. skip, if not nil, is called with the id of each
+// directory of the conversation, leaves included; directories for which it returns true are left out.
+func (r Reader) Leaves(ctx context.Context, id string, skip func(directory string) bool) iter.Seq2[Leaf, error] {
+	return func(yield func(Leaf, error) bool) {
+		root, info, err := r.root(id)
+		var conversation odb.ID
+		if err == nil {
+			conversation, err = directory(root, "conversation")
+		}
+		if err == nil {
+			skipped := func(_, _ int, id odb.ID) bool { return skip != nil && skip(id.String()) }
+			err = r.walkExcept(ctx, conversation, info.Messages, skipped, func(number int, leaf odb.ID) error {
+				if !yield(Leaf{ID: leaf.String(), First: number * leafWidth}, nil) {
+					return errStopped
+				}
+				return nil
+			})
+		}
+		if err != nil && err != errStopped {
+			yield(Leaf{}, fmt.Errorf("snapshot %s: %w", id, err))
+		}
+	}
+}
+
+// LeafEntries returns the messages of a leaf.
+func (r Reader) LeafEntries(_ context.Context, leaf Leaf) ([]domarkx.Entry, error) {
+	id, err := odb.ParseID(leaf.ID)
+	if err != nil {
+		return nil, err
+	}
+	return r.leaf(leafOf(leaf.First), id)
+}

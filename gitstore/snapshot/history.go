@@ -1,0 +1,256 @@
+package snapshot
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// An ancestor is a commit in a history: a snapshot or a workspace version.
+type ancestor struct {
+	id      string
+	number  int
+	parents []odb.ID // including, for a snapshot, the versions to which it links
+
+	info    domarkx.Info    // of a snapshot, without the session's name
+	version domarkx.Version // of a version, without resources and the workspace's name
+}
+
+// A lineage reads a history of snapshots or of workspace versions.
+type lineage struct {
+	Reader
+	read  func(id odb.ID) (ancestor, error)
+	other error // error of read for parents that are not part of the history
+}
+
+// snapshots returns the histories of sessions.
+func (r Reader) snapshots() lineage {
+	return lineage{r, func(id odb.ID) (ancestor, error) {
+		c, info, err := r.snapshot(id.String())
+		if err != nil {
+			return ancestor{}, err
+		}
+		return ancestor{id: info.ID, number: info.Number, parents: c.Parents, info: info}, nil
+	}, codec.ErrNoSnapshot}
+}
+
+func (l lineage) at(id string) (ancestor, error) {
+	oid, err := odb.ParseID(id)
+	if err != nil {
+		return ancestor{}, err
+	}
+	return l.read(oid)
+}
+
+// before returns the parents of a commit that belong to the history, in order, at most limit of them
+// (-1 for all). Parents that a shallow clone omits are skipped.
+func (l lineage) before(a ancestor, limit int) ([]ancestor, error) {
+	var all []ancestor
+	for _, id := range a.parents {
+		if len(all) == limit {
+			break
+		}
+		p, err := l.read(id)
+		switch {
+		case l.other != nil && errors.Is(err, l.other):
+			continue
+		case errors.Is(err, domarkx.ErrNotFound):
+			cut, e := l.isShallow(a.id)
+			if e != nil {
+				return nil, e
+			}
+			if cut {
+				continue
+			}
+			return nil, err
+		case err != nil:
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// isShallow reports whether the parents of a commit were omitted from a shallow clone
+// (gitrepository-layout(5), "shallow").
+func (r Reader) isShallow(id string) (bool, error) {
+	list, err := os.ReadFile(r.shallow)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for line := range strings.Lines(string(list)) {
+		if strings.TrimSpace(line) == id {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// History yields a snapshot and its first-parent ancestors, the newest first. In a shallow clone it ends
+// where the clone ends. An error is yielded last.
+func (r Reader) History(ctx context.Context, id string) iter.Seq2[domarkx.Info, error] {
+	return func(yield func(domarkx.Info, error) bool) {
+		line := r.snapshots()
+		next, err := line.at(id)
+		for {
+			if err = errors.Join(err, ctx.Err()); err != nil {
+				yield(domarkx.Info{}, err)
+				return
+			}
+			if !yield(next.info, nil) {
+				return
+			}
+			var before []ancestor
+			if before, err = line.before(next, 1); err == nil && len(before) == 0 {
+				return
+			}
+			if err == nil {
+				next = before[0]
+			}
+		}
+	}
+}
+
+// Ancestors yields a snapshot and all its ancestors, sorted by descending number and then by id. An error
+// is yielded last.
+func (r Reader) Ancestors(ctx context.Context, id string) iter.Seq2[domarkx.Info, error] {
+	return func(yield func(domarkx.Info, error) bool) {
+		err := r.snapshots().visit(ctx, id, func(a ancestor) (bool, bool) {
+			more := yield(a.info, nil)
+			return more, more
+		})
+		if err != nil {
+			yield(domarkx.Info{}, err)
+		}
+	}
+}
+
+// visit calls f with a commit and its ancestors, sorted by descending number and then by id. f reports
+// whether to continue, and whether to visit the parents.
+func (l lineage) visit(ctx context.Context, id string, f func(ancestor) (more, parents bool)) error {
+	first, err := l.at(id)
+	if err != nil {
+		return err
+	}
+	queue := &newest{first}
+	queued := map[string]bool{first.id: true}
+	for queue.Len() > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a := heap.Pop(queue).(ancestor)
+		more, parents := f(a)
+		if !more {
+			return nil
+		}
+		if !parents {
+			continue
+		}
+		before, err := l.before(a, -1)
+		if err != nil {
+			return err
+		}
+		for _, p := range before {
+			if !queued[p.id] {
+				queued[p.id] = true
+				heap.Push(queue, p)
+			}
+		}
+	}
+	return nil
+}
+
+// IsAncestor reports whether snapshot a is b or an ancestor of b.
+func (r Reader) IsAncestor(ctx context.Context, a, b string) (bool, error) {
+	return r.snapshots().isAncestor(ctx, a, b)
+}
+
+func (l lineage) isAncestor(ctx context.Context, a, b string) (bool, error) {
+	old, err := l.at(a)
+	if err != nil {
+		return false, err
+	}
+	oid, err := odb.ParseID(old.id)
+	if err != nil {
+		return false, err
+	}
+	found := false
+	err = l.visit(ctx, b, func(n ancestor) (bool, bool) {
+		found = n.id == old.id || slices.Contains(n.parents, oid)
+		return !found, n.number > old.number
+	})
+	return found, err
+}
+
+// newest is a heap of commits, the one with the highest number on top.
+type newest []ancestor
+
+func (q newest) Len() int { return len(q) }
+func (q newest) Less(i, j int) bool {
+	if q[i].number != q[j].number {
+		return q[i].number > q[j].number
+	}
+	return q[i].id < q[j].id
+}
+func (q newest) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *newest) Push(x any)   { *q = append(*q, x.(ancestor)) }
+func (q *newest) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+// SnapshotAmong returns the one snapshot of the candidates that is tip or an ancestor of it. The others may
+// be any objects. None is [domarkx.ErrNotFound], several are [domarkx.ErrInvalid].
+func (r Reader) SnapshotAmong(ctx context.Context, tip string, candidates []string) (domarkx.Info, error) {
+	found, err := r.snapshots().among(ctx, tip, candidates)
+	return found.info, err
+}
+
+// VersionAmong is [Reader.SnapshotAmong] for workspace versions. The result includes the resources.
+func (r Reader) VersionAmong(ctx context.Context, tip string, candidates []string) (domarkx.Version, error) {
+	found, err := r.versions().among(ctx, tip, candidates)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	return r.Version(ctx, found.id)
+}
+
+// among returns the one commit of the candidates that is tip or an ancestor of it.
+func (l lineage) among(ctx context.Context, tip string, candidates []string) (ancestor, error) {
+	var found []ancestor
+	for _, id := range candidates {
+		a, err := l.at(id)
+		if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrCorrupt) {
+			continue // it is another object
+		}
+		if err != nil {
+			return ancestor{}, err
+		}
+		if ok, err := l.isAncestor(ctx, id, tip); err != nil {
+			return ancestor{}, err
+		} else if ok {
+			found = append(found, a)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return ancestor{}, domarkx.ErrNotFound
+	case 1:
+		return found[0], nil
+	}
+	return ancestor{}, fmt.Errorf("%w, it could be any of %d, give more digits", domarkx.ErrInvalid, len(found))
+}

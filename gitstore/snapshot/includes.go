@@ -1,0 +1,86 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// StoreIncludes stores included files and returns their tree for [domarkx.HeaderEntry], "" without
+// files. Duplicate paths and paths that lead outside are [domarkx.ErrInvalid].
+func (b *Builder) StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error) {
+	var entries []odb.TreeEntry
+	for _, f := range files {
+		name, err := codec.IncludeName(f.Path)
+		if err != nil {
+			return "", err
+		}
+		blob := domarkx.Blob{Data: f.Data}
+		if err := b.storeBlob(ctx, &blob); err != nil {
+			return "", fmt.Errorf("included file %q: %w", f.Path, err)
+		}
+		if id, err := odb.ParseID(blob.ID); err == nil && blob.Chunks == "" {
+			b.fresh[id] = freshObject{odb.Blob, f.Data} // later steps of the update render the document
+		}
+		if entries, err = file(entries, name, blob); err != nil {
+			return "", err
+		}
+	}
+	id, err := b.makeTree(entries)
+	if err != nil || id.IsZero() {
+		return "", err
+	}
+	return id.String(), nil
+}
+
+// Includes returns the included files in a header's tree, sorted by path. The tree "" has none.
+func (r Reader) Includes(ctx context.Context, tree string) ([]domarkx.Include, error) {
+	blobs, paths, err := r.includes(tree)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]domarkx.Include, len(blobs))
+	for i, b := range blobs {
+		data, err := r.Read(ctx, b)
+		if err != nil {
+			return nil, fmt.Errorf("included file %q: %w", paths[i], err)
+		}
+		files[i] = domarkx.Include{Path: paths[i], Data: data}
+	}
+	slices.SortFunc(files, func(a, b domarkx.Include) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+func (r Reader) includes(tree string) (blobs []domarkx.Blob, paths []string, err error) {
+	if tree == "" {
+		return nil, nil, nil
+	}
+	id, err := odb.ParseID(tree)
+	if err != nil {
+		return nil, nil, fmt.Errorf("includes: %w", err)
+	}
+	entries, err := r.tree(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		if e.IsTree() {
+			continue // the chunks of a large file
+		}
+		path, err := codec.IncludePath(e.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		b, err := stored(entries, e.Name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("included file %q: %w", path, err)
+		}
+		blobs, paths = append(blobs, b), append(paths, path)
+	}
+	return blobs, paths, nil
+}

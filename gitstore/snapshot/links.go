@@ -1,0 +1,154 @@
+package snapshot
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// LinkedVersions returns the workspace versions that are parents of a snapshot, in order.
+func (r Reader) LinkedVersions(_ context.Context, snapshot string) ([]string, error) {
+	c, _, err := r.snapshot(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	var linked []string
+	for _, id := range c.Parents {
+		_, _, _, err := r.version(id)
+		if errors.Is(err, codec.ErrNoVersion) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		linked = append(linked, id.String())
+	}
+	return linked, nil
+}
+
+// Linked returns those of the versions that are parents of a snapshot or of one of its ancestors. Other
+// links do not count, since anybody can write them into a message. It reads the history only as far as
+// necessary, and caches it.
+func (r Reader) Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error) {
+	linked := map[string]bool{}
+	var walk *linkWalk
+	for _, version := range versions {
+		id, err := odb.ParseID(version)
+		if err != nil || !r.IsVersion(id) {
+			continue
+		}
+		if walk == nil {
+			walk = r.links.of(snapshot)
+		}
+		if found, err := walk.reaches(ctx, r.snapshots(), id); err != nil {
+			return nil, err
+		} else if found {
+			linked[id.String()] = true
+		}
+	}
+	return linked, nil
+}
+
+// IsVersion reports whether a commit is a readable workspace version.
+func (r Reader) IsVersion(id odb.ID) bool {
+	_, _, _, err := r.version(id)
+	return err == nil
+}
+
+// linkWalks caches searches for links in the histories of some snapshots: reading all messages of a
+// session searches once per message.
+type linkWalks struct {
+	mu     sync.Mutex
+	recent []*linkWalk // the latest last
+}
+
+// maxLinkWalks is the maximum number of cached searches.
+const maxLinkWalks = 4
+
+// of returns the search in the history of a snapshot. On nil it returns a new one.
+func (l *linkWalks) of(snapshot string) *linkWalk {
+	walk := &linkWalk{snapshot: snapshot}
+	if l == nil {
+		return walk
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.IndexFunc(l.recent, func(w *linkWalk) bool { return w.snapshot == snapshot }); i >= 0 {
+		walk = l.recent[i]
+		l.recent = slices.Delete(l.recent, i, i+1)
+	} else if len(l.recent) == maxLinkWalks {
+		l.recent = slices.Delete(l.recent, 0, 1)
+	}
+	l.recent = append(l.recent, walk)
+	return walk
+}
+
+// A linkWalk is a search in the history of a snapshot, starting with the newest commit.
+type linkWalk struct {
+	snapshot string
+
+	mu      sync.Mutex
+	begun   bool
+	queue   newest          // snapshots whose parents were not visited yet
+	seen    map[odb.ID]bool // snapshots that are or were in the queue
+	parents map[odb.ID]bool // parents that are not snapshots
+}
+
+// reaches reports whether a commit that is not a snapshot is a parent in the history.
+func (w *linkWalk) reaches(ctx context.Context, line lineage, id odb.ID) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.begun {
+		first, err := line.at(w.snapshot)
+		if err != nil {
+			return false, err
+		}
+		w.begun, w.queue, w.seen, w.parents = true, newest{first}, map[odb.ID]bool{}, map[odb.ID]bool{}
+	}
+	for !w.parents[id] && len(w.queue) > 0 {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if err := w.step(line, w.queue[0]); err != nil {
+			return false, err
+		}
+	}
+	return w.parents[id], nil
+}
+
+// step visits the parents of the first snapshot in the queue.
+func (w *linkWalk) step(line lineage, a ancestor) error {
+	var before []ancestor
+	for _, id := range a.parents {
+		if w.seen[id] || w.parents[id] {
+			continue
+		}
+		p, err := line.read(id)
+		switch {
+		case errors.Is(err, codec.ErrNoSnapshot):
+			w.parents[id] = true
+			continue
+		case errors.Is(err, domarkx.ErrNotFound):
+			if cut, e := line.isShallow(a.id); e != nil || !cut {
+				return errors.Join(err, e)
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		w.seen[id] = true
+		p.info = domarkx.Info{} // not needed, and there may be many
+		before = append(before, p)
+	}
+	heap.Pop(&w.queue)
+	for _, p := range before {
+		heap.Push(&w.queue, p)
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
+)
+
+func FuzzDecodeOriginal(f *testing.F) {
+	f.Add([]byte("format zeus\nsize 3\nsegments 1\nsha256 ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, err := snapshot.DecodeOriginal(data)
+		if err != nil {
+			if !errors.Is(err, domarkx.ErrCorrupt) {
+				t.Error(err)
+			}
+			return
+		}
+		if again := o.Encode(); !bytes.Equal(again, data) {
+			t.Errorf("%q became %q", data, again)
+		}
+	})
+}

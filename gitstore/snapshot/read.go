@@ -1,0 +1,345 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// maxReserve is the number of messages for which memory is allocated because of a commit message alone,
+// and maxGrown the number if the last message exists.
+const (
+	maxReserve = 1 << 14
+	maxGrown   = 1 << 20
+)
+
+// snapshot reads the commit of a snapshot.
+func (r Reader) snapshot(id string) (*codec.Commit, domarkx.Info, error) {
+	oid, err := odb.ParseID(id)
+	if err != nil {
+		return nil, domarkx.Info{}, err
+	}
+	c, err := r.commit(oid)
+	if err != nil {
+		return nil, domarkx.Info{}, err
+	}
+	info, err := codec.DecodeMessage(c.Message)
+	if err != nil {
+		return nil, domarkx.Info{}, fmt.Errorf("snapshot %s: %w", oid, err)
+	}
+	info.ID, info.Date = oid.String(), c.Committer.When.Unix()
+	return c, info, nil
+}
+
+// root reads the root tree of a snapshot.
+func (r Reader) root(id string) ([]odb.TreeEntry, domarkx.Info, error) {
+	c, info, err := r.snapshot(id)
+	if err != nil {
+		return nil, info, err
+	}
+	entries, err := r.tree(c.Tree)
+	return entries, info, err
+}
+
+// Info returns the description of a snapshot in its commit, without the session's name. A commit that is
+// not a snapshot is [domarkx.ErrCorrupt], one of a later format [domarkx.ErrUnsupported].
+func (r Reader) Info(_ context.Context, id string) (domarkx.Info, error) {
+	_, info, err := r.snapshot(id)
+	return info, err
+}
+
+// Parents returns the ids of a snapshot's parents in order: the snapshots that it continues, then the
+// workspace versions to which it links.
+func (r Reader) Parents(_ context.Context, id string) ([]string, error) {
+	c, _, err := r.snapshot(id)
+	if err != nil {
+		return nil, err
+	}
+	return idStrings(c.Parents), nil
+}
+
+func idStrings(ids []odb.ID) []string {
+	s := make([]string, len(ids))
+	for i, id := range ids {
+		s[i] = id.String()
+	}
+	return s
+}
+
+// Load reads a snapshot without the contents of its blobs.
+func (r Reader) Load(ctx context.Context, id string) (*domarkx.State, error) {
+	root, info, err := r.root(id)
+	if err != nil {
+		return nil, err
+	}
+	state, err := r.state(ctx, root, info.Messages)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return state, nil
+}
+
+func (r Reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (*domarkx.State, error) {
+	state := &domarkx.State{}
+	reserve := min(messages, maxReserve)
+	if messages > reserve { // growing would take twice the memory, but the commit message may be forged
+		if _, err := r.entry(root, messages-1); err != nil {
+			return nil, err
+		}
+		reserve = min(messages, maxGrown)
+	}
+	state.Thread.Live = make([]domarkx.Entry, 0, reserve)
+	var err error
+	state.Headers, state.Thread.Dead, err = r.parts(ctx, root, messages, func(e domarkx.Entry) { state.Thread.Live = append(state.Thread.Live, e) })
+	return state, err
+}
+
+// LoadPacked is Load for a snapshot that may have many messages.
+func (r Reader) LoadPacked(ctx context.Context, id string) (*domarkx.PackedState, error) {
+	root, info, err := r.root(id)
+	if err != nil {
+		return nil, err
+	}
+	state := &domarkx.PackedState{}
+	if state.Headers, state.Dead, err = r.parts(ctx, root, info.Messages, state.Live.Append); err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return state, nil
+}
+
+// parts reads a snapshot of that many messages, and passes each to add.
+func (r Reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, add func(domarkx.Entry)) ([]domarkx.HeaderEntry, []domarkx.Tombstone, error) {
+	headers, err := r.headers(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	conversation, err := directory(root, "conversation")
+	if err != nil {
+		return nil, nil, err
+	}
+	n := 0
+	err = r.walk(ctx, conversation, messages, func(number int, leaf odb.ID) error {
+		entries, err := r.leaf(number, leaf)
+		for _, e := range entries {
+			add(e)
+		}
+		n += len(entries)
+		return err
+	})
+	if err == nil && n != messages {
+		err = fmt.Errorf("conversation: %w: %d messages, expected %d", domarkx.ErrCorrupt, n, messages)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	dead, err := r.tombstones(root)
+	return headers, dead, err
+}
+
+// errStopped ends a walk early.
+var errStopped = errors.New("stopped")
+
+// Entries yields the messages of a snapshot in order. It keeps those of one leaf in memory.
+func (r Reader) Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry, error] {
+	return func(yield func(domarkx.Entry, error) bool) {
+		root, info, err := r.root(id)
+		var conversation odb.ID
+		if err == nil {
+			conversation, err = directory(root, "conversation")
+		}
+		if err == nil {
+			err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
+				entries, err := r.leaf(number, leaf)
+				for _, e := range entries {
+					if !yield(e, nil) {
+						return errStopped
+					}
+				}
+				return err
+			})
+		}
+		if err != nil && err != errStopped {
+			yield(domarkx.Entry{}, fmt.Errorf("snapshot %s: %w", id, err))
+		}
+	}
+}
+
+// Entry returns message k of a snapshot, counted from 0. It reads neither the other messages nor the
+// message's contents. A missing message is [domarkx.ErrNotFound].
+func (r Reader) Entry(_ context.Context, id string, k int) (domarkx.Entry, error) {
+	root, info, err := r.root(id)
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	if k < 0 || k >= info.Messages {
+		return domarkx.Entry{}, fmt.Errorf("message %d: %w, the snapshot has %d, counted from 0", k, domarkx.ErrNotFound, info.Messages)
+	}
+	e, err := r.entry(root, k)
+	if err != nil {
+		return e, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return e, nil
+}
+
+func (r Reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
+	conversation, err := directory(root, "conversation")
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	leafID, err := r.leafBelow(conversation, k)
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	leaf, err := r.leaf(leafOf(k), leafID)
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	if k%leafWidth >= len(leaf) {
+		return domarkx.Entry{}, fmt.Errorf("%s: %w: no message %02d", leafPath(leafOf(k)), domarkx.ErrCorrupt, k%leafWidth)
+	}
+	return leaf[k%leafWidth], nil
+}
+
+// EntriesFrom returns the messages of a snapshot from number k on. It reads little of the others.
+func (r Reader) EntriesFrom(ctx context.Context, id string, k int) ([]domarkx.Entry, error) {
+	return r.EntriesBetween(ctx, id, k, math.MaxInt)
+}
+
+// EntriesBetween returns the messages of a snapshot from number from on, before number to. It reads
+// little of the others.
+func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) ([]domarkx.Entry, error) {
+	root, info, err := r.root(id)
+	if err != nil {
+		return nil, err
+	}
+	to = min(to, info.Messages)
+	conversation, err := directory(root, "conversation")
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	outside := func(first, end int, _ odb.ID) bool { return first >= to || end <= from }
+	entries := make([]domarkx.Entry, 0, min(max(0, to-from), maxReserve))
+	err = r.walkExcept(ctx, conversation, info.Messages, outside, func(number int, leaf odb.ID) error {
+		some, err := r.leaf(number, leaf)
+		if err == nil {
+			first := number * leafWidth
+			some = some[:min(len(some), to-first)]
+			entries = append(entries, some[min(len(some), max(0, from-first)):]...)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return entries, nil
+}
+
+// LastEntry returns the last message of a snapshot. A snapshot without messages is
+// [domarkx.ErrNotFound].
+func (r Reader) LastEntry(ctx context.Context, id string) (domarkx.Entry, error) {
+	info, err := r.Info(ctx, id)
+	if err != nil {
+		return domarkx.Entry{}, err
+	}
+	return r.Entry(ctx, id, info.Messages-1)
+}
+
+// Roles returns the roles of all messages in order. It reads only the names of files.
+func (r Reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
+	root, info, err := r.root(id)
+	if err != nil {
+		return nil, err
+	}
+	conversation, err := directory(root, "conversation")
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	roles := make([]domarkx.Role, 0, min(info.Messages, maxReserve))
+	err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
+		files, err := r.tree(leaf)
+		for _, f := range files {
+			if i, role, ok := parseMessageFile(f.Name); ok && number*leafWidth+i == len(roles) {
+				roles = append(roles, role)
+			}
+		}
+		return err
+	})
+	if err == nil && len(roles) != info.Messages {
+		err = fmt.Errorf("conversation: %w: %d messages, expected %d", domarkx.ErrCorrupt, len(roles), info.Messages)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return roles, nil
+}
+
+// Read returns the content of a blob, large or not. It returns Data if that is set.
+func (r Reader) Read(_ context.Context, b domarkx.Blob) ([]byte, error) {
+	if b.Data != nil || b.ID == "" {
+		return b.Data, nil
+	}
+	if b.Chunks == "" {
+		id, err := odb.ParseID(b.ID)
+		if err != nil {
+			return nil, err
+		}
+		return r.blob(id)
+	}
+	content, size, err := r.open(b)
+	if err != nil {
+		return nil, err
+	}
+	defer content.Close()
+	var data bytes.Buffer
+	data.Grow(int(min(size, 64<<20)) + bytes.MinRead)
+	if _, err := data.ReadFrom(content); err != nil {
+		return nil, err
+	}
+	return data.Bytes(), nil
+}
+
+// Open opens the content of a blob and returns its size in bytes. The caller closes the stream.
+func (r Reader) Open(_ context.Context, b domarkx.Blob) (io.ReadCloser, int64, error) {
+	return r.open(b)
+}
+
+// NamedInfo is Info with the session's name, also in errors.
+func (r Reader) NamedInfo(ctx context.Context, name, id string) (domarkx.Info, error) {
+	info, err := r.Info(ctx, id)
+	if err != nil {
+		return info, fmt.Errorf("session %q: %w", name, err)
+	}
+	info.Name = name
+	return info, nil
+}
+
+// ConflictCount counts the conflicts of a snapshot. It does not read the contents of messages.
+func (r Reader) ConflictCount(ctx context.Context, id string) (int, error) {
+	root, info, err := r.root(id)
+	if err != nil {
+		return 0, err
+	}
+	n, same := 0, false
+	var last domarkx.ID
+	headers, _, err := r.parts(ctx, root, info.Messages, func(e domarkx.Entry) {
+		if e.ID != last {
+			same = false
+		} else if !same {
+			same = true
+			n++
+		}
+		last = e.ID
+	})
+	if len(headers) > 1 {
+		n++
+	}
+	return n, err
+}

@@ -1,0 +1,93 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// EmptyVersion stores the version of a resource without files and returns its id.
+func (b *Builder) EmptyVersion(context.Context) (string, error) {
+	id, err := b.keep(odb.Blob, []byte("domarkx-folder 1\n"))
+	if err != nil {
+		return "", err
+	}
+	tree, err := b.makeTree([]odb.TreeEntry{{Mode: odb.ModeFile, Name: ".domarkx", ID: id}})
+	return tree.String(), err
+}
+
+// A VersionFile is a file in the version of a resource: a regular file, or the target of a symbolic link.
+type VersionFile struct {
+	Path  string // in the repository: with escaped names where versions escape them
+	Blob  domarkx.Blob
+	Large bool // stored in chunks
+}
+
+// RewriteFiles stores a version of a resource in which edit has replaced the contents of files. edit
+// returns the new content, or nil to keep the file. done maps directories to their new trees, so that
+// each is read once; it may be shared by versions.
+func (b *Builder) RewriteFiles(ctx context.Context, version string, done map[string]string, edit func(f VersionFile) ([]byte, error)) (string, error) {
+	id, err := odb.ParseID(version)
+	if err != nil {
+		return "", err
+	}
+	now, err := b.rewriteDirectory(ctx, id, "", done, edit)
+	return now.String(), err
+}
+
+func (b *Builder) rewriteDirectory(ctx context.Context, id odb.ID, path string, done map[string]string, edit func(f VersionFile) ([]byte, error)) (odb.ID, error) {
+	if now, ok := done[id.String()]; ok {
+		return odb.ParseID(now)
+	}
+	if err := ctx.Err(); err != nil {
+		return id, err
+	}
+	entries, err := b.tree(id)
+	if err != nil {
+		return id, err
+	}
+	next, changed := make([]odb.TreeEntry, 0, len(entries)), false
+	for _, e := range entries {
+		was := e.ID
+		switch {
+		case e.Name == ".domarkx" || isChunks(e):
+		case e.IsTree():
+			if e.ID, err = b.rewriteDirectory(ctx, e.ID, path+e.Name+"/", done, edit); err != nil {
+				return id, err
+			}
+		default:
+			f := VersionFile{Path: path + e.Name, Blob: domarkx.Blob{ID: e.ID.String()}}
+			if chunks := odb.FindEntry(entries, chunksPrefix+e.Name); chunks.Name != "" {
+				f.Blob.Chunks, f.Large = chunks.ID.String(), true
+			}
+			data, err := edit(f)
+			if err != nil {
+				return id, fmt.Errorf("file %q: %w", f.Path, err)
+			}
+			if data != nil && !f.Large {
+				if e.ID, err = b.keep(odb.Blob, data); err != nil {
+					return id, err
+				}
+			}
+		}
+		changed = changed || e.ID != was
+		next = append(next, e)
+	}
+	now := id
+	if changed {
+		if now, err = b.makeTree(next); err != nil {
+			return id, err
+		}
+	}
+	done[id.String()] = now.String()
+	return now, nil
+}
+
+// chunksPrefix begins the name of the chunks of a large file; the escaped name follows.
+const chunksPrefix = ".domarkx+"
+
+func isChunks(e odb.TreeEntry) bool {
+	return e.IsTree() && len(e.Name) > len(chunksPrefix) && e.Name[:len(chunksPrefix)] == chunksPrefix
+}

@@ -1,0 +1,301 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/version"
+)
+
+// DocumentChecks are the checks of a snapshot that depend on its Markdown form.
+type DocumentChecks interface {
+	// Message compares a message that is stored only as JSON with the recorded digest of its rendering.
+	Message(e domarkx.Entry, m domarkx.Message) error
+	// Snapshot compares the description of a document in a snapshot's commit with the document. base is a
+	// checked snapshot that has the same first messages, at least same of them; "" if there is none.
+	Snapshot(ctx context.Context, id, base string, same int) error
+}
+
+// VerifyCommits checks commits that a remote introduces, parents before their children, and the refs that lead to
+// them. It returns the errors by ref.
+func (r Reader) VerifyCommits(ctx context.Context, ids []odb.ID, refs []refdb.Ref, checks DocumentChecks) (map[string]error, error) {
+	v := verifier{c: NewChecker(r), checks: checks, found: make(map[odb.ID]error, len(ids))}
+	v.c.message = checks.Message
+	v.c.extents = r.resourceVersions().NewChecker(v.c.checkNewContent)
+	for _, id := range ids {
+		if v.found[id] = v.commit(ctx, id); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	bad := map[string]error{}
+	for _, ref := range refs {
+		if err := v.ref(ctx, ref); err != nil {
+			bad[ref.Name] = err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return bad, nil
+}
+
+// A verifier checks commits of a remote.
+type verifier struct {
+	c      Checker
+	checks DocumentChecks
+	found  map[odb.ID]error // errors of the checked commits, nil for none
+}
+
+// ref checks a ref whose commits were checked.
+func (v *verifier) ref(ctx context.Context, ref refdb.Ref) error {
+	id, err := odb.ParseID(ref.ID)
+	if err != nil {
+		return err
+	}
+	found, isNew := v.found[id]
+	if found != nil {
+		return found
+	}
+	if ref.Name == refname.Workspaces.Ref(refname.Workspaces.Name(ref.Name)) {
+		_, _, _, err := v.c.version(id)
+		return err
+	}
+	if _, _, err := v.c.snapshot(ref.ID); err != nil || !isNew {
+		return err
+	}
+	return v.thread(ctx, ref.ID)
+}
+
+// commit checks a commit whose new parents were checked.
+func (v *verifier) commit(ctx context.Context, id odb.ID) error {
+	kind, size, err := v.c.db.Size(id)
+	if err != nil {
+		return err
+	}
+	if kind != odb.Commit || size > chunked.Threshold {
+		return fmt.Errorf("commit %s: %w: a %s of %d bytes", id, domarkx.ErrCorrupt, kind, size)
+	}
+	c, err := v.c.commit(id)
+	if err != nil {
+		return err
+	}
+	for _, p := range c.Parents {
+		if err := v.found[p]; err != nil {
+			return err
+		}
+	}
+	_, info, err := v.c.snapshot(id.String())
+	switch {
+	case errors.Is(err, codec.ErrNoSnapshot):
+		return v.version(ctx, id)
+	case err != nil:
+		return err
+	}
+	if err := v.snapshot(ctx, c, info); err != nil {
+		return fmt.Errorf("snapshot %.12s: %w", id, err)
+	}
+	return nil
+}
+
+// snapshot checks a snapshot.
+func (v *verifier) snapshot(ctx context.Context, c *codec.Commit, info domarkx.Info) error {
+	before, linked, cut, err := v.parents(info.ID, c)
+	if err != nil {
+		return err
+	}
+	if !cut && !slices.Equal(slices.Concat(before, linked), idStrings(c.Parents)) {
+		return fmt.Errorf("%w: a workspace version is a parent before a snapshot", domarkx.ErrCorrupt)
+	}
+	number, base := 1, snapshotBase{}
+	for i, p := range before {
+		root, info, err := v.c.root(p)
+		if err != nil {
+			return err
+		}
+		if number = max(number, info.Number+1); i == 0 {
+			base = snapshotBase{root, info.Messages}
+		}
+	}
+	if err := checkNumber(number, info.Number, cut); err != nil {
+		return err
+	}
+	same, err := v.c.check(ctx, base, c, info)
+	if err != nil {
+		return err
+	}
+	return v.checks.Snapshot(ctx, info.ID, first(before), same)
+}
+
+// parents returns the parents of a snapshot: snapshots and workspace versions. cut reports that a shallow
+// clone lacks some of them.
+func (v *verifier) parents(id string, c *codec.Commit) (before, linked []string, cut bool, err error) {
+	for _, p := range c.Parents {
+		_, _, err := v.c.snapshot(p.String())
+		if errors.Is(err, codec.ErrNoSnapshot) {
+			if _, _, _, err = v.c.version(p); err == nil {
+				linked = append(linked, p.String())
+			}
+		} else if err == nil {
+			before = append(before, p.String())
+		}
+		if errors.Is(err, domarkx.ErrNotFound) {
+			if shallow, e := v.c.isShallow(id); e == nil && shallow {
+				return nil, nil, true, nil
+			}
+		}
+		if err != nil {
+			return nil, nil, false, fmt.Errorf("parent %.12s: %w", p, err)
+		}
+	}
+	return before, linked, false, nil
+}
+
+// checkNumber compares the number of a commit with that expected from its parents.
+func checkNumber(want, got int, cut bool) error {
+	if got == want || cut {
+		return nil
+	}
+	return fmt.Errorf("%w: its number is %d, expected %d", domarkx.ErrCorrupt, got, want)
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// version checks a workspace version.
+func (v *verifier) version(ctx context.Context, id odb.ID) error {
+	now, err := v.c.Version(ctx, id.String())
+	if err != nil {
+		return err
+	}
+	if err := v.versionAfter(ctx, now); err != nil {
+		return fmt.Errorf("workspace version %.12s: %w", id, err)
+	}
+	return nil
+}
+
+// versionAfter checks the content of a version that its first parent does not have.
+func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error {
+	line := v.c.versions()
+	a, err := line.at(now.ID)
+	if err != nil {
+		return err
+	}
+	parents, err := line.before(a, -1)
+	if err != nil {
+		return err
+	}
+	number := 1
+	for _, p := range parents {
+		number = max(number, p.number+1)
+	}
+	if err := checkNumber(number, now.Number, len(parents) < len(a.parents)); err != nil {
+		return err
+	}
+	base := map[string]string{}
+	if len(parents) > 0 {
+		old, err := v.c.Version(ctx, parents[0].id)
+		if err != nil {
+			return err
+		}
+		for _, r := range old.Resources {
+			base[r.ID] = r.Version
+		}
+	}
+	for _, r := range now.Resources {
+		if err := v.c.extents.Check(ctx, base[r.ID], r.Version); err != nil {
+			return fmt.Errorf("resource %q: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+// checkNewContent checks the content of a file in a version. Large content is compared with its digest.
+func (c *Checker) checkNewContent(f *domarkx.File) error {
+	object, chunks, err := version.ParseContentID(f.ID)
+	if err != nil {
+		return err
+	}
+	if !chunks.IsZero() {
+		return c.checkContent(f.ID)
+	}
+	_, size, err := c.db.Size(object)
+	if err != nil || size > chunked.MaxPointer {
+		return err // Git has compared it with its id
+	}
+	data, err := c.blob(object)
+	if err == nil && chunked.IsPointer(data) {
+		err = fmt.Errorf("blob %s: %w: it is a pointer without its content", object, domarkx.ErrCorrupt)
+	}
+	return err
+}
+
+// thread checks the order of the messages of a tip, and the links that the session did not have before.
+func (v *verifier) thread(ctx context.Context, id string) error {
+	v.c.links = map[string]bool{}
+	if err := v.c.order(ctx, id); err != nil {
+		return err
+	}
+	if len(v.c.links) == 0 {
+		return nil
+	}
+	base, err := v.knownBefore(id)
+	if err != nil {
+		return err
+	}
+	if base != "" {
+		state, err := v.c.LoadPacked(ctx, base)
+		if err != nil {
+			return err
+		}
+		for k := range state.Live.Len() {
+			delete(v.c.links, state.Live.At(k).Link)
+		}
+	}
+	links := slices.Sorted(maps.Keys(v.c.links))
+	linked, err := v.c.Linked(ctx, id, links)
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		if !linked[link] {
+			return fmt.Errorf("snapshot %.12s: %w: a message is linked to workspace version %.12s, which is not a parent of the session's snapshots", id, domarkx.ErrCorrupt, link)
+		}
+	}
+	return nil
+}
+
+// knownBefore returns the newest first-parent ancestor that is not new; "" if there is none.
+func (v *verifier) knownBefore(id string) (string, error) {
+	line := v.c.snapshots()
+	for {
+		a, err := line.at(id)
+		if err != nil {
+			return "", err
+		}
+		before, err := line.before(a, 1)
+		if err != nil || len(before) == 0 {
+			return "", err
+		}
+		id = before[0].id
+		oid, err := odb.ParseID(id)
+		if err != nil {
+			return "", err
+		}
+		if _, isNew := v.found[oid]; !isNew {
+			return id, nil
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// CommitVersion stores a version of a workspace, which no ref reaches yet. The versions of its resources
+// must be stored (see [version.Writer]). The name of the workspace is only used in the result. A
+// parent of an unknown format is [domarkx.ErrUnsupported]; invalid resources are [domarkx.ErrInvalid].
+func (b *Builder) CommitVersion(ctx context.Context, workspace string, c domarkx.VersionCommit) (domarkx.Version, error) {
+	if err := ctx.Err(); err != nil {
+		return domarkx.Version{}, err
+	}
+	v := domarkx.Version{Workspace: workspace, Parents: slices.Clone(c.Parents), Number: 1, Date: max(0, c.Committer.When.Unix()),
+		Subject: codec.CleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Late: c.Late, Replaces: c.Replaces, Resources: slices.Clone(c.Resources)}
+	if c.Observed != nil {
+		v.Observed = codec.CleanObservation(*c.Observed)
+	}
+	if v.Shared = slices.Sorted(slices.Values(c.Shared)); len(v.Shared) > codec.MaxShared {
+		v.Shared = v.Shared[:codec.MaxShared]
+	}
+	line := b.versions()
+	var parents []odb.ID
+	for _, id := range c.Parents {
+		p, err := line.at(id)
+		if err != nil {
+			return domarkx.Version{}, fmt.Errorf("parent of a version: %w", err)
+		}
+		v.Number = max(v.Number, p.number+1)
+		oid, err := odb.ParseID(p.id)
+		if err != nil {
+			return domarkx.Version{}, err
+		}
+		parents = append(parents, oid)
+	}
+	tree, err := b.versionTree(c.Resources)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	object := codec.Commit{Tree: tree, Parents: parents, Author: c.Author, Committer: c.Committer, Message: codec.EncodeVersionMessage(v, len(c.Resources))}
+	id, err := b.keepCommit(&object)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	v.ID = id.String()
+	return v, nil
+}
+
+// versionTree stores the tree of a version.
+func (b *Builder) versionTree(resources []domarkx.ResourceVersion) (odb.ID, error) {
+	if err := codec.CheckResources(resources); err != nil {
+		return odb.ID{}, err
+	}
+	manifest := codec.EncodeManifest(resources)
+	if len(manifest) > codec.MaxManifest {
+		return odb.ID{}, fmt.Errorf("configs of the resources: %w: %d bytes, expected at most %d", domarkx.ErrInvalid, len(manifest), codec.MaxManifest)
+	}
+	if _, err := codec.DecodeManifest(manifest); err != nil {
+		return odb.ID{}, fmt.Errorf("configs of the resources: %w: %v", domarkx.ErrInvalid, err)
+	}
+	id, err := b.keep(odb.Blob, manifest)
+	if err != nil {
+		return odb.ID{}, err
+	}
+	entries := []odb.TreeEntry{{Mode: odb.ModeFile, Name: codec.ManifestName, ID: id}}
+	for _, r := range resources {
+		top, err := odb.ParseID(r.Version)
+		if err != nil {
+			return odb.ID{}, fmt.Errorf("resource %q: %w", r.ID, err)
+		}
+		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: r.ID, ID: top})
+	}
+	return b.makeTree(entries)
+}
+
+// version reads the commit of a version.
+func (r Reader) version(id odb.ID) (*codec.Commit, domarkx.Version, int, error) {
+	c, err := r.commit(id)
+	if err != nil {
+		return nil, domarkx.Version{}, 0, err
+	}
+	v, resources, err := codec.DecodeVersionMessage(c.Message)
+	if err != nil {
+		return nil, domarkx.Version{}, 0, fmt.Errorf("workspace version %s: %w", id, err)
+	}
+	v.ID, v.Date, v.Parents = id.String(), c.Committer.When.Unix(), idStrings(c.Parents)
+	return c, v, resources, nil
+}
+
+// Version returns a workspace version by its full id, with its resources and without the name of the
+// workspace. A commit that is not a version is [domarkx.ErrCorrupt], one of a later format
+// [domarkx.ErrUnsupported].
+func (r Reader) Version(_ context.Context, id string) (domarkx.Version, error) {
+	oid, err := odb.ParseID(id)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	c, v, count, err := r.version(oid)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	if v.Resources, err = r.resources(c.Tree); err == nil && len(v.Resources) != count {
+		err = fmt.Errorf("%w: %d resources, its commit says %d", domarkx.ErrCorrupt, len(v.Resources), count)
+	}
+	if err != nil {
+		return domarkx.Version{}, fmt.Errorf("workspace version %s: %w", oid, err)
+	}
+	return v, nil
+}
+
+// resources reads the manifest in a version's tree, and compares it with the tree.
+func (r Reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
+	root, err := r.tree(tree)
+	if err != nil {
+		return nil, err
+	}
+	manifest := odb.FindEntry(root, codec.ManifestName)
+	if manifest.Mode != odb.ModeFile {
+		return nil, fmt.Errorf("%s: %w: it is missing", codec.ManifestName, domarkx.ErrCorrupt)
+	}
+	if _, ok := r.fresh[manifest.ID]; !ok {
+		_, size, err := r.db.Size(manifest.ID)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", codec.ManifestName, err)
+		}
+		if size > codec.MaxManifest {
+			return nil, fmt.Errorf("%s: %w: it has %d bytes, expected at most %d", codec.ManifestName, domarkx.ErrCorrupt, size, codec.MaxManifest)
+		}
+	}
+	data, err := r.blob(manifest.ID)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", codec.ManifestName, err)
+	}
+	resources, err := codec.DecodeManifest(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", codec.ManifestName, err)
+	}
+	directories := make(map[string]odb.TreeEntry, len(root))
+	for _, e := range root {
+		directories[e.Name] = e
+	}
+	for _, resource := range resources {
+		if e := directories[resource.ID]; !e.IsTree() || e.ID.String() != resource.Version {
+			return nil, fmt.Errorf("resource %q: %w: its directory is not the version that %s names", resource.ID, domarkx.ErrCorrupt, codec.ManifestName)
+		}
+	}
+	if len(directories) != len(root) || len(root) != len(resources)+1 {
+		return nil, fmt.Errorf("%w: it has entries that %s does not name", domarkx.ErrCorrupt, codec.ManifestName)
+	}
+	return resources, nil
+}
+
+// VersionCommit returns a version without its resources.
+func (r Reader) VersionCommit(id string) (domarkx.Version, error) {
+	oid, err := odb.ParseID(id)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	_, v, _, err := r.version(oid)
+	return v, err
+}
+
+// NamedVersion is Version with the workspace's name, also in errors.
+func (r Reader) NamedVersion(ctx context.Context, name, id string) (domarkx.Version, error) {
+	v, err := r.Version(ctx, id)
+	if err != nil {
+		return v, fmt.Errorf("workspace %q: %w", name, err)
+	}
+	v.Workspace = name
+	return v, nil
+}
+
+// versions returns the histories of workspaces, which consist of versions only.
+func (r Reader) versions() lineage {
+	return lineage{Reader: r, read: func(id odb.ID) (ancestor, error) {
+		c, v, _, err := r.version(id)
+		if err != nil {
+			return ancestor{}, err
+		}
+		return ancestor{id: v.ID, number: v.Number, parents: c.Parents, version: v}, nil
+	}}
+}
+
+// Versions yields a workspace version and its ancestors, sorted by descending number and then by id, without
+// their resources and the name of the workspace. In a shallow clone it ends where the clone ends. An error
+// is yielded last.
+func (r Reader) Versions(ctx context.Context, id string) iter.Seq2[domarkx.Version, error] {
+	return func(yield func(domarkx.Version, error) bool) {
+		err := r.versions().visit(ctx, id, func(a ancestor) (bool, bool) {
+			more := yield(a.version, nil)
+			return more, more
+		})
+		if err != nil {
+			yield(domarkx.Version{}, err)
+		}
+	}
+}
+
+// IsEarlier reports whether workspace version a is b or an ancestor of b.
+func (r Reader) IsEarlier(ctx context.Context, a, b string) (bool, error) {
+	return r.versions().isAncestor(ctx, a, b)
+}
