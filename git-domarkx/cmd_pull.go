@@ -80,9 +80,6 @@ func (c *pullCmd) Run(inv *invocation) error {
 		return err
 	}
 	results, err := opened.remotes.Pull(inv.ctx, transfer.PullRequest{Remote: remote, Names: names, AcceptRedaction: c.AcceptRedaction}, inv.gitProgress())
-	if slices.ContainsFunc(results, func(r transfer.Result) bool { return r.Redacted }) {
-		inv.forgetTexts(opened)
-	}
 	inv.mentionRedacted(results)
 	return errors.Join(c.printExchange(inv, results, err), inv.mentionMerged(opened.sessions, results), inv.mentionAttached(opened.sessions, before))
 }

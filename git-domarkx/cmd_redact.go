@@ -39,8 +39,9 @@ empties the trash. With --purge nothing leads to it any more, and "git gc --prun
 into the session later is redacted too, and push refuses a history that holds what was replaced. The next push replaces what
 the remote has; who pulls then gets the redacted history, with what they added on top of it.
 
-Not redacted are the names of sessions and files, targets of symbolic links, saves in a mount that are not snapshots yet, and
-what chat and append add later. "git domarkx scan" and push look at new messages again.
+Texts that could not be saved, and what killed commands left, are redacted too. While a running mount has such a text,
+nothing is redacted: correct it, or unmount first, which keeps it. Not redacted are the names of sessions and files, targets of symbolic
+links, and what chat and append add later. "git domarkx scan" and push look at new messages again.
 
 Change the secret too. Whoever had it may have kept it, and a host keeps replaced objects for a while: ask its
 support to remove them.
@@ -87,9 +88,6 @@ func (c *redactCmd) Run(inv *invocation) error {
 	result, err := opened.redactions.Redact(inv.ctx, redact.Request{Name: c.Name, DryRun: c.DryRun, Drop: c.Drop, Purge: c.Purge, Show: show})
 	if err = errors.Join(shown, w.end(), err); err != nil {
 		return err
-	}
-	if !c.DryRun && result.Replaced > 0 {
-		inv.forgetTexts(opened)
 	}
 	return c.report(inv, result)
 }

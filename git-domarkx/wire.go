@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
+	"github.com/domarkx/domarkx/git-domarkx/engine/search"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -130,6 +131,7 @@ func (inv *invocation) openStored() (managers, error) {
 		pending:    pendingSaves{},
 	}
 	inv.opened.imports.Redacts(redactions)
+	redactions.OnForget(func(ctx context.Context) error { return search.Forget(ctx, store) })
 	return inv.opened, nil
 }
 

@@ -31,24 +31,32 @@ type Redaction struct {
 	Replaced map[string]string // every replaced commit and the one in its place
 	Keep     bool              // whether the replaced histories go to the trash
 	Remotes  map[string]string // what remotes have, by tracking ref, if the lease does not say it
+
+	// Caches are patterns of files in the state directory that may hold texts of replaced commits. Clear is called after the
+	// refs have moved, and removes the texts. If the process is killed before it returns, the files are removed.
+	Caches []string
+	Clear  func(ctx context.Context) error
 }
 
 // redacting is the content of the file of an unfinished redaction.
 type redacting struct {
 	Before   map[string]string `json:"before"` // the refs with their former commits
 	Replaced map[string]string `json:"replaced"`
+	Caches   []string          `json:"caches,omitempty"`
 }
 
 // Redact is [Store.Update] for a redaction: fn stores the commits and returns the changes. The refs
 // move together. Then nothing but the trash leads to the replaced commits: neither reflogs nor caches.
 // If the process is killed between, the next command does the rest. It returns the refs in the trash.
 func (s *Store) Redact(ctx context.Context, reason string, fn func(*Tx) (Redaction, error)) (kept []string, err error) {
+	var clearCaches func(context.Context) error
 	err = s.Update(ctx, reason, func(tx *Tx) error {
 		r, err := fn(tx)
 		if err != nil || len(r.Moves) == 0 {
 			return err
 		}
-		now := redacting{Before: map[string]string{}, Replaced: r.Replaced}
+		clearCaches = r.Clear
+		now := redacting{Before: map[string]string{}, Replaced: r.Replaced, Caches: r.Caches}
 		leases, err := s.Leases()
 		if err != nil {
 			return err
@@ -70,7 +78,7 @@ func (s *Store) Redact(ctx context.Context, reason string, fn func(*Tx) (Redacti
 	if err != nil {
 		return nil, err
 	}
-	return kept, s.finishRedaction(context.WithoutCancel(ctx))
+	return kept, s.finishRedaction(context.WithoutCancel(ctx), clearCaches)
 }
 
 func (s *Store) writeState(name string, v any) error {
@@ -85,8 +93,8 @@ func (s *Store) writeState(name string, v any) error {
 }
 
 // finishRedaction clears reflogs and caches of replaced commits, if the refs of an unfinished redaction
-// have moved.
-func (s *Store) finishRedaction(ctx context.Context) error {
+// have moved. clear removes the texts from the caches; without it, the files are removed.
+func (s *Store) finishRedaction(ctx context.Context, clear func(context.Context) error) error {
 	path := filepath.Join(s.StateDir(), redactingName)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -95,41 +103,73 @@ func (s *Store) finishRedaction(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.clearReplaced(path), release())
-}
-
-// clearReplaced is finishRedaction for the holder of the lock.
-func (s *Store) clearReplaced(path string) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // another process was faster
+	r, err := s.clearReplaced(path)
+	if err = errors.Join(err, release()); err != nil || r == nil {
+		return err
+	}
+	if clear == nil {
+		err = s.removeCaches(r.Caches)
+	} else {
+		err = clear(ctx)
 	}
 	if err != nil {
 		return err
 	}
+	if err := atomicfile.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// clearReplaced clears reflogs and the store's own caches, and returns what remains to be done, nil for nothing. The caller has the lock.
+func (s *Store) clearReplaced(path string) (*redacting, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // another process was faster
+	}
+	if err != nil {
+		return nil, err
+	}
 	var r redacting
 	if err := json.Unmarshal(data, &r); err != nil {
-		return fmt.Errorf("reading %s: %w", redactingName, err)
+		return nil, fmt.Errorf("reading %s: %w", redactingName, err)
 	}
 	for ref, old := range r.Before {
 		if now, _, err := s.refs.Read(ref); err != nil {
-			return err
+			return nil, err
 		} else if now == old {
-			return os.Remove(path) // the refs did not move
+			return nil, os.Remove(path) // the refs did not move
 		}
 	}
 	if err := s.addReplacements(r.Replaced); err != nil {
-		return err
+		return nil, err
 	}
-	for _, name := range []string{listCacheName, conflictCacheName, versionCacheName} {
-		if err := os.Remove(filepath.Join(s.StateDir(), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if err := s.removeCaches([]string{listCacheName, conflictCacheName, versionCacheName}); err != nil {
+		return nil, err
 	}
 	if err := s.refs.Forget(slices.Sorted(maps.Keys(r.Before))...); err != nil {
-		return err
+		return nil, err
 	}
-	return os.Remove(path)
+	var prefixes []string
+	for _, k := range refname.Kinds {
+		prefixes = append(prefixes, k.Prefix, k.Trash)
+	}
+	return &r, s.refs.ForgetValues(func(id string) bool { _, ok := r.Replaced[id]; return ok }, append(prefixes, refname.RemotePrefix)...)
+}
+
+// removeCaches removes files in the state directory that match patterns.
+func (s *Store) removeCaches(patterns []string) error {
+	var errs []error
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(filepath.Join(s.StateDir(), filepath.FromSlash(pattern)))
+		errs = append(errs, err)
+		for _, path := range paths {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Replacements returns the commits that redactions replaced on this machine, each with the one in its

@@ -53,7 +53,7 @@ func (s *Store) repair(ctx context.Context) error {
 	}
 	err := s.refs.Recover(ctx)
 	if err == nil {
-		err = s.finishRedaction(ctx)
+		err = s.finishRedaction(ctx, nil)
 	}
 	if err == nil {
 		err = s.releaseKeeps(ctx)

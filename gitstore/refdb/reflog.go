@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,4 +144,55 @@ func forget(path string) error {
 		return atomicfile.Replace(path, nil) // damaged
 	}
 	return atomicfile.Replace(path, []byte(strings.Repeat("0", len(old))+" "+rest+"\n"))
+}
+
+// ForgetValues removes the lines with certain values from the reflogs below prefixes, also from those that references
+// which do not exist any more have left. A value before such a line becomes that of no object. The lock must be held.
+func (r *Refs) ForgetValues(forgotten func(id string) bool, prefixes ...string) error {
+	if !r.held.Load() {
+		return errors.New("clearing reflogs: the repository's lock is not held")
+	}
+	for _, prefix := range prefixes {
+		err := filepath.WalkDir(r.path("logs/"+strings.TrimSuffix(prefix, "/")), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				if errors.Is(err, fs.ErrNotExist) {
+					return nil
+				}
+				return err
+			}
+			return forgetValues(path, forgotten)
+		})
+		if err != nil {
+			return fmt.Errorf("clearing the reflogs of %q: %w", prefix, err)
+		}
+	}
+	return nil
+}
+
+func forgetValues(path string, forgotten func(id string) bool) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var kept strings.Builder
+	changed := false
+	for line := range strings.Lines(string(data)) {
+		if len(line) < 2*hexLen+2 || !isID(line[:hexLen]) || !isID(line[hexLen+1:2*hexLen+1]) {
+			kept.WriteString(line)
+			continue
+		}
+		old, now, rest := line[:hexLen], line[hexLen+1:2*hexLen+1], line[2*hexLen+1:]
+		if forgotten(now) {
+			changed = true
+			continue
+		}
+		if forgotten(old) {
+			old, changed = strings.Repeat("0", hexLen), true
+		}
+		kept.WriteString(old + " " + now + rest)
+	}
+	if !changed {
+		return nil
+	}
+	return atomicfile.Replace(path, []byte(kept.String()))
 }

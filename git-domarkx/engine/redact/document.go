@@ -53,10 +53,11 @@ func (m *Manager) forgetImports(h *history, done map[string]string) error {
 		if !sessions[s.Session] {
 			return false
 		}
-		if now := done[s.Snapshot]; now != "" {
-			s.Snapshot = now
-		}
 		s.Growth, s.Before = nil, nil
+		if now := done[s.Snapshot]; now != "" && now != s.Snapshot {
+			before := *s // counts if the process is killed before the refs move
+			s.Snapshot, s.Before = now, &before
+		}
 		return true
 	})
 	return record.Save()

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -59,7 +58,7 @@ func (m *Manager) Receive(ctx context.Context, in Incoming) (Received, error) {
 		}
 		change.Keep = true
 		if len(change.Moves) > 0 && len(h.snapshots) > 0 {
-			err = errors.Join(m.remember(ctx, key(h.snapshots[0]), w.table), m.forgetImports(h, w.done))
+			err = m.finish(ctx, h, w, &change)
 		}
 		return change, err
 	})

@@ -4,7 +4,6 @@ package redact
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -22,6 +21,7 @@ type Manager struct {
 	store    *gitstore.Store
 	env      local.Environment
 	rules    Rules
+	forget   func(context.Context) error // removes the texts of no session from the search index; may be nil
 
 	mu    sync.Mutex
 	scan  Scanner
@@ -38,6 +38,9 @@ type Rules interface {
 func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment, rules Rules) *Manager {
 	return &Manager{sessions: sessions, store: store, env: env, rules: rules}
 }
+
+// OnForget sets what removes texts that no session has any more from the search index. Without it, the index is removed.
+func (m *Manager) OnForget(forget func(context.Context) error) { m.forget = forget }
 
 // load reads the rules.
 func (m *Manager) load(ctx context.Context) error {
@@ -109,6 +112,14 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 			return gitstore.Redaction{}, err
 		}
 		result = Result{Shared: h.names()}
+		for _, other := range result.Shared {
+			if other.Kind != refname.Sessions.Noun || other.Removed {
+				continue
+			}
+			if _, err := m.store.Tip(ctx, other.Name); err != nil { // such as a save that waits in a mount
+				return gitstore.Redaction{}, err
+			}
+		}
 		w, err := m.rewrite(ctx, tx, h, nil, r.Drop, false)
 		if err != nil {
 			return gitstore.Redaction{}, err
@@ -124,7 +135,7 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 		}
 		change.Keep = !r.Purge
 		if len(change.Moves) > 0 {
-			err = errors.Join(m.remember(ctx, key(h.snapshots[0]), w.table), m.forgetImports(h, w.done))
+			err = m.finish(ctx, h, w, &change)
 		}
 		return change, err
 	})

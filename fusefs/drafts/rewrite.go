@@ -1,0 +1,66 @@
+package drafts
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrInUse means that a running process has a draft that would have to be changed.
+var ErrInUse = errors.New("a running process has the draft")
+
+// Rewrite replaces drafts in place, durably, by what change returns. It changes only drafts of dead processes: if one of
+// a running process would change, it changes nothing, and the error matches [ErrInUse] and names the
+// session. A draft that cannot be read is an error too. change may not set Key.
+func Rewrite(dir string, change func(d Draft) (now Draft, changed bool)) (err error) {
+	all, err := List(dir)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	sums := map[string]string{} // of saved bytes that changed
+	needed := false
+	for _, d := range all {
+		now, changed := change(d)
+		if changed {
+			needed = true
+			sums[Sum(d.Data)] = Sum(now.Data)
+		}
+	}
+	if !needed {
+		return nil
+	}
+	j, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	adopted, err := j.Adopt()
+	if err != nil {
+		return err
+	}
+	ours := map[string]bool{}
+	for _, d := range adopted {
+		ours[d.Key] = true
+	}
+	if all, err = List(dir); err != nil {
+		return err
+	}
+	for _, d := range all {
+		if _, changed := change(d); changed && !ours[d.Key] {
+			return fmt.Errorf("the unsaved text of %q: %w", d.Name, ErrInUse)
+		}
+	}
+	for _, d := range adopted {
+		now, changed := change(d)
+		if sum, ok := sums[d.AfterIs]; ok && d.AfterIs != "" {
+			now.AfterIs, changed = sum, true
+		}
+		if !changed {
+			continue
+		}
+		now.Key = d.Key
+		if _, err := j.Put(now); err != nil {
+			return err
+		}
+	}
+	return nil
+}

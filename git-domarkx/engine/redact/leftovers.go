@@ -1,0 +1,201 @@
+package redact
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/refname"
+)
+
+// caches are the files in the state directory that other commands make again. All may hold texts, names or objects of
+// replaced commits.
+var caches = []string{"search.db", "search.db-*", "usage-cache", "scan/*.tips", "observed/*/stat"}
+
+// kept reports whether a file or directory of the state directory is not looked at: locks, caches, live files of workspaces,
+// and records that other processes write at any time and that hold no text.
+func kept(name string) bool {
+	switch name {
+	case "drafts", "workspaces", "journal", "mounts", "observed", "scan", "synced", "git-version", "usage-cache", "replaced", "redacting.json", "leases.json":
+		return true
+	}
+	return strings.HasPrefix(name, "search.") || strings.HasPrefix(name, "lock") || strings.HasSuffix(name, "lock") || strings.HasSuffix(name, ".turn") || strings.HasPrefix(name, atomicfile.TempPrefix)
+}
+
+// maxLeftover is the size from which on files of the state directory are not read.
+const maxLeftover = 256 << 20
+
+// leftovers replaces the secrets of a table in what this machine keeps beside the store: texts that could not be saved, answers and calls
+// of killed processes, logs and records. In texts of the history's sessions, what the rules find is
+// replaced too. It fails, before it changes anything, if a running mount has such a text.
+func (m *Manager) leftovers(h *history, t *table, done map[string]string) error {
+	sessions := map[string]bool{}
+	for _, ref := range h.refs {
+		if k, name := refname.Of(ref.Name); k == refname.Sessions {
+			sessions[name] = true
+		}
+	}
+	err := drafts.Rewrite(filepath.Join(m.env.StateDir, "drafts"), func(d drafts.Draft) (drafts.Draft, bool) {
+		data, changed := t.literally(d.Data, false)
+		if sessions[d.Name] {
+			data, changed = t.redact(d.Data, true)
+		}
+		problem, also := t.literally([]byte(d.Problem), false)
+		d.Data, d.Problem = data, string(problem)
+		if now := done[d.Base]; now != "" && now != d.Base {
+			d.Base, also = now, true
+		}
+		return d, changed || also
+	})
+	if errors.Is(err, drafts.ErrInUse) {
+		return fmt.Errorf("%w and holds a secret; nothing was redacted: correct or discard that text, or unmount, which keeps it, and redact again", err)
+	}
+	if err != nil {
+		return fmt.Errorf("redacting unsaved texts: %w; nothing was redacted", err)
+	}
+	return filepath.WalkDir(m.env.StateDir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case path != m.env.StateDir && kept(d.Name()) && d.IsDir():
+			return fs.SkipDir
+		case !d.Type().IsRegular() || kept(d.Name()):
+			return nil
+		}
+		if err := t.leftover(path, filepath.Base(filepath.Dir(path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("redacting %s: %w", path, err)
+		}
+		return nil
+	})
+}
+
+// leftover replaces the secrets of the table in a file of the state directory.
+func (t *table) leftover(path, dir string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxLeftover {
+		return err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var now []byte
+	var changed bool
+	switch {
+	case strings.HasSuffix(path, ".stream"):
+		now, changed = t.stream(data)
+	case strings.HasPrefix(dir, "edit-"):
+		now, changed = t.redact(data, true)
+	case strings.HasSuffix(path, ".log"): // a running mount appends to it
+		return t.mask(path, data)
+	default:
+		now, changed = t.literally(data, true)
+	}
+	if !changed {
+		return nil
+	}
+	return atomicfile.Replace(path, now)
+}
+
+// literally returns a text without the known secrets, whether or not a rule finds them there.
+func (t *table) literally(text []byte, isJSON bool) ([]byte, bool) {
+	return apply(text, t.occurrences(text, isJSON))
+}
+
+// mask overwrites the known secrets in a file, whose size stays.
+func (t *table) mask(path string, data []byte) error {
+	spans := t.occurrences(data, false)
+	if len(spans) == 0 {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	for _, s := range spans {
+		_, e := file.WriteAt(bytes.Repeat([]byte("*"), s.end-s.start), int64(s.start))
+		err = errors.Join(err, e)
+	}
+	return errors.Join(err, atomicfile.Sync(file), file.Close())
+}
+
+// stream redacts the journal of an answer: JSON lines, whose first is a header and whose others are pieces of a text, between which a
+// secret may be divided. Lines that are not whole stay out, as nobody reads them.
+func (t *table) stream(data []byte) ([]byte, bool) {
+	type piece struct {
+		Text    string `json:"text,omitempty"`
+		Thought string `json:"thought,omitempty"`
+	}
+	header, rest, ok := bytes.Cut(data, []byte("\n"))
+	if !ok {
+		return nil, len(data) > 0
+	}
+	var joined []piece
+	for line := range bytes.Lines(rest) {
+		var p piece
+		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &p) != nil {
+			break
+		}
+		if n := len(joined); n > 0 && (joined[n-1].Thought == "") == (p.Thought == "") {
+			joined[n-1] = piece{joined[n-1].Text + p.Text, joined[n-1].Thought + p.Thought}
+			continue
+		}
+		joined = append(joined, p)
+	}
+	changed := false
+	var out bytes.Buffer
+	out.Write(append(slices.Clip(header), '\n'))
+	for _, p := range joined {
+		text, a := t.redact([]byte(p.Text), false)
+		thought, b := t.redact([]byte(p.Thought), false)
+		changed = changed || a || b
+		line, err := json.Marshal(piece{string(text), string(thought)})
+		if err != nil {
+			return data, false
+		}
+		out.Write(append(line, '\n'))
+	}
+	return out.Bytes(), changed
+}
+
+// clearCaches removes texts of replaced commits from caches.
+func (m *Manager) clearCaches(ctx context.Context) error {
+	var errs []error
+	for _, pattern := range caches {
+		if strings.HasPrefix(pattern, "search.") && m.forget != nil {
+			continue
+		}
+		paths, err := filepath.Glob(filepath.Join(m.env.StateDir, filepath.FromSlash(pattern)))
+		errs = append(errs, err)
+		for _, path := range paths {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if m.forget != nil {
+		errs = append(errs, m.forget(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// finish completes what changes with a redaction beside the refs.
+func (m *Manager) finish(ctx context.Context, h *history, w *rewriter, change *gitstore.Redaction) error {
+	if err := m.leftovers(h, w.table, w.done); err != nil {
+		return err
+	}
+	change.Caches, change.Clear = caches, m.clearCaches
+	return errors.Join(m.remember(ctx, key(h.snapshots[0]), w.table), m.forgetImports(h, w.done))
+}

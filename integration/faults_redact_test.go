@@ -1,0 +1,85 @@
+package integration_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestFaultKillRedact kills redactions of a session and its fork. Both must be completely old or completely new, and the next
+// redaction completes what is left: then only the trash leads to the secret.
+func TestFaultKillRedact(t *testing.T) {
+	t.Parallel()
+	r, random := newRepository(t), newRandom(t)
+	secret := "gh" + "p_" + "qrstuvwxyz0123456789ABCDEFGHIJ456789"
+	begin := func(name string) {
+		for k := range 4 {
+			r.domarkx("append", "--new", "-m", fmt.Sprintf("message %d of %s has %s", k, name, secret), name)
+		}
+		r.domarkx("fork", name, name+"-fork")
+		r.domarkx("append", "-m", "the fork has "+secret, name+"-fork")
+		r.domarkx("search", "fork") // makes an index
+	}
+	noLock := func() { // the lock of the search index is a file that stays
+		if err := os.Remove(r.path(".git/domarkx/search.lock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	number := 0
+	takes := typical(func() {
+		number++
+		begin(fmt.Sprint("typical", number))
+		r.domarkx("redact", fmt.Sprint("typical", number))
+	}) / 4
+	fast := 24
+	if testing.Short() {
+		fast = 4
+	}
+	olds, news, kills := 0, 0, 0
+	for i := range rounds(t, fast) {
+		name := fmt.Sprint("s", i)
+		begin(name)
+		old := []string{r.domarkx("show", name), r.domarkx("show", name+"-fork")}
+		redacted := []string{strings.ReplaceAll(old[0], secret, "[REDACTED:github-pat:1]"), strings.ReplaceAll(old[1], secret, "[REDACTED:github-pat:1]")}
+		if _, finished := r.killed(moment(random, takes), i%killWays, "redact", name); !finished {
+			kills++
+		}
+		switch now := []string{r.domarkx("show", name), r.domarkx("show", name+"-fork")}; {
+		case slices.Equal(now, old):
+			olds++
+		case slices.Equal(now, redacted):
+			news++
+		default:
+			t.Fatalf("round %d: the sessions are neither what they were nor redacted: %q", i, now)
+		}
+		r.sound("round", i)
+		noLock()
+		noLocks(t, r.path(".git"), "round", i)
+
+		r.domarkx("redact", name)
+		if now := []string{r.domarkx("show", name), r.domarkx("show", name+"-fork")}; !slices.Equal(now, redacted) {
+			t.Fatalf("round %d: after another redaction: %q", i, now)
+		}
+		if found := r.must(secret[4:], "sh", "-c", leftSecret); found != "" {
+			t.Fatalf("round %d: the secret is left: %s", i, found)
+		}
+		r.sound("round", i)
+	}
+	noLock()
+	r.noScraps()
+	t.Logf("%d kills, %d sessions were not redacted then, %d were", kills, olds, news)
+}
+
+// leftSecret is a script that prints where a text is, apart from what only the trash of redactions leads to.
+const leftSecret = `secret=$(cat)
+git for-each-ref --format='%(objectname)' refs/domarkx-trash/redacted/ | git rev-list --objects --no-object-names --stdin | sort -u >../kept
+git cat-file --batch-all-objects --batch-check='%(objectname)' | sort >../all
+{ git for-each-ref --format='%(objectname) %(refname)' | grep -v ' refs/domarkx-trash/redacted/' | cut -d' ' -f1
+  find .git/logs -type f ! -path '*/refs/domarkx-trash/redacted/*' -exec cat {} + | cut -d' ' -f1,2 | tr ' ' '\n' | grep -v '^0*$' | sort -u
+} | git rev-list --objects --no-object-names --stdin >../live
+{ comm -23 ../all ../kept; cat ../live; } | git cat-file --batch | grep -aF "$secret" || true
+grep -raliF "$secret" .git --exclude-dir=objects || true`
