@@ -24,6 +24,12 @@ func newAutomaton(keywords []string) *automaton {
 			}
 		}
 	}
+	states := 1
+	for _, word := range keywords {
+		states += len(word)
+	}
+	a.next = make([]int32, 0, states*a.classes)
+	a.words = make([][]int32, 0, states)
 	a.addState()
 	for i, word := range keywords {
 		a.length[i] = int32(len(word))
@@ -42,7 +48,7 @@ func newAutomaton(keywords []string) *automaton {
 }
 
 func (a *automaton) addState() int32 {
-	a.next = append(a.next, make([]int32, a.classes)...)
+	a.next = a.next[:len(a.next)+a.classes] // there is room for all states
 	a.words = append(a.words, nil)
 	return int32(len(a.words) - 1)
 }
