@@ -15,9 +15,12 @@ func (s *Store) NewFiles(ctx context.Context, tips, known []string, visit func(s
 	if len(tips) == 0 {
 		return nil
 	}
-	ids, err := s.revList(ctx, tips, known, "--topo-order")
-	if err != nil {
-		return fmt.Errorf("list commits: %w", err)
+	ids, ok := s.since(ctx, tips, known)
+	if !ok {
+		var err error
+		if ids, err = s.revList(ctx, tips, known, "--topo-order"); err != nil {
+			return fmt.Errorf("list commits: %w", err)
+		}
 	}
 	walk := snapshot.NewFileWalk(s.Reader)
 	for _, id := range ids {
@@ -33,6 +36,33 @@ func (s *Store) NewFiles(ctx context.Context, tips, known []string, visit func(s
 		}
 	}
 	return nil
+}
+
+// maxSince limits how many commits since looks at.
+const maxSince = 20
+
+// since returns the commits after a known one, the newest first, if they are a few in a row: what an
+// import or a turn adds. It saves starting Git for them.
+func (s *Store) since(ctx context.Context, tips, known []string) ([]odb.ID, bool) {
+	if len(tips) != 1 || len(known) != 1 {
+		return nil, false
+	}
+	var ids []odb.ID
+	for at := tips[0]; len(ids) < maxSince; {
+		if at == known[0] {
+			return ids, true
+		}
+		id, err := odb.ParseID(at)
+		if err != nil {
+			return nil, false
+		}
+		head, err := s.Head(ctx, at)
+		if err != nil || len(head.Parents) != 1 {
+			return nil, false
+		}
+		ids, at = append(ids, id), head.Parents[0]
+	}
+	return nil, false
 }
 
 // Reach reports whether all of the commits exist and are among tips and their ancestors.

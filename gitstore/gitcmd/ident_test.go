@@ -1,6 +1,8 @@
 package gitcmd_test
 
 import (
+	"context"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +52,47 @@ func TestIdentityWithoutConfig(t *testing.T) {
 	}
 	if who, err := g.Author(t.Context()); who.Name != "Ümit x" || who.Email != "u@example.com" || err != nil {
 		t.Errorf("configured: %v, %v", who, err)
+	}
+}
+
+// TestIdentityIsThatOfGit: whoever is stated in the environment or the configuration, and however, is
+// the one that Git records.
+func TestIdentityIsThatOfGit(t *testing.T) {
+	dir := gittest.Init(t)
+	var env []string
+	for _, entry := range gittest.Env() {
+		if !strings.HasPrefix(entry, "GIT_AUTHOR_") && !strings.HasPrefix(entry, "GIT_COMMITTER_") {
+			env = append(env, entry)
+		}
+	}
+	const name, email = "GIT_CONFIG_PARAMETERS='user.name'=", " 'user.email'="
+	for _, extra := range [][]string{
+		{name + "'Ada Lovelace'" + email + "'ada@example.com'"},
+		{name + "'Ada'" + email + "'a@b' 'author.name'='Grace' 'committer.email'='c@d'"},
+		{name + "'Ada'" + email + "'a@b' 'user.name'='Later'"},
+		{name + "'Ada'" + email + "'a@b'", "GIT_AUTHOR_NAME=Env", "GIT_COMMITTER_EMAIL=env@example.com"},
+		{name + "' Ada. '" + email + "'<a@b>'"},
+		{name + "'Åda <x>, Jr.'" + email + "'a b@c'"},
+		{name + "'\"Ada\" O\\Neil\tx'" + email + "'a@b;'"},
+		{name + "'Ada'" + email + "'a@b'", "EMAIL=other@example.com"},
+		{name + "'Ada'" + email + "'a@b'", "GIT_AUTHOR_EMAIL="},
+	} {
+		g, err := gitcmd.Discover(t.Context(), dir, append(env, extra...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for variable, get := range map[string]func(context.Context) (gitcmd.Ident, error){"GIT_AUTHOR_IDENT": g.Author, "GIT_COMMITTER_IDENT": g.Committer} {
+			cmd := exec.CommandContext(t.Context(), "git", "-C", dir, "var", variable)
+			cmd.Env = append(env, extra...)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%q: %v", extra, err)
+			}
+			want, _, _ := strings.Cut(string(out), ">")
+			if got, err := get(t.Context()); got.Name+" <"+got.Email != want && !strings.HasSuffix(want, "<") || err != nil {
+				t.Errorf("%q: %s is %q, %v, want %q", extra, variable, got.Name+" <"+got.Email, err, want)
+			}
+		}
 	}
 }
 
