@@ -8,6 +8,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 )
 
 // newSecrets returns a warning with the number of secrets that saved sessions got, or "".
@@ -52,22 +53,32 @@ func (inv *invocation) warnSecrets(opened managers, saved []engine.SaveResult) {
 	}
 }
 
-// redactOnImport reports whether domarkx.redact is import.
-func (inv *invocation) redactOnImport() (bool, error) {
+// redactOnImport returns what makes replacers of secrets if domarkx.redact is import, else nil.
+func (inv *invocation) redactOnImport(opened managers) (func() *secrets.Replacer, error) {
 	git, err := inv.git()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	config, err := git.Config(inv.ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	switch value, _ := config.Get("domarkx.redact"); value {
 	case "":
-		return false, nil
+		return nil, nil
 	case "import":
-		return true, nil
 	default:
-		return false, fmt.Errorf("domarkx.redact is %q: %w, expected import", value, domarkx.ErrInvalid)
+		return nil, fmt.Errorf("domarkx.redact is %q: %w, expected import", value, domarkx.ErrInvalid)
 	}
+	scanner, err := opened.scans.Scanner(inv.ctx)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := opened.scans.Allowed(inv.ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func() *secrets.Replacer {
+		return secrets.NewReplacer(scanner, func(fingerprint string) bool { return slices.Contains(allowed, fingerprint) })
+	}, nil
 }

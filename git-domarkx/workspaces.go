@@ -24,7 +24,8 @@ func (v resourceVersions) Begin(ctx context.Context, base string) (plugins.Pendi
 
 // workspaces returns the manager of the repository's live workspaces.
 func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugins.WorkspaceManager {
-	return plugins.New(all.Types(git.WorkTree), resourceVersions{store}, plugins.Config{
+	return plugins.New(all.BuiltIn(), resourceVersions{store}, plugins.Config{
+		Types:     func() []domarkx.Plugin { return all.Found(git.WorkTree) },
 		Dir:       filepath.Join(git.StateDir(), "workspaces"),
 		WorkTree:  git.WorkTree,
 		WorkTrees: func() ([]string, error) { return git.WorkTrees(inv.ctx) },
@@ -81,7 +82,7 @@ func (inv *invocation) resourceTypes() (workTree string, types *plugins.Workspac
 		workTree = git.WorkTree
 		except = append(except, workTree)
 	}
-	return workTree, plugins.New(all.Types(except...), nil, plugins.Config{WorkTree: workTree})
+	return workTree, plugins.New(all.BuiltIn(), nil, plugins.Config{WorkTree: workTree, Types: func() []domarkx.Plugin { return all.Found(except...) }})
 }
 
 // pluginTypes returns the available types of resources. It works without a repository,

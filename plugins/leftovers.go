@@ -42,7 +42,7 @@ func (m *WorkspaceManager) Leftovers(ctx context.Context) ([]Leftover, error) {
 	}
 	var all []Leftover
 	var errs []error
-	for _, k := range m.types {
+	for _, k := range m.types() {
 		p, ok := k.plugin.(Leftovers)
 		if !ok {
 			continue
@@ -61,7 +61,7 @@ func (m *WorkspaceManager) Leftovers(ctx context.Context) ([]Leftover, error) {
 
 // RemoveLeftover removes a result of Leftovers.
 func (m *WorkspaceManager) RemoveLeftover(ctx context.Context, o Leftover) error {
-	for _, k := range m.types {
+	for _, k := range m.types() {
 		if p, ok := k.plugin.(Leftovers); ok && k.plugin.Type() == o.Type {
 			_, err := guard(ctx, m.config.Grace, nil, nothing(func(ctx context.Context) error { return p.RemoveLeftover(ctx, o) }))
 			return err

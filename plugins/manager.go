@@ -50,7 +50,10 @@ type Config struct {
 	WorkTrees func() ([]string, error)
 	Limits    func() (Limits, error) // called when a resource is opened; nil for no limits
 	// Boot identifies the current start of the machine; "" if unknown.
-	Boot    string
+	Boot string
+	// Types returns more types of resources, unless a built-in one has the name. It is called when
+	// types are first needed; nil for none.
+	Types   func() []domarkx.Plugin
 	Env     func(name string) (string, bool) // looks up secrets; nil for none
 	Warn    func(message string)             // shows a message to the user; may be nil
 	Timeout time.Duration                    // of a call; 0 is DefaultTimeout
@@ -68,7 +71,7 @@ type Limits struct {
 type WorkspaceManager struct {
 	config   Config
 	versions Versions
-	types    []*resourceType
+	types    func() []*resourceType // built-in ones first; see [Config.Types]
 	warned   sync.Map
 }
 
@@ -87,9 +90,21 @@ func New(types []domarkx.Plugin, versions Versions, config Config) *WorkspaceMan
 		config.Env = func(string) (string, bool) { return "", false }
 	}
 	m := &WorkspaceManager{config: config, versions: versions}
-	for _, p := range types {
-		m.types = append(m.types, &resourceType{plugin: p, grace: config.Grace})
-	}
+	m.types = sync.OnceValue(func() []*resourceType {
+		var all []*resourceType
+		add := func(plugins []domarkx.Plugin) {
+			for _, p := range plugins {
+				if !slices.ContainsFunc(all, func(k *resourceType) bool { return k.plugin.Type() == p.Type() }) {
+					all = append(all, &resourceType{plugin: p, grace: config.Grace})
+				}
+			}
+		}
+		add(types)
+		if config.Types != nil {
+			add(config.Types())
+		}
+		return all
+	})
 	return m
 }
 
@@ -102,8 +117,9 @@ type Type struct {
 
 // Types returns the types of resources, sorted by name.
 func (m *WorkspaceManager) Types(ctx context.Context) ([]Type, error) {
-	types := make([]Type, 0, len(m.types))
-	for _, k := range m.types {
+	all := m.types()
+	types := make([]Type, 0, len(all))
+	for _, k := range all {
 		t := Type{Name: k.plugin.Type()}
 		if t.Err = k.describe(ctx); t.Err == nil {
 			t.Description = k.description
@@ -119,13 +135,14 @@ func (m *WorkspaceManager) Types(ctx context.Context) ([]Type, error) {
 
 // resourceType returns the resource type with a name.
 func (m *WorkspaceManager) resourceType(ctx context.Context, name string) (*resourceType, error) {
-	for _, k := range m.types {
+	all := m.types()
+	for _, k := range all {
 		if k.plugin.Type() == name {
 			return k, k.describe(ctx)
 		}
 	}
-	known := make([]string, len(m.types))
-	for i, k := range m.types {
+	known := make([]string, len(all))
+	for i, k := range all {
 		known[i] = k.plugin.Type()
 	}
 	slices.Sort(known)

@@ -15,7 +15,7 @@ func (m *WorkspaceManager) Begin(ctx context.Context, base string) (Pending, err
 // CheckVersion lets the plugin of a resource validate a version, if it can. See
 // [domarkx.VersionChecker].
 func (m *WorkspaceManager) CheckVersion(ctx context.Context, r domarkx.ResourceVersion) error {
-	for _, k := range m.types {
+	for _, k := range m.types() {
 		c, ok := k.plugin.(domarkx.VersionChecker)
 		if !ok || k.plugin.Type() != r.Type {
 			continue

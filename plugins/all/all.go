@@ -4,7 +4,6 @@ package all
 
 import (
 	"os"
-	"slices"
 
 	"github.com/domarkx/domarkx"
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
@@ -18,18 +17,11 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite"
 )
 
-// Types returns the plugins. It ignores programs in the excepted directories, such as the user's
-// work tree, and programs for a built-in type.
-func Types(except ...string) []domarkx.Plugin {
-	types := builtIn()
-	for _, p := range external.Find(os.Getenv("PATH"), except...) {
-		if !slices.ContainsFunc(types, func(t domarkx.Plugin) bool { return t.Type() == p.Type() }) {
-			types = append(types, p)
-		}
-	}
-	return types
-}
+// Found returns the plugin programs on PATH. It ignores those in the excepted directories, such as
+// the user's work tree. Reading the directories of PATH takes milliseconds.
+func Found(except ...string) []domarkx.Plugin { return external.Find(os.Getenv("PATH"), except...) }
 
-func builtIn() []domarkx.Plugin {
+// BuiltIn returns the plugins that are part of this program.
+func BuiltIn() []domarkx.Plugin {
 	return []domarkx.Plugin{filesystem.New(), localshell.New(), gitrepository.New(), dockersandbox.New(), sqlite.New(), postgres.New(), openpocket.New(), mcp.New()}
 }

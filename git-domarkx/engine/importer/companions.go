@@ -2,7 +2,6 @@ package importer
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,7 +40,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 		digest, known := kept[path]
 		if !known {
 			look, _, _ := lookAt(path) // before the file is read
-			attachment, raw, err := imp.keepCompanion(ctx, in, files, path)
+			attachment, err := imp.keepCompanion(ctx, files, path)
 			var missing *unreadableError
 			switch {
 			case errors.As(err, &missing) && before[path] != "":
@@ -54,7 +53,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 				digest = attachment.SHA256
 				added = append(added, attachment)
 			}
-			look.SHA256 = cmp.Or(raw, digest)
+			look.SHA256 = digest
 			kept[path], imp.beside.files[path] = digest, look
 		}
 		if digest != "" && digest != files.Digest(m.Message) {
@@ -83,25 +82,16 @@ func attachmentsOf(ctx context.Context, files *format.Companions, base *view.Vie
 	return digests, nil
 }
 
-// keepCompanion stores one file, and returns also the digest of its content as it is. It returns an *unreadableError if the file does not exist,
+// keepCompanion stores one file. It returns an *unreadableError if the file does not exist,
 // cannot be read or is of a kind that the message may not name.
-func (imp *importer) keepCompanion(ctx context.Context, in input, files *format.Companions, path string) (kept domarkx.Attachment, raw string, err error) {
+func (imp *importer) keepCompanion(ctx context.Context, files *format.Companions, path string) (domarkx.Attachment, error) {
 	content, err := openCompanion(files, path)
 	if err != nil {
-		return kept, "", err
+		return domarkx.Attachment{}, err
 	}
 	defer content.Close()
-	if in.redaction == nil {
-		kept.Blob, kept.SHA256, err = imp.tx.StoreAttachment(ctx, content)
-		return kept, kept.SHA256, err
-	}
-	data, err := io.ReadAll(content)
-	if err != nil {
-		return kept, "", err
-	}
-	sum := sha256.Sum256(data)
-	kept.Blob, kept.SHA256, err = imp.tx.StoreAttachment(ctx, bytes.NewReader(in.redaction.Bytes(data)))
-	return kept, hex.EncodeToString(sum[:]), err
+	blob, sum, err := imp.tx.StoreAttachment(ctx, content)
+	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
 }
 
 // A companion reads a file up to the size that it had when it was opened, because another process

@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
-	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
@@ -29,14 +29,16 @@ type Request struct {
 	Links   bool
 	LinksOf string   // "" for the session's own
 	Attach  []string // files to keep with the session; Paths must have one document
-	// Redact replaces the secrets in all documents, not only in those of redacted sessions.
-	Redact bool
+	// Redact, when not nil, makes the replacer of a document's secrets.
+	Redact func() *secrets.Replacer
 	// Recognized treats the files in Paths like those in directories: those whose content is of no
 	// known format are only counted.
 	Recognized bool
 	// Ignore, when not nil, reports whether conversations with a title are not imported. A session that
 	// has got such a title stays as it is.
 	Ignore func(title string) bool
+	// Whole, when not nil, is called before a document is read as a whole, which takes memory.
+	Whole func()
 	// Progress, when not nil, is called after each document.
 	Progress func(done, total int)
 }
@@ -74,7 +76,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	if err != nil {
 		return Result{}, err
 	}
-	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized}
+	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized, redact: r.Redact, whole: r.Whole}
 	if len(r.Paths) == 1 {
 		c.as = r.As
 	}
@@ -102,7 +104,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
 			imp = &importer{manager: m, tx: tx, homes: homes, change: engine.Change{Operation: "import", Author: author, Committer: committer},
-				links: links, attach: r.Attach, ignore: r.Ignore, always: r.Redact, redactions: map[string]*redact.Document{}, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
+				links: links, attach: r.Attach, ignore: r.Ignore, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = sources.Open(m.env.StateDir); err != nil {
 				return err
 			}
@@ -134,9 +136,6 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		result.Attached = append(result.Attached, imp.result.Attached...)
 		result.Empty += imp.result.Empty
 		result.Redacted += imp.result.Redacted
-		if err := imp.rememberSecrets(ctx); err != nil {
-			result.Warnings = append(result.Warnings, fmt.Errorf("remembering the numbers of secrets: %w", err))
-		}
 		result.Ignored += imp.result.Ignored
 		todo = imp.later
 	}
@@ -187,9 +186,6 @@ type importer struct {
 	beside  attachedFiles        // the last document that names files
 	files   *fileSet             // files that the document brings; nil for none
 	result  Result
-
-	always     bool                        // redact all documents
-	redactions map[string]*redact.Document // by session
 }
 
 // errLater means that a document continues a snapshot of this update, which cannot be read before
@@ -215,7 +211,10 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		}
 		return nil
 	}
-	in, err := c.open(ctx, f)
+	if c.whole != nil {
+		c.whole()
+	}
+	in, err := c.read(ctx, f)
 	var unreadable *unreadableError
 	if errors.As(err, &unreadable) {
 		imp.result.Bad = append(imp.result.Bad, unreadable.error)
@@ -224,17 +223,10 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err != nil {
 		return err
 	}
-	defer func() { in.close() }()
+	defer in.close()
 	saved, err = imp.document(ctx, in)
-	var redacted *redactError
-	switch {
-	case errors.As(err, &redacted) && saved.Name != "": // it is that of a branch
-		imp.tell(saved)
-		f.always = true
-		imp.later = append(imp.later, f)
-		return nil
-	case redacted != nil:
-		saved, err = imp.again(ctx, &in, redacted)
+	if in.replacer != nil {
+		imp.result.Redacted += in.replacer.Secrets()
 	}
 	var hidden *hiddenError
 	switch {
@@ -263,21 +255,13 @@ func (imp *importer) tell(saved engine.SaveResult) {
 }
 
 func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult, error) {
-	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New(), redacted: in.withoutSecrets}
+	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New(), replacer: in.replacer}
 	defer files.close()
-	print := newFingerprint()
-	if in.redaction != nil {
-		print = in.rawPrint.again()
-	}
-	if err := in.copyRaw(io.MultiWriter(files.digest, print)); err != nil {
+	in.print = newFingerprint()
+	if err := in.copyTo(io.MultiWriter(files.digest, in.print)); err != nil {
 		return engine.SaveResult{}, inputError(in, err)
 	}
-	if in.redaction == nil {
-		in.print = print
-		files.digest.Sum(in.digest[:0])
-	} else if !print.same(in.rawPrint) {
-		return engine.SaveResult{}, inputError(in, errChanged)
-	}
+	files.digest.Sum(in.digest[:0])
 	known, isKnown, err := imp.known(ctx, in)
 	if err != nil {
 		return engine.SaveResult{}, inputError(in, err)
@@ -294,6 +278,11 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 		}
 		if !includes && !shows && len(imp.attach) == 0 {
 			return imp.unchanged(ctx, in, known)
+		}
+	}
+	if isKnown {
+		if err := imp.redact(ctx, &in, known.Session); err != nil {
+			return engine.SaveResult{}, inputError(in, err)
 		}
 	}
 	include := files.read
@@ -368,9 +357,6 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 	c := imp.change
 	if c.Name, c.Base, err = imp.place(ctx, in, doc, save.known); err != nil {
 		return engine.SaveResult{}, false, inputError(in, err)
-	}
-	if err := imp.mustRedact(ctx, in, c); err != nil {
-		return engine.SaveResult{}, false, err
 	}
 	if err := in.check(conv, c.Base == ""); err != nil {
 		return engine.SaveResult{}, false, err

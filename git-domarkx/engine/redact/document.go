@@ -1,162 +1,40 @@
 package redact
 
 import (
-	"bytes"
 	"context"
-	"io"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// A Document redacts what is imported into a session: a document, and the files that it names. Equal secrets
-// get the numbers that they have in the session, others the next ones, in the order of the document.
-type Document struct {
-	manager *Manager
-	table   *table
-}
-
-// Document returns what redacts a document of a session with that newest snapshot, "" for a new session. Unless
-// always, it is nil for a session that was not redacted.
-func (m *Manager) Document(ctx context.Context, tip string, always bool) (*Document, error) {
-	root, redacted, err := m.root(ctx, tip)
-	if err != nil || !redacted && !always {
-		return nil, err
-	}
-	if err := m.load(ctx); err != nil {
-		return nil, err
-	}
-	t := newTable(m.scan, m.allow)
-	if tip == "" {
-		return &Document{m, t}, nil
-	}
-	if t.recall, err = m.recall(ctx, root); err != nil {
-		return nil, err
-	}
-	for _, s := range t.recall.placeholders {
-		t.last = max(t.last, s.n)
-	}
-	state, err := m.store.Load(ctx, tip)
-	if err == nil {
-		err = (&collector{from: m.store, table: t, seen: map[string]bool{}, marks: true}).state(ctx, state)
-	}
-	return &Document{m, t}, err
-}
-
-// root returns the commit that the first snapshot of a history goes back to, and whether anything in the history was redacted.
-func (m *Manager) root(ctx context.Context, tip string) (id string, redacted bool, err error) {
-	if tip == "" {
-		return "", false, nil
-	}
-	number := 0
+// Document returns a document of a session without secrets, if the session was redacted. Equal secrets get the
+// numbers that they have in the session on this machine, others the next ones, in their order.
+func (m *Manager) Document(ctx context.Context, tip string, data []byte) ([]byte, bool, error) {
+	redacted, root := false, ""
 	for info, err := range m.store.Ancestors(ctx, tip) {
 		if err != nil {
-			return "", false, err
+			return nil, false, err
 		}
-		redacted = redacted || info.Replaces != ""
-		if number == 0 || info.Number < number || info.Number == number && info.ID < id {
-			id, number = keyOf(info.ID, info.Replaces), info.Number
-		}
+		redacted, root = redacted || info.Replaces != "", keyOf(info.ID, info.Replaces)
 	}
-	return id, redacted, nil
-}
-
-// Learn takes over the numbers of secrets from the redacted form of a document that has grown since.
-func (d *Document) Learn(stored, document []byte) {
-	spans := []span(nil)
-	for _, f := range d.table.findings(document, true) {
-		spans = append(spans, span{start: f.Start, end: f.End, print: f.Fingerprint})
+	if !redacted {
+		return data, false, nil
 	}
-	for i, j := 0, 0; i < len(document) && j < len(stored); {
-		mark := markAt(stored, j)
-		if mark == 0 || bytes.HasPrefix(document[i:], stored[j:j+mark]) {
-			if document[i] != stored[j] {
-				return
-			}
-			i, j = i+1, j+1
-			continue
-		}
-		placeholder := string(stored[j : j+mark])
-		end, print := endOf(&spans, i)
-		if end == 0 {
-			if end = d.table.spelled(document[i:], placeholder); end == 0 {
-				return
-			}
-			i, j = i+end, j+mark
-			continue
-		}
-		d.table.seed(learned{string(document[i:end]), placeholder, print})
-		i, j = end, j+mark
+	if err := m.load(ctx); err != nil {
+		return nil, false, err
 	}
-}
-
-// spelled returns the length of the secret of a placeholder at the beginning of a text; 0 if another text is there.
-func (t *table) spelled(text []byte, placeholder string) int {
-	for _, form := range t.literals() {
-		if t.forms[form] == placeholder && bytes.HasPrefix(text, []byte(form)) {
-			return len(form)
-		}
-	}
-	return 0
-}
-
-// partSize is how much of a document is redacted at once.
-const partSize = 64 << 20
-
-// Copy writes a document without its secrets.
-func (d *Document) Copy(w io.Writer, document io.ReaderAt, size int64) error {
-	err := parts(io.NewSectionReader(document, 0, size), func(part []byte) error { d.table.note(part, true); return nil })
+	t := newTable(m.scan, m.allow)
+	known, err := m.recall(ctx, root)
 	if err != nil {
-		return err
+		return nil, false, err
 	}
-	return parts(io.NewSectionReader(document, 0, size), func(part []byte) error {
-		text, _ := d.table.redact(part, true)
-		_, err := w.Write(text)
-		return err
-	})
-}
-
-// parts reads content in parts that end with a line.
-func parts(content *io.SectionReader, visit func(part []byte) error) error {
-	buffer := make([]byte, 0, min(content.Size()+1, partSize))
-	for {
-		n, err := io.ReadFull(content, buffer[len(buffer):cap(buffer)])
-		buffer = buffer[:len(buffer)+n]
-		end := err == io.EOF || err == io.ErrUnexpectedEOF
-		if err != nil && !end {
-			return err
-		}
-		data := buffer
-		if i := bytes.LastIndexByte(data, '\n'); !end && i >= 0 {
-			data = data[:i+1]
-		}
-		if err := visit(data); err != nil || end {
-			return err
-		}
-		buffer = buffer[:copy(buffer, buffer[len(data):])]
+	t.recall = known
+	for _, s := range known.placeholders {
+		t.last = max(t.last, s.n)
 	}
-}
-
-// Bytes returns the content of a file without its secrets. What is not text stays as it is.
-func (d *Document) Bytes(content []byte) []byte {
-	if !isText(content) {
-		return content
-	}
-	d.table.note(content, true)
-	text, _ := d.table.redact(content, true)
-	return text
-}
-
-// Secrets returns how many different secrets were replaced.
-func (d *Document) Secrets() int { return len(d.table.prints) }
-
-// Remember keeps the numbers of the secrets for the session with that newest snapshot.
-func (d *Document) Remember(ctx context.Context, tip string) error {
-	root, _, err := d.manager.root(ctx, tip)
-	if err != nil || root == "" {
-		return err
-	}
-	return d.manager.remember(ctx, root, d.table)
+	t.note(data, true)
+	data, _ = t.redact(data, true)
+	return data, true, m.remember(ctx, root, t)
 }
 
 // forgetImports removes from the record of imports how the documents of redacted sessions go on, which may hold parts of them.

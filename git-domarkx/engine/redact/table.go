@@ -17,6 +17,7 @@ import (
 // A Scanner finds secrets. [secrets.Scanner] is one.
 type Scanner interface {
 	Text(text []byte) []secrets.Finding
+	JSON(data []byte) []secrets.Finding
 	File(name string, content []byte) []secrets.Finding
 }
 
@@ -144,7 +145,7 @@ func (t *table) literals() []string {
 func (t *table) findings(text []byte, isJSON bool) []secrets.Finding {
 	var all []secrets.Finding
 	if isJSON {
-		all = t.scan.File("", text)
+		all = t.scan.JSON(text)
 	} else {
 		all = t.scan.Text(text)
 	}

@@ -16,6 +16,7 @@ const maxIdentifier = 256
 // Korean characters, which that takes for letters of one long word, and collects the parts of identifiers in camel case.
 // Queries are prepared in the same way.
 type analyzer struct {
+	words []byte // the text
 	parts []byte // "get User By ID \uE000 " for each different identifier
 	seen  map[string]struct{}
 }
@@ -51,9 +52,10 @@ func class(c byte) int {
 	return separator
 }
 
-// analyze appends a text to dst, prepared.
-func (a *analyzer) analyze(dst, text []byte) []byte {
-	copied := 0               // the text before this is in dst
+// analyze prepares a text. The result is valid until the next call.
+func (a *analyzer) analyze(text []byte) []byte {
+	a.words = a.words[:0]
+	copied := 0               // the text before this is in a.words
 	start, camel := -1, false // the word that is being read
 	last := separator
 	end := func(i int) {
@@ -70,21 +72,21 @@ func (a *analyzer) analyze(dst, text []byte) []byte {
 			switch {
 			case r == utf8.RuneError && size == 1, r == barrier:
 				end(i)
-				dst = append(append(dst, text[copied:i]...), ' ')
+				a.words = append(append(a.words, text[copied:i]...), ' ')
 				copied = i + size
 				i += size
 				continue
 			case isCJK(r):
 				end(i)
-				dst = append(append(dst, text[copied:i]...), ' ')
-				dst = append(append(dst, text[i:i+size]...), ' ')
+				a.words = append(append(a.words, text[copied:i]...), ' ')
+				a.words = append(append(a.words, text[i:i+size]...), ' ')
 				copied = i + size
 				i += size
 				continue
 			}
 			c = wideClass(r)
 		} else if text[i] == 0 {
-			dst = append(append(dst, text[copied:i]...), ' ')
+			a.words = append(append(a.words, text[copied:i]...), ' ')
 			copied = i + 1
 		}
 		switch {
@@ -103,8 +105,8 @@ func (a *analyzer) analyze(dst, text []byte) []byte {
 		i += size
 	}
 	end(len(text))
-	dst = append(dst, text[copied:]...)
-	return dst
+	a.words = append(a.words, text[copied:]...)
+	return a.words
 }
 
 // wideClass returns the class of a character beyond ASCII.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -14,15 +13,13 @@ import (
 // schema, or of the indexed part of a message, needs another version.
 const (
 	applicationID = 0x646d7873
-	schemaVersion = 2
+	schemaVersion = 1
 )
 
 // wordsTable is the full-text index; its rowid is the message's. Column parts has the parts of identifiers
 // such as getUserByID (see analyzer).
 const wordsTable = `CREATE VIRTUAL TABLE words USING fts5(prose, calls, parts,
 	content='', contentless_delete=1, tokenize='unicode61')`
-
-const wordsColumns = 3
 
 // tables are the other tables of the index.
 var tables = []string{
@@ -86,8 +83,7 @@ func openIndex(path string) (*database, error) {
 	return d, nil
 }
 
-// createIndex makes an empty index, in place of any file at path. The connection that did so is closed: it would
-// not see the words that a writer adds (see fts5.Writer).
+// createIndex makes an empty index, in place of any file at path.
 func createIndex(path string) (*database, error) {
 	if err := removeIndex(path); err != nil {
 		return nil, err
@@ -115,17 +111,17 @@ func createIndex(path string) (*database, error) {
 			err = d.exec(fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
 		}
 		if err == nil {
-			err = fts5.Configure(d.conn, "words")
+			err = d.exec("INSERT INTO words(words, rank) VALUES('hashsize', 8388608)")
 		}
 		err = d.end(err)
 	}
-	if err = errors.Join(err, d.close()); err == nil {
+	if err == nil {
 		err = os.Chmod(path, 0o600)
 	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, d.close())
 	}
-	return openIndex(path)
+	return d, nil
 }
 
 // removeIndex removes an index with the files that SQLite leaves beside it after a kill.

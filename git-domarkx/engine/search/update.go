@@ -68,7 +68,7 @@ func (d *database) update(ctx context.Context, store *gitstore.Store, list []dom
 	return d.end(u.run(ctx, list, purge))
 }
 
-func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) (err error) {
+func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) error {
 	known, err := u.db.sessions()
 	if err != nil {
 		return err
@@ -76,7 +76,6 @@ func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) (err
 	if u.w, err = newWriter(u.db); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, u.w.close()) }()
 	for _, info := range list {
 		k, ok := known[info.Name]
 		delete(known, info.Name)
@@ -97,11 +96,8 @@ func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) (err
 			return err
 		}
 	}
-	if err := u.w.flush(); err != nil {
+	if err := u.w.flush(); err != nil || !purge {
 		return err
-	}
-	if !purge {
-		return u.w.words.Merge()
 	}
 	return u.db.purge()
 }

@@ -4,10 +4,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -27,32 +25,22 @@ type facet struct {
 type writer struct {
 	db         *database
 	analyzer   *analyzer
-	words      *fts5.Writer
 	compressor compressor
 	block      block
-	prose      []byte
-	calls      []byte
 	facets     map[facet]int64
 	nextLeaf   int64
 	pending    int // bytes of text in the transaction
 }
 
 func newWriter(db *database) (*writer, error) {
-	words, err := fts5.New(db.conn, "words", wordsColumns)
+	w := &writer{db: db, analyzer: newAnalyzer(), facets: map[facet]int64{}}
+	var err error
+	w.nextLeaf, err = db.number("SELECT max(id) FROM leaf")
 	if err != nil {
-		return nil, fmt.Errorf("search index: %w", err)
+		return nil, err
 	}
-	w := &writer{db: db, analyzer: newAnalyzer(), words: words, facets: map[facet]int64{}}
-	if w.nextLeaf, err = db.number("SELECT max(id) FROM leaf"); err == nil {
-		err = w.reopenBlock()
-	}
-	if err != nil {
-		return nil, errors.Join(err, w.close())
-	}
-	return w, nil
+	return w, w.reopenBlock()
 }
-
-func (w *writer) close() error { return w.words.Close() }
 
 // reopenBlock continues the last block if there is much space in it.
 func (w *writer) reopenBlock() error {
@@ -77,16 +65,8 @@ func (w *writer) reopenBlock() error {
 	return w.db.exec("DELETE FROM block WHERE first = ?", first)
 }
 
-// flush writes all that is in memory.
+// flush writes the block that is being filled.
 func (w *writer) flush() error {
-	if err := w.words.Flush(); err != nil {
-		return fmt.Errorf("search index: %w", err)
-	}
-	return w.flushBlock()
-}
-
-// flushBlock writes the block that is being filled.
-func (w *writer) flushBlock() error {
 	if len(w.block.ids) == 0 {
 		return nil
 	}
@@ -133,10 +113,10 @@ func (w *writer) add(blob []byte, key int64, c *content, leaf int64) (int64, err
 	id := w.db.conn.LastInsert()
 	err := w.db.exec("INSERT INTO blob(key, message) VALUES(?, ?)", key, id)
 	w.analyzer.reset()
-	w.prose = w.analyzer.analyze(w.prose[:0], c.prose)
-	w.calls = w.analyzer.analyze(w.calls[:0], c.calls)
+	prose := string(w.analyzer.analyze(c.prose))
+	calls := string(w.analyzer.analyze(c.calls))
 	if err == nil {
-		err = w.words.Add(id, w.prose, w.calls, w.analyzer.parts)
+		err = w.db.exec("INSERT INTO words(rowid, prose, calls, parts) VALUES(?, ?, ?, ?)", id, prose, calls, string(w.analyzer.parts))
 	}
 	for kind, names := range map[int][]string{toolFacet: c.tools, pathFacet: c.paths} {
 		for _, name := range names {
@@ -151,7 +131,7 @@ func (w *writer) add(blob []byte, key int64, c *content, leaf int64) (int64, err
 	}
 	w.block.add(id, c.text)
 	if err == nil && len(w.block.texts) >= blockSize {
-		err = w.flushBlock()
+		err = w.flush()
 	}
 	w.pending += len(c.text) + 1<<8
 	return id, err

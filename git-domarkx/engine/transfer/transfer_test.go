@@ -23,7 +23,6 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
 type clone struct {
 	*enginetest.Clone
 	*transfer.Manager
-	redactions *redact.Manager
 }
 
 // newRemote returns a bare repository.
@@ -38,9 +37,7 @@ func newClone(t *testing.T, remote string) clone {
 	t.Helper()
 	c := enginetest.New(t)
 	run(t, c.Dir, "remote", "add", "origin", remote)
-	redactions := redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env))
-	c.Redacts(redactions)
-	return clone{c, transfer.New(c.SessionManager, c.Store, c.Env, redactions), redactions}
+	return clone{c, transfer.New(c.SessionManager, c.Store, c.Env, redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env)))}
 }
 
 func run(t *testing.T, dir string, args ...string) string {

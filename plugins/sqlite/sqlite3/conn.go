@@ -105,10 +105,6 @@ func open(path string, flags int32) (*Conn, error) {
 	return c, nil
 }
 
-// WriteShadowTables lets statements write the tables in which virtual tables, such as those of FTS5,
-// store their data. It is for databases that only this program writes.
-func (c *Conn) WriteShadowTables() { c.configure(lib.SQLITE_DBCONFIG_DEFENSIVE, 0) }
-
 // busyTimeout limits how long a statement waits for another program's lock.
 const busyTimeout = 2 * time.Second
 
