@@ -94,6 +94,9 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 	var bad []error
 	var installed []hooks.Agent
 	for _, a := range chosen {
+		if c.Scope != hooks.Project { // others may have an earlier version
+			a = a.Of(func() string { return versionOf(inv, a.Name) })
+		}
 		more, err := inv.changeSettings(a, dir, c.DryRun, func(r *hooks.Record) ([]hooks.Change, error) { return a.Install(request, r) }, (*hooks.Record).Apply)
 		if err != nil {
 			bad = append(bad, err)
@@ -205,6 +208,15 @@ func (c *agentUninstallCmd) Run(inv *invocation) error {
 		return err
 	}
 	return badInput(inv, bad)
+}
+
+// versionOf returns the version of an agent's program on this machine, or "" if it is not known.
+func versionOf(inv *invocation, agent string) string {
+	known, err := agentsNamed([]string{agent})
+	if err != nil {
+		return ""
+	}
+	return agentVersions(inv.ctx, known)[0]
 }
 
 // hookedAgents returns the agents with these names.

@@ -26,6 +26,7 @@ type Agent struct {
 	Review string  // what the user has to do before the hooks run; "" if nothing
 
 	events []string
+	batch  string // the first version whose hooks report the end of a batch of calls; "" if there is none
 	file   func(s Scope, p Place) []string
 	entry  func(command, event string) jsontext.Item
 	names  bool             // whether commands name their event, because the agent does not
@@ -88,10 +89,10 @@ func Agents() []Agent {
 	}
 	return []Agent{
 		{Name: "claude-code", Scopes: []Scope{Local, User, Project}, file: claudeFile, entry: nested(seconds),
-			events: []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"}, mcp: claudeMCP},
+			events: []string{"SessionStart", "UserPromptSubmit", "PreToolUse", postCall, "Stop", "SessionEnd"}, batch: "2.1.145", mcp: claudeMCP},
 		{Name: "codex", Scopes: []Scope{User, Project}, entry: nested(seconds),
 			Review: "Codex runs a hook only after you reviewed it: start codex, which asks for it, or type /hooks there",
-			events: []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"},
+			events: []string{"SessionStart", "UserPromptSubmit", "PreToolUse", postCall, "Stop"},
 			file: func(s Scope, p Place) []string {
 				if s == Project {
 					return p.inMain(".codex", "hooks.json")
@@ -99,7 +100,7 @@ func Agents() []Agent {
 				return []string{p.or("CODEX_HOME", ".codex", "hooks.json")}
 			}, mcp: toml},
 		{Name: "copilot", Scopes: []Scope{User, Project}, names: true, header: version,
-			events: []string{"sessionStart", "userPromptSubmitted", "postToolUse", "agentStop", "sessionEnd"},
+			events: []string{"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"},
 			entry: func(command, _ string) jsontext.Item {
 				return jsontext.Members{{Name: "type", Value: "command"}, {Name: "bash", Value: command}, {Name: "powershell", Value: command}, {Name: "timeoutSec", Value: seconds}}
 			},
@@ -110,19 +111,19 @@ func Agents() []Agent {
 				return []string{p.or("COPILOT_HOME", ".copilot", filepath.Join("hooks", "domarkx.json"))}
 			}, mcp: copilotMCP},
 		{Name: "cursor", Scopes: []Scope{User, Project}, header: version,
-			events: []string{"sessionStart", "beforeSubmitPrompt", "postToolUse", "stop", "sessionEnd"},
+			events: []string{"sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "stop", "sessionEnd"},
 			entry: func(command, _ string) jsontext.Item {
 				return jsontext.Members{{Name: "command", Value: command}}
 			},
 			file: dotFile(".cursor", "hooks.json", "CURSOR_CONFIG_DIR"), mcp: serversIn(dotFile(".cursor", "mcp.json", "CURSOR_CONFIG_DIR"))},
 		{Name: "gemini", Scopes: []Scope{User, Project}, entry: nested(milliseconds),
-			events: []string{"SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"},
+			events: []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd"},
 			file:   dotFile(".gemini", "settings.json", ""), mcp: serversIn(dotFile(".gemini", "settings.json", ""))},
 		{Name: "opencode", mcp: openCodeMCP},
 		{Name: "pi"},
 		{Name: "qwen", Scopes: []Scope{User, Project}, entry: nested(milliseconds),
-			events: []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"},
-			file:   dotFile(".qwen", "settings.json", ""), mcp: serversIn(dotFile(".qwen", "settings.json", ""))},
+			events: []string{"SessionStart", "UserPromptSubmit", "PreToolUse", postCall, "Stop"}, batch: "0.24.4",
+			file: dotFile(".qwen", "settings.json", ""), mcp: serversIn(dotFile(".qwen", "settings.json", ""))},
 	}
 }
 

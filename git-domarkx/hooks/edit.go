@@ -22,6 +22,18 @@ func (a Agent) withHooks(data []byte, s Scope, p Place) ([]byte, error) {
 			}
 		}
 	}
+	for _, event := range []string{postCall, postBatch} { // an earlier installation may have the other one
+		if a.batch == "" || slices.Contains(a.events, event) {
+			continue
+		}
+		gone, err := a.removeFrom(e, event)
+		if err == nil && gone && e.IsBare(e.Get("hooks", event)) {
+			err = e.Remove("hooks", event)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	for _, event := range a.events {
 		command := a.command(s, p, event)
 		ours := a.commandsIn(e.Get("hooks", event))
@@ -77,7 +89,7 @@ func (a Agent) commandsOf(hook *jsontext.Value) []*jsontext.Value {
 func (a Agent) has(data []byte) bool {
 	e, err := open(data)
 	return err == nil && len(a.events) > 0 && !slices.ContainsFunc(a.events, func(event string) bool {
-		return len(a.commandsIn(e.Get("hooks", event))) == 0
+		return len(a.commandsIn(e.Get("hooks", event))) == 0 && (event != postCall || len(a.commandsIn(e.Get("hooks", postBatch))) == 0)
 	})
 }
 

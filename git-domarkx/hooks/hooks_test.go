@@ -437,7 +437,7 @@ func TestReviewed(t *testing.T) {
 		t.Error("the configuration, which holds what the user reviewed, was written")
 	}
 	var config bytes.Buffer
-	for _, event := range []string{"session_start", "user_prompt_submit", "post_tool_use", "stop"} {
+	for _, event := range []string{"session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop"} {
 		config.WriteString("[hooks.state.'" + u.path(".codex/hooks.json") + ":" + event + ":0:0']\ntrusted_hash = \"abc\"\n")
 	}
 	u.write(t, ".codex/config.toml", config.String())
