@@ -15,15 +15,11 @@ type observer struct{ trees *observe.Manager }
 
 // Take takes a version when an agent's hook reports an event, and links the messages of sessions that got a
 // snapshot. Events of directories outside of the repository's work trees change nothing.
-func (o observer) Take(ctx context.Context, e recording.Event) error {
+func (o observer) Take(ctx context.Context, e recording.Event, late func() bool) error {
 	if e.Kind == recording.Recorded {
-		var errs []error
-		for path, name := range e.Sessions {
-			errs = append(errs, o.trees.Recorded(ctx, observe.Recording{Name: name, Path: path, Time: e.Time}, all.Codecs()))
-		}
-		return errors.Join(errs...)
+		return o.trees.Recorded(ctx, observe.Recording{Name: e.Stored, Path: e.Transcript, Time: e.Time, Late: late}, all.Codecs())
 	}
-	at := observe.Moment{Agent: e.Agent, ID: e.Session, Path: e.Transcript, Dir: e.Dir, Calls: e.Calls, Time: e.Time}
+	at := observe.Moment{Agent: e.Agent, ID: e.Session, Path: e.Transcript, Dir: e.Dir, Calls: e.Calls, Time: e.Time, Late: late}
 	switch e.Kind {
 	case recording.PromptSubmit:
 		at.Kind = observe.Prompt

@@ -9,6 +9,7 @@ type Kind string
 const (
 	SessionStart Kind = "start"
 	PromptSubmit Kind = "prompt" // the user submitted a prompt, and the agent has not begun with it
+	CallBegins   Kind = "call"   // a tool call is about to begin
 	ToolsDone    Kind = "tools"  // a tool call, or a batch of them, ended
 	TurnStop     Kind = "stop"   // the agent's turn ended
 	SessionEnd   Kind = "end"
@@ -25,11 +26,10 @@ type Event struct {
 	Session    string    `json:"session,omitempty"`    // the agent's own id
 	Transcript string    `json:"transcript,omitempty"` // a path that nobody has checked
 	Dir        string    `json:"cwd,omitempty"`        // where the agent works
-	Calls      []string  `json:"calls,omitempty"`      // ids of the tool calls that ended
+	Calls      []string  `json:"calls,omitempty"`      // ids of the tool calls that begin or ended
 	Time       time.Time `json:"time"`                 // when the hook ran
 
-	// Of an event of the kind Recorded: the sessions that got a new snapshot, by their transcripts.
-	Sessions map[string]string `json:"sessions,omitempty"`
+	Stored string `json:"-"` // of the kind Recorded: the session in the store that got a new snapshot
 }
 
 // kindOf returns the kind of an event of a hook, by the name that an agent has for it.
@@ -39,6 +39,8 @@ func kindOf(name string) Kind {
 		return SessionStart
 	case "UserPromptSubmit", "BeforeAgent", "userPromptSubmitted", "beforeSubmitPrompt":
 		return PromptSubmit
+	case "PreToolUse", "BeforeTool", "preToolUse":
+		return CallBegins
 	case "PostToolUse", "PostToolBatch", "PostToolUseFailure", "AfterTool", "postToolUse", "afterFileEdit", "afterShellExecution":
 		return ToolsDone
 	case "Stop", "AfterAgent", "agentStop", "stop", "session.idle":

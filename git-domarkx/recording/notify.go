@@ -4,12 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -62,35 +59,4 @@ func isFull(events string) bool {
 	defer dir.Close()
 	names, _ := dir.Readdirnames(maxWaiting)
 	return len(names) == maxWaiting
-}
-
-// takeEvents returns the waiting events in the order of their times, and removes them.
-func takeEvents(dir string, now time.Time) []Event {
-	entries, err := os.ReadDir(eventsDir(dir))
-	if err != nil {
-		return nil
-	}
-	var all []Event
-	for _, entry := range entries {
-		path := filepath.Join(eventsDir(dir), entry.Name())
-		if strings.HasPrefix(entry.Name(), ".") { // being written, or left by a killed hook
-			if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > maxAge {
-				os.Remove(path)
-			}
-			continue
-		}
-		data, err := readRegular(path, maxEvent)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		os.Remove(path)
-		var e Event
-		if err != nil || json.Unmarshal(data, &e) != nil || e.Kind == Recorded || e.Agent == "" ||
-			now.Sub(e.Time) > maxAge || e.Time.Sub(now) > time.Minute {
-			continue
-		}
-		all = append(all, e)
-	}
-	slices.SortStableFunc(all, func(a, b Event) int { return a.Time.Compare(b.Time) })
-	return all
 }

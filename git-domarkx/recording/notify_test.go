@@ -32,11 +32,12 @@ func TestNotify(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(eventsDir(dir), "link.json")); err != nil {
 		t.Fatal(err)
 	}
-	got := takeEvents(dir, now)
+	in := newInbox(dir)
+	got := in.take(now)
 	if len(got) != 3 || got[0].Name != "SessionStart" || got[1].Name != "Stop" || got[2].Agent != "codex" || got[2].Transcript != "" {
 		t.Errorf("taken: %+v", got)
 	}
-	if again := takeEvents(dir, now); len(again) != 0 {
+	if again := in.take(now); len(again) != 0 {
 		t.Errorf("taken twice: %+v", again)
 	}
 }
@@ -52,7 +53,7 @@ func TestNotifyIsBounded(t *testing.T) {
 	if err := Notify(dir, Event{Agent: "codex", Time: now}); err == nil {
 		t.Error("notifications that nobody takes fill the disk")
 	}
-	if n := len(takeEvents(dir, now)); n != maxWaiting {
+	if n := len(newInbox(dir).take(now)); n != maxWaiting {
 		t.Errorf("taken: %d", n)
 	}
 }

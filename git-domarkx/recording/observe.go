@@ -9,25 +9,33 @@ import (
 // for one event after another, in the order in which they happened, and goes on importing
 // meanwhile.
 type Observer interface {
-	Take(ctx context.Context, e Event) error
+	// Take acts on an event. late reports, at any time after it, whether the agent may have gone on meanwhile with
+	// a call that changes files.
+	Take(ctx context.Context, e Event, late func() bool) error
+}
+
+// A notice is an event that waits for an observer.
+type notice struct {
+	Event
+	late func() bool
 }
 
 // observers passes events on to an observer.
 type observers struct {
 	observer Observer
 	logger   *slog.Logger
-	events   chan Event
+	events   chan notice
 }
 
 // maxEvents is how many events may wait for an observer. The oldest are dropped.
 const maxEvents = 1000
 
 func newObservers(observer Observer, logger *slog.Logger) *observers {
-	return &observers{observer, logger, make(chan Event, maxEvents)}
+	return &observers{observer, logger, make(chan notice, maxEvents)}
 }
 
 // add passes an event on. It does not wait.
-func (o *observers) add(e Event) {
+func (o *observers) add(e notice) {
 	if o.observer == nil {
 		return
 	}
@@ -55,7 +63,7 @@ func (o *observers) start(ctx context.Context) <-chan struct{} {
 			case <-ctx.Done():
 				return
 			case e := <-o.events:
-				if err := o.observer.Take(ctx, e); err != nil && ctx.Err() == nil {
+				if err := o.observer.Take(ctx, e.Event, e.late); err != nil && ctx.Err() == nil {
 					o.logger.Warn("observing a work tree", "agent", e.Agent, "session", e.Session, "err", err)
 				}
 			}

@@ -26,6 +26,9 @@ type payload struct {
 	Roots         []string `json:"workspace_roots"` // Cursor
 	Call          string   `json:"tool_use_id"`
 	CallTwo       string   `json:"toolCallId"`
+	CallThree     string   `json:"tool_call_id"` // Qwen Code's, whose tool_use_id stands in no transcript
+	Prompt        *string  `json:"prompt"`
+	Timestamp     any      `json:"timestamp"`
 	Calls         []struct {
 		ID string `json:"tool_use_id"`
 	} `json:"tool_calls"`
@@ -38,8 +41,8 @@ const (
 )
 
 // ReadPayload returns the event that a hook reports. agent is the agent for which the hook was
-// installed, and name the event for which it was, or "". Cursor also runs the hooks of Claude
-// Code, so the payload decides which agent it is. What cannot be read is left out.
+// installed, and name the event for which it was, or "". Cursor and Copilot CLI also run the hooks
+// of Claude Code, so the payload decides which agent it is. What cannot be read is left out.
 func ReadPayload(data []byte, agent, name string, now time.Time) Event {
 	var p payload
 	if json.Unmarshal(data, &p) != nil {
@@ -48,9 +51,15 @@ func ReadPayload(data []byte, agent, name string, now time.Time) Event {
 	if p.CursorVersion != "" || p.Conversation != "" && p.SessionID == "" {
 		agent = "cursor"
 	}
+	if agent == "claude-code" && p.Timestamp != nil && (p.Transcript == "" || filepath.Base(p.Transcript) == "events.jsonl") {
+		agent = "copilot"
+	}
 	e := Event{Agent: agent, Time: now.UTC()}
 	e.Name = clip(cmp.Or(p.Event, name))
 	e.Kind = kindOf(e.Name)
+	if e.Kind == PromptSubmit && agent == "qwen" && p.Prompt != nil && *p.Prompt == "" {
+		e.Kind = Other // Qwen Code submits the results of calls as an empty prompt
+	}
 	e.Session = clip(cmp.Or(p.SessionID, p.SessionId, p.Conversation))
 	e.Transcript = clip(cmp.Or(p.Transcript, p.TranscriptTwo))
 	e.Dir = p.Dir
@@ -60,10 +69,8 @@ func ReadPayload(data []byte, agent, name string, now time.Time) Event {
 	if e.Dir = clip(e.Dir); !filepath.IsAbs(e.Dir) {
 		e.Dir = ""
 	}
-	for _, id := range []string{p.Call, p.CallTwo} {
-		if id != "" {
-			e.Calls = append(e.Calls, clip(id))
-		}
+	if id := cmp.Or(p.CallThree, p.Call, p.CallTwo); id != "" {
+		e.Calls = append(e.Calls, clip(id))
 	}
 	for _, call := range p.Calls[:min(len(p.Calls), maxCalls)] {
 		if call.ID != "" {
@@ -94,7 +101,7 @@ func partialPayload(data []byte) payload {
 	}
 	var p payload
 	for _, name := range []string{"hook_event_name", "session_id", "sessionId", "conversation_id", "cursor_version",
-		"transcript_path", "transcriptPath", "cwd", "workspace_roots", "tool_use_id", "toolCallId"} {
+		"transcript_path", "transcriptPath", "cwd", "workspace_roots", "tool_use_id", "toolCallId", "tool_call_id", "prompt", "timestamp"} {
 		if value, ok := members[name]; ok {
 			one, err := json.Marshal(map[string]json.RawMessage{name: value})
 			if err == nil {

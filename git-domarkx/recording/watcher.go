@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -63,6 +65,7 @@ type Watcher struct {
 	waiting    schedule
 	sweepAt    time.Time
 
+	inbox     *inbox
 	busy      map[string]fileState // the transcripts that are being imported, as they were before
 	imported  chan outcome
 	observers *observers
@@ -77,7 +80,7 @@ type outcome struct {
 // New returns a watcher. The caller holds the repository's [Lock].
 func New(c Config) *Watcher {
 	return &Watcher{Config: c, watched: map[string]bool{}, seen: ReadSeen(c.Dir), known: map[string]bool{}, silent: map[string]fileState{}, warned: map[string]string{},
-		waiting: schedule{}, imported: make(chan outcome, 1), observers: newObservers(c.Observer, c.Logger)}
+		waiting: schedule{}, inbox: newInbox(c.Dir), imported: make(chan outcome, 1), observers: newObservers(c.Observer, c.Logger)}
 }
 
 // errEnded means that nothing is left to record.
@@ -207,13 +210,16 @@ func (w *Watcher) sweepSoon(after time.Duration) {
 func (w *Watcher) takeEvents(ctx context.Context) {
 	now := time.Now()
 	scanned := map[string]bool{}
-	for _, e := range takeEvents(w.Dir, now) {
+	for _, e := range w.inbox.take(now) {
+		if !slices.ContainsFunc(w.followed, func(a transcripts.Agent) bool { return a.Name == e.Agent }) {
+			continue // another agent ran the hook of one that is recorded
+		}
 		first := w.seen.Hooks[e.Agent].IsZero()
 		w.seen.Hooks[e.Agent], w.dirty = e.Time, true
 		if first {
 			w.remember() // doctor says whether hooks are active
 		}
-		w.observers.add(e)
+		w.observers.add(notice{e, func() bool { return w.inbox.late(e) }})
 		for _, a := range w.followed {
 			if a.Name == e.Agent && !scanned[a.Name] {
 				scanned[a.Name] = true
@@ -269,8 +275,13 @@ func (w *Watcher) settled(done outcome) {
 		w.seen.Files[file] = state
 	}
 	w.dirty = true
-	if len(done.sessions) > 0 {
-		w.observers.add(Event{Kind: Recorded, Time: time.Now().UTC(), Sessions: done.sessions})
+	for _, file := range slices.Sorted(maps.Keys(done.sessions)) {
+		state := busy[file]
+		grew := func() bool {
+			info, err := transcripts.Stat(file)
+			return err != nil || stateOf(info) != state
+		}
+		w.observers.add(notice{Event{Kind: Recorded, Time: time.Now().UTC(), Transcript: file, Stored: done.sessions[file]}, grew})
 	}
 }
 

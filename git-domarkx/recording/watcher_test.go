@@ -33,6 +33,7 @@ type desk struct {
 	ignore   *recording.Ignore
 	gone     bool
 	events   []recording.Event
+	late     []func() bool // of the events
 	changed  chan struct{}
 }
 
@@ -125,11 +126,11 @@ func (d *desk) importFiles(_ context.Context, files []string, _ *recording.Ignor
 }
 
 // Take notes an event.
-func (d *desk) Take(_ context.Context, e recording.Event) error {
+func (d *desk) Take(_ context.Context, e recording.Event, late func() bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.notice()
-	d.events = append(d.events, e)
+	d.events, d.late = append(d.events, e), append(d.late, late)
 	return nil
 }
 
@@ -197,7 +198,7 @@ func TestWatcherFollows(t *testing.T) {
 		}
 	}
 	d.until("the observer is notified", func() bool {
-		return len(d.events) > 0 && d.events[0].Kind == recording.Recorded && d.events[0].Sessions[file] == "session of 1.jsonl"
+		return len(d.events) > 0 && d.events[0].Kind == recording.Recorded && d.events[0].Transcript == file && d.events[0].Stored == "session of 1.jsonl"
 	})
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -260,6 +261,45 @@ func TestWatcherReadsOnlyOwnFiles(t *testing.T) {
 	defer d.mu.Unlock()
 	if len(d.contents) != 1 {
 		t.Errorf("files outside were read: %v", d.contents)
+	}
+}
+
+// TestWatcherSaysWhatIsLate checks that the observer learns when an agent goes on, from its transcript and its hooks, and
+// hears nothing of agents that are not recorded.
+func TestWatcherSaysWhatIsLate(t *testing.T) {
+	d := newDesk(t)
+	d.record("claude-code")
+	d.watch()
+	file := d.write("p/1.jsonl", d.tree)
+	d.until("the transcript is recorded", func() bool { return len(d.events) == 1 })
+	if d.late[0]() {
+		t.Error("late, but the transcript did not grow")
+	}
+	d.write("p/1.jsonl", d.tree)
+	if !d.late[0]() {
+		t.Errorf("%s grew, and the version is not late", file)
+	}
+	d.until("what was added is recorded", func() bool { return len(d.events) == 2 })
+	now := time.Now()
+	for i, e := range []recording.Event{
+		{Agent: "cursor", Kind: recording.TurnStop, Session: "c"},
+		{Agent: "claude-code", Kind: recording.CallBegins, Session: "1", Calls: []string{"a"}},
+		{Agent: "claude-code", Kind: recording.ToolsDone, Session: "1", Calls: []string{"a"}},
+	} {
+		e.Time = now.Add(time.Duration(i) * time.Millisecond)
+		if err := recording.Notify(d.dir, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.until("the hooks are heard", func() bool { return len(d.events) == 4 })
+	if d.events[2].Kind != recording.CallBegins || d.events[3].Kind != recording.ToolsDone || d.late[3]() {
+		t.Errorf("events %+v", d.events[2:])
+	}
+	if err := recording.Notify(d.dir, recording.Event{Agent: "claude-code", Kind: recording.CallBegins, Session: "1", Calls: []string{"b"}, Time: now.Add(time.Second)}); err != nil {
+		t.Fatal(err)
+	}
+	if !d.late[3]() {
+		t.Error("the next call has begun, and the version is not late")
 	}
 }
 

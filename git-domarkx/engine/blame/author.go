@@ -25,7 +25,7 @@ type session struct {
 	name    string
 	entries []domarkx.Entry
 	byID    map[domarkx.ID]int
-	byLink  map[string]int // version → the last message that links it
+	byLink  map[string]int // version → the first message that links it; nothing changed after the others
 	numbers map[string]int // of the versions in byLink; nil until they are needed
 }
 
@@ -129,6 +129,7 @@ func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
 			}
 			if ok {
 				first = s.turnOf(k)
+				k = s.endOf(k, v)
 			}
 		}
 		if !ok {
@@ -163,14 +164,29 @@ func (t *trace) linkedAfter(ctx context.Context, s *session, v domarkx.Version) 
 	return s.byLink[best], best != "", nil
 }
 
-// turnOf returns the first message whose calls a version can contain that message k links: the one after
-// the previous linked message or the previous message of the user.
+// turnOf returns the first message whose calls a version can contain that message k is the first to link: the one
+// after the previous message to which a version belongs, or the previous message of the user.
 func (s *session) turnOf(k int) int {
 	first := k
-	for first > 0 && s.entries[first-1].Role == domarkx.Assistant && s.entries[first-1].Link == "" {
+	for first > 0 && s.entries[first-1].Role == domarkx.Assistant {
+		if link := s.entries[first-1].Link; link != "" && s.byLink[link] == first-1 {
+			break
+		}
 		first--
 	}
 	return first
+}
+
+// endOf returns the last message whose calls an observed version can contain that message k is the first to link. A
+// version that names no calls was linked by its time, perhaps before the last message of its turn was recorded.
+func (s *session) endOf(k int, v domarkx.Version) int {
+	if v.Observed == nil || len(v.Observed.Calls) > 0 {
+		return k
+	}
+	for k+1 < len(s.entries) && s.entries[k+1].Role == domarkx.Assistant && s.entries[k+1].Link == v.ID && s.entries[k+1].Date <= v.Date {
+		k++
+	}
+	return k
 }
 
 // choose completes an origin with the message, from first to last, that wrote the path: the last whose calls
@@ -239,7 +255,7 @@ func (t *trace) session(ctx context.Context, name string) (*session, error) {
 	s := &session{name: name, entries: state.Thread.Live, byID: map[domarkx.ID]int{}, byLink: map[string]int{}}
 	for k, e := range s.entries {
 		s.byID[e.ID] = k
-		if e.Link != "" {
+		if _, ok := s.byLink[e.Link]; !ok && e.Link != "" {
 			s.byLink[e.Link] = k
 		}
 	}

@@ -18,10 +18,12 @@ import (
 // LinkOperation is the operation of snapshots that differ from their parent only in links.
 const LinkOperation = "link"
 
-// Link links the messages of a recorded session to the versions of its work tree: a message with calls to the
-// version after them, a prompt to that before its turn, and the last message of a turn to that at its end. It
-// does nothing if no version belongs to a message that was not linked before.
-func (m *Manager) Link(ctx context.Context, name string) error {
+// link links the messages of a recorded session to the versions of its work tree: a message with calls to the
+// version after them, a prompt to that before its turn, and the last message of a turn to that at its end. An
+// assistant's message after which nothing changed gets the version that held then; while a turn is going on (ended
+// is false), only if a message after it has a link, so that a turn without changes needs one snapshot for its links.
+// It does nothing if no message gets another link.
+func (m *Manager) link(ctx context.Context, name string, ended bool) error {
 	workspace, err := local.WorkspaceOf(ctx, m.env.Local, name)
 	if err != nil {
 		return err
@@ -37,7 +39,7 @@ func (m *Manager) Link(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if plan, err := m.plan(ctx, name, tip); err != nil || len(plan.links) == 0 { // mostly, and without the lock
+	if plan, err := m.plan(ctx, name, tip, ended); err != nil || len(plan.links) == 0 { // mostly, and without the lock
 		return err
 	}
 	return m.store.Update(ctx, "link "+name, func(tx *gitstore.Tx) error {
@@ -45,7 +47,7 @@ func (m *Manager) Link(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		plan, err := m.plan(ctx, name, tip)
+		plan, err := m.plan(ctx, name, tip, ended)
 		if err != nil || len(plan.links) == 0 || plan.snapshot.ID != now.ID {
 			return err
 		}
@@ -61,8 +63,8 @@ type plan struct {
 }
 
 // plan finds the messages to which the versions of a workspace belong that are newer than any that the session
-// links.
-func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version) (plan, error) {
+// links, and those after which nothing changed.
+func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, ended bool) (plan, error) {
 	p := plan{links: map[int]string{}}
 	var err error
 	if p.snapshot, err = m.store.Tip(ctx, name); err != nil {
@@ -71,26 +73,23 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version) (p
 	if p.state, err = m.store.Load(ctx, p.snapshot.ID); err != nil {
 		return p, err
 	}
-	linked := map[string]int{}
-	for k, e := range p.state.Thread.Live {
-		if e.Link != "" {
-			linked[e.Link] = k
-		}
-	}
-	var fresh []domarkx.Version
-	next := 0 // the first message that can belong to the next version
+	linked := Changes(p.state.Thread.Live)
+	var fresh, loose []domarkx.Version
+	next := 0        // the first message that can belong to the next version
+	rewound := false // older versions belong to messages that the session had
 	for v, err := range m.store.Versions(ctx, tip.ID) {
 		if err != nil {
 			return p, err
 		}
 		if k, ok := linked[v.ID]; ok {
 			next = k + 1
-			if v.Operation == string(Turn) && len(fresh) == 0 {
-				p.later(k, v)
+			if v.Operation == string(Batch) && v.Observed != nil && len(v.Observed.Calls) > 0 {
+				next = k // a message can have several batches
 			}
 			break
 		}
-		if v.Observed != nil {
+		rewound = rewound || v.Operation == "rewind"
+		if v.Observed != nil && !rewound {
 			fresh = append(fresh, v)
 		}
 	}
@@ -99,27 +98,74 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version) (p
 		if err != nil {
 			return p, err
 		}
-		if k >= 0 {
-			p.links[k], next = v.ID, k
-			if v.Operation == string(Prompt) {
-				next = k + 1
-			}
+		if k < 0 {
+			loose = append(loose, v)
+			continue
+		}
+		p.links[k], next = v.ID, k
+		if v.Operation == string(Prompt) {
+			next = k + 1
 		}
 	}
+	p.fill(linked, fresh, loose, ended)
 	return p, nil
 }
 
-// later links the version at the end of a turn also to the last message of the turn, if that was recorded
-// after the message that has the link.
-func (p *plan) later(k int, v domarkx.Version) {
+// Changes returns the messages that the versions of a work tree belong to: the first one that links each. Later ones
+// have the link because nothing changed after them.
+func Changes(live []domarkx.Entry) map[string]int {
+	first := map[string]int{}
+	for k, e := range live {
+		if _, ok := first[e.Link]; !ok && e.Link != "" {
+			first[e.Link] = k
+		}
+	}
+	return first
+}
+
+// fill gives an assistant's message to which no version belongs the version that held after it: that of the message
+// before, or the newest of the loose ones, which belong to no message, that was taken before the next message. Loose
+// are for example those after calls of a sub-agent.
+func (p *plan) fill(linked map[string]int, fresh, loose []domarkx.Version, ended bool) {
+	numbers := map[string]int{}
+	for _, v := range fresh {
+		numbers[v.ID] = v.Number
+	}
 	live := p.state.Thread.Live
-	last := k
-	for i := k + 1; i < len(live) && live[i].Role == domarkx.Assistant && live[i].Link == "" && live[i].Date <= v.Date+near; i++ {
-		last = i
+	last := len(live) - 1
+	for ; !ended && last >= 0; last-- {
+		if _, fresh := p.links[last]; fresh || live[last].Link != "" {
+			break
+		}
 	}
-	if last > k {
-		p.links[last] = v.ID
+	held := ""
+	for k := 0; k <= last; k++ {
+		link, own := p.links[k]
+		if first, ok := linked[live[k].Link]; !own && ok && first == k {
+			link, own = live[k].Link, true
+		}
+		if own {
+			held = link
+		}
+		if live[k].Role != domarkx.Assistant {
+			continue
+		}
+		before := live[min(k+1, len(live)-1)].Date
+		for len(loose) > 0 && (loose[0].Date <= live[k].Date || loose[0].Date <= before && isAfterCalls(loose[0])) {
+			if loose[0].Number > numbers[held] {
+				held = loose[0].ID
+			}
+			loose = loose[1:]
+		}
+		if held != "" && live[k].Link != held {
+			p.links[k] = held
+		}
 	}
+}
+
+// isAfterCalls reports whether an agent, and not a person, made the changes in a version.
+func isAfterCalls(v domarkx.Version) bool {
+	return v.Operation == string(Batch) || v.Operation == string(Turn)
 }
 
 // near is how many seconds the times of an agent and of a version of the same event differ at most.
@@ -139,6 +185,9 @@ func (m *Manager) messageOf(ctx context.Context, live []domarkx.Entry, first int
 		if len(v.Observed.Calls) > 0 {
 			return m.calling(ctx, live, first, v.Observed.Calls)
 		}
+	case string(Turn):
+	default: // a person's changes
+		return -1, nil
 	}
 	last := -1
 	for k := first; k < len(live) && live[k].Date <= v.Date+near; k++ {

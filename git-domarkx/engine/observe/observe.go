@@ -43,6 +43,7 @@ type Moment struct {
 	Dir   string // where the agent works
 	Calls []string
 	Time  time.Time
+	Late  func() bool // reports whether the next call may have begun; it is asked when all files were read. nil if none can
 }
 
 // Manager takes versions of the work trees of a repository. Its methods are safe for concurrent use.
@@ -90,10 +91,6 @@ func IsObserved(v domarkx.Version) bool {
 	return v.Resources[0].ID == Resource && v.Resources[0].Type == "filesystem" && observe.IsTrue()
 }
 
-// lateAfter is how long after an event its version counts as exact: no agent begins its next call earlier,
-// because a model answers first.
-const lateAfter = time.Second
-
 // Take takes a version of the work tree around m.Dir for the session, if something changed since the last
 // version of that session. It returns the version, or a zero version if nothing changed. A directory outside of the
 // repository's work trees is [domarkx.ErrNotFound].
@@ -109,10 +106,8 @@ func (m *Manager) Take(ctx context.Context, at Moment) (domarkx.Version, error) 
 	defer t.close()
 	t.session(at.Agent + ":" + at.ID).Hooked = true
 	v, err := m.take(ctx, t, at)
-	if err == nil && v.ID != "" {
-		if name := t.session(at.Agent + ":" + at.ID).Session; name != "" {
-			err = m.Link(ctx, name)
-		}
+	if name := t.session(at.Agent + ":" + at.ID).Session; err == nil && name != "" && (v.ID != "" || at.Kind == Turn) {
+		err = m.link(ctx, name, at.Kind != Batch)
 	}
 	return v, errors.Join(err, t.save())
 }
@@ -130,7 +125,7 @@ func (m *Manager) take(ctx context.Context, t *tree, at Moment) (domarkx.Version
 		return domarkx.Version{}, err
 	}
 	defer now.abort()
-	c := domarkx.VersionCommit{Operation: string(at.Kind), Late: time.Since(at.Time) > lateAfter && at.Kind != Turn}
+	c := domarkx.VersionCommit{Operation: string(at.Kind), Late: at.Late != nil && at.Late()}
 	c.Observed = &domarkx.Observation{Calls: at.Calls, LeftOut: now.left}
 	if c.Observed.Head, c.Observed.Branch, err = headOf(ctx, t.git); err != nil {
 		return domarkx.Version{}, err

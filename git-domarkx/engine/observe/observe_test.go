@@ -82,9 +82,9 @@ func (d *desk) write(path, content string) {
 	}
 }
 
-func (d *desk) take(kind observe.Kind, id, dir string, age time.Duration) domarkx.Version {
+func (d *desk) take(kind observe.Kind, id, dir string) domarkx.Version {
 	d.t.Helper()
-	v, err := d.m.Take(context.Background(), observe.Moment{Kind: kind, Agent: "codex", ID: id, Dir: dir, Time: time.Now().Add(-age)})
+	v, err := d.m.Take(context.Background(), observe.Moment{Kind: kind, Agent: "codex", ID: id, Dir: dir, Time: time.Now()})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -141,18 +141,25 @@ func (d *desk) files(workspace string) map[string]string {
 func TestTake(t *testing.T) {
 	d := newDesk(t)
 	d.write("a", "one")
-	first := d.take(observe.Prompt, "1", d.top, 0)
+	first := d.take(observe.Prompt, "1", d.top)
 	if first.ID == "" || first.Operation != "prompt" || !observe.IsObserved(first) || first.Observed == nil || first.Observed.Branch != "main" || first.Observed.Head != "" || first.Late {
 		t.Fatalf("the first version is %+v, %+v", first, first.Observed)
 	}
-	if again := d.take(observe.Batch, "1", d.top, 0); again.ID != "" {
+	if again := d.take(observe.Batch, "1", d.top); again.ID != "" {
 		t.Errorf("a version without a change: %+v", again)
 	}
 	git(t, d.top, "add", "a")
 	git(t, d.top, "commit", "-q", "-m", "one")
 	git(t, d.top, "checkout", "-q", "--detach")
 	d.write("a", "two")
-	late := d.take(observe.Batch, "1", d.top, 5*time.Second)
+	// It is asked after the files were read whether the next call has begun.
+	late, err := d.m.Take(t.Context(), observe.Moment{Kind: observe.Batch, Agent: "codex", ID: "1", Dir: d.top, Time: time.Now(), Late: func() bool {
+		d.write("a", "of the next call")
+		return true
+	}})
+	if files := d.files(first.Workspace); err != nil || files["a"] != "two" {
+		t.Errorf("asked before the files were read: %q, %v", files, err)
+	}
 	if !late.Late || !slices.Equal(late.Parents, []string{first.ID}) || late.Observed.Head != git(t, d.top, "rev-parse", "HEAD") || late.Observed.Branch != "" {
 		t.Errorf("the late version is %+v, %+v", late, late.Observed)
 	}
@@ -160,7 +167,7 @@ func TestTake(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(d.top, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if below := d.take(observe.Turn, "1", filepath.Join(d.top, "sub"), 0); below.ID == "" || below.Late {
+	if below := d.take(observe.Turn, "1", filepath.Join(d.top, "sub")); below.ID == "" || below.Late {
 		t.Errorf("below: %+v", below)
 	}
 	if tips := d.workspaces(); len(tips) != 1 || tips[0].Number != 3 {
@@ -176,29 +183,29 @@ func TestTake(t *testing.T) {
 func TestShared(t *testing.T) {
 	d := newDesk(t)
 	d.write("a", "0")
-	one := d.take(observe.Prompt, "1", d.top, 0)
+	one := d.take(observe.Prompt, "1", d.top)
 	d.write("a", "1")
-	if v := d.take(observe.Turn, "1", d.top, 0); len(v.Shared) > 0 {
+	if v := d.take(observe.Turn, "1", d.top); len(v.Shared) > 0 {
 		t.Errorf("alone: %q", v.Shared)
 	}
-	two := d.take(observe.Prompt, "2", d.top, 0)
+	two := d.take(observe.Prompt, "2", d.top)
 	if len(two.Shared) > 0 {
 		t.Errorf("after a turn that ended: %q", two.Shared)
 	}
 	d.write("a", "2")
-	if v := d.take(observe.Prompt, "1", d.top, 0); !slices.Equal(v.Shared, []string{two.Workspace}) {
+	if v := d.take(observe.Prompt, "1", d.top); !slices.Equal(v.Shared, []string{two.Workspace}) {
 		t.Errorf("a prompt in an open turn of another: %q", v.Shared)
 	}
 	d.write("a", "3")
-	if v := d.take(observe.Turn, "2", d.top, 0); !slices.Equal(v.Shared, []string{one.Workspace}) {
+	if v := d.take(observe.Turn, "2", d.top); !slices.Equal(v.Shared, []string{one.Workspace}) {
 		t.Errorf("two open turns: %q", v.Shared)
 	}
 	d.write("a", "4")
-	if v := d.take(observe.Turn, "1", d.top, 0); !slices.Equal(v.Shared, []string{two.Workspace}) {
+	if v := d.take(observe.Turn, "1", d.top); !slices.Equal(v.Shared, []string{two.Workspace}) {
 		t.Errorf("the other turn ended since the last version: %q", v.Shared)
 	}
 	d.write("a", "5")
-	if v := d.take(observe.Prompt, "1", d.top, 0); len(v.Shared) > 0 {
+	if v := d.take(observe.Prompt, "1", d.top); len(v.Shared) > 0 {
 		t.Errorf("alone again: %q", v.Shared)
 	}
 }
@@ -234,7 +241,7 @@ func TestTenSessions(t *testing.T) {
 	}
 	work.Wait()
 	for n := range 10 { // everything is in the last version of each
-		d.take(observe.Turn, fmt.Sprint(n), []string{d.top, linked}[n%2], 0)
+		d.take(observe.Turn, fmt.Sprint(n), []string{d.top, linked}[n%2])
 	}
 	tips := d.workspaces()
 	if len(tips) != 10 {
@@ -256,7 +263,7 @@ func TestTenSessions(t *testing.T) {
 func TestKilledBetween(t *testing.T) {
 	d := newDesk(t)
 	d.write("a", "one")
-	d.take(observe.Prompt, "1", d.top, 0)
+	d.take(observe.Prompt, "1", d.top)
 	states, _ := filepath.Glob(filepath.Join(d.top, ".git/domarkx/observed/*/state.json"))
 	if len(states) != 1 {
 		t.Fatal(states)
@@ -266,12 +273,12 @@ func TestKilledBetween(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.write("a", "two")
-	d.take(observe.Batch, "2", d.top, 0)                      // of another session, so that the first has not got it
+	d.take(observe.Batch, "2", d.top)                         // of another session, so that the first has not got it
 	for i, state := range []string{string(before), "", "{"} { // an old state, an empty and a damaged one
 		if err := os.WriteFile(states[0], []byte(state), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		v := d.take(observe.Turn, "1", d.top, 0)
+		v := d.take(observe.Turn, "1", d.top)
 		if i == 0 && v.ID == "" {
 			t.Error("an old state: no version")
 		}
@@ -351,7 +358,7 @@ func TestRewindProperty(t *testing.T) {
 					_ = os.WriteFile(full, []byte(rapid.StringN(0, 20, -1).Draw(rt, "content")), 0o644)
 				}
 			}
-			v := d.take(observe.Turn, fmt.Sprint(session), d.top, 0)
+			v := d.take(observe.Turn, fmt.Sprint(session), d.top)
 			if v.ID == "" {
 				continue
 			}

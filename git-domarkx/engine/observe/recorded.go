@@ -6,6 +6,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -14,6 +16,7 @@ type Recording struct {
 	Name string // of the session
 	Path string // of the transcript
 	Time time.Time
+	Late func() bool // reports whether the transcript grew since it was imported
 }
 
 // recent is how old the last message of a transcript may be for the present work tree to be its result.
@@ -38,36 +41,57 @@ func (m *Manager) Recorded(ctx context.Context, r Recording, codecs []format.Cod
 	if err != nil {
 		return err
 	}
-	err = m.recorded(ctx, t, tip, at)
+	ended, err := m.recorded(ctx, t, tip, at)
 	t.close()
 	if err != nil {
 		return err
 	}
-	return m.Link(ctx, r.Name)
+	return m.link(ctx, r.Name, ended)
 }
 
-func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Moment) error {
+// recorded takes a version if no hook reports the events of a session. It reports whether a turn of the session has ended.
+func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Moment) (ended bool, err error) {
+	last, err := m.store.Entry(ctx, tip.ID, tip.Messages-1)
+	if err != nil {
+		return false, err
+	}
+	calling, err := m.isCalling(ctx, last)
+	if err != nil {
+		return false, err
+	}
 	s, known := t.Sessions[at.Agent+":"+at.ID]
 	if known && s.Hooked {
 		if err := m.name(ctx, s, at); err != nil {
-			return err
+			return false, err
 		}
-		return t.save()
+		return !s.isOpen(time.Now()), t.save()
 	}
-	last, err := m.store.Entry(ctx, tip.ID, tip.Messages-1)
-	if err != nil || time.Since(time.Unix(last.Date, 0)) > recent {
-		return err
+	if time.Since(time.Unix(last.Date, 0)) > recent {
+		return !calling, nil
+	}
+	if calling {
+		at.Late = func() bool { return true }
 	}
 	if _, err := m.take(ctx, t, at); err != nil {
-		return err
+		return false, err
 	}
 	t.Sessions[at.Agent+":"+at.ID].Hooked = false
-	return t.save()
+	return !calling, t.save()
+}
+
+// isCalling reports whether the last call in a message has no result yet.
+func (m *Manager) isCalling(ctx context.Context, e domarkx.Entry) (bool, error) {
+	msg, err := view.LoadMessage(ctx, m.store, e)
+	if err != nil || e.Role != domarkx.Assistant || len(msg.Content) == 0 {
+		return false, err
+	}
+	end := msg.Content[len(msg.Content)-1]
+	return end.Type == domarkx.CodeBlock && end.Language == toolcall.ResultLanguage && toolcall.ParseOutcome(end.Text).Code == transcript.NoResult, nil
 }
 
 // momentOf returns the end of a turn of a session, as its header describes it.
 func (m *Manager) momentOf(ctx context.Context, tip domarkx.Info, r Recording, codecs []format.Codec) (Moment, error) {
-	at := Moment{Kind: Turn, Path: r.Path, Time: r.Time}
+	at := Moment{Kind: Turn, Path: r.Path, Time: r.Time, Late: r.Late}
 	headers, err := m.store.Header(ctx, tip.ID)
 	if err != nil || headers[0].Origin == "" {
 		return at, err

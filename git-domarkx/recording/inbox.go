@@ -1,0 +1,137 @@
+package recording
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// An inbox reads the notifications of hooks. It knows which calls run: an agent waits for its hook before it
+// begins a call, so the notification of a call that has begun is there. Its methods are safe for concurrent use.
+type inbox struct {
+	dir string
+
+	mu       sync.Mutex
+	waiting  []Event             // read, and not taken
+	sessions map[string]*running // by agent and session
+	reports  map[string]bool     // agents whose hooks report when a call begins
+}
+
+// running are the calls of a session, as hooks report them.
+type running struct {
+	last time.Time      // when the last one began
+	open map[string]int // how many have not ended, by id; "" for agents that name none
+}
+
+func newInbox(dir string) *inbox {
+	return &inbox{dir: dir, sessions: map[string]*running{}, reports: map[string]bool{}}
+}
+
+// take returns the events that hooks reported, in the order of their times, and forgets them.
+func (in *inbox) take(now time.Time) []Event {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.read(now)
+	all := in.waiting
+	in.waiting = nil
+	slices.SortStableFunc(all, func(a, b Event) int { return a.Time.Compare(b.Time) })
+	return all
+}
+
+// lateAfter is how long after an event its version counts as exact where hooks do not report when a call begins:
+// no agent begins its next call earlier, because a model answers first.
+const lateAfter = time.Second
+
+// late reports whether a call of an event's session may have begun since the event, or run then.
+func (in *inbox) late(e Event) bool {
+	now := time.Now()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.read(now)
+	if !in.reports[e.Agent] {
+		return now.Sub(e.Time) > lateAfter && e.Kind != TurnStop && e.Kind != SessionEnd
+	}
+	r := in.sessions[e.Agent+":"+e.Session]
+	return r != nil && (len(r.open) > 0 || r.last.After(e.Time))
+}
+
+// read reads and removes the files of the notifications.
+func (in *inbox) read(now time.Time) {
+	entries, err := os.ReadDir(eventsDir(in.dir))
+	if err != nil {
+		return
+	}
+	for _, entry := range entries { // in the order of their times
+		path := filepath.Join(eventsDir(in.dir), entry.Name())
+		if strings.HasPrefix(entry.Name(), ".") { // being written, or left by a killed hook
+			if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > maxAge {
+				os.Remove(path)
+			}
+			continue
+		}
+		data, err := readRegular(path, maxEvent)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		os.Remove(path)
+		var e Event
+		if err != nil || json.Unmarshal(data, &e) != nil || e.Kind == Recorded || e.Agent == "" ||
+			now.Sub(e.Time) > maxAge || e.Time.Sub(now) > time.Minute {
+			continue
+		}
+		in.note(e)
+		in.waiting = append(in.waiting, e)
+	}
+}
+
+// forgotten is after which time calls count as ended: their agent was killed.
+const forgotten = 12 * time.Hour
+
+// note notes which calls begin and end. A call that the user did not allow begins and does not end, so the end of
+// a turn ends them all.
+func (in *inbox) note(e Event) {
+	key := e.Agent + ":" + e.Session
+	r := in.sessions[key]
+	ids := e.Calls
+	if len(ids) == 0 {
+		ids = []string{""}
+	}
+	switch e.Kind {
+	case CallBegins:
+		in.reports[e.Agent] = true
+		if r == nil {
+			r = &running{open: map[string]int{}}
+			in.sessions[key] = r
+		}
+		r.last = e.Time
+		for _, id := range ids {
+			r.open[id]++
+		}
+	case ToolsDone:
+		for _, id := range ids {
+			if r == nil {
+				break
+			}
+			if r.open[id]--; r.open[id] <= 0 {
+				delete(r.open, id)
+			}
+		}
+	case PromptSubmit, TurnStop:
+		if r != nil {
+			clear(r.open)
+		}
+	case SessionEnd:
+		delete(in.sessions, key)
+	}
+	for other, calls := range in.sessions {
+		if e.Time.Sub(calls.last) > forgotten {
+			delete(in.sessions, other)
+		}
+	}
+}
