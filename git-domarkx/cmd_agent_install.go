@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/hooks"
 	"github.com/domarkx/domarkx/git-domarkx/recording"
+	"github.com/domarkx/domarkx/git-domarkx/transcripts"
 )
 
 type agentInstallCmd struct {
@@ -216,7 +218,9 @@ func versionOf(inv *invocation, agent string) string {
 	if err != nil {
 		return ""
 	}
-	return agentVersions(inv.ctx, known)[0]
+	limited, cancel := context.WithTimeout(inv.ctx, maxVersionTime)
+	defer cancel()
+	return transcripts.Versions(limited, known)()[0]
 }
 
 // hookedAgents returns the agents with these names.
