@@ -35,13 +35,16 @@ listed, and then nothing is changed: the packs of repositories in a workspace, d
 is dropped.
 
 What was replaced stays in the trash of this machine: "git domarkx restore --redacted NAME" brings it back until "git domarkx gc"
-empties the trash. With --purge nothing leads to it any more, and "git gc --prune=now" removes its objects. What is imported
-into the session later is redacted too, and push refuses a history that holds what was replaced. The next push replaces what
-the remote has; who pulls then gets the redacted history, with what they added on top of it.
+empties the trash. With --purge nothing leads to it any more, and "git gc --prune=now" removes its objects. Push refuses
+a history that holds what was replaced. The next push replaces what the remote has; who pulls then gets the redacted history, with what they added on top of it.
+
+From then on the messages that append, chat, exec, run, import and agent watch add are stored redacted, with the numbers that
+this machine knows. What you write yourself with edit or in a mount, and the files of new workspace versions, are stored as they
+are; push looks for secrets in them. A live workspace goes on from the redacted version with its next call.
 
 Texts that could not be saved, and what killed commands left, are redacted too. While a running mount has such a text,
-nothing is redacted: correct it, or unmount first, which keeps it. Not redacted are the names of sessions and files, targets of symbolic
-links, and what chat and append add later. "git domarkx scan" and push look at new messages again.
+nothing is redacted: correct it, or unmount first, which keeps it. Not redacted are the names of sessions and files, and targets
+of symbolic links.
 
 Change the secret too. Whoever had it may have kept it, and a host keeps replaced objects for a while: ask its
 support to remove them.

@@ -131,6 +131,7 @@ func (inv *invocation) openStored() (managers, error) {
 		pending:    pendingSaves{},
 	}
 	inv.opened.imports.Redacts(redactions)
+	sessions.Redacts(redactions)
 	redactions.OnForget(func(ctx context.Context) error { return search.Forget(ctx, store) })
 	return inv.opened, nil
 }

@@ -191,10 +191,18 @@ func (s *Store) Replacements() (map[string]string, error) {
 	return all, nil
 }
 
-// HasReplacements reports whether a redaction has replaced anything on this machine.
+// HasReplacements reports whether a redaction has replaced anything on this machine, or redacted commits were pulled.
 func (s *Store) HasReplacements() bool {
 	_, err := os.Lstat(filepath.Join(s.StateDir(), replacedName))
 	return err == nil
+}
+
+// NoteRedacted records that the repository has redacted commits, as [Store.HasReplacements] reports from then on.
+func (s *Store) NoteRedacted() error {
+	if s.HasReplacements() {
+		return nil
+	}
+	return s.addReplacements(nil)
 }
 
 func (s *Store) addReplacements(more map[string]string) error {

@@ -21,6 +21,8 @@ type SessionManager struct {
 	codecs []format.Codec
 	trust  *trust.Manager
 
+	redactor Redactor // may be nil
+
 	lengths lengths // cached lengths of messages
 }
 

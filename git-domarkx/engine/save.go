@@ -48,7 +48,7 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 	if r.Base, err = m.pastAttached(ctx, r.Name, r.Base); err != nil {
 		return SaveResult{}, err
 	}
-	if r.Base, err = m.redactedBase(r.Base); err != nil {
+	if r.Base, err = m.InPlaceOf(r.Base); err != nil {
 		return SaveResult{}, err
 	}
 	var base *view.View
@@ -89,17 +89,21 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 	return saved, trust.NotExtended(saved.Name, m.trust.ExtendSaved(ctx, saved.change(), r.Base, doc))
 }
 
-// redactedBase returns the snapshot in the place of one that a redaction replaced while a document was
-// edited, so that saving does not bring the replaced history back.
-func (m *SessionManager) redactedBase(base string) (string, error) {
-	if base == "" || !m.store.HasReplacements() {
-		return base, nil
+// InPlaceOf returns the commit in the place of one that a redaction replaced while a document was edited or a workspace was
+// live, so that going on from it does not bring the replaced history back. Others are in their own place.
+func (m *SessionManager) InPlaceOf(commit string) (string, error) {
+	if commit == "" || !m.store.HasReplacements() {
+		return commit, nil
 	}
 	replaced, err := m.store.Replacements()
-	if now := replaced[base]; now != "" && err == nil {
-		base = now
+	for range replaced {
+		now := replaced[commit]
+		if now == "" || err != nil {
+			break
+		}
+		commit = now
 	}
-	return base, err
+	return commit, err
 }
 
 // parse parses a saved document. Included files are read from the base.

@@ -107,7 +107,7 @@ func (m *Manager) concerns(ctx context.Context, in Incoming) (bool, error) {
 			return false, err
 		}
 		if key(head) != id {
-			return true, nil
+			return true, m.store.NoteRedacted()
 		}
 	}
 	return false, nil

@@ -26,6 +26,8 @@ type Manager struct {
 	mu    sync.Mutex
 	scan  Scanner
 	allow func(fingerprint string) bool
+
+	roots map[string]string // first snapshots of redacted sessions by their tips; "" for one that was not redacted
 }
 
 // Rules find secrets, and name the fingerprints of those that the user allowed, which stay.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
@@ -89,7 +90,7 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 			return nil, nil
 		}
 		found = f.Path
-		if !isText(data) || isDatabase(r.Type) {
+		if !isText(data) || engine.IsDatabase(r.Type) {
 			stuck = append(stuck, Stuck{Where: fmt.Sprintf("workspace version %.12s: %s/%s", v.ID, r.ID, f.Path), Drop: r.ID, Rule: w.table.ruleIn(text)})
 			return nil, nil
 		}
@@ -110,11 +111,6 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 	w.stuck = append(w.stuck, stuck...)
 	w.files[r.Version] = now
 	return now, nil
-}
-
-// isDatabase reports whether the versions of resources of a type are dumps, which must load as they are.
-func isDatabase(kind string) bool {
-	return strings.Contains(kind, "postgres") || strings.Contains(kind, "sqlite") || strings.Contains(kind, "database")
 }
 
 // ruleIn returns the rule of the first placeholder in a redacted text.

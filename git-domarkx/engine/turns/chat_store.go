@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -114,20 +115,19 @@ func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, err
 	c := engine.Change{Name: name, Operation: chatOperation, Author: author, Committer: committer}
 	var info domarkx.Info
 	err = m.sessions.Update(ctx, chatOperation+" "+name, func(tx *gitstore.Tx) error {
-		a := engine.Addition{Message: r.Message, ID: r.ID, Link: link}
-		for _, data := range r.Extra {
-			if err := keepData(ctx, tx, &a, data); err != nil {
-				return err
-			}
-		}
-		for _, f := range r.Files {
-			if err := keepData(ctx, tx, &a, f.Data); err != nil {
-				return err
-			}
-			sum := a.Attachments[len(a.Attachments)-1].SHA256
-			a.Files = append(a.Files, domarkx.AttachedFile{Path: f.Path, SHA256: sum, Size: int64(len(f.Data))})
-		}
 		tip, err := tx.Tip(ctx, name)
+		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+			return err
+		}
+		filter, filterErr := m.sessions.Filter(ctx, tip.ID)
+		if filterErr != nil {
+			return filterErr
+		}
+		a, keepErr := additionOf(ctx, tx, r, filter)
+		if keepErr != nil {
+			return keepErr
+		}
+		a.Link = link
 		switch {
 		case errors.Is(err, domarkx.ErrNotFound) && t.request.New:
 			if err := tx.CheckName(ctx, name); err != nil {
@@ -147,18 +147,58 @@ func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, err
 		info.Name, tip.Name = name, name
 		if tip.ID != "" {
 			m.trust.CopySettled(tip, info)
-			m.trust.ExtendCached(tip, info, r.Message)
+			m.trust.ExtendCached(tip, info, a.Message)
 		}
 		return tx.Set(ctx, name, info.ID)
 	})
 	return info, err
 }
 
-// keepData adds an attachment to an addition.
-func keepData(ctx context.Context, tx *gitstore.Tx, a *engine.Addition, data []byte) error {
-	blob, sum, err := tx.StoreAttachment(ctx, bytes.NewReader(data))
+// additionOf stores what a reply brings along, and returns what to add to the session.
+func additionOf(ctx context.Context, tx *gitstore.Tx, r Reply, filter engine.Filter) (engine.Addition, error) {
+	a := engine.Addition{Message: r.Message, ID: r.ID}
+	moved := map[string]string{} // digests of what the filter changed
+	for _, data := range r.Extra {
+		if err := keepData(ctx, tx, &a, data, filter, moved); err != nil {
+			return a, err
+		}
+	}
+	for _, f := range r.Files {
+		if err := keepData(ctx, tx, &a, f.Data, filter, moved); err != nil {
+			return a, err
+		}
+		last := a.Attachments[len(a.Attachments)-1]
+		a.Files = append(a.Files, domarkx.AttachedFile{Path: f.Path, SHA256: last.SHA256, Size: int64(len(f.Data))})
+	}
+	var err error
+	a.Message, err = filter.Message(ctx, a.Message)
+	if len(moved) == 0 || err != nil {
+		return a, err
+	}
+	text := string(view.PrettyJSON(a.Message.Value()))
+	for from, to := range moved {
+		text = strings.ReplaceAll(text, from, to)
+	}
+	value, err := domarkx.ParseValue([]byte(text))
+	if err == nil {
+		a.Message, err = domarkx.ParseMessage(value, "")
+	}
+	return a, err
+}
+
+// keepData adds an attachment to an addition. In moved it notes the digest that the message names, if the attachment has another one.
+func keepData(ctx context.Context, tx *gitstore.Tx, a *engine.Addition, data []byte, filter engine.Filter, moved map[string]string) error {
+	content, err := filter.Reader(ctx, bytes.NewReader(data))
 	if err != nil {
 		return err
+	}
+	blob, sum, err := tx.StoreAttachment(ctx, content)
+	if err != nil {
+		return err
+	}
+	before := sha256.Sum256(data)
+	if name := hex.EncodeToString(before[:]); name != sum {
+		moved[name] = sum
 	}
 	a.Attachments = append(a.Attachments, domarkx.Attachment{SHA256: sum, Blob: blob})
 	return nil

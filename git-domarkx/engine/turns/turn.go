@@ -122,7 +122,7 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 			o := outcome
 			var attachments []domarkx.Attachment
 			if output != nil {
-				a, err := attach(ctx, tx, output)
+				a, err := b.m.attach(ctx, tx, t.Session, output)
 				if err != nil {
 					return err
 				}
@@ -136,11 +136,29 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 	return report.at(at, err)
 }
 
-func attach(ctx context.Context, tx *gitstore.Tx, output *os.File) (domarkx.Attachment, error) {
-	if _, err := output.Seek(0, io.SeekStart); err != nil {
+// maxFiltered is the size up to which the output of a call in a redacted session is redacted, in bytes.
+const maxFiltered = 64 << 20
+
+// attach stores the output of a call.
+func (m *Manager) attach(ctx context.Context, tx *gitstore.Tx, session string, output *os.File) (domarkx.Attachment, error) {
+	size, err := output.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = output.Seek(0, io.SeekStart)
+	}
+	if err != nil {
 		return domarkx.Attachment{}, err
 	}
-	blob, sum, err := tx.StoreAttachment(ctx, output)
+	var content io.Reader = output
+	if tip, err := tx.Tip(ctx, session); err == nil && size <= maxFiltered {
+		filter, err := m.sessions.Filter(ctx, tip.ID)
+		if err != nil {
+			return domarkx.Attachment{}, err
+		}
+		if content, err = filter.Reader(ctx, output); err != nil {
+			return domarkx.Attachment{}, err
+		}
+	}
+	blob, sum, err := tx.StoreAttachment(ctx, content)
 	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
 }
 

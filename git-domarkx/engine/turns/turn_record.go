@@ -33,6 +33,19 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *gitstore.Tx, t callTar
 		return position{}, err
 	}
 	c := engine.Change{Name: t.Session, Operation: t.operation, Author: author, Committer: committer}
+	filter, err := m.sessions.Filter(ctx, tip.ID)
+	if err != nil {
+		return position{}, err
+	}
+	if o.Result, err = filter.Value(ctx, o.Result); err != nil {
+		return position{}, err
+	}
+	if o.Message, err = filter.String(ctx, o.Message); err != nil {
+		return position{}, err
+	}
+	if t.Completed, err = filter.String(ctx, t.Completed); err != nil {
+		return position{}, err
+	}
 	if !t.Appends {
 		at, info, err := b.recordBehind(ctx, tx, tip, c, t, o, v, attachments)
 		if err != nil {
@@ -50,6 +63,9 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *gitstore.Tx, t callTar
 		ID: t.Message, Link: v.ID, Attachments: attachments}
 	if !t.Appends {
 		added.ID = ownMessage(t.callRecord)
+	}
+	if added.Message, err = filter.Message(ctx, added.Message); err != nil {
+		return position{}, err
 	}
 	info, err := m.sessions.AppendTo(ctx, tx, tip, c, added)
 	if err != nil {

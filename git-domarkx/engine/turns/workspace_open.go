@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -25,6 +26,7 @@ type openWorkspace struct {
 	tip       domarkx.Version // the base of the live state; the ID is empty before the first version
 	header    domarkx.Header  // of the session
 	specs     []domarkx.ResourceSpec
+	replaced  bool              // a redaction replaced the version that the live state derives from; tip is in its place
 	session   string            // that the workspace was opened for
 	passed    *trust.Authorizer // that allowed the session to run; nil for a replay
 }
@@ -178,8 +180,12 @@ func (b *openWorkspace) derive(ctx context.Context) error {
 	if head == "" {
 		return nil
 	}
-	var err error
-	b.tip, err = b.m.store.Version(ctx, head)
+	tip, err := b.m.sessions.InPlaceOf(head)
+	if err != nil {
+		return err
+	}
+	b.replaced = tip != head
+	b.tip, err = b.m.store.Version(ctx, tip)
 	return err
 }
 
@@ -198,7 +204,7 @@ func (b *openWorkspace) follow(ctx context.Context) error {
 		b.tip = newest
 		return b.live.Load(ctx, newest)
 	}
-	if newest.ID == "" || newest.ID == b.tip.ID {
+	if newest.ID == "" || newest.ID == b.tip.ID && !b.replaced {
 		return nil
 	}
 	changes, err := b.live.Commit(ctx)
@@ -218,7 +224,7 @@ func (b *openWorkspace) follow(ctx context.Context) error {
 		return b.live.Load(ctx, newest)
 	}
 	var loaded domarkx.Version
-	request := versionRequest{operation: "change", subject: "change made here", changed: true}
+	request := versionRequest{operation: "change", subject: "change made here", changed: true, redacted: b.replaced}
 	if err := b.commit(ctx, changes, request, b.continueWith(ctx, newest, &loaded)); err != nil {
 		return err
 	}
@@ -260,6 +266,7 @@ type versionRequest struct {
 	subject   string
 	call      *domarkx.CallRecord
 	changed   bool // if false, no version is created unless there is none yet
+	redacted  bool // store it without secrets, as the versions before it are
 }
 
 // commit stores changes as a version. It calls also, if not nil, in the same update with the
@@ -288,6 +295,11 @@ func (b *openWorkspace) store(ctx context.Context, resources []domarkx.ResourceV
 	var v domarkx.Version
 	err = b.m.sessions.Update(ctx, r.operation+" "+b.workspace, func(tx *gitstore.Tx) error {
 		v = b.tip
+		if r.redacted {
+			if resources, err = b.redact(ctx, tx, resources); err != nil {
+				return err
+			}
+		}
 		if r.changed || v.ID == "" {
 			if v, err = b.storeVersion(ctx, tx, domarkx.VersionCommit{Resources: resources, Operation: r.operation, Subject: r.subject,
 				Call: r.call, Author: author, Committer: committer}); err != nil {
@@ -300,6 +312,38 @@ func (b *openWorkspace) store(ctx context.Context, resources []domarkx.ResourceV
 		return also(tx, v)
 	})
 	return v, err
+}
+
+// redact returns resources without the secrets in their text files, if the session was redacted.
+func (b *openWorkspace) redact(ctx context.Context, tx *gitstore.Tx, resources []domarkx.ResourceVersion) ([]domarkx.ResourceVersion, error) {
+	tip, err := tx.Tip(ctx, b.session)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := b.m.sessions.Filter(ctx, tip.ID)
+	if err != nil {
+		return nil, err
+	}
+	redacted, done := slices.Clone(resources), map[string]string{}
+	for i, r := range redacted {
+		if engine.IsDatabase(r.Type) {
+			continue
+		}
+		redacted[i].Version, err = tx.RewriteFiles(ctx, r.Version, done, func(f snapshot.VersionFile) ([]byte, error) {
+			if f.Large {
+				return nil, nil
+			}
+			data, err := tx.Read(ctx, f.Blob)
+			if err != nil {
+				return nil, err
+			}
+			return filter.File(ctx, data)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("resource %q: %w", r.ID, err)
+		}
+	}
+	return redacted, nil
 }
 
 // continueWith returns a function for [bench.store] that adds a version with the resources of

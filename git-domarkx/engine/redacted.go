@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// A Redactor replaces secrets in what is added to redacted sessions.
+type Redactor interface {
+	// Filter returns what replaces the secrets in texts and JSON that are added to the session with that tip, and reports whether
+	// it changed them. It is nil if the session was not redacted.
+	Filter(ctx context.Context, tip string) (func(ctx context.Context, text []byte) ([]byte, bool, error), error)
+}
+
+// IsDatabase reports whether the versions of resources of a type are dumps, which must load as they are.
+func IsDatabase(kind string) bool {
+	return strings.Contains(kind, "postgres") || strings.Contains(kind, "sqlite") || strings.Contains(kind, "database")
+}
+
+// Redacts sets who redacts what is added to redacted sessions.
+func (m *SessionManager) Redacts(r Redactor) { m.redactor = r }
+
+// A Filter replaces the secrets in what is added to a session. The zero value changes nothing.
+type Filter struct {
+	redact func(ctx context.Context, text []byte) ([]byte, bool, error)
+}
+
+// Filter returns the filter for what is added to the session with that tip, which may be "".
+func (m *SessionManager) Filter(ctx context.Context, tip string) (Filter, error) {
+	if m.redactor == nil || tip == "" {
+		return Filter{}, nil
+	}
+	redact, err := m.redactor.Filter(ctx, tip)
+	return Filter{redact}, err
+}
+
+// Reader returns what r has without secrets. It reads all of it into memory, unless the session was not redacted.
+func (f Filter) Reader(ctx context.Context, r io.Reader) (io.Reader, error) {
+	if f.redact == nil {
+		return r, nil
+	}
+	data, err := io.ReadAll(r)
+	if err != nil || bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 { // as Git decides what is text
+		return bytes.NewReader(data), err
+	}
+	now, _, err := f.redact(ctx, data)
+	return bytes.NewReader(now), err
+}
+
+// File returns the content of a file without secrets; nil if it stays as it is.
+func (f Filter) File(ctx context.Context, data []byte) ([]byte, error) {
+	if f.redact == nil || bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 {
+		return nil, nil
+	}
+	now, changed, err := f.redact(ctx, data)
+	if !changed {
+		return nil, err
+	}
+	return now, err
+}
+
+// String returns a text without secrets.
+func (f Filter) String(ctx context.Context, text string) (string, error) {
+	if f.redact == nil {
+		return text, nil
+	}
+	now, _, err := f.redact(ctx, []byte(text))
+	return string(now), err
+}
+
+// Value returns a value without secrets.
+func (f Filter) Value(ctx context.Context, v domarkx.Value) (domarkx.Value, error) {
+	if f.redact == nil {
+		return v, nil
+	}
+	text, changed, err := f.redact(ctx, view.PrettyJSON(v))
+	if err != nil || !changed {
+		return v, err
+	}
+	now, err := domarkx.ParseValue(text)
+	if err != nil {
+		return v, fmt.Errorf("redacted value: %w", err)
+	}
+	return now, nil
+}
+
+// Message returns a message without secrets.
+func (f Filter) Message(ctx context.Context, msg domarkx.Message) (domarkx.Message, error) {
+	if f.redact == nil {
+		return msg, nil
+	}
+	text, changed, err := f.redact(ctx, view.PrettyJSON(msg.Value()))
+	if err != nil || !changed {
+		return msg, err
+	}
+	v, err := domarkx.ParseValue(text)
+	if err == nil {
+		var now domarkx.Message
+		if now, err = domarkx.ParseMessage(v, ""); err == nil {
+			return now, nil
+		}
+	}
+	return msg, fmt.Errorf("redacted message: %w", err)
+}
