@@ -301,7 +301,7 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 			relative = append(relative, filepath.ToSlash(name))
 		}
 	}
-	homes := c.homesIn(root, relative)
+	homes := findHomes(c.manager.codecs, c.format, root, relative, readHead)
 	c.homes = append(c.homes, homes...)
 	var all []found
 	for _, name := range relative {

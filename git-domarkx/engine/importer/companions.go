@@ -149,7 +149,7 @@ func lookAt(path string) (look sources.File, there, settled bool) {
 	if err != nil || !info.Mode().IsRegular() {
 		return sources.File{}, false, false
 	}
-	return sources.File{Size: info.Size(), Time: info.ModTime().UnixNano()}, true, isSettled(info)
+	return sources.File{Size: info.Size(), Time: info.ModTime().UnixNano()}, true, sources.IsSettled(info)
 }
 
 // withBeside returns src without its digest if a file that the document names has changed, so

@@ -4,19 +4,8 @@ import (
 	"context"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
-
-// linkerOf returns a linker from messages of a document to the version of its home, or nil if the
-// document has no home.
-func (h *agentDirs) linkerOf(in input, doc *domarkx.Document) *edit.Linker {
-	k := h.of[in.home]
-	if k == nil {
-		return nil
-	}
-	return &edit.Linker{Version: k.link, Wants: func(m domarkx.Message) bool { return k.codec.Homes.Names(doc.Header, m, k.has) }}
-}
 
 // linksMore reports whether messages of a document that was imported before name files that only
 // the new version of its home contains.
@@ -28,5 +17,5 @@ func (imp *importer) linksMore(ctx context.Context, in input, doc *domarkx.Docum
 	if err != nil || len(state.Thread.Live) != len(doc.Conversation) {
 		return false, err
 	}
-	return imp.homes.linkerOf(in, doc).LinksMore(domarkx.EntryList(state.Thread.Live), doc), nil
+	return imp.homes.linkerOf(in.home, doc).LinksMore(domarkx.EntryList(state.Thread.Live), doc), nil
 }

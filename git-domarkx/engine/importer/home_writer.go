@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
 
 // A homeWriter writes the contents of a home to a version.
@@ -136,7 +135,7 @@ func (w *homeWriter) file(ctx context.Context, from, to string, kind os.FileMode
 	default:
 		err = fmt.Errorf("it is no file: %v", kind)
 	}
-	var skipped *unreadableError
+	var skipped *unreadableFileError
 	if errors.As(err, &skipped) || err != nil && !kind.IsRegular() {
 		w.warn(fmt.Errorf("%s: not kept: %w", filepath.Join(w.top, from), local.PathError(err)))
 		return nil
@@ -172,14 +171,14 @@ func (w *homeWriter) isDocumentPath(to string) bool {
 }
 
 // regular stores the content of a file, unless known shows that it is unchanged. If the file
-// cannot be read, it returns an *unreadableError.
+// cannot be read, it returns an *unreadableFileError.
 func (w *homeWriter) regular(ctx context.Context, from, to string, known homeFile) (domarkx.File, homeFile, error) {
 	before, err := w.root.Lstat(from)
 	if err == nil && !before.Mode().IsRegular() { // opening a FIFO would block until a writer opens it
 		err = errors.New("it is no file any more")
 	}
 	if err != nil {
-		return domarkx.File{}, homeFile{}, &unreadableError{err}
+		return domarkx.File{}, homeFile{}, &unreadableFileError{err}
 	}
 	f := domarkx.File{Type: domarkx.Regular, Mode: uint32(before.Mode().Perm())}
 	stat := homeFile{Size: before.Size(), Time: before.ModTime().UnixNano()}
@@ -189,23 +188,28 @@ func (w *homeWriter) regular(ctx context.Context, from, to string, known homeFil
 	}
 	r, err := w.root.Open(from)
 	if err != nil {
-		return f, stat, &unreadableError{err}
+		return f, stat, &unreadableFileError{err}
 	}
 	defer r.Close()
 	reader := &failingReader{r: r}
 	if f.ID, f.Size, err = w.to.Content(ctx, reader); err != nil {
 		if reader.err != nil {
-			err = &unreadableError{reader.err}
+			err = &unreadableFileError{reader.err}
 		}
 		return f, stat, err
 	}
 	// A file that changes while it is read, or within one tick of the clock, may look the same
 	// afterwards. Do not record it, so that the next import reads it again.
-	if after, err := r.Stat(); err == nil && f.Size == stat.Size && after.ModTime().Equal(before.ModTime()) && isSettled(before) {
+	if after, err := r.Stat(); err == nil && f.Size == stat.Size && after.ModTime().Equal(before.ModTime()) && sources.IsSettled(before) {
 		stat.ID = f.ID
 	}
 	return f, stat, nil
 }
+
+// An unreadableFileError concerns one file of a home, which is left out.
+type unreadableFileError struct{ error }
+
+func (e *unreadableFileError) Unwrap() error { return e.error }
 
 // failingReader keeps the last read error.
 type failingReader struct {
@@ -219,11 +223,4 @@ func (f *failingReader) Read(p []byte) (int, error) {
 		f.err = err
 	}
 	return n, err
-}
-
-// isSettled reports whether a file's last change is old enough that another change would alter
-// its time.
-func isSettled(info fs.FileInfo) bool {
-	const tick = 2 * time.Second // of FAT, the coarsest
-	return time.Since(info.ModTime()) > tick
 }

@@ -56,12 +56,6 @@ type Result struct {
 	Attached []AttachedFile // files that were attached to sessions
 }
 
-// A Kept is a program's directory whose files became a new version of a workspace.
-type Kept struct {
-	Directory string // the directory that the user named, which contains it
-	Version   domarkx.Version
-}
-
 // Import imports each document as a new session, or as the next snapshot of the session that the
 // same document became before. All valid documents are committed together. Invalid documents are
 // reported and change nothing.
@@ -90,7 +84,8 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		return Result{}, err
 	}
 	result.Others = c.others
-	homes, err := m.keepHomes(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
+	keeper := Keeper{Store: m.store, Env: m.env, Vacant: func(ctx context.Context, name string) error { return m.sessions.CheckVacant(ctx, "", name) }}
+	homes, err := keeper.Keep(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
 	if err != nil {
 		return Result{}, err
 	}
@@ -100,7 +95,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		return Result{}, err
 	}
 	var hidden []error // errors of sessions that cannot be read
-	for more := len(todo) > 0 || len(homes.all) > 0; more; more = len(todo) > 0 {
+	for more := len(todo) > 0 || homes.any(); more; more = len(todo) > 0 {
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
 			imp = &importer{manager: m, tx: tx, homes: homes, change: engine.Change{Operation: "import", Author: author, Committer: committer},
@@ -421,7 +416,7 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 		return engine.SaveResult{}, err
 	}
 	e.Files, e.Attachments = append(e.Files, files...), slices.Concat(attachments, contents, pictures)
-	e.Linker = imp.homes.linkerOf(in, e.Doc)
+	e.Linker = imp.homes.linkerOf(in.home, e.Doc)
 	if e.Stated, err = imp.links.of(ctx, c.Name); err != nil {
 		return engine.SaveResult{}, err
 	}

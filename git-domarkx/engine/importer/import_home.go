@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/plugins"
@@ -25,16 +26,17 @@ type home struct {
 	top   string // the directory as the user named it
 }
 
-// homesIn finds the homes in a directory by the paths of its files. If several formats claim a
-// path, the first one gets it.
-func (c *collector) homesIn(top string, files []string) []*home {
+// findHomes finds the homes in a directory by the paths of its files; head reads the beginning of one. If
+// several formats claim a path, the first one gets it. only is the name of the only format that is
+// searched; "" searches all.
+func findHomes(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []*home {
 	var homes []*home
-	for _, codec := range c.manager.codecs {
-		if codec.Homes == nil || c.format != "" && c.format != codec.Name {
+	for _, codec := range codecs {
+		if codec.Homes == nil || only != "" && only != codec.Name {
 			continue
 		}
 		found := codec.Homes.Find(files, func(file string) []byte {
-			data, err := readHead(filepath.Join(top, filepath.FromSlash(file)))
+			data, err := head(filepath.Join(top, filepath.FromSlash(file)))
 			if err != nil {
 				return nil
 			}
@@ -86,14 +88,22 @@ type agentDir struct {
 // has reports whether a home contains a path.
 func (k *agentDir) has(name string) bool { return k.paths[name] }
 
-// keepHomes stores the contents of homes. It calls warn for files that it cannot store.
-func (m *Manager) keepHomes(ctx context.Context, homes []*home, warn func(error)) (*agentDirs, error) {
-	kept := &agentDirs{manager: m, of: map[*home]*agentDir{}}
+// A Keeper stores directories of programs as versions of workspaces.
+type Keeper struct {
+	Store *gitstore.Store
+	Env   local.Environment
+	// Vacant returns [domarkx.ErrExists] if a name is that of a workspace which was not stored yet.
+	Vacant func(ctx context.Context, name string) error
+}
+
+// Keep stores the contents of homes. It calls warn for files that it cannot store.
+func (m Keeper) Keep(ctx context.Context, homes []*home, warn func(error)) (*agentDirs, error) {
+	kept := &agentDirs{keeper: m, of: map[*home]*agentDir{}}
 	if len(homes) == 0 {
 		return kept, nil
 	}
 	var err error
-	if kept.records, err = openHomes(m.env.StateDir); err != nil {
+	if kept.records, err = openHomes(m.Env.StateDir); err != nil {
 		return nil, err
 	}
 	for _, h := range homes {
@@ -112,11 +122,14 @@ func (m *Manager) keepHomes(ctx context.Context, homes []*home, warn func(error)
 
 // agentDirs holds the homes of one import.
 type agentDirs struct {
-	manager *Manager
+	keeper  Keeper
 	all     []*agentDir
 	of      map[*home]*agentDir
 	records *homeRecords
 }
+
+// any reports whether there are any homes.
+func (h *agentDirs) any() bool { return len(h.all) > 0 }
 
 // abort discards everything that is not settled.
 func (h *agentDirs) abort() {
@@ -158,7 +171,7 @@ func (h *agentDirs) settle() error {
 }
 
 // keepHome stores the contents of one home. It returns nil if the home contains only documents.
-func (m *Manager) keepHome(ctx context.Context, h *home, records *homeRecords, warn func(error)) (*agentDir, error) {
+func (m Keeper) keepHome(ctx context.Context, h *home, records *homeRecords, warn func(error)) (*agentDir, error) {
 	top, err := local.CanonicalPath(h.top)
 	if err != nil {
 		return nil, err
@@ -171,9 +184,9 @@ func (m *Manager) keepHome(ctx context.Context, h *home, records *homeRecords, w
 	}
 	defer root.Close()
 	base := k.before.Version
-	if k.pending, err = m.env.Workspaces.Begin(ctx, base); errors.Is(err, domarkx.ErrNotFound) {
+	if k.pending, err = m.Env.Workspaces.Begin(ctx, base); errors.Is(err, domarkx.ErrNotFound) {
 		k.before.Files = nil
-		k.pending, err = m.env.Workspaces.Begin(ctx, "")
+		k.pending, err = m.Env.Workspaces.Begin(ctx, "")
 	}
 	if err != nil {
 		return nil, err
@@ -233,13 +246,13 @@ func (h *agentDirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *agentD
 			return tip, err
 		}
 		if err == nil {
-			if known, err := h.manager.store.IsEarlier(ctx, k.made.Commit, tip.ID); err == nil && known {
+			if known, err := h.keeper.Store.IsEarlier(ctx, k.made.Commit, tip.ID); err == nil && known {
 				return tip, nil
 			}
 		}
 	}
 	k.made.Commit = ""
-	wanted := h.manager.store.MapName(k.Name)
+	wanted := h.keeper.Store.MapName(k.Name)
 	for n := 1; ; n++ {
 		name := wanted
 		if n > 1 {
@@ -271,7 +284,7 @@ func (h *agentDirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *agentD
 		} else if err != nil {
 			return tip, err
 		}
-		if err := h.manager.sessions.CheckVacant(ctx, "", name); errors.Is(err, domarkx.ErrExists) {
+		if err := h.keeper.Vacant(ctx, name); errors.Is(err, domarkx.ErrExists) {
 			continue
 		} else if err != nil {
 			return tip, err
@@ -284,14 +297,14 @@ func (h *agentDirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *agentD
 // lastImport returns the newest version in the history of tip that an import created, if it
 // contains exactly this home, and "" otherwise.
 func (h *agentDirs) lastImport(ctx context.Context, tip string, k *agentDir) (string, error) {
-	for v, err := range h.manager.store.Versions(ctx, tip) {
+	for v, err := range h.keeper.Store.Versions(ctx, tip) {
 		if err != nil {
 			return "", err
 		}
 		if v.Operation != "import" {
 			continue
 		}
-		whole, err := h.manager.store.Version(ctx, v.ID)
+		whole, err := h.keeper.Store.Version(ctx, v.ID)
 		if err != nil {
 			return "", err
 		}
@@ -301,4 +314,20 @@ func (h *agentDirs) lastImport(ctx context.Context, tip string, k *agentDir) (st
 		return "", nil
 	}
 	return "", nil
+}
+
+// linkerOf returns a linker from messages of a document to the version of its home, or nil if the
+// document has no home.
+func (h *agentDirs) linkerOf(at *home, doc *domarkx.Document) *edit.Linker {
+	k := h.of[at]
+	if k == nil {
+		return nil
+	}
+	return &edit.Linker{Version: k.link, Wants: func(m domarkx.Message) bool { return k.codec.Homes.Names(doc.Header, m, k.has) }}
+}
+
+// A Kept is a program's directory whose files became a new version of a workspace.
+type Kept struct {
+	Directory string // the directory that the user named, which contains it
+	Version   domarkx.Version
 }
