@@ -64,15 +64,15 @@ type Codec struct {
 	// Images reports that messages may show images as data URLs, each on a line of its own, which an
 	// import keeps as files.
 	Images bool
-	// Companions, if not nil, are files beside the document. Formats with Open have none.
-	Companions *Companions
+	// NamedFiles, if not nil, are files beside the document. Formats with Open have none.
+	NamedFiles *NamedFiles
 	// Homes, if not nil, are the directories that contain such documents.
 	Homes *Homes
 }
 
-// Companions are files that messages of a document name. They exist only on the machine where the
+// NamedFiles are files that messages of a document name. They exist only on the machine where the
 // document was written, and are imported with it.
-type Companions struct {
+type NamedFiles struct {
 	// Of returns the path of a message's file; "" for none.
 	Of func(m domarkx.Message) string
 	// Is reports whether a file that begins with head, at most [HeadSize] bytes, is one that a

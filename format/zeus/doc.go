@@ -36,7 +36,7 @@ func Codec() format.Codec {
 		Encode: Encode,
 		Write:  Write,
 
-		Companions: &format.Companions{Of: sessionPath, Is: IsTranscript, Digest: SessionDigest, WithDigest: withSessionDigest},
+		NamedFiles: &format.NamedFiles{Of: sessionPath, Is: IsTranscript, Digest: SessionDigest, WithDigest: withSessionDigest},
 	}
 }
 

@@ -34,7 +34,7 @@ func TestIsTranscript(t *testing.T) {
 
 // TestDigest notes which transcript was kept, which no snapshot of Zeus shows.
 func TestDigest(t *testing.T) {
-	files := zeus.Codec().Companions
+	files := zeus.Codec().NamedFiles
 	doc := decode(t, formattest.Read(t, "testdata/fleet.json"))
 	digest := strings.Repeat("0f", 32)
 	for i, m := range doc.Conversation {

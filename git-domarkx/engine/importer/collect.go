@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
@@ -33,7 +34,7 @@ type collector struct {
 	recognized bool              // skip files of unknown formats
 	input      *io.SectionReader // content of stdin after it was read
 	others     int               // number of files in directories that are not sessions
-	homes      []*home
+	homes      []*agentdir.Home
 	databases  map[string]*opencodedb.DB       // open ones, by path
 	listed     map[string][]opencodedb.Session // the sessions in them
 	known      *sources.Record                 // as it was before the import; nil for none
@@ -45,9 +46,10 @@ type found struct {
 	name  string // the session's name before it is mapped to a valid one
 	codec string // the codec that recognized its beginning; "" if nobody looked
 	saved format.Saving
-	home  *home // the agent home that contains it; nil for none
-	named bool  // named by the user, not found in a directory
-	late  bool  // all documents were imported before
+	home  *agentdir. // the agent home that contains it; nil for none
+		Home
+	named bool // named by the user, not found in a directory
+	late  bool // all documents were imported before
 
 	row   row    // the session in a database; empty for a file
 	stamp string // of that session
@@ -301,12 +303,12 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 			relative = append(relative, filepath.ToSlash(name))
 		}
 	}
-	homes := findHomes(c.manager.codecs, c.format, root, relative, readHead)
+	homes := agentdir.Find(c.manager.codecs, c.format, root, relative, readHead)
 	c.homes = append(c.homes, homes...)
 	var all []found
 	for _, name := range relative {
 		path := filepath.Join(root, filepath.FromSlash(name))
-		if f, ok := c.sinceStamp(path); ok && homeOf(homes, name) == nil {
+		if f, ok := c.sinceStamp(path); ok && agentdir.Containing(homes, name) == nil {
 			f.name = c.nameOf(filepath.FromSlash(name))
 			all = append(all, f)
 			continue
@@ -327,8 +329,8 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 			continue
 		}
 		codec, ok := format.Detect(c.manager.codecs, head, path)
-		home := homeOf(homes, name)
-		if home != nil && !home.isDocument(name, codec) {
+		home := agentdir.Containing(homes, name)
+		if home != nil && !home.IsDocument(name, codec) {
 			continue
 		}
 		if !ok {

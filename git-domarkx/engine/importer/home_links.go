@@ -10,12 +10,12 @@ import (
 // linksMore reports whether messages of a document that was imported before name files that only
 // the new version of its home contains.
 func (imp *importer) linksMore(ctx context.Context, in input, doc *domarkx.Document, known sources.Source) (bool, error) {
-	if !imp.homes.isNew(in.home) || imp.fresh[known.Snapshot] {
+	if !imp.homes.IsNew(in.home) || imp.fresh[known.Snapshot] {
 		return false, nil
 	}
 	state, err := imp.manager.store.Load(ctx, known.Snapshot)
 	if err != nil || len(state.Thread.Live) != len(doc.Conversation) {
 		return false, err
 	}
-	return imp.homes.linkerOf(in.home, doc).LinksMore(domarkx.EntryList(state.Thread.Live), doc), nil
+	return imp.homes.LinkerOf(in.home, doc).LinksMore(domarkx.EntryList(state.Thread.Live), doc), nil
 }

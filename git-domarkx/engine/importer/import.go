@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
@@ -52,7 +53,7 @@ type Result struct {
 	Redacted int     // number of secrets that were replaced
 	Empty    int     // number of agents' transcripts without a message, which become no sessions
 	Ignored  int     // number of conversations that Request.Ignore left out
-	Kept     []Kept
+	Kept     []agentdir.Kept
 	Attached []AttachedFile // files that were attached to sessions
 }
 
@@ -84,18 +85,18 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		return Result{}, err
 	}
 	result.Others = c.others
-	keeper := Keeper{Store: m.store, Env: m.env, Vacant: func(ctx context.Context, name string) error { return m.sessions.CheckVacant(ctx, "", name) }}
+	keeper := agentdir.Keeper{Store: m.store, Env: m.env, Vacant: func(ctx context.Context, name string) error { return m.sessions.CheckVacant(ctx, "", name) }}
 	homes, err := keeper.Keep(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
 	if err != nil {
 		return Result{}, err
 	}
-	defer homes.abort()
+	defer homes.Abort()
 	links, err := m.linkRequest(ctx, r)
 	if err != nil {
 		return Result{}, err
 	}
 	var hidden []error // errors of sessions that cannot be read
-	for more := len(todo) > 0 || homes.any(); more; more = len(todo) > 0 {
+	for more := len(todo) > 0 || homes.Any(); more; more = len(todo) > 0 {
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
 			imp = &importer{manager: m, tx: tx, homes: homes, change: engine.Change{Operation: "import", Author: author, Committer: committer},
@@ -106,7 +107,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 			if imp.here, hidden, err = m.infos(ctx); err != nil {
 				return err
 			}
-			if err := homes.commit(ctx, tx, imp.change); err != nil {
+			if err := homes.Commit(ctx, tx, imp.change); err != nil {
 				return err
 			}
 			for i, f := range todo {
@@ -122,7 +123,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		if err != nil {
 			return Result{}, err
 		}
-		result.Kept = append(result.Kept, homes.done()...)
+		result.Kept = append(result.Kept, homes.Done()...)
 		for _, saved := range imp.result.Sessions {
 			result.add(saved)
 		}
@@ -135,7 +136,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		todo = imp.later
 	}
 	result.Warnings = append(hidden, result.Warnings...)
-	return result, homes.settle()
+	return result, homes.Settle()
 }
 
 // add adds the result for a document. If several documents belong to one session, the last one
@@ -159,28 +160,28 @@ func isBadDocument(err error) bool {
 
 // An importer imports the documents of one request in one update.
 type importer struct {
-	manager *Manager
-	tx      *gitstore.Tx
-	change  engine.Change
-	attach  []string // files to keep with the session
-	ignore  func(title string) bool
-	sources *sources.Record
-	here    map[string]domarkx.Info
-	made    map[string]bool   // sessions that this request created
-	before  map[string]string // the earlier tips of sessions that this update moved
-	fresh   map[string]bool   // snapshots that this update created; they cannot be read yet
-	last    *domarkx.State    // the newest of these snapshots; nil if it is large
-	lastID  string
-	later   []found // documents to import in the next update
-	homes   *agentDirs
-	links   *linkRequest         // nil links no stated versions
-	shared  *edit.SharedMessages // of the current document
-	forks   []engine.SaveResult  // results for the branches of the current document
-	learned []func()             // functions that remember the document, called when all of it is stored
-	stored  string               // tree of the document's original, if that is stored
-	beside  attachedFiles        // the last document that names files
-	files   *fileSet             // files that the document brings; nil for none
-	result  Result
+	manager    *Manager
+	tx         *gitstore.Tx
+	change     engine.Change
+	attach     []string // files to keep with the session
+	ignore     func(title string) bool
+	sources    *sources.Record
+	here       map[string]domarkx.Info
+	made       map[string]bool   // sessions that this request created
+	before     map[string]string // the earlier tips of sessions that this update moved
+	fresh      map[string]bool   // snapshots that this update created; they cannot be read yet
+	last       *domarkx.State    // the newest of these snapshots; nil if it is large
+	lastID     string
+	later      []found // documents to import in the next update
+	homes      *agentdir.Dirs
+	links      *linkRequest         // nil links no stated versions
+	shared     *edit.SharedMessages // of the current document
+	forks      []engine.SaveResult  // results for the branches of the current document
+	learned    []func()             // functions that remember the document, called when all of it is stored
+	stored     string               // tree of the document's original, if that is stored
+	namedFiles attachedFiles        // the last document that names files
+	files      *fileSet             // files that the document brings; nil for none
+	result     Result
 }
 
 // errLater means that a document continues a snapshot of this update, which cannot be read before
@@ -262,7 +263,7 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 		return engine.SaveResult{}, inputError(in, err)
 	}
 	in.isSame = isKnown && known.Digest == files.sum()
-	if in.isSame && !imp.homes.isNew(in.home) && imp.links == nil {
+	if in.isSame && !imp.homes.IsNew(in.home) && imp.links == nil {
 		includes, err := in.includes()
 		if err != nil {
 			return engine.SaveResult{}, err
@@ -397,7 +398,7 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	}
 	e := made.edition
 	c.Base = made.base
-	attachments, isKept, err := imp.keepCompanions(ctx, in, e.Doc, e.Base)
+	attachments, isKept, err := imp.keepNamedFiles(ctx, in, e.Doc, e.Base)
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
@@ -416,7 +417,7 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 		return engine.SaveResult{}, err
 	}
 	e.Files, e.Attachments = append(e.Files, files...), slices.Concat(attachments, contents, pictures)
-	e.Linker = imp.homes.linkerOf(in.home, e.Doc)
+	e.Linker = imp.homes.LinkerOf(in.home, e.Doc)
 	if e.Stated, err = imp.links.of(ctx, c.Name); err != nil {
 		return engine.SaveResult{}, err
 	}

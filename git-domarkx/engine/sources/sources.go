@@ -28,7 +28,7 @@ type Source struct {
 	Format string `json:"format,omitempty"`
 	// Growth describes how to continue reading the document; nil if it must be read in full.
 	Growth *Growth `json:"growth,omitempty"`
-	// Beside holds the files that the document's messages name ([format.Companions]), by path.
+	// Beside holds the files that the document's messages name ([format.NamedFiles]), by path.
 	Beside map[string]File `json:"beside,omitempty"`
 	// Before is the previous record. It is still valid if the import was killed before the
 	// sessions moved.

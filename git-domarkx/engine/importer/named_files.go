@@ -18,11 +18,11 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// keepCompanions stores the files that the messages of an imported document name, and records the
+// keepNamedFiles stores the files that the messages of an imported document name, and records the
 // digest in each message. For a file that no longer exists, it keeps the digest from the base. If
 // a file cannot be kept, it adds a warning. changed reports whether it changed a message.
-func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.Document, base *view.View) (added []domarkx.Attachment, changed bool, err error) {
-	files := in.codec.Companions
+func (imp *importer) keepNamedFiles(ctx context.Context, in input, doc *domarkx.Document, base *view.View) (added []domarkx.Attachment, changed bool, err error) {
+	files := in.codec.NamedFiles
 	if files == nil {
 		return nil, false, nil
 	}
@@ -31,7 +31,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 		return nil, false, err
 	}
 	kept := map[string]string{}
-	imp.beside = attachedFiles{in.path, map[string]sources.File{}}
+	imp.namedFiles = attachedFiles{in.path, map[string]sources.File{}}
 	for i, m := range doc.Conversation {
 		path := files.Of(m.Message)
 		if path == "" {
@@ -40,7 +40,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 		digest, known := kept[path]
 		if !known {
 			look, _, _ := lookAt(path) // before the file is read
-			attachment, err := imp.keepCompanion(ctx, files, path)
+			attachment, err := imp.keepNamedFile(ctx, files, path)
 			var missing *unreadableError
 			switch {
 			case errors.As(err, &missing) && before[path] != "":
@@ -54,7 +54,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 				added = append(added, attachment)
 			}
 			look.SHA256 = digest
-			kept[path], imp.beside.files[path] = digest, look
+			kept[path], imp.namedFiles.files[path] = digest, look
 		}
 		if digest != "" && digest != files.Digest(m.Message) {
 			doc.Conversation[i] = domarkx.WrittenMessage{Message: files.WithDigest(m.Message, digest), Origin: m.Origin}
@@ -65,7 +65,7 @@ func (imp *importer) keepCompanions(ctx context.Context, in input, doc *domarkx.
 }
 
 // attachmentsOf returns the digests that the messages of a snapshot record, by path.
-func attachmentsOf(ctx context.Context, files *format.Companions, base *view.View) (map[string]string, error) {
+func attachmentsOf(ctx context.Context, files *format.NamedFiles, base *view.View) (map[string]string, error) {
 	digests := map[string]string{}
 	if base == nil {
 		return digests, nil
@@ -82,10 +82,10 @@ func attachmentsOf(ctx context.Context, files *format.Companions, base *view.Vie
 	return digests, nil
 }
 
-// keepCompanion stores one file. It returns an *unreadableError if the file does not exist,
+// keepNamedFile stores one file. It returns an *unreadableError if the file does not exist,
 // cannot be read or is of a kind that the message may not name.
-func (imp *importer) keepCompanion(ctx context.Context, files *format.Companions, path string) (domarkx.Attachment, error) {
-	content, err := openCompanion(files, path)
+func (imp *importer) keepNamedFile(ctx context.Context, files *format.NamedFiles, path string) (domarkx.Attachment, error) {
+	content, err := openNamedFile(files, path)
 	if err != nil {
 		return domarkx.Attachment{}, err
 	}
@@ -94,17 +94,17 @@ func (imp *importer) keepCompanion(ctx context.Context, files *format.Companions
 	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
 }
 
-// A companion reads a file up to the size that it had when it was opened, because another process
+// A namedFile reads a file up to the size that it had when it was opened, because another process
 // may be appending to it.
-type companion struct {
+type namedFile struct {
 	io.Reader
 	io.Closer
 }
 
-// openCompanion opens a file that a message names. Its errors are of type *unreadableError.
-func openCompanion(files *format.Companions, path string) (companion, error) {
-	refuse := func(err error) (companion, error) {
-		return companion{}, &unreadableError{fmt.Errorf("its file %q is not kept: %w", path, err)}
+// openNamedFile opens a file that a message names. Its errors are of type *unreadableError.
+func openNamedFile(files *format.NamedFiles, path string) (namedFile, error) {
+	refuse := func(err error) (namedFile, error) {
+		return namedFile{}, &unreadableError{fmt.Errorf("its file %q is not kept: %w", path, err)}
 	}
 	if !filepath.IsAbs(path) {
 		return refuse(fmt.Errorf("%w: its path is not absolute", domarkx.ErrInvalid))
@@ -133,7 +133,7 @@ func openCompanion(files *format.Companions, path string) (companion, error) {
 		return refuse(local.PathError(err))
 	}
 	rest := io.LimitReader(f, max(0, info.Size()-int64(len(head))))
-	return companion{io.MultiReader(bytes.NewReader(head), rest), f}, nil
+	return namedFile{io.MultiReader(bytes.NewReader(head), rest), f}, nil
 }
 
 // A attachedFiles holds the last known state of the files that a document names.
@@ -152,15 +152,15 @@ func lookAt(path string) (look sources.File, there, settled bool) {
 	return sources.File{Size: info.Size(), Time: info.ModTime().UnixNano()}, true, sources.IsSettled(info)
 }
 
-// withBeside returns src without its digest if a file that the document names has changed, so
+// withoutStaleDigest returns src without its digest if a file that the document names has changed, so
 // that the document is imported again.
-func withBeside(src sources.Source, files *format.Companions) sources.Source {
+func withoutStaleDigest(src sources.Source, files *format.NamedFiles) sources.Source {
 	for path, before := range src.Beside {
 		look, there, settled := lookAt(path)
 		if look.SHA256 = before.SHA256; !there || look == before && settled {
 			continue
 		}
-		content, err := openCompanion(files, path)
+		content, err := openNamedFile(files, path)
 		if err != nil {
 			continue
 		}

@@ -1,4 +1,4 @@
-package importer
+package agentdir
 
 import (
 	"context"
@@ -18,19 +18,19 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// A home is a directory with a program's documents and other files, inside a directory that the
+// A Home is a directory with a program's documents and other files, inside a directory that the
 // user named. Nothing outside that directory is read.
-type home struct {
+type Home struct {
 	format.Home
 	codec format.Codec
 	top   string // the directory as the user named it
 }
 
-// findHomes finds the homes in a directory by the paths of its files; head reads the beginning of one. If
+// Find finds the homes in a directory by the paths of its files; head reads the beginning of one. If
 // several formats claim a path, the first one gets it. only is the name of the only format that is
 // searched; "" searches all.
-func findHomes(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []*home {
-	var homes []*home
+func Find(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []*Home {
+	var homes []*Home
 	for _, codec := range codecs {
 		if codec.Homes == nil || only != "" && only != codec.Name {
 			continue
@@ -43,16 +43,16 @@ func findHomes(codecs []format.Codec, only, top string, files []string, head fun
 			return data
 		})
 		for _, h := range found {
-			if len(h.Parts) > 0 && homeOf(homes, h.Parts[0].From) == nil {
-				homes = append(homes, &home{Home: h, codec: codec, top: top})
+			if len(h.Parts) > 0 && Containing(homes, h.Parts[0].From) == nil {
+				homes = append(homes, &Home{Home: h, codec: codec, top: top})
 			}
 		}
 	}
 	return homes
 }
 
-// homeOf returns the home that contains a path, or nil.
-func homeOf(homes []*home, name string) *home {
+// Containing returns the home that contains a path, or nil.
+func Containing(homes []*Home, name string) *Home {
 	for _, h := range homes {
 		for _, p := range h.Parts {
 			if p.From == "." || name == p.From || strings.HasPrefix(name, p.From+"/") {
@@ -63,30 +63,30 @@ func homeOf(homes []*home, name string) *home {
 	return nil
 }
 
-// isDocument reports whether a file of a home is one of its documents. All other files only
+// IsDocument reports whether a file of a home is one of its documents. All other files only
 // belong to the home, even if they look like documents.
-func (h *home) isDocument(name string, codec format.Codec) bool {
+func (h *Home) IsDocument(name string, codec format.Codec) bool {
 	return path.Dir(name) == h.Documents && codec.Name == h.codec.Name
 }
 
-// A agentDir is a home whose contents are stored as a version of a resource.
-type agentDir struct {
-	*home
+// A keptDir is a home whose contents are stored as a version of a resource.
+type keptDir struct {
+	*Home
 	key     string
 	pending plugins.Pending // not settled yet
 	version string          // of the resource
 	paths   map[string]bool // the paths that it contains
 	others  bool            // whether it contains more than documents
-	stats   map[string]homeFile
-	before  homeRecord
+	stats   map[string]knownFile
+	before  record
 
-	made homeRecord // the new record, of the current update
-	link string     // the version of the workspace
-	new  bool       // whether this import created it
+	made record // the new record, of the current update
+	link string // the version of the workspace
+	new  bool   // whether this import created it
 }
 
 // has reports whether a home contains a path.
-func (k *agentDir) has(name string) bool { return k.paths[name] }
+func (k *keptDir) has(name string) bool { return k.paths[name] }
 
 // A Keeper stores directories of programs as versions of workspaces.
 type Keeper struct {
@@ -97,19 +97,19 @@ type Keeper struct {
 }
 
 // Keep stores the contents of homes. It calls warn for files that it cannot store.
-func (m Keeper) Keep(ctx context.Context, homes []*home, warn func(error)) (*agentDirs, error) {
-	kept := &agentDirs{keeper: m, of: map[*home]*agentDir{}}
+func (m Keeper) Keep(ctx context.Context, homes []*Home, warn func(error)) (*Dirs, error) {
+	kept := &Dirs{keeper: m, of: map[*Home]*keptDir{}}
 	if len(homes) == 0 {
 		return kept, nil
 	}
 	var err error
-	if kept.records, err = openHomes(m.Env.StateDir); err != nil {
+	if kept.records, err = openRecords(m.Env.StateDir); err != nil {
 		return nil, err
 	}
 	for _, h := range homes {
 		k, err := m.keepHome(ctx, h, kept.records, warn)
 		if err != nil {
-			kept.abort()
+			kept.Abort()
 			return nil, fmt.Errorf("keeping the files of %s: %w", h.top, err)
 		}
 		if k == nil {
@@ -120,26 +120,26 @@ func (m Keeper) Keep(ctx context.Context, homes []*home, warn func(error)) (*age
 	return kept, nil
 }
 
-// agentDirs holds the homes of one import.
-type agentDirs struct {
+// Dirs holds the homes of one import.
+type Dirs struct {
 	keeper  Keeper
-	all     []*agentDir
-	of      map[*home]*agentDir
-	records *homeRecords
+	all     []*keptDir
+	of      map[*Home]*keptDir
+	records *records
 }
 
-// any reports whether there are any homes.
-func (h *agentDirs) any() bool { return len(h.all) > 0 }
+// Any reports whether there are any homes.
+func (h *Dirs) Any() bool { return len(h.all) > 0 }
 
-// abort discards everything that is not settled.
-func (h *agentDirs) abort() {
+// Abort discards everything that is not settled.
+func (h *Dirs) Abort() {
 	for _, k := range h.all {
 		k.pending.Abort()
 	}
 }
 
-// done returns the versions that an update created. It is called after each update.
-func (h *agentDirs) done() []Kept {
+// Done returns the versions that an update created. It is called after each update.
+func (h *Dirs) Done() []Kept {
 	var made []Kept
 	for _, k := range h.all {
 		if k.new {
@@ -150,15 +150,15 @@ func (h *agentDirs) done() []Kept {
 	return made
 }
 
-// isNew reports whether this update creates a version of a home.
-func (h *agentDirs) isNew(at *home) bool {
+// IsNew reports whether this update creates a version of a home.
+func (h *Dirs) IsNew(at *Home) bool {
 	k := h.of[at]
 	return k != nil && k.new
 }
 
-// settle settles the stored contents and saves the records. It is called when the versions are in
+// Settle settles the stored contents and saves the records. It is called when the versions are in
 // the store.
-func (h *agentDirs) settle() error {
+func (h *Dirs) Settle() error {
 	var errs []error
 	for _, k := range h.all {
 		errs = append(errs, k.pending.Settle())
@@ -171,12 +171,12 @@ func (h *agentDirs) settle() error {
 }
 
 // keepHome stores the contents of one home. It returns nil if the home contains only documents.
-func (m Keeper) keepHome(ctx context.Context, h *home, records *homeRecords, warn func(error)) (*agentDir, error) {
+func (m Keeper) keepHome(ctx context.Context, h *Home, records *records, warn func(error)) (*keptDir, error) {
 	top, err := local.CanonicalPath(h.top)
 	if err != nil {
 		return nil, err
 	}
-	k := &agentDir{home: h, key: filepath.Join(top, filepath.FromSlash(h.Documents)), paths: map[string]bool{}, stats: map[string]homeFile{}}
+	k := &keptDir{Home: h, key: filepath.Join(top, filepath.FromSlash(h.Documents)), paths: map[string]bool{}, stats: map[string]knownFile{}}
 	k.before = records.byPath[k.key]
 	root, err := os.OpenRoot(top)
 	if err != nil {
@@ -191,7 +191,7 @@ func (m Keeper) keepHome(ctx context.Context, h *home, records *homeRecords, war
 	if err != nil {
 		return nil, err
 	}
-	w := homeWriter{agentDir: k, root: root, to: k.pending, warn: warn}
+	w := writer{keptDir: k, root: root, to: k.pending, warn: warn}
 	if err = w.write(ctx); err == nil && k.others {
 		k.version, err = k.pending.Finish(ctx)
 	}
@@ -202,8 +202,8 @@ func (m Keeper) keepHome(ctx context.Context, h *home, records *homeRecords, war
 	return k, nil
 }
 
-// commit creates a workspace version for each home that changed since its last import.
-func (h *agentDirs) commit(ctx context.Context, tx *gitstore.Tx, c engine.Change) error {
+// Commit creates a workspace version for each home that changed since its last import.
+func (h *Dirs) Commit(ctx context.Context, tx *gitstore.Tx, c engine.Change) error {
 	for _, k := range h.all {
 		if err := h.commitOne(ctx, tx, c, k); err != nil {
 			return fmt.Errorf("keeping the files of %s: %w", k.top, err)
@@ -212,9 +212,9 @@ func (h *agentDirs) commit(ctx context.Context, tx *gitstore.Tx, c engine.Change
 	return nil
 }
 
-func (h *agentDirs) commitOne(ctx context.Context, tx *gitstore.Tx, c engine.Change, k *agentDir) error {
+func (h *Dirs) commitOne(ctx context.Context, tx *gitstore.Tx, c engine.Change, k *keptDir) error {
 	k.new = false
-	k.made = homeRecord{Workspace: k.before.Workspace, Version: k.version, Commit: k.before.Commit, Files: k.stats}
+	k.made = record{Workspace: k.before.Workspace, Version: k.version, Commit: k.before.Commit, Files: k.stats}
 	tip, err := h.workspaceFor(ctx, tx, k)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (h *agentDirs) commitOne(ctx context.Context, tx *gitstore.Tx, c engine.Cha
 }
 
 // workspaceFor chooses the workspace for a home and returns its newest version.
-func (h *agentDirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *agentDir) (domarkx.Version, error) {
+func (h *Dirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *keptDir) (domarkx.Version, error) {
 	if k.made.Workspace != "" {
 		tip, err := tx.WorkspaceTip(ctx, k.made.Workspace)
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
@@ -296,7 +296,7 @@ func (h *agentDirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *agentD
 
 // lastImport returns the newest version in the history of tip that an import created, if it
 // contains exactly this home, and "" otherwise.
-func (h *agentDirs) lastImport(ctx context.Context, tip string, k *agentDir) (string, error) {
+func (h *Dirs) lastImport(ctx context.Context, tip string, k *keptDir) (string, error) {
 	for v, err := range h.keeper.Store.Versions(ctx, tip) {
 		if err != nil {
 			return "", err
@@ -316,9 +316,9 @@ func (h *agentDirs) lastImport(ctx context.Context, tip string, k *agentDir) (st
 	return "", nil
 }
 
-// linkerOf returns a linker from messages of a document to the version of its home, or nil if the
+// LinkerOf returns a linker from messages of a document to the version of its home, or nil if the
 // document has no home.
-func (h *agentDirs) linkerOf(at *home, doc *domarkx.Document) *edit.Linker {
+func (h *Dirs) LinkerOf(at *Home, doc *domarkx.Document) *edit.Linker {
 	k := h.of[at]
 	if k == nil {
 		return nil

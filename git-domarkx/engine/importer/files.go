@@ -48,7 +48,7 @@ func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, d
 	if in.path != "-" {
 		dir = filepath.Dir(in.path)
 	}
-	directory, err := openBeside(dir)
+	directory, err := openDocumentDir(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package importer
+package agentdir
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
 
-// A homeWriter writes the contents of a home to a version.
-type homeWriter struct {
-	*agentDir
+// A writer writes the contents of a home to a version.
+type writer struct {
+	*keptDir
 	root *os.Root
 	to   domarkx.VersionWriter
 	warn func(error)
 }
 
 // write writes all parts in the order of a walk.
-func (w *homeWriter) write(ctx context.Context) error {
+func (w *writer) write(ctx context.Context) error {
 	if err := w.directory(ctx, "", 0o755); err != nil {
 		return err
 	}
@@ -36,13 +36,13 @@ func (w *homeWriter) write(ctx context.Context) error {
 	return nil
 }
 
-func (w *homeWriter) directory(ctx context.Context, name string, mode uint32) error {
+func (w *writer) directory(ctx context.Context, name string, mode uint32) error {
 	w.paths[name] = true
 	return w.to.Add(ctx, name, domarkx.File{Type: domarkx.Directory, Mode: mode})
 }
 
 // above adds the missing parent directories of a part.
-func (w *homeWriter) above(ctx context.Context, name string) error {
+func (w *writer) above(ctx context.Context, name string) error {
 	dir := path.Dir(name)
 	if dir == "." || w.paths[dir] {
 		return nil
@@ -53,7 +53,7 @@ func (w *homeWriter) above(ctx context.Context, name string) error {
 	return w.directory(ctx, dir, 0o755)
 }
 
-func (w *homeWriter) part(ctx context.Context, p format.Part) error {
+func (w *writer) part(ctx context.Context, p format.Part) error {
 	from := filepath.FromSlash(p.From)
 	info, err := w.root.Lstat(from)
 	if errors.Is(err, os.ErrNotExist) {
@@ -76,7 +76,7 @@ func (w *homeWriter) part(ctx context.Context, p format.Part) error {
 const maxHomeDepth = 200
 
 // tree writes a directory recursively.
-func (w *homeWriter) tree(ctx context.Context, from, to string, depth int) error {
+func (w *writer) tree(ctx context.Context, from, to string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -122,10 +122,10 @@ func (w *homeWriter) tree(ctx context.Context, from, to string, depth int) error
 }
 
 // file writes a file that is not a directory.
-func (w *homeWriter) file(ctx context.Context, from, to string, kind os.FileMode) error {
+func (w *writer) file(ctx context.Context, from, to string, kind os.FileMode) error {
 	f := domarkx.File{Type: domarkx.Regular}
 	var err error
-	var stat homeFile
+	var stat knownFile
 	switch {
 	case kind.IsRegular():
 		f, stat, err = w.regular(ctx, from, to, w.before.Files[to])
@@ -145,7 +145,7 @@ func (w *homeWriter) file(ctx context.Context, from, to string, kind os.FileMode
 	}
 	err = w.to.Add(ctx, to, f)
 	if errors.Is(err, domarkx.ErrNotFound) { // the content that was stored before is missing
-		if f, stat, err = w.regular(ctx, from, to, homeFile{}); err == nil {
+		if f, stat, err = w.regular(ctx, from, to, knownFile{}); err == nil {
 			err = w.to.Add(ctx, to, f)
 		}
 	}
@@ -161,7 +161,7 @@ func (w *homeWriter) file(ctx context.Context, from, to string, kind os.FileMode
 }
 
 // isDocumentPath reports whether a path of the resource is in the directory of the documents.
-func (w *homeWriter) isDocumentPath(to string) bool {
+func (w *writer) isDocumentPath(to string) bool {
 	for _, p := range w.Parts {
 		if rel, err := filepath.Rel(filepath.FromSlash(p.From), filepath.FromSlash(w.Documents)); err == nil && filepath.IsLocal(rel) {
 			return path.Dir(to) == path.Join(p.To, filepath.ToSlash(rel))
@@ -172,16 +172,16 @@ func (w *homeWriter) isDocumentPath(to string) bool {
 
 // regular stores the content of a file, unless known shows that it is unchanged. If the file
 // cannot be read, it returns an *unreadableFileError.
-func (w *homeWriter) regular(ctx context.Context, from, to string, known homeFile) (domarkx.File, homeFile, error) {
+func (w *writer) regular(ctx context.Context, from, to string, known knownFile) (domarkx.File, knownFile, error) {
 	before, err := w.root.Lstat(from)
 	if err == nil && !before.Mode().IsRegular() { // opening a FIFO would block until a writer opens it
 		err = errors.New("it is no file any more")
 	}
 	if err != nil {
-		return domarkx.File{}, homeFile{}, &unreadableFileError{err}
+		return domarkx.File{}, knownFile{}, &unreadableFileError{err}
 	}
 	f := domarkx.File{Type: domarkx.Regular, Mode: uint32(before.Mode().Perm())}
-	stat := homeFile{Size: before.Size(), Time: before.ModTime().UnixNano()}
+	stat := knownFile{Size: before.Size(), Time: before.ModTime().UnixNano()}
 	if known.ID != "" && known.Size == stat.Size && known.Time == stat.Time {
 		f.ID, f.Size = known.ID, known.Size
 		return f, known, nil

@@ -127,11 +127,11 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c engine.Chang
 
 // remember records which session a document became.
 func (imp *importer) remember(in input, s save, now sources.Source) {
-	if in.codec.Images && in.codec.Companions == nil {
+	if in.codec.Images && in.codec.NamedFiles == nil {
 		now.Stamp, now.Format = in.stamp, in.codec.Name
 	}
-	if imp.beside.document == in.path {
-		now.Beside = imp.beside.files
+	if imp.namedFiles.document == in.path {
+		now.Beside = imp.namedFiles.files
 	}
 	imp.sources.Set(imp.key(in), now, s.known)
 	if s.pathKey != "" {

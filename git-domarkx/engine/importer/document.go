@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 )
@@ -35,13 +36,14 @@ type input struct {
 	digest    [32]byte     // SHA-256 of the document
 	print     *fingerprint // of the document
 
-	identity string // see [format.Identity]; "" if the document has none
-	isSame   bool   // whether the session already has this document
-	insists  bool   // whether the user named the format
-	isFork   bool   // whether it is a branch beside the document's main conversation
-	home     *home  // the home that contains the document; nil for none
-	named    bool   // whether the user named the document and not its directory
-	late     bool   // whether all other documents were imported before
+	identity string     // see [format.Identity]; "" if the document has none
+	isSame   bool       // whether the session already has this document
+	insists  bool       // whether the user named the format
+	isFork   bool       // whether it is a branch beside the document's main conversation
+	home     *agentdir. // the home that contains the document; nil for none
+			Home
+	named bool // whether the user named the document and not its directory
+	late  bool // whether all other documents were imported before
 
 	row      row                    // the session in a database that the document was made from
 	stamp    string                 // see [sources.Source]

@@ -48,7 +48,7 @@ func (c *collector) sinceStamp(path string) (found, bool) {
 // does not read the transcript.
 func (imp *importer) sinceStamp(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
 	none := engine.SaveResult{}
-	if f.path == "-" || len(imp.attach) > 0 || imp.links != nil || imp.homes.isNew(f.home) {
+	if f.path == "-" || len(imp.attach) > 0 || imp.links != nil || imp.homes.IsNew(f.home) {
 		return none, false, nil
 	}
 	in := input{path: f.path, as: c.as}

@@ -67,7 +67,7 @@ func (imp *importer) known(ctx context.Context, in input) (sources.Source, bool,
 			return sources.Source{}, false, err
 		}
 		if imp.inHistory(ctx, *src) {
-			return withBeside(*src, in.codec.Companions), true, nil
+			return withoutStaleDigest(*src, in.codec.NamedFiles), true, nil
 		}
 	}
 	return sources.Source{}, false, nil

@@ -29,7 +29,7 @@ type documentDir struct {
 	root *os.Root
 }
 
-func openBeside(dir string) (*documentDir, error) {
+func openDocumentDir(dir string) (*documentDir, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, local.PathError(err))
