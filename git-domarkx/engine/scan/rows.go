@@ -35,6 +35,18 @@ func (l *limit) skips(c snapshot.StoredCommit, f snapshot.StoredFile) bool {
 	return l != nil && !c.Workspace && (strings.HasPrefix(f.Path, "source/") || messageOf(f.Path) >= 0 && strings.HasSuffix(f.Path, ".md"))
 }
 
+// minRest is the number of bytes left with which files are still looked at.
+const minRest = 64 << 10
+
+// over reports that as good as nothing is left, so that files need not be opened to learn their size.
+func (l *limit) over() bool {
+	if l == nil || l.left.Load() >= minRest {
+		return false
+	}
+	l.short.Store(true)
+	return true
+}
+
 // take reports whether so many bytes are left, and uses them.
 func (l *limit) take(size int64) bool {
 	if l == nil {
@@ -148,6 +160,9 @@ func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.
 	}
 	if hits, ok := m.cache.get(key); ok {
 		return hits, nil
+	}
+	if quick.over() {
+		return nil, nil
 	}
 	content, size, err := m.store.Open(ctx, f.Blob)
 	if err != nil {
