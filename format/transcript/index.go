@@ -139,7 +139,7 @@ func (x *index) results(n Note, at jsonlines.Place) (without int) {
 		call := maphash.String(x.seed, id)
 		k, ok := x.calls[call]
 		if !ok {
-			if x.before != nil && x.before.has(x.before.Calls, id) {
+			if x.before != nil && hasKey(x.before.Calls, "call", id) {
 				x.again = true
 				continue
 			}
@@ -449,5 +449,5 @@ func (x *index) note(kind, name string) { x.keys = append(x.keys, keyOf(kind, na
 
 // known reports whether something may have been seen before the file grew.
 func (x *index) known(kind, name string) bool {
-	return x.before != nil && x.before.knows(keyOf(kind, name))
+	return x.before != nil && hasKey(x.before.Keys, kind, name)
 }

@@ -62,10 +62,7 @@ func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 		main, forks := x.paths()
 		s := format.Stream{Header: a.header(x.session), Messages: &conversation{x, main}, Damage: x.Reports()}
 		if !x.one && !x.Unsure {
-			s.State = x.state().encode()
-		}
-		if s.State != "" {
-			s.Read = x.End
+			s.State, s.Read = x.state().encode(), x.End
 		}
 		if !yield(s, nil) {
 			return
@@ -99,10 +96,7 @@ func (x *index) fork(path []int32, names map[string]int) (format.Stream, error) 
 	if err != nil {
 		return format.Stream{}, err
 	}
-	name := m.ID
-	if len(name) > 8 {
-		name = name[:8]
-	}
+	name := m.ID[:min(8, len(m.ID))]
 	if names[name]++; names[name] > 1 {
 		name += "-" + strconv.Itoa(names[name])
 	}
@@ -183,9 +177,6 @@ func (x *index) state() state {
 	for _, id := range slices.Sorted(maps.Keys(x.unanswered)) {
 		s.Calls = append(s.Calls, keyOf("call", id)...)
 	}
-	if over := len(s.Keys) - maxStateKeys*keySize; over > 0 {
-		s.Keys = s.Keys[over:]
-	}
 	return s
 }
 
@@ -193,6 +184,7 @@ func (s state) encode() string {
 	if len(s.Calls) > maxStateCalls*keySize {
 		return ""
 	}
+	s.Keys = s.Keys[max(0, len(s.Keys)-maxStateKeys*keySize):]
 	data, err := json.Marshal(s)
 	if err != nil || !utf8.Valid(data) {
 		return ""
@@ -200,11 +192,9 @@ func (s state) encode() string {
 	return string(data)
 }
 
-func (s *state) knows(key []byte) bool { return hasKey(s.Keys, key) }
-
-func (s *state) has(keys []byte, call string) bool { return hasKey(keys, keyOf("call", call)) }
-
-func hasKey(keys, key []byte) bool {
+// hasKey reports whether a name is among the keys of names.
+func hasKey(keys []byte, kind, name string) bool {
+	key := keyOf(kind, name)
 	for k := range slices.Chunk(keys, keySize) {
 		if bytes.Equal(k, key) {
 			return true
@@ -242,9 +232,6 @@ func (a *Agent) grow(g format.Growth) (format.Grown, bool, error) {
 	}
 	next := x.state()
 	next.Keys = append(slices.Clone(s.Keys), x.keys...)
-	if over := len(next.Keys) - maxStateKeys*keySize; over > 0 {
-		next.Keys = next.Keys[over:]
-	}
 	next.Calls = append(slices.Clone(s.Calls), next.Calls...)
 	if len(x.messages) == 0 {
 		next.Joins, next.About = s.Joins && !x.closed, s.About
