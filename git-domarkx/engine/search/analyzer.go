@@ -16,7 +16,6 @@ const maxIdentifier = 256
 // Korean characters, which that takes for letters of one long word, and collects the parts of identifiers in camel case.
 // Queries are prepared in the same way.
 type analyzer struct {
-	words []byte // the text
 	parts []byte // "get User By ID \uE000 " for each different identifier
 	seen  map[string]struct{}
 }
@@ -52,10 +51,9 @@ func class(c byte) int {
 	return separator
 }
 
-// analyze prepares a text. The result is valid until the next call.
-func (a *analyzer) analyze(text []byte) []byte {
-	a.words = a.words[:0]
-	copied := 0               // the text before this is in a.words
+// analyze appends a text to dst, prepared.
+func (a *analyzer) analyze(dst, text []byte) []byte {
+	copied := 0               // the text before this is in dst
 	start, camel := -1, false // the word that is being read
 	last := separator
 	end := func(i int) {
@@ -72,21 +70,21 @@ func (a *analyzer) analyze(text []byte) []byte {
 			switch {
 			case r == utf8.RuneError && size == 1, r == barrier:
 				end(i)
-				a.words = append(append(a.words, text[copied:i]...), ' ')
+				dst = append(append(dst, text[copied:i]...), ' ')
 				copied = i + size
 				i += size
 				continue
 			case isCJK(r):
 				end(i)
-				a.words = append(append(a.words, text[copied:i]...), ' ')
-				a.words = append(append(a.words, text[i:i+size]...), ' ')
+				dst = append(append(dst, text[copied:i]...), ' ')
+				dst = append(append(dst, text[i:i+size]...), ' ')
 				copied = i + size
 				i += size
 				continue
 			}
 			c = wideClass(r)
 		} else if text[i] == 0 {
-			a.words = append(append(a.words, text[copied:i]...), ' ')
+			dst = append(append(dst, text[copied:i]...), ' ')
 			copied = i + 1
 		}
 		switch {
@@ -105,8 +103,8 @@ func (a *analyzer) analyze(text []byte) []byte {
 		i += size
 	}
 	end(len(text))
-	a.words = append(a.words, text[copied:]...)
-	return a.words
+	dst = append(dst, text[copied:]...)
+	return dst
 }
 
 // wideClass returns the class of a character beyond ASCII.

@@ -60,11 +60,12 @@ func (b *block) text(id int64) ([]byte, bool) {
 }
 
 // A compressor encodes blocks.
-type compressor struct{ plain []byte }
+type compressor struct{ plain, out []byte }
 
 // castagnoli is the table of the checksum of a block, which the processor computes.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
+// encode returns a block as it is stored, which is valid until the next call.
 func (c *compressor) encode(b *block) []byte {
 	c.plain = binary.AppendUvarint(c.plain[:0], uint64(len(b.ids)))
 	last := int64(0)
@@ -74,8 +75,9 @@ func (c *compressor) encode(b *block) []byte {
 		last = id
 	}
 	c.plain = append(c.plain, b.texts...)
-	data := s2.Encode(nil, c.plain)
-	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli()))
+	c.out = s2.Encode(c.out[:cap(c.out)], c.plain)
+	c.out = binary.LittleEndian.AppendUint32(c.out, crc32.Checksum(c.out, castagnoli()))
+	return c.out
 }
 
 // A decompressor decodes blocks.

@@ -17,7 +17,7 @@ func Expression(query string) (string, error) {
 // Analyze returns the indexed forms of a text: the text as prepared, and the parts of its identifiers.
 func Analyze(text string) (words, parts string) {
 	a := newAnalyzer()
-	words = string(a.analyze([]byte(text)))
+	words = string(a.analyze(nil, []byte(text)))
 	return words, string(a.parts)
 }
 

@@ -119,7 +119,7 @@ func (t term) expression(a *analyzer) string {
 		star = " *"
 	}
 	a.reset()
-	words := quote(string(a.analyze([]byte(t.text)))) + star
+	words := quote(string(a.analyze(nil, []byte(t.text)))) + star
 	if t.phrase || strings.IndexFunc(t.text, func(r rune) bool { return isCJK(r) }) >= 0 {
 		return "{prose calls} : " + words
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -13,7 +14,7 @@ import (
 // schema, or of the indexed part of a message, needs another version.
 const (
 	applicationID = 0x646d7873
-	schemaVersion = 1
+	schemaVersion = 2
 )
 
 // wordsTable is the full-text index; its rowid is the message's. Column parts has the parts of identifiers
@@ -21,13 +22,15 @@ const (
 const wordsTable = `CREATE VIRTUAL TABLE words USING fts5(prose, calls, parts,
 	content='', contentless_delete=1, tokenize='unicode61')`
 
+const wordsColumns = 3
+
 // tables are the other tables of the index.
 var tables = []string{
 	// The sessions as they are indexed: the tip, and the tip with whose history past is up to date.
 	`CREATE TABLE session(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, tip BLOB NOT NULL, history BLOB)`,
 	// The messages by number of their blobs (see blobKey), and by number in the index.
 	`CREATE TABLE blob(key INTEGER PRIMARY KEY, message INTEGER NOT NULL)`,
-	`CREATE TABLE message(id INTEGER PRIMARY KEY AUTOINCREMENT, blob BLOB NOT NULL, role INTEGER NOT NULL, model INTEGER, leaf INTEGER NOT NULL)`,
+	`CREATE TABLE message(id INTEGER PRIMARY KEY, blob BLOB NOT NULL, role INTEGER NOT NULL, model INTEGER, leaf INTEGER NOT NULL)`,
 	// Leaves of sessions with their messages (see leafEntry), the newest date among them, and the leaves of a message but the first.
 	`CREATE TABLE leaf(id INTEGER PRIMARY KEY, tree BLOB NOT NULL UNIQUE, newest INTEGER NOT NULL, entries BLOB NOT NULL)`,
 	`CREATE TABLE shared(message INTEGER NOT NULL, leaf INTEGER NOT NULL, PRIMARY KEY(message, leaf)) WITHOUT ROWID`,
@@ -47,7 +50,7 @@ var tables = []string{
 // only, so nothing of a removed text stays in it; overwritten content is replaced by zeros.
 var settings = []string{
 	"PRAGMA busy_timeout=60000", "PRAGMA journal_mode=DELETE", "PRAGMA synchronous=NORMAL",
-	"PRAGMA secure_delete=ON", "PRAGMA temp_store=MEMORY", "PRAGMA cache_size=-65536",
+	"PRAGMA secure_delete=ON", "PRAGMA temp_store=MEMORY", "PRAGMA cache_size=-16384",
 }
 
 // errForeign reports a file that is not an index of this version.
@@ -83,7 +86,8 @@ func openIndex(path string) (*database, error) {
 	return d, nil
 }
 
-// createIndex makes an empty index, in place of any file at path.
+// createIndex makes an empty index, in place of any file at path. The connection that did so is closed: it would
+// not see the words that a writer adds (see fts5.Writer).
 func createIndex(path string) (*database, error) {
 	if err := removeIndex(path); err != nil {
 		return nil, err
@@ -111,17 +115,17 @@ func createIndex(path string) (*database, error) {
 			err = d.exec(fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
 		}
 		if err == nil {
-			err = d.exec("INSERT INTO words(words, rank) VALUES('hashsize', 8388608)")
+			err = fts5.Configure(d.conn, "words")
 		}
 		err = d.end(err)
 	}
-	if err == nil {
+	if err = errors.Join(err, d.close()); err == nil {
 		err = os.Chmod(path, 0o600)
 	}
 	if err != nil {
-		return nil, errors.Join(err, d.close())
+		return nil, err
 	}
-	return d, nil
+	return openIndex(path)
 }
 
 // removeIndex removes an index with the files that SQLite leaves beside it after a kill.

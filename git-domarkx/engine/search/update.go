@@ -68,7 +68,7 @@ func (d *database) update(ctx context.Context, store *gitstore.Store, list []dom
 	return d.end(u.run(ctx, list, purge))
 }
 
-func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) error {
+func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) (err error) {
 	known, err := u.db.sessions()
 	if err != nil {
 		return err
@@ -76,6 +76,7 @@ func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) erro
 	if u.w, err = newWriter(u.db); err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, u.w.close()) }()
 	for _, info := range list {
 		k, ok := known[info.Name]
 		delete(known, info.Name)
@@ -96,8 +97,11 @@ func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) erro
 			return err
 		}
 	}
-	if err := u.w.flush(); err != nil || !purge {
+	if err := u.w.flush(); err != nil {
 		return err
+	}
+	if !purge {
+		return u.w.words.Merge()
 	}
 	return u.db.purge()
 }
@@ -224,7 +228,7 @@ func (u *updater) message(ctx context.Context, e domarkx.Entry, leaf int64) (id 
 	if err != nil {
 		return 0, false, err
 	}
-	id, key, err := u.w.find(blob)
+	id, err = u.w.find(blob)
 	if err != nil || id != 0 {
 		return id, false, err
 	}
@@ -236,7 +240,7 @@ func (u *updater) message(ctx context.Context, e domarkx.Entry, leaf int64) (id 
 	if u.options.Progress != nil {
 		u.options.Progress(u.done)
 	}
-	id, err = u.w.add(blob, key, contentOf(m), leaf)
+	id, err = u.w.add(blob, contentOf(m), leaf)
 	return id, true, err
 }
 

@@ -4,8 +4,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -25,22 +29,39 @@ type facet struct {
 type writer struct {
 	db         *database
 	analyzer   *analyzer
+	words      *fts5.Writer
 	compressor compressor
 	block      block
+	prose      []byte
+	calls      []byte
 	facets     map[facet]int64
+	last       int64            // the newest message
+	added      map[string]int64 // messages by blob that are not in table blob yet
+	hadBlobs   bool             // the table has some
 	nextLeaf   int64
 	pending    int // bytes of text in the transaction
 }
 
 func newWriter(db *database) (*writer, error) {
-	w := &writer{db: db, analyzer: newAnalyzer(), facets: map[facet]int64{}}
-	var err error
-	w.nextLeaf, err = db.number("SELECT max(id) FROM leaf")
+	words, err := fts5.New(db.conn, "words", wordsColumns)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("search index: %w", err)
 	}
-	return w, w.reopenBlock()
+	w := &writer{db: db, analyzer: newAnalyzer(), words: words, added: map[string]int64{}, facets: map[facet]int64{}}
+	if w.nextLeaf, err = db.number("SELECT max(id) FROM leaf"); err == nil {
+		w.last, err = db.number("SELECT max(id) FROM message")
+	}
+	if err == nil {
+		w.hadBlobs = w.last > 0
+		err = w.reopenBlock()
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
 }
+
+func (w *writer) close() error { return w.words.Close() }
 
 // reopenBlock continues the last block if there is much space in it.
 func (w *writer) reopenBlock() error {
@@ -65,8 +86,19 @@ func (w *writer) reopenBlock() error {
 	return w.db.exec("DELETE FROM block WHERE first = ?", first)
 }
 
-// flush writes the block that is being filled.
+// flush writes all that is in memory.
 func (w *writer) flush() error {
+	if err := w.words.Flush(); err != nil {
+		return fmt.Errorf("search index: %w", err)
+	}
+	if err := w.flushBlobs(); err != nil {
+		return err
+	}
+	return w.flushBlock()
+}
+
+// flushBlock writes the block that is being filled.
+func (w *writer) flushBlock() error {
 	if len(w.block.ids) == 0 {
 		return nil
 	}
@@ -79,10 +111,12 @@ func (w *writer) flush() error {
 // blobs with one number, the second gets the next one.
 func blobKey(blob []byte) int64 { return int64(binary.BigEndian.Uint64(blob) >> 1) }
 
-// find returns the number of a message in the index, or else the number under which to store its blob.
-func (w *writer) find(blob []byte) (message, key int64, err error) {
-	key = blobKey(blob)
-	for {
+// find returns the number of a message in the index, or 0.
+func (w *writer) find(blob []byte) (message int64, err error) {
+	if message, ok := w.added[string(blob)]; ok || !w.hadBlobs {
+		return message, nil
+	}
+	for key := blobKey(blob); ; key++ {
 		found, same := int64(0), false
 		err := w.db.query("SELECT blob.message, message.blob FROM blob LEFT JOIN message ON message.id = blob.message WHERE key = ?", func(s *sqlite3.Stmt) error {
 			found = s.Int(0)
@@ -91,14 +125,30 @@ func (w *writer) find(blob []byte) (message, key int64, err error) {
 			return nil
 		}, key)
 		if err != nil || found == 0 || same {
-			return found, key, err
+			return found, err
 		}
-		key++
 	}
 }
 
+// flushBlobs writes the blobs of the messages that were added, in their order in the table.
+func (w *writer) flushBlobs() error {
+	for _, blob := range slices.Sorted(maps.Keys(w.added)) {
+		for key := blobKey([]byte(blob)); ; key++ {
+			if err := w.db.exec("INSERT OR IGNORE INTO blob(key, message) VALUES(?, ?)", key, w.added[blob]); err != nil {
+				return err
+			}
+			if w.db.conn.Changes() > 0 {
+				break
+			}
+		}
+	}
+	w.hadBlobs = w.hadBlobs || len(w.added) > 0
+	clear(w.added)
+	return nil
+}
+
 // add indexes a message and returns its number. leaf is the first leaf that has it; 0 for none.
-func (w *writer) add(blob []byte, key int64, c *content, leaf int64) (int64, error) {
+func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	var model any
 	if c.model != "" {
 		id, err := w.facet(facet{modelFacet, c.model})
@@ -107,16 +157,15 @@ func (w *writer) add(blob []byte, key int64, c *content, leaf int64) (int64, err
 		}
 		model = id
 	}
-	if err := w.db.exec("INSERT INTO message(blob, role, model, leaf) VALUES(?, ?, ?, ?)", blob, roleNumber(c.role), model, leaf); err != nil {
-		return 0, err
-	}
-	id := w.db.conn.LastInsert()
-	err := w.db.exec("INSERT INTO blob(key, message) VALUES(?, ?)", key, id)
+	w.last++
+	id := w.last
+	w.added[string(blob)] = id
+	err := w.db.exec("INSERT INTO message(id, blob, role, model, leaf) VALUES(?, ?, ?, ?, ?)", id, blob, roleNumber(c.role), model, leaf)
 	w.analyzer.reset()
-	prose := string(w.analyzer.analyze(c.prose))
-	calls := string(w.analyzer.analyze(c.calls))
+	w.prose = w.analyzer.analyze(w.prose[:0], c.prose)
+	w.calls = w.analyzer.analyze(w.calls[:0], c.calls)
 	if err == nil {
-		err = w.db.exec("INSERT INTO words(rowid, prose, calls, parts) VALUES(?, ?, ?, ?)", id, prose, calls, string(w.analyzer.parts))
+		err = w.words.Add(id, w.prose, w.calls, w.analyzer.parts)
 	}
 	for kind, names := range map[int][]string{toolFacet: c.tools, pathFacet: c.paths} {
 		for _, name := range names {
@@ -131,7 +180,7 @@ func (w *writer) add(blob []byte, key int64, c *content, leaf int64) (int64, err
 	}
 	w.block.add(id, c.text)
 	if err == nil && len(w.block.texts) >= blockSize {
-		err = w.flush()
+		err = w.flushBlock()
 	}
 	w.pending += len(c.text) + 1<<8
 	return id, err

@@ -56,6 +56,9 @@ type Conn struct {
 	out   uintptr // memory for two pointers that functions return
 	allow func(Action) bool
 	id    uintptr
+
+	value     uintptr // memory for a value on its way to SQLite
+	valueSize int
 }
 
 const pointer = unsafe.Sizeof(uintptr(0))
@@ -105,6 +108,10 @@ func open(path string, flags int32) (*Conn, error) {
 	return c, nil
 }
 
+// WriteShadowTables lets statements write the tables in which virtual tables, such as those of FTS5,
+// store their data. It is for databases that only this program writes.
+func (c *Conn) WriteShadowTables() { c.configure(lib.SQLITE_DBCONFIG_DEFENSIVE, 0) }
+
 // busyTimeout limits how long a statement waits for another program's lock.
 const busyTimeout = 2 * time.Second
 
@@ -131,12 +138,27 @@ func (c *Conn) Close() error {
 	rc := lib.Xsqlite3_close_v2(c.tls, c.db)
 	restrictions.Delete(c.id)
 	libc.Xfree(c.tls, c.out)
+	libc.Xfree(c.tls, c.value)
 	c.tls.Close()
 	c.tls = nil
 	if rc != lib.SQLITE_OK {
 		return &Error{Code: int(rc), Message: "the connection cannot be closed"}
 	}
 	return nil
+}
+
+// memory returns memory of C of at least a size, which is valid until the next call.
+func (c *Conn) memory(size int) (uintptr, error) {
+	const usual = 1 << 17
+	if size = max(size, 1); size > c.valueSize || c.valueSize > usual {
+		libc.Xfree(c.tls, c.value)
+		c.valueSize = max(size, usual)
+		if c.value = libc.Xmalloc(c.tls, types.Size_t(c.valueSize)); c.value == 0 {
+			c.valueSize = 0
+			return 0, fmt.Errorf("a value of %d bytes: out of memory", size)
+		}
+	}
+	return c.value, nil
 }
 
 func (c *Conn) check(rc int32) error {

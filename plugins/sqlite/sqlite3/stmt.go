@@ -96,18 +96,18 @@ func (s *Stmt) Bind(i int, value any) error {
 	case float64:
 		return s.c.check(lib.Xsqlite3_bind_double(s.c.tls, s.p, int32(i), v))
 	case string:
-		p, err := libc.CString(v)
+		p, err := s.c.memory(len(v))
 		if err != nil {
 			return err
 		}
-		defer libc.Xfree(s.c.tls, p)
+		copy(libc.GoBytes(p, len(v)), v)
 		return s.c.check(lib.Xsqlite3_bind_text64(s.c.tls, s.p, int32(i), p, lib.Tsqlite3_uint64(len(v)), transient, lib.SQLITE_UTF8))
 	case []byte:
-		p, err := libc.CString(string(v))
+		p, err := s.c.memory(len(v))
 		if err != nil {
 			return err
 		}
-		defer libc.Xfree(s.c.tls, p)
+		copy(libc.GoBytes(p, len(v)), v)
 		return s.c.check(lib.Xsqlite3_bind_blob64(s.c.tls, s.p, int32(i), p, lib.Tsqlite3_uint64(len(v)), transient))
 	}
 	return fmt.Errorf("cannot bind a parameter of type %T", value)

@@ -1,0 +1,192 @@
+package fts5
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// A Writer adds rows to an index. All of it happens in the transaction of the connection. Until
+// Flush, rows are in memory, and SQLite does not know what was flushed if it has read the index in the same
+// connection before.
+type Writer struct {
+	conn      *sqlite3.Conn
+	table     string
+	tokenizer *tokenizer
+	postings  *postings
+	structure structure
+	id, time  uint64 // of the segment that is being made
+	rows      int    // in memory
+	totals    []uint64
+	sizes     []byte
+	addSize   *sqlite3.Stmt
+	addPage   *sqlite3.Stmt
+	addTerm   *sqlite3.Stmt
+}
+
+// The records of an index.
+const (
+	totalsRecord    = 1
+	structureRecord = 10
+)
+
+// Configure prepares a new index for writers.
+func Configure(conn *sqlite3.Conn, table string) error {
+	return conn.Exec(fmt.Sprintf("INSERT INTO %[1]s(%[1]s, rank) VALUES('usermerge', %[2]d)", table, perLevel))
+}
+
+// New returns a writer for an index with so many columns.
+func New(conn *sqlite3.Conn, table string, columns int) (w *Writer, err error) {
+	w = &Writer{conn: conn, table: table, tokenizer: newTokenizer(), postings: newPostings(), totals: make([]uint64, 1+columns)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	conn.WriteShadowTables()
+	for sql, s := range map[string]**sqlite3.Stmt{
+		"INSERT INTO %s_docsize(id, sz, origin) VALUES(?, ?, ?)": &w.addSize,
+		"INSERT OR REPLACE INTO %s_data(id, block) VALUES(?, ?)": &w.addPage,
+		"INSERT INTO %s_idx(segid, term, pgno) VALUES(?, ?, ?)":  &w.addTerm,
+	} {
+		if *s, _, err = conn.Prepare(fmt.Sprintf(sql, table)); err != nil {
+			return nil, err
+		}
+	}
+	return w, w.load()
+}
+
+// Close releases the writer.
+func (w *Writer) Close() error {
+	err := w.tokenizer.close()
+	for _, s := range []*sqlite3.Stmt{w.addSize, w.addPage, w.addTerm} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	return err
+}
+
+// load reads the records of the index.
+func (w *Writer) load() error {
+	data, err := w.record(structureRecord)
+	if err != nil {
+		return err
+	}
+	if w.structure, err = decodeStructure(data); err != nil {
+		return err
+	}
+	w.id, w.time = w.structure.next()
+	if data, err = w.record(totalsRecord); err != nil {
+		return err
+	}
+	for i := range w.totals {
+		n, size := varint(data)
+		w.totals[i], data = n, data[size:]
+	}
+	return nil
+}
+
+func (w *Writer) record(id int64) (data []byte, err error) {
+	s, _, err := w.conn.Prepare(fmt.Sprintf("SELECT block FROM %s_data WHERE id = %d", w.table, id))
+	if err != nil {
+		return nil, err
+	}
+	if more, stepped := s.Step(); more {
+		data, _ = s.Column(0).([]byte)
+	} else {
+		err = stepped
+	}
+	return data, errors.Join(err, s.Close())
+}
+
+// Add adds a row with the texts of its columns, which are valid UTF-8. Its number is higher than those of all rows
+// of the index.
+func (w *Writer) Add(row int64, columns ...[]byte) error {
+	w.sizes = w.sizes[:0]
+	for i, text := range columns {
+		position := 0
+		err := w.tokenizer.tokenize(text, func(word []byte) {
+			w.postings.add(word, row, i, position)
+			position++
+		})
+		if err != nil {
+			return err
+		}
+		w.sizes = appendVarint(w.sizes, uint64(position))
+		w.totals[1+i] += uint64(position)
+	}
+	w.totals[0]++
+	w.rows++
+	return run(w.addSize, row, w.sizes, int64(w.time))
+}
+
+// Memory returns about how much memory the rows take that were not flushed.
+func (w *Writer) Memory() int { return w.postings.memory() }
+
+// Flush writes the rows in memory to the index.
+func (w *Writer) Flush() error {
+	if w.rows == 0 {
+		return nil
+	}
+	const numberBits = 31 + 5 + 1 // of a page in a segment
+	s := newSegment(func(page int64, data []byte) error {
+		return run(w.addPage, int64(w.id)<<numberBits+page, data)
+	}, func(text []byte, page int64) error {
+		if text == nil {
+			text = []byte{}
+		}
+		return run(w.addTerm, int64(w.id), text, page<<1)
+	})
+	words := w.postings.sorted()
+	for _, word := range words {
+		if err := s.add(w.postings.text(word), word.list); err != nil {
+			return err
+		}
+	}
+	if len(words) > 0 {
+		pages, err := s.finish()
+		if err != nil {
+			return err
+		}
+		r := segmentRecord{recordID: w.id, recordFirst: 1, recordLast: uint64(pages), recordOldest: w.time, recordNewest: w.time, recordRows: uint64(w.rows)}
+		w.structure.add(r, int(pages)*pageSize)
+	}
+	var totals []byte
+	for _, n := range w.totals {
+		totals = appendVarint(totals, n)
+	}
+	if err := run(w.addPage, int64(totalsRecord), totals); err != nil {
+		return err
+	}
+	if err := run(w.addPage, int64(structureRecord), w.structure.encode()); err != nil {
+		return err
+	}
+	w.postings.reset()
+	w.rows = 0
+	w.id, w.time = w.structure.next()
+	return nil
+}
+
+// Merge lets SQLite merge segments if there are many small ones. It comes after the last Flush.
+func (w *Writer) Merge() error {
+	for _, l := range w.structure.levels {
+		if len(l.segments) >= perLevel {
+			return w.conn.Exec(fmt.Sprintf("INSERT INTO %[1]s(%[1]s, rank) VALUES('merge', 1000000)", w.table))
+		}
+	}
+	return nil
+}
+
+// run runs a statement that returns no rows.
+func run(s *sqlite3.Stmt, args ...any) error {
+	for i, arg := range args {
+		if err := s.Bind(i+1, arg); err != nil {
+			return err
+		}
+	}
+	_, err := s.Step()
+	s.Reset()
+	return err
+}
