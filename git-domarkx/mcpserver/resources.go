@@ -83,7 +83,7 @@ func (s *Server) listResources(ctx context.Context, params *sdk.ListResourcesPar
 	return result, nil
 }
 
-// resource returns what a URI names.
+// resource returns the resource that a URI names.
 func (s *Server) resource(ctx context.Context, uri string) ([]*sdk.ResourceContents, error) {
 	if rest, ok := strings.CutPrefix(uri, sessionsURI); ok {
 		if i := strings.LastIndex(rest, "/messages/"); i > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format/html"
 )
 
-// Limits of what a page shows of a version.
+// Limits of a page about a version.
 const (
 	filesShown = 5000
 	maxShown   = 1 << 20 // bytes of a file

@@ -60,7 +60,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, name string) error
 	}
 }
 
-// news returns the event about what is new since a snapshot, and the newest snapshot; "" if
+// news returns the event about the messages since a snapshot, and the newest snapshot; "" if
 // nothing is new.
 func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int) (string, domarkx.Info) {
 	const changed = "event: changed\ndata: {}\n\n"

@@ -19,7 +19,7 @@ func revision(r *http.Request, name, parameter string) engine.Revision {
 	return engine.Revision{Name: name, ID: r.URL.Query().Get(parameter), Message: -1}
 }
 
-// pages returns what is shown of a snapshot.
+// pages returns the shown form of a snapshot.
 func (s *Server) pages(r *http.Request, v engine.Revision) (html.Session, domarkx.Info, error) {
 	p, info, err := s.Sessions.Pages(r.Context(), v)
 	p.Cost = s.Cost

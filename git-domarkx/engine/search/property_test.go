@@ -33,7 +33,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzAnalyze checks that analyzing only adds spaces, and that a word is found in what is indexed of it.
+// FuzzAnalyze checks that analyzing only adds spaces, and that a word is found in its indexed form.
 func FuzzAnalyze(f *testing.F) {
 	for _, text := range []string{"getUserByID", "HTTPServer2", "時区abc", "IDs", "Ünï_cödeÄ", "a\x00b", "\xff\xfe", "\ue000", "한국어", "e\u0301E\u0301"} {
 		f.Add(text)

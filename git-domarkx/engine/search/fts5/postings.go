@@ -72,8 +72,8 @@ func (p *postings) add(text []byte, row int64, column, position int) {
 	}
 }
 
-// settle adds what is pending. The words are spread over much memory. So of a few occurrences at a time, loops touch
-// what is needed before it is changed: processors load from many places at once if none depends on another.
+// settle adds the pending occurrences. Words are spread over much memory. So for a few occurrences at a time, loops read
+// the places that are changed then: processors load from many places at once if none depends on another.
 func (p *postings) settle() {
 	for chunk := range slices.Chunk(p.pending, 64) {
 		mask := uint64(len(p.slots) - 1)

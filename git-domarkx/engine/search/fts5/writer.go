@@ -7,9 +7,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A Writer adds rows to an index. All of it happens in the transaction of the connection. Until
-// Flush, rows are in memory, and SQLite does not know what was flushed if it has read the index in the same
-// connection before.
+// A Writer adds rows to an index, in the transaction of the connection. Until Flush, rows are in
+// memory. SQLite does not find flushed rows in a connection that has read the index before; another one does.
 type Writer struct {
 	conn      *sqlite3.Conn
 	table     string

@@ -139,7 +139,7 @@ func same(t *testing.T, got, want *index, tables ...string) {
 	}
 }
 
-// text returns random words, of which some are in nearly each text and some are long.
+// text returns random words. Some are in nearly each text, and some are long.
 func text(random *rand.Rand, words int) string {
 	var b strings.Builder
 	for range random.IntN(words + 1) {
@@ -184,7 +184,7 @@ func TestWritesWhatSQLiteWrites(t *testing.T) {
 	}
 }
 
-// TestSQLiteReadsAndMerges lets SQLite check, search, delete in and merge what was written.
+// TestSQLiteReadsAndMerges lets SQLite check, search, delete in and merge a written index.
 func TestSQLiteReadsAndMerges(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	got, want := newIndex(t), newIndex(t)
