@@ -11,7 +11,7 @@ type redactCmd struct {
 	jsonOption
 	DryRun bool     `name:"dry-run" help:"Only say what would be redacted."`
 	Drop   []string `name:"drop" placeholder:"RESOURCE" help:"Drop the content of this resource, or of the attachment with this SHA-256, where it holds secrets that cannot be edited."`
-	Purge  bool     `help:"Do not keep what is replaced in the trash."`
+	Purge  bool     `help:"Remove what was replaced, now or before, from the trash and from this repository."`
 	Name   string   `arg:"" name:"NAME" help:"The session."`
 }
 
@@ -35,7 +35,8 @@ listed, and then nothing is changed: the packs of repositories in a workspace, d
 is dropped.
 
 What was replaced stays in the trash of this machine: "git domarkx restore --redacted NAME" brings it back until "git domarkx gc"
-empties the trash. With --purge nothing leads to it any more, and "git gc --prune=now" removes its objects. Push refuses
+empties the trash. --purge removes it at once, together with its objects, also from packs; what refs, reflogs, the index or commits of
+yours have stays, and what a live workspace needs until its next call: purge again then. Push refuses
 a history that holds what was replaced. The next push replaces what the remote has; who pulls then gets the redacted history, with what they added on top of it.
 
 From then on the messages that append, chat, exec, run, import and agent watch add are stored redacted, with the numbers that
@@ -107,16 +108,32 @@ func (c *redactCmd) report(inv *invocation, r redact.Result) error {
 	case inv.opts.Quiet:
 	case r.Replaced == 0:
 		fmt.Fprintln(inv.err, "no secrets found")
+		c.reportPurged(inv, r)
 	case c.DryRun:
 		fmt.Fprintf(inv.err, "%s in %d commits would be redacted\n", countSecrets(r.Secrets), r.Replaced)
 	default:
 		fmt.Fprintf(inv.err, "redacted %s in %d commits\n", countSecrets(r.Secrets), r.Replaced)
+		c.reportPurged(inv, r)
 		if len(r.Kept) > 0 {
 			fmt.Fprintf(inv.err, "undo: git domarkx restore --redacted %s\n", visible(c.Name))
 		}
 		fmt.Fprintln(inv.err, "Change the secret: others may have it, and hosts keep replaced objects for a while. The next push replaces what the remote has.")
 	}
 	return nil
+}
+
+// reportPurged prints what --purge removed.
+func (c *redactCmd) reportPurged(inv *invocation, r redact.Result) {
+	if !c.Purge || c.DryRun {
+		return
+	}
+	fmt.Fprintf(inv.err, "removed %d objects of what was replaced\n", r.Purged.Removed)
+	if r.Purged.Missed > 0 {
+		fmt.Fprintf(inv.err, "%d objects are still there: they are in packs that are kept, in another repository, or were written again\n", r.Purged.Missed)
+	}
+	for _, pack := range r.Purged.Left {
+		fmt.Fprintf(inv.err, "the pack %s has a .keep or .promisor file and stays\n", pack)
+	}
 }
 
 func countSecrets(n int) string {

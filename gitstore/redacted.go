@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,9 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/purge"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
@@ -137,4 +141,44 @@ func (s *Store) ReplacedHistories(context.Context) ([]refdb.Ref, error) {
 		all = append(all, refs...)
 	}
 	return all, nil
+}
+
+// Purge removes refs of [Store.ReplacedHistories], and then, also from packs, the objects of all replaced commits that nothing leads
+// to. keep are objects in use that no ref leads to.
+func (s *Store) Purge(ctx context.Context, refs []refdb.Ref, keep []string) (purge.Result, error) {
+	if len(refs) > 0 {
+		err := s.Update(ctx, "purge", func(tx *Tx) error {
+			var errs []error
+			for _, ref := range refs {
+				errs = append(errs, tx.move(ref.Name, ""))
+			}
+			return errors.Join(errs...)
+		})
+		if err != nil {
+			return purge.Result{}, err
+		}
+	}
+	release, err := s.refs.Lock(ctx)
+	if err != nil {
+		return purge.Result{}, err
+	}
+	replaced, err := s.Replacements()
+	if err != nil {
+		return purge.Result{}, errors.Join(err, release())
+	}
+	result, err := purge.Run(ctx, purge.Request{Git: s.git, Objects: s.db, Commits: slices.Collect(maps.Keys(replaced)), Keep: keep, Ours: isOurs})
+	return result, errors.Join(err, release())
+}
+
+// isOurs reports whether a commit is a snapshot or a version.
+func isOurs(commit []byte) bool {
+	c, err := codec.DecodeCommit(odb.ID{}, commit)
+	if err != nil {
+		return false
+	}
+	if _, err := codec.DecodeMessage(c.Message); err == nil {
+		return true
+	}
+	_, _, err = codec.DecodeVersionMessage(c.Message)
+	return err == nil
 }

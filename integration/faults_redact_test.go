@@ -45,7 +45,11 @@ func TestFaultKillRedact(t *testing.T) {
 		begin(name)
 		old := []string{r.domarkx("show", name), r.domarkx("show", name+"-fork")}
 		redacted := []string{strings.ReplaceAll(old[0], secret, "[REDACTED:github-pat:1]"), strings.ReplaceAll(old[1], secret, "[REDACTED:github-pat:1]")}
-		if _, finished := r.killed(moment(random, takes), i%killWays, "redact", name); !finished {
+		command := []string{"redact", name}
+		if i%3 == 2 {
+			command = []string{"redact", "--purge", name}
+		}
+		if _, finished := r.killed(moment(random, takes), i%killWays, command...); !finished {
 			kills++
 		}
 		switch now := []string{r.domarkx("show", name), r.domarkx("show", name+"-fork")}; {
@@ -60,7 +64,7 @@ func TestFaultKillRedact(t *testing.T) {
 		noLock()
 		noLocks(t, r.path(".git"), "round", i)
 
-		r.domarkx("redact", name)
+		r.domarkx(command...)
 		if now := []string{r.domarkx("show", name), r.domarkx("show", name+"-fork")}; !slices.Equal(now, redacted) {
 			t.Fatalf("round %d: after another redaction: %q", i, now)
 		}

@@ -4,6 +4,12 @@ package redact
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"sync"
 
@@ -12,6 +18,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/purge"
+	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -92,6 +100,8 @@ type Result struct {
 	Stuck    []Stuck
 	Tip      string   // the session's newest snapshot
 	Kept     []string // refs of the replaced histories in the trash
+
+	Purged purge.Result // what --purge removed
 }
 
 // Redact replaces the secrets of a session, and of all that shares its history. With a place that cannot be
@@ -104,6 +114,7 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 		return Result{}, err
 	}
 	var result Result
+	var of *history
 	kept, err := m.store.Redact(ctx, "redact "+r.Name, func(tx *gitstore.Tx) (gitstore.Redaction, error) {
 		refs, err := m.store.References(ctx)
 		if err != nil {
@@ -113,7 +124,7 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}
-		result = Result{Shared: h.names()}
+		result, of = Result{Shared: h.names()}, h
 		for _, other := range result.Shared {
 			if other.Kind != refname.Sessions.Noun || other.Removed {
 				continue
@@ -135,15 +146,69 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 		if r.DryRun || len(w.stuck) > 0 {
 			return gitstore.Redaction{}, nil
 		}
-		change.Keep = !r.Purge
+		change.Keep = true
 		if len(change.Moves) > 0 {
 			err = m.finish(ctx, h, w, &change)
 		}
 		return change, err
 	})
 	result.Kept = kept
+	if err != nil || !r.Purge || r.DryRun || len(result.Stuck) > 0 {
+		return result, err
+	}
+	result.Purged, err = m.purge(ctx, of)
+	result.Kept = nil
 	return result, err
 }
+
+// purge removes the trash of a history's redactions, and the objects that only they had.
+func (m *Manager) purge(ctx context.Context, h *history) (purge.Result, error) {
+	keys := map[string]bool{}
+	for _, head := range slices.Concat(h.snapshots, h.versions) {
+		keys[key(head)] = true
+	}
+	refs, err := m.store.ReplacedHistories(ctx)
+	if err != nil {
+		return purge.Result{}, err
+	}
+	var these []refdb.Ref
+	for _, ref := range refs {
+		head, err := m.store.Head(ctx, ref.ID)
+		if err != nil {
+			return purge.Result{}, fmt.Errorf("ref %s: %w", ref.Name, err)
+		}
+		if keys[key(head)] {
+			these = append(these, ref)
+		}
+	}
+	live, err := m.liveVersions()
+	if err != nil {
+		return purge.Result{}, err
+	}
+	result, err := m.store.Purge(ctx, these, live)
+	if err != nil {
+		return result, fmt.Errorf("removing what was replaced: %w; it was redacted, and git domarkx redact --purge continues", err)
+	}
+	return result, nil
+}
+
+// liveVersions returns the objects from which live workspaces find out what changed in them. They are in use until the
+// workspace follows its redacted version.
+func (m *Manager) liveVersions() ([]string, error) {
+	paths, err := filepath.Glob(filepath.Join(m.env.StateDir, "workspaces", "*", "state.json"))
+	var found []string
+	for _, path := range paths {
+		data, e := os.ReadFile(path)
+		if errors.Is(e, fs.ErrNotExist) {
+			continue
+		}
+		err = errors.Join(err, e)
+		found = append(found, objectIDs().FindAllString(string(data), -1)...)
+	}
+	return found, err
+}
+
+var objectIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-f]{40}\b`) })
 
 // redaction returns the changes of a history's refs.
 func (w *rewriter) redaction(h *history) gitstore.Redaction {

@@ -1,0 +1,299 @@
+// Package purge removes objects of replaced commits from a repository, packed ones too, for whoever cannot wait for
+// `git gc`. Everything that something else in the repository uses stays, also what Git would collect.
+package purge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// A Request says what to remove.
+type Request struct {
+	Git     *gitcmd.Git
+	Objects *odb.Database
+	Commits []string                 // they and what their trees have are removed, but not their parents
+	Keep    []string                 // objects that are in use although no ref, reflog or index leads to them
+	Ours    func(commit []byte) bool // whether a commit that nothing leads to is one of this program, which protects nothing
+}
+
+// A Result is what was removed.
+type Result struct {
+	Removed int      // objects
+	Left    []string // packs that must not be changed and still have some of the objects
+	Missed  int      // objects that are still there, in those packs, in another repository, or written again meanwhile
+}
+
+// Run removes the objects. What refs, reflogs, indexes, work trees and operations in progress lead to stays, and so does what the user's
+// own unreachable commits have. If the objects in use cannot be determined, nothing is removed. Run may be
+// repeated after it was interrupted. The caller makes sure that this program does not write meanwhile.
+func Run(ctx context.Context, r Request) (Result, error) {
+	began := time.Now()
+	p := &purger{Request: r, remove: map[odb.ID]bool{}}
+	for _, text := range r.Commits {
+		if id, err := odb.ParseID(text); err == nil && r.Objects.Has(id) {
+			if err := p.walk(id, func(id odb.ID) { p.remove[id] = true }); err != nil {
+				return Result{}, err
+			}
+		}
+	}
+	if len(p.remove) == 0 {
+		return Result{}, nil
+	}
+	if err := p.protect(ctx); err != nil {
+		return Result{}, fmt.Errorf("finding the objects in use: %w; nothing was removed", err)
+	}
+	if len(p.remove) == 0 {
+		return Result{}, nil
+	}
+	var result Result
+	var err error
+	if result.Left, err = p.packs(ctx); err == nil {
+		err = p.loose(began)
+	}
+	err = errors.Join(err, p.graph(ctx), r.Objects.Refresh())
+	for id := range p.remove {
+		if r.Objects.Has(id) {
+			result.Missed++
+		} else {
+			result.Removed++
+		}
+	}
+	return result, err
+}
+
+type purger struct {
+	Request
+	remove map[odb.ID]bool
+}
+
+// walk visits a commit, or another object, and what its tree has. What is missing was removed before.
+func (p *purger) walk(id odb.ID, visit func(odb.ID)) error {
+	kind, data, err := p.Objects.Read(id)
+	switch {
+	case errors.Is(err, domarkx.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	visit(id)
+	switch kind {
+	case odb.Commit:
+		if tree, ok := treeOf(data); ok {
+			return p.trees(tree, map[odb.ID]bool{}, visit)
+		}
+	case odb.Tree:
+		return p.trees(id, map[odb.ID]bool{}, visit)
+	}
+	return nil
+}
+
+func treeOf(commit []byte) (odb.ID, bool) {
+	line, _, _ := bytes.Cut(commit, []byte("\n"))
+	text, ok := bytes.CutPrefix(line, []byte("tree "))
+	if !ok {
+		return odb.ID{}, false
+	}
+	id, err := odb.ParseID(string(text))
+	return id, err == nil
+}
+
+func (p *purger) trees(top odb.ID, seen map[odb.ID]bool, visit func(odb.ID)) error {
+	queue := []odb.ID{top}
+	for len(queue) > 0 {
+		id := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		entries, err := p.Objects.Tree(id)
+		if errors.Is(err, domarkx.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		visit(id)
+		for _, e := range entries {
+			switch {
+			case e.IsTree():
+				queue = append(queue, e.ID)
+			case e.Mode != odb.ModeSubmodule:
+				visit(e.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// protect takes from the objects to remove all that are in use.
+func (p *purger) protect(ctx context.Context) error {
+	roots, err := p.pseudoRefs()
+	if err != nil {
+		return err
+	}
+	var input bytes.Buffer
+	for _, text := range append(roots, p.Keep...) {
+		if id, err := odb.ParseID(text); err == nil && p.Objects.Has(id) {
+			fmt.Fprintln(&input, id)
+		}
+	}
+	known := map[odb.ID]bool{} // commits and tags that are in use
+	use := func(line []byte) error {
+		id, err := odb.ParseID(string(line))
+		if err != nil {
+			return fmt.Errorf("git rev-list: %w", err)
+		}
+		delete(p.remove, id)
+		return nil
+	}
+	args := []string{"rev-list", "--objects", "--no-object-names", "--all", "--reflog", "--indexed-objects"}
+	err = p.lines(ctx, gitcmd.Command{Args: append(args, "--stdin"), Stdin: bytes.NewReader(input.Bytes())}, use)
+	if err != nil {
+		return err
+	}
+	err = p.lines(ctx, gitcmd.Command{Args: []string{"rev-list", "--all", "--reflog", "--stdin"}, Stdin: &input}, func(line []byte) error {
+		id, err := odb.ParseID(string(line))
+		known[id] = true
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return p.lines(ctx, gitcmd.Command{Args: []string{"cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objecttype)"}}, func(line []byte) error {
+		text, kind, _ := bytes.Cut(line, []byte(" "))
+		if string(kind) != "commit" {
+			return nil
+		}
+		id, err := odb.ParseID(string(text))
+		if err != nil || known[id] || p.remove[id] {
+			return err
+		}
+		data, err := p.Objects.Commit(id)
+		if err != nil || p.Ours(data) {
+			return err
+		}
+		return p.walk(id, func(id odb.ID) { delete(p.remove, id) })
+	})
+}
+
+// lines runs git and passes on the lines that it prints.
+func (p *purger) lines(ctx context.Context, c gitcmd.Command, line func([]byte) error) error {
+	w := &lineWriter{line: line}
+	c.Stdout = w
+	if _, err := p.Git.Do(ctx, c); err != nil {
+		return errors.Join(w.err, err)
+	}
+	return w.err
+}
+
+type lineWriter struct {
+	line func([]byte) error
+	rest []byte
+	err  error
+}
+
+func (w *lineWriter) Write(data []byte) (int, error) {
+	w.rest = append(w.rest, data...)
+	left := w.rest
+	for w.err == nil {
+		line, rest, ok := bytes.Cut(left, []byte("\n"))
+		if !ok {
+			break
+		}
+		left = rest
+		w.err = w.line(line)
+	}
+	w.rest = append(w.rest[:0], left...)
+	return len(data), w.err
+}
+
+var idPattern = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
+
+// maxPseudoRef is the size from which on a file is not one that names commits in use.
+const maxPseudoRef = 1 << 20
+
+// pseudoRefs returns the objects that files of the repository and its work trees name beside refs, such as ORIG_HEAD and the state of
+// a rebase.
+func (p *purger) pseudoRefs() ([]string, error) {
+	var found []string
+	common := p.Git.CommonDir
+	err := filepath.WalkDir(common, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			switch at, _ := filepath.Rel(common, path); at {
+			case "objects", "domarkx", "logs", "hooks", "refs", "modules", "lfs", "info":
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := d.Info()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular() || info.Size() > maxPseudoRef || d.Name() == "index" || d.Name() == "packed-refs" || d.Name() == "FETCH_HEAD":
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		for _, id := range idPattern.FindAll(data, -1) {
+			found = append(found, string(id))
+		}
+		return err
+	})
+	return found, err
+}
+
+// loose removes loose objects. One that was written since the time began may be in use again.
+func (p *purger) loose(began time.Time) error {
+	dir := filepath.Join(p.Git.CommonDir, "objects")
+	for id := range p.remove {
+		text := id.String()
+		path := filepath.Join(dir, text[:2], text[2:])
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().After(began) {
+			continue
+		}
+		if err == nil {
+			err = os.Remove(path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// graph writes the commit graph anew if there is one, so that it does not name removed commits.
+func (p *purger) graph(ctx context.Context) error {
+	dir := filepath.Join(p.Git.CommonDir, "objects", "info")
+	args := []string{"commit-graph", "write", "--reachable", "--no-progress"}
+	if _, err := os.Lstat(filepath.Join(dir, "commit-graphs")); err == nil {
+		args = append(args, "--split=replace")
+	} else if _, err := os.Lstat(filepath.Join(dir, "commit-graph")); err != nil {
+		return nil
+	}
+	_, err := p.Git.Run(ctx, strings.NewReader(""), args...)
+	return err
+}
