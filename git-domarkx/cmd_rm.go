@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/search"
 )
 
@@ -49,9 +50,17 @@ func (c *rmCmd) Run(inv *invocation) error {
 	return err
 }
 
-// forgetTexts removes from the search index what is in no session any more.
+// forgetTexts removes what is in no session any more from the search index and from what chats keep.
 func (inv *invocation) forgetTexts(opened managers) {
 	if err := search.Forget(inv.ctx, opened.store); err != nil {
 		inv.warn(fmt.Errorf("removed texts are still in the search index; run git domarkx search, which removes them: %w", err))
+	}
+	inv.forgetChats(opened)
+}
+
+// forgetChats removes what chats keep of the texts of sessions.
+func (inv *invocation) forgetChats(opened managers) {
+	if err := chat.Forget(opened.store.StateDir()); err != nil {
+		inv.warn(fmt.Errorf("removed texts are still in a directory, which you can remove: %w", err))
 	}
 }

@@ -169,6 +169,9 @@ func (r Reader) leafBelow(top odb.ID, k int) (odb.ID, error) {
 	return id, nil
 }
 
+// LeafWidth is the number of messages in every leaf of a snapshot but the last.
+const LeafWidth = leafWidth
+
 // A Leaf is a directory with up to 16 consecutive messages of a snapshot. Its id depends only on what
 // is in it, so snapshots share leaves.
 type Leaf struct {
@@ -198,6 +201,28 @@ func (r Reader) Leaves(ctx context.Context, id string, skip func(directory strin
 			yield(Leaf{}, fmt.Errorf("snapshot %s: %w", id, err))
 		}
 	}
+}
+
+// LeavesBetween returns the leaves of a snapshot with the messages from number from on, before number to.
+// It reads little of the others.
+func (r Reader) LeavesBetween(ctx context.Context, id string, from, to int) ([]Leaf, error) {
+	root, info, err := r.root(id)
+	var conversation odb.ID
+	if err == nil {
+		conversation, err = directory(root, "conversation")
+	}
+	var leaves []Leaf
+	if err == nil {
+		outside := func(first, end int, _ odb.ID) bool { return first >= to || end <= from }
+		err = r.walkExcept(ctx, conversation, info.Messages, outside, func(number int, leaf odb.ID) error {
+			leaves = append(leaves, Leaf{ID: leaf.String(), First: number * leafWidth})
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return leaves, nil
 }
 
 // LeafEntries returns the messages of a leaf.

@@ -89,11 +89,6 @@ func (t *turn) answer(ctx context.Context) (provider.Answer, error) {
 		if err != nil {
 			return provider.Answer{}, err
 		}
-		for i := range items {
-			if items[i].raw, err = t.rawOf(ctx, items[i].known); err != nil {
-				return provider.Answer{}, err
-			}
-		}
 		request, tokens, err := t.build(ctx, items, system)
 		if err != nil {
 			return provider.Answer{}, err
@@ -184,7 +179,7 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 		meta = meta.With(metaInterrupted, domarkx.BoolValue(true))
 	}
 	if a.Raw != nil && failed == nil && len(a.Raw.Items) <= maxItems {
-		if digest := contentDigest(blocks); t.says(*a.Raw, digest) { // as rawOf will ask
+		if digest := contentDigest(blocks); t.says(*a.Raw, digest) { // as addRaw will ask
 			record := encodeItems(*a.Raw, digest)
 			reply.Extra = [][]byte{record}
 			meta = meta.With(metaItems, domarkx.StringValue(digestOf(record)))

@@ -88,12 +88,14 @@ var ErrNothing = errors.New("there is nothing to go on with; give a message")
 type Chat struct {
 	turns    *turns.Manager
 	stateDir string
-	known    map[knownKey]*known // messages as they go into requests
+	version  string
+	memory   *memory // of the session and the model of the last turn; may be nil
 }
 
-// New returns a chat. Streams that are under way are recorded in stateDir.
-func New(manager *turns.Manager, stateDir string) *Chat {
-	return &Chat{turns: manager, stateDir: stateDir, known: map[knownKey]*known{}}
+// New returns a chat. Streams that are under way are recorded in stateDir, and so is what only
+// programs of this version read (see [Forget]).
+func New(manager *turns.Manager, stateDir, version string) *Chat {
+	return &Chat{turns: manager, stateDir: stateDir, version: version}
 }
 
 // Turn takes a turn. If ctx ends, the text so far is stored and marked as interrupted, a running
@@ -107,6 +109,7 @@ func (c *Chat) Turn(ctx context.Context, r Request) (result Result, err error) {
 	}
 	defer func() { err = errors.Join(err, t.Close(context.WithoutCancel(ctx))) }()
 	err = t.run(ctx)
+	t.memory.save()
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause // other errors follow from it
 	}
@@ -120,6 +123,7 @@ type turn struct {
 	request Request
 	origin  provider.Origin
 	tools   toolTable
+	memory  *memory
 	result  Result
 	answers int
 	last    string // the last call
@@ -152,6 +156,7 @@ func (t *turn) run(ctx context.Context) error {
 		return err
 	}
 	t.tools = newToolTable(offers)
+	t.memory = t.chat.remember(t.request.Session, t.origin, t.tools)
 	left, err := t.Pending(ctx)
 	if err != nil {
 		return err

@@ -2,61 +2,20 @@ package chat
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
-	"net/http"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/format/markdown"
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
-
-// The members of message_metadata that a chat reads and writes.
-const (
-	metaRole        = "role"
-	metaModel       = "model"
-	metaProvider    = "provider"
-	metaStop        = "stop_reason"
-	metaUsage       = "usage"
-	metaInterrupted = "interrupted"
-	metaItems       = "provider_items"
-	metaCompacts    = "compacts"
-)
-
-func metadata(m domarkx.Message, name string) domarkx.Value {
-	if m.Metadata == nil {
-		return domarkx.Value{}
-	}
-	v, _ := m.Metadata.Get(name)
-	return v
-}
-
-// known is a message as it goes into requests.
-type known struct {
-	role     provider.Role
-	parts    []provider.Part
-	text     string // of a message of the user, for its images
-	system   bool
-	compacts string // the id of the last message that it stands for; "" if it is no summary
-	items    string // SHA-256 of the record of its provider items
-	digest   string // see contentDigest
-	provider string
-	usage    *provider.Usage
-	size     int // bytes of the parts
-}
 
 // An item is a message of the history that a request begins with.
 type item struct {
 	*known
-	id  domarkx.ID
-	key knownKey
-	raw *provider.Raw
 	// uncounted means that the usage in the message is of a longer conversation.
 	uncounted bool
 }
@@ -108,7 +67,7 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item, summary int, err error) {
 	summary, end := -1, ""
 	for last, step := tip.Messages, 64; last > 0; step *= 4 {
-		first := max(0, last-step) / share * share
+		first := max(0, last-step) / blockWidth * blockWidth
 		part, err := t.between(ctx, tip, first, last)
 		if err != nil {
 			return nil, 0, err
@@ -130,243 +89,93 @@ func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item,
 	return backward, summary, nil
 }
 
-// share is the number of messages that one goroutine reads at a time, whole directories of them.
-const share = 256
-
-// between reads messages from number first on, before number last, on all processors.
+// between returns messages from number first on, before number last. It begins and ends at the border
+// of a directory or at the end of the session.
 func (t *turn) between(ctx context.Context, tip domarkx.Info, first, last int) ([]item, error) {
-	items := make([]item, last-first)
-	fresh := make([]bool, len(items))
+	leaves, err := t.chat.turns.Leaves(ctx, tip, first, last)
+	if err != nil {
+		return nil, err
+	}
+	read := make([][]known, len(leaves))
+	var missing []int
+	for i, leaf := range leaves {
+		if read[i] = t.memory.find(leaf); read[i] == nil {
+			missing = append(missing, i)
+		}
+	}
+	if err := t.readAll(ctx, tip, leaves, missing, read); err != nil {
+		return nil, err
+	}
+	items := make([]item, 0, last-first)
+	for _, messages := range read {
+		for i := range messages {
+			items = append(items, item{known: &messages[i]})
+		}
+	}
+	return items, nil
+}
+
+// readAll reads the missing leaves into read, on all processors.
+func (t *turn) readAll(ctx context.Context, tip domarkx.Info, leaves []snapshot.Leaf, missing []int, read [][]known) error {
+	const share = 8 // leaves that a goroutine reads at a time
+	final := make([]bool, len(leaves))
+	errs := make([]error, max(1, min(runtime.GOMAXPROCS(0), len(missing)/share)))
 	var next atomic.Int64
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(items)/share))
-	errs := make([]error, workers)
 	var group sync.WaitGroup
-	for w := range workers {
+	for w := range errs {
 		group.Go(func() {
-			for errs[w] == nil {
-				end := int(next.Add(share))
-				if end-share >= len(items) {
-					return
-				}
-				errs[w] = t.read(ctx, tip, first+end-share, items[end-share:min(end, len(items))], fresh[end-share:])
+			for i := next.Add(1) - 1; i < int64(len(missing)) && errs[w] == nil; i = next.Add(1) - 1 {
+				n := missing[i]
+				read[n], final[n], errs[w] = t.read(ctx, tip, leaves[n])
 			}
 		})
 	}
 	group.Wait()
-	for i := range items {
-		if fresh[i] {
-			t.chat.known[items[i].key] = items[i].known
+	for _, n := range missing {
+		if final[n] {
+			t.memory.add(leaves[n], read[n])
 		}
 	}
-	return items, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-// read reads messages from number first on. It sets fresh for those that were not known.
-func (t *turn) read(ctx context.Context, tip domarkx.Info, first int, items []item, fresh []bool) error {
-	entries, err := t.chat.turns.Messages(ctx, tip, first, first+len(items))
+// read reads a leaf. final means that what it returns depends on nothing but the leaf's id, and
+// that the session will have no more messages in this leaf.
+func (t *turn) read(ctx context.Context, tip domarkx.Info, leaf snapshot.Leaf) (messages []known, final bool, err error) {
+	entries, err := t.chat.turns.LeafEntries(ctx, leaf)
 	if err != nil {
-		return err
+		return nil, false, err
 	}
+	messages = make([]known, len(entries))
+	final = len(entries) == snapshot.LeafWidth
 	for i, e := range entries {
-		k, ok := t.chat.known[keyOf(e)]
-		if !ok {
-			if k, err = t.known(ctx, e); err != nil {
-				return err
-			}
-			fresh[i] = e.JSON.ID != ""
+		msg, err := t.chat.turns.ReadMessage(ctx, e)
+		if err != nil {
+			return nil, false, err
 		}
-		items[i] = item{known: k, id: e.ID, key: keyOf(e)}
+		messages[i] = t.convert(e.ID, msg)
+		found, err := t.addRaw(ctx, tip, &messages[i], msg)
+		if err != nil {
+			return nil, false, err
+		}
+		final = final && found
 	}
-	return nil
+	return messages, final, nil
 }
 
 // leadingSystem returns the system messages with which the session begins.
 func (t *turn) leadingSystem(ctx context.Context, tip domarkx.Info) (system []string, err error) {
-	for k := range tip.Messages {
-		e, err := t.chat.turns.EntryAt(ctx, tip, k)
+	for first := 0; first < tip.Messages; first += snapshot.LeafWidth {
+		items, err := t.between(ctx, tip, first, min(first+snapshot.LeafWidth, tip.Messages))
 		if err != nil {
 			return nil, err
 		}
-		m, err := t.known(ctx, e)
-		if err != nil || !m.system {
-			return system, err
+		for _, m := range items {
+			if !m.system {
+				return system, nil
+			}
+			system = append(system, m.text)
 		}
-		system = append(system, m.text)
 	}
 	return system, nil
-}
-
-// known reads and converts a message.
-func (t *turn) known(ctx context.Context, e domarkx.Entry) (*known, error) {
-	msg, err := t.chat.turns.ReadMessage(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	return t.convert(e.ID, msg), nil
-}
-
-// keyOf identifies the text of a message.
-func keyOf(e domarkx.Entry) knownKey { return knownKey{e.ID, e.JSON.ID} }
-
-type knownKey struct {
-	id   domarkx.ID
-	json string
-}
-
-// convert converts a stored message.
-func (t *turn) convert(id domarkx.ID, msg domarkx.Message) *known {
-	k := &known{role: provider.User}
-	if msg.Role == domarkx.User {
-		k.text = markdown.RenderContent(msg.Content)
-		k.system = metadata(msg, metaRole).Text() == "system"
-		k.compacts = metadata(msg, metaCompacts).Text()
-		k.add(provider.Text{Text: k.text})
-		return k
-	}
-	k.role = provider.Assistant
-	k.provider = metadata(msg, metaProvider).Text()
-	k.items = metadata(msg, metaItems).Text()
-	if k.items != "" {
-		k.digest = contentDigest(msg.Content)
-	}
-	k.usage = readUsage(metadata(msg, metaUsage))
-	var text []domarkx.Block
-	flush := func() {
-		if len(text) > 0 {
-			k.add(provider.Text{Text: markdown.RenderContent(text)})
-		}
-		text = nil
-	}
-	callID, n := "", 0
-	for _, b := range msg.Content {
-		switch {
-		case isCode(b, thought):
-			flush()
-			k.add(provider.Thought{Text: b.Text})
-		case isCode(b, toolCall):
-			flush()
-			callID = hex.EncodeToString(id[:]) + "-" + strconv.Itoa(n)
-			n++
-			k.add(t.call(callID, b.Text))
-		case isCode(b, toolResult) && callID != "":
-			flush()
-			k.add(resultPart(callID, b.Text))
-			callID = ""
-		default:
-			text = append(text, b)
-		}
-	}
-	flush()
-	return k
-}
-
-func (k *known) add(p provider.Part) {
-	k.parts = append(k.parts, p)
-	k.size += partSize(p)
-}
-
-func partSize(p provider.Part) int {
-	switch p := p.(type) {
-	case provider.Text:
-		return len(p.Text)
-	case provider.Thought:
-		return len(p.Text)
-	case provider.Call:
-		return len(p.Name) + len(p.Arguments)
-	case provider.Result:
-		return len(p.Text)
-	}
-	return 0
-}
-
-// call returns the call in a tool-call block.
-func (t *turn) call(id, block string) provider.Call {
-	v, err := domarkx.ParseValue([]byte(block))
-	if err != nil || v.Kind() != domarkx.Object {
-		return provider.Call{ID: id, Name: "unknown", Arguments: block}
-	}
-	resource, _ := v.Get("resource")
-	tool, _ := v.Get("tool")
-	arguments, ok := v.Get("arguments")
-	c := provider.Call{ID: id, Name: t.tools.name(resource.Text(), tool.Text()), Arguments: "{}"}
-	switch {
-	case arguments.Kind() == domarkx.String:
-		c.Arguments = arguments.Text()
-	case ok:
-		c.Arguments = arguments.JSON()
-	}
-	return c
-}
-
-// resultPart returns the result in a tool-result block as the model gets it.
-func resultPart(callID, block string) provider.Result {
-	r := provider.Result{CallID: callID, Text: block}
-	v, err := domarkx.ParseValue([]byte(block))
-	if err != nil || v.Kind() != domarkx.Object {
-		return r
-	}
-	if ok, _ := v.Get("ok"); ok.IsTrue() {
-		result, _ := v.Get("result")
-		r.Text = result.JSON()
-		return r
-	}
-	reason, ok := v.Get("error")
-	if !ok {
-		return r
-	}
-	code, _ := reason.Get("code")
-	message, _ := reason.Get("message")
-	r.Text, r.Failed = strings.TrimSpace(code.Text()+": "+message.Text()), true
-	return r
-}
-
-// rawOf returns the provider items of an answer, if they came from the model that is asked, the
-// answer was not edited, and they say what the message says: a session of somebody else could
-// say something else to the model than to its reader.
-func (t *turn) rawOf(ctx context.Context, k *known) (*provider.Raw, error) {
-	if k.items == "" || k.provider != t.origin.Provider {
-		return nil, nil
-	}
-	data, err := t.Attachment(ctx, k.items)
-	if err != nil || data == nil {
-		return nil, err
-	}
-	raw, message, ok := decodeItems(data)
-	if !ok || raw.Origin != t.origin || message != k.digest || !t.says(raw, k.digest) {
-		return nil, nil
-	}
-	return &raw, nil
-}
-
-// says reports whether provider items say what a message with a digest of its content says.
-func (t *turn) says(raw provider.Raw, digest string) bool {
-	parts, err := t.request.Model.Wire.Parts(raw.Items)
-	return err == nil && contentDigest(t.content(parts, true)) == digest
-}
-
-// Limits of the images of a request.
-const (
-	maxImages    = 20
-	maxImageSize = 5 << 20 // bytes
-)
-
-// images returns the pictures that a message of the user shows and the session keeps.
-func (t *turn) images(ctx context.Context, text string, files map[string]domarkx.AttachedFile) ([]provider.Part, error) {
-	var parts []provider.Part
-	for _, destination := range markdown.Images(text) {
-		path, err := markdown.ImagePath(destination)
-		f, ok := files[path]
-		if err != nil || !ok || f.Size > maxImageSize || len(parts) == maxImages {
-			continue
-		}
-		data, err := t.Attachment(ctx, f.SHA256)
-		if err != nil {
-			return nil, err
-		}
-		switch kind := http.DetectContentType(data); kind {
-		case "image/png", "image/jpeg", "image/gif", "image/webp":
-			parts = append(parts, provider.Image{MediaType: kind, Data: data})
-		}
-	}
-	return parts, nil
 }

@@ -214,7 +214,12 @@ func (t *Turn) Attachment(ctx context.Context, sha256 string) ([]byte, error) {
 	if err != nil || tip.ID == "" {
 		return nil, err
 	}
-	c, err := t.m.store.Attachment(ctx, tip.ID, sha256)
+	return t.m.AttachmentOf(ctx, tip, sha256)
+}
+
+// AttachmentOf is like [Turn.Attachment], for a snapshot.
+func (m *Manager) AttachmentOf(ctx context.Context, snapshot domarkx.Info, sha256 string) ([]byte, error) {
+	c, err := m.store.Attachment(ctx, snapshot.ID, sha256)
 	if errors.Is(err, domarkx.ErrNotFound) {
 		return nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // A TurnRequest names the session of a turn.
@@ -199,6 +200,17 @@ func (m *Manager) Messages(ctx context.Context, snapshot domarkx.Info, from, to 
 		err = fmt.Errorf("snapshot %s: %w: %d messages, expected %d", snapshot.ID, domarkx.ErrCorrupt, len(entries)+from, to)
 	}
 	return entries, err
+}
+
+// Leaves returns the directories of a snapshot that have the messages from number from on, before
+// number to.
+func (m *Manager) Leaves(ctx context.Context, of domarkx.Info, from, to int) ([]snapshot.Leaf, error) {
+	return m.store.LeavesBetween(ctx, of.ID, from, to)
+}
+
+// LeafEntries returns the messages in a directory of a snapshot.
+func (m *Manager) LeafEntries(ctx context.Context, leaf snapshot.Leaf) ([]domarkx.Entry, error) {
+	return m.store.LeafEntries(ctx, leaf)
 }
 
 // ReadMessage returns the message of an entry.

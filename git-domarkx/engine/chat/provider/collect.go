@@ -224,18 +224,3 @@ func OnlyText(m Message) (text string, ok bool) {
 	t, ok := m.Parts[0].(Text)
 	return t.Text, ok
 }
-
-// EncodeText returns a text as a JSON string between two pieces of JSON. It takes a tenth of the
-// time that the SDKs take for a message.
-func EncodeText(before, text, after string) ([]byte, error) {
-	b := bytes.NewBuffer(make([]byte, 0, len(before)+len(text)+len(text)/16+len(after)+8))
-	b.WriteString(before)
-	encoder := json.NewEncoder(b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(text); err != nil {
-		return nil, err
-	}
-	b.Truncate(b.Len() - 1) // the encoder ends the line
-	b.WriteString(after)
-	return b.Bytes(), nil
-}

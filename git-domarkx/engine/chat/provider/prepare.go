@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 )
@@ -36,7 +37,7 @@ const (
 //   - ids are unique and valid, names of tools are valid, arguments are JSON objects;
 //   - neighbouring user messages are joined; the first and the last message are the user's.
 func Prepare(r Request, rules Rules) []Message {
-	p := preparation{rules: rules, plain: r.Plain, results: map[string][]Result{}, calls: map[string]int{}, ids: map[string]bool{}, items: map[string]bool{}}
+	p := preparation{rules: rules, plain: r.Plain, results: map[string][]Result{}, calls: map[string]int{}, ids: map[string]bool{}, items: map[uint64]bool{}, seed: maphash.MakeSeed()}
 	for _, m := range r.Messages {
 		for _, part := range m.Parts {
 			switch part := part.(type) {
@@ -47,7 +48,11 @@ func Prepare(r Request, rules Rules) []Message {
 			}
 		}
 	}
+	p.out = make([]Message, 0, len(r.Messages)+2)
 	for _, m := range r.Messages {
+		if p.text(m) {
+			continue
+		}
 		if m.Role == Assistant {
 			p.assistant(m)
 		} else {
@@ -82,7 +87,8 @@ type preparation struct {
 	results map[string][]Result // by the id of their call, those that are not used yet
 	calls   map[string]int      // the calls with an id that are not reached yet
 	ids     map[string]bool     // used in out
-	items   map[string]bool     // raw items in out
+	items   map[uint64]bool     // the hashes of raw items in out
+	seed    maphash.Seed
 	out     []Message
 }
 
@@ -93,6 +99,19 @@ func (p *preparation) add(role Role, parts ...Part) {
 		return
 	}
 	p.out = append(p.out, Message{Role: role, Parts: parts})
+}
+
+// text adds a message that has nothing but a text which every provider accepts, as most have.
+func (p *preparation) text(m Message) bool {
+	text, ok := OnlyText(m)
+	if !ok || text == "" || sendable(text) != text || m.Role != Assistant && m.Role != User {
+		return false
+	}
+	if n := len(p.out); n > 0 && m.Role == User && p.out[n-1].Role == User {
+		return false
+	}
+	p.out = append(p.out, Message{Role: m.Role, Parts: m.Parts[:1:1]})
+	return true
 }
 
 func (p *preparation) user(m Message) {
@@ -182,11 +201,15 @@ func (p *preparation) raw(m Message, calls int) (*Raw, []string) {
 	if m.Raw == nil || p.plain || m.Raw.Origin != p.rules.Origin || len(m.Raw.Items) == 0 {
 		return nil, nil
 	}
-	ids, ok := p.rules.CallIDs(m.Raw.Items)
-	if !ok || len(ids) != calls {
+	if m.Raw.Calls == nil {
+		m.Raw.Calls = &RawCalls{}
+		m.Raw.Calls.IDs, m.Raw.Calls.Sendable = p.rules.CallIDs(m.Raw.Items)
+	}
+	ids := m.Raw.Calls.IDs
+	if !m.Raw.Calls.Sendable || len(ids) != calls {
 		return nil, nil
 	}
-	seen := map[string]bool{}
+	seen := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		if p.ids[id] || seen[id] {
 			return nil, nil
@@ -195,12 +218,12 @@ func (p *preparation) raw(m Message, calls int) (*Raw, []string) {
 	}
 	// An answer that is in the conversation twice is refused for its ids.
 	for _, item := range m.Raw.Items {
-		if p.items[string(item)] {
+		if p.items[maphash.Bytes(p.seed, item)] {
 			return nil, nil
 		}
 	}
 	for _, item := range m.Raw.Items {
-		p.items[string(item)] = true
+		p.items[maphash.Bytes(p.seed, item)] = true
 	}
 	return m.Raw, ids
 }

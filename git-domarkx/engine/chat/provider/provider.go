@@ -80,6 +80,14 @@ type Message struct {
 type Raw struct {
 	Origin Origin
 	Items  [][]byte // JSON values, byte for byte
+	// Calls is set by [Prepare], so that the items are read once. nil if they were not.
+	Calls *RawCalls
+}
+
+// RawCalls are the calls in raw items.
+type RawCalls struct {
+	IDs      []string // in order
+	Sendable bool     // whether the provider accepts the items
 }
 
 // A Part is a piece of a message: [Text], [Thought], [Image], [Call] or [Result].

@@ -15,13 +15,6 @@ import (
 func requestBody(o provider.Origin, r provider.Request, form thinkingForm) ([]byte, error) {
 	prepared := provider.Prepare(r, rules(o))
 	anchors := cacheAnchors(prepared)
-	messages := make([][]byte, len(prepared))
-	for i, m := range prepared {
-		var err error
-		if messages[i], err = messageBody(m, slices.Contains(anchors, i)); err != nil {
-			return nil, err
-		}
-	}
 	p := sdk.MessageNewParams{Model: sdk.Model(o.Model), MaxTokens: defaultMaxTokens, Messages: []sdk.MessageParam{}}
 	if r.MaxTokens > 0 {
 		p.MaxTokens = int64(r.MaxTokens)
@@ -47,7 +40,16 @@ func requestBody(o provider.Origin, r provider.Request, form thinkingForm) ([]by
 	if err != nil {
 		return nil, err
 	}
-	return provider.SetMember(body, "messages", provider.Join(messages))
+	messages, err := provider.NewArray(body, "messages", provider.SizeOf(prepared))
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range prepared {
+		if err := addMessage(messages, m, slices.Contains(anchors, i)); err != nil {
+			return nil, err
+		}
+	}
+	return messages.Object(), nil
 }
 
 // cacheAnchors returns the messages that a cached prefix ends with: the last two of the user. The
@@ -62,12 +64,14 @@ func cacheAnchors(messages []provider.Message) []int {
 	return anchors
 }
 
-func messageBody(m provider.Message, anchor bool) ([]byte, error) {
+func addMessage(messages *provider.Array, m provider.Message, anchor bool) error {
 	if m.Raw != nil {
-		return append(append([]byte(`{"role":"assistant","content":`), provider.Join(m.Raw.Items)...), '}'), nil
+		messages.Items(`{"role":"assistant","content":[`, m.Raw.Items, `]}`)
+		return nil
 	}
 	if text, ok := provider.OnlyText(m); ok && !anchor {
-		return provider.EncodeText(`{"role":"`+string(m.Role)+`","content":[{"type":"text","text":`, text, `}]}`)
+		messages.Text(textHeads[m.Role], text, `}]}`)
+		return nil
 	}
 	var blocks []sdk.ContentBlockParamUnion
 	for _, part := range m.Parts {
@@ -87,7 +91,13 @@ func messageBody(m provider.Message, anchor bool) ([]byte, error) {
 			*c = sdk.NewCacheControlEphemeralParam()
 		}
 	}
-	return json.Marshal(sdk.MessageParam{Role: sdk.MessageParamRole(m.Role), Content: blocks})
+	return messages.Marshal(sdk.MessageParam{Role: sdk.MessageParamRole(m.Role), Content: blocks})
+}
+
+// textHeads are the beginnings of messages that consist of a text.
+var textHeads = map[provider.Role]string{
+	provider.User:      `{"role":"user","content":[{"type":"text","text":`,
+	provider.Assistant: `{"role":"assistant","content":[{"type":"text","text":`,
 }
 
 func resultBlock(r provider.Result) sdk.ContentBlockParamUnion {

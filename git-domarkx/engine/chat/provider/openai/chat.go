@@ -86,42 +86,48 @@ func (w *Chat) body(r provider.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var messages [][]byte
-	add := func(m sdk.ChatCompletionMessageParamUnion) error {
-		encoded, err := json.Marshal(m)
-		messages = append(messages, encoded)
-		return err
+	prepared := provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: chatCallIDs})
+	messages, err := provider.NewArray(body, "messages", provider.SizeOf(prepared))
+	if err != nil {
+		return nil, err
 	}
 	for _, text := range r.System {
-		if err := add(sdk.SystemMessage(text)); err != nil {
+		if err := messages.Marshal(sdk.SystemMessage(text)); err != nil {
 			return nil, err
 		}
 	}
-	for _, m := range provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: chatCallIDs}) {
-		if text, ok := provider.OnlyText(m); ok {
-			encoded, err := provider.EncodeText(`{"role":"`+string(m.Role)+`","content":`, text, `}`)
-			if err != nil {
-				return nil, err
-			}
-			messages = append(messages, encoded)
-			continue
+	for _, m := range prepared {
+		if err := w.addMessage(messages, m); err != nil {
+			return nil, err
 		}
-		switch {
-		case m.Raw != nil:
-			messages = append(messages, m.Raw.Items...)
-		case m.Role == provider.Assistant:
-			if err := add(w.assistant(m)); err != nil {
-				return nil, err
-			}
-		default:
-			for _, u := range userMessages(m) {
-				if err := add(u); err != nil {
-					return nil, err
-				}
+	}
+	return messages.Object(), nil
+}
+
+// textHeads are the beginnings of messages that consist of a text.
+var textHeads = map[provider.Role]string{
+	provider.User:      `{"role":"user","content":`,
+	provider.Assistant: `{"role":"assistant","content":`,
+}
+
+func (w *Chat) addMessage(messages *provider.Array, m provider.Message) error {
+	if text, ok := provider.OnlyText(m); ok {
+		messages.Text(textHeads[m.Role], text, `}`)
+		return nil
+	}
+	switch {
+	case m.Raw != nil:
+		messages.Add(m.Raw.Items...)
+	case m.Role == provider.Assistant:
+		return messages.Marshal(w.assistant(m))
+	default:
+		for _, u := range userMessages(m) {
+			if err := messages.Marshal(u); err != nil {
+				return err
 			}
 		}
 	}
-	return provider.SetMember(body, "messages", provider.Join(messages))
+	return nil
 }
 
 // noSignature is what Gemini accepts in place of the signature of a call that another model made

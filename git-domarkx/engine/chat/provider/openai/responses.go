@@ -85,29 +85,28 @@ func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var input [][]byte
-	for _, m := range provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: responsesCallIDs}) {
-		items, err := inputItems(m)
-		if err != nil {
+	prepared := provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: responsesCallIDs})
+	input, err := provider.NewArray(body, "input", provider.SizeOf(prepared))
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range prepared {
+		if err := addItems(input, m); err != nil {
 			return nil, err
 		}
-		input = append(input, items...)
 	}
-	return provider.SetMember(body, "input", provider.Join(input))
+	return input.Object(), nil
 }
 
-// inputItems returns the items of a message. The SDK encodes them unless they are raw.
-func inputItems(m provider.Message) ([][]byte, error) {
+// addItems appends the items of a message. The SDK encodes them unless they are raw or plain text.
+func addItems(input *provider.Array, m provider.Message) error {
 	if m.Raw != nil {
-		return m.Raw.Items, nil
+		input.Add(m.Raw.Items...)
+		return nil
 	}
 	if text, ok := provider.OnlyText(m); ok {
-		kind := "input_text"
-		if m.Role == provider.Assistant {
-			kind = "output_text"
-		}
-		item, err := provider.EncodeText(`{"type":"message","role":"`+string(m.Role)+`","content":[{"type":"`+kind+`","text":`, text, `}]}`)
-		return [][]byte{item}, err
+		input.Text(itemHeads[m.Role], text, `}]}`)
+		return nil
 	}
 	var items []any
 	var content responses.ResponseInputMessageContentListParam
@@ -139,14 +138,18 @@ func inputItems(m provider.Message) ([][]byte, error) {
 		}
 	}
 	flush()
-	encoded := make([][]byte, len(items))
-	for i, item := range items {
-		var err error
-		if encoded[i], err = json.Marshal(item); err != nil {
-			return nil, err
+	for _, item := range items {
+		if err := input.Marshal(item); err != nil {
+			return err
 		}
 	}
-	return encoded, nil
+	return nil
+}
+
+// itemHeads are the beginnings of messages that consist of a text.
+var itemHeads = map[provider.Role]string{
+	provider.User:      `{"type":"message","role":"user","content":[{"type":"input_text","text":`,
+	provider.Assistant: `{"type":"message","role":"assistant","content":[{"type":"output_text","text":`,
 }
 
 // outputMessage returns a text of the assistant without the id that the SDK's type requires. Some

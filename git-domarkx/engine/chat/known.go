@@ -1,0 +1,201 @@
+package chat
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+)
+
+// The members of message_metadata that a chat reads and writes.
+const (
+	metaRole        = "role"
+	metaModel       = "model"
+	metaProvider    = "provider"
+	metaStop        = "stop_reason"
+	metaUsage       = "usage"
+	metaInterrupted = "interrupted"
+	metaItems       = "provider_items"
+	metaCompacts    = "compacts"
+)
+
+func metadata(m domarkx.Message, name string) domarkx.Value {
+	if m.Metadata == nil {
+		return domarkx.Value{}
+	}
+	v, _ := m.Metadata.Get(name)
+	return v
+}
+
+// A known is a message as it goes into requests to one model.
+type known struct {
+	id       domarkx.ID
+	role     provider.Role
+	parts    []provider.Part
+	text     string // of a message of the user, for its images
+	system   bool
+	compacts string // the id of the last message that it stands for; "" if it is no summary
+	usage    *provider.Usage
+	size     int           // bytes of the parts
+	raw      *provider.Raw // the provider's items, which are sent in place of the parts; nil if there are none
+}
+
+// convert converts a stored message.
+func (t *turn) convert(id domarkx.ID, msg domarkx.Message) known {
+	k := known{id: id, role: provider.User}
+	if msg.Role == domarkx.User {
+		k.text = markdown.RenderContent(msg.Content)
+		k.system = metadata(msg, metaRole).Text() == "system"
+		k.compacts = metadata(msg, metaCompacts).Text()
+		k.add(provider.Text{Text: k.text})
+		return k
+	}
+	k.role = provider.Assistant
+	k.usage = readUsage(metadata(msg, metaUsage))
+	var text []domarkx.Block
+	flush := func() {
+		if len(text) > 0 {
+			k.add(provider.Text{Text: markdown.RenderContent(text)})
+		}
+		text = nil
+	}
+	callID, n := "", 0
+	for _, b := range msg.Content {
+		switch {
+		case isCode(b, thought):
+			flush()
+			k.add(provider.Thought{Text: b.Text})
+		case isCode(b, toolCall):
+			flush()
+			callID = hex.EncodeToString(id[:]) + "-" + strconv.Itoa(n)
+			n++
+			k.add(t.call(callID, b.Text))
+		case isCode(b, toolResult) && callID != "":
+			flush()
+			k.add(resultPart(callID, b.Text))
+			callID = ""
+		default:
+			text = append(text, b)
+		}
+	}
+	flush()
+	return k
+}
+
+func (k *known) add(p provider.Part) {
+	k.parts = append(k.parts, p)
+	k.size += partSize(p)
+}
+
+func partSize(p provider.Part) int {
+	switch p := p.(type) {
+	case provider.Text:
+		return len(p.Text)
+	case provider.Thought:
+		return len(p.Text)
+	case provider.Call:
+		return len(p.Name) + len(p.Arguments)
+	case provider.Result:
+		return len(p.Text)
+	}
+	return 0
+}
+
+// call returns the call in a tool-call block.
+func (t *turn) call(id, block string) provider.Call {
+	v, err := domarkx.ParseValue([]byte(block))
+	if err != nil || v.Kind() != domarkx.Object {
+		return provider.Call{ID: id, Name: "unknown", Arguments: block}
+	}
+	resource, _ := v.Get("resource")
+	tool, _ := v.Get("tool")
+	arguments, ok := v.Get("arguments")
+	c := provider.Call{ID: id, Name: t.tools.name(resource.Text(), tool.Text()), Arguments: "{}"}
+	switch {
+	case arguments.Kind() == domarkx.String:
+		c.Arguments = arguments.Text()
+	case ok:
+		c.Arguments = arguments.JSON()
+	}
+	return c
+}
+
+// resultPart returns the result in a tool-result block as the model gets it.
+func resultPart(callID, block string) provider.Result {
+	r := provider.Result{CallID: callID, Text: block}
+	v, err := domarkx.ParseValue([]byte(block))
+	if err != nil || v.Kind() != domarkx.Object {
+		return r
+	}
+	if ok, _ := v.Get("ok"); ok.IsTrue() {
+		result, _ := v.Get("result")
+		r.Text = result.JSON()
+		return r
+	}
+	reason, ok := v.Get("error")
+	if !ok {
+		return r
+	}
+	code, _ := reason.Get("code")
+	message, _ := reason.Get("message")
+	r.Text, r.Failed = strings.TrimSpace(code.Text()+": "+message.Text()), true
+	return r
+}
+
+// addRaw adds the provider items of an answer, if they came from the model that is asked, the
+// answer was not edited, and they say what the message says: a session of somebody else could
+// say something else to the model than to its reader. found is false if the session has not kept
+// the items.
+func (t *turn) addRaw(ctx context.Context, tip domarkx.Info, k *known, msg domarkx.Message) (found bool, err error) {
+	record := metadata(msg, metaItems).Text()
+	if msg.Role != domarkx.Assistant || record == "" || metadata(msg, metaProvider).Text() != t.origin.Provider {
+		return true, nil
+	}
+	data, err := t.chat.turns.AttachmentOf(ctx, tip, record)
+	if err != nil || data == nil {
+		return false, err
+	}
+	raw, message, ok := decodeItems(data)
+	if ok && raw.Origin == t.origin && message == contentDigest(msg.Content) && t.says(raw, message) {
+		k.raw = &raw
+	}
+	return true, nil
+}
+
+// says reports whether provider items say what a message with a digest of its content says.
+func (t *turn) says(raw provider.Raw, digest string) bool {
+	parts, err := t.request.Model.Wire.Parts(raw.Items)
+	return err == nil && contentDigest(t.content(parts, true)) == digest
+}
+
+// Limits of the images of a request.
+const (
+	maxImages    = 20
+	maxImageSize = 5 << 20 // bytes
+)
+
+// images returns the pictures that a message of the user shows and the session keeps.
+func (t *turn) images(ctx context.Context, text string, files map[string]domarkx.AttachedFile) ([]provider.Part, error) {
+	var parts []provider.Part
+	for _, destination := range markdown.Images(text) {
+		path, err := markdown.ImagePath(destination)
+		f, ok := files[path]
+		if err != nil || !ok || f.Size > maxImageSize || len(parts) == maxImages {
+			continue
+		}
+		data, err := t.Attachment(ctx, f.SHA256)
+		if err != nil {
+			return nil, err
+		}
+		switch kind := http.DetectContentType(data); kind {
+		case "image/png", "image/jpeg", "image/gif", "image/webp":
+			parts = append(parts, provider.Image{MediaType: kind, Data: data})
+		}
+	}
+	return parts, nil
+}
