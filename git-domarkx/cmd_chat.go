@@ -148,6 +148,7 @@ func (c *chatCmd) Run(inv *invocation) error {
 		return c.answerNo(inv, refusal(fmt.Sprintf("--max-cost: the price of %s is not known; set domarkx.price.%s.input and .output (USD for a million tokens)", d.Name, d.Model)))
 	}
 	t.model, t.name = model, name
+	defer opened.scans.Prepare(inv.ctx)()          // while the model thinks
 	before, _ := opened.store.Tip(inv.ctx, c.Name) //nolint:errcheck // a new session has none
 	if talks {
 		err = t.converse()

@@ -35,8 +35,34 @@ func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string
 	return ids, nil
 }
 
+// newOnLine returns the commits from a tip back to a known one, the newest first, if each of them has one
+// parent and they are few, as after a turn. ok is false if Git has to find out.
+func (s *Store) newOnLine(ctx context.Context, tip, known string) (ids []odb.ID, ok bool) {
+	const most = 64
+	for id := tip; len(ids) < most; {
+		if id == known {
+			return ids, true
+		}
+		oid, err := odb.ParseID(id)
+		if err != nil {
+			return nil, false
+		}
+		parents, err := s.Parents(ctx, id)
+		if err != nil || len(parents) != 1 {
+			return nil, false
+		}
+		ids, id = append(ids, oid), parents[0]
+	}
+	return nil, false
+}
+
 // revList returns the commits that git rev-list finds from tips and not from known.
 func (s *Store) revList(ctx context.Context, tips, known []string, options ...string) ([]odb.ID, error) {
+	if len(tips) == 1 && len(known) == 1 && len(options) == 1 && options[0] == "--topo-order" {
+		if ids, ok := s.newOnLine(ctx, tips[0], known[0]); ok {
+			return ids, nil
+		}
+	}
 	var input bytes.Buffer
 	for _, id := range tips {
 		input.WriteString(id + "\n")

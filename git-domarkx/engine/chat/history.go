@@ -47,6 +47,7 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 		system = append(system, first...)
 		items = append(items, backward[summary])
 	}
+	items = slices.Grow(items, len(backward))
 	for i := len(backward) - 1; i >= 0; i-- {
 		if !whole && i > summary {
 			backward[i].uncounted = true
@@ -72,6 +73,7 @@ func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item,
 		if err != nil {
 			return nil, 0, err
 		}
+		backward = slices.Grow(backward, len(part))
 		for _, i := range slices.Backward(part) {
 			if summary >= 0 && i.id.String() == end {
 				return backward, summary, nil

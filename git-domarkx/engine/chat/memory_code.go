@@ -11,7 +11,10 @@ import (
 
 // The form of a block in a file: blockHead, the key of its memory, the CRC-32C of the rest, and
 // for each known leaf its slot and its messages. Numbers are varints, strings follow their length.
-const blockHead = "domarkx-known 1\n"
+const (
+	blockHead     = "domarkx-known 1\n"
+	blockHeadSize = len(blockHead) + 32 + 4
+)
 
 var errBlock = errors.New("not a block")
 
@@ -50,20 +53,25 @@ func (b *block) encode(key [32]byte) []byte {
 			e.message(&leaf.messages[i])
 		}
 	}
-	data := append([]byte(blockHead), key[:]...)
-	data = binary.BigEndian.AppendUint32(data, crc32.Checksum(e.data, castagnoli))
-	return append(data, e.data...)
+	return sealBlock(key, e.data)
+}
+
+// sealBlock returns the content of a file with this body.
+func sealBlock(key [32]byte, body []byte) []byte {
+	data := append(make([]byte, 0, blockHeadSize+len(body)), blockHead...)
+	data = append(data, key[:]...)
+	data = binary.BigEndian.AppendUint32(data, crc32.Checksum(body, castagnoli))
+	return append(data, body...)
 }
 
 // decode reads the content of a file. The messages share its memory. Their items are of the origin. If it is not a file of this
 // memory, the block stays empty.
 func (b *block) decode(data []byte, key [32]byte, from provider.Origin) error {
-	const head = len(blockHead) + 32 + 4
-	if len(data) < head || string(data[:len(blockHead)]) != blockHead || [32]byte(data[len(blockHead):]) != key {
+	if len(data) < blockHeadSize || string(data[:len(blockHead)]) != blockHead || [32]byte(data[len(blockHead):]) != key {
 		return errBlock
 	}
-	body := data[head:]
-	if binary.BigEndian.Uint32(data[head-4:]) != crc32.Checksum(body, castagnoli) {
+	body := data[blockHeadSize:]
+	if binary.BigEndian.Uint32(data[blockHeadSize-4:]) != crc32.Checksum(body, castagnoli) {
 		return errBlock
 	}
 	d := decoder{data: body, text: string(body), origin: from}

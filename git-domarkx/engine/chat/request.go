@@ -19,7 +19,8 @@ const (
 
 // build returns the request for the next answer, and roughly its size in tokens.
 func (t *turn) build(ctx context.Context, items []item, system []string) (provider.Request, int64, error) {
-	r := provider.Request{System: system, Tools: t.tools.definitions(), MaxTokens: t.request.Model.MaxTokens, Reasoning: t.request.Model.Reasoning}
+	r := provider.Request{System: system, Tools: t.tools.definitions(), MaxTokens: t.request.Model.MaxTokens, Reasoning: t.request.Model.Reasoning,
+		Messages: make([]provider.Message, 0, len(items))}
 	files, err := t.imageFiles(ctx, items)
 	if err != nil {
 		return r, 0, err

@@ -26,6 +26,7 @@ type cache struct {
 	dir    string
 	name   string
 	blobs  map[string][]hit // nil until it is read
+	unread bool             // blobs is not read: what is looked up is new
 	added  bytes.Buffer     // lines to append
 	tips   map[string]tipRows
 	loaded bool
@@ -50,6 +51,9 @@ func openCache(stateDir, version string, key []byte) *cache {
 func (c *cache) get(key string) ([]hit, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.blobs == nil && c.unread {
+		return nil, false
+	}
 	if c.blobs == nil {
 		c.blobs = readBlobs(filepath.Join(c.dir, c.name+".blobs"))
 	}
@@ -86,6 +90,14 @@ func readBlobs(path string) map[string][]hit {
 	}
 }
 
+// expectNew says whether the blobs that are looked up next are few and probably not in the cache, so that scanning one of them
+// again takes less time than reading the cache, which grows with the sessions.
+func (c *cache) expectNew(unread bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unread = unread
+}
+
 // put remembers the secrets in a blob.
 func (c *cache) put(key string, hits []hit) {
 	c.mu.Lock()
@@ -93,7 +105,9 @@ func (c *cache) put(key string, hits []hit) {
 	if _, ok := c.blobs[key]; ok {
 		return
 	}
-	c.blobs[key] = hits
+	if c.blobs != nil {
+		c.blobs[key] = hits
+	}
 	value := []byte("-")
 	if len(hits) > 0 {
 		value, _ = json.Marshal(hits) //nolint:errcheck,errchkjson // strings and numbers

@@ -60,6 +60,9 @@ func (l *limit) take(size int64) bool {
 	return true
 }
 
+// fewFiles is the number of new files that a turn of a conversation has at most.
+const fewFiles = 32
+
 // rows returns the secrets in the commits that are in the history of tips and not in that of known ones.
 func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, progress func(done, total int)) ([]row, error) {
 	var commits []snapshot.StoredCommit
@@ -72,6 +75,7 @@ func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, 
 	if err != nil {
 		return nil, err
 	}
+	m.cache.expectNew(quick != nil && files <= fewFiles)
 	results, errs := make([][]row, len(commits)), make([]error, len(commits))
 	var next, done atomic.Int64
 	var reporting sync.Mutex

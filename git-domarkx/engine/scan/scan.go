@@ -243,6 +243,17 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 // QuickBytes is how much is scanned at most when something was stored, so that storing stays fast.
 const QuickBytes = 16 << 20
 
+// Prepare compiles the rules while the caller does something else. The returned function waits for the end of that.
+func (m *Manager) Prepare(ctx context.Context) (wait func()) {
+	var group sync.WaitGroup
+	group.Go(func() {
+		if s, err := m.Scanner(ctx); err == nil { // otherwise the scan reports it
+			s.Text(nil)
+		}
+	})
+	return group.Wait
+}
+
 // Fresh returns how many different secrets, that are not allowed, the history of tips has and that of known commits has not,
 // and whether there was more to scan than QuickBytes. Originals are left out: they repeat the messages.
 func (m *Manager) Fresh(ctx context.Context, tips, known []string) (n int, more bool, err error) {
