@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -65,9 +67,11 @@ func (c *listCmd) Run(inv *invocation) error {
 	}
 	inv.mentionDrafts()
 	all := len(list)
-	if list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: c.Patterns, Tag: c.Tag, Agent: c.Agent, Branch: c.Branch, Sort: c.Sort, Limit: c.Limit}); err != nil {
+	list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: c.Patterns, Tag: c.Tag, Agent: c.Agent, Branch: c.Branch, Sort: c.Sort, Limit: c.Limit})
+	if list == nil {
 		return err
 	}
+	unread = errors.Join(unread, err)
 	conflicts, err := sessions.Conflicts(inv.ctx, list)
 	if err != nil {
 		return err

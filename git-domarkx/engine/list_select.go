@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -22,21 +23,27 @@ type ListOptions struct {
 	Limit    int      // 0 for all
 }
 
-// Select returns the sessions of a list that match the options. The list must be sorted by name.
+// Select returns the sessions of a list that match the options. The list must be sorted by name. Sessions
+// whose header cannot be read are omitted; their errors are joined and returned together with the rest. The
+// result is nil only if the options are invalid.
 func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o ListOptions) ([]domarkx.Info, error) {
 	for _, pattern := range o.Patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, fmt.Errorf("pattern %q: %w: expected a name, or a glob with * ? and [...]", pattern, domarkx.ErrInvalid)
 		}
 	}
-	var selected []domarkx.Info
+	selected := []domarkx.Info{}
+	var unread []error
 	for _, info := range list {
 		if len(o.Patterns) > 0 && !slices.ContainsFunc(o.Patterns, func(p string) bool { return matchesName(p, info.Name) }) {
 			continue
 		}
 		matches, err := m.matchesHeader(ctx, info, o)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
-			return nil, err
+			unread = append(unread, fmt.Errorf("session %q: %w", info.Name, err))
 		}
 		if matches {
 			selected = append(selected, info)
@@ -51,7 +58,7 @@ func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o List
 	if o.Limit > 0 && len(selected) > o.Limit {
 		selected = selected[:o.Limit]
 	}
-	return selected, nil
+	return selected, errors.Join(unread...)
 }
 
 // matchesName reports whether a glob matches a name or one of its parent directories.

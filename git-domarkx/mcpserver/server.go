@@ -139,7 +139,14 @@ func (s *Server) list(ctx context.Context, o engine.ListOptions) ([]domarkx.Info
 			offered = append(offered, info)
 		}
 	}
-	return s.Sessions.Select(ctx, offered, o)
+	selected, err := s.Sessions.Select(ctx, offered, o)
+	if selected == nil {
+		return nil, err
+	}
+	if err != nil && s.Warn != nil {
+		s.Warn(err)
+	}
+	return selected, nil
 }
 
 // origin returns the program whose document a session was imported from, or "git-domarkx".

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -37,9 +38,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 		o.Patterns = []string{name}
 	}
 	list, err := s.Sessions.Select(r.Context(), all, o)
-	if err != nil {
+	if list == nil {
 		return err
 	}
+	unread = errors.Join(unread, err)
 	p := newPage("Sessions")
 	p.WriteString("<header>")
 	p.heading("Sessions")
