@@ -45,21 +45,24 @@ func (t *trace) follow(ctx context.Context, now content, limit int, open []place
 		}
 		to := match(old.lines, now.lines)
 		rest := open[:0]
-		var written []int
+		var written []place
 		for _, p := range open {
 			if to[p.at] >= 0 {
 				rest = append(rest, place{to[p.at], p.line})
 			} else {
-				written = append(written, p.line)
+				written = append(written, p)
 			}
+		}
+		if len(e.version.Parents) == 0 { // what was committed was there before the first version
+			written = t.uncommitted(ctx, e.version.Observed, now, written)
 		}
 		if len(written) > 0 {
 			origin, err := t.origin(ctx, i)
 			if err != nil {
 				return err
 			}
-			for _, line := range written {
-				t.found[line], t.known[line] = origin, true
+			for _, p := range written {
+				t.found[p.line], t.known[p.line] = origin, true
 			}
 		}
 		now, open, limit = old, rest, i
