@@ -11,7 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/recording"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -199,7 +199,7 @@ func (r *recorder) sessionsOf(files []string, changed map[string]bool) (map[stri
 	}
 	sessions := map[string]string{}
 	for _, file := range files {
-		path, err := local.CanonicalPath(file)
+		path, err := opencodedb.Canonical(file)
 		if name := known.ByPath[path].Session; err == nil && changed[name] {
 			sessions[file] = name
 		}

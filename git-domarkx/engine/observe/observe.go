@@ -19,6 +19,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -190,7 +191,7 @@ func (m *Manager) name(ctx context.Context, s *session, at Moment) error {
 	if err != nil {
 		return err
 	}
-	if path, err := local.CanonicalPath(at.Path); err == nil && at.Path != "" {
+	if path, err := opencodedb.Canonical(at.Path); err == nil && at.Path != "" {
 		s.Path = path
 	}
 	name := sessionOf(known, at.Agent+":"+at.ID, s)

@@ -66,11 +66,8 @@ func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Mo
 		}
 		return !s.isOpen(time.Now()), t.save()
 	}
-	if time.Since(time.Unix(last.Date, 0)) > recent {
+	if calling || time.Since(time.Unix(last.Date, 0)) > recent {
 		return !calling, nil
-	}
-	if calling {
-		at.Late = func() bool { return true }
 	}
 	if _, err := m.take(ctx, t, at); err != nil {
 		return false, err
@@ -93,22 +90,24 @@ func (m *Manager) isCalling(ctx context.Context, e domarkx.Entry) (bool, error) 
 func (m *Manager) momentOf(ctx context.Context, tip domarkx.Info, r Recording, codecs []format.Codec) (Moment, error) {
 	at := Moment{Kind: Turn, Path: r.Path, Time: r.Time, Late: r.Late}
 	headers, err := m.store.Header(ctx, tip.ID)
-	if err != nil || headers[0].Origin == "" {
-		return at, err
-	}
-	origin, err := m.store.Origin(ctx, headers[0].Origin)
 	if err != nil {
 		return at, err
-	}
-	codec, ok := format.ByName(codecs, origin.Format)
-	if !ok || codec.Identify == nil {
-		return at, nil
 	}
 	h, err := view.LoadHeader(ctx, m.store, headers[:1])
-	if err != nil {
+	if err != nil || h.UserMetadata == nil {
 		return at, err
 	}
-	if h.UserMetadata == nil {
+	agent, _ := h.UserMetadata.Get("agent")
+	name := agent.Text()
+	if name == "" && headers[0].Origin != "" { // formats whose front matter does not name the agent
+		origin, err := m.store.Origin(ctx, headers[0].Origin)
+		if err != nil {
+			return at, err
+		}
+		name = origin.Format
+	}
+	codec, ok := format.ByName(codecs, name)
+	if !ok || codec.Identify == nil {
 		return at, nil
 	}
 	dir, _ := h.UserMetadata.Get("cwd")

@@ -26,6 +26,22 @@ func Is(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
 // Path returns the path under which a session in a database is found and imported.
 func Path(database, session string) string { return database + "#" + session }
 
+// Canonical returns the absolute path of a transcript without symbolic links: of a file, or of a session in a database.
+func Canonical(path string) (string, error) {
+	database, session, ok := Split(path)
+	if !ok {
+		database = path
+	}
+	abs, err := filepath.Abs(database)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err != nil || !ok {
+		return abs, err
+	}
+	return Path(abs, session), nil
+}
+
 // Split returns the database and the session of a path made by [Path]; false for any other path.
 func Split(path string) (database, session string, ok bool) {
 	at := strings.LastIndex(path, "#ses_")
