@@ -212,6 +212,10 @@ func TestAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { formattest.CheckAny(t, claudecode.Codec(), []byte(records(t))) })
 }
 
+func TestWithstand(t *testing.T) {
+	formattest.Fixtures{"session": session()}.Withstand(t, claudecode.Codec(), "checkout")
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, data := range []string{session(), hostile(), rewound(), subAgent()} {
 		f.Add([]byte(data))

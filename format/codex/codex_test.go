@@ -131,6 +131,10 @@ func TestAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { formattest.CheckAny(t, codex.Codec(), []byte(records(t))) })
 }
 
+func TestWithstand(t *testing.T) {
+	formattest.Fixtures{"session": session()}.Withstand(t, codex.Codec(), "flaky")
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, data := range []string{session(), legacy(), paginated(), hostile()} {
 		f.Add([]byte(data))

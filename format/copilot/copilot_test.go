@@ -31,4 +31,6 @@ func TestAny(t *testing.T) { fixtures.Any(t, copilot.Codec()) }
 
 func TestGrowth(t *testing.T) { fixtures.Growth(t, copilot.Codec()) }
 
+func TestWithstand(t *testing.T) { fixtures.Withstand(t, copilot.Codec(), "please") }
+
 func FuzzDecode(f *testing.F) { fixtures.Fuzz(f, copilot.Codec()) }

@@ -23,4 +23,6 @@ func TestAny(t *testing.T) { fixtures.Any(t, cursor.Codec()) }
 
 func TestGrowth(t *testing.T) { fixtures.Growth(t, cursor.Codec()) }
 
+func TestWithstand(t *testing.T) { fixtures.Withstand(t, cursor.Codec(), "please") }
+
 func FuzzDecode(f *testing.F) { fixtures.Fuzz(f, cursor.Codec()) }

@@ -67,4 +67,6 @@ func TestAny(t *testing.T) { fixtures.Any(t, gemini.Codec()) }
 
 func TestGrowth(t *testing.T) { fixtures.Growth(t, gemini.Codec()) }
 
+func TestWithstand(t *testing.T) { fixtures.Withstand(t, gemini.Codec(), "please") }
+
 func FuzzDecode(f *testing.F) { fixtures.Fuzz(f, gemini.Codec()) }

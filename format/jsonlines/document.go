@@ -15,7 +15,7 @@ func (l *Reader) IsDocument(array string) (bool, error) {
 	if err != nil {
 		return false, l.Failed(err)
 	}
-	head := bytes.TrimPrefix(line, []byte(bom))
+	head := bytes.Trim(bytes.TrimPrefix(line, []byte(bom)), " \t\r\x00")
 	if len(head) > format.HeadSize || !whole {
 		v, _ := domarkx.ParsePartial(head[:min(len(head), format.HeadSize)])
 		return has(v, array), nil

@@ -27,4 +27,6 @@ func TestAny(t *testing.T) { fixtures.Any(t, qwen.Codec()) }
 
 func TestGrowth(t *testing.T) { fixtures.Growth(t, qwen.Codec()) }
 
+func TestWithstand(t *testing.T) { fixtures.Withstand(t, qwen.Codec(), "please") }
+
 func FuzzDecode(f *testing.F) { fixtures.Fuzz(f, qwen.Codec()) }
