@@ -1,0 +1,6 @@
+package checkout
+
+var (
+	IsGitName = isGitName
+	IsBare    = isBare
+)
