@@ -59,6 +59,7 @@ func (c *mcpCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	opened.store.BoundMemory(packMemory)
 	s := &mcpserver.Server{Sessions: opened.sessions, Turns: opened.turns, Store: opened.store, Write: c.Write, Pattern: c.Session, Version: versionText(release, commit, buildInfo()), Warn: inv.warn}
 	server, err := s.New()
 	if err != nil {

@@ -114,8 +114,12 @@ func (c *searchCmd) find(inv *invocation, opened managers, q search.Query) error
 	if cut {
 		q.Limit = terminalHits + 1
 	}
+	opened.store.BoundMemory(packMemory)
 	p := inv.progress()
 	hits, err := search.Find(inv.ctx, opened.store, q, search.Options{Warn: inv.warn, Progress: func(n int) {
+		if n == 100 {
+			setGCPercent(inv.getenv, 100)
+		}
 		if n%100 == 0 {
 			p.report("Indexing messages", int64(n), 0)
 		}

@@ -90,6 +90,7 @@ func (c *usageCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	opened.store.BoundMemory(packMemory)
 	all, unlisted := opened.sessions.List(inv.ctx)
 	if all == nil && unlisted != nil {
 		return unlisted

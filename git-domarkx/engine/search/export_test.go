@@ -27,6 +27,19 @@ func MayMatch(pattern, text string) (may, filtered bool) {
 	return m.mayMatch([]byte(text)), m.filter != nil
 }
 
+// Matches reports for each text whether a regular expression has a match in it.
+func Matches(pattern string, texts ...string) ([]bool, error) {
+	a, err := newAutomaton(pattern)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]bool, len(texts))
+	for i, text := range texts {
+		found[i] = a.match([]byte(text))
+	}
+	return found, nil
+}
+
 // EncodeBlock encodes the texts of successive messages.
 func EncodeBlock(first int64, texts ...string) []byte {
 	var b block

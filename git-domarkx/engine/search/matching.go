@@ -13,6 +13,7 @@ type matching struct {
 	groups  []group // of a query by words
 	needles []needle
 	fixed   []byte
+	pattern string // of re
 	re      *regexp.Regexp
 	filter  []literal // a text that matches re has one of these; none if nothing is known
 	width   int
@@ -45,7 +46,7 @@ func newMatching(q Query) (*matching, error) {
 		if re.MatchString("") {
 			return nil, fmt.Errorf("regular expression %q: %w: it matches the empty text, so it is in each message", q.Text, domarkx.ErrInvalid)
 		}
-		m.re, m.filter = re, requiredLiterals(pattern)
+		m.pattern, m.re, m.filter = pattern, re, requiredLiterals(pattern)
 		return m, nil
 	}
 	var err error
@@ -72,9 +73,16 @@ func (m *matching) mayMatch(texts []byte) bool {
 	return false
 }
 
-// matches reports whether a text matches.
-func (m *matching) matches(text []byte) bool {
-	return m.mayMatch(text) && (m.re == nil || m.re.Match(text))
+// matcher returns whether a text matches, for one goroutine.
+func (m *matching) matcher() (func(text []byte) bool, error) {
+	if m.re == nil {
+		return m.mayMatch, nil
+	}
+	a, err := newAutomaton(m.pattern)
+	if err != nil {
+		return nil, err
+	}
+	return func(text []byte) bool { return m.mayMatch(text) && a.match(text) }, nil
 }
 
 // maxSpans limits the matches that a snippet is chosen among.

@@ -75,6 +75,7 @@ func (x *Index) scanBlocks(ctx context.Context, m *matching, allowed set, snippe
 func scanEach(ctx context.Context, jobs <-chan []byte, m *matching, allowed set, snippets bool) (all []found, err error) {
 	var in decompressor
 	var b block
+	matches, err := m.matcher()
 	for data := range jobs {
 		if err == nil && ctx.Err() == nil {
 			err = in.decode(data, &b)
@@ -86,7 +87,7 @@ func scanEach(ctx context.Context, jobs <-chan []byte, m *matching, allowed set,
 		for i, id := range b.ids {
 			text := b.texts[at : at+b.sizes[i]]
 			at += b.sizes[i]
-			if !allowed.has(id) || !m.matches(text) {
+			if !allowed.has(id) || !matches(text) {
 				continue
 			}
 			f := found{message: id}

@@ -1,0 +1,175 @@
+package search
+
+import (
+	"encoding/binary"
+	"regexp/syntax"
+	"slices"
+	"unicode/utf8"
+)
+
+// An automaton decides whether a text has a match of a regular expression. It does so many times as fast as
+// package regexp, since it remembers where each character leads: it is a deterministic automaton whose states
+// are made when they are reached first. It may be used by one goroutine at a time.
+type automaton struct {
+	prog   *syntax.Prog
+	states map[string]*state
+	first  *state
+	found  *state // after a match
+	flags  syntax.EmptyOp
+	marked []bool   // instructions in set
+	set    []uint32 // of the last closure
+}
+
+// A state is a set of instructions of the program that may come next, and the kind of the last character.
+type state struct {
+	next    [utf8.RuneSelf]*state // by character
+	wide    map[rune]*state
+	last    rune
+	starts  []uint32
+	atEnd   bool // a text that ends here matches
+	knowEnd bool
+}
+
+// maxStates limits the memory of an automaton. Those that need more start again with none.
+const maxStates = 1000
+
+// newAutomaton returns an automaton of a valid expression.
+func newAutomaton(pattern string) (*automaton, error) {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	a := &automaton{prog: prog, found: &state{}, marked: make([]bool, len(prog.Inst))}
+	a.reset()
+	return a, nil
+}
+
+func (a *automaton) reset() {
+	a.states = map[string]*state{}
+	a.first = a.state(-1, nil)
+}
+
+// match reports whether a text has a match.
+func (a *automaton) match(text []byte) bool {
+	s := a.first
+	for i := 0; i < len(text); {
+		var next *state
+		if c := text[i]; c < utf8.RuneSelf {
+			i++
+			if next = s.next[c]; next == nil {
+				next = a.step(s, rune(c))
+				s.next[c] = next
+			}
+		} else {
+			r, size := utf8.DecodeRune(text[i:])
+			i += size
+			if next = s.wide[r]; next == nil {
+				next = a.step(s, r)
+				if s.wide == nil || len(s.wide) > maxStates {
+					s.wide = map[rune]*state{}
+				}
+				s.wide[r] = next
+			}
+		}
+		if next == a.found {
+			return true
+		}
+		s = next
+	}
+	if !s.knowEnd {
+		s.atEnd, s.knowEnd = a.closure(s, -1), true
+	}
+	return s.atEnd
+}
+
+// step returns the state after a character.
+func (a *automaton) step(s *state, r rune) *state {
+	if a.closure(s, r) {
+		return a.found
+	}
+	var starts []uint32
+	for _, pc := range a.set {
+		if i := &a.prog.Inst[pc]; consumes(i, r) && !slices.Contains(starts, i.Out) {
+			starts = append(starts, i.Out)
+		}
+	}
+	slices.Sort(starts)
+	return a.state(kind(r), starts)
+}
+
+// consumes reports whether an instruction matches a character.
+func consumes(i *syntax.Inst, r rune) bool {
+	switch i.Op {
+	case syntax.InstRune, syntax.InstRune1:
+		return i.MatchRune(r)
+	case syntax.InstRuneAny:
+		return true
+	case syntax.InstRuneAnyNotNL:
+		return r != '\n'
+	}
+	return false
+}
+
+// kind returns a character that assertions such as ^ and \b do not distinguish from r.
+func kind(r rune) rune {
+	switch {
+	case r == '\n':
+		return r
+	case syntax.IsWordChar(r):
+		return 'a'
+	}
+	return ' '
+}
+
+// state returns the state with these instructions after a kind of character.
+func (a *automaton) state(last rune, starts []uint32) *state {
+	key := binary.AppendVarint(nil, int64(last))
+	for _, pc := range starts {
+		key = binary.AppendUvarint(key, uint64(pc))
+	}
+	if s := a.states[string(key)]; s != nil {
+		return s
+	}
+	if len(a.states) >= maxStates {
+		a.reset()
+	}
+	s := &state{last: last, starts: starts}
+	a.states[string(key)] = s
+	return s
+}
+
+// closure collects in set the instructions of a state that consume characters, before the character r; -1 at the end of the
+// text. A match may begin at each place. It reports whether one ends here.
+func (a *automaton) closure(s *state, r rune) (matches bool) {
+	for _, pc := range a.set {
+		a.marked[pc] = false
+	}
+	a.set = a.set[:0]
+	a.flags = syntax.EmptyOpContext(s.last, r)
+	todo := append(slices.Clone(s.starts), uint32(a.prog.Start))
+	for len(todo) > 0 {
+		pc := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if a.marked[pc] {
+			continue
+		}
+		a.marked[pc], a.set = true, append(a.set, pc)
+		switch i := &a.prog.Inst[pc]; i.Op {
+		case syntax.InstMatch:
+			return true
+		case syntax.InstAlt, syntax.InstAltMatch:
+			todo = append(todo, i.Out, i.Arg)
+		case syntax.InstCapture, syntax.InstNop:
+			todo = append(todo, i.Out)
+		case syntax.InstEmptyWidth:
+			if syntax.EmptyOp(i.Arg)&^a.flags == 0 {
+				todo = append(todo, i.Out)
+			}
+		}
+	}
+	return false
+}
