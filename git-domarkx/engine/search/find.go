@@ -116,46 +116,52 @@ const manyHits = 50000
 // words finds messages by the full-text index. Ranking takes time for each hit. So of more than manyHits, only
 // those that were indexed last are ranked, if they are as many as are wanted.
 func (x *Index) words(q Query, m *matching, allowed set, p *places) ([]Hit, error) {
-	from := int64(0)
+	limit := -1
 	if q.Limit > 0 {
-		var err error
-		if from, err = x.db.number("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?", expression(m.groups), manyHits); err != nil {
-			return nil, err
-		}
+		limit = manyHits
 	}
-	hits, err := x.ranked(q, m, allowed, p, from)
-	if err == nil && from > 0 && len(hits) < q.Limit {
-		hits, err = x.ranked(q, m, allowed, p, 0)
+	hits, whole, err := x.ranked(q, m, allowed, p, limit)
+	if err == nil && !whole && len(hits) < q.Limit {
+		hits, _, err = x.ranked(q, m, allowed, p, -1)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if q.Limit > 0 && len(hits) > q.Limit {
-		hits = hits[:q.Limit]
-	}
 	return hits, x.describe(hits, m)
 }
 
-// ranked returns the hits among the messages after one, the best first.
-func (x *Index) ranked(q Query, m *matching, allowed set, p *places, after int64) ([]Hit, error) {
-	var hits []Hit
-	enough := errors.New("enough")
-	err := x.db.query("SELECT rowid FROM words WHERE words MATCH ? AND rowid > ? ORDER BY bm25(words, 2.0, 1.0, 0.5), rowid DESC", func(s *sqlite3.Stmt) error {
-		id := s.Int(0)
-		if !allowed.has(id) {
-			return nil
+// A ranking is a message with its rank; lower ones are better.
+type ranking struct {
+	message int64
+	rank    float64
+}
+
+// ranked returns the hits among the newest messages that match, at most limit of those, the best first. It reports whether
+// no more messages match.
+func (x *Index) ranked(q Query, m *matching, allowed set, p *places, limit int) (hits []Hit, whole bool, err error) {
+	var found []ranking
+	n := 0
+	err = x.db.query("SELECT rowid, bm25(words, 2.0, 1.0, 0.5) FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?", func(s *sqlite3.Stmt) error {
+		n++
+		if id := s.Int(0); allowed.has(id) {
+			found = append(found, ranking{id, s.Float(1)})
 		}
-		some, err := p.of(id)
-		hits = append(hits, some...)
-		if err == nil && q.Limit > 0 && len(hits) >= q.Limit {
-			return enough
-		}
-		return err
-	}, expression(m.groups), after)
-	if err == enough {
-		err = nil
+		return nil
+	}, expression(m.groups), limit)
+	if err != nil {
+		return nil, false, err
 	}
-	return hits, err
+	slices.SortStableFunc(found, func(a, b ranking) int { return cmp.Compare(a.rank, b.rank) })
+	for _, f := range found {
+		some, err := p.of(f.message)
+		if err != nil {
+			return nil, false, err
+		}
+		if hits = append(hits, some...); q.Limit > 0 && len(hits) >= q.Limit {
+			return hits[:q.Limit], false, nil
+		}
+	}
+	return hits, n != limit, nil
 }
 
 // describe adds role, model and snippet to hits.
