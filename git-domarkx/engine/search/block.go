@@ -15,7 +15,7 @@ var errBlock = errors.New("damaged block of texts")
 // blockSize is the size of the texts that are compressed together, and maxBlock the most that is
 // decompressed: a block has one text more than fits.
 const (
-	blockSize = 64 << 10
+	blockSize = 16 << 10
 	maxBlock  = 1 << 30
 )
 
