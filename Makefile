@@ -73,6 +73,7 @@ bench: build
 SOAK ?= 10m
 soak: test-tools
 	CI=true SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -run 'Soak|Fault|Company|Merge' ./integration/...
+	SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -run Converge ./git-domarkx/engine/transfer
 
 FUZZTIME ?= 30s
 fuzz:

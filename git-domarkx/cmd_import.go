@@ -122,8 +122,9 @@ Secrets that "git domarkx scan" finds in the first 16 MB of imported messages ar
 
     git config domarkx.redact import
 
-they are replaced by [REDACTED:RULE:N] in documents and in what these include, before anything is stored; the
-original is then exported like that, too. Pictures and other attached files stay as they are.
+they are replaced by [REDACTED:RULE:N] in documents, in what these include and in attached text, before anything is stored; the
+original is then exported like that, too. The same happens to what is imported into a session that was redacted,
+on every machine. Pictures stay as they are.
 
 The setup script, configuration and tool calls in a document are stored; nothing of
 them is run.
@@ -187,7 +188,7 @@ func (inv *invocation) importDocuments(opened managers, request importer.Request
 	request.Whole = func() { setGCPercent(inv.getenv, 100) }
 	progress := inv.progress()
 	request.Progress = func(done, total int) { progress.report("importing documents", int64(done), int64(total)) }
-	redact, err := inv.redactOnImport(opened)
+	redact, err := inv.redactOnImport()
 	if err != nil {
 		return err
 	}
@@ -205,7 +206,7 @@ func (inv *invocation) importDocuments(opened managers, request importer.Request
 			printWarning(inv.err, warning)
 		}
 		if result.Redacted > 0 {
-			inv.notice(fmt.Sprintf("%s replaced by [REDACTED:RULE:N] before anything was stored (domarkx.redact); the originals are exported like that", counted(result.Redacted, "secret")))
+			inv.notice(fmt.Sprintf("%s replaced by [REDACTED:RULE:N] before anything was stored; the originals are exported like that", counted(result.Redacted, "secret")))
 		}
 		inv.warnSecrets(opened, result.Sessions)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
-	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 )
 
 // newSecrets returns a warning with the number of secrets that saved sessions got, or "".
@@ -53,32 +52,22 @@ func (inv *invocation) warnSecrets(opened managers, saved []engine.SaveResult) {
 	}
 }
 
-// redactOnImport returns what makes replacers of secrets if domarkx.redact is import, else nil.
-func (inv *invocation) redactOnImport(opened managers) (func() *secrets.Replacer, error) {
+// redactOnImport reports whether domarkx.redact is import.
+func (inv *invocation) redactOnImport() (bool, error) {
 	git, err := inv.git()
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	config, err := git.Config(inv.ctx)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	switch value, _ := config.Get("domarkx.redact"); value {
 	case "":
-		return nil, nil
+		return false, nil
 	case "import":
+		return true, nil
 	default:
-		return nil, fmt.Errorf("domarkx.redact is %q: %w, expected import", value, domarkx.ErrInvalid)
+		return false, fmt.Errorf("domarkx.redact is %q: %w, expected import", value, domarkx.ErrInvalid)
 	}
-	scanner, err := opened.scans.Scanner(inv.ctx)
-	if err != nil {
-		return nil, err
-	}
-	allowed, err := opened.scans.Allowed(inv.ctx)
-	if err != nil {
-		return nil, err
-	}
-	return func() *secrets.Replacer {
-		return secrets.NewReplacer(scanner, func(fingerprint string) bool { return slices.Contains(allowed, fingerprint) })
-	}, nil
 }

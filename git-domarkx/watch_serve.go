@@ -140,7 +140,7 @@ func (inv *invocation) ignoredAgents(git *gitcmd.Git) (*recording.Ignore, error)
 // importFiles imports transcripts.
 func (r *recorder) importFiles(ctx context.Context, files []string, ignore *recording.Ignore) (map[string]string, error) {
 	began := time.Now()
-	redact, err := r.inv.redactOnImport(r.opened)
+	redact, err := r.inv.redactOnImport()
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit) error {
 // growthOf returns how to continue a document that became a snapshot, or nil if a grown document
 // must be read from the beginning.
 func growthOf(in input, conv conversation, saved engine.SaveResult) *sources.Growth {
-	if conv.state == "" || !saved.Grows || in.redacted {
+	if conv.state == "" || !saved.Grows || in.redaction != nil {
 		return nil // a removed message may return, but its id is taken
 	}
 	return &sources.Growth{Format: in.codec.Name, Size: in.size, Read: conv.read, State: conv.state}

@@ -24,7 +24,6 @@ import (
 
 // A collector finds the documents that the user named.
 type collector struct {
-	redact     newReplacer // nil if secrets stay
 	manager    *Manager
 	whole      func() // see [Request.Whole]
 	stdin      io.Reader
@@ -51,8 +50,9 @@ type found struct {
 	named bool // named by the user, not found in a directory
 	late  bool // all documents were imported before
 
-	row   row    // the session in a database; empty for a file
-	stamp string // of that session
+	always bool   // replace its secrets: one of its branches is redacted
+	row    row    // the session in a database; empty for a file
+	stamp  string // of that session
 }
 
 // find returns the documents that the user named, with the saves of one session in order. It
@@ -201,6 +201,7 @@ func (c *collector) open(ctx context.Context, f found) (input, error) {
 		return refuse(fmt.Errorf("%s: %w", f.path, local.PathError(err)))
 	}
 	in.name, in.as, in.home, in.named, in.insists, in.late = f.name, c.as, f.home, f.named, c.format != "", f.late
+	in.always = f.always
 	return in, nil
 }
 

@@ -98,7 +98,7 @@ const maxAttempts = 5
 
 // readRow returns a session in a database as a document, which is in a temporary file.
 func (c *collector) readRow(ctx context.Context, f found) (in input, err error) {
-	in = input{path: f.path, name: f.name, as: c.as, row: f.row, began: time.Now(), late: f.late, stamp: f.stamp}
+	in = input{path: f.path, name: f.name, as: c.as, row: f.row, began: time.Now(), late: f.late, always: f.always, stamp: f.stamp}
 	if in.codec, err = c.manager.sessions.Codec(opencode.Name); err != nil {
 		return in, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
-	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
 )
 
 // An input is a document to import.
@@ -45,11 +45,16 @@ type input struct {
 	named bool // whether the user named the document and not its directory
 	late  bool // whether all other documents were imported before
 
-	row      row                    // the session in a database that the document was made from
-	stamp    string                 // see [sources.Source]
-	replacer *secrets.Replacer      // of secrets, which content has no more; nil if they stay
-	redacted bool                   // content is the redacted document of a redacted session
-	damage   []*domarkx.SyntaxError // what could not be read before the document was made
+	row    row                    // the session in a database that the document was made from
+	stamp  string                 // see [sources.Source]
+	damage []*domarkx.SyntaxError // what could not be read before the document was made
+
+	always    bool             // replace its secrets, whatever its session is
+	redaction *redact.Document // nil if secrets stay; otherwise content and what is beside it are without them
+	clean     *os.File         // the content without secrets
+	raw       io.ReaderAt      // the content before
+	rawSize   int64
+	rawPrint  *fingerprint
 }
 
 // openInput opens a file to import. The size is fixed here, because the file may grow. A compressed
@@ -92,12 +97,26 @@ func (in *input) close() {
 	if in.temporary != "" {
 		os.Remove(in.temporary)
 	}
+	if in.clean != nil {
+		in.clean.Close()
+		os.Remove(in.clean.Name())
+	}
 }
 
 // copyTo copies the document to w.
-func (in *input) copyTo(w io.Writer) error {
-	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(in.content, 0, in.size), make([]byte, min(in.size+1, 256<<10)))
-	if err == nil && n < in.size {
+func (in *input) copyTo(w io.Writer) error { return copyAll(w, in.content, in.size) }
+
+// copyRaw copies the document as it was before its secrets were replaced.
+func (in *input) copyRaw(w io.Writer) error {
+	if in.redaction == nil {
+		return in.copyTo(w)
+	}
+	return copyAll(w, in.raw, in.rawSize)
+}
+
+func copyAll(w io.Writer, content io.ReaderAt, size int64) error {
+	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(content, 0, size), make([]byte, min(size+1, 256<<10)))
+	if err == nil && n < size {
 		err = errChanged
 	}
 	return err
@@ -162,22 +181,26 @@ var errChanged = fmt.Errorf("%w: the file changed while it was read; import it a
 // more than once. An old modification time and an unchanged size and time prove that the file is
 // unchanged; otherwise verify reads it again.
 func (in *input) verify() error {
-	if in.file == nil || in.redacted {
+	if in.file == nil {
 		return nil
+	}
+	size, print := in.size, in.print
+	if in.redaction != nil {
+		size, print = in.rawSize, in.rawPrint
 	}
 	now, err := in.file.Stat()
 	if err != nil {
 		return local.PathError(err)
 	}
 	written := in.opened.ModTime()
-	if now.Size() == in.size && now.ModTime().Equal(written) && in.began.Sub(written) > clockTick {
+	if now.Size() == size && now.ModTime().Equal(written) && in.began.Sub(written) > clockTick {
 		return nil
 	}
-	again := in.print.again()
-	if err := in.copyTo(again); err != nil {
+	again := print.again()
+	if err := in.copyRaw(again); err != nil {
 		return err
 	}
-	if !again.same(in.print) {
+	if !again.same(print) {
 		return errChanged
 	}
 	return nil

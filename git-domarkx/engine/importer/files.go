@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -31,6 +32,7 @@ type fileSet struct {
 	size      int64
 	seen      map[string]bool
 	digest    io.Writer // digest of the document and its includes, to which the files are added
+	redacted  func([]byte) []byte
 	warn      func(error)
 	warned    int
 }
@@ -52,7 +54,7 @@ func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, d
 	if err != nil {
 		return nil, err
 	}
-	s := &fileSet{directory: directory, seen: map[string]bool{}, digest: digest}
+	s := &fileSet{directory: directory, seen: map[string]bool{}, digest: digest, redacted: in.withoutSecrets}
 	s.warn = func(err error) { imp.result.Warnings = append(imp.result.Warnings, fmt.Errorf("%s: %w", in.path, err)) }
 	for _, path := range imp.attach {
 		if err := s.attach(path, dir); err != nil {
@@ -186,19 +188,21 @@ func (s *fileSet) add(name string, accept func(head []byte) error) error {
 	if len(s.files) == maxFilesCount {
 		return fmt.Errorf("%w: a document brings at most %d files", domarkx.ErrInvalid, maxFilesCount)
 	}
-	sum := sha256.New()
-	size, err := s.directory.copyTo(sum, name, accept)
+	var content bytes.Buffer
+	size, err := s.directory.copyTo(&content, name, accept)
 	if err != nil {
 		return err
 	}
+	kept := s.redacted(content.Bytes())
+	raw, sum := sha256.Sum256(content.Bytes()), sha256.Sum256(kept)
 	if s.size+size > maxFilesSize {
 		return fmt.Errorf("%w: the files that a document brings have at most %d MiB together", domarkx.ErrInvalid, maxFilesSize>>20)
 	}
 	s.size += size
 	s.seen[name] = true
-	file := domarkx.AttachedFile{Path: name, SHA256: hex.EncodeToString(sum.Sum(nil)), Size: size}
+	file := domarkx.AttachedFile{Path: name, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(kept))}
 	s.files = append(s.files, file)
-	fmt.Fprintf(s.digest, "\x00file\x00%s\x00%s\x00", file.Path, file.SHA256)
+	fmt.Fprintf(s.digest, "\x00file\x00%s\x00%x\x00", file.Path, raw)
 	return nil
 }
 
@@ -239,12 +243,11 @@ func (s *fileSet) store(ctx context.Context, tx *gitstore.Tx, base string) ([]do
 }
 
 func (s *fileSet) storeOne(ctx context.Context, tx *gitstore.Tx, f domarkx.AttachedFile) (domarkx.Attachment, error) {
-	content, _, err := s.directory.open(f.Path)
-	if err != nil {
+	var content bytes.Buffer
+	if _, err := s.directory.copyTo(&content, f.Path, func([]byte) error { return nil }); err != nil {
 		return domarkx.Attachment{}, err
 	}
-	defer content.Close()
-	blob, sum, err := tx.StoreAttachment(ctx, io.LimitReader(content, engine.MaxFileSize+1))
+	blob, sum, err := tx.StoreAttachment(ctx, bytes.NewReader(s.redacted(content.Bytes())))
 	if err == nil && sum != f.SHA256 {
 		err = errChanged
 	}

@@ -25,7 +25,7 @@ import (
 // SHA-256 to verify that the old part is unchanged. It reports false if the document must be read
 // in full. The result is empty if the request ignores the document.
 func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
-	if f.path == "-" || len(imp.attach) > 0 || c.redact != nil {
+	if f.path == "-" || len(imp.attach) > 0 || imp.always {
 		return engine.SaveResult{}, false, nil
 	}
 	key, err := local.CanonicalPath(f.path)

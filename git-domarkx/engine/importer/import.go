@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
-	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
@@ -30,8 +30,8 @@ type Request struct {
 	Links   bool
 	LinksOf string   // "" for the session's own
 	Attach  []string // files to keep with the session; Paths must have one document
-	// Redact, when not nil, makes the replacer of a document's secrets.
-	Redact func() *secrets.Replacer
+	// Redact replaces the secrets in all documents, not only in those of redacted sessions.
+	Redact bool
 	// Recognized treats the files in Paths like those in directories: those whose content is of no
 	// known format are only counted.
 	Recognized bool
@@ -71,7 +71,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	if err != nil {
 		return Result{}, err
 	}
-	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized, redact: r.Redact, whole: r.Whole}
+	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized, whole: r.Whole}
 	if len(r.Paths) == 1 {
 		c.as = r.As
 	}
@@ -100,7 +100,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
 			imp = &importer{manager: m, tx: tx, homes: homes, change: engine.Change{Operation: "import", Author: author, Committer: committer},
-				links: links, attach: r.Attach, ignore: r.Ignore, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
+				links: links, attach: r.Attach, ignore: r.Ignore, always: r.Redact, redactions: map[string]*redact.Document{}, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = sources.Open(m.env.StateDir); err != nil {
 				return err
 			}
@@ -132,6 +132,9 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		result.Attached = append(result.Attached, imp.result.Attached...)
 		result.Empty += imp.result.Empty
 		result.Redacted += imp.result.Redacted
+		if err := imp.rememberSecrets(ctx); err != nil {
+			result.Warnings = append(result.Warnings, fmt.Errorf("remembering the numbers of secrets: %w", err))
+		}
 		result.Ignored += imp.result.Ignored
 		todo = imp.later
 	}
@@ -182,6 +185,9 @@ type importer struct {
 	namedFiles attachedFiles        // the last document that names files
 	files      *fileSet             // files that the document brings; nil for none
 	result     Result
+
+	always     bool                        // redact all documents
+	redactions map[string]*redact.Document // by session
 }
 
 // errLater means that a document continues a snapshot of this update, which cannot be read before
@@ -210,7 +216,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if c.whole != nil {
 		c.whole()
 	}
-	in, err := c.read(ctx, f)
+	in, err := c.open(ctx, f)
 	var unreadable *unreadableError
 	if errors.As(err, &unreadable) {
 		imp.result.Bad = append(imp.result.Bad, unreadable.error)
@@ -219,10 +225,17 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err != nil {
 		return err
 	}
-	defer in.close()
+	defer func() { in.close() }()
 	saved, err = imp.document(ctx, in)
-	if in.replacer != nil {
-		imp.result.Redacted += in.replacer.Secrets()
+	var redacted *redactError
+	switch {
+	case errors.As(err, &redacted) && saved.Name != "": // it is that of a branch
+		imp.tell(saved)
+		f.always = true
+		imp.later = append(imp.later, f)
+		return nil
+	case redacted != nil:
+		saved, err = imp.again(ctx, &in, redacted)
 	}
 	var hidden *hiddenError
 	switch {
@@ -251,13 +264,21 @@ func (imp *importer) tell(saved engine.SaveResult) {
 }
 
 func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult, error) {
-	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New(), replacer: in.replacer}
+	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New(), redacted: in.withoutSecrets}
 	defer files.close()
-	in.print = newFingerprint()
-	if err := in.copyTo(io.MultiWriter(files.digest, in.print)); err != nil {
+	print := newFingerprint()
+	if in.redaction != nil {
+		print = in.rawPrint.again()
+	}
+	if err := in.copyRaw(io.MultiWriter(files.digest, print)); err != nil {
 		return engine.SaveResult{}, inputError(in, err)
 	}
-	files.digest.Sum(in.digest[:0])
+	if in.redaction == nil {
+		in.print = print
+		files.digest.Sum(in.digest[:0])
+	} else if !print.same(in.rawPrint) {
+		return engine.SaveResult{}, inputError(in, errChanged)
+	}
 	known, isKnown, err := imp.known(ctx, in)
 	if err != nil {
 		return engine.SaveResult{}, inputError(in, err)
@@ -274,11 +295,6 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 		}
 		if !includes && !shows && len(imp.attach) == 0 {
 			return imp.unchanged(ctx, in, known)
-		}
-	}
-	if isKnown {
-		if err := imp.redact(ctx, &in, known.Session); err != nil {
-			return engine.SaveResult{}, inputError(in, err)
 		}
 	}
 	include := files.read
@@ -353,6 +369,9 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 	c := imp.change
 	if c.Name, c.Base, err = imp.place(ctx, in, doc, save.known); err != nil {
 		return engine.SaveResult{}, false, inputError(in, err)
+	}
+	if err := imp.mustRedact(ctx, in, c); err != nil {
+		return engine.SaveResult{}, false, err
 	}
 	if err := in.check(conv, c.Base == ""); err != nil {
 		return engine.SaveResult{}, false, err

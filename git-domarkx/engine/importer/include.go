@@ -11,13 +11,12 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
-	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 )
 
 // includeReader reads included files from one directory. It does not follow links out of it.
 type includeReader struct {
 	root     string
-	replacer *secrets.Replacer // nil if secrets stay
+	redacted func([]byte) []byte // removes secrets; nil if they stay
 	opened   *os.Root
 	digest   interface {
 		io.Writer
@@ -54,9 +53,11 @@ func (r *includeReader) read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, local.PathError(err)
 	}
-	data = r.replaced(data)
 	fmt.Fprintf(r.digest, "\x00%s\x00%d\x00", path, len(data))
 	_, _ = r.digest.Write(data) // a hash cannot fail
+	if r.redacted != nil {
+		data = r.redacted(data)
+	}
 	return data, nil
 }
 

@@ -4,11 +4,10 @@
 package importer
 
 import (
-	"context"
-
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/gitstore"
 )
@@ -21,17 +20,11 @@ type Manager struct {
 	codecs   []format.Codec
 	env      local.Environment
 
-	redactor Redactor
+	redactor *redact.Manager
 }
 
-// A Redactor replaces the secrets in documents of sessions that were redacted.
-type Redactor interface {
-	// Document returns the redacted document of a session with that tip, and whether the session was redacted.
-	Document(ctx context.Context, tip string, data []byte) ([]byte, bool, error)
-}
-
-// Redacts sets who redacts the documents of redacted sessions.
-func (m *Manager) Redacts(r Redactor) { m.redactor = r }
+// Redacts sets who redacts documents before they are stored.
+func (m *Manager) Redacts(r *redact.Manager) { m.redactor = r }
 
 // New returns a manager that imports into a store. Without a store, it can only validate.
 func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.Store, codecs []format.Codec, env local.Environment) *Manager {

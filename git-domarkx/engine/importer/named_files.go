@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -40,7 +41,7 @@ func (imp *importer) keepNamedFiles(ctx context.Context, in input, doc *domarkx.
 		digest, known := kept[path]
 		if !known {
 			look, _, _ := lookAt(path) // before the file is read
-			attachment, err := imp.keepNamedFile(ctx, files, path)
+			attachment, raw, err := imp.keepNamedFile(ctx, in, files, path)
 			var missing *unreadableError
 			switch {
 			case errors.As(err, &missing) && before[path] != "":
@@ -53,7 +54,7 @@ func (imp *importer) keepNamedFiles(ctx context.Context, in input, doc *domarkx.
 				digest = attachment.SHA256
 				added = append(added, attachment)
 			}
-			look.SHA256 = digest
+			look.SHA256 = cmp.Or(raw, digest)
 			kept[path], imp.namedFiles.files[path] = digest, look
 		}
 		if digest != "" && digest != files.Digest(m.Message) {
@@ -82,16 +83,25 @@ func attachmentsOf(ctx context.Context, files *format.NamedFiles, base *view.Vie
 	return digests, nil
 }
 
-// keepNamedFile stores one file. It returns an *unreadableError if the file does not exist,
+// keepNamedFile stores one file, and returns also the digest of its content as it is. It returns an *unreadableError if the file does not exist,
 // cannot be read or is of a kind that the message may not name.
-func (imp *importer) keepNamedFile(ctx context.Context, files *format.NamedFiles, path string) (domarkx.Attachment, error) {
+func (imp *importer) keepNamedFile(ctx context.Context, in input, files *format.NamedFiles, path string) (kept domarkx.Attachment, raw string, err error) {
 	content, err := openNamedFile(files, path)
 	if err != nil {
-		return domarkx.Attachment{}, err
+		return kept, "", err
 	}
 	defer content.Close()
-	blob, sum, err := imp.tx.StoreAttachment(ctx, content)
-	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
+	if in.redaction == nil {
+		kept.Blob, kept.SHA256, err = imp.tx.StoreAttachment(ctx, content)
+		return kept, kept.SHA256, err
+	}
+	data, err := io.ReadAll(content)
+	if err != nil {
+		return kept, "", err
+	}
+	sum := sha256.Sum256(data)
+	kept.Blob, kept.SHA256, err = imp.tx.StoreAttachment(ctx, bytes.NewReader(in.redaction.Bytes(data)))
+	return kept, hex.EncodeToString(sum[:]), err
 }
 
 // A namedFile reads a file up to the size that it had when it was opened, because another process

@@ -1,50 +1,150 @@
 package importer
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// read opens a document. With a request to redact, its content is that without secrets.
-func (c *collector) read(ctx context.Context, f found) (input, error) {
-	in, err := c.open(ctx, f)
-	if err != nil || c.redact == nil {
-		return in, err
+// A redactError means that a document has to be redacted before anything of it is stored. Where it goes is known
+// only after its header was read.
+type redactError struct {
+	session, base string
+	print         *fingerprint // of the document as it is
+	with          *redact.Document
+}
+
+func (e *redactError) Error() string { return "session " + e.session + ": its documents are redacted" }
+
+// mustRedact returns a *redactError if what is imported into a session is redacted, and the input is not yet.
+func (imp *importer) mustRedact(ctx context.Context, in input, c engine.Change) error {
+	if in.redaction != nil || imp.manager.redactor == nil {
+		return nil
 	}
-	in.replacer = c.redact()
-	if err := in.redact(); err != nil {
-		in.close()
-		return input{}, &unreadableError{inputError(in, err)}
+	tip := imp.here[c.Name].ID
+	if imp.fresh[tip] { // it cannot be read, nor was it redacted by this update
+		tip = imp.before[c.Name]
 	}
-	return in, nil
+	with := imp.redactions[c.Name]
+	if with == nil {
+		var err error
+		if with, err = imp.manager.redactor.Document(ctx, tip, imp.always || in.always); err != nil || with == nil {
+			return err
+		}
+		imp.redactions[c.Name] = with
+	}
+	if imp.fresh[c.Base] {
+		c.Base = tip
+	}
+	return &redactError{c.Name, c.Base, in.print, with}
 }
 
 // redact replaces the content of a document by a temporary file without its secrets.
-func (in *input) redact() error {
+func (imp *importer) redact(ctx context.Context, in *input, r *redactError) error {
+	if err := imp.learn(ctx, in, r); err != nil {
+		return err
+	}
 	file, err := os.CreateTemp("", "git-domarkx-*")
 	if err != nil {
 		return err
 	}
-	size, err := in.replacer.Copy(file, io.NewSectionReader(in.content, 0, in.size))
-	if err != nil {
-		return errors.Join(err, file.Close(), os.Remove(file.Name()))
+	in.clean = file
+	digest, print := sha256.New(), newFingerprint()
+	if err := r.with.Copy(io.MultiWriter(file, digest, print), in.content, in.size); err != nil {
+		return err
 	}
-	in.close()
-	in.file, in.temporary, in.content, in.size = file, file.Name(), file, size
+	in.raw, in.rawSize, in.rawPrint = in.content, in.size, r.print
+	in.content, in.print, in.redaction = file, print, r.with
+	digest.Sum(in.digest[:0])
+	in.size, err = file.Seek(0, io.SeekEnd)
+	return err
+}
+
+// learn finds out which secrets the placeholders of a session stand for, by comparing the document with the form in which it
+// was imported before.
+func (imp *importer) learn(ctx context.Context, in *input, r *redactError) error {
+	if r.base == "" {
+		return nil
+	}
+	const most = 64 << 20
+	stored, err := imp.storedDocument(ctx, in, r.base, most)
+	if err != nil || len(stored) == 0 {
+		return err
+	}
+	document := make([]byte, min(in.size, most))
+	if n, err := in.content.ReadAt(document, 0); n < len(document) {
+		if err == io.EOF {
+			err = errChanged
+		}
+		return err
+	}
+	r.with.Learn(stored, document)
 	return nil
 }
 
-// replaced returns the content of an included file without secrets, if the request says so.
-func (r *includeReader) replaced(data []byte) []byte {
-	if r.replacer == nil {
-		return data
+// storedDocument returns the document from which a snapshot was imported, at most so many bytes of it.
+func (imp *importer) storedDocument(ctx context.Context, in *input, snapshot string, most int64) ([]byte, error) {
+	headers, err := imp.manager.store.Header(ctx, snapshot)
+	if err != nil {
+		return nil, err
 	}
-	return r.replacer.Bytes(data)
+	if len(headers) > 0 && headers[0].Origin != "" {
+		origin, err := imp.manager.store.Origin(ctx, headers[0].Origin)
+		if err != nil || origin.Format != in.codec.Name {
+			return nil, err
+		}
+		content, err := origin.Open()
+		if err != nil {
+			return nil, err
+		}
+		defer content.Close()
+		return io.ReadAll(io.LimitReader(content, most))
+	}
+	if in.codec.Name != string(engine.Markdown) {
+		return nil, nil
+	}
+	v, err := view.Load(ctx, imp.manager.store, snapshot)
+	if err != nil || v.Size() > most {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = v.Write(ctx, &b)
+	return b.Bytes(), err
 }
 
-// A newReplacer makes the replacer of a document.
-type newReplacer func() *secrets.Replacer
+// again imports a document whose secrets have to be replaced first.
+func (imp *importer) again(ctx context.Context, in *input, r *redactError) (engine.SaveResult, error) {
+	before := r.with.Secrets()
+	if err := imp.redact(ctx, in, r); err != nil {
+		return engine.SaveResult{}, fmt.Errorf("%s: %w", in.path, local.PathError(err))
+	}
+	saved, err := imp.document(ctx, *in)
+	imp.result.Redacted += r.with.Secrets() - before
+	return saved, err
+}
+
+// rememberSecrets keeps the numbers of replaced secrets, now that the sessions can be read.
+func (imp *importer) rememberSecrets(ctx context.Context) error {
+	var errs []error
+	for session, with := range imp.redactions {
+		errs = append(errs, with.Remember(ctx, imp.here[session].ID))
+	}
+	return errors.Join(errs...)
+}
+
+// withoutSecrets returns the content of a file without its secrets, if the document is redacted.
+func (in *input) withoutSecrets(content []byte) []byte {
+	if in.redaction == nil {
+		return content
+	}
+	return in.redaction.Bytes(content)
+}

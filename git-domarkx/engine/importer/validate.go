@@ -29,7 +29,7 @@ func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader,
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		in, err := c.read(ctx, f)
+		in, err := c.open(ctx, f)
 		var unreadable *unreadableError
 		if errors.As(err, &unreadable) {
 			bad(unreadable.error)

@@ -17,7 +17,6 @@ import (
 // A Scanner finds secrets. [secrets.Scanner] is one.
 type Scanner interface {
 	Text(text []byte) []secrets.Finding
-	JSON(data []byte) []secrets.Finding
 	File(name string, content []byte) []secrets.Finding
 }
 
@@ -145,7 +144,7 @@ func (t *table) literals() []string {
 func (t *table) findings(text []byte, isJSON bool) []secrets.Finding {
 	var all []secrets.Finding
 	if isJSON {
-		all = t.scan.JSON(text)
+		all = t.scan.File("", text)
 	} else {
 		all = t.scan.Text(text)
 	}

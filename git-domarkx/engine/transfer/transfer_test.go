@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
 type clone struct {
 	*enginetest.Clone
 	*transfer.Manager
+	redactions *redact.Manager
 }
 
 // newRemote returns a bare repository.
@@ -37,7 +38,9 @@ func newClone(t *testing.T, remote string) clone {
 	t.Helper()
 	c := enginetest.New(t)
 	run(t, c.Dir, "remote", "add", "origin", remote)
-	return clone{c, transfer.New(c.SessionManager, c.Store, c.Env, redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env)))}
+	redactions := redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env))
+	c.Redacts(redactions)
+	return clone{c, transfer.New(c.SessionManager, c.Store, c.Env, redactions), redactions}
 }
 
 func run(t *testing.T, dir string, args ...string) string {
