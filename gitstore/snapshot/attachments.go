@@ -239,6 +239,19 @@ type attachment struct {
 func (a attachment) Size() int64 { return a.size }
 func (attachment) Close() error  { return nil }
 
+// AttachmentsID returns the id of the directory of a snapshot's attachments, which many snapshots share; "" without any.
+func (r Reader) AttachmentsID(_ context.Context, snapshot string) (string, error) {
+	root, _, err := r.root(snapshot)
+	if err != nil {
+		return "", err
+	}
+	id, err := directory(root, attachmentsName)
+	if err != nil || id.IsZero() {
+		return "", err
+	}
+	return id.String(), nil
+}
+
 // AttachmentsOf returns the attachments of a snapshot, file records among them, sorted by digest.
 func (r Reader) AttachmentsOf(_ context.Context, snapshot string) ([]domarkx.Attachment, error) {
 	root, _, err := r.root(snapshot)

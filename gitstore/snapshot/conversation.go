@@ -233,3 +233,58 @@ func (r Reader) LeafEntries(_ context.Context, leaf Leaf) ([]domarkx.Entry, erro
 	}
 	return r.leaf(leafOf(leaf.First), id)
 }
+
+// LeafPairs yields the leaves of two snapshots with equally many messages that have the same messages in different forms, in order. seen is
+// called with each pair of directories that differ; pairs for which it returns true are left out.
+func (r Reader) LeafPairs(ctx context.Context, a, b string, seen func(a, b string) bool) iter.Seq2[[2]Leaf, error] {
+	return func(yield func([2]Leaf, error) bool) {
+		var tops [2]odb.ID
+		var messages int
+		for i, id := range []string{a, b} {
+			root, info, err := r.root(id)
+			if err == nil {
+				tops[i], err = directory(root, "conversation")
+			}
+			if err == nil && i > 0 && info.Messages != messages {
+				err = fmt.Errorf("%w: %d messages, expected %d", domarkx.ErrInvalid, info.Messages, messages)
+			}
+			if err != nil {
+				yield([2]Leaf{}, fmt.Errorf("snapshot %s: %w", id, err))
+				return
+			}
+			messages = info.Messages
+		}
+		var level func(depth, first int, a, b odb.ID) error
+		level = func(depth, first int, a, b odb.ID) error {
+			if a == b || seen(a.String(), b.String()) {
+				return ctx.Err()
+			}
+			if depth == len(spans)-1 {
+				if !yield([2]Leaf{{a.String(), first}, {b.String(), first}}, nil) {
+					return errStopped
+				}
+				return nil
+			}
+			inA, err := r.directories(depth, first, messages, a)
+			if err != nil {
+				return err
+			}
+			inB, err := r.directories(depth, first, messages, b)
+			if err != nil {
+				return err
+			}
+			for i := range inA {
+				if err := level(depth+1, first+i*spans[depth], inA[i].ID, inB[i].ID); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if messages == 0 {
+			return
+		}
+		if err := level(0, 0, tops[0], tops[1]); err != nil && err != errStopped {
+			yield([2]Leaf{}, err)
+		}
+	}
+}

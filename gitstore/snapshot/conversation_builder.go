@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -158,27 +157,7 @@ func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, k
 		c.added++
 		messages = append(messages, *e)
 	}
-	lines, err := codec.EncodeEntries(messages)
-	if err != nil {
-		return odb.ID{}, err
-	}
-	entries := make([]odb.TreeEntry, 0, 2*len(messages)+1)
-	for i, e := range messages {
-		if entries, err = file(entries, messageFile(i, e.Role), e.JSON); err != nil {
-			return odb.ID{}, err
-		}
-		if e.Layout.Verbatim {
-			if entries, err = file(entries, sourceFile(i), e.Source); err != nil {
-				return odb.ID{}, err
-			}
-		}
-	}
-	entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: "entries", ID: odb.Sum(odb.Blob, lines)})
-	id, err := writeTree(c.write, entries, known...)
-	if err == nil && !slices.Contains(known, id) {
-		_, err = c.write(odb.Blob, lines)
-	}
-	return id, err
+	return c.writeLeaf(messages, known...)
 }
 
 // storeEntry stores the parts of a message that are not stored yet.

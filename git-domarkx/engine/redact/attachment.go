@@ -10,8 +10,29 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
+// attached are the redacted attachments of a directory.
+type attached struct {
+	all     []domarkx.Attachment
+	changed bool
+}
+
 // attachments redacts the attachments of a snapshot. Records of files name the redacted files.
 func (w *rewriter) attachments(ctx context.Context, snapshot string) (all []domarkx.Attachment, changed bool, err error) {
+	directory, err := w.tx.AttachmentsID(ctx, snapshot)
+	if err != nil || directory == "" {
+		return nil, false, err
+	}
+	known, ok := w.attached[directory]
+	if !ok {
+		if known.all, known.changed, err = w.redactAttachments(ctx, snapshot); err != nil {
+			return nil, false, err
+		}
+		w.attached[directory] = known
+	}
+	return known.all, known.changed, nil
+}
+
+func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all []domarkx.Attachment, changed bool, err error) {
 	old, err := w.tx.AttachmentsOf(ctx, snapshot)
 	if err != nil || len(old) == 0 {
 		return nil, false, err

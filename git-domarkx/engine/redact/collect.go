@@ -2,7 +2,9 @@ package redact
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -13,6 +15,12 @@ import (
 // A contents reads what snapshots and versions hold, from the store or within an update.
 type contents interface {
 	view.Blobs
+	Header(ctx context.Context, id string) ([]domarkx.HeaderEntry, error)
+	Leaves(ctx context.Context, id string, skip func(directory string) bool) iter.Seq2[snapshot.Leaf, error]
+	LeafPairs(ctx context.Context, a, b string, seen func(a, b string) bool) iter.Seq2[[2]snapshot.Leaf, error]
+	Tombstones(ctx context.Context, id string) ([]domarkx.Tombstone, error)
+	LeafEntries(ctx context.Context, leaf snapshot.Leaf) ([]domarkx.Entry, error)
+	AttachmentsID(ctx context.Context, snapshot string) (string, error)
 	AttachmentsOf(ctx context.Context, snapshot string) ([]domarkx.Attachment, error)
 }
 
@@ -54,30 +62,16 @@ func (c *collector) blob(ctx context.Context, b domarkx.Blob, isJSON bool) error
 	return err
 }
 
-// snapshot notes the secrets in a snapshot.
-func (c *collector) snapshot(ctx context.Context, head snapshot.CommitHead, state *domarkx.State) error {
-	if err := c.state(ctx, state); err != nil {
+// snapshot notes the secrets in a snapshot. It reads only what is in none that it has read before.
+func (c *collector) snapshot(ctx context.Context, head snapshot.CommitHead) error {
+	headers, err := c.messages(ctx, head.Info.ID)
+	if err == nil {
+		err = c.attachments(ctx, head.Info.ID)
+	}
+	if err != nil {
 		return fmt.Errorf("snapshot %.12s: %w", head.Info.ID, err)
 	}
-	all, err := c.from.AttachmentsOf(ctx, head.Info.ID)
-	if err != nil {
-		return err
-	}
-	for _, a := range all {
-		if !c.first(a.SHA256) {
-			continue
-		}
-		data, err := c.from.Read(ctx, a.Blob)
-		if err != nil {
-			return fmt.Errorf("attachment %s: %w", a.SHA256, err)
-		}
-		if r, ok := codec.DecodeFileRecord(data); ok {
-			c.note([]byte(r.Path), false)
-		} else if isText(data) {
-			c.note(data, true)
-		}
-	}
-	for _, h := range state.Headers {
+	for _, h := range headers {
 		if !c.first(h.Origin) {
 			continue
 		}
@@ -95,33 +89,74 @@ func (c *collector) snapshot(ctx context.Context, head snapshot.CommitHead, stat
 	return nil
 }
 
-// state notes the secrets in headers and messages.
-func (c *collector) state(ctx context.Context, state *domarkx.State) error {
-	for _, h := range state.Headers {
-		if err := c.blob(ctx, h.JSON, true); err != nil {
-			return err
-		}
-		if err := c.blob(ctx, h.Source, false); err != nil {
-			return err
-		}
-		if !c.first(h.Includes) {
+// attachments notes the secrets in the attachments of a snapshot.
+func (c *collector) attachments(ctx context.Context, id string) error {
+	directory, err := c.from.AttachmentsID(ctx, id)
+	if err != nil || !c.first(directory) {
+		return err
+	}
+	all, err := c.from.AttachmentsOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if !c.first(a.SHA256) {
 			continue
 		}
-		files, err := c.from.Includes(ctx, h.Includes)
+		data, err := c.from.Read(ctx, a.Blob)
 		if err != nil {
-			return err
+			return fmt.Errorf("attachment %s: %w", a.SHA256, err)
 		}
-		for _, f := range files {
-			c.note(f.Data, false)
+		if r, ok := codec.DecodeFileRecord(data); ok {
+			c.note([]byte(r.Path), false)
+		} else if isText(data) {
+			c.note(data, true)
 		}
 	}
-	for _, e := range state.Thread.Live {
-		if err := c.blob(ctx, e.JSON, true); err != nil {
-			return fmt.Errorf("message %s: %w", e.ID, err)
+	return nil
+}
+
+// messages notes the secrets in the headers and the messages of a snapshot, and returns the headers.
+func (c *collector) messages(ctx context.Context, id string) ([]domarkx.HeaderEntry, error) {
+	headers, err := c.from.Header(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range headers {
+		if err := c.header(ctx, h); err != nil {
+			return nil, err
 		}
-		if err := c.blob(ctx, e.Source, false); err != nil {
-			return fmt.Errorf("message %s: %w", e.ID, err)
+	}
+	for leaf, err := range c.from.Leaves(ctx, id, func(directory string) bool { return !c.first(directory) }) {
+		if err != nil {
+			return nil, err
 		}
+		entries, err := c.from.LeafEntries(ctx, leaf)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if err := errors.Join(c.blob(ctx, e.JSON, true), c.blob(ctx, e.Source, false)); err != nil {
+				return nil, fmt.Errorf("message %s: %w", e.ID, err)
+			}
+		}
+	}
+	return headers, nil
+}
+
+func (c *collector) header(ctx context.Context, h domarkx.HeaderEntry) error {
+	if err := errors.Join(c.blob(ctx, h.JSON, true), c.blob(ctx, h.Source, false)); err != nil {
+		return err
+	}
+	if !c.first(h.Includes) {
+		return nil
+	}
+	files, err := c.from.Includes(ctx, h.Includes)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		c.note(f.Data, false)
 	}
 	return nil
 }

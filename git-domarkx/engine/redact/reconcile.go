@@ -58,8 +58,19 @@ type reconciler struct {
 }
 
 // check returns an error that matches [ErrNotSame] unless a pair of snapshots is the same but for secrets.
-func (r *reconciler) check(ctx context.Context, p pair, ours, theirs *domarkx.State) error {
+func (r *reconciler) check(ctx context.Context, p pair) error {
 	a, b := p.ours, p.theirs
+	var headers [2][]domarkx.HeaderEntry
+	var dead [2][]domarkx.Tombstone
+	for i, id := range []string{a.Info.ID, b.Info.ID} {
+		var err error
+		if headers[i], err = r.from.Header(ctx, id); err != nil {
+			return err
+		}
+		if dead[i], err = r.from.Tombstones(ctx, id); err != nil {
+			return err
+		}
+	}
 	differ := func(what string) error {
 		return fmt.Errorf("%w: %s of snapshot %.12s and %.12s", ErrNotSame, what, a.Info.ID, b.Info.ID)
 	}
@@ -75,37 +86,65 @@ func (r *reconciler) check(ctx context.Context, p pair, ours, theirs *domarkx.St
 		return differ("the place in the history")
 	case a.Info.Operation != b.Info.Operation || !sameSignature(a.Author, b.Author) || !sameSignature(a.Committer, b.Committer):
 		return differ("author, date or operation")
-	case len(ours.Headers) != len(theirs.Headers) || len(ours.Thread.Live) != len(theirs.Thread.Live):
+	case len(headers[0]) != len(headers[1]) || a.Info.Messages != b.Info.Messages:
 		return differ("the number of messages or headers")
-	case !slices.EqualFunc(ours.Thread.Dead, theirs.Thread.Dead, func(x, y domarkx.Tombstone) bool {
+	case !slices.EqualFunc(dead[0], dead[1], func(x, y domarkx.Tombstone) bool {
 		return x.ID == y.ID && x.After == y.After && slices.Equal(x.Past, y.Past)
 	}):
 		return differ("the removed messages")
 	}
-	for i, h := range ours.Headers {
-		if t := theirs.Headers[i]; h.Rev != t.Rev || !slices.Equal(h.Past, t.Past) {
+	for i, h := range headers[0] {
+		if t := headers[1][i]; h.Rev != t.Rev || !slices.Equal(h.Past, t.Past) {
 			return differ("the headers")
 		}
-		if err := r.header(ctx, h, theirs.Headers[i]); err != nil {
+		if err := r.header(ctx, h, headers[1][i]); err != nil {
 			return fmt.Errorf("snapshot %.12s: header: %w", b.Info.ID, err)
 		}
 	}
-	for i, e := range ours.Thread.Live {
-		t := theirs.Thread.Live[i]
-		if e.ID != t.ID || e.After != t.After || e.Rev != t.Rev || e.Role != t.Role || e.Date != t.Date || !slices.Equal(e.Past, t.Past) ||
-			keyOf(e.Link, r.keys[e.Link]) != keyOf(t.Link, r.keys[t.Link]) {
-			return differ("the ids, the order or the dates of the messages")
+	for leaves, err := range r.from.LeafPairs(ctx, a.Info.ID, b.Info.ID, func(a, b string) bool { return !r.first(a, b) }) {
+		if err != nil {
+			return err
 		}
-		if err := r.blob(ctx, e.JSON, t.JSON, true); err != nil {
-			return fmt.Errorf("snapshot %.12s: message %s: %w", b.Info.ID, e.ID, err)
-		}
-		if e.Source.ID != "" && t.Source.ID != "" {
-			if err := r.blob(ctx, e.Source, t.Source, false); err != nil {
-				return fmt.Errorf("snapshot %.12s: message %s: %w", b.Info.ID, e.ID, err)
-			}
+		if err := r.leaf(ctx, leaves); errors.Is(err, errPlaces) {
+			return differ(errPlaces.Error())
+		} else if err != nil {
+			return fmt.Errorf("snapshot %.12s: %w", b.Info.ID, err)
 		}
 	}
 	return r.attachments(ctx, a.Info.ID, b.Info.ID)
+}
+
+var errPlaces = errors.New("the ids, the order or the dates of the messages")
+
+// leaf compares the messages of two leaves.
+func (r *reconciler) leaf(ctx context.Context, leaves [2]snapshot.Leaf) error {
+	ours, err := r.from.LeafEntries(ctx, leaves[0])
+	if err != nil {
+		return err
+	}
+	theirs, err := r.from.LeafEntries(ctx, leaves[1])
+	if err != nil {
+		return err
+	}
+	if len(ours) != len(theirs) {
+		return errPlaces
+	}
+	for i, e := range ours {
+		t := theirs[i]
+		if e.ID != t.ID || e.After != t.After || e.Rev != t.Rev || e.Role != t.Role || e.Date != t.Date || !slices.Equal(e.Past, t.Past) ||
+			keyOf(e.Link, r.keys[e.Link]) != keyOf(t.Link, r.keys[t.Link]) {
+			return errPlaces
+		}
+		if err := r.blob(ctx, e.JSON, t.JSON, true); err != nil {
+			return fmt.Errorf("message %s: %w", e.ID, err)
+		}
+		if e.Source.ID != "" && t.Source.ID != "" {
+			if err := r.blob(ctx, e.Source, t.Source, false); err != nil {
+				return fmt.Errorf("message %s: %w", e.ID, err)
+			}
+		}
+	}
+	return nil
 }
 
 func sameSignature(a, b domarkx.Signature) bool {
@@ -281,47 +320,40 @@ func (r *reconciler) record(ctx context.Context, o domarkx.Attachment, theirs co
 	return ok && same && string(path) == theirs.Path && digest(ours.Content) == theirs.Content && len(ours.Replaces) == len(theirs.Replaces)
 }
 
-// state returns their state of a pair with what only we replaced.
-func (r *reconciler) state(ctx context.Context, w *rewriter, s *domarkx.State) (bool, error) {
-	changed := false
-	for i := range s.Thread.Live {
-		e := &s.Thread.Live[i]
-		text, inJSON := r.joined[e.JSON.ID]
-		source, inSource := r.joined[e.Source.ID]
-		if !inJSON && !inSource {
-			continue
-		}
-		if !inJSON {
-			var err error
-			if text, err = view.Read(ctx, r.from, e.JSON); err != nil {
-				return false, err
-			}
-		}
-		msg, err := parseMessage(text)
-		if err != nil {
-			return false, err
-		}
-		changed = true
-		layout := e.Layout
-		if inSource && layout.Within == 0 {
-			if read, ok := readsAs(source, layout, msg, nil); ok {
-				e.Layout = relaid(layout, source)
-				if e.Source, err = w.store(ctx, source); err != nil {
-					return false, err
-				}
-				if e.JSON, err = w.store(ctx, view.PrettyJSON(read.Value())); err != nil {
-					return false, err
-				}
-				continue
-			}
-		}
-		if e.JSON, err = w.store(ctx, view.PrettyJSON(msg.Value())); err != nil {
-			return false, err
-		}
-		if layout.Within == 0 {
-			e.Source, e.Layout = domarkx.Blob{}, markdown.WriteMessage(msg).Layout
-			e.Layout.Tight = layout.Tight
+// entry replaces in a message of theirs what only we replaced.
+func (r *reconciler) entry(ctx context.Context, w *rewriter, e *domarkx.Entry) error {
+	text, inJSON := r.joined[e.JSON.ID]
+	source, inSource := r.joined[e.Source.ID]
+	if !inJSON && !inSource {
+		return nil
+	}
+	var err error
+	if !inJSON {
+		if text, err = view.Read(ctx, r.from, e.JSON); err != nil {
+			return err
 		}
 	}
-	return changed, nil
+	msg, err := parseMessage(text)
+	if err != nil {
+		return err
+	}
+	layout := e.Layout
+	if inSource && layout.Within == 0 {
+		if read, ok := readsAs(source, layout, msg, nil); ok {
+			e.Layout = relaid(layout, source)
+			if e.Source, err = w.store(ctx, source); err != nil {
+				return err
+			}
+			e.JSON, err = w.store(ctx, view.PrettyJSON(read.Value()))
+			return err
+		}
+	}
+	if e.JSON, err = w.store(ctx, view.PrettyJSON(msg.Value())); err != nil {
+		return err
+	}
+	if layout.Within == 0 {
+		e.Source, e.Layout = domarkx.Blob{}, markdown.WriteMessage(msg).Layout
+		e.Layout.Tight = layout.Tight
+	}
+	return nil
 }

@@ -71,6 +71,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 		}
 	}
 	w := newRewriter(tx, t, drop)
+	w.joined = r
 	if err := m.rewriteVersions(ctx, w, h.versions, theirs); err != nil {
 		return nil, err
 	}
@@ -80,11 +81,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 // collect collects the secrets of snapshots.
 func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapshot.CommitHead) error {
 	for _, head := range snapshots {
-		state, err := m.store.Load(ctx, head.Info.ID)
-		if err == nil {
-			err = c.snapshot(ctx, head, state)
-		}
-		if err != nil {
+		if err := c.snapshot(ctx, head); err != nil {
 			return err
 		}
 	}
@@ -108,15 +105,7 @@ func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []snapsh
 		if !ok || p.theirs.Info.ID != head.Info.ID {
 			continue
 		}
-		a, err := m.store.Load(ctx, p.ours.Info.ID)
-		if err != nil {
-			return nil, err
-		}
-		b, err := m.store.Load(ctx, p.theirs.Info.ID)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.check(ctx, p, a, b); err != nil {
+		if err := r.check(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -137,20 +126,10 @@ func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, al
 		case paired && id != p.theirs.Info.ID:
 			return fmt.Errorf("snapshot %.12s: %w: another one replaces the same", id, ErrNotSame)
 		}
-		state, err := m.store.Load(ctx, head.Info.ID)
-		if err != nil {
-			return err
-		}
-		joined := false
-		if paired {
-			if joined, err = r.state(ctx, w, state); err != nil {
-				return err
-			}
-		}
 		_, moved := w.parents(head.Parents)
 		if foreign[head.Info.ID] && !paired && !moved {
 			w.done[head.Info.ID] = head.Info.ID
-		} else if err := w.snapshot(ctx, head, state, joined); err != nil {
+		} else if err := w.snapshot(ctx, head); err != nil {
 			return fmt.Errorf("redacting: %w", err)
 		}
 		if paired {

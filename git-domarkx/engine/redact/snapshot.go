@@ -28,6 +28,12 @@ type rewriter struct {
 	included map[string]string   // identifiers of included files
 	origins  map[string]string   // trees of originals
 	digests  map[string]domarkx.Attachment
+	attached map[string]attached // by directory of attachments
+	leaves   snapshot.Rewritings
+	spans    map[string]string // identifiers of pieces that contain others
+	tops     map[headerKey]domarkx.HeaderEntry
+	previews map[string]string // by the blob of the first message
+	joined   *reconciler       // nil if there is only one side
 	files    map[string]string // versions of resources
 
 	directories map[string]string // directories of versions
@@ -36,7 +42,8 @@ type rewriter struct {
 
 func newRewriter(tx *gitstore.Tx, t *table, drop []string) *rewriter {
 	w := &rewriter{tx: tx, table: t, drop: map[string]bool{}, done: map[string]string{}, pieces: map[string]*written{}, trees: map[string]string{},
-		included: map[string]string{}, origins: map[string]string{}, digests: map[string]domarkx.Attachment{}, files: map[string]string{}, directories: map[string]string{}}
+		included: map[string]string{}, origins: map[string]string{}, digests: map[string]domarkx.Attachment{}, files: map[string]string{}, directories: map[string]string{},
+		attached: map[string]attached{}, leaves: snapshot.Rewritings{}, spans: map[string]string{}, tops: map[headerKey]domarkx.HeaderEntry{}, previews: map[string]string{}}
 	for _, name := range drop {
 		w.drop[name] = true
 	}
@@ -57,45 +64,64 @@ func (w *rewriter) parents(ids []string) ([]string, bool) {
 
 // snapshot stores the redacted form of a snapshot, whose parents are done. The result is the snapshot
 // itself where nothing in it or before it is redacted.
-func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead, old *domarkx.State, joined bool) error {
+func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error {
+	if err := w.rewrite(ctx, head); err != nil {
+		return fmt.Errorf("snapshot %.12s: %w", head.Info.ID, err)
+	}
+	return nil
+}
+
+func (w *rewriter) rewrite(ctx context.Context, head snapshot.CommitHead) error {
 	info := head.Info
 	parents, changed := w.parents(head.Parents)
 	attachments, moved, err := w.attachments(ctx, info.ID)
 	if err != nil {
-		return fmt.Errorf("snapshot %.12s: %w", info.ID, err)
+		return err
 	}
-	state, rewritten, err := w.state(ctx, old)
-	if err != nil {
-		return fmt.Errorf("snapshot %.12s: %w", info.ID, err)
-	}
-	subject := w.subject(info, head.Parents)
-	if !joined && !changed && !moved && !rewritten && subject == info.Subject {
-		w.done[info.ID] = info.ID
-		return nil
-	}
-	if err := w.originals(ctx, info.ID, state); err != nil {
-		return fmt.Errorf("snapshot %.12s: %w", info.ID, err)
-	}
-	before := make([]string, len(state.Headers))
-	for i, h := range old.Headers {
-		before[i] = h.Origin
-	}
-	v, err := view.New(ctx, w.tx, state)
+	old, err := w.tx.Header(ctx, info.ID)
 	if err != nil {
 		return err
 	}
-	commit := domarkx.Commit{Parents: parents, State: state, Operation: info.Operation, Subject: subject, Bytes: v.Size(),
-		Author: head.Author, Committer: head.Committer, Replaces: keyOf(info.ID, info.Replaces), Kept: attachments}
-	if len(state.Thread.Live) > 0 {
-		first, err := v.Message(ctx, 0)
-		if err != nil {
+	headers, err := w.headers(ctx, old)
+	if err != nil {
+		return err
+	}
+	conversation, messages, err := w.tx.RewriteConversation(ctx, info.ID, w.leaves, w.leafEdit(ctx, old[0].Includes))
+	if err != nil {
+		return err
+	}
+	grown, odd := grownBy(old, headers)
+	subject := w.subject(info, head.Parents)
+	if !changed && !moved && !messages.Changed && !odd && grown == 0 && sameHeaders(old, headers) && subject == info.Subject {
+		w.done[info.ID] = info.ID
+		return nil
+	}
+	state := &domarkx.State{Headers: headers}
+	if err := w.originals(ctx, info.ID, state); err != nil {
+		return err
+	}
+	before := make([]string, len(headers))
+	for i, h := range old {
+		before[i] = h.Origin
+	}
+	commit := domarkx.Commit{Parents: parents, State: state, Conversation: conversation, Operation: info.Operation, Subject: subject, Bytes: info.Bytes + messages.Grown + grown,
+		Author: head.Author, Committer: head.Committer, Replaces: keyOf(info.ID, info.Replaces)}
+	if moved {
+		commit.Kept = attachments
+	}
+	if odd || messages.Odd {
+		if commit.Bytes, err = w.size(ctx, info.ID, headers); err != nil {
 			return err
 		}
-		commit.Preview = view.Preview(first)
 	}
-	now, err := w.tx.Commit(ctx, commit)
+	if conversation.Messages > 0 {
+		if commit.Preview, err = w.preview(ctx, messages.First); err != nil {
+			return err
+		}
+	}
+	now, err := w.tx.Rewrite(ctx, info.ID, commit)
 	if err != nil {
-		return fmt.Errorf("snapshot %.12s: %w", info.ID, err)
+		return err
 	}
 	for i, h := range state.Headers { // the commit has added the snapshot to an original
 		if before[i] != "" {
@@ -119,47 +145,6 @@ func (w *rewriter) store(ctx context.Context, data []byte) (domarkx.Blob, error)
 	blob, _, err := w.tx.StoreAttachment(ctx, bytes.NewReader(data))
 	blob.Data = view.NotNil(data)
 	return blob, err
-}
-
-// state returns the redacted state of a snapshot, without its originals.
-func (w *rewriter) state(ctx context.Context, old *domarkx.State) (next *domarkx.State, changed bool, err error) {
-	next = &domarkx.State{Thread: domarkx.Thread{Dead: old.Thread.Dead}}
-	for _, h := range old.Headers {
-		now, err := w.header(ctx, h)
-		if err != nil {
-			return nil, false, err
-		}
-		changed = changed || now.JSON.ID != h.JSON.ID || now.Source.ID != h.Source.ID || now.Includes != h.Includes
-		next.Headers = append(next.Headers, now)
-	}
-	files, err := w.tx.Includes(ctx, old.Headers[0].Includes)
-	if err != nil {
-		return nil, false, err
-	}
-	for i := range files {
-		files[i].Data, _ = w.table.redact(files[i].Data, false)
-	}
-	include := view.StoredInclude(files)
-	next.Thread.Live = make([]domarkx.Entry, 0, len(old.Thread.Live))
-	spans := map[string]string{} // identifiers of pieces that contain others
-	for _, e := range old.Thread.Live {
-		now, err := w.message(ctx, e, include)
-		if err != nil {
-			return nil, false, err
-		}
-		changed = changed || now.JSON.ID != e.JSON.ID || now.Source.ID != e.Source.ID
-		if to, ok := w.included[now.Layout.Includes]; ok && now.Layout.Within == 0 {
-			now.Layout.Includes = to
-		}
-		if e.Layout.Span > 0 {
-			spans[e.Layout.SpanID()] = now.Layout.SpanID()
-		}
-		if to, ok := spans[now.Layout.Includes]; ok && now.Layout.Within > 0 {
-			now.Layout.Includes = to
-		}
-		next.Thread.Live = append(next.Thread.Live, now)
-	}
-	return next, changed, nil
 }
 
 var mergeSubject = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^merge ([0-9a-f]{12}) and ([0-9a-f]{12})$`) })

@@ -1,0 +1,147 @@
+package redact
+
+import (
+	"context"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
+)
+
+// Snapshots share directories of messages, headers and attachments. Each is redacted once, so that a snapshot
+// costs what is new in it.
+
+// leafEdit returns what redacts the messages of a snapshot with those included files.
+func (w *rewriter) leafEdit(ctx context.Context, includes string) snapshot.LeafEdit {
+	include := func(path string) ([]byte, error) {
+		files, err := w.tx.Includes(ctx, includes)
+		if err != nil {
+			return nil, err
+		}
+		for i := range files {
+			files[i].Data, _ = w.table.redact(files[i].Data, false)
+		}
+		return view.StoredInclude(files)(path)
+	}
+	return func(messages []domarkx.Entry) (changed bool, grown int64, odd bool, err error) {
+		for i, old := range messages {
+			now, err := w.entry(ctx, old, include)
+			if err != nil {
+				return false, 0, false, err
+			}
+			messages[i] = now
+			changed = changed || now.JSON.ID != old.JSON.ID || now.Source.ID != old.Source.ID || now.Link != old.Link || now.Layout != old.Layout
+			grown += now.Layout.Size - old.Layout.Size
+			odd = odd || !sameShape(now.Layout, old.Layout) || usesIncludes(old.Layout) || i > 0 && old.ID == messages[i-1].ID
+		}
+		return changed, grown, odd, nil
+	}
+}
+
+// entry returns the redacted form of a message.
+func (w *rewriter) entry(ctx context.Context, e domarkx.Entry, include func(string) ([]byte, error)) (domarkx.Entry, error) {
+	if w.joined != nil {
+		if err := w.joined.entry(ctx, w, &e); err != nil {
+			return e, err
+		}
+	}
+	now, err := w.message(ctx, e, include)
+	if err != nil {
+		return e, err
+	}
+	if to, ok := w.included[now.Layout.Includes]; ok && now.Layout.Within == 0 {
+		now.Layout.Includes = to
+	}
+	if e.Layout.Span > 0 {
+		w.spans[e.Layout.SpanID()] = now.Layout.SpanID()
+	}
+	if to, ok := w.spans[now.Layout.Includes]; ok && now.Layout.Within > 0 {
+		now.Layout.Includes = to
+	}
+	return now, nil
+}
+
+func usesIncludes(l domarkx.Layout) bool { return l.Span > 0 || l.Within > 0 || l.Includes != "" }
+
+// sameShape reports whether two layouts differ only in their bytes.
+func sameShape(a, b domarkx.Layout) bool {
+	a.Digest, a.Size = b.Digest, b.Size
+	return a == b
+}
+
+// A headerKey identifies the content of a header.
+type headerKey struct {
+	json, source, includes string
+	layout                 domarkx.Layout
+}
+
+// headers returns the redacted headers of a snapshot, still with the originals that they had.
+func (w *rewriter) headers(ctx context.Context, old []domarkx.HeaderEntry) ([]domarkx.HeaderEntry, error) {
+	next := make([]domarkx.HeaderEntry, len(old))
+	for i, h := range old {
+		key := headerKey{h.JSON.ID, h.Source.ID, h.Includes, h.Layout}
+		now, ok := w.tops[key]
+		if !ok {
+			var err error
+			if now, err = w.header(ctx, h); err != nil {
+				return nil, err
+			}
+			w.tops[key] = now
+		}
+		now.Rev, now.Past, now.Origin = h.Rev, h.Past, h.Origin
+		next[i] = now
+	}
+	return next, nil
+}
+
+func sameHeaders(old, now []domarkx.HeaderEntry) bool {
+	for i, h := range old {
+		if now[i].JSON.ID != h.JSON.ID || now[i].Source.ID != h.Source.ID || now[i].Includes != h.Includes || now[i].Layout != h.Layout {
+			return false
+		}
+	}
+	return true
+}
+
+// grownBy returns by how many bytes the header is longer as it is shown, and whether the size of the document does not
+// follow from that alone.
+func grownBy(old, now []domarkx.HeaderEntry) (grown int64, odd bool) {
+	if sameHeaders(old, now) {
+		return 0, false
+	}
+	odd = len(old) > 1 || old[0].Includes != "" || !sameShape(old[0].Layout, now[0].Layout)
+	return now[0].Layout.Size - old[0].Layout.Size, odd
+}
+
+// size returns the size of the redacted document of a snapshot.
+func (w *rewriter) size(ctx context.Context, id string, headers []domarkx.HeaderEntry) (int64, error) {
+	state, err := w.tx.Load(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	state.Headers = headers
+	for i, e := range state.Thread.Live {
+		if state.Thread.Live[i], err = w.entry(ctx, e, nil); err != nil { // the leaves have been redacted with what is included
+			return 0, err
+		}
+	}
+	v, err := view.New(ctx, w.tx, state)
+	if err != nil {
+		return 0, err
+	}
+	return v.Size(), nil
+}
+
+// preview returns the preview of a session with that first message.
+func (w *rewriter) preview(ctx context.Context, first domarkx.Entry) (string, error) {
+	preview, ok := w.previews[first.JSON.ID]
+	if !ok {
+		msg, err := view.LoadMessage(ctx, w.tx, first)
+		if err != nil {
+			return "", err
+		}
+		preview = view.Preview(msg)
+		w.previews[first.JSON.ID] = preview
+	}
+	return preview, nil
+}

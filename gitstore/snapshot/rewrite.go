@@ -1,0 +1,189 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+)
+
+// Rewritten is the new form of a directory of messages.
+type Rewritten struct {
+	Tree        string
+	Changed     bool
+	Grown       int64 // by how many bytes its messages are longer as they are shown
+	Odd         bool  // that does not follow from the messages alone: conflicts, included files
+	First, Last domarkx.Entry
+}
+
+// Rewritings are the new forms of directories of messages, by their ids. Snapshots share them, so that each is read once.
+type Rewritings map[string]Rewritten
+
+// A LeafEdit edits the messages of a leaf in place, and returns whether it changed any, by how many bytes they are longer,
+// and [Rewritten.Odd].
+type LeafEdit func(messages []domarkx.Entry) (changed bool, grown int64, odd bool, err error)
+
+// RewriteConversation stores the messages of a snapshot in the form that edit gives them.
+func (b *Builder) RewriteConversation(ctx context.Context, snapshot string, done Rewritings, edit LeafEdit) (*domarkx.StoredConversation, Rewritten, error) {
+	root, info, err := b.root(snapshot)
+	if err != nil {
+		return nil, Rewritten{}, err
+	}
+	old, err := directory(root, "conversation")
+	if err != nil || old.IsZero() {
+		return &domarkx.StoredConversation{}, Rewritten{}, err
+	}
+	w := conversationRewriter{Builder: b, messages: info.Messages, done: done, edit: edit}
+	now, err := w.directory(ctx, 0, 0, old)
+	return &domarkx.StoredConversation{Tree: now.Tree, Messages: info.Messages}, now, err
+}
+
+type conversationRewriter struct {
+	*Builder
+	messages int
+	done     Rewritings
+	edit     LeafEdit
+}
+
+func (w *conversationRewriter) directory(ctx context.Context, level, first int, id odb.ID) (Rewritten, error) {
+	if now, ok := w.done[id.String()]; ok {
+		return now, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return Rewritten{}, err
+	}
+	visit := w.leaf
+	if level < len(spans)-1 {
+		visit = func(ctx context.Context, first int, id odb.ID) (Rewritten, error) {
+			return w.node(ctx, level, first, id)
+		}
+	}
+	now, err := visit(ctx, first, id)
+	if err == nil {
+		w.done[id.String()] = now
+	}
+	return now, err
+}
+
+func (w *conversationRewriter) node(ctx context.Context, level, first int, id odb.ID) (Rewritten, error) {
+	entries, err := w.directories(level, first, w.messages, id)
+	if err != nil {
+		return Rewritten{}, err
+	}
+	entries = slices.Clone(entries)
+	now, changed := Rewritten{Tree: id.String()}, false
+	for i, e := range entries {
+		below, err := w.directory(ctx, level+1, first+i*spans[level], e.ID)
+		if err != nil {
+			return now, err
+		}
+		if i == 0 {
+			now.First = below.First
+		}
+		now.Grown, now.Odd = now.Grown+below.Grown, now.Odd || below.Odd || i > 0 && below.First.ID == now.Last.ID
+		now.Last = below.Last
+		if below.Tree == e.ID.String() {
+			continue
+		}
+		changed = true
+		if entries[i].ID, err = odb.ParseID(below.Tree); err != nil {
+			return now, err
+		}
+	}
+	if changed {
+		tree, err := w.makeTree(entries)
+		now.Tree, now.Changed = tree.String(), true
+		return now, err
+	}
+	return now, nil
+}
+
+func (w *conversationRewriter) leaf(ctx context.Context, first int, id odb.ID) (Rewritten, error) {
+	messages, err := w.Reader.leaf(leafOf(first), id)
+	if err != nil {
+		return Rewritten{}, err
+	}
+	now := Rewritten{Tree: id.String()}
+	changed, grown, odd, err := w.edit(messages)
+	if err != nil {
+		return now, err
+	}
+	now.Grown, now.Odd, now.First, now.Last = grown, odd, messages[0], messages[len(messages)-1]
+	if changed {
+		build := conversationBuilder{Builder: w.Builder}
+		for i := range messages {
+			if err := build.storeEntry(ctx, &messages[i]); err != nil {
+				return now, fmt.Errorf("message %s: %w", messages[i].ID, err)
+			}
+		}
+		tree, err := build.writeLeaf(messages)
+		now.Tree, now.Changed = tree.String(), true
+		return now, err
+	}
+	return now, nil
+}
+
+// Rewrite stores a snapshot in the place of another: with the commit's conversation and headers, and the removed messages of
+// the other. It has the commit's Kept attachments, or else all of the other.
+func (b *Builder) Rewrite(ctx context.Context, snapshot string, c domarkx.Commit) (domarkx.Info, error) {
+	parents, err := b.parents(c.Parents)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	old, _, err := b.root(snapshot)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	var conversation odb.ID
+	if c.Conversation.Tree != "" {
+		if conversation, err = odb.ParseID(c.Conversation.Tree); err != nil {
+			return domarkx.Info{}, fmt.Errorf("conversation: %w", err)
+		}
+	}
+	root, err := b.headerTree(ctx, c.State.Headers, conversation)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	root = withDirectory(root, "conversation", conversation)
+	roots := [][]odb.TreeEntry{nil}
+	for _, name := range []string{"deleted", attachmentsName} {
+		id, err := directory(old, name)
+		if err != nil {
+			return domarkx.Info{}, err
+		}
+		if name == attachmentsName {
+			roots[0] = withDirectory(nil, name, id)
+		} else {
+			root = withDirectory(root, name, id)
+		}
+	}
+	return b.storeSnapshot(c, parents, roots, root, c.Conversation.Messages)
+}
+
+// writeLeaf stores the directory of a leaf. It does not write one of the known trees.
+func (c *conversationBuilder) writeLeaf(messages []domarkx.Entry, known ...odb.ID) (odb.ID, error) {
+	lines, err := codec.EncodeEntries(messages)
+	if err != nil {
+		return odb.ID{}, err
+	}
+	entries := make([]odb.TreeEntry, 0, 2*len(messages)+1)
+	for i, e := range messages {
+		if entries, err = file(entries, messageFile(i, e.Role), e.JSON); err != nil {
+			return odb.ID{}, err
+		}
+		if e.Layout.Verbatim {
+			if entries, err = file(entries, sourceFile(i), e.Source); err != nil {
+				return odb.ID{}, err
+			}
+		}
+	}
+	entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: "entries", ID: odb.Sum(odb.Blob, lines)})
+	id, err := writeTree(c.write, entries, known...)
+	if err == nil && !slices.Contains(known, id) {
+		_, err = c.write(odb.Blob, lines)
+	}
+	return id, err
+}

@@ -1,0 +1,122 @@
+package integration_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/all"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
+	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
+	sessionview "github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// BenchmarkRedact redacts sessions of 1,000 and of 4,000 snapshots, each of which adds a message. A snapshot costs the same
+// in both.
+func BenchmarkRedact(b *testing.B) {
+	var each, again, pulled []float64
+	lengths := []int{1000, 4000}
+	for _, length := range lengths {
+		r := newRepository(b)
+		history(b, r.dir, length)
+		r.git("init", "-q", "--bare", "-b", "main", "hub.git")
+		r.domarkx("push", "--allow-secrets", "./hub.git", "s")
+		r.git("init", "-q", "-b", "main", "other")
+		other := r.at("other")
+		other.domarkx("pull", "../hub.git")
+		git, err := gitcmd.Discover(b.Context(), r.dir, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		store, err := gitstore.Open(b.Context(), git)
+		if err != nil {
+			b.Fatal(err)
+		}
+		env := local.Environment{StateDir: git.StateDir(), WorkTree: git.WorkTree, Local: local.NewFile(git)}
+		scans := scan.New(store, env)
+		redactions := redact.New(engine.New(store, all.Codecs(), env), store, env, scans)
+		each = append(each, milliseconds(processorTime(b, func() {
+			if result, err := redactions.Redact(b.Context(), redact.Request{Name: "s"}); err != nil || result.Secrets != 2 {
+				b.Fatal(result, err)
+			}
+		}))/float64(length))
+		again = append(again, milliseconds(processorTime(b, func() {
+			tip, err := store.Tip(b.Context(), "s")
+			if err != nil {
+				b.Fatal(err)
+			}
+			if found, err := scans.Session(b.Context(), "s", []string{tip.ID}, nil); err != nil || len(found) > 0 {
+				b.Fatal(found, err)
+			}
+		}))/float64(length))
+		if err := store.Close(); err != nil {
+			b.Fatal(err)
+		}
+		r.domarkx("push", "./hub.git", "s")
+		start, _ := other.used("git-domarkx", "version")
+		cpu, _ := other.used("git-domarkx", "pull", "../hub.git")
+		pulled = append(pulled, milliseconds(cpu-start)/float64(length))
+	}
+	score(b, "redact 1,000 snapshots: CPU for each", each[0], 0, "ms")
+	score(b, "redact 4,000 snapshots: CPU for each, against 1,000", each[1]/each[0], 1.3, "x")
+	score(b, "pull of 4,000 redacted snapshots: CPU for each, against 1,000", pulled[1]/pulled[0], 1.3, "x")
+	score(b, "scan of 4,000 new snapshots: CPU for each, against 1,000", again[1]/again[0], 1.3, "x")
+}
+
+// history makes a session with that many snapshots, two of which add a secret.
+func history(b *testing.B, dir string, length int) {
+	b.Helper()
+	git, err := gitcmd.Discover(b.Context(), dir, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	store, err := gitstore.Open(b.Context(), git)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	err = store.Update(b.Context(), "test", func(tx *gitstore.Tx) error {
+		var tip domarkx.Info
+		var after domarkx.ID
+		header := domarkx.NewHeader()
+		for i := range length {
+			when := time.Unix(1_700_000_000+int64(i), 0).UTC()
+			who := domarkx.Signature{Name: "Ada", Email: "ada@example.org", When: when}
+			text := strings.Repeat(fmt.Sprintf("message %d says something. ", i), 8)
+			if i == 5 || i == length/2 {
+				text += "gh" + "p_" + fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i)}))[:36]
+			}
+			written := markdown.WriteMessage(domarkx.Message{Role: "user", Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: text}}})
+			entry := edit.EntryOf(written, 0)
+			entry.ID, entry.After = domarkx.NewID(uint32(i), when), after
+			after = entry.ID
+			commit := domarkx.Commit{State: &domarkx.State{Thread: domarkx.Thread{Live: []domarkx.Entry{entry}}}, Operation: "append", Subject: "append s",
+				Bytes: tip.Bytes + entry.Layout.Size + 1, Author: who, Committer: who}
+			var err error
+			if i == 0 {
+				commit.State.Headers = []domarkx.HeaderEntry{{JSON: domarkx.Blob{Data: sessionview.PrettyJSON(header.Value())}, Layout: markdown.WriteHeader(header).Layout}}
+				commit.Bytes = entry.Layout.Size
+				tip, err = tx.Commit(b.Context(), commit)
+			} else {
+				commit.Parents = []string{tip.ID}
+				tip, err = tx.Append(b.Context(), commit)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return tx.Set(b.Context(), "s", tip.ID)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
