@@ -130,7 +130,7 @@ func (inv *invocation) openStored() (managers, error) {
 		redactions: redactions,
 		pending:    pendingSaves{},
 	}
-	inv.opened.imports.Redacts(redactions)
+	inv.opened.imports.RedactsDocuments(redactions)
 	sessions.Redacts(redactions)
 	redactions.OnForget(func(ctx context.Context) error { return search.Forget(ctx, store) })
 	return inv.opened, nil

@@ -23,8 +23,8 @@ type Manager struct {
 	redactor *redact.Manager
 }
 
-// Redacts sets who redacts documents before they are stored.
-func (m *Manager) Redacts(r *redact.Manager) { m.redactor = r }
+// RedactsDocuments sets who redacts documents before they are stored.
+func (m *Manager) RedactsDocuments(r *redact.Manager) { m.redactor = r }
 
 // New returns a manager that imports into a store. Without a store, it can only validate.
 func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.Store, codecs []format.Codec, env local.Environment) *Manager {
