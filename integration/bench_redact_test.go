@@ -20,7 +20,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// BenchmarkRedact redacts sessions of 1,000 and of 4,000 snapshots, each of which adds a message. A snapshot costs the same
+// BenchmarkRedact redacts sessions of 1,000 and of 4,000 snapshots, each with one more message. A snapshot costs the same
 // in both.
 func BenchmarkRedact(b *testing.B) {
 	var each, again, pulled []float64
@@ -72,7 +72,7 @@ func BenchmarkRedact(b *testing.B) {
 	score(b, "scan of 4,000 new snapshots: CPU for each, against 1,000", again[1]/again[0], 1.3, "x")
 }
 
-// history makes a session with that many snapshots, two of which add a secret.
+// history makes a session with that many snapshots, two of them with a new secret.
 func history(b *testing.B, dir string, length int) {
 	b.Helper()
 	git, err := gitcmd.Discover(b.Context(), dir, nil)

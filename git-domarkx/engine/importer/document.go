@@ -50,7 +50,7 @@ type input struct {
 	damage []*domarkx.SyntaxError // what could not be read before the document was made
 
 	always    bool             // replace its secrets, whatever its session is
-	redaction *redact.Document // nil if secrets stay; otherwise content and what is beside it are without them
+	redaction *redact.Document // nil if secrets stay; otherwise content and the files beside it are without them
 	clean     *os.File         // the content without secrets
 	raw       io.ReaderAt      // the content before
 	rawSize   int64

@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
-// history returns what a session said in all of its snapshots.
+// history returns all that a session said in its snapshots.
 func (c *clone) history(name string) string {
 	c.T.Helper()
 	var all strings.Builder

@@ -25,7 +25,7 @@ type redactError struct {
 
 func (e *redactError) Error() string { return "session " + e.session + ": its documents are redacted" }
 
-// mustRedact returns a *redactError if what is imported into a session is redacted, and the input is not yet.
+// mustRedact returns a *redactError if documents of a session are redacted, and the input is not yet.
 func (imp *importer) mustRedact(ctx context.Context, in input, c engine.Change) error {
 	if in.redaction != nil || imp.manager.redactor == nil {
 		return nil

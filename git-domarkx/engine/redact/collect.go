@@ -62,7 +62,7 @@ func (c *collector) blob(ctx context.Context, b domarkx.Blob, isJSON bool) error
 	return err
 }
 
-// snapshot notes the secrets in a snapshot. It reads only what is in none that it has read before.
+// snapshot notes the secrets in a snapshot. It reads only those parts that no earlier one shares.
 func (c *collector) snapshot(ctx context.Context, head snapshot.CommitHead) error {
 	headers, err := c.messages(ctx, head.Info.ID)
 	if err == nil {

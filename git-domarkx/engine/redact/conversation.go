@@ -9,7 +9,7 @@ import (
 )
 
 // Snapshots share directories of messages, headers and attachments. Each is redacted once, so that a snapshot
-// costs what is new in it.
+// costs only as much as its new parts.
 
 // leafEdit returns what redacts the messages of a snapshot with those included files.
 func (w *rewriter) leafEdit(ctx context.Context, includes string) snapshot.LeafEdit {
@@ -121,7 +121,7 @@ func (w *rewriter) size(ctx context.Context, id string, headers []domarkx.Header
 	}
 	state.Headers = headers
 	for i, e := range state.Thread.Live {
-		if state.Thread.Live[i], err = w.entry(ctx, e, nil); err != nil { // the leaves have been redacted with what is included
+		if state.Thread.Live[i], err = w.entry(ctx, e, nil); err != nil { // the leaves have been redacted with included files
 			return 0, err
 		}
 	}

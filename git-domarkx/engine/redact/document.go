@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// Filter returns what replaces the secrets in what is added to a session, if it was redacted; else nil.
+// Filter returns what replaces the secrets in additions to a session, if it was redacted; else nil.
 func (m *Manager) Filter(ctx context.Context, tip string) (func(ctx context.Context, text []byte) ([]byte, bool, error), error) {
 	if !m.store.HasReplacements() {
 		return nil, nil
@@ -64,7 +64,7 @@ func (m *Manager) filter(ctx context.Context, tip, root string, text []byte) ([]
 	return d.Bytes(text), m.remember(ctx, root, d.table)
 }
 
-// A Document redacts what is added to a session: a document, the files that it names, a message. Equal secrets
+// A Document redacts additions to a session: a document, the files that it names, a message. Equal secrets
 // get the numbers that they have in the session, others the next ones, in the order of the document.
 type Document struct {
 	manager *Manager

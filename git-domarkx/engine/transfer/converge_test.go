@@ -156,7 +156,7 @@ func (c *company) step() {
 	c.trace = append(c.trace, fmt.Sprintf("%d %s", i, what))
 }
 
-// checkImport reports secrets in what was imported into a redacted session.
+// checkImport reports secrets in imported messages of a redacted session.
 func (c *company) checkImport(i int) {
 	redacted := false
 	for info, err := range c.clones[i].Store.Ancestors(c.t.Context(), c.clones[i].Tip(c.session).ID) {
@@ -260,7 +260,7 @@ func refIn(t *testing.T, dir, ref string) string {
 }
 
 // search reports secrets in the raw objects that refs reach, but for those of the trash, and in the files of the
-// repository that are no objects, but for the live files of workspaces.
+// repository other than objects, but for the live files of workspaces.
 func (c *company) search(where, dir string) {
 	c.t.Helper()
 	var refs []string

@@ -80,7 +80,7 @@ func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) (
 		}
 		var said Tips
 		said, err = m.pushRefs(ctx, r.Remote, p.send, progress) // on error, report the known results of the aborted push
-		p.tell(said)
+		p.record(said)
 	}
 	return p.list(), err
 }
@@ -245,8 +245,8 @@ func (p *push) workspace(ctx context.Context, session, name string) error {
 	return nil
 }
 
-// tell stores the statuses that a push returned.
-func (p *push) tell(said Tips) {
+// record stores the statuses that a push returned.
+func (p *push) record(said Tips) {
 	for name, status := range said.Sessions {
 		p.results[name] = Result{Name: name, Status: status, Failed: strings.HasPrefix(status, "rejected")}
 	}
