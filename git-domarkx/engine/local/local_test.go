@@ -128,9 +128,9 @@ func TestDamagedFile(t *testing.T) {
 
 // TestFormerState reads what earlier releases kept in Git's configuration.
 func TestFormerState(t *testing.T) {
-	f, dir := newFile(t, []string{"--add", "domarkx.trust", "one a"}, []string{"--add", "domarkx.trust", "two b"}, []string{"domarkx.my session.workspace", "other"})
+	f, dir := newFile(t, []string{"--add", "domarkx.trust", "one a"}, []string{"--add", "domarkx.trust", "two b"}, []string{"domarkx.docs/plan.workspace", "other"})
 	ctx := t.Context()
-	if w, err := local.WorkspaceOf(ctx, f, "my session"); w != "other" || err != nil {
+	if w, err := local.WorkspaceOf(ctx, f, "docs/plan"); w != "other" || err != nil {
 		t.Errorf("workspace %q, %v", w, err)
 	}
 	if err := f.Change(ctx, "private", add("fork")); err != nil {
