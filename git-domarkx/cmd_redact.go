@@ -31,8 +31,8 @@ session and workspace that shares its history; these are listed first. N is the 
 that every machine makes the same text. A secret of 8 bytes or more is replaced wherever it occurs.
 
 Messages keep their ids, authors and dates; links, merges, exports and workspaces work as before. What cannot be edited is
-listed, and then nothing is changed: the packs of repositories in a workspace, databases, images. With --drop RESOURCE that content
-is dropped.
+listed, and then nothing is changed: objects of repositories in a workspace, databases, images, files of more than 16 MiB, and names of
+files and directories in a workspace. With --drop RESOURCE the content of that resource is dropped from the versions that have it.
 
 What was replaced stays in the trash of this machine: "git domarkx restore --redacted NAME" brings it back until "git domarkx gc"
 empties the trash. --purge removes it at once, together with its objects, also from packs; what refs, reflogs, the index or commits of
@@ -44,8 +44,7 @@ this machine knows. What you write yourself with edit or in a mount, and the fil
 are; push looks for secrets in them. A live workspace goes on from the redacted version with its next call.
 
 Texts that could not be saved, and what killed commands left, are redacted too. While a running mount has such a text,
-nothing is redacted: correct it, or unmount first, which keeps it. Not redacted are the names of sessions and files, and targets
-of symbolic links.
+nothing is redacted: correct it, or unmount first, which keeps it.
 
 Change the secret too. Whoever had it may have kept it, and a host keeps replaced objects for a while: ask its
 support to remove them.

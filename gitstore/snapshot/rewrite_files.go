@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/version"
 )
 
 // EmptyVersion stores the version of a resource without files and returns its id.
@@ -90,4 +91,36 @@ const chunksPrefix = ".domarkx+"
 
 func isChunks(e odb.TreeEntry) bool {
 	return e.IsTree() && len(e.Name) > len(chunksPrefix) && e.Name[:len(chunksPrefix)] == chunksPrefix
+}
+
+// EntryNames visits the names of the files and directories in a version of a resource, as the version has them. It looks at each
+// directory once; seen may be shared by versions.
+func (r Reader) EntryNames(ctx context.Context, tree string, seen map[string]bool, visit func(name string)) error {
+	if seen[tree] {
+		return nil
+	}
+	seen[tree] = true
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	id, err := odb.ParseID(tree)
+	if err != nil {
+		return err
+	}
+	entries, err := r.tree(id)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name == ".domarkx" || isChunks(e) {
+			continue
+		}
+		visit(version.FileName(e.Name))
+		if e.IsTree() {
+			if err := r.EntryNames(ctx, e.ID.String(), seen, visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -53,7 +53,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	if err := m.collect(ctx, &collector{from: m.store, table: t, seen: map[string]bool{}}, all); err != nil {
 		return nil, err
 	}
-	walked := map[string]string{}
+	walked, names := map[string]string{}, map[string]bool{}
 	c := collector{from: m.store, table: t, seen: map[string]bool{}}
 	versions := h.versions
 	for _, head := range theirs {
@@ -64,7 +64,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	for _, head := range versions {
 		v, err := m.store.Version(ctx, head.Version.ID)
 		if err == nil {
-			err = c.noteVersion(ctx, tx, v, walked)
+			err = c.noteVersion(ctx, tx, v, walked, names)
 		}
 		if err != nil {
 			return nil, err
@@ -227,10 +227,10 @@ func (m *Manager) checkFiles(ctx context.Context, r *reconciler, a, b string) er
 		return nil
 	}
 	return m.store.DiffVersions(ctx, a, b, func(path string, old, now *domarkx.File) error {
-		if old == nil || now == nil || old.Type != now.Type || old.Mode != now.Mode || old.Type == domarkx.Symlink && old.ID != now.ID {
+		if old == nil || now == nil || old.Type != now.Type || old.Mode != now.Mode {
 			return fmt.Errorf("%w: the file %q", ErrNotSame, path)
 		}
-		if old.Type != domarkx.Regular || old.ID == now.ID || !r.first(old.ID, now.ID) {
+		if old.Type != domarkx.Regular && old.Type != domarkx.Symlink || old.ID == now.ID || !r.first(old.ID, now.ID) {
 			return nil
 		}
 		var data [2][]byte

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -13,7 +12,7 @@ import (
 )
 
 // noteVersion notes the secrets in a workspace version: in its subject, its configs and its files.
-func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.Version, done map[string]string) error {
+func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.Version, done map[string]string, names map[string]bool) error {
 	c.note([]byte(v.Subject), false)
 	for _, r := range v.Resources {
 		c.note([]byte(r.Config.JSON()), true)
@@ -23,6 +22,9 @@ func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.
 			}
 			return nil, c.blob(ctx, f.Blob, true)
 		})
+		if err == nil {
+			err = tx.EntryNames(ctx, r.Version, names, func(name string) { c.note([]byte(name), false) })
+		}
 		if err != nil {
 			return fmt.Errorf("workspace version %.12s: resource %q: %w", v.ID, r.ID, err)
 		}
@@ -72,26 +74,39 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 	if now, ok := w.files[r.Version]; ok {
 		return now, nil
 	}
-	found, nested := "", ""
+	directories, names := w.directories, w.names
+	if w.drop[r.ID] { // each version has to show whether it is to be dropped
+		directories, names = map[string]string{}, map[string]bool{}
+	}
 	var stuck []Stuck
-	now, err := w.tx.RewriteFiles(ctx, r.Version, w.directories, func(f snapshot.VersionFile) ([]byte, error) {
-		if strings.Contains("/"+f.Path, "/.domarkx-.git/objects/") || strings.Contains("/"+f.Path, "/objects/pack/") {
-			nested = f.Path[:strings.Index("/"+f.Path, "/objects/")]
-		}
-		if f.Large {
+	where := func(path string) string {
+		shown, _ := w.table.redact([]byte(path), false)
+		return fmt.Sprintf("workspace version %.12s: %s/%s", v.ID, r.ID, shown)
+	}
+	add := func(where, rule string) { stuck = append(stuck, Stuck{Where: where, Drop: r.ID, Rule: rule}) }
+	var objects nested
+	now, err := w.tx.RewriteFiles(ctx, r.Version, directories, func(f snapshot.VersionFile) ([]byte, error) {
+		if objects.add(f) {
 			return nil, nil
 		}
 		data, err := w.tx.Read(ctx, f.Blob)
 		if err != nil {
 			return nil, err
 		}
-		text, changed := w.table.redact(data, isText(data))
-		if !changed {
+		if isLooseObject(f.Path) {
+			if rule := w.table.inObject(data); rule != "" {
+				add(where(f.Path), rule)
+			}
 			return nil, nil
 		}
-		found = f.Path
-		if !isText(data) || engine.IsDatabase(r.Type) {
-			stuck = append(stuck, Stuck{Where: fmt.Sprintf("workspace version %.12s: %s/%s", v.ID, r.ID, f.Path), Drop: r.ID, Rule: w.table.ruleIn(text)})
+		text, changed := w.table.redact(data, isText(data))
+		switch {
+		case f.Large || !isText(data) || engine.IsDatabase(r.Type):
+			if rule := w.table.ruleOf(data); rule != "" {
+				add(where(f.Path), rule)
+			}
+			return nil, nil
+		case !changed:
 			return nil, nil
 		}
 		return text, nil
@@ -99,9 +114,19 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 	if err != nil {
 		return "", err
 	}
-	if found != "" && nested != "" {
-		stuck = append(stuck, Stuck{Where: fmt.Sprintf("workspace version %.12s: the objects of the repository %s/%s", v.ID, r.ID, nested), Drop: r.ID, Rule: "a file has one"})
+	err = w.tx.EntryNames(ctx, r.Version, names, func(name string) {
+		if text, changed := w.table.redact([]byte(name), false); changed {
+			add(where(name)+", by its name", w.table.ruleIn(text))
+		}
+	})
+	if err != nil {
+		return "", err
 	}
+	packs, err := w.stuckPacks(ctx, &objects, where, r.ID)
+	if err != nil {
+		return "", err
+	}
+	stuck = append(stuck, packs...)
 	if len(stuck) > 0 && w.drop[r.ID] {
 		if now, err = w.tx.EmptyVersion(ctx); err != nil {
 			return "", err

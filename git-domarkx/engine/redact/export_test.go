@@ -1,0 +1,22 @@
+package redact
+
+// A Table is a table, for tests.
+type Table = table
+
+// NewTable returns an empty table.
+func NewTable(scan Scanner) *Table { return newTable(scan, nil) }
+
+// Note adds the secrets in a text.
+func (t *table) Note(text []byte, isJSON bool) { t.note(text, isJSON) }
+
+// Redact is redact.
+func (t *table) Redact(text []byte, isJSON bool) ([]byte, bool) { return t.redact(text, isJSON) }
+
+// Stream is stream.
+func (t *table) Stream(data []byte) ([]byte, bool) { return t.stream(data) }
+
+// Join is join for texts.
+func Join(ours, theirs *Table, a, b string) (string, bool) {
+	text, _, ok := join(ours, theirs, []byte(a), []byte(b), false)
+	return string(text), ok
+}
