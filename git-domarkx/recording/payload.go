@@ -48,6 +48,7 @@ func ReadPayload(data []byte, agent, name string, now time.Time) Event {
 	if json.Unmarshal(data, &p) != nil {
 		p = partialPayload(data)
 	}
+	installed := agent
 	if p.CursorVersion != "" || p.Conversation != "" && p.SessionID == "" {
 		agent = "cursor"
 	}
@@ -59,6 +60,9 @@ func ReadPayload(data []byte, agent, name string, now time.Time) Event {
 	e.Kind = kindOf(e.Name)
 	if e.Kind == PromptSubmit && agent == "qwen" && p.Prompt != nil && *p.Prompt == "" {
 		e.Kind = Other // Qwen Code submits the results of calls as an empty prompt
+	}
+	if e.Kind == CallBegins && agent != installed {
+		e.Kind = Other // a program that runs the hooks of another one does not run all of them
 	}
 	e.Session = clip(cmp.Or(p.SessionID, p.SessionId, p.Conversation))
 	e.Transcript = clip(cmp.Or(p.Transcript, p.TranscriptTwo))

@@ -26,7 +26,7 @@ func TestReadPayload(t *testing.T) {
 		{"Cursor runs a hook of Claude Code", "claude-code", "Stop", `{"conversation_id":"c","hook_event_name":"stop","cursor_version":"2","workspace_roots":["/w","/x"]}`,
 			recording.Event{Agent: "cursor", Kind: recording.TurnStop, Name: "stop", Session: "c", Dir: "/w", Time: now}},
 		{"Copilot CLI runs a hook of Claude Code", "claude-code", "", `{"session_id":"s","timestamp":"2026-01-02T03:04:05Z","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"bash"}`,
-			recording.Event{Agent: "copilot", Kind: recording.CallBegins, Name: "PreToolUse", Session: "s", Dir: "/w", Time: now}},
+			recording.Event{Agent: "copilot", Kind: recording.Other, Name: "PreToolUse", Session: "s", Dir: "/w", Time: now}},
 		{"Copilot CLI runs the last hook of Claude Code", "claude-code", "", `{"session_id":"s","timestamp":1,"transcript_path":"/h/.copilot/session-state/s/events.jsonl","cwd":"/w","hook_event_name":"Stop"}`,
 			recording.Event{Agent: "copilot", Kind: recording.TurnStop, Name: "Stop", Session: "s", Transcript: "/h/.copilot/session-state/s/events.jsonl", Dir: "/w", Time: now}},
 		{"Qwen Code names a call twice", "qwen", "", `{"session_id":"s","cwd":"/w","timestamp":"2026","hook_event_name":"PreToolUse","tool_use_id":"toolu_1","tool_call_id":"call_1"}`,

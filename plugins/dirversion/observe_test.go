@@ -5,9 +5,11 @@ package dirversion_test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -81,17 +83,60 @@ func TestObserve(t *testing.T) {
 	if changed, err := p.f.Changed(t.Context()); changed || err != nil {
 		t.Errorf("changed %t, %v", changed, err)
 	}
-	if os.Geteuid() != 0 {
-		p.write("secret", "s")
-		must(t, os.Chmod(filepath.Join(p.path, "secret"), 0))
-		must(t, os.Chmod(filepath.Join(p.path, "deep/er"), 0))
-		defer os.Chmod(filepath.Join(p.path, "deep/er"), 0o755)
-		if got := p.files(p.commit()); slices.Contains(got, "secret") || slices.Contains(got, "deep/er/file") {
-			t.Errorf("unreadable files are in the version: %q", got)
+}
+
+// TestObserveUnreadable leaves out what cannot be read. Root reads everything, so it runs the test as another user.
+func TestObserveUnreadable(t *testing.T) {
+	if os.Geteuid() == 0 {
+		temp := t.TempDir()
+		must(t, errors.Join(os.Chmod(temp, 0o777), os.Chmod(filepath.Dir(temp), 0o755)))
+		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestObserveUnreadable$", "-test.v")
+		cmd.Dir, cmd.Env = temp, append(os.Environ(), "TMPDIR="+temp)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestObserveUnreadable") {
+			t.Errorf("as another user: %v\n%s", err, out)
 		}
-		if left := p.f.LeftOut(); len(left) != 6 {
-			t.Errorf("left out: %q", left)
-		}
+		return
+	}
+	p := observed(t, nil)
+	p.write("a", "a")
+	p.write("secret", "s")
+	p.write("deep/er/file", "f")
+	before := p.commit()
+	for _, path := range []string{"secret", "deep/er"} {
+		must(t, os.Chmod(filepath.Join(p.path, path), 0))
+	}
+	after := p.commit()
+	if got, want := p.files(after), []string{"a", "deep"}; !slices.Equal(got, want) {
+		t.Errorf("the version has %q, expected %q", got, want)
+	}
+	if got, want := p.f.LeftOut(), []domarkx.LeftOut{{Path: "deep/er", Reason: "unreadable"}, {Path: "secret", Reason: "unreadable"}}; !slices.Equal(got, want) {
+		t.Errorf("left out: %q, expected %q", got, want)
+	}
+	must(t, errors.Join(os.Chmod(filepath.Join(p.path, "secret"), 0o644), os.Chmod(filepath.Join(p.path, "deep/er"), 0o755)))
+	if got := p.commit(); got != before {
+		t.Errorf("readable again, the version is %s, expected %s", got, before)
+	}
+}
+
+// TestObserveChanging leaves out a file that changes whenever it is read, and has it when it settles.
+func TestObserveChanging(t *testing.T) {
+	p := observed(t, nil)
+	p.write("a", "a")
+	p.write("log", "x")
+	v, err := p.m.Begin(t.Context(), "")
+	must(t, err)
+	must(t, p.f.Commit(t.Context(), &writing{v, filepath.Join(p.path, "log"), 100}))
+	version, err := v.Finish(t.Context())
+	must(t, err)
+	if got, want := p.files(version), []string{"a"}; !slices.Equal(got, want) {
+		t.Errorf("the version has %q, expected %q", got, want)
+	}
+	if got, want := p.f.LeftOut(), []domarkx.LeftOut{{Path: "log", Reason: "changing"}}; !slices.Equal(got, want) {
+		t.Errorf("left out: %q, expected %q", got, want)
+	}
+	if got, want := p.files(p.commit()), []string{"a", "log"}; !slices.Equal(got, want) {
+		t.Errorf("settled, the version has %q, expected %q", got, want)
 	}
 }
 

@@ -179,6 +179,43 @@ func TestTake(t *testing.T) {
 	git(t, d.top, "fsck", "--strict")
 }
 
+// TestHugeFile leaves out a file of 2 GB and names it, without reading it, and a rewind leaves it alone.
+func TestHugeFile(t *testing.T) {
+	d := newDesk(t)
+	d.write("a", "one")
+	first := d.take(observe.Prompt, "1", d.top)
+	const size = 2 << 30
+	for name, length := range map[string]int64{"huge": size, "limit": observe.MaxFile + 1} {
+		d.write(name, "")
+		if err := os.Truncate(filepath.Join(d.top, name), length); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.write("a", "two")
+	began := time.Now()
+	v := d.take(observe.Batch, "1", d.top)
+	if want := []domarkx.LeftOut{{Path: "huge", Reason: "large"}, {Path: "limit", Reason: "large"}}; v.Observed == nil || !slices.Equal(v.Observed.LeftOut, want) {
+		t.Errorf("left out %+v", v.Observed)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if files := d.files(v.Workspace); len(files) != 1 || files["a"] != "two" {
+		t.Errorf("the version has %q", files)
+	}
+	before, err := d.store.Version(t.Context(), first.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.m.Rewind(t.Context(), backTo{d, before}, engine.Revision{Name: v.Workspace, Message: 0}, v.Workspace, true); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(d.top, "huge"))
+	if data, readErr := os.ReadFile(filepath.Join(d.top, "a")); err != nil || info.Size() != size || string(data) != "one" {
+		t.Errorf("after the rewind: %v, %q, %v", info, data, readErr)
+	}
+}
+
 // TestShared checks which versions name other sessions: those of overlapping turns.
 func TestShared(t *testing.T) {
 	d := newDesk(t)

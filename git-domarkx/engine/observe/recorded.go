@@ -69,11 +69,15 @@ func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Mo
 	if calling || time.Since(time.Unix(last.Date, 0)) > recent {
 		return !calling, nil
 	}
+	if last.Role == domarkx.User {
+		at.Kind = Prompt
+	}
 	if _, err := m.take(ctx, t, at); err != nil {
 		return false, err
 	}
-	t.Sessions[at.Agent+":"+at.ID].Hooked = false
-	return !calling, t.save()
+	s = t.session(at.Agent + ":" + at.ID)
+	s.Hooked, s.Open = false, false // nothing reports the end of a turn that was interrupted
+	return at.Kind == Turn, t.save()
 }
 
 // isCalling reports whether the last call in a message has no result yet.

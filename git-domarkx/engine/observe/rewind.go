@@ -47,7 +47,7 @@ type Rewound struct {
 	LeftOut []domarkx.LeftOut
 }
 
-// Observes reports whether a workspace is that of an observed work tree on this machine.
+// Observes reports whether a workspace is that of an observed work tree.
 func (m *Manager) Observes(ctx context.Context, workspace string) (bool, error) {
 	tip, err := m.store.WorkspaceTip(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -105,7 +105,8 @@ func (m *Manager) Rewind(ctx context.Context, with Rewinder, r engine.Revision, 
 	return done, t.save()
 }
 
-// treeOf returns the work tree in which the session of a workspace was observed last, or "".
+// treeOf returns the work tree in which the session of a workspace was observed last. For one that was observed in
+// another clone, that is the present work tree, or "" if there is none.
 func (m *Manager) treeOf(workspace string) (string, error) {
 	dirs, err := filepath.Glob(filepath.Join(m.env.StateDir, "observed", "*"))
 	if err != nil {
@@ -126,6 +127,9 @@ func (m *Manager) treeOf(workspace string) (string, error) {
 				top, last = r.Top, s.Last
 			}
 		}
+	}
+	if top == "" {
+		top = m.git.WorkTree
 	}
 	return top, nil
 }
