@@ -60,6 +60,7 @@ func (c *mcpCmd) Run(inv *invocation) error {
 		return err
 	}
 	opened.store.BoundMemory(packMemory)
+	setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
 	s := &mcpserver.Server{Sessions: opened.sessions, Turns: opened.turns, Store: opened.store, Write: c.Write, Pattern: c.Session, Version: versionText(release, commit, buildInfo()), Warn: inv.warn}
 	server, err := s.New()
 	if err != nil {

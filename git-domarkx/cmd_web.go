@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/web"
@@ -18,7 +19,7 @@ import (
 
 type webCmd struct {
 	Port int  `placeholder:"N" help:"Serve at this port; otherwise at a free one."`
-	Open bool `help:"Open the address in your browser."`
+	Open bool `help:"Open the address in your browser, $BROWSER if that is set."`
 }
 
 func (webCmd) Help() string {
@@ -74,7 +75,7 @@ func (c *webCmd) Run(inv *invocation) error {
 		return err
 	}
 	if c.Open {
-		remove, err := openInBrowser(inv.ctx, address)
+		remove, err := openInBrowser(inv.ctx, inv.getenv("BROWSER"), address)
 		defer remove()
 		if err != nil {
 			inv.warn(fmt.Errorf("opening the browser: %w; open the address above", err))
@@ -90,8 +91,9 @@ func (c *webCmd) Run(inv *invocation) error {
 
 // openInBrowser opens an address in the user's browser, and returns a function to call in the end. The
 // address does not show in the argument list of a process, where other users could read it: it is
-// in a file that only this user can read and that leads there.
-func openInBrowser(ctx context.Context, address string) (remove func(), err error) {
+// in a file that only this user can read and that leads there. browser is $BROWSER: programs separated by colons, of which
+// the first that can be started is used, with the file in the place of %s or as the last argument.
+func openInBrowser(ctx context.Context, browser, address string) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "git-domarkx-")
 	if err != nil {
 		return func() {}, err
@@ -101,6 +103,21 @@ func openInBrowser(ctx context.Context, address string) (remove func(), err erro
 	page := `<!DOCTYPE html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=` + address + `"><title>git domarkx</title>`
 	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
 		return remove, err
+	}
+	for command := range strings.SplitSeq(browser, ":") {
+		if args := strings.Fields(command); len(args) > 0 {
+			if !strings.Contains(command, "%s") {
+				args = append(args, path)
+			}
+			for i := range args {
+				args[i] = strings.ReplaceAll(args[i], "%s", path)
+			}
+			cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+			if cmd.Start() == nil {
+				go cmd.Wait() // a browser may go on as long as the user reads
+				return remove, nil
+			}
+		}
 	}
 	var cmd *exec.Cmd
 	switch runtime.GOOS {
@@ -114,6 +131,6 @@ func openInBrowser(ctx context.Context, address string) (remove func(), err erro
 	if err := cmd.Start(); err != nil {
 		return remove, err
 	}
-	go cmd.Wait() // a browser may go on as long as the user reads
+	go cmd.Wait()
 	return remove, nil
 }

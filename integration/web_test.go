@@ -28,9 +28,9 @@ type webSite struct {
 }
 
 // newWebSite starts a server for a repository, and ends it with the test as a user does.
-func newWebSite(s *scratch) *webSite {
+func newWebSite(s *scratch, options ...string) *webSite {
 	s.t.Helper()
-	cmd := s.command(filepath.Join(program(s.t), "git-domarkx"), "web")
+	cmd := s.command(filepath.Join(program(s.t), "git-domarkx"), append([]string{"web"}, options...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -167,7 +167,7 @@ func TestWebGuard(t *testing.T) {
 		"missing page":           {path: "/x", cookie: cookie.Value, want: 404},
 		"path upwards":           {path: "/v/../../etc/passwd", cookie: cookie.Value, want: 404},
 		"bad version":            {path: "/v/HEAD/", cookie: cookie.Value, want: 404},
-		"a session's commit":     {path: "/v/" + strings.TrimSpace(s.run("git", "rev-parse", "refs/domarkx/sessions/secret")) + "/", cookie: cookie.Value, want: 500},
+		"a session's commit":     {path: "/v/" + strings.TrimSpace(s.run("git", "rev-parse", "refs/domarkx/sessions/secret")) + "/", cookie: cookie.Value, want: 404},
 		"bad filter":             {path: "/?name=%5B", cookie: cookie.Value, want: 400},
 		"token":                  {path: strings.TrimPrefix(w.address, w.base), want: 303},
 		"token, linked":          {path: strings.TrimPrefix(w.address, w.base), header: [2]string{"Sec-Fetch-Site", "cross-site"}, want: 200},
@@ -292,6 +292,38 @@ func TestWebPages(t *testing.T) {
 	status, body, _ := w.get("/m/long?k=350")
 	if status != http.StatusOK || !strings.Contains(body, ">prompt 350</p>") {
 		t.Errorf("message 350: %d", status)
+	}
+}
+
+// TestWebOpens lets the command open a browser, which is a script. The token is not in the arguments of a process.
+func TestWebOpens(t *testing.T) {
+	s := newScratch(t, t.TempDir())
+	s.domarkx("append", "--new", "-m", "one", "talk")
+	file := func(name string) string { return filepath.Join(s.dir, name) }
+	read := func(name string) string {
+		t.Helper()
+		data, err := os.ReadFile(file(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	s.write("browser", "#!/bin/sh\necho \"$@\" >args.tmp && cat \"$2\" >page.tmp && stat -c %a \"$2\" >mode && mv args.tmp args && mv page.tmp page\n")
+	if err := os.Chmod(file("browser"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("BROWSER", "/nonexistent/browser:"+file("browser")+" --new %s")
+	w := newWebSite(s, "--open")
+	eventually(t, "the browser was started", func() bool { _, err := os.Stat(file("page")); return err == nil })
+	token := strings.TrimPrefix(w.address, w.base+"/?token=")
+	if page := read("page"); !strings.Contains(page, `content="0;url=`+w.address+`"`) {
+		t.Errorf("the page is %s", page)
+	}
+	if args := read("args"); strings.Contains(args, token) || !strings.HasPrefix(args, "--new /") {
+		t.Errorf("the arguments are %s", args)
+	}
+	if mode := strings.TrimSpace(read("mode")); mode != "600" {
+		t.Errorf("the mode of the page is %s", mode)
 	}
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -131,10 +132,14 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, id string) erro
 // errEnough stops a diff that is longer than a page shows.
 var errEnough = fmt.Errorf("the diff is longer than a page")
 
-// versionOf returns a version by its full id.
+// versionOf returns a version by its full id. An object that is not a version is not found.
 func (s *Server) versionOf(r *http.Request, id string) (domarkx.Version, error) {
 	if len(id) != 40 || strings.Trim(id, "0123456789abcdef") != "" {
 		return domarkx.Version{}, fmt.Errorf("version %q: %w", id, domarkx.ErrNotFound)
 	}
-	return s.Store.Version(r.Context(), id)
+	v, err := s.Store.Version(r.Context(), id)
+	if errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrCorrupt) {
+		return v, fmt.Errorf("version %s: %w: %w", short(id), domarkx.ErrNotFound, err)
+	}
+	return v, err
 }

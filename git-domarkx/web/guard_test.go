@@ -1,0 +1,144 @@
+package web_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/web"
+)
+
+func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
+
+// A site is a server for a repository with a session and a workspace.
+type site struct {
+	t      *testing.T
+	pages  *web.Server
+	token  string
+	cookie *http.Cookie
+	clone  *enginetest.Clone
+}
+
+const host = "127.0.0.1:8080"
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	c := enginetest.New(t)
+	c.Appended("talk", "the secret of this session, with <script>alert(1)</script>")
+	s := &site{t: t, clone: c, pages: &web.Server{Sessions: c.SessionManager, Store: c.Store}}
+	var ok bool
+	if _, s.token, ok = strings.Cut(s.pages.Listen("8080"), "http://"+host+"/?token="); !ok {
+		t.Fatal("another address")
+	}
+	answer := s.ask(http.MethodGet, "/?token="+s.token, nil)
+	if answer.Code != http.StatusSeeOther || answer.Header().Get("Location") != "/" || len(answer.Result().Cookies()) != 1 {
+		t.Fatalf("the token is answered with %d %v", answer.Code, answer.Header())
+	}
+	s.cookie = answer.Result().Cookies()[0]
+	return s
+}
+
+// ask answers a request, which change may change.
+func (s *site) ask(method, target string, change func(*http.Request)) *httptest.ResponseRecorder {
+	s.t.Helper()
+	r := httptest.NewRequest(method, target, nil)
+	r.Host = host
+	if s.cookie != nil {
+		r.AddCookie(s.cookie)
+	}
+	if change != nil {
+		change(r)
+	}
+	answer := httptest.NewRecorder()
+	s.pages.ServeHTTP(answer, r)
+	for name, want := range map[string]string{
+		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+		"X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+	} {
+		if got := answer.Header().Get(name); got != want {
+			s.t.Errorf("%s %s: %s is %q, expected %q", method, target, name, got, want)
+		}
+	}
+	return answer
+}
+
+func TestCookie(t *testing.T) {
+	s := newSite(t)
+	c := s.cookie
+	if c.SameSite != http.SameSiteStrictMode || !c.HttpOnly || c.Path != "/" || c.Value == s.token {
+		t.Errorf("the cookie is %v", c)
+	}
+	if answer := s.ask(http.MethodGet, "/?token="+s.token+"&q=x", nil); strings.Contains(answer.Header().Get("Location"), s.token) {
+		t.Errorf("the token leads to %q", answer.Header().Get("Location"))
+	}
+}
+
+func TestGuard(t *testing.T) {
+	s := newSite(t)
+	without := func(r *http.Request) { r.Header.Del("Cookie") }
+	asHost := func(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
+	from := func(site string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", site) }
+	}
+	for name, test := range map[string]struct {
+		method, path string
+		change       func(*http.Request)
+		status       int
+	}{
+		"own":              {http.MethodGet, "/s/talk", nil, http.StatusOK},
+		"head":             {http.MethodHead, "/s/talk", nil, http.StatusOK},
+		"localhost":        {http.MethodGet, "/s/talk", asHost("localhost:8080"), http.StatusOK},
+		"no cookie":        {http.MethodGet, "/s/talk", without, http.StatusForbidden},
+		"wrong token":      {http.MethodGet, "/s/talk?token=x", nil, http.StatusForbidden},
+		"no token":         {http.MethodGet, "/s/talk?token=", nil, http.StatusForbidden},
+		"another host":     {http.MethodGet, "/s/talk", asHost("evil.example"), http.StatusMisdirectedRequest},
+		"rebound name":     {http.MethodGet, "/s/talk", asHost("evil.example:8080"), http.StatusMisdirectedRequest},
+		"another port":     {http.MethodGet, "/s/talk", asHost("127.0.0.1:80"), http.StatusMisdirectedRequest},
+		"another site":     {http.MethodGet, "/s/talk", from("cross-site"), http.StatusForbidden},
+		"of another port":  {http.MethodGet, "/s/talk", from("same-site"), http.StatusForbidden},
+		"post":             {http.MethodPost, "/s/talk", nil, http.StatusMethodNotAllowed},
+		"put":              {http.MethodPut, "/s/talk", nil, http.StatusMethodNotAllowed},
+		"delete":           {http.MethodDelete, "/s/talk", nil, http.StatusMethodNotAllowed},
+		"options":          {http.MethodOptions, "/s/talk", nil, http.StatusMethodNotAllowed},
+		"trace":            {http.MethodTrace, "/s/talk", nil, http.StatusMethodNotAllowed},
+		"session upwards":  {http.MethodGet, "/s/../../etc/passwd", nil, http.StatusBadRequest},
+		"version upwards":  {http.MethodGet, "/v/..%2f..%2fetc/passwd", nil, http.StatusNotFound},
+		"file upwards":     {http.MethodGet, "/v/" + s.clone.Tip("talk").ID + "/../../HEAD", nil, http.StatusNotFound},
+		"attachment":       {http.MethodGet, "/a/talk?sha256=..%2f..%2fHEAD", nil, http.StatusNotFound},
+		"session's commit": {http.MethodGet, "/v/" + s.clone.Tip("talk").ID + "/", nil, http.StatusNotFound},
+		"its changes":      {http.MethodGet, "/c/" + s.clone.Tip("talk").ID, nil, http.StatusNotFound},
+		"missing object":   {http.MethodGet, "/v/" + strings.Repeat("1", 40) + "/", nil, http.StatusNotFound},
+		"missing session":  {http.MethodGet, "/s/none", nil, http.StatusNotFound},
+		"missing message":  {http.MethodGet, "/m/talk?k=9", nil, http.StatusNotFound},
+		"missing page":     {http.MethodGet, "/x", nil, http.StatusNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := s.ask(test.method, test.path, test.change)
+			if answer.Code != test.status {
+				t.Errorf("status %d, expected %d\n%s", answer.Code, test.status, answer.Body)
+			}
+			if test.status != http.StatusOK && strings.Contains(answer.Body.String(), "the secret") {
+				t.Error("the answer has something of the session")
+			}
+			if len(answer.Result().Cookies()) > 0 {
+				t.Error("the answer sets a cookie")
+			}
+		})
+	}
+}
+
+func TestPagesRunNothing(t *testing.T) {
+	s := newSite(t)
+	page := s.ask(http.MethodGet, "/s/talk", nil)
+	body := page.Body.String()
+	if strings.Contains(body, "<script>alert") || !strings.Contains(body, "&lt;script&gt;alert") {
+		t.Errorf("the text of a message is not escaped:\n%s", body)
+	}
+	policy := page.Header().Get("Content-Security-Policy")
+	if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+		t.Errorf("the policy is %q", policy)
+	}
+}
