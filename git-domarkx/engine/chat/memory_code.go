@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"unsafe"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
@@ -74,7 +75,8 @@ func (b *block) decode(data []byte, key [32]byte, from provider.Origin) error {
 	if binary.BigEndian.Uint32(data[blockHeadSize-4:]) != crc32.Checksum(body, castagnoli) {
 		return errBlock
 	}
-	d := decoder{data: body, text: string(body), origin: from}
+	// Nobody writes to the file's content, so strings can share it.
+	d := decoder{data: body, text: unsafe.String(unsafe.SliceData(body), len(body)), origin: from, parts: make([]provider.Part, 0, 2*blockWidth)}
 	var leaves [blockLeaves]knownLeaf
 	for d.at < len(d.data) && !d.bad {
 		slot := d.number(blockLeaves - 1)
@@ -247,8 +249,9 @@ func (d *decoder) message(k *known) {
 }
 
 func (d *decoder) raw(flags int) *provider.Raw {
-	raw := &provider.Raw{Origin: d.origin}
-	for n := d.number(len(d.data) - d.at); n > 0 && !d.bad; n-- {
+	n := d.number(len(d.data) - d.at)
+	raw := &provider.Raw{Origin: d.origin, Items: make([][]byte, 0, min(n, 16))}
+	for ; n > 0 && !d.bad; n-- {
 		raw.Items = append(raw.Items, d.bytes())
 	}
 	if flags&hasCalls != 0 {

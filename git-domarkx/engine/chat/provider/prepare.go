@@ -144,13 +144,15 @@ func (p *preparation) orphan(r Result) []Part {
 }
 
 func (p *preparation) assistant(m Message) {
-	var own []Part // text and calls
+	own := make([]Part, 0, len(m.Parts)) // text and calls
 	var calls []Call
 	var orphans []Part
-	for _, part := range m.Parts {
+	for i, part := range m.Parts {
 		switch part := part.(type) {
 		case Text:
-			if text := sendable(part.Text); text != "" {
+			if text := sendable(part.Text); text == part.Text && text != "" {
+				own = append(own, m.Parts[i]) // needs no memory
+			} else if text != "" {
 				own = append(own, Text{text})
 			}
 		case Call:
