@@ -118,7 +118,8 @@ directory; for standard input it is the current directory. Attached files are pu
 and a mount shows them beside the session. Transcripts of other programs, text from a model and
 append never bring files.
 
-Secrets that "git domarkx scan" finds in the first 16 MB of imported messages are counted in a warning. After
+A warning says how many secrets "git domarkx scan" finds in imported messages. Of more than 16 MB only the beginning is
+scanned for it, so that an import stays fast; the warning says that, and scan and push look at the rest. After
 
     git config domarkx.redact import
 

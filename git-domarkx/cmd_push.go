@@ -46,13 +46,13 @@ One line for each session. STATUS is new, updated, removed there, up to date,
 or begins with rejected and says why and what to do. It is pending when a mount has a save
 of the session that could not be stored yet, as its server is stopped: the session is
 not sent, the others are. It is secrets when there are some in the session, which are listed on
-standard error.
+standard error, and damaged when something of it cannot be read; then, too, the others are sent.
 `
 }
 
 // ExitOne says what exit status 1 means.
 func (pushCmd) ExitOne() string {
-	return "The remote rejected a session, or a version holds files that the repository ignores: nothing was sent; or a session is pending or has secrets: the others were sent."
+	return "The remote rejected a session, or a version holds files that the repository ignores: nothing was sent; or a session is pending, damaged or has secrets: the others were sent."
 }
 
 // Run pushes to the remote.

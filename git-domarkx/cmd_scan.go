@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -76,9 +77,9 @@ func (c *scanCmd) Run(inv *invocation) error {
 		}
 		return opened.scans.Allow(inv.ctx, c.Revoke, false)
 	}
-	found, allowed, err := c.findings(inv, opened)
-	if err != nil {
-		return err
+	found, allowed, unread := c.findings(inv, opened)
+	if unread != nil && len(found) == 0 {
+		return unread
 	}
 	rows := make([]secretRow, len(found))
 	for i, f := range found {
@@ -89,6 +90,9 @@ func (c *scanCmd) Run(inv *invocation) error {
 	}
 	if allowed > 0 {
 		inv.notice(counted(allowed, "finding") + " not shown: allowed on this machine")
+	}
+	if unread != nil { // what could be read was printed
+		return unread
 	}
 	if len(rows) > 0 {
 		return errNo
@@ -127,15 +131,19 @@ func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, in
 	progress := inv.progress()
 	defer progress.finish()
 	var found []scan.Finding
+	var unread []error
 	for _, name := range names {
 		list, err := opened.scans.Session(inv.ctx, name, carried[name], func(done, total int) { progress.report("scanning "+visibleLine(name), int64(done), int64(total)) })
+		if inv.ctx.Err() != nil {
+			return nil, 0, err
+		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("scan %s: %w", name, err)
+			unread = append(unread, fmt.Errorf("scan %s: %w", name, err))
 		}
 		found = append(found, list...)
 	}
 	shown, err := opened.scans.Without(inv.ctx, found)
-	return shown, len(found) - len(shown), err
+	return shown, len(found) - len(shown), errors.Join(append(unread, err)...)
 }
 
 // withOtherWorkspaces adds the workspaces that belong to no session to names and to carried.

@@ -10,7 +10,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 )
 
-// newSecrets returns a warning with the number of secrets that saved sessions got, or "".
+// newSecrets returns a warning with the number of secrets that saved sessions got, or "". Storing has to stay fast: of much, only the
+// beginning is scanned, and the warning says so.
 func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (string, error) {
 	var tips, known, names []string
 	for _, s := range saved {
@@ -26,7 +27,7 @@ func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (s
 		return "", nil
 	}
 	n, more, err := opened.scans.Fresh(inv.ctx, tips, known)
-	if err != nil || n == 0 {
+	if err != nil || n == 0 && !more {
 		return "", err
 	}
 	slices.Sort(names)
@@ -34,11 +35,15 @@ func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (s
 	if len(names) > 3 {
 		names = nil
 	}
-	where := "what was stored"
-	if more {
-		where = fmt.Sprintf("the first %d MB of %s", scan.QuickBytes>>20, where)
+	list := strings.TrimSpace("git domarkx scan " + strings.Join(names, " "))
+	const part = scan.QuickBytes >> 20
+	switch {
+	case n == 0:
+		return fmt.Sprintf("only the first %d MB of what was stored were scanned for secrets, and have none; to scan all: %s", part, list), nil
+	case more:
+		return fmt.Sprintf("at least %s found, in the first %d MB of what was stored; push will not send it; to count and list all: %s", counted(n, "secret"), part, list), nil
 	}
-	return fmt.Sprintf("%s found in %s, which push will not send; to list: git domarkx scan %s", counted(n, "secret"), where, strings.Join(names, " ")), nil
+	return fmt.Sprintf("%s found in what was stored, which push will not send; to list: %s", counted(n, "secret"), list), nil
 }
 
 // warnSecrets says once how many secrets saved sessions got. That it cannot be known is a warning, too: the sessions are stored.

@@ -57,12 +57,14 @@ func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) (
 	for _, e := range p.results {
 		rejected = rejected || e.Failed && e.Status != engine.Pending
 	}
-	if r.Secrets != nil && !rejected {
+	if !rejected {
 		found, err := p.holdBack(ctx, r.Secrets)
 		if err != nil {
 			return nil, err
 		}
-		r.Found(found)
+		if r.Found != nil {
+			r.Found(found)
+		}
 	}
 	switch nothing := len(p.send.Sessions)+len(p.send.Workspaces) == 0; {
 	case rejected:

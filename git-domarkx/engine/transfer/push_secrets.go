@@ -2,14 +2,21 @@ package transfer
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // Secrets is the status of a session that is not sent because secrets were found in what would be sent.
 const Secrets = "secrets"
+
+// Damaged is the status of a session that is not sent because objects that would be sent cannot be read.
+const Damaged = "damaged"
 
 // A secretFinder finds secrets in the history of tips that are not in that of known commits.
 type secretFinder interface {
@@ -17,7 +24,8 @@ type secretFinder interface {
 }
 
 // holdBack scans the commits to send of each session and its workspaces, and keeps back those with a finding. It
-// returns the findings.
+// returns the findings. Without a finder, it only reads the commits. Damaged sessions are kept back, too, as
+// Git would send nothing at all.
 func (p *push) holdBack(ctx context.Context, finder secretFinder) ([]scan.Finding, error) {
 	tips := map[string][]string{}
 	for name, id := range p.send.Sessions {
@@ -33,17 +41,47 @@ func (p *push) holdBack(ctx context.Context, finder secretFinder) ([]scan.Findin
 	known := slices.AppendSeq(slices.Collect(maps.Values(p.tracked.Sessions)), maps.Values(p.tracked.Workspaces))
 	var all []scan.Finding
 	for _, name := range slices.Sorted(maps.Keys(tips)) {
-		found, err := finder.Unsent(ctx, name, tips[name], known)
-		if err != nil {
-			return nil, err
+		var found []scan.Finding
+		var err error
+		if finder != nil {
+			found, err = finder.Unsent(ctx, name, tips[name], known)
+		} else {
+			err = p.readable(ctx, tips[name], known)
 		}
-		if len(found) == 0 {
-			continue
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			p.m.sessions.Warn(fmt.Errorf("session %q is not sent: %w; git domarkx fsck says more", name, err))
+			p.keep(name, Damaged)
+		case len(found) > 0:
+			all = append(all, found...)
+			p.keep(name, Secrets)
 		}
-		all = append(all, found...)
-		p.results[name] = Result{Name: name, Status: Secrets, Failed: true}
-		delete(p.send.Sessions, name)
-		maps.DeleteFunc(p.send.Workspaces, func(workspace, _ string) bool { return p.carrier[workspace] == name })
 	}
 	return all, nil
+}
+
+// keep keeps back a session with its workspaces.
+func (p *push) keep(name, status string) {
+	p.results[name] = Result{Name: name, Status: status, Failed: true}
+	delete(p.send.Sessions, name)
+	maps.DeleteFunc(p.send.Workspaces, func(workspace, _ string) bool { return p.carrier[workspace] == name })
+}
+
+// readable reads all that the commits in the history of tips add to that of known ones.
+func (p *push) readable(ctx context.Context, tips, known []string) error {
+	return p.m.store.NewFiles(ctx, tips, known, func(c snapshot.StoredCommit) error {
+		for _, f := range c.Files {
+			content, _, err := p.m.store.Open(ctx, f.Blob)
+			if err == nil {
+				_, err = io.Copy(io.Discard, content)
+				err = errors.Join(err, content.Close())
+			}
+			if err != nil {
+				return fmt.Errorf("%s in commit %.12s: %w", f.Path, c.ID, err)
+			}
+		}
+		return nil
+	})
 }
