@@ -46,6 +46,9 @@ are; push looks for secrets in them. A live workspace goes on from the redacted 
 Texts that could not be saved, and what killed commands left, are redacted too. While a running mount has such a text,
 nothing is redacted: correct it, or unmount first, which keeps it.
 
+A session whose name holds a secret gets another name first, and the next push removes the former one from the remote. Until then the record of
+renames has it.
+
 Change the secret too. Whoever had it may have kept it, and a host keeps replaced objects for a while: ask its
 support to remove them.
 
@@ -88,11 +91,38 @@ func (c *redactCmd) Run(inv *invocation) error {
 			shown = errors.Join(shown, w.add(redactRow{kind, s.Name, status}))
 		}
 	}
-	result, err := opened.redactions.Redact(inv.ctx, redact.Request{Name: c.Name, DryRun: c.DryRun, Drop: c.Drop, Purge: c.Purge, Show: show})
+	former, err := c.rename(inv, opened)
+	if err != nil {
+		return errors.Join(err, w.end())
+	}
+	result, err := opened.redactions.Redact(inv.ctx, redact.Request{Name: c.Name, DryRun: c.DryRun, Drop: c.Drop, Purge: c.Purge, Former: former, Show: show})
 	if err = errors.Join(shown, w.end(), err); err != nil {
 		return err
 	}
 	return c.report(inv, result)
+}
+
+// rename renames the sessions whose names hold secrets, and returns their former names.
+func (c *redactCmd) rename(inv *invocation, opened managers) (former []string, err error) {
+	renamings, err := opened.redactions.Renamings(inv.ctx, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range renamings {
+		if c.DryRun {
+			fmt.Fprintf(inv.err, "a session's name holds a secret; it would be renamed to %s\n", visible(r.To))
+			continue
+		}
+		if _, err := opened.turns.Rename(inv.ctx, r.From, r.To); err != nil {
+			return former, fmt.Errorf("giving a session a name without a secret: %w", err)
+		}
+		fmt.Fprintf(inv.err, "a session's name held a secret; it is now %s\n", visible(r.To))
+		former = append(former, r.From)
+		if r.From == c.Name {
+			c.Name = r.To
+		}
+	}
+	return former, nil
 }
 
 // report prints the result and the next steps.

@@ -26,7 +26,8 @@ var caches = []string{"search.db", "search.db-*", "usage-cache", "scan/*.tips", 
 // and records that other processes write at any time and that hold no text.
 func kept(name string) bool {
 	switch name {
-	case "drafts", "workspaces", "journal", "mounts", "observed", "scan", "chat", "synced", "git-version", "usage-cache", "replaced", "redacting.json", "leases.json":
+	case "drafts", "workspaces", "journal", "mounts", "observed", "scan", "chat", "synced", "git-version", "usage-cache", "replaced", "redacting.json", "leases.json",
+		"renamed.json": // needs former names, until the next push has removed them from remotes
 		return true
 	}
 	return strings.HasPrefix(name, "search.") || strings.HasPrefix(name, "lock") || strings.HasSuffix(name, "lock") || strings.HasSuffix(name, ".turn") || strings.HasPrefix(name, atomicfile.TempPrefix)
@@ -62,6 +63,9 @@ func (m *Manager) leftovers(h *history, t *table, done map[string]string) error 
 	}
 	if err != nil {
 		return fmt.Errorf("redacting unsaved texts: %w; nothing was redacted", err)
+	}
+	if err := t.reflogs(m.store.Git().CommonDir); err != nil {
+		return err
 	}
 	return filepath.WalkDir(m.env.StateDir, func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -74,6 +74,7 @@ type Request struct {
 	DryRun bool
 	Drop   []string     // resources and attachments whose content is dropped where it cannot be edited
 	Purge  bool         // keep nothing of what was replaced
+	Former []string     // former names of the sessions, with secrets; see [Manager.Renamings]
 	Show   func(Result) // called before anything changes; may be nil
 }
 
@@ -137,6 +138,9 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}
+		for _, name := range r.Former {
+			w.table.note([]byte(name), false)
+		}
 		result.Secrets, result.Places, result.Stuck = w.table.added, w.table.found, w.stuck
 		change := w.redaction(h)
 		result.Replaced, result.Tip = len(change.Replaced), change.Moves[refname.Sessions.Ref(r.Name)]
@@ -147,6 +151,9 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 			return gitstore.Redaction{}, nil
 		}
 		change.Keep = true
+		if len(change.Moves) == 0 && len(r.Former) > 0 {
+			return change, errors.Join(m.leftovers(h, w.table, w.done), m.clearCaches(ctx))
+		}
 		if len(change.Moves) > 0 {
 			err = m.finish(ctx, h, w, &change)
 		}

@@ -37,6 +37,10 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 	parents, changed := w.parents(head.Parents)
 	subject := w.table.line(v.Subject)
 	changed = changed || subject != v.Subject
+	if v.Call != nil {
+		_, named := w.table.name(v.Call.Session)
+		changed = changed || named
+	}
 	resources := slices.Clone(v.Resources)
 	for i := range resources {
 		r := &resources[i]
@@ -59,8 +63,14 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		w.done[v.ID] = v.ID
 		return nil
 	}
+	call := v.Call
+	if call != nil {
+		named := *call
+		named.Session, _ = w.table.name(call.Session)
+		call = &named
+	}
 	now, err := w.tx.CommitVersion(ctx, "", domarkx.VersionCommit{Parents: parents, Resources: resources, Operation: v.Operation, Subject: subject,
-		Call: v.Call, Observed: v.Observed, Late: v.Late, Shared: v.Shared, Replaces: keyOf(v.ID, v.Replaces), Author: head.Author, Committer: head.Committer})
+		Call: call, Observed: v.Observed, Late: v.Late, Shared: v.Shared, Replaces: keyOf(v.ID, v.Replaces), Author: head.Author, Committer: head.Committer})
 	if err != nil {
 		return fmt.Errorf("workspace version %.12s: %w", v.ID, err)
 	}

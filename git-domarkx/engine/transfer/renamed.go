@@ -8,8 +8,16 @@ func (m *Manager) renamedHere(ctx context.Context, name, id string) (bool, error
 	if err != nil || all[name].Tip == "" {
 		return false, err
 	}
-	held, err := m.store.IsAncestor(ctx, id, all[name].Tip)
-	return held && err == nil, nil // on error, gc may have removed the tip
+	now, err := m.sessions.InPlaceOf(all[name].Tip)
+	if err != nil {
+		return false, err
+	}
+	for _, tip := range []string{all[name].Tip, now} {
+		if held, err := m.store.IsAncestor(ctx, id, tip); held && err == nil { // on error, gc may have removed the tip
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // withNewNames adds the new names of sessions that were renamed here to names.

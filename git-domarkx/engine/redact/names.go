@@ -1,0 +1,109 @@
+package redact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/refname"
+)
+
+// A Renaming is a session whose name holds a secret, and its new name.
+type Renaming struct{ From, To string }
+
+// Renamings returns the new names of those sessions in the history of a session whose names hold secrets. The caller
+// renames them before the redaction, and passes their former names to it.
+func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error) {
+	if _, err := m.store.Tip(ctx, name); err != nil {
+		return nil, err
+	}
+	if err := m.load(ctx); err != nil {
+		return nil, err
+	}
+	refs, err := m.store.References(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h, err := m.sharing(ctx, refs, refname.Sessions.Ref(name))
+	if err != nil {
+		return nil, err
+	}
+	var all []Renaming
+	taken := map[string]bool{}
+	for _, s := range h.names() {
+		to, changed := newTable(m.scan, m.allow).name(s.Name)
+		if !changed || s.Kind != refname.Sessions.Noun {
+			continue
+		}
+		if s.Removed {
+			return nil, fmt.Errorf("a session in the trash has a name like %q with a secret; restore and redact it, or empty the trash, first", to)
+		}
+		free := to
+		for n := 2; ; n++ {
+			_, err := m.store.Tip(ctx, free)
+			if errors.Is(err, domarkx.ErrNotFound) && !taken[free] {
+				break
+			}
+			if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+				return nil, err
+			}
+			free = fmt.Sprintf("%s-%d", to, n)
+		}
+		taken[free] = true
+		all = append(all, Renaming{s.Name, free})
+	}
+	return all, nil
+}
+
+// name returns a session's name without secrets, and whether it differs.
+func (t *table) name(name string) (string, bool) {
+	text, changed := t.redact([]byte(name), false)
+	if !changed {
+		return name, false
+	}
+	return gitstore.MapName(placeholders().ReplaceAllString(string(text), "redacted-$1")), true
+}
+
+// reflogs replaces the known secrets in the reasons in the reflogs of this program's refs, such as former names. The
+// repository's lock must be held.
+func (t *table) reflogs(common string) error {
+	for _, top := range []string{"refs/domarkx", "refs/domarkx-trash", "refs/domarkx-remotes"} {
+		err := filepath.WalkDir(filepath.Join(common, "logs", filepath.FromSlash(top)), func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			var out strings.Builder
+			any := false
+			for line := range strings.Lines(string(data)) {
+				head, reason, ok := strings.Cut(line, "\t")
+				now, changed := t.literally([]byte(reason), false)
+				if ok && changed {
+					line, any = head+"\t"+string(now), true
+				}
+				out.WriteString(line)
+			}
+			if !any {
+				return nil
+			}
+			return atomicfile.Replace(path, []byte(out.String()))
+		})
+		if err != nil {
+			return fmt.Errorf("redacting reflogs: %w", err)
+		}
+	}
+	return nil
+}
