@@ -43,43 +43,56 @@ func BenchmarkTranscriptTurn(b *testing.B) {
 }
 
 // BenchmarkTranscriptPack measures how much of a pack a growing transcript takes, whose states are
-// imported one after the other, and how much its last state takes alone.
+// imported one after the other, and how much its last state takes alone: of a realistic session, and of
+// one of random words, which no compression makes much smaller.
 func BenchmarkTranscriptPack(b *testing.B) {
-	const states = 12
-	whole := filepath.Join(b.TempDir(), "whole.jsonl")
-	writeDocument(b, whole, func(w *documentWriter) { w.claude(3_000_000) })
-	data, err := os.ReadFile(whole)
-	if err != nil {
-		b.Fatal(err)
-	}
-	packed := func(r *site) float64 {
-		r.domarkx("gc")
-		r.git("gc", "-q", "--prune=now")
-		for line := range strings.SplitSeq(r.git("count-objects", "-v"), "\n") {
-			if size, ok := strings.CutPrefix(line, "size-pack: "); ok {
-				n, err := strconv.ParseFloat(size, 64)
-				if err != nil {
-					b.Fatal(err)
-				}
-				return n * 1024
-			}
+	real := readProject(b)
+	for _, test := range []struct {
+		name  string
+		write func(w *documentWriter)
+		alone float64 // limit
+	}{
+		{"realistic", func(w *documentWriter) { w.realClaude(real, 4_000_000) }, 100.0 / 6},
+		{"random", func(w *documentWriter) { w.claude(3_000_000) }, 0},
+	} {
+		const states = 12
+		whole := filepath.Join(b.TempDir(), "whole.jsonl")
+		writeDocument(b, whole, test.write)
+		data, err := os.ReadFile(whole)
+		if err != nil {
+			b.Fatal(err)
 		}
-		b.Fatal("no pack")
-		return 0
+		growing, all := newRepository(b), 0
+		for i := 1; i <= states; i++ {
+			end := bytes.LastIndexByte(data[:len(data)*i/states], '\n') + 1
+			growing.write("s.jsonl", string(data[:end]))
+			growing.domarkx("import", "s.jsonl")
+			all += end
+		}
+		score(b, fmt.Sprintf("%d states of a growing %s transcript: pack, against all of them", states, test.name), packed(b, growing)/float64(all)*100, 8, "%")
+		alone := newRepository(b)
+		alone.write("s.jsonl", string(data))
+		alone.domarkx("import", "s.jsonl")
+		score(b, "a "+test.name+" transcript: pack, against its file", packed(b, alone)/float64(len(data))*100, test.alone, "%")
 	}
-	growing, all := newRepository(b), 0
-	for i := 1; i <= states; i++ {
-		end := bytes.LastIndexByte(data[:len(data)*i/states], '\n') + 1
-		growing.write("s.jsonl", string(data[:end]))
-		growing.domarkx("import", "s.jsonl")
-		all += end
+}
+
+// packed returns the size of the packs of a repository in which all garbage was collected.
+func packed(b *testing.B, r *site) float64 {
+	b.Helper()
+	r.domarkx("gc")
+	r.git("gc", "-q", "--prune=now")
+	for line := range strings.SplitSeq(r.git("count-objects", "-v"), "\n") {
+		if size, ok := strings.CutPrefix(line, "size-pack: "); ok {
+			n, err := strconv.ParseFloat(size, 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return n * 1024
+		}
 	}
-	score(b, fmt.Sprintf("%d states of a growing transcript: pack, against all of them", states), packed(growing)/float64(all)*100, 8, "%")
-	alone := newRepository(b)
-	alone.write("s.jsonl", string(data))
-	alone.domarkx("import", "s.jsonl")
-	// Its words are random, and so it compresses less than what people and programs write.
-	score(b, "a transcript of random words: pack, against its file", packed(alone)/float64(len(data))*100, 0, "%")
+	b.Fatal("no pack")
+	return 0
 }
 
 // BenchmarkTranscriptsUnchanged measures the import of 1,000 transcripts that did not change.
