@@ -115,7 +115,7 @@ func (w *packWriter) add(o object) error {
 	start := len(g.raw)
 	switch {
 	case o.repeats == repeated:
-		packed.own = w.window.Put(o.data)
+		g.raw, packed.base, packed.own = w.window.PutSimilar(g.raw, o.data)
 	case o.repeats == repeats:
 		if g.raw, packed.base = w.window.Delta(g.raw, o.data); packed.base == nil {
 			g.raw, packed.base, packed.own = w.recent.Delta(g.raw, o.data)
@@ -251,7 +251,7 @@ func (w *packWriter) write() {
 		at += int64(len(out))
 		if _, err = w.pack.f.Write(out); err == nil {
 			for _, o := range g.objects {
-				if o.own != nil {
+				if o.own != nil && o.base == nil {
 					o.own.Written.Store(true)
 				}
 			}

@@ -22,10 +22,12 @@ type Window struct {
 	tries    int     // number of failures after which searching stops
 	held     []*Base // bases in memory, the oldest first
 	size     int     // bytes of these
+	samples  samples
+	sampled  []uint32 // hashes of the content that is added
 }
 
-// A Base is a packed object that deltas may refer to. It is not a delta itself, so that
-// chains have a length of one. The writer of the pack sets the exported fields but Size.
+// A Base is a packed object that deltas may refer to. Those of [Window.Put] are no deltas
+// themselves, and those of [Window.PutSimilar] are deltas against such ones at most. The writer of the pack sets the exported fields but Size.
 type Base struct {
 	buffer
 	Size    int         // bytes of content

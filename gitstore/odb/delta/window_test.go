@@ -52,3 +52,39 @@ func TestWindowDelta(t *testing.T) {
 		}
 	})
 }
+
+// TestPutSimilar: an object that repeats most of an earlier one, wherever that stood, is a delta against it
+// that gives it back, and is a base itself.
+func TestPutSimilar(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var w delta.Window
+		snapshot := noise(rapid.Uint64().Draw(t, "snapshot"), 60_000)
+		repeated := 0
+		contents := map[*delta.Base][]byte{}
+		for i := range rapid.SampledFrom([]int{2, 3, 4, 5, 5, 5, 5, 90}).Draw(t, "objects") {
+			content := noise(uint64(i)*7919, rapid.IntRange(10, 20_000).Draw(t, "before"))
+			content = append(content, snapshot...)
+			d, base, own := w.PutSimilar(nil, content)
+			if own == nil {
+				t.Fatal("an object is no base")
+			}
+			contents[own] = content
+			if found, b := w.Delta(nil, content[100:2000]); b != own {
+				t.Fatalf("a part of the object is a delta of %d bytes against %v", len(found), b)
+			}
+			if base == nil {
+				continue
+			}
+			repeated++
+			if result, err := delta.Apply(contents[base], d, 1<<30); err != nil || !bytes.Equal(result, content) {
+				t.Fatalf("the delta has another result, %v", err)
+			}
+			if len(d) > len(content)-len(snapshot)+len(content)/50 {
+				t.Fatalf("a delta of %d bytes for %d", len(d), len(content))
+			}
+		}
+		if repeated == 0 {
+			t.Fatal("no object became a delta")
+		}
+	})
+}
