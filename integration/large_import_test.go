@@ -267,7 +267,7 @@ func BenchmarkImportForeign(b *testing.B) {
 		r.write("in/small.md", document("small", 1))
 		started, _ := r.used("git-domarkx", "import", "in/small.md")
 		cpu, peak := r.used("git-domarkx", "import", "in")
-		cpu -= started // subtract the constant cost of a command
+		cpu -= started                                                                                             // subtract the constant cost of a command
 		score(b, "import of "+name+": CPU for a megabyte", milliseconds(cpu)/(float64(size)/1e6), 1000.0/35, "ms") // 35 MB/s
 		score(b, "import of "+name+": megabytes a second of CPU", float64(size)/1e6/cpu.Seconds(), 0, "MB/s")
 		score(b, "import of "+name+": peak memory", float64(peak)/1e6, 300, "MB")
