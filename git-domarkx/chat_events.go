@@ -15,20 +15,21 @@ type (
 		Type string `json:"type" doc:"text"`
 		Text string `json:"text" doc:"how the text of the answer continues"`
 	}
+	chatCalled struct {
+		Call     int    `json:"call" doc:"the number of the call in the message, from 0"`
+		Resource string `json:"resource" doc:"the resource that is called"`
+		Tool     string `json:"tool" doc:"the tool"`
+	}
 	chatCall struct {
-		Type      string        `json:"type" doc:"tool_call"`
-		Message   string        `json:"message" doc:"the id of the message with the call"`
-		Call      int           `json:"call" doc:"the number of the call in the message, from 0"`
-		Resource  string        `json:"resource" doc:"the resource that is called"`
-		Tool      string        `json:"tool" doc:"the tool"`
+		Type    string `json:"type" doc:"tool_call"`
+		Message string `json:"message" doc:"the id of the message with the call"`
+		chatCalled
 		Arguments domarkx.Value `json:"arguments" doc:"its arguments, or what the model wrote if they are not an object"`
 	}
 	chatResult struct {
-		Type      string         `json:"type" doc:"tool_result"`
-		Index     int            `json:"index" doc:"the K of the message NAME#K with the call"`
-		Call      int            `json:"call" doc:"the number of the call in the message, from 0"`
-		Resource  string         `json:"resource" doc:"the resource that was called"`
-		Tool      string         `json:"tool" doc:"the tool"`
+		Type  string `json:"type" doc:"tool_result"`
+		Index int    `json:"index" doc:"the K of the message NAME#K with the call"`
+		chatCalled
 		OK        bool           `json:"ok" doc:"whether the call succeeded"`
 		Result    *domarkx.Value `json:"result,omitempty" doc:"what the tool returned"`
 		Code      string         `json:"code,omitempty" doc:"the code of the error"`
@@ -66,9 +67,9 @@ func eventObject(e chat.Event) any {
 	case chat.Text:
 		return chatText{"text", string(e)}
 	case chat.CallEvent:
-		return chatCall{"tool_call", e.Message.String(), e.Index, e.Resource, e.Tool, e.Arguments}
+		return chatCall{"tool_call", e.Message.String(), chatCalled{e.Index, e.Resource, e.Tool}, e.Arguments}
 	case chat.ResultEvent:
-		r := chatResult{Type: "tool_result", Index: e.CallResult.Message, Call: e.Index, Resource: e.Resource, Tool: e.Tool, OK: e.OK,
+		r := chatResult{Type: "tool_result", Index: e.CallResult.Message, chatCalled: chatCalled{e.Index, e.Resource, e.Tool}, OK: e.OK,
 			Code: e.Code, Error: e.Outcome.Message, Workspace: e.WorkspaceVersion}
 		if e.OK {
 			r.Result = &e.Result

@@ -120,13 +120,11 @@ func (m *memory) save() {
 		if len(data) > maxBlock {
 			continue
 		}
-		f, err := os.CreateTemp(m.directory, "new-")
-		if err != nil {
+		// Only one process at a time takes turns in a session.
+		fresh := filepath.Join(m.directory, "new")
+		if os.WriteFile(fresh, data, 0o600) != nil || os.Rename(fresh, m.file(n)) != nil {
+			os.Remove(fresh)
 			return
-		}
-		_, err = f.Write(data)
-		if closeErr := f.Close(); err != nil || closeErr != nil || os.Rename(f.Name(), m.file(n)) != nil {
-			os.Remove(f.Name())
 		}
 	}
 }
