@@ -69,6 +69,35 @@ func join(ours, theirs *table, a, b []byte, isJSON bool) (text []byte, pairs []l
 	return out, pairs, true
 }
 
+// aligned returns what the placeholders of b stand for, if b is a with parts replaced, whatever these parts are. It is for
+// redactions that the user accepts without a check.
+func aligned(a, b []byte) []learned {
+	var pairs []learned
+	mark := ""
+	add := func(raw []byte) {
+		if mark != "" && len(raw) > 0 {
+			pairs = append(pairs, learned{raw: string(raw), placeholder: mark})
+		}
+	}
+	at := 0
+	for _, m := range append(placeholders().FindAllIndex(b, -1), []int{len(b), len(b)}) {
+		between := b[at:m[0]]
+		i := bytes.Index(a, between)
+		switch {
+		case m[0] == len(b): // the end
+			if !bytes.HasSuffix(a, between) {
+				return nil
+			}
+			i = len(a) - len(between)
+		case i < 0 || mark == "" && i > 0 || mark != "" && len(between) == 0: // adjacent placeholders have no limit
+			return nil
+		}
+		add(a[:i])
+		a, at, mark = a[i+len(between):], m[1], string(b[m[0]:m[1]])
+	}
+	return pairs
+}
+
 // markAt returns the length of the placeholder at a place of a text; 0 if there is none.
 func markAt(text []byte, at int) int {
 	if at >= len(text) || text[at] != '[' {

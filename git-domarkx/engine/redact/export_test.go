@@ -20,3 +20,12 @@ func Join(ours, theirs *Table, a, b string) (string, bool) {
 	text, _, ok := join(ours, theirs, []byte(a), []byte(b), false)
 	return string(text), ok
 }
+
+// Aligned is aligned for texts.
+func Aligned(a, b string) map[string]string {
+	all := map[string]string{}
+	for _, l := range aligned([]byte(a), []byte(b)) {
+		all[l.placeholder] = l.raw
+	}
+	return all
+}

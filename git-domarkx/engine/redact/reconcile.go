@@ -236,6 +236,9 @@ func (r *reconciler) blob(ctx context.Context, a, b domarkx.Blob, isJSON bool) e
 func (r *reconciler) text(a, b []byte, isJSON bool) ([]byte, error) {
 	joined, found, ok := join(r.ours, r.theirs, a, b, isJSON)
 	if !ok && r.accept {
+		for _, l := range aligned(a, b) {
+			r.next.seed(l)
+		}
 		return b, nil
 	}
 	if !ok {

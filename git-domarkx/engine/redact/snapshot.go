@@ -38,6 +38,7 @@ type rewriter struct {
 
 	directories map[string]string // directories of versions
 	names       map[string]bool   // those whose names were looked at
+	clean       map[string]string // the last versions of resources without secrets
 	packs       map[string]string // rules of secrets in packs in workspaces
 	stuck       []Stuck
 }
@@ -46,7 +47,7 @@ func newRewriter(tx *gitstore.Tx, t *table, drop []string) *rewriter {
 	w := &rewriter{tx: tx, table: t, drop: map[string]bool{}, done: map[string]string{}, pieces: map[string]*written{}, trees: map[string]string{},
 		included: map[string]string{}, origins: map[string]string{}, digests: map[string]domarkx.Attachment{}, files: map[string]string{}, directories: map[string]string{},
 		attached: map[string]attached{}, leaves: snapshot.Rewritings{}, spans: map[string]string{}, tops: map[headerKey]domarkx.HeaderEntry{}, previews: map[string]string{},
-		names: map[string]bool{}, packs: map[string]string{}}
+		names: map[string]bool{}, packs: map[string]string{}, clean: map[string]string{}}
 	for _, name := range drop {
 		w.drop[name] = true
 	}

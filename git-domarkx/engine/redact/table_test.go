@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -193,4 +194,25 @@ func FuzzStream(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAligned(t *testing.T) {
+	const one, two = "[REDACTED:a:1]", "[REDACTED:b:2]"
+	for _, tt := range []struct {
+		a, b string
+		want map[string]string
+	}{
+		{"x secret y", "x " + one + " y", map[string]string{one: "secret"}},
+		{"secret and other", one + " and " + two, map[string]string{one: "secret", two: "other"}},
+		{"secret", one, map[string]string{one: "secret"}},
+		{"the same", "the same", nil},
+		{"x secret y", "z " + one + " y", nil},
+		{"x secret y", "x " + one + " z", nil},
+		{"secretother", one + two, nil},
+		{"ab", "abc " + one, nil},
+	} {
+		if got := redact.Aligned(tt.a, tt.b); len(got) != len(tt.want) || !maps.Equal(got, tt.want) {
+			t.Errorf("%q and %q: %q, want %q", tt.a, tt.b, got, tt.want)
+		}
+	}
 }

@@ -59,6 +59,11 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		changed = changed || now != r.Version
 		r.Version = now
 	}
+	if without := slices.DeleteFunc(slices.Clone(resources), func(r domarkx.ResourceVersion) bool { return r.Version == "" }); len(without) > 0 {
+		resources = without // the next call makes a new database
+	} else {
+		return fmt.Errorf("workspace version %.12s: its only resource is a database with a secret in each version, which cannot be dropped; remove the workspace", v.ID)
+	}
 	if !changed {
 		w.done[v.ID] = v.ID
 		return nil
@@ -138,14 +143,25 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 	}
 	stuck = append(stuck, packs...)
 	if len(stuck) > 0 && w.drop[r.ID] {
-		if now, err = w.tx.EmptyVersion(ctx); err != nil {
+		if now, err = w.dropped(ctx, r); err != nil {
 			return "", err
 		}
 		stuck = nil
+	} else if len(stuck) == 0 {
+		w.clean[r.ID+" "+r.Type] = now
 	}
 	w.stuck = append(w.stuck, stuck...)
 	w.files[r.Version] = now
 	return now, nil
+}
+
+// dropped returns what takes the place of a version that is dropped: one without files, and for a database, which could not be loaded from
+// that, the last one without secrets; "" if there was none.
+func (w *rewriter) dropped(ctx context.Context, r domarkx.ResourceVersion) (string, error) {
+	if engine.IsDatabase(r.Type) {
+		return w.clean[r.ID+" "+r.Type], nil
+	}
+	return w.tx.EmptyVersion(ctx)
 }
 
 // ruleIn returns the rule of the first placeholder in a redacted text.
