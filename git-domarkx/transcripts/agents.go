@@ -54,7 +54,7 @@ func Agents() []Agent {
 				return filepath.Join(data, "opencode")
 			}
 			return e.home(".local", "share", "opencode")
-		}, []string{"opencode.db", "opencode-*.db"}, nil},
+		}, []string{"opencode.db", "opencode-*.db", "storage/session/*/ses_*.json"}, nil},
 		{"pi", "pi", func(e Environment) string { return e.or("PI_CODING_AGENT_DIR", ".pi", "agent") },
 			[]string{"sessions/**/*.jsonl"}, stated},
 		{"qwen", "qwen", func(e Environment) string { return e.home(".qwen") },

@@ -29,8 +29,12 @@ func (a Agent) Find(ctx context.Context, e Environment) ([]string, error) {
 		}
 	})
 	if a.began == nil {
-		var rows []string
+		var stored, rows []string
 		for _, database := range found {
+			if row, ok := opencodedb.InStorage(database); ok {
+				stored = append(stored, row)
+				continue
+			}
 			sessions, unread := readDatabase(ctx, database, (*opencodedb.DB).Sessions)
 			if unread != nil {
 				err = errors.Join(err, fmt.Errorf("%s: %w", database, unread))
@@ -39,7 +43,7 @@ func (a Agent) Find(ctx context.Context, e Environment) ([]string, error) {
 				rows = append(rows, opencodedb.Path(database, s.ID))
 			}
 		}
-		found = rows
+		found = append(stored, rows...) // a database has newer sessions
 	}
 	return found, err
 }

@@ -77,6 +77,12 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 			all = append(all, found{path: path})
 		case err != nil:
 			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))
+		case info.IsDir() && opencodedb.IsStorage(path):
+			inside, err := c.database(ctx, path, "")
+			if err != nil {
+				bad(err)
+			}
+			all = append(all, inside...)
 		case info.IsDir():
 			inside, err := c.directory(ctx, path, bad)
 			if err != nil {
@@ -271,6 +277,7 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 		return nil, fmt.Errorf("importing directory %s: %w: --as names one document", root, domarkx.ErrInvalid)
 	}
 	var files []string
+	var all []found
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -282,6 +289,13 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 			if d.IsDir() {
 				return fs.SkipDir
 			}
+		case d.IsDir() && opencodedb.IsStorage(path): // before a database, which has newer sessions
+			inside, err := c.database(ctx, path, "")
+			if err != nil {
+				bad(err)
+			}
+			all = append(all, inside...)
+			return fs.SkipDir
 		case d.Type().IsRegular():
 			files = append(files, path)
 		}
@@ -306,7 +320,6 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 	}
 	homes := agentdir.Find(c.manager.codecs, c.format, root, relative, readHead)
 	c.homes = append(c.homes, homes...)
-	var all []found
 	for _, name := range relative {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if f, ok := c.sinceStamp(path); ok && agentdir.Containing(homes, name) == nil {

@@ -23,6 +23,9 @@ type Session struct {
 
 // Sessions returns the sessions of the database, the oldest first.
 func (d *DB) Sessions(ctx context.Context) ([]Session, error) {
+	if d.storage != nil {
+		return d.storedSessions(ctx)
+	}
 	var all []Session
 	err := d.read(ctx, func() error {
 		err := d.query("SELECT id, directory FROM session ORDER BY time_created, id", nil, func(s *sqlite3.Stmt) error {
@@ -105,6 +108,13 @@ type exporting struct {
 // Export writes a session as OpenCode's export does. Rows that are not valid are left out and
 // reported. If there is no such session, the error matches domarkx.ErrNotFound.
 func (d *DB) Export(ctx context.Context, id string, w io.Writer) (skipped []string, err error) {
+	if d.storage != nil {
+		out := bufio.NewWriterSize(w, 64<<10)
+		if skipped, err = d.exportStored(ctx, id, out); err == nil {
+			err = out.Flush()
+		}
+		return skipped, err
+	}
 	e := &exporting{DB: d, out: bufio.NewWriterSize(w, 64<<10), id: id}
 	err = d.read(ctx, func() error {
 		if err := e.info(); err != nil {

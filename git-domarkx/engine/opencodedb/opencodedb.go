@@ -54,12 +54,14 @@ func Split(path string) (database, session string, ok bool) {
 	return path[:at], path[at+1:], true
 }
 
-// A DB is an open database.
+// A DB is an open database, or a directory that is read as one.
 type DB struct {
 	path   string
 	conn   *sqlite3.Conn
 	copied string      // directory with a copy of the database that is read instead; "" for none
 	before os.FileInfo // of a database without a log, which nothing may write while it is read
+
+	storage *os.Root // a directory of files in place of a database; nil for none
 }
 
 // ErrChanged means that another program wrote the database in a way that made reading it
@@ -79,6 +81,12 @@ func Open(path string) (*DB, error) {
 		return nil, err
 	}
 	d := &DB{path: real}
+	if info, err := os.Stat(real); err == nil && info.IsDir() {
+		if err := d.openStorage(); err != nil {
+			return nil, fmt.Errorf("opening the directory: %w", err)
+		}
+		return d, nil
+	}
 	if err := d.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the database: %w", reason(err)), d.Close())
 	}
@@ -161,6 +169,9 @@ func copyFile(to, from string) error {
 // Close closes the database.
 func (d *DB) Close() error {
 	var errs []error
+	if d.storage != nil {
+		errs = append(errs, d.storage.Close())
+	}
 	if d.conn != nil {
 		errs = append(errs, d.conn.Close())
 	}

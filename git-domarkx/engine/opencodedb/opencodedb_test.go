@@ -298,3 +298,71 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// TestStorage: the files that OpenCode wrote before version 1.2 are the sessions that a database has now, and
+// nothing outside of their directory is read.
+func TestStorage(t *testing.T) {
+	home := t.TempDir()
+	storage := filepath.Join(home, "storage")
+	for name, text := range map[string]string{
+		"secret.json":                          `{"id":"msg_3","role":"user"}`,
+		"storage/session/global/ses_2.json":    `{"id":"ses_2","directory":"/work/other","title":"Look","parentID":"ses_1","version":"0.15","time":{"created":2,"updated":3}}`,
+		"storage/session/global/ses_1.json":    ` {"id":"ses_1","directory":"/work/shop","title":"Write a note","version":"0.15","time":{"created":1,"updated":4}}` + "\n",
+		"storage/session/global/other.json":    `{}`,
+		"storage/message/ses_1/msg_2.json":     `{"id":"msg_2","sessionID":"ses_1","role":"assistant","time":{"created":2},"modelID":"m","providerID":"p"}`,
+		"storage/message/ses_1/msg_1.json":     `{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1}}`,
+		"storage/message/ses_1/msg_4.json":     `{"id":"msg_4"`,
+		"storage/message/ses_2/msg_5.json":     `{"id":"msg_5","sessionID":"ses_2","role":"user","time":{"created":1}}`,
+		"storage/part/msg_1/prt_1.json":        `{"id":"prt_1","type":"text","text":"Write a note."}`,
+		"storage/part/msg_2/prt_3.json":        `{"id":"prt_3","type":"tool","callID":"c","tool":"bash","state":{"status":"completed","input":{"command":"ls"},"output":"a\nb"}}`,
+		"storage/part/msg_2/prt_2.json":        `{"id":"prt_2","type":"text","text":"I look."}`,
+		"storage/part/msg_2/prt_4.json":        `[]`,
+		"storage/part/msg_5/prt_5.json":        `{"id":"prt_5","type":"text","text":"Look."}`,
+		"storage/project/global.json":          `{"id":"global"}`,
+		"storage/session_diff/ses_1.json":      `[]`,
+		"elsewhere/session/global/ses_1.json":  `{}`,
+		"not/storage/session/global/ses_1.txt": `{}`,
+	} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../../../secret.json", filepath.Join(storage, "message/ses_1/msg_3.json")); err != nil {
+		t.Fatal(err)
+	}
+	if !opencodedb.IsStorage(storage) || opencodedb.IsStorage(filepath.Join(home, "elsewhere")) || opencodedb.IsStorage(filepath.Join(home, "not/storage")) {
+		t.Error("the wrong directories are taken for storage")
+	}
+	if row, ok := opencodedb.InStorage(filepath.Join(storage, "session/global/ses_1.json")); !ok || row != storage+"#ses_1" {
+		t.Errorf("in storage: %q", row)
+	}
+	d, err := opencodedb.Open(storage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	all, err := d.Sessions(t.Context())
+	if diff := cmp.Diff([]opencodedb.Session{{ID: "ses_1", Directory: "/work/shop"}, {ID: "ses_2", Directory: "/work/other"}}, all); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	var out bytes.Buffer
+	skipped, err := d.Export(t.Context(), "ses_1", &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{`the part "prt_4" of message "msg_2" could not be read`, `the message "msg_4" could not be read`}, skipped); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	doc := formattest.MustOpen(t, opencode.Codec(), out.String())[0].Document
+	want := []string{"user: Write a note.", `assistant: I look. call {"command":"ls"} result a b`}
+	if diff := cmp.Diff(want, formattest.Said(doc)); diff != "" || doc.Damage != nil {
+		t.Errorf("%v (-want +got):\n%s", doc.Damage, diff)
+	}
+	if _, err := d.Export(t.Context(), "ses_3", &out); !errors.Is(err, domarkx.ErrNotFound) {
+		t.Errorf("a session that is not there: %v", err)
+	}
+}

@@ -1,0 +1,192 @@
+package opencodedb
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// Before version 1.2, OpenCode kept its sessions in the directory "storage": a file of JSON for each session, each
+// message and each part, in session/PROJECT, message/SESSION and part/MESSAGE. Such a directory is read as a
+// database, with the sessions under the same paths.
+
+// IsStorage reports whether a directory is such a directory.
+func IsStorage(dir string) bool {
+	if filepath.Base(dir) != "storage" {
+		return false
+	}
+	for _, name := range []string{"session", "message", "part"} {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// InStorage returns the path of the session in a file session/PROJECT/ID.json of such a directory; false for any
+// other file.
+func InStorage(file string) (string, bool) {
+	id, ok := strings.CutSuffix(filepath.Base(file), ".json")
+	if session := filepath.Dir(filepath.Dir(file)); ok && strings.HasPrefix(id, "ses_") && filepath.Base(session) == "session" {
+		return Path(filepath.Dir(session), id), true
+	}
+	return "", false
+}
+
+// openStorage opens the directory. Nothing outside of it is read, whatever links are in it.
+func (d *DB) openStorage() (err error) {
+	if !IsStorage(d.path) {
+		return fmt.Errorf("%w: it is a directory, but not the storage of OpenCode", domarkx.ErrUnsupported)
+	}
+	d.storage, err = os.OpenRoot(d.path)
+	return err
+}
+
+// stored returns the content of a regular file, which must be a JSON object.
+func (d *DB) stored(name string) ([]byte, error) {
+	info, err := d.storage.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxValue {
+		return nil, fmt.Errorf("%s: %w: not a regular file, or too large", name, domarkx.ErrInvalid)
+	}
+	data, err := d.storage.ReadFile(name)
+	if err == nil && !isObject(string(data)) {
+		err = fmt.Errorf("%s: %w: not a JSON object", name, domarkx.ErrInvalid)
+	}
+	return bytes.TrimSpace(data), err
+}
+
+// ids returns the ids of the objects in a directory that is as its name says, in their order, which is that of time.
+func (d *DB) ids(dir string) ([]string, error) {
+	entries, err := fs.ReadDir(d.storage.FS(), dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && e.Type().IsRegular() {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// files returns the files of sessions by their ids.
+func (d *DB) files() (map[string]string, error) {
+	projects, err := fs.ReadDir(d.storage.FS(), "session")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for _, project := range projects {
+		dir := path.Join("session", project.Name())
+		if !project.IsDir() {
+			continue
+		}
+		ids, err := d.ids(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if strings.HasPrefix(id, "ses_") {
+				files[id] = path.Join(dir, id+".json")
+			}
+		}
+	}
+	return files, nil
+}
+
+// storedSessions is Sessions of a directory. The sessions have no stamp: any of their files may have changed.
+func (d *DB) storedSessions(ctx context.Context) ([]Session, error) {
+	files, err := d.files()
+	if err != nil {
+		return nil, err
+	}
+	var all []Session
+	created := map[string]int64{}
+	for id, file := range files {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		var info struct {
+			Directory string `json:"directory"`
+			Time      struct {
+				Created int64 `json:"created"`
+			} `json:"time"`
+		}
+		data, err := d.stored(file)
+		if err != nil || json.Unmarshal(data, &info) != nil {
+			continue // its export reports it
+		}
+		created[id] = info.Time.Created
+		all = append(all, Session{ID: id, Directory: info.Directory})
+	}
+	slices.SortFunc(all, func(a, b Session) int {
+		return cmp.Or(cmp.Compare(created[a.ID], created[b.ID]), cmp.Compare(a.ID, b.ID))
+	})
+	return all, nil
+}
+
+// exportStored is Export of a directory.
+func (d *DB) exportStored(ctx context.Context, id string, w io.Writer) (skipped []string, err error) {
+	files, err := d.files()
+	if err == nil && files[id] == "" {
+		err = domarkx.ErrNotFound
+	}
+	var info []byte
+	if err == nil {
+		info, err = d.stored(files[id])
+	}
+	var messages []string
+	if err == nil {
+		messages, err = d.ids("message/" + id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the session %q: %w", id, err)
+	}
+	fmt.Fprintf(w, "{\n\"info\":%s,\n\"messages\":[", info)
+	separator := ""
+	for _, m := range messages {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		message, err := d.stored(path.Join("message", id, m+".json"))
+		if err != nil {
+			skipped = append(skipped, fmt.Sprintf("the message %q could not be read", m))
+			continue
+		}
+		fmt.Fprintf(w, "%s\n{\"info\":%s,\"parts\":[", separator, message)
+		parts, err := d.ids("part/" + m)
+		if err != nil {
+			return nil, fmt.Errorf("reading the session %q: %w", id, err)
+		}
+		between := ""
+		for _, p := range parts {
+			part, err := d.stored(path.Join("part", m, p+".json"))
+			if err != nil {
+				skipped = append(skipped, fmt.Sprintf("the part %q of message %q could not be read", p, m))
+				continue
+			}
+			fmt.Fprintf(w, "%s%s", between, part)
+			between = ","
+		}
+		fmt.Fprint(w, "]}")
+		separator = ","
+	}
+	_, err = fmt.Fprint(w, "\n]}\n")
+	return skipped, err
+}
