@@ -39,6 +39,7 @@ type Checker struct {
 	message func(e domarkx.Entry, m domarkx.Message) error
 }
 
+// NewChecker returns a checker that has checked nothing yet.
 func NewChecker(r Reader) Checker {
 	return Checker{Reader: r, commits: map[string]bool{}, trees: memo{}, blobs: memo{}, links: map[string]bool{}, origins: originChecks{},
 		extents: r.resourceVersions().NewChecker(nil)}
@@ -61,7 +62,7 @@ func (c *Checker) damaged(ctx context.Context, err error, where string) error {
 	return nil
 }
 
-// session checks a session's tip and its history.
+// Session checks a session's tip and its history.
 func (c *Checker) Session(ctx context.Context, name, tip string) error {
 	c.links = map[string]bool{}
 	err := c.history(ctx, tip, func(id string) (ancestor, []ancestor, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// workspace checks a workspace's tip and its history.
+// Workspace checks a workspace's tip and its history.
 func (c *Checker) Workspace(ctx context.Context, name, tip string) error {
 	return c.history(ctx, tip, func(id string) (ancestor, []ancestor, error) {
 		a, err := c.versions().at(id)

@@ -53,21 +53,22 @@ func (r Reader) HasFile(_ context.Context, commit, path, blob string) (bool, err
 	}
 }
 
-// A fileWalk finds the files of commits, each once.
-type fileWalk struct {
+// A FileWalk finds the files of commits, each once.
+type FileWalk struct {
 	r            Reader
 	trees, blobs map[odb.ID]bool
 	workspace    bool
 	files        []StoredFile
 }
 
-func NewFileWalk(r Reader) *fileWalk {
-	return &fileWalk{r: r, trees: map[odb.ID]bool{}, blobs: map[odb.ID]bool{}}
+// NewFileWalk returns a walk that has returned nothing yet.
+func NewFileWalk(r Reader) *FileWalk {
+	return &FileWalk{r: r, trees: map[odb.ID]bool{}, blobs: map[odb.ID]bool{}}
 }
 
 // commit returns a snapshot or version with the files that its first parent does not have at the same path
 // and that this walk has not returned before.
-func (w *fileWalk) Commit(id odb.ID) (StoredCommit, error) {
+func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
 	c, err := w.r.commit(id)
 	if err != nil {
 		return StoredCommit{}, err
@@ -93,7 +94,7 @@ func (w *fileWalk) Commit(id odb.ID) (StoredCommit, error) {
 const maxTreeDepth = 1100
 
 // walk adds the files below a tree that a base, which may be zero, does not have at the same path.
-func (w *fileWalk) walk(path string, tree, base odb.ID, depth int) error {
+func (w *FileWalk) walk(path string, tree, base odb.ID, depth int) error {
 	if tree == base || w.trees[tree] {
 		return nil
 	}
@@ -154,7 +155,7 @@ func (w *fileWalk) walk(path string, tree, base odb.ID, depth int) error {
 }
 
 // chunksOf returns the name of the chunk tree of a file, if it has one.
-func (w *fileWalk) chunksOf(entry string) string {
+func (w *FileWalk) chunksOf(entry string) string {
 	if w.workspace {
 		return version.ChunksEntry(version.FileName(entry))
 	}
