@@ -164,7 +164,7 @@ func DataImage(url string) (Image, bool) {
 // The errors of calls that have no result in a transcript: none was written, as when a turn was
 // aborted, or the program writes none. Any result keeps a call from counting as pending.
 const (
-	NoResult        = "no_result"
+	codeNoResult    = "no_result"
 	codeNotRecorded = "not_recorded"
 )
 
@@ -192,7 +192,7 @@ func (r *Result) block() domarkx.Block {
 }
 
 func (m *Message) unanswered() domarkx.Block {
-	r := Result{Failed: true, Code: NoResult, Value: Str("the transcript has no result of this call")}
+	r := Result{Failed: true, Code: codeNoResult, Value: Str("the transcript has no result of this call")}
 	if m.agent.Unrecorded {
 		r.Code, r.Value = codeNotRecorded, Str(m.agent.Program+" does not record the results of calls")
 	}

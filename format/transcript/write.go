@@ -278,7 +278,7 @@ func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 		if p.Call.Resource != w.agent.Name {
 			w.Lose(t, "that a call is of the resource %q", p.Call.Resource)
 		}
-		if p.Result == nil || p.Result.Failed && p.Result.Code == NoResult {
+		if p.Result == nil || p.Result.Failed && p.Result.Code == codeNoResult {
 			p.Result = &Result{Failed: true, Value: Str("The call was not completed.")}
 		}
 		p.Result.ID = p.Call.ID

@@ -94,7 +94,7 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, en
 		}
 	}
 	for _, v := range slices.Backward(fresh) {
-		k, err := m.messageOf(ctx, p.state.Thread.Live, next, v)
+		k, err := m.messageOf(ctx, p, next, v)
 		if err != nil {
 			return p, err
 		}
@@ -172,7 +172,8 @@ func isAfterCalls(v domarkx.Version) bool {
 const near = 2
 
 // messageOf returns the message, from first on, to which a version belongs, or -1 if it is not recorded yet.
-func (m *Manager) messageOf(ctx context.Context, live []domarkx.Entry, first int, v domarkx.Version) (int, error) {
+func (m *Manager) messageOf(ctx context.Context, p plan, first int, v domarkx.Version) (int, error) {
+	live := p.state.Thread.Live
 	switch v.Operation {
 	case string(Prompt):
 		for k := first; k < len(live); k++ {
@@ -189,10 +190,22 @@ func (m *Manager) messageOf(ctx context.Context, live []domarkx.Entry, first int
 	default: // a person's changes
 		return -1, nil
 	}
+	// A message to which a version belongs by its calls keeps that one.
+	free := func(k int) bool {
+		return live[k].Role == domarkx.Assistant && p.links[k] == "" && (k > first || live[k].Link == "")
+	}
 	last := -1
 	for k := first; k < len(live) && live[k].Date <= v.Date+near; k++ {
-		if live[k].Role == domarkx.Assistant {
+		if free(k) {
 			last = k
+		}
+	}
+	if v.Operation == string(Batch) {
+		return last, nil
+	}
+	for k := last; k >= first && free(k); k-- { // later ones changed nothing
+		if ids, err := m.callsOf(ctx, live[k]); err != nil || len(ids) > 0 {
+			return k, err
 		}
 	}
 	return last, nil
@@ -204,24 +217,37 @@ func (m *Manager) calling(ctx context.Context, live []domarkx.Entry, first int, 
 		if live[k].Role != domarkx.Assistant {
 			continue
 		}
-		msg, err := view.LoadMessage(ctx, m.store, live[k])
+		ids, err := m.callsOf(ctx, live[k])
 		if err != nil {
 			return -1, err
 		}
-		for _, b := range msg.Content {
-			if b.Type != domarkx.CodeBlock || b.Language != toolcall.Language || !strings.Contains(b.Text, `"id"`) {
-				continue
-			}
-			call, err := domarkx.ParseValue([]byte(b.Text))
-			if err != nil {
-				continue
-			}
-			if id, _ := call.Get("id"); id.Text() != "" && slices.Contains(calls, id.Text()) {
-				return k, nil
-			}
+		if slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(calls, id) }) {
+			return k, nil
 		}
 	}
 	return -1, nil
+}
+
+// callsOf returns the ids of the calls in a message.
+func (m *Manager) callsOf(ctx context.Context, e domarkx.Entry) ([]string, error) {
+	msg, err := view.LoadMessage(ctx, m.store, e)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, b := range msg.Content {
+		if b.Type != domarkx.CodeBlock || b.Language != toolcall.Language || !strings.Contains(b.Text, `"id"`) {
+			continue
+		}
+		call, err := domarkx.ParseValue([]byte(b.Text))
+		if err != nil {
+			continue
+		}
+		if id, _ := call.Get("id"); id.Text() != "" {
+			ids = append(ids, id.Text())
+		}
+	}
+	return ids, nil
 }
 
 // commitLinks stores a snapshot with the links of a plan. Its document is that of its parent, so the original

@@ -2,11 +2,13 @@ package observe
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/transcript"
+	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
@@ -51,11 +53,7 @@ func (m *Manager) Recorded(ctx context.Context, r Recording, codecs []format.Cod
 
 // recorded takes a version if no hook reports the events of a session. It reports whether a turn of the session has ended.
 func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Moment) (ended bool, err error) {
-	last, err := m.store.Entry(ctx, tip.ID, tip.Messages-1)
-	if err != nil {
-		return false, err
-	}
-	calling, err := m.isCalling(ctx, last)
+	last, ended, err := m.lastMessage(ctx, tip, tip.Messages-1, at.Agent)
 	if err != nil {
 		return false, err
 	}
@@ -66,29 +64,51 @@ func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Mo
 		}
 		return !s.isOpen(time.Now()), t.save()
 	}
-	if calling || time.Since(time.Unix(last.Date, 0)) > recent {
-		return !calling, nil
+	if time.Since(time.Unix(last.Date, 0)) > recent || last.Role == domarkx.Assistant && !ended {
+		return ended, nil
 	}
 	if last.Role == domarkx.User {
-		at.Kind = Prompt
+		before := true
+		if tip.Messages > 1 {
+			if _, before, err = m.lastMessage(ctx, tip, tip.Messages-2, at.Agent); err != nil {
+				return false, err
+			}
+		}
+		if before { // what changed since is a person's, and not that of a turn that was killed
+			at.Kind = Prompt
+		}
 	}
 	if _, err := m.take(ctx, t, at); err != nil {
 		return false, err
 	}
 	s = t.session(at.Agent + ":" + at.ID)
 	s.Hooked, s.Open = false, false // nothing reports the end of a turn that was interrupted
-	return at.Kind == Turn, t.save()
+	return ended, t.save()
 }
 
-// isCalling reports whether the last call in a message has no result yet.
-func (m *Manager) isCalling(ctx context.Context, e domarkx.Entry) (bool, error) {
+// lastMessage returns a message, and whether a turn can end with it: not with calls, or in the middle of the model's
+// words, which OpenCode writes before it notes why they ended.
+func (m *Manager) lastMessage(ctx context.Context, tip domarkx.Info, k int, agent string) (e domarkx.Entry, ends bool, err error) {
+	if e, err = m.store.Entry(ctx, tip.ID, k); err != nil {
+		return e, false, err
+	}
 	msg, err := view.LoadMessage(ctx, m.store, e)
 	if err != nil || e.Role != domarkx.Assistant || len(msg.Content) == 0 {
-		return false, err
+		return e, false, err
+	}
+	reason := domarkx.Value{}
+	if msg.Metadata != nil {
+		reason, _ = msg.Metadata.Get("stop_reason")
+	}
+	if strings.HasPrefix(reason.Text(), "tool") || agent == opencode.Name && reason.Text() == "" {
+		return e, false, nil
 	}
 	end := msg.Content[len(msg.Content)-1]
-	return end.Type == domarkx.CodeBlock && end.Language == toolcall.ResultLanguage && toolcall.ParseOutcome(end.Text).Code == transcript.NoResult, nil
+	return e, end.Type != domarkx.CodeBlock || !slices.Contains([]string{toolcall.Language, toolcall.ResultLanguage, thought}, end.Language), nil
 }
+
+// thought is the language of blocks with a model's reasoning.
+const thought = "thought"
 
 // momentOf returns the end of a turn of a session, as its header describes it.
 func (m *Manager) momentOf(ctx context.Context, tip domarkx.Info, r Recording, codecs []format.Codec) (Moment, error) {
