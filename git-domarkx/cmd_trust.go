@@ -52,6 +52,7 @@ mount) stays trusted; what an import, a fetch or a pull brings is not.
 
 The tools of an MCP server are part of that from when the server first lists them. Its
 first list is trusted unseen: a server must run to list its tools, and trust starts nothing.
+The command that first starts the server names them.
 When it lists others later, none is called until you trust the session again, which shows
 them.
 

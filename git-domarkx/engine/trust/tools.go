@@ -3,6 +3,7 @@ package trust
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ type ListedTools struct {
 	config Digest // of the resource's type and config
 	digest Digest // of the config and the tools
 	id     string // of the resource
+	names  []string
 	runs   Runs
 }
 
@@ -31,6 +33,7 @@ func ListTools(spec domarkx.ResourceSpec, tools []domarkx.Tool) ListedTools {
 	var parts []string
 	var text strings.Builder
 	for _, tool := range tools {
+		t.names = append(t.names, tool.Name)
 		parts = append(parts, tool.Name, tool.Description, tool.Schema.JSON())
 		line := domarkx.ObjectValue(domarkx.Member{Name: "name", Value: domarkx.StringValue(tool.Name)},
 			domarkx.Member{Name: "description", Value: domarkx.StringValue(tool.Description)}, domarkx.Member{Name: "inputSchema", Value: tool.Schema})
@@ -71,6 +74,9 @@ func (g *Authorizer) CheckTools(ctx context.Context, session string, t ListedToo
 		if err := g.m.trustTools(ctx, session, t); err != nil {
 			return err
 		}
+		if g.m.env.Warn != nil {
+			g.m.env.Warn(t.first())
+		}
 	case !known: // the approval of the session covers them
 	case !trusted:
 		if err := g.m.keepSeenTools(t); err != nil {
@@ -90,6 +96,16 @@ func (g *Authorizer) CheckTools(ctx context.Context, session string, t ListedToo
 	}
 	g.Approved[t.digest] = true
 	return nil
+}
+
+// first says which tools are trusted that nobody could look at before.
+func (t ListedTools) first() error {
+	const most = 20
+	names, more := t.names, ""
+	if len(names) > most {
+		names, more = names[:most], fmt.Sprintf(" and %d others", len(t.names)-most)
+	}
+	return fmt.Errorf("resource %q lists its tools for the first time, and they are trusted with it: %s%s; what it says about them is in tools.json of its versions", t.id, strings.Join(names, ", "), more)
 }
 
 // among reports whether the values of [local.ToolsKey] contain the config, and whether they contain it with
