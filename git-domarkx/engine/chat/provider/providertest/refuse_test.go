@@ -66,3 +66,44 @@ func TestRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusesOrphanedReasoning sends reasoning of the server itself without the item that followed it.
+func TestRefusesOrphanedReasoning(t *testing.T) {
+	s := providertest.New(t, providertest.Reply{Thought: "Hm.", Text: "Yes."})
+	ask := func(items string) (status int, text string) {
+		t.Helper()
+		body := `{"model":"m","store":false,"include":["reasoning.encrypted_content"],"input":[{"type":"message","role":"user","content":"q"}` + items + `]}`
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.Base()+"/responses", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+providertest.Key)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		answer, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(answer)
+	}
+	if status, text := ask(""); status != http.StatusOK {
+		t.Fatalf("status %d: %s", status, text)
+	}
+	items := s.Items()
+	if len(items) != 2 {
+		t.Fatalf("items %q, expected reasoning and a message", items)
+	}
+	next := `,{"type":"message","role":"user","content":"q"}`
+	for name, sent := range map[string]string{"before a message of the user": "," + string(items[0]) + next, "at the end": "," + string(items[0])} {
+		if status, text := ask(sent); status != http.StatusBadRequest || !strings.Contains(text, "without its required following item") {
+			t.Errorf("%s: status %d: %s", name, status, text)
+		}
+	}
+	s.Add(providertest.Reply{Text: "Again."})
+	if status, text := ask("," + string(items[0]) + "," + string(items[1]) + next); status != http.StatusOK {
+		t.Errorf("followed by its item: status %d: %s", status, text)
+	}
+}
