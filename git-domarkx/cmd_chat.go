@@ -155,7 +155,7 @@ func (c *chatCmd) Run(inv *invocation) error {
 	} else {
 		err = c.answerNo(inv, t.once(message))
 	}
-	if after, tipErr := opened.store.Tip(inv.ctx, c.Name); tipErr == nil && after.ID != before.ID {
+	if after, tipErr := opened.store.Tip(inv.ctx, c.Name); tipErr == nil && after.ID != before.ID && inv.ctx.Err() == nil {
 		inv.warnSecrets(opened, []engine.SaveResult{{Info: after, Changed: true, Before: before}})
 	}
 	return err
