@@ -41,7 +41,7 @@ yours have stays, and what a live workspace needs until its next call: purge aga
 a history that holds what was replaced. The next push replaces what the remote has; who pulls then gets the redacted history, with what they added on top of it.
 
 From then on the messages that append, chat, exec, run, import and agent watch add are stored redacted, with the numbers that
-this machine knows. What you write yourself with edit or in a mount, and the files of new workspace versions, are stored as they
+this machine knows; the calls of a model are made as they are recorded. What you write yourself with edit or in a mount, and the files of new workspace versions, are stored as they
 are; push looks for secrets in them. A live workspace goes on from the redacted version with its next call.
 
 Texts that could not be saved, and what killed commands left, are redacted too. While a running mount has such a text,
@@ -142,6 +142,9 @@ func (c *redactCmd) report(inv *invocation, r redact.Result) error {
 	case c.DryRun:
 		fmt.Fprintf(inv.err, "%s in %d commits would be redacted\n", countSecrets(r.Secrets), r.Replaced)
 	default:
+		for _, ref := range r.Elsewhere {
+			fmt.Fprintf(inv.err, "warning: %s still leads to what was replaced; git update-ref -d %s removes it\n", visibleLine(ref), visibleLine(ref))
+		}
 		fmt.Fprintf(inv.err, "redacted %s in %d commits\n", countSecrets(r.Secrets), r.Replaced)
 		c.reportPurged(inv, r)
 		if len(r.Kept) > 0 {

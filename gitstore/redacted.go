@@ -143,6 +143,29 @@ func (s *Store) ReplacedHistories(context.Context) ([]refdb.Ref, error) {
 	return all, nil
 }
 
+// OwnRefsTo returns the refs of the user, such as branches and tags, that lead to one of the commits.
+func (s *Store) OwnRefsTo(ctx context.Context, commits []string) ([]string, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	const most = 1000 // arguments of a command
+	args := []string{"for-each-ref", "--format=%(refname)"}
+	for _, id := range commits[:min(len(commits), most)] {
+		args = append(args, "--contains="+id)
+	}
+	out, err := s.git.Run(ctx, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	var refs []string
+	for name := range strings.FieldsSeq(string(out)) {
+		if !strings.HasPrefix(name, "refs/domarkx") {
+			refs = append(refs, name)
+		}
+	}
+	return refs, nil
+}
+
 // Purge removes refs of [Store.ReplacedHistories], and then, also from packs, the objects of all replaced commits that nothing leads
 // to. keep are objects in use that no ref leads to.
 func (s *Store) Purge(ctx context.Context, refs []refdb.Ref, keep []string) (purge.Result, error) {

@@ -102,6 +102,8 @@ type Result struct {
 	Tip      string   // the session's newest snapshot
 	Kept     []string // refs of the replaced histories in the trash
 
+	Elsewhere []string // refs of the user that lead to replaced commits
+
 	Purged purge.Result // what --purge removed
 }
 
@@ -160,12 +162,30 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 		return change, err
 	})
 	result.Kept = kept
+	if err == nil && len(kept) > 0 {
+		result.Elsewhere, err = m.elsewhere(ctx, of)
+	}
 	if err != nil || !r.Purge || r.DryRun || len(result.Stuck) > 0 {
 		return result, err
 	}
 	result.Purged, err = m.purge(ctx, of)
 	result.Kept = nil
 	return result, err
+}
+
+// elsewhere returns the user's own refs that lead to replaced commits of a history, such as a branch made of a session.
+func (m *Manager) elsewhere(ctx context.Context, h *history) ([]string, error) {
+	replaced, err := m.store.Replacements()
+	if err != nil {
+		return nil, err
+	}
+	var first []string // all others follow these
+	for _, head := range slices.Concat(h.snapshots, h.versions) {
+		if replaced[idOf(head)] != "" && !slices.ContainsFunc(head.Parents, func(id string) bool { return replaced[id] != "" }) {
+			first = append(first, idOf(head))
+		}
+	}
+	return m.store.OwnRefsTo(ctx, first)
 }
 
 // purge removes the trash of a history's redactions, and the objects that only they had.
