@@ -20,7 +20,7 @@ help:
 	@echo "make test       everything is checked; installs the Debian packages that the tests drive"
 	@echo "make test-models models are asked for real: a small one in llama.cpp's server, which is downloaded"
 	@echo "make test-live  real providers, with the keys in your environment (MODELS=\"anthropic/MODEL …\")"
-	@echo "make test-agents the coding agents themselves judge transcripts, offline; installs them from npm into a cache (2 GB)"
+	@echo "make test-agents the coding agents themselves judge transcripts and are recorded, offline; installs them from npm into a cache (2 GB)"
 	@echo "make test-fresh demo and test in a minimal Debian root, on a clone of HEAD; needs root or sudo"
 	@echo "make demo       shows the whole job on a real session, in a scratch repository"
 	@echo "make bench      speed, as ratios measured in one run"
