@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // agentOf returns the other agent whose transcripts begin like head, with first as the first JSON
@@ -30,23 +31,18 @@ type agent struct {
 	is   func(first domarkx.Value) bool
 }
 
-// hasAll reports whether an object has all members of these names.
-func hasAll(v domarkx.Value, names ...string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool { return !has(v, name) })
-}
-
 func isOne(s string, of ...string) bool { return slices.Contains(of, s) }
 
 // agents is asked in this order: the first that fits.
 var agents = []agent{
 	{"Goose", func(v domarkx.Value) bool {
-		return hasAll(v, "working_dir", "message_count") || hasAll(v, "description", "message_count", "total_tokens")
+		return transcript.Has(v, "working_dir", "message_count") || transcript.Has(v, "description", "message_count", "total_tokens")
 	}},
 	{"Droid", func(v domarkx.Value) bool {
-		return text(v, keyType) == "session_start" && hasAll(v, keyID, "title")
+		return transcript.Text(v, keyType) == "session_start" && transcript.Has(v, keyID, "title")
 	}},
 	{"Amp", func(v domarkx.Value) bool {
-		return len(text(v, keyID)) > 2 && text(v, keyID)[:2] == "T-" && hasAll(v, "v", "messages")
+		return len(transcript.Text(v, keyID)) > 2 && transcript.Text(v, keyID)[:2] == "T-" && transcript.Has(v, "v", "messages")
 	}},
 }
 
@@ -59,9 +55,9 @@ func agentOfArray(head []byte) string {
 	}
 	first := v.Items()[0]
 	switch {
-	case isOne(text(first, keyRole), "user", "model") && has(first, "parts"), hasAll(first, "sessionId", "messageId", keyMessage):
+	case isOne(transcript.Text(first, keyRole), "user", "model") && transcript.Has(first, "parts"), transcript.Has(first, "sessionId", "messageId", keyMessage):
 		return "Gemini" // its checkpoints and logs
-	case has(first, "ts") && isOne(text(first, keyType), "say", "ask"):
+	case transcript.Has(first, "ts") && isOne(transcript.Text(first, keyType), "say", "ask"):
 		return "Cline"
 	}
 	return ""

@@ -2,6 +2,7 @@ package pi
 
 import (
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // A role is the role of a node on a path through the tree.
@@ -173,7 +174,7 @@ func (b *branch) end(about domarkx.Value, tail string) (end, error) {
 		return end{}, err
 	}
 	if tail != "" {
-		after = append(after, str(tail))
+		after = append(after, transcript.Str(tail))
 	}
 	if len(after) > 0 {
 		about = about.With(keyAfter, domarkx.ArrayValue(after...))
@@ -217,11 +218,11 @@ func (b *branch) named(about domarkx.Value, was string) (domarkx.Value, error) {
 		if err != nil {
 			return about, err
 		}
-		name = text(v, keyName)
+		name = transcript.Text(v, keyName)
 		break
 	}
 	if name == "" {
 		return about.Without(keySessionName), nil
 	}
-	return about.With(keySessionName, str(name)), nil
+	return about.With(keySessionName, transcript.Str(name)), nil
 }

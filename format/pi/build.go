@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // A kind is the kind of an entry in a conversation.
@@ -19,7 +20,7 @@ const (
 
 // kindOf returns the kind of an entry. An entry without anything to show is not a message.
 func kindOf(v domarkx.Value) kind {
-	switch text(v, keyType) {
+	switch transcript.Text(v, keyType) {
 	case typeMessage:
 		message, _ := v.Get(keyMessage)
 		return kindOfMessage(message)
@@ -32,7 +33,7 @@ func kindOf(v domarkx.Value) kind {
 }
 
 func kindOfMessage(message domarkx.Value) kind {
-	switch text(message, keyRole) {
+	switch transcript.Text(message, keyRole) {
 	case roleUser, roleCustom, roleHook:
 		return saidIn(message, keyContent)
 	case roleBranch, roleCompaction:
@@ -70,7 +71,7 @@ func callsOf(v domarkx.Value) []string {
 	content, _ := message.Get(keyContent)
 	var ids []string
 	for _, item := range content.Items() {
-		if id := text(item, keyID); id != "" && isCall(item) {
+		if id := transcript.Text(item, keyID); id != "" && isCall(item) {
 			ids = append(ids, id)
 		}
 	}
@@ -91,8 +92,8 @@ type draft struct {
 // newDraft begins a message with an entry of that kind. A result entry begins one only if it has no
 // call.
 func newDraft(kind kind, v domarkx.Value) *draft {
-	d := &draft{role: domarkx.User, id: text(v, keyID)}
-	message, inMessage := v, text(v, keyType) == typeMessage
+	d := &draft{role: domarkx.User, id: transcript.Text(v, keyID)}
+	message, inMessage := v, transcript.Text(v, keyType) == typeMessage
 	if inMessage {
 		message, _ = v.Get(keyMessage)
 	}
@@ -105,11 +106,11 @@ func newDraft(kind kind, v domarkx.Value) *draft {
 		d.entry, d.pieces = resultOf(v)
 		return d
 	case bashEntry:
-		d.pieces = []piece{{block: code("bash", text(message, keyCommand)), special: true}, {block: code("text", text(message, keyOutput)), special: true}}
-		message = message.With(keyCommand, str("")).With(keyOutput, str(""))
+		d.pieces = []piece{{block: transcript.Code("bash", transcript.Text(message, keyCommand)), special: true}, {block: transcript.Code("text", transcript.Text(message, keyOutput)), special: true}}
+		message = message.With(keyCommand, transcript.Str("")).With(keyOutput, transcript.Str(""))
 	default:
 		name := keyContent
-		if isOne(text(message, keyRole), roleBranch, roleCompaction) && inMessage || isOne(text(v, keyType), typeCompaction, typeBranchSummary) {
+		if isOne(transcript.Text(message, keyRole), roleBranch, roleCompaction) && inMessage || isOne(transcript.Text(v, keyType), typeCompaction, typeBranchSummary) {
 			name = keySummary
 		}
 		message = d.said(message, name)
@@ -127,7 +128,7 @@ func (d *draft) said(v domarkx.Value, name string) domarkx.Value {
 	content, _ := v.Get(name)
 	if content.Kind() == domarkx.String {
 		d.pieces = []piece{{text: content.Text()}}
-		return v.With(name, str(""))
+		return v.With(name, transcript.Str(""))
 	}
 	items := slices.Clone(content.Items())
 	for i, item := range items {
@@ -140,7 +141,7 @@ func (d *draft) said(v domarkx.Value, name string) domarkx.Value {
 // there is none. before is what preceded the entry.
 func (d *draft) result(v domarkx.Value, before []domarkx.Value) bool {
 	message, _ := v.Get(keyMessage)
-	of := text(message, keyToolCallID)
+	of := transcript.Text(message, keyToolCallID)
 	i := d.callOf(of)
 	if i < 0 {
 		return false

@@ -5,16 +5,17 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // isSound reports whether an entry is of a frequent kind and obviously valid. It saves validation
 // by the schema, which takes longer than reading the line. False does not mean invalid.
 func isSound(v domarkx.Value) bool {
-	if _, ok := format.ParseTime(text(v, keyTimestamp)); !ok || text(v, keyID) == "" {
+	if _, ok := format.ParseTime(transcript.Text(v, keyTimestamp)); !ok || transcript.Text(v, keyID) == "" {
 		return false
 	}
 	parent, ok := v.Get(keyParentID)
-	if !ok || parent.Kind() != domarkx.Null && parent.Kind() != domarkx.String || text(v, keyType) != typeMessage {
+	if !ok || parent.Kind() != domarkx.Null && parent.Kind() != domarkx.String || transcript.Text(v, keyType) != typeMessage {
 		return false
 	}
 	m, _ := v.Get(keyMessage)
@@ -22,7 +23,7 @@ func isSound(v domarkx.Value) bool {
 	if at, ok := m.Get(keyTimestamp); ok && at.Kind() != domarkx.Number {
 		return false
 	}
-	switch text(m, keyRole) {
+	switch transcript.Text(m, keyRole) {
 	case roleUser:
 		return content.Kind() == domarkx.String || soundParts(content, partText, partImage)
 	case roleToolResult:
@@ -30,8 +31,8 @@ func isSound(v domarkx.Value) bool {
 		return areStrings(m, keyToolCallID, keyToolName) && failed.Kind() == domarkx.Bool && soundParts(content, partText, partImage)
 	case roleAssistant:
 		usage, _ := m.Get("usage")
-		return areStrings(m, "api", "provider", "model") && usage.Kind() == domarkx.Object && !has(m, "errorMessage") &&
-			isOne(text(m, "stopReason"), "stop", "length", "toolUse", "error", "aborted") && soundParts(content, partText, partThinking, partToolCall)
+		return areStrings(m, "api", "provider", "model") && usage.Kind() == domarkx.Object && !transcript.Has(m, "errorMessage") &&
+			isOne(transcript.Text(m, "stopReason"), "stop", "length", "toolUse", "error", "aborted") && soundParts(content, partText, partThinking, partToolCall)
 	}
 	return false
 }
@@ -49,7 +50,7 @@ func soundParts(content domarkx.Value, kinds ...string) bool {
 		return false
 	}
 	for _, item := range content.Items() {
-		kind := text(item, keyType)
+		kind := transcript.Text(item, keyType)
 		if !slices.Contains(kinds, kind) {
 			return false
 		}

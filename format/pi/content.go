@@ -5,12 +5,10 @@ import (
 	"encoding/hex"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -30,25 +28,25 @@ type piece struct {
 // part adds a part of a message as a piece, and stores in slot what the piece does not represent.
 func (d *draft) part(item domarkx.Value, slot *domarkx.Value) {
 	said, isText := item.Get(partMember(item))
-	switch kind := text(item, keyType); {
+	switch kind := transcript.Text(item, keyType); {
 	case !isText:
 	case kind == partText && said.Kind() == domarkx.String:
 		d.pieces = append(d.pieces, piece{text: said.Text()})
-		*slot = item.With(keyText, str(""))
+		*slot = item.With(keyText, transcript.Str(""))
 	case kind == partImage:
 		if picture, ok := pictureOf(item); ok {
 			d.pieces = append(d.pieces, piece{text: picture})
-			*slot = item.With(keyData, str(""))
+			*slot = item.With(keyData, transcript.Str(""))
 		}
 	case kind == partThinking && said.Kind() == domarkx.String && d.role == domarkx.Assistant:
-		d.pieces = append(d.pieces, piece{special: true, block: code("thought", said.Text())})
-		*slot = item.With(keyThinking, str(""))
-		if has(item, keySignature) { // valid for this text only
-			*slot = slot.With(keyOwn, object("sha256", str(digest(said.Text()))))
+		d.pieces = append(d.pieces, piece{special: true, block: transcript.Code("thought", said.Text())})
+		*slot = item.With(keyThinking, transcript.Str(""))
+		if transcript.Has(item, keySignature) { // valid for this text only
+			*slot = slot.With(keyOwn, transcript.Object("sha256", transcript.Str(digest(said.Text()))))
 		}
 	case isCall(item) && d.role == domarkx.Assistant:
-		call := indented(object("resource", str(resource), "tool", str(text(item, keyName)), keyArguments, said, keyID, str(text(item, keyID))))
-		d.pieces = append(d.pieces, piece{special: true, block: code("tool-call", call), call: text(item, keyID)})
+		call := transcript.Indented(transcript.Object("resource", transcript.Str(resource), "tool", transcript.Str(transcript.Text(item, keyName)), keyArguments, said, keyID, transcript.Str(transcript.Text(item, keyID))))
+		d.pieces = append(d.pieces, piece{special: true, block: transcript.Code("tool-call", call), call: transcript.Text(item, keyID)})
 		*slot = item.With(keyArguments, domarkx.ObjectValue())
 	}
 }
@@ -56,12 +54,12 @@ func (d *draft) part(item domarkx.Value, slot *domarkx.Value) {
 // isCall reports whether a part is a call of a tool.
 func isCall(item domarkx.Value) bool {
 	arguments, _ := item.Get(keyArguments)
-	return text(item, keyType) == partToolCall && arguments.Kind() == domarkx.Object && text(item, keyName) != ""
+	return transcript.Text(item, keyType) == partToolCall && arguments.Kind() == domarkx.Object && transcript.Text(item, keyName) != ""
 }
 
 // partMember returns the name of the member with a part's content.
 func partMember(item domarkx.Value) string {
-	switch text(item, keyType) {
+	switch transcript.Text(item, keyType) {
 	case partImage:
 		return keyData
 	case partThinking:
@@ -84,8 +82,8 @@ var (
 
 // pictureOf returns the Markdown image for a part; false if the part could not be restored from it.
 func pictureOf(item domarkx.Value) (string, bool) {
-	kind, data := text(item, keyMimeType), text(item, keyData)
-	if !has(item, keyMimeType) || strings.Trim(kind, mimeCharacters) != "" || !isBase64(data) {
+	kind, data := transcript.Text(item, keyMimeType), transcript.Text(item, keyData)
+	if !transcript.Has(item, keyMimeType) || strings.Trim(kind, mimeCharacters) != "" || !isBase64(data) {
 		return "", false
 	}
 	return "![image](data:" + kind + ";base64," + data + ")", true
@@ -140,7 +138,7 @@ func withoutParent(v, message domarkx.Value) domarkx.Value {
 // without what these say.
 func shownResult(message, content domarkx.Value) (domarkx.Block, []string, domarkx.Value) {
 	var said, pictures []string
-	bare := str("")
+	bare := transcript.Str("")
 	if content.Kind() == domarkx.String {
 		said = []string{content.Text()}
 	} else {
@@ -153,14 +151,14 @@ func shownResult(message, content domarkx.Value) (domarkx.Block, []string, domar
 		}
 		for i, item := range items {
 			if isText(item) {
-				said = append(said, text(item, keyText))
-				items[i] = item.With(keyText, str(""))
+				said = append(said, transcript.Text(item, keyText))
+				items[i] = item.With(keyText, transcript.Str(""))
 				if texts > 1 {
-					items[i] = items[i].With(keyOwn, object("length", number(len(text(item, keyText)))))
+					items[i] = items[i].With(keyOwn, transcript.Object("length", transcript.Num(int64(len(transcript.Text(item, keyText))))))
 				}
-			} else if p, ok := pictureOf(item); ok && text(item, keyType) == partImage {
+			} else if p, ok := pictureOf(item); ok && transcript.Text(item, keyType) == partImage {
 				pictures = append(pictures, p)
-				items[i] = item.With(keyData, str(""))
+				items[i] = item.With(keyData, transcript.Str(""))
 			}
 		}
 		bare = domarkx.ArrayValue(items...)
@@ -169,14 +167,14 @@ func shownResult(message, content domarkx.Value) (domarkx.Block, []string, domar
 	if failed, _ := message.Get(keyIsError); failed.IsTrue() {
 		return failure(domarkx.CodeFailed, all), pictures, bare
 	}
-	return code("tool-result", succeeded(all)), pictures, bare
+	return transcript.Code("tool-result", succeeded(all)), pictures, bare
 }
 
 // succeeded returns the result of a call with that text.
 func succeeded(said string) string {
 	space := results.Get().(*[]byte)
 	text := append((*space)[:0], "{\n  \"ok\": true,\n  \"result\": "...)
-	text = append(str(said).AppendJSON(text, "", ""), "\n}"...)
+	text = append(transcript.Str(said).AppendJSON(text, "", ""), "\n}"...)
 	result := string(text)
 	if cap(text) <= maxKeptResult {
 		*space = text
@@ -192,18 +190,11 @@ const maxKeptResult = 1 << 20
 
 func isText(item domarkx.Value) bool {
 	v, ok := item.Get(keyText)
-	return ok && text(item, keyType) == partText && v.Kind() == domarkx.String
+	return ok && transcript.Text(item, keyType) == partText && v.Kind() == domarkx.String
 }
 
 func failure(kind, message string) domarkx.Block {
-	return code("tool-result", indented(object("ok", domarkx.BoolValue(false), "error", object("code", str(kind), "message", str(message)))))
-}
-
-func number(n int) domarkx.Value { return domarkx.NumberValue(strconv.Itoa(n)) }
-
-// A run is the Markdown between two blocks that are special.
-type run struct {
-	texts []string
+	return transcript.Code("tool-result", transcript.Indented(transcript.Object("ok", domarkx.BoolValue(false), "error", transcript.Object("code", transcript.Str(kind), "message", transcript.Str(message)))))
 }
 
 // finish returns the message.
@@ -217,20 +208,16 @@ func (d *draft) finish() domarkx.Message {
 	if len(d.results) > 0 {
 		metadata = metadata.With(keyResults, domarkx.ArrayValue(d.results...))
 	}
-	var notes []domarkx.Value
-	var between []string
-	noted := false
-	var r run
+	var runs []transcript.Run
+	var texts []string
 	flush := func() {
-		blocks, note, g := r.split()
-		m.Content = append(m.Content, blocks...)
-		notes, between = append(notes, note), g
-		noted = noted || note.Kind() != domarkx.Null
-		r = run{}
+		run := transcript.SplitText(texts, true)
+		m.Content = append(m.Content, run.Blocks...)
+		runs, texts = append(runs, run), nil
 	}
 	for _, p := range d.pieces {
 		if !p.special {
-			r.texts = append(r.texts, p.text)
+			texts = append(texts, p.text)
 			continue
 		}
 		flush()
@@ -240,14 +227,11 @@ func (d *draft) finish() domarkx.Message {
 		} else if p.block.Language == "tool-call" {
 			m.Content = append(m.Content, failure(codeNoResult, "the transcript has no result of this call"))
 		}
-		r.texts = append(r.texts, p.pictures...)
+		texts = append(texts, p.pictures...)
 	}
 	flush()
-	switch {
-	case len(notes) == 1 && len(notes[0].Members()) == 1 && between != nil:
-		metadata = metadata.With(domarkx.MetadataGlue, mdtext.Value(between))
-	case noted:
-		metadata = metadata.With(keyRuns, domarkx.ArrayValue(notes...))
+	if note, ok := transcript.RunsNote(runs); ok {
+		metadata = metadata.With(note.Name, note.Value)
 	}
 	m.Metadata = &metadata
 	return m
@@ -258,28 +242,3 @@ const (
 	keyRuns    = "runs"    // one per run: the text between special blocks; null if the run is one block
 	keyLengths = "lengths" // of the parts that a run is made of, in bytes
 )
-
-// split returns the blocks of a run, and a note for restoring the run from them; null if the run
-// has at most one block.
-func (r run) split() ([]domarkx.Block, domarkx.Value, []string) {
-	if len(r.texts) == 0 {
-		return nil, domarkx.Value{}, nil
-	}
-	whole := strings.Join(r.texts, "\n\n")
-	blocks, between := mdtext.Split(whole)
-	if slices.ContainsFunc(blocks, transcript.IsSpecial) { // it reads like one of ours, but is text
-		blocks, between = []domarkx.Block{{Type: domarkx.TextBlock, Text: whole}}, nil
-	}
-	note := domarkx.Value{}
-	if len(r.texts) > 1 {
-		lengths := make([]domarkx.Value, len(r.texts))
-		for i, t := range r.texts {
-			lengths[i] = number(len(t))
-		}
-		note = note.With(keyLengths, domarkx.ArrayValue(lengths...))
-	}
-	if between != nil {
-		note = note.With(domarkx.MetadataGlue, mdtext.Value(between))
-	}
-	return blocks, note, between
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // decode reads the conversation that pi would open: the one that ends with the transcript's last
@@ -90,7 +91,7 @@ func (l *lines) stream(path []int32, fork string) (format.Stream, error) {
 	b := l.newBranch(path, nil)
 	about := l.header
 	if fork != "" {
-		about = about.With(keyFork, str(fork))
+		about = about.With(keyFork, transcript.Str(fork))
 	}
 	about, err := b.named(about, "")
 	if err != nil {
@@ -177,7 +178,7 @@ func (l *lines) continues(s state) (bool, error) {
 			return false, err
 		}
 		message, _ := v.Get(keyMessage)
-		if l.parents[i] != last || known[text(message, keyToolCallID)] {
+		if l.parents[i] != last || known[transcript.Text(message, keyToolCallID)] {
 			return false, nil
 		}
 		last = l.ids[i]
@@ -187,7 +188,7 @@ func (l *lines) continues(s state) (bool, error) {
 
 // grown returns the additions to a transcript.
 func (l *lines) grown(b *branch, s state, h domarkx.Header) (format.Grown, bool, error) {
-	about, err := b.named(*h.UserMetadata, text(*h.UserMetadata, keySessionName))
+	about, err := b.named(*h.UserMetadata, transcript.Text(*h.UserMetadata, keySessionName))
 	if err != nil {
 		return format.Grown{}, false, err
 	}

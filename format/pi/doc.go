@@ -4,7 +4,6 @@
 package pi
 
 import (
-	"bytes"
 	_ "embed"
 	"strconv"
 	"strings"
@@ -12,7 +11,9 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/jsonlines"
 	"github.com/domarkx/domarkx/format/schema"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Name is what users call the format.
@@ -134,47 +135,16 @@ const codeNoResult = "no_result"
 // beginning of another agent's transcript. Those are recognised so that they are not imported as
 // another format.
 func Detect(head []byte, _ string) bool {
-	first := firstObject(head)
+	first := jsonlines.First(head)
 	return isHeader(first) || agentOf(head, first) != ""
 }
 
 func isHeader(v domarkx.Value) bool {
 	id, ok := v.Get(keyID)
-	return text(v, keyType) == typeSession && ok && id.Kind() == domarkx.String
-}
-
-// firstObject returns the first object of JSON lines, or its readable part if head ends inside it.
-// Damaged lines may precede it, but text may not.
-func firstObject(head []byte) domarkx.Value {
-	head = bytes.TrimPrefix(head, []byte(bom))
-	for len(head) > 0 {
-		line, rest, whole := bytes.Cut(head, []byte("\n"))
-		line = bytes.Trim(line, " \t\r\x00")
-		if len(line) > 0 {
-			if line[0] != '{' {
-				return domarkx.Value{}
-			}
-			v, err := domarkx.ParsePartial(line)
-			if err == nil || !whole {
-				return v
-			}
-		}
-		head = rest
-	}
-	return domarkx.Value{}
+	return transcript.Text(v, keyType) == typeSession && ok && id.Kind() == domarkx.String
 }
 
 const bom = "\ufeff"
-
-// text returns the member of that name when it is a string, else "".
-func text(v domarkx.Value, name string) string {
-	if m, ok := v.Get(name); ok && m.Kind() == domarkx.String {
-		return m.Text()
-	}
-	return ""
-}
-
-func has(v domarkx.Value, name string) bool { _, ok := v.Get(name); return ok }
 
 // versionOf returns the version of a header; 0 if it is unknown.
 func versionOf(header domarkx.Value) int {
@@ -189,27 +159,6 @@ func versionOf(header domarkx.Value) int {
 	return int(n)
 }
 
-// str and object build values.
-func str(s string) domarkx.Value { return domarkx.StringValue(s) }
-
-func object(pairs ...any) domarkx.Value {
-	members := make([]domarkx.Member, 0, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		members = append(members, domarkx.Member{Name: pairs[i].(string), Value: pairs[i+1].(domarkx.Value)})
-	}
-	return domarkx.ObjectValue(members...)
-}
-
-func indented(v domarkx.Value) string { return string(v.AppendJSON(nil, "", "  ")) }
-
-func code(language, text string) domarkx.Block {
-	return domarkx.Block{Type: domarkx.CodeBlock, Language: language, Text: text}
-}
-
-func isCode(b domarkx.Block, language string) bool {
-	return b.Type == domarkx.CodeBlock && b.Language == language && !b.HasName
-}
-
 // Identify returns which session a transcript is: by the id in its header, and the
 // branch of it.
 func Identify(h domarkx.Header) format.Identity {
@@ -217,18 +166,18 @@ func Identify(h domarkx.Header) format.Identity {
 		return format.Identity{}
 	}
 	about := *h.UserMetadata
-	id := []string{text(about, keyID)}
+	id := []string{transcript.Text(about, keyID)}
 	if isPart(h) {
-		id = append(id, text(about, keyFork))
+		id = append(id, transcript.Text(about, keyFork))
 	}
-	return format.Identity{ID: identity(id...), SessionID: text(about, keyID), CreatedAt: text(about, keyTimestamp)}
+	return format.Identity{ID: identity(id...), SessionID: transcript.Text(about, keyID), CreatedAt: transcript.Text(about, keyTimestamp)}
 }
 
 // identity is the identity of a transcript of that id, or of the branch of it that an entry ends.
 func identity(id ...string) string {
 	values := make([]domarkx.Value, len(id))
 	for i, s := range id {
-		values[i] = str(s)
+		values[i] = transcript.Str(s)
 	}
 	return domarkx.ArrayValue(values...).JSON()
 }
@@ -239,7 +188,7 @@ func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 		return h, false
 	}
 	about := h.UserMetadata.Without(keyFork)
-	about = about.With(keyParentSession, str(fileName(*h.UserMetadata))).With(keyID, str(f.UUID)).With(keyTimestamp, str(f.At.UTC().Format(isoTime)))
+	about = about.With(keyParentSession, transcript.Str(fileName(*h.UserMetadata))).With(keyID, transcript.Str(f.UUID)).With(keyTimestamp, transcript.Str(f.At.UTC().Format(isoTime)))
 	if f.Cut {
 		about = about.Without(keyAfter)
 	}
@@ -249,7 +198,7 @@ func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 
 // isPart reports whether a session is a branch beside that which pi would open.
 func isPart(h domarkx.Header) bool {
-	return h.UserMetadata != nil && isHeader(*h.UserMetadata) && has(*h.UserMetadata, keyFork)
+	return h.UserMetadata != nil && isHeader(*h.UserMetadata) && transcript.Has(*h.UserMetadata, keyFork)
 }
 
 // directoryName returns the directory name that pi uses for transcripts of a working directory.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // Encode writes a session as a transcript of version 3, without branches. Each message becomes an
@@ -108,14 +109,14 @@ func (e *encoder) document() error {
 			entry, _ := m.Metadata.Get(keyEntry)
 			before, _ := m.Metadata.Get(keyBefore)
 			results, _ := m.Metadata.Get(keyResults)
-			e.reserve(domarkx.ArrayValue(entry), before, results, domarkx.ArrayValue(e.removed[keyOf(text(entry, keyID))]...))
+			e.reserve(domarkx.ArrayValue(entry), before, results, domarkx.ArrayValue(e.removed[keyOf(transcript.Text(entry, keyID))]...))
 		}
 		e.message(i, m)
 	}
 	if isHeader(e.about) {
 		e.entries(after)
-		if name := text(e.about, keySessionName); name != e.name {
-			e.entry(object(keyType, str(typeSessionInfo), keyTimestamp, str(e.at), keyName, str(name)), "name")
+		if name := transcript.Text(e.about, keySessionName); name != e.name {
+			e.entry(transcript.Object(keyType, transcript.Str(typeSessionInfo), keyTimestamp, transcript.Str(e.at), keyName, transcript.Str(name)), "name")
 		}
 	}
 	return nil
@@ -140,7 +141,7 @@ func (e *encoder) fallback() time.Time {
 func (e *encoder) reserve(lists ...domarkx.Value) {
 	for _, list := range lists {
 		for _, v := range list.Items() {
-			id := keyOf(text(v, keyID))
+			id := keyOf(transcript.Text(v, keyID))
 			e.clashes = e.clashes || e.ids[id]&(idMade|idChosen) == idMade
 			e.ids[id] |= idChosen
 		}
@@ -164,8 +165,8 @@ func (e *encoder) header() error {
 	if err != nil {
 		return err
 	}
-	line := object(keyType, str(typeSession), keyVersion, number(version), keyID, str(id),
-		keyTimestamp, str(e.fallback().UTC().Format(isoTime)), keyCwd, str("/"))
+	line := transcript.Object(keyType, transcript.Str(typeSession), keyVersion, transcript.Num(int64(version)), keyID, transcript.Str(id),
+		keyTimestamp, transcript.Str(e.fallback().UTC().Format(isoTime)), keyCwd, transcript.Str("/"))
 	var said []domarkx.Member
 	for _, m := range e.about.Members() {
 		switch {
@@ -187,7 +188,7 @@ func (e *encoder) header() error {
 		}
 	}
 	line = domarkx.ObjectValue(domarkx.Distinct(slices.Concat(line.Members(), said))...)
-	e.at = text(line, keyTimestamp)
+	e.at = transcript.Text(line, keyTimestamp)
 	e.write(line)
 	return nil
 }
@@ -201,10 +202,10 @@ func (e *encoder) write(v domarkx.Value) {
 // an id derived from its content.
 func (e *encoder) sessionID() (string, error) {
 	if isHeader(e.about) && !isPart(e.doc) {
-		return text(e.about, keyID), nil
+		return transcript.Text(e.about, keyID), nil
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "pi session\x00%s\x00%s\x00%s\x00", e.to.Session, text(e.about, keyID), text(e.about, keyFork))
+	fmt.Fprintf(sum, "pi session\x00%s\x00%s\x00%s\x00", e.to.Session, transcript.Text(e.about, keyID), transcript.Text(e.about, keyFork))
 	if e.messages.Len() > 0 {
 		first, err := e.messages.At(0)
 		if err != nil {
@@ -222,7 +223,7 @@ func (e *encoder) sessionID() (string, error) {
 
 // entry writes an entry after the last one. An entry without a free id gets one derived from seed.
 func (e *encoder) entry(v domarkx.Value, seed string) {
-	id := text(v, keyID)
+	id := transcript.Text(v, keyID)
 	use := idTaken
 	if id == "" || e.isUsed(id, idTaken) {
 		use |= idMade
@@ -233,12 +234,12 @@ func (e *encoder) entry(v domarkx.Value, seed string) {
 	}
 	parent := domarkx.Value{}
 	if e.last != "" {
-		parent = str(e.last)
+		parent = transcript.Str(e.last)
 	}
-	if _, ok := format.ParseTime(text(v, keyTimestamp)); !ok {
-		v = v.With(keyTimestamp, str(e.at))
+	if _, ok := format.ParseTime(transcript.Text(v, keyTimestamp)); !ok {
+		v = v.With(keyTimestamp, transcript.Str(e.at))
 	}
-	members := []domarkx.Member{{Name: keyType, Value: str(text(v, keyType))}, {Name: keyID, Value: str(id)}, {Name: keyParentID, Value: parent}}
+	members := []domarkx.Member{{Name: keyType, Value: transcript.Str(transcript.Text(v, keyType))}, {Name: keyID, Value: transcript.Str(id)}, {Name: keyParentID, Value: parent}}
 	for _, m := range v.Members() {
 		switch m.Name {
 		case keyType, keyID, keyParentID:
@@ -246,14 +247,14 @@ func (e *encoder) entry(v domarkx.Value, seed string) {
 			members = append(members, m)
 		}
 	}
-	if kept := text(v, keyFirstKept); text(v, keyType) == typeCompaction && kept != "" && !e.isUsed(kept, idTaken) {
+	if kept := transcript.Text(v, keyFirstKept); transcript.Text(v, keyType) == typeCompaction && kept != "" && !e.isUsed(kept, idTaken) {
 		e.to.Lose("what the compaction %q keeps: it begins with the entry %q, which does not exist, so that pi keeps nothing before it", id, kept)
 	}
 	e.write(domarkx.ObjectValue(members...))
-	e.last, e.at = id, text(v, keyTimestamp)
+	e.last, e.at = id, transcript.Text(v, keyTimestamp)
 	e.ids[keyOf(id)] |= use
-	if text(v, keyType) == typeSessionInfo {
-		e.name = text(v, keyName)
+	if transcript.Text(v, keyType) == typeSessionInfo {
+		e.name = transcript.Text(v, keyName)
 	}
 }
 
@@ -261,9 +262,9 @@ func (e *encoder) entry(v domarkx.Value, seed string) {
 func (e *encoder) entries(list domarkx.Value) {
 	for _, v := range list.Items() {
 		switch {
-		case v.Kind() == domarkx.Object && text(v, keyType) == typeSession:
+		case v.Kind() == domarkx.Object && transcript.Text(v, keyType) == typeSession:
 			e.write(v)
-		case v.Kind() == domarkx.Object && text(v, keyType) != "":
+		case v.Kind() == domarkx.Object && transcript.Text(v, keyType) != "":
 			e.entry(migrated(v), "kept")
 		case v.Kind() == domarkx.String && isBroken(v.Text()):
 			e.out.WriteString(v.Text())
@@ -290,8 +291,8 @@ func isBroken(line string) bool {
 // migrated converts an entry of version 2 to version 3.
 func migrated(v domarkx.Value) domarkx.Value {
 	message, ok := v.Get(keyMessage)
-	if ok && text(message, keyRole) == roleHook {
-		return v.With(keyMessage, message.With(keyRole, str(roleCustom)))
+	if ok && transcript.Text(message, keyRole) == roleHook {
+		return v.With(keyMessage, message.With(keyRole, transcript.Str(roleCustom)))
 	}
 	return v
 }
@@ -303,7 +304,7 @@ func (e *encoder) times(m domarkx.WrittenMessage, entry domarkx.Value) (string, 
 	if m.Date != 0 {
 		at = time.Unix(m.Date, 0)
 	}
-	said := text(entry, keyTimestamp)
+	said := transcript.Text(entry, keyTimestamp)
 	if t, ok := format.ParseTime(said); ok {
 		at = t
 	} else {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // A division is a message's content split at the special blocks, which are parts of their own:
@@ -27,20 +28,20 @@ func divide(content []domarkx.Block) division {
 	for i := 0; i < len(content); i++ {
 		b := content[i]
 		s := special{block: b}
-		if isCode(b, "tool-call") {
-			if v, err := domarkx.ParseValue([]byte(b.Text)); err == nil && text(v, "tool") != "" {
+		if transcript.IsCode(b, "tool-call") {
+			if v, err := domarkx.ParseValue([]byte(b.Text)); err == nil && transcript.Text(v, "tool") != "" {
 				s.asked, s.call = v, " "
-				if id := text(v, keyID); id != "" {
+				if id := transcript.Text(v, keyID); id != "" {
 					s.call = id
 				}
 			}
 		}
-		if s.call == "" && !isCode(b, "thought") {
+		if s.call == "" && !transcript.IsCode(b, "thought") {
 			last := len(d.runs) - 1
 			d.runs[last] = append(d.runs[last], b)
 			continue
 		}
-		if s.call != "" && i+1 < len(content) && isCode(content[i+1], "tool-result") {
+		if s.call != "" && i+1 < len(content) && transcript.IsCode(content[i+1], "tool-result") {
 			i++
 			s.result = &content[i]
 		}
@@ -53,9 +54,9 @@ func divide(content []domarkx.Block) division {
 // only stored.
 func isStripped(item domarkx.Value) bool {
 	said, ok := item.Get(partMember(item))
-	switch text(item, keyType) {
+	switch transcript.Text(item, keyType) {
 	case partToolCall:
-		return said.Kind() == domarkx.Object && text(item, keyName) != ""
+		return said.Kind() == domarkx.Object && transcript.Text(item, keyName) != ""
 	case partText, partImage, partThinking:
 		return ok && said.Kind() == domarkx.String && said.Text() == ""
 	}
@@ -68,13 +69,13 @@ func (d division) matches(items []domarkx.Value) ([]domarkx.Value, [][]domarkx.V
 	var specials []domarkx.Value
 	runs := [][]domarkx.Value{nil}
 	for _, item := range items {
-		kind := text(item, keyType)
+		kind := transcript.Text(item, keyType)
 		if !isStripped(item) || kind != partThinking && kind != partToolCall {
 			runs[len(runs)-1] = append(runs[len(runs)-1], item)
 			continue
 		}
 		if n := len(specials); n == len(d.specials) || (kind == partThinking) != (d.specials[n].call == "") ||
-			kind == partToolCall && strings.TrimSpace(d.specials[n].call) != text(item, keyID) {
+			kind == partToolCall && strings.TrimSpace(d.specials[n].call) != transcript.Text(item, keyID) {
 			return nil, nil, false
 		}
 		specials, runs = append(specials, item), append(runs, nil)
@@ -104,15 +105,15 @@ func (w *writing) content(d division, old domarkx.Value) (items, results []domar
 		calls, thoughts := d.named()
 		for _, item := range old.Items() {
 			if !isStripped(item) {
-				w.lose(w.i, "a part of the type %q", text(item, keyType))
+				w.lose(w.i, "a part of the type %q", transcript.Text(item, keyType))
 			}
 			var same []int
-			switch text(item, keyType) {
+			switch transcript.Text(item, keyType) {
 			case partToolCall:
-				same = calls[text(item, keyID)]
+				same = calls[transcript.Text(item, keyID)]
 			case partThinking:
 				own, _ := item.Get(keyOwn)
-				same = thoughts[text(own, "sha256")]
+				same = thoughts[transcript.Text(own, "sha256")]
 			}
 			for _, k := range same {
 				were[k] = item
@@ -155,19 +156,19 @@ func (w *writing) content(d division, old domarkx.Value) (items, results []domar
 // thinking returns a thought; its signature holds for the very same text.
 func (w *writing) thinking(item domarkx.Value, said string) domarkx.Value {
 	if item.Kind() != domarkx.Object {
-		return object(keyType, str(partThinking), keyThinking, str(said))
+		return transcript.Object(keyType, transcript.Str(partThinking), keyThinking, transcript.Str(said))
 	}
-	if has(item, keyOwn) && !signs(item, said) {
+	if transcript.Has(item, keyOwn) && !signs(item, said) {
 		w.lose(w.i, "the signature of a thought, which is of another text")
 		item = item.Without(keySignature)
 	}
-	return item.Without(keyOwn).With(keyThinking, str(said))
+	return item.Without(keyOwn).With(keyThinking, transcript.Str(said))
 }
 
 // signs reports whether a part is of a thought of that text.
 func signs(item domarkx.Value, said string) bool {
 	own, _ := item.Get(keyOwn)
-	return text(own, "sha256") == digest(said)
+	return transcript.Text(own, "sha256") == digest(said)
 }
 
 func (w *writing) call(item domarkx.Value, s special) domarkx.Value {
@@ -175,17 +176,17 @@ func (w *writing) call(item domarkx.Value, s special) domarkx.Value {
 	if arguments.Kind() != domarkx.Object {
 		arguments = domarkx.ObjectValue()
 	}
-	if of := text(s.asked, "resource"); of != resource && of != "" {
+	if of := transcript.Text(s.asked, "resource"); of != resource && of != "" {
 		w.lose(w.i, "the resource %q of a call", of)
 	}
-	id := text(s.asked, keyID)
+	id := transcript.Text(s.asked, keyID)
 	if item.Kind() != domarkx.Object {
 		if id == "" {
 			id = w.callID()
 		}
-		item = object(keyType, str(partToolCall), keyID, str(id), keyName, str(""), keyArguments, arguments)
+		item = transcript.Object(keyType, transcript.Str(partToolCall), keyID, transcript.Str(id), keyName, transcript.Str(""), keyArguments, arguments)
 	}
-	return item.With(keyID, str(id)).With(keyName, str(text(s.asked, "tool"))).With(keyArguments, arguments)
+	return item.With(keyID, transcript.Str(id)).With(keyName, transcript.Str(transcript.Text(s.asked, "tool"))).With(keyArguments, arguments)
 }
 
 // resultEntry returns the entry for a call's result, without its content.
@@ -194,29 +195,29 @@ func (w *writing) resultEntry(call domarkx.Value) domarkx.Value {
 		w.resultsOf = map[string]domarkx.Value{}
 		for _, entry := range slices.Backward(w.results.Items()) { // the first counts
 			message, _ := entry.Get(keyMessage)
-			w.resultsOf[text(message, keyToolCallID)] = entry
+			w.resultsOf[transcript.Text(message, keyToolCallID)] = entry
 		}
 	}
-	if entry, ok := w.resultsOf[text(call, keyID)]; ok {
+	if entry, ok := w.resultsOf[transcript.Text(call, keyID)]; ok {
 		message, _ := entry.Get(keyMessage)
-		return entry.With(keyMessage, message.With(keyToolName, str(text(call, keyName))))
+		return entry.With(keyMessage, message.With(keyToolName, transcript.Str(transcript.Text(call, keyName))))
 	}
 	at, millis := w.times(w.m, w.entry)
-	return object(keyType, str(typeMessage), keyTimestamp, str(at), keyMessage, object(keyRole, str(roleToolResult),
-		keyToolCallID, str(text(call, keyID)), keyToolName, str(text(call, keyName)), keyContent, domarkx.ArrayValue(),
+	return transcript.Object(keyType, transcript.Str(typeMessage), keyTimestamp, transcript.Str(at), keyMessage, transcript.Object(keyRole, transcript.Str(roleToolResult),
+		keyToolCallID, transcript.Str(transcript.Text(call, keyID)), keyToolName, transcript.Str(transcript.Text(call, keyName)), keyContent, domarkx.ArrayValue(),
 		keyIsError, domarkx.BoolValue(false), keyTimestamp, millis))
 }
 
 func isNoResult(block string) bool {
 	v, _ := domarkx.ParseValue([]byte(block))
 	reason, _ := v.Get("error")
-	return text(reason, "code") == codeNoResult
+	return transcript.Text(reason, "code") == codeNoResult
 }
 
 func countPictures(content domarkx.Value) int {
 	n := 0
 	for _, item := range content.Items() {
-		if text(item, keyType) == partImage && isStripped(item) {
+		if transcript.Text(item, keyType) == partImage && isStripped(item) {
 			n++
 		}
 	}
@@ -227,16 +228,16 @@ func countPictures(content domarkx.Value) int {
 func fill(message domarkx.Value, block string, pictures []domarkx.Value) domarkx.Value {
 	v, err := domarkx.ParseValue([]byte(block))
 	if err != nil {
-		v = object("ok", domarkx.BoolValue(true), "result", str(block))
+		v = transcript.Object("ok", domarkx.BoolValue(true), "result", transcript.Str(block))
 	}
 	ok, _ := v.Get("ok")
 	result, _ := v.Get("result")
 	said := result.Text()
 	if result.Kind() != domarkx.String {
-		said = indented(result)
+		said = transcript.Indented(result)
 	}
 	if reason, failed := v.Get("error"); failed {
-		said = text(reason, "message")
+		said = transcript.Text(reason, "message")
 	}
 	content, _ := message.Get(keyContent)
 	items := slices.Clone(content.Items())
@@ -244,12 +245,12 @@ func fill(message domarkx.Value, block string, pictures []domarkx.Value) domarkx
 	kept := items[:0]
 	for _, item := range items {
 		switch {
-		case text(item, keyType) == partText && isStripped(item):
+		case transcript.Text(item, keyType) == partText && isStripped(item):
 			if len(texts) == 0 {
 				continue
 			}
-			item, texts = item.Without(keyOwn).With(keyText, str(texts[0])), texts[1:]
-		case text(item, keyType) == partImage && isStripped(item):
+			item, texts = item.Without(keyOwn).With(keyText, transcript.Str(texts[0])), texts[1:]
+		case transcript.Text(item, keyType) == partImage && isStripped(item):
 			if len(pictures) == 0 {
 				continue
 			}
@@ -261,7 +262,7 @@ func fill(message domarkx.Value, block string, pictures []domarkx.Value) domarkx
 	}
 	for _, t := range texts {
 		if t != "" {
-			kept = append(kept, object(keyType, str(partText), keyText, str(t)))
+			kept = append(kept, transcript.Object(keyType, transcript.Str(partText), keyText, transcript.Str(t)))
 		}
 	}
 	kept = append(kept, pictures...)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // message writes a message: as its original entry with the current content, or as a new entry.
@@ -15,7 +16,7 @@ func (e *encoder) message(i int, m domarkx.WrittenMessage) {
 		metadata = *m.Metadata
 	}
 	entry, _ := metadata.Get(keyEntry)
-	e.entries(domarkx.ArrayValue(e.removed[keyOf(text(entry, keyID))]...))
+	e.entries(domarkx.ArrayValue(e.removed[keyOf(transcript.Text(entry, keyID))]...))
 	before, _ := metadata.Get(keyBefore)
 	e.entries(before)
 	entry = migrated(entry)
@@ -43,12 +44,12 @@ func (e *encoder) message(i int, m domarkx.WrittenMessage) {
 // fits reports whether an entry can be the original of a message with that role.
 func fits(entry domarkx.Value, role domarkx.Role) bool {
 	message, _ := entry.Get(keyMessage)
-	switch text(entry, keyType) {
+	switch transcript.Text(entry, keyType) {
 	case typeMessage:
 		if role == domarkx.Assistant {
-			return isOne(text(message, keyRole), roleAssistant, roleToolResult)
+			return isOne(transcript.Text(message, keyRole), roleAssistant, roleToolResult)
 		}
-		return isOne(text(message, keyRole), roleUser, roleCustom, roleBash, roleBranch, roleCompaction)
+		return isOne(transcript.Text(message, keyRole), roleUser, roleCustom, roleBash, roleBranch, roleCompaction)
 	case typeCompaction, typeBranchSummary, typeCustomMessage:
 		return role == domarkx.User
 	}
@@ -59,22 +60,22 @@ func fits(entry domarkx.Value, role domarkx.Role) bool {
 // of the last one.
 func (e *encoder) fresh(m domarkx.WrittenMessage, old domarkx.Value) domarkx.Value {
 	at, millis := e.times(m, old)
-	message := object(keyRole, str(roleUser), keyContent, domarkx.ArrayValue(), keyTimestamp, millis)
+	message := transcript.Object(keyRole, transcript.Str(roleUser), keyContent, domarkx.ArrayValue(), keyTimestamp, millis)
 	if m.Role == domarkx.Assistant {
 		model := e.model
 		if model.Kind() != domarkx.Object {
-			model = object("api", str("unknown"), "provider", str("unknown"), "model", str("unknown"))
+			model = transcript.Object("api", transcript.Str("unknown"), "provider", transcript.Str("unknown"), "model", transcript.Str("unknown"))
 		}
-		zero := number(0)
-		message = object(keyRole, str(roleAssistant), keyContent, domarkx.ArrayValue(),
-			"api", str(text(model, "api")), "provider", str(text(model, "provider")), "model", str(text(model, "model")),
-			"usage", object("input", zero, "output", zero, "cacheRead", zero, "cacheWrite", zero, "totalTokens", zero,
-				"cost", object("input", zero, "output", zero, "cacheRead", zero, "cacheWrite", zero, "total", zero)),
-			"stopReason", str("stop"), keyTimestamp, millis)
+		zero := transcript.Num(0)
+		message = transcript.Object(keyRole, transcript.Str(roleAssistant), keyContent, domarkx.ArrayValue(),
+			"api", transcript.Str(transcript.Text(model, "api")), "provider", transcript.Str(transcript.Text(model, "provider")), "model", transcript.Str(transcript.Text(model, "model")),
+			"usage", transcript.Object("input", zero, "output", zero, "cacheRead", zero, "cacheWrite", zero, "totalTokens", zero,
+				"cost", transcript.Object("input", zero, "output", zero, "cacheRead", zero, "cacheWrite", zero, "total", zero)),
+			"stopReason", transcript.Str("stop"), keyTimestamp, millis)
 	}
-	entry := object(keyType, str(typeMessage), keyTimestamp, str(at), keyMessage, message)
-	if id := text(old, keyID); id != "" {
-		entry = entry.With(keyID, str(id))
+	entry := transcript.Object(keyType, transcript.Str(typeMessage), keyTimestamp, transcript.Str(at), keyMessage, message)
+	if id := transcript.Text(old, keyID); id != "" {
+		entry = entry.With(keyID, transcript.Str(id))
 	}
 	return entry
 }
@@ -102,17 +103,17 @@ func (w *writing) seed() string {
 func (w *writing) write() {
 	message, _ := w.entry.Get(keyMessage)
 	switch {
-	case text(w.entry, keyType) == typeCompaction || text(w.entry, keyType) == typeBranchSummary:
-		w.entry = w.entry.With(keySummary, str(w.whole()))
-	case text(w.entry, keyType) == typeCustomMessage:
+	case transcript.Text(w.entry, keyType) == typeCompaction || transcript.Text(w.entry, keyType) == typeBranchSummary:
+		w.entry = w.entry.With(keySummary, transcript.Str(w.whole()))
+	case transcript.Text(w.entry, keyType) == typeCustomMessage:
 		w.entry = w.entry.With(keyContent, w.userContent(w.entry))
-	case isOne(text(message, keyRole), roleBranch, roleCompaction):
-		w.entry = w.entry.With(keyMessage, message.With(keySummary, str(w.whole())))
-	case text(message, keyRole) == roleBash:
+	case isOne(transcript.Text(message, keyRole), roleBranch, roleCompaction):
+		w.entry = w.entry.With(keyMessage, message.With(keySummary, transcript.Str(w.whole())))
+	case transcript.Text(message, keyRole) == roleBash:
 		w.bash(message)
-	case text(message, keyRole) == roleToolResult:
+	case transcript.Text(message, keyRole) == roleToolResult:
 		w.result(message)
-	case text(message, keyRole) == roleAssistant:
+	case transcript.Text(message, keyRole) == roleAssistant:
 		w.assistant(message)
 	default:
 		w.entry = w.entry.With(keyMessage, message.With(keyContent, w.userContent(message)))
@@ -128,8 +129,8 @@ func (w *writing) write() {
 // bash sets the command and output of a shell execution. It turns the entry into a user's message
 // if the content does not fit.
 func (w *writing) bash(message domarkx.Value) {
-	if c := w.m.Content; len(c) == 2 && isCode(c[0], "bash") && isCode(c[1], "text") {
-		w.entry = w.entry.With(keyMessage, message.With(keyCommand, str(c[0].Text)).With(keyOutput, str(c[1].Text)))
+	if c := w.m.Content; len(c) == 2 && transcript.IsCode(c[0], "bash") && transcript.IsCode(c[1], "text") {
+		w.entry = w.entry.With(keyMessage, message.With(keyCommand, transcript.Str(c[0].Text)).With(keyOutput, transcript.Str(c[1].Text)))
 		return
 	}
 	w.lose(w.i, "that it was a shell execution")
@@ -142,7 +143,7 @@ func (w *writing) bash(message domarkx.Value) {
 func (w *writing) userContent(v domarkx.Value) domarkx.Value {
 	old, _ := v.Get(keyContent)
 	if old.Kind() == domarkx.String {
-		return str(w.whole())
+		return transcript.Str(w.whole())
 	}
 	d := division{runs: [][]domarkx.Block{w.m.Content}}
 	items, _ := w.content(d, old)
@@ -155,17 +156,17 @@ func (w *writing) assistant(message domarkx.Value) {
 	d := divide(w.m.Content)
 	items, results := w.content(d, old)
 	if old.Kind() == domarkx.String && len(d.specials) == 0 {
-		message = message.With(keyContent, str(w.whole()))
+		message = message.With(keyContent, transcript.Str(w.whole()))
 	} else {
 		message = message.With(keyContent, domarkx.ArrayValue(items...))
 	}
-	if stop := text(message, "stopReason"); isOne(stop, "stop", "toolUse") {
+	if stop := transcript.Text(message, "stopReason"); isOne(stop, "stop", "toolUse") {
 		stop = "stop"
 		if n := len(d.specials); n > 0 && d.specials[n-1].call != "" {
 			stop = "toolUse"
 		}
-		if !has(w.metadata, keyEntry) {
-			message = message.With("stopReason", str(stop))
+		if !transcript.Has(w.metadata, keyEntry) {
+			message = message.With("stopReason", transcript.Str(stop))
 		}
 	}
 	w.model = message
@@ -176,7 +177,7 @@ func (w *writing) assistant(message domarkx.Value) {
 // result sets the content of a result without a call.
 func (w *writing) result(message domarkx.Value) {
 	c := w.m.Content
-	if len(c) == 0 || !isCode(c[0], "tool-result") {
+	if len(c) == 0 || !transcript.IsCode(c[0], "tool-result") {
 		w.lose(w.i, "that it was the result of a tool")
 		w.entry = w.fresh(w.m, w.entry)
 		message, _ = w.entry.Get(keyMessage)

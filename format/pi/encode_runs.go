@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/mdtext"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // spread divides the text of a result among its original texts. If it was changed, the first gets
@@ -77,19 +78,19 @@ func (w *writing) parts(d division, k, pictures int, were []domarkx.Value, behin
 	}
 	var parts runParts
 	for i, t := range texts {
-		item := object(keyType, str(partImage))
+		item := transcript.Object(keyType, transcript.Str(partImage))
 		if i >= pictures {
 			item = stand[i-pictures]
 		}
-		if text(item, keyType) == partText {
-			parts.items = append(parts.items, item.With(keyText, str(t)))
+		if transcript.Text(item, keyType) == partText {
+			parts.items = append(parts.items, item.With(keyText, transcript.Str(t)))
 			continue
 		}
 		m := picture.FindStringSubmatch(t)
 		if m == nil {
 			return w.anew(whole, were, behind)
 		}
-		item = item.With(keyMimeType, str(m[1])).With(keyData, str(m[2]))
+		item = item.With(keyMimeType, transcript.Str(m[1])).With(keyData, transcript.Str(m[2]))
 		if i < pictures {
 			parts.pictures = append(parts.pictures, item)
 		} else {
@@ -115,7 +116,7 @@ func (w *writing) anew(whole string, were []domarkx.Value, behind bool) runParts
 	var parts runParts
 	add := func(s string) {
 		if s = strings.Trim(s, "\n"); s != "" {
-			parts.items = append(parts.items, object(keyType, str(partText), keyText, str(s)))
+			parts.items = append(parts.items, transcript.Object(keyType, transcript.Str(partText), keyText, transcript.Str(s)))
 		}
 	}
 	at := 0
@@ -128,7 +129,7 @@ func (w *writing) anew(whole string, were []domarkx.Value, behind bool) runParts
 		if alt := whole[m[2]:m[3]]; alt != "image" {
 			w.lose(w.i, "the text %q of a picture", alt)
 		}
-		image := object(keyType, str(partImage), keyData, str(whole[m[6]:m[7]]), keyMimeType, str(whole[m[4]:m[5]]))
+		image := transcript.Object(keyType, transcript.Str(partImage), keyData, transcript.Str(whole[m[6]:m[7]]), keyMimeType, transcript.Str(whole[m[4]:m[5]]))
 		if behind {
 			parts.pictures = append(parts.pictures, image)
 		} else {

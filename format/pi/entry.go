@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // A place is a position in the file: a line, or one of the objects on it.
@@ -69,17 +70,17 @@ func keyOf(id string) key {
 // migrate gives an entry of version 1 the ids of later versions. before is the id of the entry
 // before it, and said lists the ids of all readable entries before it.
 func migrate(v domarkx.Value, raw []byte, at place, before string, said []string) domarkx.Value {
-	if text(v, keyID) == "" {
+	if transcript.Text(v, keyID) == "" {
 		v = withID(v, raw, at)
 	}
 	parent := domarkx.Value{}
 	if before != "" {
-		parent = str(before)
+		parent = transcript.Str(before)
 	}
 	v = v.With(keyParentID, parent)
-	if index, ok := v.Get(keyFirstKeptIndex); ok && text(v, keyType) == typeCompaction && !has(v, keyFirstKept) {
+	if index, ok := v.Get(keyFirstKeptIndex); ok && transcript.Text(v, keyType) == typeCompaction && !transcript.Has(v, keyFirstKept) {
 		if i, err := strconv.Atoi(index.Text()); err == nil && i > 0 && i < len(said) {
-			v = v.Without(keyFirstKeptIndex).With(keyFirstKept, str(said[i]))
+			v = v.Without(keyFirstKeptIndex).With(keyFirstKept, transcript.Str(said[i]))
 		}
 	}
 	return v
@@ -90,7 +91,7 @@ func withID(v domarkx.Value, raw []byte, at place) domarkx.Value {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "pi entry %d\n", at.number)
 	sum.Write(bytes.TrimSpace(raw))
-	return v.With(keyID, str(hex.EncodeToString(sum.Sum(nil)[:4])))
+	return v.With(keyID, transcript.Str(hex.EncodeToString(sum.Sum(nil)[:4])))
 }
 
 // errChanged reports that a line has changed since it was first read.
@@ -165,5 +166,5 @@ func (l *lines) names(i int32) (id, parent string, err error) {
 			v, _ = domarkx.ParsePartial(bytes.Trim(raw, " \t\r\x00"))
 		}
 	}
-	return text(v, keyID), text(v, keyParentID), err
+	return transcript.Text(v, keyID), transcript.Text(v, keyParentID), err
 }

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // node takes an entry with that id and parent, "" for none.
@@ -30,30 +31,30 @@ func (l *lines) object(v domarkx.Value, raw []byte, at place) error {
 	if l.version == 0 {
 		return l.readHeader(v, raw)
 	}
-	if text(v, keyType) == typeSession {
+	if transcript.Text(v, keyType) == typeSession {
 		l.report(1, "/type", "is a second header, expected an entry")
 		l.say("")
 		l.besides(at)
 		return nil
 	}
 	n := node{}
-	parent := text(v, keyParentID)
+	parent := transcript.Text(v, keyParentID)
 	if l.version == 1 {
 		parent = l.last
 		v = migrate(v, raw, at, parent, l.said)
 		l.nth = append(l.nth, int32(len(l.said)))
-		l.say(text(v, keyID))
+		l.say(transcript.Text(v, keyID))
 	}
 	if err := l.check(v, raw); err != nil {
 		return err
 	}
-	if n.unnamed = text(v, keyID) == ""; n.unnamed {
+	if n.unnamed = transcript.Text(v, keyID) == ""; n.unnamed {
 		v = withID(v, raw, at)
-		if !has(v, keyParentID) && l.seen {
+		if !transcript.Has(v, keyParentID) && l.seen {
 			parent = l.last
 		}
 	}
-	n.kind, n.naming = kindOf(v), text(v, keyType) == typeSessionInfo
+	n.kind, n.naming = kindOf(v), transcript.Text(v, keyType) == typeSessionInfo
 	calls := len(l.calls)
 	switch n.kind {
 	case assistantEntry:
@@ -62,10 +63,10 @@ func (l *lines) object(v domarkx.Value, raw []byte, at place) error {
 		}
 	case resultEntry:
 		message, _ := v.Get(keyMessage)
-		l.calls = append(l.calls, maphash.String(l.seed, text(message, keyToolCallID)))
+		l.calls = append(l.calls, maphash.String(l.seed, transcript.Text(message, keyToolCallID)))
 	}
 	n.calls = uint32(calls)
-	l.node(at, n, text(v, keyID), parent, v)
+	l.node(at, n, transcript.Text(v, keyID), parent, v)
 	return nil
 }
 

@@ -10,7 +10,9 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/jsonlines"
 	"github.com/domarkx/domarkx/format/schema"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // lines is an index of the lines of a transcript.
@@ -86,7 +88,7 @@ func (l *lines) readAll(size int64) error {
 	if err != nil {
 		return l.failed(err)
 	}
-	first := firstObject(head)
+	first := jsonlines.First(head)
 	if name := agentOf(head, first); name != "" && !isHeader(first) {
 		return &domarkx.SyntaxError{Path: l.path, Line: 1, Column: 1, Err: domarkx.ErrUnsupported,
 			Msg: "is a transcript of " + name + ", which is not supported yet; expected one of pi"}
@@ -208,7 +210,7 @@ func split(raw []byte) ([]domarkx.Value, bool) {
 		if len(raw) == 0 {
 			return pieces, len(pieces) > 0
 		}
-		n := objectEnd(raw)
+		n := jsonlines.ObjectEnd(raw)
 		if n == 0 {
 			return nil, false
 		}
@@ -249,33 +251,10 @@ func isDeep(raw []byte) bool {
 	return false
 }
 
-// objectEnd returns the end of the object at the start of s, or 0.
-func objectEnd(s []byte) int {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth <= 0 {
-				return i + 1
-			}
-		case '"':
-			for i++; i < len(s) && s[i] != '"'; i++ {
-				if s[i] == '\\' {
-					i++
-				}
-			}
-		}
-		if depth == 0 {
-			return 0
-		}
-	}
-	return 0
-}
-
 // asText returns a line that is kept as text.
-func asText(raw []byte) domarkx.Value { return str(strings.ToValidUTF8(string(raw), "\ufffd")) }
+func asText(raw []byte) domarkx.Value {
+	return transcript.Str(strings.ToValidUTF8(string(raw), "\ufffd"))
+}
 
 // unread keeps a line that is not a JSON object: as an entry if it identifies one, otherwise after
 // the entry before it.
@@ -285,8 +264,8 @@ func (l *lines) unread(raw []byte, at place, whole bool) error {
 		return nil
 	}
 	v, _ := domarkx.ParsePartial(bytes.Trim(raw, " \t\r\x00"))
-	id, parent := text(v, keyID), text(v, keyParentID)
-	if l.version == 0 || l.version == 1 || id == "" || !has(v, keyParentID) || text(v, keyType) == typeSession {
+	id, parent := transcript.Text(v, keyID), transcript.Text(v, keyParentID)
+	if l.version == 0 || l.version == 1 || id == "" || !transcript.Has(v, keyParentID) || transcript.Text(v, keyType) == typeSession {
 		l.besides(at)
 		return nil
 	}

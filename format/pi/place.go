@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/jsonlines"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -16,22 +17,22 @@ func Place(f format.File, attempt int) (format.Place, error) {
 	if err != nil {
 		return format.Place{}, err
 	}
-	header := firstObject(line)
+	header := jsonlines.First(line)
 	if !isHeader(header) {
 		return format.Place{}, fmt.Errorf("a transcript of pi: %w: its first line is not a header", domarkx.ErrInvalid)
 	}
-	id := text(header, keyID)
+	id := transcript.Text(header, keyID)
 	name := baseName(header)
 	if attempt > 0 {
 		name += fmt.Sprintf("-%d", attempt+1)
 	}
-	directory, name := transcript.FileName(directoryName(text(header, keyCwd))), transcript.FileName(name)
+	directory, name := transcript.FileName(directoryName(transcript.Text(header, keyCwd))), transcript.FileName(name)
 	return format.Place{Path: directory + "/" + name + ".jsonl", ID: identity(id)}, nil
 }
 
 // baseName is what pi calls the file of a transcript with that header, without the extension.
 func baseName(header domarkx.Value) string {
-	return strings.NewReplacer(":", "-", ".", "-").Replace(text(header, keyTimestamp)) + "_" + text(header, keyID)
+	return strings.NewReplacer(":", "-", ".", "-").Replace(transcript.Text(header, keyTimestamp)) + "_" + transcript.Text(header, keyID)
 }
 
 // fileName is what pi calls the file of a transcript with that header.

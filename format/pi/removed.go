@@ -6,6 +6,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/schema"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // findRemoved looks in the original for messages that were removed since. The entries that
@@ -14,14 +15,14 @@ func (e *encoder) findRemoved() error {
 	if e.to.Original == nil {
 		return nil
 	}
-	fork := text(e.about, keyFork)
+	fork := transcript.Text(e.about, keyFork)
 	c := codec{keep: keepLines, schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}
 	return e.to.Original(func(f format.File) error {
 		for s, err := range c.open(f) {
 			if err != nil {
 				return err
 			}
-			if text(*s.Header.UserMetadata, keyFork) == fork {
+			if transcript.Text(*s.Header.UserMetadata, keyFork) == fork {
 				return e.compare(s.Messages)
 			}
 		}
@@ -39,7 +40,7 @@ func (e *encoder) compare(original format.Messages) error {
 			return err
 		}
 		entry, _ := m.Metadata.Get(keyEntry)
-		id := keyOf(text(entry, keyID))
+		id := keyOf(transcript.Text(entry, keyID))
 		if e.ids[id]&idChosen != 0 {
 			if len(pending) > 0 {
 				e.removed[id], pending = pending, nil
