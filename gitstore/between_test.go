@@ -32,6 +32,27 @@ func TestEntriesBetween(t *testing.T) {
 				}
 			}
 		}
+		for _, from := range borders {
+			for _, to := range borders {
+				leaves, err := s.LeavesBetween(t.Context(), tip.ID, from, to)
+				if err != nil {
+					t.Fatalf("%s from %d to %d: %v", name, from, to, err)
+				}
+				first, end := min(from, messages)/16*16, (min(to, messages)+15)/16*16
+				if from >= to || from >= messages {
+					end = first
+				}
+				if len(leaves) != (end-first)/16 {
+					t.Fatalf("%s from %d to %d: %d leaves, expected %d", name, from, to, len(leaves), (end-first)/16)
+				}
+				for i, leaf := range leaves {
+					entries, err := s.LeafEntries(t.Context(), leaf)
+					if err != nil || leaf.First != first+16*i || entries[0].ID != state.Thread.Live[leaf.First].ID {
+						t.Fatalf("%s from %d to %d: leaf %d is %+v, %v", name, from, to, i, leaf, err)
+					}
+				}
+			}
+		}
 		rest, err := s.EntriesFrom(t.Context(), tip.ID, messages/2)
 		if err != nil || len(rest) != messages-messages/2 {
 			t.Errorf("%s from its middle: %d messages, %v", name, len(rest), err)

@@ -213,7 +213,7 @@ func (r Reader) LeavesBetween(ctx context.Context, id string, from, to int) ([]L
 	}
 	var leaves []Leaf
 	if err == nil {
-		outside := func(first, end int, _ odb.ID) bool { return first >= to || end <= from }
+		outside := func(first, end int, _ odb.ID) bool { return from >= to || first >= to || end <= from }
 		err = r.walkExcept(ctx, conversation, info.Messages, outside, func(number int, leaf odb.ID) error {
 			leaves = append(leaves, Leaf{ID: leaf.String(), First: number * leafWidth})
 			return nil
