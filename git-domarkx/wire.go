@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/usage"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -103,6 +104,7 @@ func (inv *invocation) openStored() (managers, error) {
 	if err != nil {
 		return managers{}, err
 	}
+	store.OnAnswers(&usage.Recorder{Dir: git.StateDir()})
 	store.OnRollback(func(err error) { inv.warn(fmt.Errorf("warning: %w", err)) })
 	env := local.Environment{
 		StateDir:   git.StateDir(),

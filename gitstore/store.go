@@ -28,8 +28,19 @@ type Store struct {
 	refs *refdb.Refs
 	tell func(error) // set by OnRollback; may be nil
 
+	answers Answers // may be nil
+
 	blocked map[string]error // see Block
 }
+
+// Answers is told of the messages of assistants that are stored.
+type Answers interface {
+	Add(id string, data []byte) // the id of the blob, and the message's JSON
+	Stored()                    // the update with them has ended
+}
+
+// OnAnswers sets who is told of messages of assistants. No other method may be running.
+func (s *Store) OnAnswers(a Answers) { s.answers = a }
 
 // Open opens the sessions of a repository. It writes only to finish or undo the changes of killed processes.
 func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
@@ -139,6 +150,9 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 		return fmt.Errorf("store objects: %w", err)
 	}
 	_ = s.db.Consolidate() // the update has succeeded even if this fails
+	if s.answers != nil {
+		s.answers.Stored()
+	}
 	return nil
 }
 

@@ -18,7 +18,12 @@ type Builder struct {
 	Reader
 	batch  *odb.Batch
 	passed map[string]bool // trees of conversations whose messages cannot be read within the update
+	answer func(id string, data []byte)
 }
+
+// OnAnswer makes the builder call a function with the id and the JSON of each message of an assistant
+// that it stores.
+func (b *Builder) OnAnswer(f func(id string, data []byte)) { b.answer = f }
 
 // NewBuilder returns a builder that reads with r and what it has written to batch.
 func NewBuilder(r Reader, batch *odb.Batch) Builder {

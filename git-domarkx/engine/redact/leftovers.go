@@ -20,13 +20,13 @@ import (
 
 // caches are the files in the state directory that other commands make again. All may hold texts, names or objects of
 // replaced commits.
-var caches = []string{"search.db", "search.db-*", "usage-cache", "scan/*.tips", "observed/*/stat", "chat/*/*", "chat/*"}
+var caches = []string{"search.db", "search.db-*", "usage-cache", "usage-new", "scan/*.tips", "observed/*/stat", "chat/*/*", "chat/*"}
 
 // kept reports whether a file or directory of the state directory is not looked at: locks, caches, live files of workspaces,
 // and records that other processes write at any time and that hold no text.
 func kept(name string) bool {
 	switch name {
-	case "drafts", "workspaces", "journal", "mounts", "observed", "scan", "chat", "synced", "git-version", "usage-cache", "replaced", "redacting.json", "leases.json",
+	case "drafts", "workspaces", "journal", "mounts", "observed", "scan", "chat", "synced", "git-version", "usage-cache", "usage-new", "replaced", "redacting.json", "leases.json",
 		"renamed.json": // needs former names, until the next push has removed them from remotes
 		return true
 	}

@@ -41,14 +41,14 @@ func readCache(dir string) []session {
 	return decodeCache(data)
 }
 
-// writeCache replaces the cache. It ignores errors, since a repository may not be writable.
-func writeCache(dir string, sessions []session) {
+// writeCache replaces the cache, and reports whether it did: a repository may not be writable.
+func writeCache(dir string, sessions []session) bool {
 	if info, err := os.Stat(dir); dir == "" || err != nil || !info.IsDir() {
-		return // counting does not create the state directory
+		return false // counting does not create the state directory
 	}
 	f, err := os.CreateTemp(dir, cacheName+".*.tmp")
 	if err != nil {
-		return
+		return false
 	}
 	_, err = f.Write(encodeCache(sessions))
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -57,6 +57,7 @@ func writeCache(dir string, sessions []session) {
 	if err != nil {
 		os.Remove(f.Name())
 	}
+	return err == nil
 }
 
 func encodeCache(sessions []session) []byte {
@@ -76,22 +77,12 @@ func encodeCache(sessions []session) []byte {
 		str(s.agent)
 		body = binary.AppendUvarint(binary.AppendVarint(body, s.first), uint64(len(s.rows)))
 		for _, a := range s.rows {
-			flags := a.flags()
-			body = append(append(append(body, flags), a.blob[:]...), a.id[:]...)
+			body = append(append(append(body, a.flags()), a.blob[:]...), a.id[:]...)
 			body = binary.AppendVarint(body, a.date)
-			if !a.counted {
-				continue
-			}
-			str(a.model)
-			str(a.branch)
-			for _, n := range []int64{a.Input, a.CacheRead, a.CacheWrite, a.Output} {
-				body = binary.AppendVarint(body, n)
-			}
-			if flags&hasKey != 0 {
-				body = append(body, a.key[:]...)
-			}
-			if a.hasCost {
-				body = binary.LittleEndian.AppendUint64(body, math.Float64bits(a.cost))
+			if a.counted {
+				str(a.model)
+				str(a.branch)
+				body = a.appendNumbers(body)
 			}
 		}
 	}
@@ -102,6 +93,20 @@ func encodeCache(sessions []session) []byte {
 	data := append(append(append([]byte(cacheMagic), 0, 0, 0, 0), head...), body...)
 	binary.BigEndian.PutUint32(data[len(cacheMagic):], checksum(data))
 	return data
+}
+
+// appendNumbers appends what a row has after its strings.
+func (r *row) appendNumbers(dst []byte) []byte {
+	for _, n := range []int64{r.Input, r.CacheRead, r.CacheWrite, r.Output} {
+		dst = binary.AppendVarint(dst, n)
+	}
+	if r.key != (key{}) {
+		dst = append(dst, r.key[:]...)
+	}
+	if r.hasCost {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(r.cost))
+	}
+	return dst
 }
 
 // flags returns the byte that begins a row.
@@ -172,12 +177,17 @@ func (d *decoder) answer(a *answer) {
 	}
 	a.counted, a.chat = true, flags&isChat != 0
 	a.model, a.branch = d.str(), d.str()
-	a.Input, a.CacheRead, a.CacheWrite, a.Output = d.number(), d.number(), d.number(), d.number()
+	d.numbers(&a.row, flags)
+}
+
+// numbers reads what a row has after its strings.
+func (d *decoder) numbers(r *row, flags byte) {
+	r.Input, r.CacheRead, r.CacheWrite, r.Output = d.number(), d.number(), d.number(), d.number()
 	if flags&hasKey != 0 {
-		copy(a.key[:], d.take(len(a.key)))
+		copy(r.key[:], d.take(len(r.key)))
 	}
-	if a.hasCost = flags&hasCost != 0; a.hasCost {
-		a.cost = math.Float64frombits(binary.LittleEndian.Uint64(d.take(8)))
+	if r.hasCost = flags&hasCost != 0; r.hasCost {
+		r.cost = math.Float64frombits(binary.LittleEndian.Uint64(d.take(8)))
 	}
 }
 

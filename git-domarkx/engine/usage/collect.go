@@ -60,7 +60,8 @@ func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([
 	if len(missing) == 0 {
 		return merge(selected, known), nil
 	}
-	unread := r.readAll(ctx, missing, cached, known)
+	recorded := readRecorded(r.Dir)
+	unread := r.readAll(ctx, missing, cached, recorded, known)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -72,13 +73,23 @@ func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([
 			seen[info.ID] = true
 		}
 	}
-	writeCache(r.Dir, keep)
+	if writeCache(r.Dir, keep) && len(seen) == len(distinct(all)) {
+		removeRecorded(r.Dir) // the cache has all of it now
+	}
 	return merge(selected, known), unread
 }
 
-// readAll reads sessions and adds them to known.
-func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, known map[string]*session) error {
-	rows := map[[20]byte]row{}
+// distinct returns the ids of snapshots.
+func distinct(list []domarkx.Info) map[string]bool {
+	ids := make(map[string]bool, len(list))
+	for _, info := range list {
+		ids[info.ID] = true
+	}
+	return ids
+}
+
+// readAll reads sessions and adds them to known. rows has rows by message.
+func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, rows map[[20]byte]row, known map[string]*session) error {
 	for i := range cached {
 		for _, a := range cached[i].rows {
 			rows[a.blob] = a.row
