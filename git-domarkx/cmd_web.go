@@ -91,7 +91,7 @@ func (c *webCmd) Run(inv *invocation) error {
 
 // openInBrowser opens an address in the user's browser, and returns a function to call in the end. The
 // address does not show in the argument list of a process, where other users could read it: it is
-// in a file that only this user can read and that leads there. browser is $BROWSER: programs separated by colons, of which
+// in a file that only this user can read and that leads there. browser is $BROWSER: programs separated by colons;
 // the first that can be started is used, with the file in the place of %s or as the last argument.
 func openInBrowser(ctx context.Context, browser, address string) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "git-domarkx-")

@@ -33,13 +33,13 @@ type Store struct {
 	blocked map[string]error // see Block
 }
 
-// Answers is told of the messages of assistants that are stored.
+// Answers observes the messages of assistants that are stored.
 type Answers interface {
 	Add(id string, data []byte) // the id of the blob, and the message's JSON
 	Stored()                    // the update with them has ended
 }
 
-// OnAnswers sets who is told of messages of assistants. No other method may be running.
+// OnAnswers sets the observer of messages of assistants. No other method may be running.
 func (s *Store) OnAnswers(a Answers) { s.answers = a }
 
 // Open opens the sessions of a repository. It writes only to finish or undo the changes of killed processes.

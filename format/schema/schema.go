@@ -44,7 +44,7 @@ func Compile(text string) (*Schema, error) {
 
 // CompileForeign reads a JSON Schema of somebody who is not trusted, such as a server. It
 // bounds the work of Check, and is not strict: keywords, references and patterns that it does
-// not know are not checked, and what is no JSON Schema accepts every document.
+// not know are not checked, and anything else than a JSON Schema accepts every document.
 func CompileForeign(text string) *Schema {
 	s := &Schema{root: new(jsonschema.Schema), patterns: map[string]*regexp.Regexp{}, foreign: true}
 	if err := json.Unmarshal([]byte(text), s.root); err != nil {

@@ -95,7 +95,7 @@ func encodeCache(sessions []session) []byte {
 	return data
 }
 
-// appendNumbers appends what a row has after its strings.
+// appendNumbers appends the part of a row after its strings.
 func (r *row) appendNumbers(dst []byte) []byte {
 	for _, n := range []int64{r.Input, r.CacheRead, r.CacheWrite, r.Output} {
 		dst = binary.AppendVarint(dst, n)
@@ -180,7 +180,7 @@ func (d *decoder) answer(a *answer) {
 	d.numbers(&a.row, flags)
 }
 
-// numbers reads what a row has after its strings.
+// numbers reads the part of a row after its strings.
 func (d *decoder) numbers(r *row, flags byte) {
 	r.Input, r.CacheRead, r.CacheWrite, r.Output = d.number(), d.number(), d.number(), d.number()
 	if flags&hasKey != 0 {

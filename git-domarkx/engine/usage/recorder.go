@@ -44,7 +44,7 @@ func (r *Recorder) Add(id string, data []byte) {
 	}
 }
 
-// Stored writes the rows. It ignores errors: what is not recorded is read later.
+// Stored writes the rows. It ignores errors: the messages are read later then.
 func (r *Recorder) Stored() {
 	if len(r.rows) == 0 {
 		return
