@@ -20,7 +20,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// BenchmarkRedact redacts sessions of 1,000 and of 4,000 snapshots, each with one more message. A snapshot costs the same
+// BenchmarkRedact redacts sessions of 1,000 and of 4,000 snapshots, each with one more message and one more line of its original. A snapshot costs the same
 // in both.
 func BenchmarkRedact(b *testing.B) {
 	var each, again, pulled []float64
@@ -72,7 +72,7 @@ func BenchmarkRedact(b *testing.B) {
 	score(b, "scan of 4,000 new snapshots: CPU for each, against 1,000", again[1]/again[0], 1.3, "x")
 }
 
-// history makes a session with that many snapshots, two of them with a new secret.
+// history makes a session with a growing original and that many snapshots, two of them with a new secret.
 func history(b *testing.B, dir string, length int) {
 	b.Helper()
 	git, err := gitcmd.Discover(b.Context(), dir, nil)
@@ -86,6 +86,10 @@ func history(b *testing.B, dir string, length int) {
 	defer store.Close()
 	err = store.Update(b.Context(), "test", func(tx *gitstore.Tx) error {
 		var tip domarkx.Info
+		grower, err := tx.NewOriginGrower("claude-code")
+		if err != nil {
+			return err
+		}
 		var after domarkx.ID
 		header := domarkx.NewHeader()
 		for i := range length {
@@ -101,9 +105,15 @@ func history(b *testing.B, dir string, length int) {
 			after = entry.ID
 			commit := domarkx.Commit{State: &domarkx.State{Thread: domarkx.Thread{Live: []domarkx.Entry{entry}}}, Operation: "append", Subject: "append s",
 				Bytes: tip.Bytes + entry.Layout.Size + 1, Author: who, Committer: who}
-			var err error
+			if err := grower.Append(b.Context(), fmt.Appendf(nil, "{\"text\": %q}\n", text)); err != nil {
+				return err
+			}
+			top := domarkx.HeaderEntry{JSON: domarkx.Blob{Data: sessionview.PrettyJSON(header.Value())}, Layout: markdown.WriteHeader(header).Layout}
+			if top.Origin, err = grower.Tree(b.Context()); err != nil {
+				return err
+			}
+			commit.State.Headers = []domarkx.HeaderEntry{top}
 			if i == 0 {
-				commit.State.Headers = []domarkx.HeaderEntry{{JSON: domarkx.Blob{Data: sessionview.PrettyJSON(header.Value())}, Layout: markdown.WriteHeader(header).Layout}}
 				commit.Bytes = entry.Layout.Size
 				tip, err = tx.Commit(b.Context(), commit)
 			} else {

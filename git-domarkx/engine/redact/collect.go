@@ -29,8 +29,9 @@ type contents interface {
 type collector struct {
 	from  contents
 	table *table
-	seen  map[string]bool // blobs and trees
-	marks bool            // take over the numbers of placeholders instead
+	seen  map[string]bool  // blobs and trees
+	last  *snapshot.Origin // the original that was read last
+	marks bool             // take over the numbers of placeholders instead
 }
 
 // note adds the secrets or the placeholders in a text to the table.
@@ -75,15 +76,9 @@ func (c *collector) snapshot(ctx context.Context, head snapshot.CommitHead) erro
 		if !c.first(h.Origin) {
 			continue
 		}
-		o, err := c.from.Origin(ctx, h.Origin)
-		if err != nil {
+		if err := c.original(ctx, h.Origin); err != nil {
 			return err
 		}
-		data, err := readOriginal(o)
-		if err != nil {
-			return err
-		}
-		c.note(data, true)
 	}
 	c.note([]byte(head.Info.Subject), false)
 	return nil

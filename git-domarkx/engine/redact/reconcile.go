@@ -46,11 +46,12 @@ type reconciler struct {
 	from    contents
 	ours    *table // of our side alone, so that theirs cannot declare a text of ours a secret
 	theirs  *table
-	next    *table            // learns what placeholders stand for
-	keys    map[string]string // of all commits of both sides
-	joined  map[string][]byte // by the blobs of both: their common text, if it is neither
-	same    map[string]bool   // blobs that were compared
-	digests map[string]string // attachments of ours and theirs in their place
+	next    *table              // learns what placeholders stand for
+	keys    map[string]string   // of all commits of both sides
+	joined  map[string][]byte   // by the blobs of both: their common text, if it is neither
+	last    [2]*snapshot.Origin // the originals that were compared last
+	same    map[string]bool     // blobs that were compared
+	digests map[string]string   // attachments of ours and theirs in their place
 	pairs   map[string]pair
 	accept  bool // do not compare texts
 }
@@ -183,22 +184,41 @@ func (r *reconciler) header(ctx context.Context, a, b domarkx.HeaderEntry) error
 	if a.Origin == b.Origin || a.Origin == "" || b.Origin == "" || !r.first(a.Origin, b.Origin) {
 		return nil
 	}
+	return r.originals(ctx, a.Origin, b.Origin)
+}
+
+// originals compares two originals: where both go on with the two that were compared last, only what was added.
+func (r *reconciler) originals(ctx context.Context, a, b string) error {
+	var now [2]*snapshot.Origin
 	var data [2][]byte
-	var formats [2]string
-	for i, tree := range []string{a.Origin, b.Origin} {
-		o, err := r.from.Origin(ctx, tree)
-		if err != nil {
+	grown := true
+	for i, tree := range []string{a, b} {
+		var err error
+		if now[i], err = r.from.Origin(ctx, tree); err != nil {
 			return err
 		}
+		ok := false
+		if data[i], ok, err = now[i].Continues(ctx, r.last[i]); err != nil {
+			return err
+		}
+		grown = grown && ok
+	}
+	if now[0].Format != now[1].Format {
+		return ErrNotSame
+	}
+	for i, o := range now {
+		if grown {
+			break
+		}
+		var err error
 		if data[i], err = readOriginal(o); err != nil {
 			return err
 		}
-		formats[i] = o.Format
-	}
-	if formats[0] != formats[1] {
-		return ErrNotSame
 	}
 	_, err := r.text(data[0], data[1], true)
+	if err == nil {
+		r.last = now
+	}
 	return err
 }
 

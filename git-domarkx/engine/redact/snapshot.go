@@ -3,9 +3,7 @@ package redact
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"io"
 	"regexp"
 	"sync"
 
@@ -26,7 +24,10 @@ type rewriter struct {
 	pieces   map[string]*written // messages by their blobs; nil for one without secrets
 	trees    map[string]string   // trees of included files
 	included map[string]string   // identifiers of included files
-	origins  map[string]string   // trees of originals
+	origins  map[string]string   // trees of originals, with the snapshots that they belong to
+	sources  map[string]source   // by tree of an original
+	last     *snapshot.Origin    // the original that was redacted last
+	grower   *snapshot.OriginGrower
 	digests  map[string]domarkx.Attachment
 	attached map[string]attached // by directory of attachments
 	leaves   snapshot.Rewritings
@@ -45,7 +46,7 @@ type rewriter struct {
 
 func newRewriter(tx *gitstore.Tx, t *table, drop []string) *rewriter {
 	w := &rewriter{tx: tx, table: t, drop: map[string]bool{}, done: map[string]string{}, pieces: map[string]*written{}, trees: map[string]string{},
-		included: map[string]string{}, origins: map[string]string{}, digests: map[string]domarkx.Attachment{}, files: map[string]string{}, directories: map[string]string{},
+		included: map[string]string{}, origins: map[string]string{}, sources: map[string]source{}, digests: map[string]domarkx.Attachment{}, files: map[string]string{}, directories: map[string]string{},
 		attached: map[string]attached{}, leaves: snapshot.Rewritings{}, spans: map[string]string{}, tops: map[headerKey]domarkx.HeaderEntry{}, previews: map[string]string{},
 		names: map[string]bool{}, packs: map[string]string{}, clean: map[string]string{}}
 	for _, name := range drop {
@@ -96,7 +97,14 @@ func (w *rewriter) rewrite(ctx context.Context, head snapshot.CommitHead) error 
 	}
 	grown, odd := grownBy(old, headers)
 	subject := w.subject(info, head.Parents)
-	if !changed && !moved && !messages.Changed && !odd && grown == 0 && sameHeaders(old, headers) && subject == info.Subject {
+	dirty, err := w.redactOriginals(ctx, old)
+	if err != nil {
+		return err
+	}
+	if !changed && !moved && !dirty && !messages.Changed && !odd && grown == 0 && sameHeaders(old, headers) && subject == info.Subject {
+		for _, h := range old {
+			w.origins[h.Origin] = h.Origin
+		}
 		w.done[info.ID] = info.ID
 		return nil
 	}
@@ -167,58 +175,4 @@ func (w *rewriter) subject(info domarkx.Info, parents []string) string {
 		}
 	}
 	return fmt.Sprintf("merge %s and %s", m[1], m[2])
-}
-
-// originals redacts the originals of a state. One that belongs to another snapshot than this is taken over from
-// that, or dropped if no snapshot before has it.
-func (w *rewriter) originals(ctx context.Context, id string, state *domarkx.State) error {
-	for i := range state.Headers {
-		h := &state.Headers[i]
-		if h.Origin == "" {
-			continue
-		}
-		if now, ok := w.origins[h.Origin]; ok {
-			h.Origin = now
-			continue
-		}
-		o, err := w.tx.Origin(ctx, h.Origin)
-		if err != nil {
-			return err
-		}
-		here, err := w.tx.Conversation(ctx, id)
-		if err != nil {
-			return err
-		}
-		if o.Conversation != here {
-			h.Origin = ""
-			continue
-		}
-		if h.Origin, err = w.original(ctx, o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// original stores the redacted form of an original.
-func (w *rewriter) original(ctx context.Context, o *snapshot.Origin) (string, error) {
-	data, err := readOriginal(o)
-	if err != nil {
-		return "", err
-	}
-	text, _ := w.table.redact(data, true)
-	writer, err := w.tx.BeginOrigin(o.Format, bytes.NewReader(text), sha256.Sum256(text))
-	if err != nil {
-		return "", err
-	}
-	return writer.Finish(ctx)
-}
-
-func readOriginal(o *snapshot.Origin) ([]byte, error) {
-	r, err := o.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
 }
