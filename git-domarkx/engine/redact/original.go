@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// An original grows with each import of its document, so only what was added since the one before is read and
+// An original grows with each import of its document, so only the part that the one before lacks is read and
 // redacted.
 
 func readOriginal(o *snapshot.Origin) ([]byte, error) {

@@ -87,7 +87,7 @@ func described(subject, author string) func(*enginetest.Clone) {
 	}
 }
 
-// places are the places of a session, each with a secret, and where scan reports it. What cannot be edited is refused.
+// places are the places of a session, each with a secret, and where scan reports it. Refused are those that cannot be edited.
 var places = map[string]struct {
 	make    func(*enginetest.Clone)
 	where   string // as a regular expression

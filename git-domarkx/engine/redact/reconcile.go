@@ -187,7 +187,7 @@ func (r *reconciler) header(ctx context.Context, a, b domarkx.HeaderEntry) error
 	return r.originals(ctx, a.Origin, b.Origin)
 }
 
-// originals compares two originals: where both go on with the two that were compared last, only what was added.
+// originals compares two originals: where both go on with the two that were compared last, only their new parts.
 func (r *reconciler) originals(ctx context.Context, a, b string) error {
 	var now [2]*snapshot.Origin
 	var data [2][]byte
