@@ -76,11 +76,22 @@ func (s *Scanner) findings(matches []match, secret func(match) []byte) []Finding
 	if len(matches) == 0 {
 		return nil
 	}
-	found := make([]Finding, len(matches))
-	for i, m := range matches {
-		found[i] = Finding{Rule: m.rule, Start: m.start, End: m.end, Fingerprint: s.fingerprint(secret(m)), Masked: m.prefix + "****"}
+	found := make([]Finding, 0, len(matches))
+	for _, m := range matches {
+		if text := secret(m); !s.allows(text) {
+			found = append(found, Finding{Rule: m.rule, Start: m.start, End: m.end, Fingerprint: s.fingerprint(text), Masked: m.prefix + "****"})
+		}
 	}
 	return found
+}
+
+// allows reports whether an allowlist of the extra rules allows a secret, whatever rule found it.
+func (s *Scanner) allows(secret []byte) bool {
+	if s.extra == nil {
+		return false
+	}
+	text := string(secret)
+	return slices.ContainsFunc(s.extra.allow, func(a *allowlist) bool { return a.allows(text, text, text) })
 }
 
 func (s *Scanner) fingerprint(secret []byte) string {
@@ -127,7 +138,7 @@ func compareBool(a, b bool) int {
 }
 
 // rulesVersion changes whenever a text may have other findings.
-const rulesVersion = "2"
+const rulesVersion = "3"
 
 // Version identifies the rules: a text need not be scanned again under the same version.
 func (s *Scanner) Version() string {
