@@ -33,8 +33,13 @@ func randomMessages(s *site, path string, first, messages int, random *rand.Rand
 	return b.Len()
 }
 
+// BenchmarkSearch searches 10,000 messages, and a million when soaking.
 func BenchmarkSearch(b *testing.B) {
-	for _, messages := range []int{10000, 1000000} {
+	sizes := []int{10000}
+	if soaking() {
+		sizes = append(sizes, 1000000)
+	}
+	for _, messages := range sizes {
 		r := newRepository(b)
 		random := rand.New(rand.NewPCG(1, 2))
 		size := 0
@@ -48,7 +53,7 @@ func BenchmarkSearch(b *testing.B) {
 		cpu, peak := r.used(filepath.Join(program(b), "git-domarkx"), "search", "message77")
 		of := fmt.Sprintf("search of %d messages: ", messages)
 		score(b, of+"indexing, of CPU, at least 30", float64(size)/1e6/cpu.Seconds(), 0, "MB/s")
-		score(b, of+"indexing, memory", float64(peak)/1e6, 0, "MB")
+		score(b, of+"indexing, memory", float64(peak)/1e6, 300, "MB")
 		if info, err := os.Stat(r.path(".git/domarkx/search.db")); err == nil {
 			score(b, of+"index, against the texts", float64(info.Size())/float64(size), 0, "x")
 		}
@@ -61,9 +66,11 @@ func BenchmarkSearch(b *testing.B) {
 			{"a rare word", []string{"message4242"}, 500},
 			{"a common word", []string{"-n", "20", "word1"}, 500},
 			{"two words", []string{"-n", "20", "word10", "word20"}, 500},
-			{"a part of identifiers", []string{"-n", "20", "byname"}, 500},
+			{"a phrase of common words", []string{"-n", "20", `"word1 word2"`}, 500},
+			{"a part of identifiers", []string{"-n", "20", "name"}, 500},
 			{"-F", []string{"-n", "20", "-F", "message4242 "}, max(20, 3000*gigabytes)},
 			{"-e", []string{"-n", "20", "-e", "(?i)MESSAGE424[23] "}, max(20, 3000*gigabytes)},
+			{"-e without a literal", []string{"-n", "20", "-e", `^[a-z]+42\d2 `}, max(20, 3000*gigabytes)},
 		} {
 			limit := q.limit
 			if messages == 10000 {
@@ -73,4 +80,61 @@ func BenchmarkSearch(b *testing.B) {
 			score(b, of+q.what+": time", float64(times[0])/float64(time.Millisecond), limit, "ms")
 		}
 	}
+}
+
+// answersOf writes transcripts of Claude Code with answers, calls and results, and returns their size.
+func answersOf(s *site, dir string, size int) int {
+	s.tb.Helper()
+	random := rand.New(rand.NewPCG(5, 6))
+	total := 0
+	for file := 0; total < size; file++ {
+		var b strings.Builder
+		parent := "null"
+		line := func(kind, rest string) {
+			id := fmt.Sprintf("%08x-0000-4000-8000-%012x", file, b.Len())
+			fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"userType":"external","cwd":"/home/u/p","sessionId":"%08x-0000-4000-8000-000000000000","version":"2.1.0","gitBranch":"main","type":"%s",%s,"uuid":"%s","timestamp":"2026-10-01T10:00:00.000Z"}`+"\n", parent, file, kind, rest, id)
+			parent = `"` + id + `"`
+		}
+		text := func(words int) string {
+			var t strings.Builder
+			for range words {
+				fmt.Fprintf(&t, "word%x ", random.IntN(20000))
+			}
+			return t.String()
+		}
+		line("user", `"message":{"role":"user","content":"Begin."}`)
+		for i := range 1000 {
+			line("assistant", fmt.Sprintf(`"requestId":"req_%[1]d","message":{"id":"msg_%[1]d","type":"message","role":"assistant","model":"claude-opus-4-6","content":[{"type":"text","text":"%[2]s"},{"type":"tool_use","id":"toolu_%[1]d","name":"Bash","input":{"command":"ls"}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":3,"cache_creation_input_tokens":120,"cache_read_input_tokens":9000,"output_tokens":%[3]d}}`,
+				file*1000+i, text(50), i))
+			line("user", fmt.Sprintf(`"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%d","content":"%s"}]}`, file*1000+i, text(330)))
+		}
+		s.write(fmt.Sprintf("%s/%04d.jsonl", dir, file), b.String())
+		total += b.Len()
+	}
+	return total
+}
+
+// BenchmarkUsage counts the tokens in transcripts that were imported: the first time, and again.
+func BenchmarkUsage(b *testing.B) {
+	r := newRepository(b)
+	size := 100 << 20
+	if soaking() {
+		size = 1 << 30
+	}
+	gigabytes := float64(answersOf(r, "in", size)) / 1e9
+	r.domarkx("import", "-q", "in")
+	for _, what := range []string{"the first time", "again"} {
+		cpu, _ := r.used(filepath.Join(program(b), "git-domarkx"), "usage", "--by", "model")
+		score(b, fmt.Sprintf("usage of %.1f GB of transcripts, %s: CPU", gigabytes, what), milliseconds(cpu), 50+950*gigabytes, "ms")
+	}
+}
+
+// BenchmarkHTML shows a session of 10,000 messages as pages.
+func BenchmarkHTML(b *testing.B) {
+	r := newRepository(b)
+	randomMessages(r, "long.md", 0, 10000, rand.New(rand.NewPCG(7, 8)))
+	r.domarkx("import", "-q", "long.md")
+	cpu, peak := r.used(filepath.Join(program(b), "git-domarkx"), "export", "--format", "html", "-o", r.path("pages"), "long")
+	score(b, "export --format html of 10,000 messages: CPU", milliseconds(cpu), 1500, "ms")
+	score(b, "export --format html of 10,000 messages: memory", float64(peak)/1e6, 0, "MB")
 }
