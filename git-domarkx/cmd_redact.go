@@ -92,22 +92,21 @@ func (c *redactCmd) Run(inv *invocation) error {
 			shown = errors.Join(shown, w.add(redactRow{kind, s.Name, status}))
 		}
 	}
-	former, err := c.rename(inv, opened)
-	if err != nil {
+	if err := c.rename(inv, opened); err != nil {
 		return errors.Join(err, w.end())
 	}
-	result, err := opened.redactions.Redact(inv.ctx, redact.Request{Name: c.Name, DryRun: c.DryRun, Drop: c.Drop, Purge: c.Purge, Former: former, Show: show})
+	result, err := opened.redactions.Redact(inv.ctx, redact.Request{Name: c.Name, DryRun: c.DryRun, Drop: c.Drop, Purge: c.Purge, Show: show})
 	if err = errors.Join(shown, w.end(), err); err != nil {
 		return err
 	}
 	return c.report(inv, result)
 }
 
-// rename renames the sessions whose names hold secrets, and returns their former names.
-func (c *redactCmd) rename(inv *invocation, opened managers) (former []string, err error) {
+// rename renames the sessions whose names hold secrets.
+func (c *redactCmd) rename(inv *invocation, opened managers) error {
 	renamings, err := opened.redactions.Renamings(inv.ctx, c.Name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, r := range renamings {
 		if c.DryRun {
@@ -115,15 +114,14 @@ func (c *redactCmd) rename(inv *invocation, opened managers) (former []string, e
 			continue
 		}
 		if _, err := opened.turns.Rename(inv.ctx, r.From, r.To); err != nil {
-			return former, fmt.Errorf("giving a session a name without a secret: %w", err)
+			return fmt.Errorf("giving a session a name without a secret: %w", err)
 		}
 		fmt.Fprintf(inv.err, "a session's name held a secret; it is now %s\n", visible(r.To))
-		former = append(former, r.From)
 		if r.From == c.Name {
 			c.Name = r.To
 		}
 	}
-	return former, nil
+	return nil
 }
 
 // report prints the result and the next steps.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -19,7 +20,7 @@ import (
 type Renaming struct{ From, To string }
 
 // Renamings returns the new names of those sessions in the history of a session whose names hold secrets. The caller
-// renames them before the redaction, and passes their former names to it.
+// renames them before the redaction.
 func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error) {
 	if _, err := m.store.Tip(ctx, name); err != nil {
 		return nil, err
@@ -60,6 +61,20 @@ func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error
 		all = append(all, Renaming{s.Name, free})
 	}
 	return all, nil
+}
+
+// formerNames returns the names with secrets that sessions had on this machine before they were renamed.
+func (m *Manager) formerNames(sessions []Shared) ([]string, error) {
+	all, err := m.sessions.Renamings()
+	var former []string
+	for from, to := range all {
+		_, secret := newTable(m.scan, m.allow).name(from)
+		if secret && slices.ContainsFunc(sessions, func(s Shared) bool { return s.Kind == refname.Sessions.Noun && s.Name == to.To }) {
+			former = append(former, from)
+		}
+	}
+	slices.Sort(former)
+	return former, err
 }
 
 // name returns a session's name without secrets, and whether it differs.

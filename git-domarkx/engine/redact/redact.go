@@ -74,7 +74,6 @@ type Request struct {
 	DryRun bool
 	Drop   []string     // resources and attachments whose content is dropped where it cannot be edited
 	Purge  bool         // keep nothing of what was replaced
-	Former []string     // former names of the sessions, with secrets; see [Manager.Renamings]
 	Show   func(Result) // called before anything changes; may be nil
 }
 
@@ -140,7 +139,11 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}
-		for _, name := range r.Former {
+		former, err := m.formerNames(result.Shared)
+		if err != nil {
+			return gitstore.Redaction{}, err
+		}
+		for _, name := range former {
 			w.table.note([]byte(name), false)
 		}
 		result.Secrets, result.Places, result.Stuck = w.table.added, w.table.found, w.stuck
@@ -153,7 +156,7 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 			return gitstore.Redaction{}, nil
 		}
 		change.Keep = true
-		if len(change.Moves) == 0 && len(r.Former) > 0 {
+		if len(change.Moves) == 0 && len(former) > 0 {
 			return change, errors.Join(m.leftovers(h, w.table, w.done), m.clearCaches(ctx))
 		}
 		if len(change.Moves) > 0 {
