@@ -47,8 +47,8 @@ are; push looks for secrets in them. A live workspace goes on from the redacted 
 Texts that could not be saved, and what killed commands left, are redacted too. While a running mount has such a text,
 nothing is redacted: correct it, or unmount first, which keeps it.
 
-A session whose name holds a secret gets another name first, and the next push removes the former one from the remote. Until then the record of
-renames has it.
+A session whose name holds a secret gets another name first, and the next push removes the former one from the remote. For that, the record of
+renames on this machine (.git/domarkx/renamed.json) keeps it.
 
 Change the secret too. Whoever had it may have kept it, and a host keeps replaced objects for a while: ask its
 support to remove them.
@@ -138,12 +138,12 @@ func (c *redactCmd) report(inv *invocation, r redact.Result) error {
 		fmt.Fprintln(inv.err, "no secrets found")
 		c.reportPurged(inv, r)
 	case c.DryRun:
-		fmt.Fprintf(inv.err, "%s in %d commits would be redacted\n", countSecrets(r.Secrets), r.Replaced)
+		fmt.Fprintf(inv.err, "%s in %s would be redacted\n", countOf(r.Secrets, "secret"), countOf(r.Replaced, "commit"))
 	default:
 		for _, ref := range r.Elsewhere {
 			fmt.Fprintf(inv.err, "warning: %s still leads to what was replaced; git update-ref -d %s removes it\n", visibleLine(ref), visibleLine(ref))
 		}
-		fmt.Fprintf(inv.err, "redacted %s in %d commits\n", countSecrets(r.Secrets), r.Replaced)
+		fmt.Fprintf(inv.err, "redacted %s in %s\n", countOf(r.Secrets, "secret"), countOf(r.Replaced, "commit"))
 		c.reportPurged(inv, r)
 		if len(r.Kept) > 0 {
 			fmt.Fprintf(inv.err, "undo: git domarkx restore --redacted %s\n", visible(c.Name))
@@ -167,9 +167,10 @@ func (c *redactCmd) reportPurged(inv *invocation, r redact.Result) {
 	}
 }
 
-func countSecrets(n int) string {
+// countOf returns a number with a noun in singular or plural.
+func countOf(n int, noun string) string {
 	if n == 1 {
-		return "1 secret"
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d secrets", n)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
