@@ -4,30 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// A contents reads what snapshots and versions hold, from the store or within an update.
-type contents interface {
-	view.Blobs
-	Header(ctx context.Context, id string) ([]domarkx.HeaderEntry, error)
-	Leaves(ctx context.Context, id string, skip func(directory string) bool) iter.Seq2[snapshot.Leaf, error]
-	LeafPairs(ctx context.Context, a, b string, seen func(a, b string) bool) iter.Seq2[[2]snapshot.Leaf, error]
-	Tombstones(ctx context.Context, id string) ([]domarkx.Tombstone, error)
-	LeafEntries(ctx context.Context, leaf snapshot.Leaf) ([]domarkx.Entry, error)
-	AttachmentsID(ctx context.Context, snapshot string) (string, error)
-	AttachmentsOf(ctx context.Context, snapshot string) ([]domarkx.Attachment, error)
-}
-
 // A collector adds the secrets of a history to a table, in the order of their first occurrence: by snapshots, and
 // in each by header, messages, attachments and originals.
 type collector struct {
-	from  contents
+	from  snapshot.Reader
 	table *table
 	seen  map[string]bool  // blobs and trees
 	last  *snapshot.Origin // the original that was read last

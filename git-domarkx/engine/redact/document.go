@@ -105,7 +105,7 @@ func (m *Manager) document(ctx context.Context, tip, root string) (*Document, er
 	for _, s := range t.recall.placeholders {
 		t.last = max(t.last, s.n)
 	}
-	_, err = (&collector{from: m.store, table: t, seen: map[string]bool{}, marks: true}).messages(ctx, tip)
+	_, err = (&collector{from: m.store.Reader, table: t, seen: map[string]bool{}, marks: true}).messages(ctx, tip)
 	return &Document{m, t}, err
 }
 

@@ -43,7 +43,7 @@ func pairs(ours, theirs []snapshot.CommitHead) map[string]pair {
 
 // A reconciler compares two histories. At least one is redacted.
 type reconciler struct {
-	from    contents
+	from    snapshot.Reader
 	ours    *table // of our side alone, so that theirs cannot declare a text of ours a secret
 	theirs  *table
 	next    *table              // learns what placeholders stand for

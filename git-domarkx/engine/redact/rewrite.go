@@ -33,7 +33,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 		return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
 	})
 	if slices.ContainsFunc(all, func(c snapshot.CommitHead) bool { return c.Info.Replaces != "" }) {
-		if err := m.collect(ctx, &collector{from: m.store, table: t, seen: map[string]bool{}, marks: true}, all); err != nil {
+		if err := m.collect(ctx, &collector{from: m.store.Reader, table: t, seen: map[string]bool{}, marks: true}, all); err != nil {
 			return nil, err
 		}
 	}
@@ -50,11 +50,11 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	if err != nil {
 		return nil, err
 	}
-	if err := m.collect(ctx, &collector{from: m.store, table: t, seen: map[string]bool{}}, all); err != nil {
+	if err := m.collect(ctx, &collector{from: m.store.Reader, table: t, seen: map[string]bool{}}, all); err != nil {
 		return nil, err
 	}
 	walked, names := map[string]string{}, map[string]bool{}
-	c := collector{from: m.store, table: t, seen: map[string]bool{}}
+	c := collector{from: m.store.Reader, table: t, seen: map[string]bool{}}
 	versions := h.versions
 	for _, head := range theirs {
 		if head.IsVersion {
@@ -90,13 +90,13 @@ func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapsho
 
 // reconcile compares the commits of two sides that go back to the same ones.
 func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []snapshot.CommitHead, keys map[string]string, accept bool) (*reconciler, error) {
-	r := &reconciler{from: m.store, ours: newTable(m.scan, nil), theirs: newTable(m.scan, nil), next: t, keys: keys,
+	r := &reconciler{from: m.store.Reader, ours: newTable(m.scan, nil), theirs: newTable(m.scan, nil), next: t, keys: keys,
 		joined: map[string][]byte{}, same: map[string]bool{}, digests: map[string]string{}, accept: accept, pairs: pairs(ours, theirs)}
 	if len(r.pairs) == 0 {
 		return r, nil
 	}
 	for side, list := range map[*table][]snapshot.CommitHead{r.ours: ours, r.theirs: theirs} {
-		if err := m.collect(ctx, &collector{from: m.store, table: side, seen: map[string]bool{}}, list); err != nil {
+		if err := m.collect(ctx, &collector{from: m.store.Reader, table: side, seen: map[string]bool{}}, list); err != nil {
 			return nil, err
 		}
 	}
