@@ -24,7 +24,7 @@ var arrows = []arrow{
 	{"gitstore/refname", []string{"."}, "names are checked without a repository"},
 	{"gitstore/snapshot", []string{".", "gitstore/codec", "gitstore/odb", "gitstore/version", "gitstore/refname", "gitstore/refdb", "gitstore/gitcmd", "gitstore/atomicfile"}, "what reads and writes objects does not move refs"},
 	{"gitstore/codec", []string{".", "gitstore/odb", "gitstore/atomicfile"}, "codecs do no input or output"},
-	{"gitstore/purge", []string{".", "gitstore/odb", "gitstore/gitcmd", "gitstore/atomicfile"}, "objects are removed whatever is in them"},
+	{"gitstore/purge", []string{".", "gitstore/codec", "gitstore/odb", "gitstore/gitcmd", "gitstore/atomicfile"}, "objects are removed whatever is in them"},
 	{"gitstore/version", []string{".", "gitstore/odb", "gitstore/atomicfile"}, "sessions contain versions of resources, not the reverse"},
 	{"gitstore/atomicfile", nil, "whoever writes files may use it, and it knows nothing of what is in them"},
 	{"fusefs", []string{".", "gitstore/atomicfile"}, "the mount shows the model, and declares what it needs"},

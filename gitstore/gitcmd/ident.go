@@ -49,8 +49,8 @@ func (g *Git) now(who Ident, variable string) Ident {
 func (g *Git) identities(ctx context.Context) (identities, error) {
 	return g.identityCache.get(func() (identities, error) {
 		if config, err := g.Config(ctx); err == nil {
-			author, ok := g.stated(config, "author")
-			committer, both := g.stated(config, "committer")
+			author, ok := g.stated(config, "AUTHOR")
+			committer, both := g.stated(config, "COMMITTER")
 			if ok && both {
 				return identities{author, committer}, nil
 			}
@@ -72,15 +72,15 @@ func (g *Git) identities(ctx context.Context) (identities, error) {
 }
 
 // stated returns an identity that is stated as Git records it (git-commit(1), "Commit information").
-// What Git would guess or change, it is asked for.
+// What Git would guess or change, it is asked for. role is AUTHOR or COMMITTER.
 func (g *Git) stated(config *Config, role string) (Ident, bool) {
-	if _, ok := lookup(g.caller, "GIT_"+strings.ToUpper(role)+"_DATE"); ok {
+	if _, ok := lookup(g.caller, "GIT_"+role+"_DATE"); ok {
 		return Ident{}, false
 	}
 	value := func(part string) (string, bool) {
-		v, ok := lookup(g.caller, "GIT_"+strings.ToUpper(role+"_"+part))
+		v, ok := lookup(g.caller, "GIT_"+role+"_"+strings.ToUpper(part))
 		if !ok {
-			v, ok = config.Get(role + "." + part)
+			v, ok = config.Get(strings.ToLower(role) + "." + part)
 		}
 		if !ok {
 			v, ok = config.Get("user." + part)

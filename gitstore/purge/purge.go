@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
@@ -90,23 +91,15 @@ func (p *purger) walk(id odb.ID, visit func(odb.ID)) error {
 	visit(id)
 	switch kind {
 	case odb.Commit:
-		if tree, ok := treeOf(data); ok {
-			return p.trees(tree, map[odb.ID]bool{}, visit)
+		c, err := codec.DecodeCommit(id, data)
+		if err != nil { // what it leads to may have to stay
+			return err
 		}
+		return p.trees(c.Tree, map[odb.ID]bool{}, visit)
 	case odb.Tree:
 		return p.trees(id, map[odb.ID]bool{}, visit)
 	}
 	return nil
-}
-
-func treeOf(commit []byte) (odb.ID, bool) {
-	line, _, _ := bytes.Cut(commit, []byte("\n"))
-	text, ok := bytes.CutPrefix(line, []byte("tree "))
-	if !ok {
-		return odb.ID{}, false
-	}
-	id, err := odb.ParseID(string(text))
-	return id, err == nil
 }
 
 func (p *purger) trees(top odb.ID, seen map[odb.ID]bool, visit func(odb.ID)) error {
