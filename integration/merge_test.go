@@ -36,16 +36,17 @@ type crowd struct {
 	random  *rand.Rand
 	clones  []*site
 	origin  *site
-	source  string          // the document that clone 0 imports repeatedly
-	written map[string]bool // every text; true if it was removed or rewritten somewhere
-	moved   map[string]bool // texts that may have been moved
+	source  string            // the document that clone 0 imports repeatedly
+	written map[string]bool   // every text; true if it was removed or rewritten somewhere
+	moved   map[string]bool   // texts that may have been moved
+	former  map[string]string // the text that a rewritten one replaced
 	number  int
 }
 
 func converge(t *testing.T, random *rand.Rand) {
 	root := newSite(t)
 	root.git("init", "-q", "--bare", "origin.git")
-	c := &crowd{t: t, random: random, origin: root.at("origin.git"), written: map[string]bool{}, moved: map[string]bool{}}
+	c := &crowd{t: t, random: random, origin: root.at("origin.git"), written: map[string]bool{}, moved: map[string]bool{}, former: map[string]string{}}
 	for n := range 3 {
 		name := fmt.Sprintf("clone%d", n)
 		root.git("clone", "-q", "origin.git", name)
@@ -145,7 +146,10 @@ func (c *crowd) change(document string) string {
 		case 0, 1:
 			c.gone(textOf(messages[k]))
 			role, _, _ = strings.Cut(messages[k], "\n")
-			messages[k] = role + "\n\n" + c.text("rewritten") + "\n"
+			former := strings.TrimSpace(textOf(messages[k]))
+			text := c.text("rewritten")
+			c.former[text] = former
+			messages[k] = role + "\n\n" + text + "\n"
 		case 2:
 			c.gone(textOf(messages[k]))
 			messages = slices.Delete(messages, k, k+1)
@@ -215,7 +219,7 @@ func (c *crowd) check() {
 	for text, gone := range c.written {
 		// A text can appear twice if both sides moved it, or one moved it and the other
 		// rewrote it.
-		if n := count(texts, text); n == 0 && !gone || n > 1 && !gone && !c.moved[text] {
+		if n := count(texts, text); n == 0 && !gone || n > 1 && !gone && !c.hasMoved(text) {
 			c.t.Errorf("%q is %d times in the session; removed or rewritten somewhere: %v", text, n, gone)
 		}
 	}
@@ -227,6 +231,16 @@ func (c *crowd) check() {
 	for _, clone := range append(c.clones, c.origin) {
 		clone.sound(clone.dir)
 	}
+}
+
+// hasMoved reports whether a text, or one that it replaced, may have been moved in some clone.
+func (c *crowd) hasMoved(text string) bool {
+	for ; text != ""; text = c.former[text] {
+		if c.moved[text] {
+			return true
+		}
+	}
+	return false
 }
 
 func count(texts []string, text string) (n int) {
