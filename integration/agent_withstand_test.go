@@ -108,7 +108,8 @@ func TestSoakObservedTree(t *testing.T) {
 	if err := <-writing; err != nil {
 		t.Fatal(err)
 	}
-	if fastest := slices.Min(took); fastest > 50*time.Millisecond {
+	// Alone on the machine: beside other tests the few hooks of a short run may all be slow.
+	if fastest := slices.Min(took); soaking() && fastest > 50*time.Millisecond {
 		t.Errorf("a hook takes %v", fastest)
 	}
 	message := s.git("log", "-1", "--format=%B", "refs/domarkx/workspaces/"+name)
