@@ -37,7 +37,8 @@ a database has then what it had in its last version without a secret.
 
 What was replaced stays in the trash of this machine: "git domarkx restore --redacted NAME" brings it back until "git domarkx gc"
 empties the trash. --purge removes it at once, together with its objects, also from packs; what refs, reflogs, the index or commits of
-yours have stays, and what a live workspace needs until its next call: purge again then. Push refuses
+yours have stays, and what a live workspace needs until its next call: purge again then. Do not purge a repository from which others borrow
+objects (git clone --shared). Push refuses
 a history that holds what was replaced. The next push replaces what the remote has; who pulls then gets the redacted history, with what they added on top of it.
 
 From then on the messages that append, chat, exec, run, import and agent watch add are stored redacted, with the numbers that
