@@ -56,21 +56,27 @@ func (e *ExitError) Exited() bool { return e.code < 128 }
 func (e *ExitError) ExitCode() int { return e.code }
 
 // Relay copies the program's output to stdout and stderr, each from a goroutine of its
-// own, until the program ends. When ctx ends, it kills the program. A nil writer discards
-// the output.
+// own, until the program ends. When ctx ends or a writer fails, it kills the program. A nil
+// writer discards the output.
 func (p *Program) Relay(ctx context.Context, stdout, stderr io.Writer) error {
 	var reading sync.WaitGroup
 	var failed [2]error
+	relaying, fail := context.WithCancel(ctx)
+	defer fail()
 	for i, from := range []*os.File{p.Stdout, p.Stderr} {
 		to := []io.Writer{stdout, stderr}[i]
 		if to == nil {
 			to = io.Discard
 		}
-		reading.Go(func() { _, failed[i] = io.Copy(to, from) })
+		reading.Go(func() {
+			if _, failed[i] = io.Copy(to, from); failed[i] != nil {
+				fail() // the program would block when the pipe is full
+			}
+		})
 	}
 	select {
 	case <-p.Done():
-	case <-ctx.Done():
+	case <-relaying.Done():
 		p.stop()
 	}
 	// All descendants are dead; only an unrelated process can still hold the pipes.

@@ -178,6 +178,12 @@ func (p *process) kill(ended <-chan struct{}) {
 	}
 }
 
+// close closes the files that stay open after the end of a command without pipes.
+func (p *process) close() {
+	p.output.Close()
+	p.reports.Close()
+}
+
 // maxReport bounds the reports of a supervisor, in bytes.
 const maxReport = 1 << 20
 

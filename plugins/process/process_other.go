@@ -78,6 +78,9 @@ func (p *process) kill(ended <-chan struct{}) {
 	<-ended
 }
 
+// close closes the files that stay open after the end of a command without pipes.
+func (p *process) close() { p.output.Close() }
+
 func (p *process) started() report { return report{Started: true} }
 
 func (p *process) report() report { return report{Exit: p.exit} }

@@ -4,12 +4,17 @@ package process_test
 
 import (
 	"bufio"
+	"bytes"
+	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/process"
 )
 
@@ -58,9 +63,9 @@ func TestProgramTalks(t *testing.T) {
 	if string(rest) != "got hello\n" || err != nil {
 		t.Errorf("%q, %v", rest, err)
 	}
-	errors, err := io.ReadAll(p.Stderr)
-	if string(errors) != "b\n" || err != nil {
-		t.Errorf("%q, %v", errors, err)
+	errs, err := io.ReadAll(p.Stderr)
+	if string(errs) != "b\n" || err != nil {
+		t.Errorf("%q, %v", errs, err)
 	}
 	<-p.Done()
 	if p.ExitCode() != 3 {
@@ -87,20 +92,88 @@ func TestProgramIsKilledWithItsDaemons(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
-	links, err := filepath.Glob("/proc/[0-9]*/cwd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, link := range links {
-		if at, err := os.Readlink(link); err == nil && at == dir {
-			t.Errorf("%s is still alive", link)
+	idle(t, dir)
+}
+
+func TestProgramIsNotExecuted(t *testing.T) {
+	for name, c := range map[string]process.Command{
+		"no program":   {Program: filepath.Join(t.TempDir(), "none"), Args: []string{"none"}, Dir: "/"},
+		"no directory": {Program: "/bin/true", Args: []string{"true"}, Dir: filepath.Join(t.TempDir(), "none")},
+		"a directory":  {Program: t.TempDir(), Args: []string{"directory"}, Dir: "/"},
+	} {
+		p, err := process.Start(c)
+		var tool *domarkx.ToolError
+		if !errors.As(err, &tool) || tool.Code != domarkx.CodeFailed || !strings.Contains(tool.Message, c.Program) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			p.Kill()
 		}
 	}
 }
 
-func TestNoProgram(t *testing.T) {
-	if p, err := start(filepath.Join(t.TempDir(), "none"), "/"); err == nil {
-		p.Kill()
-		t.Error("it started")
+// TestKilledProgram checks that a program killed by its caller looks killed, and that Kill may follow its end.
+func TestKilledProgram(t *testing.T) {
+	p, err := start("/bin/cat", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
+	select {
+	case <-p.Done():
+		t.Error("the program ended by itself")
+	default:
+	}
+	p.Kill()
+	select {
+	case <-p.Done():
+	default:
+		t.Error("Kill returned before the end")
+	}
+	if _, err := p.Stdin.WriteString("x"); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("writing: %v", err)
+	}
+	p.Kill()
+}
+
+// TestProgramClosesItsOutput checks that a reader sees the end of the output while the program goes on.
+func TestProgramClosesItsOutput(t *testing.T) {
+	p, err := start(script(t, "echo out; exec >&- 2>&-; read x; exit 5"), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Kill()
+	out, err := io.ReadAll(p.Stdout)
+	if string(out) != "out\n" || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+	if out, err := io.ReadAll(p.Stderr); len(out) > 0 || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+	select {
+	case <-p.Done():
+		t.Error("the program ended")
+	default:
+	}
+	if err := p.Stdin.Close(); err != nil {
+		t.Error(err)
+	}
+	if <-p.Done(); p.ExitCode() != 5 {
+		t.Errorf("exit code %d", p.ExitCode())
+	}
+}
+
+// TestRelayIsCancelled checks that output written before the end of the context is not lost.
+func TestRelayIsCancelled(t *testing.T) {
+	dir := t.TempDir()
+	p, err := start(script(t, "PATH=/usr/bin:/bin\necho before\n"+daemon), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Kill()
+	ctx, cancel := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	if err := p.Relay(ctx, &onWrite{w: &out, then: cancel}, nil); err != nil || out.String() != "before\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	idle(t, dir)
 }

@@ -60,8 +60,8 @@ func (r *Runner) HasNamespaces() bool { return namespaces && !r.noNamespace.Load
 // descendants.
 const killGrace = 5 * time.Second
 
-// Run runs a command and writes its output to w, until the command ends, ctx ends or
-// stop is closed. When Run returns, every process that the command started is dead. A
+// Run runs a command and writes its output to w, until the command ends, ctx ends,
+// stop is closed or a write to w fails. When Run returns, every process that the command started is dead. A
 // deadline that passed is not an error but reported in the status.
 func (r *Runner) Run(ctx context.Context, spec Command, w io.Writer, stop <-chan struct{}) (toolresult.Status, error) {
 	for {
@@ -87,9 +87,13 @@ func (c command) run(ctx context.Context, w io.Writer, stop <-chan struct{}) (to
 	if err != nil {
 		return toolresult.Status{}, err
 	}
-	copied := make(chan error, 1)
+	defer p.close()
+	copied, broken := make(chan error, 1), make(chan struct{})
 	go func() {
 		_, err := io.Copy(w, p.output)
+		if err != nil {
+			close(broken) // the command would block when the pipe is full
+		}
 		copied <- err
 	}()
 	ended := make(chan struct{})
@@ -103,13 +107,14 @@ func (c command) run(ctx context.Context, w io.Writer, stop <-chan struct{}) (to
 		p.kill(ended)
 	case <-stop:
 		p.kill(ended)
+	case <-broken:
+		p.kill(ended)
 	}
 	// All descendants are dead; only an unrelated process can still hold the pipe.
 	_ = p.output.SetReadDeadline(time.Now().Add(killGrace))
 	if err := <-copied; err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return toolresult.Status{}, fmt.Errorf("reading the output of a command: %w", err)
 	}
-	p.output.Close()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return toolresult.Status{TimedOut: true, ExitCode: -1}, nil
 	}

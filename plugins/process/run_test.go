@@ -1,0 +1,349 @@
+//go:build linux
+
+package process_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/process"
+	"github.com/domarkx/domarkx/plugins/toolresult"
+)
+
+// onWrite writes to w and then calls a function.
+type onWrite struct {
+	w    io.Writer
+	then func()
+}
+
+func (o *onWrite) Write(p []byte) (int, error) {
+	defer o.then()
+	return o.w.Write(p)
+}
+
+// failing is a writer that always fails.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// idle checks that no process works in a directory.
+func idle(t *testing.T, dir string) {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range links {
+		if at, err := os.Readlink(link); err == nil && at == dir {
+			t.Errorf("%s is still alive", link)
+		}
+	}
+}
+
+// eachRunner runs a test with namespaces and without.
+func eachRunner(t *testing.T, test func(t *testing.T, r *process.Runner)) {
+	t.Helper()
+	for name, namespaces := range map[string]bool{"namespaces": true, "no namespaces": false} {
+		t.Run(name, func(t *testing.T) { test(t, process.NewRunner(namespaces)) })
+	}
+}
+
+// scriptIn returns a command that runs a script in a directory.
+func scriptIn(dir, script string) process.Command {
+	return process.Command{Program: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
+}
+
+func TestRunnerReportsHowACommandEnds(t *testing.T) {
+	eachRunner(t, func(t *testing.T, r *process.Runner) {
+		for _, c := range []struct {
+			script string
+			exit   int
+			out    string
+		}{
+			{"echo out; echo err >&2", 0, "out\nerr\n"},
+			{"exit 7", 7, ""},
+			{"exit 255", 255, ""},
+			{"kill -KILL $$", 128 + 9, ""},
+			{"cat", 0, ""}, // its input is empty
+			{"sh -c 'sleep 1000 & exec setsid sleep 1000' & echo out", 0, "out\n"},
+		} {
+			dir := t.TempDir()
+			var out bytes.Buffer
+			status, err := r.Run(t.Context(), scriptIn(dir, c.script), &out, nil)
+			if want := (toolresult.Status{ExitCode: c.exit}); status != want || err != nil || out.String() != c.out {
+				t.Errorf("%s: %+v, %q, %v", c.script, status, out.String(), err)
+			}
+			idle(t, dir)
+		}
+	})
+}
+
+func TestRunnerIsStopped(t *testing.T) {
+	eachRunner(t, func(t *testing.T, r *process.Runner) {
+		for name, c := range map[string]struct {
+			status toolresult.Status
+			err    error
+			end    func() (context.Context, chan struct{}, func())
+		}{
+			"by its caller": {toolresult.Status{ExitCode: -1}, nil, func() (context.Context, chan struct{}, func()) {
+				stop := make(chan struct{})
+				return t.Context(), stop, func() { close(stop) }
+			}},
+			"by the end of its context": {toolresult.Status{}, context.Canceled, func() (context.Context, chan struct{}, func()) {
+				ctx, cancel := context.WithCancel(t.Context())
+				return ctx, nil, cancel
+			}},
+			"by a deadline": {toolresult.Status{ExitCode: -1, TimedOut: true}, nil, func() (context.Context, chan struct{}, func()) {
+				ctx := newDeadline(t.Context())
+				return ctx, nil, func() { close(ctx.passed) }
+			}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				dir := t.TempDir()
+				ctx, stop, end := c.end()
+				var out bytes.Buffer
+				status, err := r.Run(ctx, scriptIn(dir, "echo partial; "+daemon), &onWrite{w: &out, then: end}, stop)
+				if status != c.status || !errors.Is(err, c.err) || out.String() != "partial\n" {
+					t.Errorf("%+v, %q, %v", status, out.String(), err)
+				}
+				idle(t, dir)
+			})
+		}
+	})
+}
+
+// deadline is a context whose deadline passes when the test says so.
+type deadline struct {
+	context.Context
+	passed chan struct{}
+}
+
+func newDeadline(ctx context.Context) deadline { return deadline{ctx, make(chan struct{})} }
+
+func (d deadline) Done() <-chan struct{}       { return d.passed }
+func (d deadline) Deadline() (time.Time, bool) { return time.Time{}, true }
+func (d deadline) Err() error {
+	select {
+	case <-d.passed:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+func TestRunnerCannotRun(t *testing.T) {
+	eachRunner(t, func(t *testing.T, r *process.Runner) {
+		none := scriptIn(t.TempDir(), "true")
+		none.Program = filepath.Join(none.Dir, "none")
+		nowhere := scriptIn(filepath.Join(t.TempDir(), "none"), "true")
+		for name, c := range map[string]process.Command{"no program": none, "no directory": nowhere} {
+			for _, confined := range []bool{false, true} {
+				c.Confined, c.Writable = confined, []string{t.TempDir()}
+				_, err := r.Run(t.Context(), c, io.Discard, nil)
+				var tool *domarkx.ToolError
+				if !errors.As(err, &tool) || tool.Code != domarkx.CodeFailed || !strings.Contains(tool.Message, "no such file") {
+					t.Errorf("%s, confined %v: %v", name, confined, err)
+				}
+			}
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := r.Run(ended, scriptIn(t.TempDir(), "true"), io.Discard, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("with a context that ended: %v", err)
+		}
+	})
+}
+
+// TestOutputCannotBeKept checks that a command which writes without end does not run on
+// when its output cannot be stored.
+func TestOutputCannotBeKept(t *testing.T) {
+	eachRunner(t, func(t *testing.T, r *process.Runner) {
+		dir, full := t.TempDir(), errors.New("no space left")
+		_, err := r.Run(t.Context(), scriptIn(dir, "yes"), failing{full}, nil)
+		if !errors.Is(err, full) || !strings.Contains(err.Error(), "reading the output of a command") {
+			t.Error(err)
+		}
+		idle(t, dir)
+	})
+}
+
+// TestRunnerClosesItsFiles counts the files of this process that stay open however a command ends.
+func TestRunnerClosesItsFiles(t *testing.T) {
+	r := process.NewRunner(true)
+	open := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	run := func() {
+		stop := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		missing := scriptIn(t.TempDir(), "")
+		missing.Program = "/nonexistent"
+		_, _ = r.Run(t.Context(), scriptIn(t.TempDir(), "true"), io.Discard, nil)
+		_, _ = r.Run(t.Context(), missing, io.Discard, nil)
+		_, _ = r.Run(ctx, scriptIn(t.TempDir(), "echo; sleep 1000"), &onWrite{io.Discard, cancel}, nil)
+		_, _ = r.Run(t.Context(), scriptIn(t.TempDir(), "echo; sleep 1000"), &onWrite{io.Discard, func() { close(stop) }}, stop)
+		_, _ = r.Run(t.Context(), scriptIn(t.TempDir(), "echo"), failing{io.ErrShortWrite}, nil)
+		if p, err := process.Start(scriptIn(t.TempDir(), "sleep 1000")); err != nil {
+			t.Error(err)
+		} else {
+			p.Kill()
+		}
+		_, _ = process.Start(missing)
+	}
+	run() // whatever the runtime opens once
+	before := open()
+	for range 3 {
+		run()
+	}
+	if after := open(); after > before {
+		t.Errorf("%d files were open, now %d", before, after)
+	}
+}
+
+func TestConfinedCommandWritesOnlyItsDirectories(t *testing.T) {
+	eachRunner(t, func(t *testing.T, r *process.Runner) {
+		mine, second, outside := t.TempDir(), t.TempDir(), t.TempDir()
+		kept := filepath.Join(outside, "kept")
+		if err := os.WriteFile(kept, []byte("kept"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		try := func(script string) (int, string) {
+			t.Helper()
+			c := scriptIn(mine, script)
+			c.Confined, c.Writable = true, []string{mine, second}
+			var out bytes.Buffer
+			status, err := r.Run(t.Context(), c, &out, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", script, err)
+			}
+			return status.ExitCode, out.String()
+		}
+		for _, script := range []string{
+			"echo x > here && rm here", "mkdir -p d/e && mv d " + second + "/moved", "echo x > " + second + "/f",
+			"cat " + kept, "echo x > /dev/null", "head -c 1 /dev/zero", "head -c 1 /dev/urandom", "ls /",
+		} {
+			if code, out := try(script); code != 0 {
+				t.Errorf("%s: exit code %d: %s", script, code, out)
+			}
+		}
+		for _, script := range []string{
+			"echo x > " + outside + "/new", "echo x >> " + kept, ": > " + kept, "rm " + kept, "mv " + kept + " " + mine, "mkdir " + outside + "/d",
+			"ln " + kept + " hard", "ln -s " + outside + " link; echo x > link/new", "cp /bin/true " + outside, "echo x > ../escaped",
+		} {
+			if code, _ := try(script); code == 0 {
+				t.Errorf("%s: allowed", script)
+			}
+		}
+		entries, err := os.ReadDir(outside)
+		if data, rerr := os.ReadFile(kept); err != nil || rerr != nil || len(entries) != 1 || string(data) != "kept" {
+			t.Errorf("outside: %v, %q, %v, %v", entries, data, err, rerr)
+		}
+	})
+}
+
+func TestSealed(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"git/config", "file"} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("sealed"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sealed := []string{filepath.Join(dir, "git"), filepath.Join(dir, "file"), filepath.Join(dir, "none")}
+	c := scriptIn(dir, "cat git/config file; (echo x > git/config); (echo x > git/new); (echo x > file); rm -f file; mv git away; echo x > free")
+	c.Sealed = sealed
+	check := func(status int, out string) {
+		t.Helper()
+		if status != 0 || !strings.HasPrefix(out, "sealedsealed") {
+			t.Errorf("exit code %d: %s", status, out)
+		}
+		for name, want := range map[string]string{"git/config": "sealed", "file": "sealed", "free": "x\n", "git/new": "", "away": ""} {
+			if data, _ := os.ReadFile(filepath.Join(dir, name)); string(data) != want {
+				t.Errorf("%s is %q, expected %q", name, data, want)
+			}
+		}
+	}
+	for _, confined := range []bool{true, false} {
+		c.Confined, c.Writable = confined, []string{dir}
+		var out bytes.Buffer
+		r := process.NewRunner(true)
+		status, err := r.Run(t.Context(), c, &out, nil)
+		if err != nil || !r.HasNamespaces() {
+			t.Fatalf("confined %v: %v, namespaces %v", confined, err, r.HasNamespaces())
+		}
+		check(status.ExitCode, out.String())
+	}
+	p, err := process.Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Kill()
+	if p.Unsealed() {
+		t.Error("the program can write what is sealed")
+	}
+	var out, errs bytes.Buffer
+	if err := p.Relay(t.Context(), &out, &errs); err != nil {
+		t.Error(err)
+	}
+	check(p.ExitCode(), out.String())
+	if data, err := os.ReadFile(filepath.Join(dir, "git/config")); string(data) != "sealed" || err != nil {
+		t.Errorf("the seal outside of the command: %q, %v", data, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "git/config"), nil, 0o644); err != nil {
+		t.Errorf("the directory is read-only outside of the command: %v", err)
+	}
+}
+
+// TestNamedSocket checks that a confined command finds only the sockets that it was given.
+func TestNamedSocket(t *testing.T) {
+	outside, err := os.MkdirTemp("/tmp", "s") // a socket's path is at most 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(outside)
+	for _, name := range []string{"given", "other"} {
+		l, err := net.Listen("unix", filepath.Join(outside, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+	}
+	mine := t.TempDir()
+	c := scriptIn(mine, "test -S "+outside+"/given && echo given; test -S "+outside+"/other && echo other; true")
+	c.Confined, c.Writable, c.Sockets = true, []string{mine}, []string{filepath.Join(outside, "given"), filepath.Join(outside, "none"), "relative"}
+	var out bytes.Buffer
+	status, err := process.NewRunner(true).Run(t.Context(), c, &out, nil)
+	if err != nil || status.ExitCode != 0 || out.String() != "given\n" {
+		t.Errorf("%+v, %q, %v", status, out.String(), err)
+	}
+}
+
+// TestCommandSeesOnlyItself lists the processes that a command in a namespace can see.
+func TestCommandSeesOnlyItself(t *testing.T) {
+	var out bytes.Buffer
+	c := scriptIn(t.TempDir(), `for d in /proc/[0-9]*; do tr '\0' ' ' < $d/cmdline; echo; done; ls /dev/shm`)
+	if _, err := process.NewRunner(true).Run(t.Context(), c, &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if line != "\n" && !strings.HasPrefix(line, "git-domarkx-supervise") && !strings.HasPrefix(line, "sh -c for d in") && !strings.HasPrefix(line, "tr ") {
+			t.Errorf("it sees %q", line)
+		}
+	}
+	if !strings.Contains(out.String(), "git-domarkx-supervise") {
+		t.Errorf("it does not see its supervisor: %q", out.String())
+	}
+}
