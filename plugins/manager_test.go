@@ -330,7 +330,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// TestBrokenFirst opens resources of which the first cannot be created.
+// TestBrokenFirst opens resources whose first one cannot be created.
 func TestBrokenFirst(t *testing.T) {
 	w := newWorld(t)
 	specs := []domarkx.ResourceSpec{spec(t, "a", `{"token": "broken"}`), spec(t, "b", `{}`)}

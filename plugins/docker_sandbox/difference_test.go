@@ -165,7 +165,7 @@ func tree(t *rapid.T, label string) []agent.Entry {
 	return files(lines...)
 }
 
-// shape describes what a restore must reproduce of a listing: everything but inode numbers, which
+// shape describes the part of a listing that a restore must reproduce: everything but inode numbers, which
 // only say which entries are links to one file.
 func shape(entries []agent.Entry) []string {
 	first := map[uint64]string{}

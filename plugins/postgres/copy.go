@@ -65,7 +65,7 @@ func (c *copyWatch) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fail tells the server that no rows will come. The server skips the Sync that was sent before, so
+// fail reports to the server that no rows will come. The server skips the Sync that was sent before, so
 // fail sends another one.
 func (c *copyWatch) fail() error {
 	message, err := (&pgproto3.CopyFail{Message: "rows cannot be sent here; use INSERT"}).Encode(nil)

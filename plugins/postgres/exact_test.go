@@ -276,7 +276,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestRefused checks that a commit refuses, by name, what a version cannot contain.
+// TestRefused checks that a commit refuses, by name, objects that a version cannot contain.
 func TestRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads many versions")

@@ -13,7 +13,7 @@ import (
 // of a table: number of the object, offset and bytes.
 const objectsPath = "large_objects"
 
-// piecesSQL reads the pieces. Only a descriptor tells the size of a large object, and it lives as long
+// piecesSQL reads the pieces. Only a descriptor knows the size of a large object, and it lives as long
 // as the transaction; 262144 is INV_READ, 2 is SEEK_END.
 const piecesSQL = `SELECT m.oid, p.at, lo_get(m.oid, p.at, 16384) FROM pg_largeobject_metadata m,
 LATERAL generate_series(0, greatest(lo_lseek64(lo_open(m.oid, 262144), 0, 2) - 1, 0), 16384) AS p (at) ORDER BY m.oid::bigint, p.at`

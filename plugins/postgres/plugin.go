@@ -79,7 +79,7 @@ type store interface {
 	remove(ctx context.Context) error
 }
 
-// A purpose says for what a connection is used.
+// A purpose is the use of a connection.
 type purpose int
 
 const (
