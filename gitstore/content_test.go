@@ -48,8 +48,8 @@ func TestOrigin(t *testing.T) {
 			if err != nil || origin.Format != "zeus" || origin.Size != int64(len(content)) {
 				t.Fatalf("%+v, %v", origin, err)
 			}
-			if now, err := s.Conversation(ctx, info.ID); now != origin.Conversation || err != nil {
-				t.Errorf("the snapshot says %q, %v, the original was for %q", now, err, origin.Conversation)
+			if now, err := s.Conversation(ctx, info.ID); now != origin.Note || err != nil {
+				t.Errorf("the snapshot says %q, %v, the original was for %q", now, err, origin.Note)
 			}
 			r, err := origin.Open()
 			if err != nil {

@@ -274,7 +274,7 @@ func (m *SessionManager) Original(ctx context.Context, info domarkx.Info, codec 
 		}
 	}
 	now, err := m.store.Conversation(ctx, info.ID)
-	if err != nil || now != origin.Conversation {
+	if err != nil || now != origin.Note {
 		return nil, err
 	}
 	return origin.Open, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -30,7 +31,7 @@ func (r Reader) Files(ctx context.Context, snapshot string) ([]domarkx.AttachedF
 }
 
 func (r Reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.AttachedFile, error) {
-	id, err := directory(root, attachmentsName)
+	id, err := object.Directory(root, attachmentsName)
 	if err != nil || id.IsZero() {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (f fileRecords) live() map[string][]string {
 
 // addFileRecords adds the records in the attachments directory of a snapshot.
 func (r Reader) addFileRecords(ctx context.Context, records fileRecords, attachments odb.ID) error {
-	directories, err := r.tree(attachments)
+	directories, err := r.objects.Tree(attachments)
 	if err != nil {
 		return fmt.Errorf("%s: %w", attachmentsName, err)
 	}
@@ -106,7 +107,7 @@ func (r Reader) addFileRecords(ctx context.Context, records fileRecords, attachm
 
 // readFileRecords reads the records in one subdirectory of the attachments.
 func (r Reader) readFileRecords(f odb.TreeEntry) (fileRecords, error) {
-	entries, err := r.tree(f.ID)
+	entries, err := r.objects.Tree(f.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -115,14 +116,14 @@ func (r Reader) readFileRecords(f odb.TreeEntry) (fileRecords, error) {
 		if e.Mode != odb.ModeFile || !codec.IsSHA256(f.Name+e.Name) {
 			continue
 		}
-		size, err := r.size(e.ID)
+		size, err := r.objects.Size(e.ID)
 		if err != nil {
 			return nil, err
 		}
 		if size < int64(len(codec.FileRecordHead)) || size > codec.MaxFileRecord {
 			continue
 		}
-		data, err := r.blob(e.ID)
+		data, err := r.objects.Blob(e.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +142,7 @@ func (r Reader) attachmentSize(attachments odb.ID, digest string) (int64, bool, 
 		return 0, false, err
 	}
 	if blob.Chunks != "" {
-		content, size, err := r.open(blob)
+		content, size, err := r.objects.Open(blob)
 		if err == nil {
 			err = content.Close()
 		}
@@ -151,7 +152,7 @@ func (r Reader) attachmentSize(attachments odb.ID, digest string) (int64, bool, 
 	if err != nil {
 		return 0, false, err
 	}
-	size, err := r.size(id)
+	size, err := r.objects.Size(id)
 	return size, err == nil, err
 }
 
@@ -162,7 +163,7 @@ func (b *Builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 	}
 	known := fileRecords{}
 	for _, root := range roots {
-		id, err := directory(root, attachmentsName)
+		id, err := object.Directory(root, attachmentsName)
 		if err == nil && !id.IsZero() {
 			err = b.addFileRecords(context.Background(), known, id)
 		}
@@ -185,7 +186,7 @@ func (b *Builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 			continue
 		}
 		data := codec.FileRecord{Path: f.Path, Content: f.SHA256, Replaces: before[:min(len(before), codec.MaxReplaced)]}.Encode()
-		id, err := b.keep(odb.Blob, data)
+		id, err := b.out.Write(odb.Blob, data)
 		if err != nil {
 			return nil, fmt.Errorf("file %q: %w", f.Path, err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
@@ -42,7 +43,7 @@ func (b *Builder) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blo
 		blob.ID = id.String()
 	} else {
 		var err error
-		if blob, err = b.large(io.MultiReader(&head, r)); err != nil {
+		if blob, err = b.out.StoreChunks(io.MultiReader(&head, r)); err != nil {
 			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
 		}
 	}
@@ -52,13 +53,9 @@ func (b *Builder) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blo
 // addAttachment stores a blob. Later steps of the update can read it if it may be a file record.
 func (b *Builder) addAttachment(data []byte) (odb.ID, error) {
 	if len(data) <= codec.MaxFileRecord {
-		return b.keep(odb.Blob, data)
+		return b.out.Write(odb.Blob, data)
 	}
-	id, err := b.batch.Add(odb.Blob, data)
-	if err == nil {
-		b.sizes[id] = int64(len(data))
-	}
-	return id, err
+	return b.out.WriteUnread(odb.Blob, data)
 }
 
 // contextReader returns an error when its context has ended.
@@ -79,7 +76,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 func (b *Builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attachment) (odb.ID, error) {
 	var known []odb.ID
 	for _, root := range roots {
-		id, err := directory(root, attachmentsName)
+		id, err := object.Directory(root, attachmentsName)
 		if err != nil {
 			return odb.ID{}, err
 		}
@@ -92,7 +89,7 @@ func (b *Builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attach
 		if !codec.IsSHA256(a.SHA256) {
 			return odb.ID{}, fmt.Errorf("attachment %q: %w, expected a SHA-256", a.SHA256, domarkx.ErrInvalid)
 		}
-		entries, err := file(directories[a.SHA256[:2]], a.SHA256[2:], a.Blob)
+		entries, err := object.AppendFile(directories[a.SHA256[:2]], a.SHA256[2:], a.Blob)
 		if err != nil {
 			return odb.ID{}, err
 		}
@@ -111,7 +108,7 @@ func (b *Builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attach
 func (b *Builder) unionOfDirectories(known []odb.ID, directories map[string][]odb.TreeEntry) (odb.ID, error) {
 	below := map[string][]odb.ID{}
 	for _, id := range known {
-		entries, err := b.tree(id)
+		entries, err := b.objects.Tree(id)
 		if err != nil {
 			return odb.ID{}, fmt.Errorf("%s: %w", attachmentsName, err)
 		}
@@ -139,13 +136,13 @@ func (b *Builder) unionOfDirectories(known []odb.ID, directories map[string][]od
 			if err != nil {
 				return odb.ID{}, fmt.Errorf("%s/%s: %w", attachmentsName, name, err)
 			}
-			if id, err = b.makeTree(entries, ids...); err != nil {
+			if id, err = b.out.WriteTree(entries, ids...); err != nil {
 				return odb.ID{}, err
 			}
 		}
 		top = append(top, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
 	}
-	return b.makeTree(top, known...)
+	return b.out.WriteTree(top, known...)
 }
 
 // unionOfFiles returns the entries of some trees, and further ones. If two entries of a name differ,
@@ -153,7 +150,7 @@ func (b *Builder) unionOfDirectories(known []odb.ID, directories map[string][]od
 func (b *Builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.TreeEntry, error) {
 	byName := map[string]odb.TreeEntry{}
 	for _, id := range known {
-		entries, err := b.tree(id)
+		entries, err := b.objects.Tree(id)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +180,7 @@ func (r Reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	if err != nil {
 		return nil, err
 	}
-	top, err := directory(root, attachmentsName)
+	top, err := object.Directory(root, attachmentsName)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +191,7 @@ func (r Reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	if blob.ID == "" {
 		return nil, missing
 	}
-	content, size, err := r.open(blob)
+	content, size, err := r.objects.Open(blob)
 	if err != nil {
 		return nil, err
 	}
@@ -215,19 +212,19 @@ func (r Reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob,
 	if attachments.IsZero() {
 		return domarkx.Blob{}, nil
 	}
-	top, err := r.tree(attachments)
+	top, err := r.objects.Tree(attachments)
 	if err != nil {
 		return domarkx.Blob{}, err
 	}
-	id, err := directory(top, digest[:2])
+	id, err := object.Directory(top, digest[:2])
 	if err != nil || id.IsZero() {
 		return domarkx.Blob{}, err
 	}
-	entries, err := r.tree(id)
+	entries, err := r.objects.Tree(id)
 	if err != nil {
 		return domarkx.Blob{}, err
 	}
-	return stored(entries, digest[2:])
+	return object.File(entries, digest[2:])
 }
 
 // An attachment is an attachment in memory.
@@ -245,7 +242,7 @@ func (r Reader) AttachmentsID(_ context.Context, snapshot string) (string, error
 	if err != nil {
 		return "", err
 	}
-	id, err := directory(root, attachmentsName)
+	id, err := object.Directory(root, attachmentsName)
 	if err != nil || id.IsZero() {
 		return "", err
 	}
@@ -258,11 +255,11 @@ func (r Reader) AttachmentsOf(_ context.Context, snapshot string) ([]domarkx.Att
 	if err != nil {
 		return nil, err
 	}
-	top, err := directory(root, attachmentsName)
+	top, err := object.Directory(root, attachmentsName)
 	if err != nil || top.IsZero() {
 		return nil, err
 	}
-	directories, err := r.tree(top)
+	directories, err := r.objects.Tree(top)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +268,7 @@ func (r Reader) AttachmentsOf(_ context.Context, snapshot string) ([]domarkx.Att
 		if !d.IsTree() {
 			continue
 		}
-		entries, err := r.tree(d.ID)
+		entries, err := r.objects.Tree(d.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -279,7 +276,7 @@ func (r Reader) AttachmentsOf(_ context.Context, snapshot string) ([]domarkx.Att
 			if e.IsTree() {
 				continue // the chunks of a large one
 			}
-			blob, err := stored(entries, e.Name)
+			blob, err := object.File(entries, e.Name)
 			if err != nil {
 				return nil, fmt.Errorf("%s/%s: %w", attachmentsName, d.Name, err)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/original"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
@@ -32,7 +33,7 @@ type Checker struct {
 	blobs    memo             // blobs by their use
 	links    map[string]bool  // links in the messages of the session
 	extents  *version.Checker // checks versions of resources
-	origins  originChecks
+	origins  *original.Checker
 
 	// message, if set, compares a message that is stored only as JSON with the recorded digest of its
 	// rendering.
@@ -41,7 +42,7 @@ type Checker struct {
 
 // NewChecker returns a checker that has checked nothing yet.
 func NewChecker(r Reader) Checker {
-	return Checker{Reader: r, commits: map[string]bool{}, trees: memo{}, blobs: memo{}, links: map[string]bool{}, origins: originChecks{},
+	return Checker{Reader: r, commits: map[string]bool{}, trees: memo{}, blobs: memo{}, links: map[string]bool{}, origins: original.NewChecker(r.objects, r.writeWhole),
 		extents: r.resourceVersions().NewChecker(nil)}
 }
 

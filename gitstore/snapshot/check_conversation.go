@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/fanout"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -33,11 +34,11 @@ func (w *conversationCheck) directory(ctx context.Context, level, first int, id,
 		return nil
 	}
 	key := blobKey(fmt.Sprintf("directory %d %d", level, count), domarkx.Blob{ID: id.String()})
-	if level == len(spans)-1 || w.trees.has(key) {
+	if level == fanout.Levels-1 || w.trees.has(key) {
 		w.same = min(w.same, first)
 	}
 	return w.trees.once(key, func() error {
-		if level == len(spans)-1 {
+		if level == fanout.Levels-1 {
 			return w.leaf(ctx, first, count, id, base)
 		}
 		directories, err := w.directories(level, first, w.messages, id)
@@ -55,7 +56,7 @@ func (w *conversationCheck) directory(ctx context.Context, level, first int, id,
 			if i < len(old) {
 				oldID = old[i].ID
 			}
-			if err := w.directory(ctx, level+1, first+i*spans[level], f.ID, oldID); err != nil {
+			if err := w.directory(ctx, level+1, first+i*fanout.Spans[level], f.ID, oldID); err != nil {
 				return err
 			}
 		}
@@ -68,7 +69,7 @@ func (w *conversationCheck) directory(ctx context.Context, level, first int, id,
 func (*conversationCheck) count(level, first, messages int) int {
 	most := math.MaxInt
 	if level > 0 {
-		most = spans[level-1]
+		most = fanout.Spans[level-1]
 	}
 	return max(0, min(most, messages-first))
 }
@@ -77,15 +78,15 @@ func (w *conversationCheck) leaf(ctx context.Context, first, count int, id, base
 	if !base.IsZero() {
 		old, err := w.readLeaf(base)
 		if err != nil {
-			return fmt.Errorf("%s: %w", leafPath(leafOf(first)), err)
+			return fmt.Errorf("%s: %w", leafPath(fanout.Leaf(first)), err)
 		}
 		for _, e := range old {
 			w.blobs.note(entryKey(e), nil)
 		}
 	}
-	leaf, err := w.Checker.leaf(leafOf(first), id)
+	leaf, err := w.Checker.leaf(fanout.Leaf(first), id)
 	if err == nil && len(leaf) != count {
-		err = fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(leafOf(first)), domarkx.ErrCorrupt, len(leaf), count)
+		err = fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(fanout.Leaf(first)), domarkx.ErrCorrupt, len(leaf), count)
 	}
 	if err != nil {
 		return err

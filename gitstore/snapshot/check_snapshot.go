@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
@@ -27,7 +28,7 @@ type snapshotBase struct {
 // check reports the first error in a snapshot. same is a number of messages at its beginning that equal
 // those of the base.
 func (c *Checker) check(ctx context.Context, base snapshotBase, commit *codec.Commit, info domarkx.Info) (same int, err error) {
-	root, err := c.tree(commit.Tree)
+	root, err := c.objects.Tree(commit.Tree)
 	if err != nil {
 		return 0, err
 	}
@@ -51,7 +52,7 @@ func (c *Checker) check(ctx context.Context, base snapshotBase, commit *codec.Co
 	if err := c.checkAttachments(base.root, root); err != nil {
 		return 0, err
 	}
-	conversation, err := directory(root, "conversation")
+	conversation, err := object.Directory(root, "conversation")
 	if err != nil {
 		return 0, err
 	}
@@ -61,7 +62,7 @@ func (c *Checker) check(ctx context.Context, base snapshotBase, commit *codec.Co
 	if info.Messages == 0 {
 		return 0, nil
 	}
-	before, err := directory(base.root, "conversation")
+	before, err := object.Directory(base.root, "conversation")
 	if err != nil {
 		return 0, err
 	}
@@ -120,7 +121,7 @@ func (c *Checker) checkHeader(ctx context.Context, h domarkx.HeaderEntry) error 
 	if err != nil || h.Origin == "" {
 		return err
 	}
-	return c.blobs.once(blobKey("source", domarkx.Blob{ID: h.Origin}), func() error { return c.checkOrigin(ctx, h.Origin) })
+	return c.blobs.once(blobKey("source", domarkx.Blob{ID: h.Origin}), func() error { return c.origins.Check(ctx, h.Origin) })
 }
 
 func (c *Checker) checkIncludes(tree string) error {
@@ -129,7 +130,7 @@ func (c *Checker) checkIncludes(tree string) error {
 		return err
 	}
 	for i, b := range included {
-		if err := c.blobs.once(blobKey("include", b), func() error { return c.stream(io.Discard, b) }); err != nil {
+		if err := c.blobs.once(blobKey("include", b), func() error { return c.readWhole(b) }); err != nil {
 			return fmt.Errorf("included file %q: %w", paths[i], err)
 		}
 	}
@@ -143,11 +144,11 @@ func (c *Checker) checkSource(l domarkx.Layout, b domarkx.Blob) error {
 	}
 	return c.blobs.once(sourceKey(l, b), func() error {
 		digest := sha256.New()
-		size := counter{w: digest}
-		if err := c.stream(&size, b); err != nil {
+		size, err := c.writeWhole(digest, b)
+		if err != nil {
 			return err
 		}
-		if !bytes.Equal(digest.Sum(nil), l.Digest[:]) || size.n != l.Size {
+		if !bytes.Equal(digest.Sum(nil), l.Digest[:]) || size != l.Size {
 			return fmt.Errorf("author's bytes: %w: SHA-256 or size is not the recorded one", domarkx.ErrCorrupt)
 		}
 		return nil
@@ -174,27 +175,33 @@ func (c *Checker) value(ctx context.Context, b domarkx.Blob) (domarkx.Value, err
 }
 
 // plain returns an error for a blob that should be stored in chunks. It does not read the blob.
-func (c *Checker) plain(b domarkx.Blob) error {
+func (r Reader) plain(b domarkx.Blob) error {
 	id, err := odb.ParseID(b.ID)
 	if err != nil {
 		return err
 	}
-	_, size, err := c.db.Size(id)
+	_, size, err := r.db.Size(id)
 	if err == nil && size > chunked.Threshold {
 		err = fmt.Errorf("blob %s: %w: %d bytes in one piece, expected at most %d", id, domarkx.ErrCorrupt, size, chunked.Threshold)
 	}
 	return err
 }
 
-func (c *Checker) stream(w io.Writer, b domarkx.Blob) error {
-	if err := c.plain(b); err != nil {
-		return err
+// writeWhole checks how a blob is stored, writes its content, and returns its size in bytes.
+func (r Reader) writeWhole(w io.Writer, b domarkx.Blob) (int64, error) {
+	if err := r.plain(b); err != nil {
+		return 0, err
 	}
-	content, _, err := c.open(b)
+	content, _, err := r.objects.Open(b)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer content.Close()
-	_, err = io.Copy(w, content)
+	return io.Copy(w, content)
+}
+
+// readWhole is [Reader.writeWhole] for content that is only checked.
+func (r Reader) readWhole(b domarkx.Blob) error {
+	_, err := r.writeWhole(io.Discard, b)
 	return err
 }

@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
@@ -89,7 +89,7 @@ func (c *Checker) checkContent(id string) error {
 	if !chunks.IsZero() {
 		blob.Chunks = chunks.String()
 	}
-	return c.blobs.once(blobKey("file of a version", blob), func() error { return c.stream(io.Discard, blob) })
+	return c.blobs.once(blobKey("file of a version", blob), func() error { return c.readWhole(blob) })
 }
 
 // noteLink records the link of a message.
@@ -121,11 +121,11 @@ func (c *Checker) checkLinks(ctx context.Context, name, tip string) error {
 
 // checkAttachments compares the names of attachments that are not in the base with their contents.
 func (c *Checker) checkAttachments(base, root []odb.TreeEntry) error {
-	top, err := directory(root, attachmentsName)
+	top, err := object.Directory(root, attachmentsName)
 	if err != nil || top.IsZero() || top == odb.FindEntry(base, attachmentsName).ID {
 		return err
 	}
-	directories, err := c.tree(top)
+	directories, err := c.objects.Tree(top)
 	if err != nil {
 		return err
 	}
@@ -146,11 +146,11 @@ func (c *Checker) checkAttachments(base, root []odb.TreeEntry) error {
 
 // attachmentDirectories returns the directories of a snapshot's attachments.
 func (c *Checker) attachmentDirectories(root []odb.TreeEntry) (map[string]odb.ID, error) {
-	top, err := directory(root, attachmentsName)
+	top, err := object.Directory(root, attachmentsName)
 	if err != nil || top.IsZero() {
 		return nil, err
 	}
-	entries, err := c.tree(top)
+	entries, err := c.objects.Tree(top)
 	if err != nil {
 		return nil, err
 	}
@@ -165,17 +165,17 @@ func (c *Checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 	if !f.IsTree() {
 		return fmt.Errorf("%w: mode %o, expected a directory", domarkx.ErrCorrupt, f.Mode)
 	}
-	entries, err := c.tree(f.ID)
+	entries, err := c.objects.Tree(f.ID)
 	if err != nil {
 		return err
 	}
 	if !base.IsZero() {
-		old, err := c.tree(base)
+		old, err := c.objects.Tree(base)
 		if err != nil {
 			return err
 		}
 		for _, e := range old {
-			if blob, err := stored(old, e.Name); err == nil {
+			if blob, err := object.File(old, e.Name); err == nil {
 				c.blobs.note(blobKey("attachment "+f.Name+e.Name, blob), nil)
 			}
 		}
@@ -188,7 +188,7 @@ func (c *Checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 		if !codec.IsSHA256(f.Name + e.Name) {
 			return fmt.Errorf("%s: %w: it is not an attachment", e.Name, domarkx.ErrCorrupt)
 		}
-		blob, err := stored(entries, e.Name)
+		blob, err := object.File(entries, e.Name)
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (c *Checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 		}
 		err = c.blobs.once(blobKey("attachment "+f.Name+e.Name, blob), func() error {
 			sum := sha256.New()
-			if err := c.stream(sum, blob); err != nil {
+			if _, err := c.writeWhole(sum, blob); err != nil {
 				return err
 			}
 			if hex.EncodeToString(sum.Sum(nil)) != f.Name+e.Name {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -52,8 +53,8 @@ func (b *Builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	root = withDirectory(root, "conversation", conversation)
-	root = withDirectory(root, "deleted", deleted)
+	root = object.WithDirectory(root, "conversation", conversation)
+	root = object.WithDirectory(root, "deleted", deleted)
 	return b.storeSnapshot(c, parents, roots, root, stored.Messages)
 }
 
@@ -99,7 +100,7 @@ func (b *Builder) storeConversation(ctx context.Context, build *conversationBuil
 func directoriesNamed(roots [][]odb.TreeEntry, name string) ([]odb.ID, error) {
 	var ids []odb.ID
 	for _, root := range roots {
-		if id, err := directory(root, name); err != nil {
+		if id, err := object.Directory(root, name); err != nil {
 			return nil, err
 		} else if !id.IsZero() {
 			ids = append(ids, id)
@@ -113,7 +114,7 @@ func (b *Builder) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
 	roots := make([][]odb.TreeEntry, len(parents.snapshots))
 	for i, p := range parents.snapshots {
 		var err error
-		if roots[i], err = b.tree(p.Tree); err != nil {
+		if roots[i], err = b.objects.Tree(p.Tree); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +137,7 @@ func (b *Builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 		return domarkx.Info{}, err
 	}
 	root := roots[0]
-	old, err := directory(root, "conversation")
+	old, err := object.Directory(root, "conversation")
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -155,22 +156,13 @@ func (b *Builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 		if err != nil {
 			return domarkx.Info{}, err
 		}
-		deleted, err := directory(root, "deleted")
+		deleted, err := object.Directory(root, "deleted")
 		if err != nil {
 			return domarkx.Info{}, err
 		}
-		root = withDirectory(rest, "deleted", deleted)
+		root = object.WithDirectory(rest, "deleted", deleted)
 	}
-	return b.storeSnapshot(c, parents, roots, withDirectory(root, "conversation", conversation), kept+build.added)
-}
-
-// withDirectory returns the entries with that directory; a zero id stands for none.
-func withDirectory(entries []odb.TreeEntry, name string, id odb.ID) []odb.TreeEntry {
-	entries = slices.DeleteFunc(slices.Clone(entries), func(e odb.TreeEntry) bool { return e.Name == name })
-	if !id.IsZero() {
-		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
-	}
-	return entries
+	return b.storeSnapshot(c, parents, roots, object.WithDirectory(root, "conversation", conversation), kept+build.added)
 }
 
 // An ancestry describes the parents of a new snapshot.
@@ -224,12 +216,12 @@ func (b *Builder) storeSnapshot(c domarkx.Commit, parents ancestry, roots [][]od
 	if err != nil {
 		return info, err
 	}
-	tree, err := b.makeTree(withDirectory(root, attachmentsName, attachments))
+	tree, err := b.out.WriteTree(object.WithDirectory(root, attachmentsName, attachments))
 	if err != nil {
 		return info, err
 	}
 	object := codec.Commit{Tree: tree, Parents: parents.ids, Author: c.Author, Committer: c.Committer, Message: codec.EncodeMessage(info)}
-	id, err := b.keepCommit(&object)
+	id, err := b.out.WriteCommit(&object)
 	if err != nil {
 		return info, err
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/fanout"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -33,16 +35,16 @@ func (r Reader) walkExcept(ctx context.Context, conversation odb.ID, messages in
 		if skip(first, end, id) {
 			return nil
 		}
-		if depth == len(spans)-1 {
-			return visit(leafOf(first), id)
+		if depth == fanout.Levels-1 {
+			return visit(fanout.Leaf(first), id)
 		}
 		directories, err := r.directories(depth, first, messages, id)
 		if err != nil {
 			return err
 		}
 		for i, e := range directories {
-			begin := first + i*spans[depth]
-			if err := level(depth+1, begin, begin+spans[depth], e.ID); err != nil {
+			begin := first + i*fanout.Spans[depth]
+			if err := level(depth+1, begin, begin+fanout.Spans[depth], e.ID); err != nil {
 				return err
 			}
 		}
@@ -54,39 +56,39 @@ func (r Reader) walkExcept(ctx context.Context, conversation odb.ID, messages in
 // directories returns the subdirectories of the directory of a level whose first message is first, in
 // order, in a conversation of that many messages.
 func (r Reader) directories(level, first, messages int, id odb.ID) ([]odb.TreeEntry, error) {
-	entries, err := r.tree(id)
+	entries, err := r.objects.Tree(id)
 	if err != nil {
 		return nil, err
 	}
 	where := func() string { return above(level, first) }
-	want := (messages - first + spans[level] - 1) / spans[level]
+	want := (messages - first + fanout.Spans[level] - 1) / fanout.Spans[level]
 	if level > 0 {
-		want = min(want, nodeWidth)
+		want = min(want, fanout.Width)
 	}
 	if len(entries) != want {
 		return nil, fmt.Errorf("%s: %w: %d directories, expected %d", where(), domarkx.ErrCorrupt, len(entries), want)
 	}
 	for i := range entries {
-		if entries[i].Name == directoryName(level, i) && entries[i].IsTree() {
+		if entries[i].Name == fanout.DirectoryName(level, i) && entries[i].IsTree() {
 			continue
 		}
-		if e := odb.FindEntry(entries, directoryName(level, i)); e.IsTree() { // above 9,999 the order of names is not that of numbers
+		if e := odb.FindEntry(entries, fanout.DirectoryName(level, i)); e.IsTree() { // above 9,999 the order of names is not that of numbers
 			ordered := make([]odb.TreeEntry, len(entries))
 			for i := range ordered {
-				if ordered[i] = odb.FindEntry(entries, directoryName(level, i)); !ordered[i].IsTree() {
-					return nil, fmt.Errorf("%s: %w: no directory %s", where(), domarkx.ErrCorrupt, directoryName(level, i))
+				if ordered[i] = odb.FindEntry(entries, fanout.DirectoryName(level, i)); !ordered[i].IsTree() {
+					return nil, fmt.Errorf("%s: %w: no directory %s", where(), domarkx.ErrCorrupt, fanout.DirectoryName(level, i))
 				}
 			}
 			return ordered, nil
 		}
-		return nil, fmt.Errorf("%s: %w: no directory %s", where(), domarkx.ErrCorrupt, directoryName(level, i))
+		return nil, fmt.Errorf("%s: %w: no directory %s", where(), domarkx.ErrCorrupt, fanout.DirectoryName(level, i))
 	}
 	return entries, nil
 }
 
 // above returns the path of the directory of a level whose first message is first.
 func above(level, first int) string {
-	names := leafNames(leafOf(first))
+	names := fanout.LeafNames(fanout.Leaf(first))
 	return strings.Join(append([]string{"conversation"}, names[:level]...), "/")
 }
 
@@ -100,11 +102,11 @@ func (r Reader) leaf(number int, id odb.ID) ([]domarkx.Entry, error) {
 }
 
 func (r Reader) readLeaf(id odb.ID) ([]domarkx.Entry, error) {
-	files, err := r.tree(id)
+	files, err := r.objects.Tree(id)
 	if err != nil {
 		return nil, err
 	}
-	lines, err := r.small(files, "entries")
+	lines, err := r.objects.SmallFile(files, "entries")
 	if err != nil {
 		return nil, err
 	}
@@ -120,10 +122,10 @@ func (r Reader) readLeaf(id odb.ID) ([]domarkx.Entry, error) {
 		}
 		e := &leaf[i]
 		e.Role = role
-		if e.JSON, err = stored(files, f.Name); err != nil {
+		if e.JSON, err = object.File(files, f.Name); err != nil {
 			return nil, err
 		}
-		if e.Source, err = stored(files, sourceFile(i)); err != nil {
+		if e.Source, err = object.File(files, sourceFile(i)); err != nil {
 			return nil, err
 		}
 		e.Layout.Verbatim = e.Source.ID != ""
@@ -147,30 +149,8 @@ func (r Reader) readLeaf(id odb.ID) ([]domarkx.Entry, error) {
 	return leaf, nil
 }
 
-// leafBelow finds the leaf with file k in directories that are fanned out like a conversation. It
-// reads one directory per level.
-func (r Reader) leafBelow(top odb.ID, k int) (odb.ID, error) {
-	id := top
-	for _, name := range leafNames(leafOf(k)) {
-		if id.IsZero() {
-			break
-		}
-		entries, err := r.tree(id)
-		if err != nil {
-			return odb.ID{}, err
-		}
-		if id, err = directory(entries, name); err != nil {
-			return odb.ID{}, err
-		}
-	}
-	if id.IsZero() {
-		return odb.ID{}, fmt.Errorf("directory of number %d: %w: it is missing", k, domarkx.ErrCorrupt)
-	}
-	return id, nil
-}
-
 // LeafWidth is the number of messages in every leaf of a snapshot but the last.
-const LeafWidth = leafWidth
+const LeafWidth = fanout.LeafWidth
 
 // A Leaf is a directory with up to 16 consecutive messages of a snapshot. Its id depends only on what
 // is in it, so snapshots share leaves.
@@ -186,12 +166,12 @@ func (r Reader) Leaves(ctx context.Context, id string, skip func(directory strin
 		root, info, err := r.root(id)
 		var conversation odb.ID
 		if err == nil {
-			conversation, err = directory(root, "conversation")
+			conversation, err = object.Directory(root, "conversation")
 		}
 		if err == nil {
 			skipped := func(_, _ int, id odb.ID) bool { return skip != nil && skip(id.String()) }
 			err = r.walkExcept(ctx, conversation, info.Messages, skipped, func(number int, leaf odb.ID) error {
-				if !yield(Leaf{ID: leaf.String(), First: number * leafWidth}, nil) {
+				if !yield(Leaf{ID: leaf.String(), First: number * fanout.LeafWidth}, nil) {
 					return errStopped
 				}
 				return nil
@@ -209,13 +189,13 @@ func (r Reader) LeavesBetween(ctx context.Context, id string, from, to int) ([]L
 	root, info, err := r.root(id)
 	var conversation odb.ID
 	if err == nil {
-		conversation, err = directory(root, "conversation")
+		conversation, err = object.Directory(root, "conversation")
 	}
 	var leaves []Leaf
 	if err == nil {
 		outside := func(first, end int, _ odb.ID) bool { return from >= to || first >= to || end <= from }
 		err = r.walkExcept(ctx, conversation, info.Messages, outside, func(number int, leaf odb.ID) error {
-			leaves = append(leaves, Leaf{ID: leaf.String(), First: number * leafWidth})
+			leaves = append(leaves, Leaf{ID: leaf.String(), First: number * fanout.LeafWidth})
 			return nil
 		})
 	}
@@ -231,7 +211,7 @@ func (r Reader) LeafEntries(_ context.Context, leaf Leaf) ([]domarkx.Entry, erro
 	if err != nil {
 		return nil, err
 	}
-	return r.leaf(leafOf(leaf.First), id)
+	return r.leaf(fanout.Leaf(leaf.First), id)
 }
 
 // LeafPairs yields the leaves of two snapshots with equally many messages that have the same messages in different forms, in order. seen is
@@ -243,7 +223,7 @@ func (r Reader) LeafPairs(ctx context.Context, a, b string, seen func(a, b strin
 		for i, id := range []string{a, b} {
 			root, info, err := r.root(id)
 			if err == nil {
-				tops[i], err = directory(root, "conversation")
+				tops[i], err = object.Directory(root, "conversation")
 			}
 			if err == nil && i > 0 && info.Messages != messages {
 				err = fmt.Errorf("%w: %d messages, expected %d", domarkx.ErrInvalid, info.Messages, messages)
@@ -259,7 +239,7 @@ func (r Reader) LeafPairs(ctx context.Context, a, b string, seen func(a, b strin
 			if a == b || seen(a.String(), b.String()) {
 				return ctx.Err()
 			}
-			if depth == len(spans)-1 {
+			if depth == fanout.Levels-1 {
 				if !yield([2]Leaf{{a.String(), first}, {b.String(), first}}, nil) {
 					return errStopped
 				}
@@ -274,7 +254,7 @@ func (r Reader) LeafPairs(ctx context.Context, a, b string, seen func(a, b strin
 				return err
 			}
 			for i := range inA {
-				if err := level(depth+1, first+i*spans[depth], inA[i].ID, inB[i].ID); err != nil {
+				if err := level(depth+1, first+i*fanout.Spans[depth], inA[i].ID, inB[i].ID); err != nil {
 					return err
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/fanout"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -62,15 +64,15 @@ func pointers(list []domarkx.Entry) iter.Seq2[*domarkx.Entry, error] {
 // write stores a part of a conversation.
 func (c *conversationBuilder) write(kind odb.Type, data []byte) (odb.ID, error) {
 	if c.passes {
-		return c.batch.Add(kind, data)
+		return c.out.WriteUnread(kind, data)
 	}
-	return c.keep(kind, data)
+	return c.out.Write(kind, data)
 }
 
 // node stores the directory of a level whose first message is first. old is its previous tree if
 // messages of that are kept; known are directories at its place in other trees.
 func (c *conversationBuilder) node(ctx context.Context, level, first int, old odb.ID, known []odb.ID) (odb.ID, error) {
-	if level == len(spans)-1 {
+	if level == fanout.Levels-1 {
 		return c.leaf(ctx, first, old, known)
 	}
 	var entries []odb.TreeEntry
@@ -79,14 +81,14 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 		if entries, err = c.Reader.directories(level, first, c.old, old); err != nil {
 			return odb.ID{}, err
 		}
-		stay := (c.kept - first + spans[level] - 1) / spans[level]
+		stay := (c.kept - first + fanout.Spans[level] - 1) / fanout.Spans[level]
 		entries = entries[:min(len(entries), stay)]
 	}
 	knownDirectories, err := c.subdirectories(known)
 	if err != nil {
 		return odb.ID{}, err
 	}
-	span := spans[level]
+	span := fanout.Spans[level]
 	for i := range entries {
 		if first+(i+1)*span > c.kept { // the last one grows
 			entries[i].ID, err = c.node(ctx, level+1, first+i*span, entries[i].ID, nil)
@@ -95,27 +97,27 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 			}
 		}
 	}
-	for i := len(entries); level == 0 || i < nodeWidth; i++ {
+	for i := len(entries); level == 0 || i < fanout.Width; i++ {
 		if more, err := c.more(); err != nil {
 			return odb.ID{}, err
 		} else if !more {
 			break
 		}
-		name := directoryName(level, i)
+		name := fanout.DirectoryName(level, i)
 		id, err := c.node(ctx, level+1, first+i*span, odb.ID{}, knownDirectories[name])
 		if err != nil {
 			return odb.ID{}, err
 		}
 		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
 	}
-	return writeTree(c.write, entries, known...)
+	return object.EncodeTree(c.write, entries, known...)
 }
 
 // subdirectories returns the subdirectories of trees by name.
 func (c *conversationBuilder) subdirectories(trees []odb.ID) (map[string][]odb.ID, error) {
 	byName := map[string][]odb.ID{}
 	for _, id := range trees {
-		entries, err := c.Reader.tree(id)
+		entries, err := c.Reader.objects.Tree(id)
 		if err != nil {
 			return nil, err
 		}
@@ -133,15 +135,15 @@ func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, k
 	var messages []domarkx.Entry
 	if !old.IsZero() {
 		var err error
-		if messages, err = c.Reader.leaf(leafOf(first), old); err != nil {
+		if messages, err = c.Reader.leaf(fanout.Leaf(first), old); err != nil {
 			return odb.ID{}, err
 		}
-		if want := min(c.old-first, leafWidth); len(messages) != want {
-			return odb.ID{}, fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(leafOf(first)), domarkx.ErrCorrupt, len(messages), want)
+		if want := min(c.old-first, fanout.LeafWidth); len(messages) != want {
+			return odb.ID{}, fmt.Errorf("%s: %w: %d messages, expected %d", leafPath(fanout.Leaf(first)), domarkx.ErrCorrupt, len(messages), want)
 		}
 		messages = messages[:min(len(messages), c.kept-first)]
 	}
-	for len(messages) < leafWidth {
+	for len(messages) < fanout.LeafWidth {
 		more, err := c.more()
 		if err != nil {
 			return odb.ID{}, err
@@ -173,10 +175,10 @@ func (c *conversationBuilder) storeEntry(ctx context.Context, e *domarkx.Entry) 
 		return fmt.Errorf("%w: no content, or author's bytes without being verbatim", domarkx.ErrInvalid)
 	}
 	if !e.Layout.Verbatim {
-		return c.storeBlob(ctx, &e.JSON)
+		return c.out.StoreBlob(ctx, &e.JSON)
 	}
-	if err := c.storeBase(ctx, &e.JSON); err != nil {
+	if err := c.out.StoreBase(ctx, &e.JSON); err != nil {
 		return err
 	}
-	return c.storeBlob(ctx, &e.Source)
+	return c.out.StoreBlob(ctx, &e.Source)
 }

@@ -1,9 +1,3 @@
 package snapshot
 
-var (
-	LeafPath       = leafPath
-	DecodeOriginal = decodeOriginal
-)
-
-// Encode encodes what DecodeOriginal decoded.
-func (o *Origin) Encode() []byte { return o.encode() }
+var LeafPath = leafPath

@@ -34,14 +34,14 @@ func (r Reader) HasFile(_ context.Context, commit, path, blob string) (bool, err
 	if err != nil {
 		return false, err
 	}
-	c, err := r.commit(id)
+	c, err := r.objects.Commit(id)
 	if err != nil {
 		return false, err
 	}
 	tree := c.Tree
 	for {
 		name, rest, more := strings.Cut(path, "/")
-		entries, err := r.tree(tree)
+		entries, err := r.objects.Tree(tree)
 		if err != nil {
 			return false, err
 		}
@@ -69,13 +69,13 @@ func NewFileWalk(r Reader) *FileWalk {
 // commit returns a snapshot or version with the files that its first parent does not have at the same path
 // and that this walk has not returned before.
 func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
-	c, err := w.r.commit(id)
+	c, err := w.r.objects.Commit(id)
 	if err != nil {
 		return StoredCommit{}, err
 	}
 	base := odb.ID{}
 	if len(c.Parents) > 0 {
-		parent, err := w.r.commit(c.Parents[0])
+		parent, err := w.r.objects.Commit(c.Parents[0])
 		if err == nil {
 			base = parent.Tree
 		} else if !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone lacks some
@@ -102,13 +102,13 @@ func (w *FileWalk) walk(path string, tree, base odb.ID, depth int) error {
 		return fmt.Errorf("%s: %w: directories nested too deep", path[:min(len(path), 100)], domarkx.ErrCorrupt)
 	}
 	w.trees[tree] = true
-	entries, err := w.r.tree(tree)
+	entries, err := w.r.objects.Tree(tree)
 	if err != nil {
 		return err
 	}
 	before := map[string]odb.TreeEntry{}
 	if !base.IsZero() {
-		list, err := w.r.tree(base)
+		list, err := w.r.objects.Tree(base)
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -19,11 +20,11 @@ func (r Reader) headers(root []odb.TreeEntry) ([]domarkx.HeaderEntry, error) {
 		return nil, err
 	}
 	headers := []domarkx.HeaderEntry{first}
-	others, err := directory(root, "headers")
+	others, err := object.Directory(root, "headers")
 	if err != nil || others.IsZero() {
 		return headers, err
 	}
-	directories, err := r.tree(others)
+	directories, err := r.objects.Tree(others)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func (r Reader) headers(root []odb.TreeEntry) ([]domarkx.HeaderEntry, error) {
 		if err != nil || rev.String() != f.Name || !f.IsTree() {
 			return nil, fmt.Errorf("%s: %w: expected a directory with the name of a revision", where, domarkx.ErrCorrupt)
 		}
-		entries, err := r.tree(f.ID)
+		entries, err := r.objects.Tree(f.ID)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", where, err)
 		}
@@ -52,7 +53,7 @@ func (r Reader) headers(root []odb.TreeEntry) ([]domarkx.HeaderEntry, error) {
 
 // header reads a header from its directory; named is false for the root.
 func (r Reader) header(entries []odb.TreeEntry, named bool) (domarkx.HeaderEntry, error) {
-	line, err := r.small(entries, "header")
+	line, err := r.objects.SmallFile(entries, "header")
 	if err != nil {
 		return domarkx.HeaderEntry{}, err
 	}
@@ -60,13 +61,13 @@ func (r Reader) header(entries []odb.TreeEntry, named bool) (domarkx.HeaderEntry
 	if err != nil {
 		return h, fmt.Errorf("header: %w", err)
 	}
-	if h.JSON, err = stored(entries, "snapshot.json"); err != nil {
+	if h.JSON, err = object.File(entries, "snapshot.json"); err != nil {
 		return h, err
 	}
 	if h.JSON.ID == "" {
 		return h, fmt.Errorf("snapshot.json: %w: it is missing", domarkx.ErrCorrupt)
 	}
-	if h.Source, err = stored(entries, "preamble.md"); err != nil {
+	if h.Source, err = object.File(entries, "preamble.md"); err != nil {
 		return h, err
 	}
 	h.Layout.Verbatim = h.Source.ID != ""
@@ -74,7 +75,7 @@ func (r Reader) header(entries []odb.TreeEntry, named bool) (domarkx.HeaderEntry
 		name string
 		id   *string
 	}{{"includes", &h.Includes}, {"source", &h.Origin}} {
-		id, err := directory(entries, part.name)
+		id, err := object.Directory(entries, part.name)
 		if err != nil {
 			return h, err
 		}
@@ -115,14 +116,14 @@ func (b *Builder) headerTree(ctx context.Context, headers []domarkx.HeaderEntry,
 		if err != nil {
 			return nil, err
 		}
-		id, err := b.makeTree(entries)
+		id, err := b.out.WriteTree(entries)
 		if err != nil {
 			return nil, err
 		}
 		directories = append(directories, odb.TreeEntry{Mode: odb.ModeTree, Name: h.Rev.String(), ID: id})
 	}
 	if len(directories) > 0 {
-		id, err := b.makeTree(directories)
+		id, err := b.out.WriteTree(directories)
 		if err != nil {
 			return nil, err
 		}
@@ -138,10 +139,10 @@ func (b *Builder) headerFiles(ctx context.Context, h *domarkx.HeaderEntry, named
 	if h.Layout.Within != 0 {
 		return nil, fmt.Errorf("header: %w: its preamble cannot lie within another part", domarkx.ErrInvalid)
 	}
-	if err := b.storeBlob(ctx, &h.JSON); err != nil {
+	if err := b.out.StoreBlob(ctx, &h.JSON); err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
-	entries, err := file(nil, "snapshot.json", h.JSON)
+	entries, err := object.AppendFile(nil, "snapshot.json", h.JSON)
 	if err != nil {
 		return nil, err
 	}
@@ -149,10 +150,10 @@ func (b *Builder) headerFiles(ctx context.Context, h *domarkx.HeaderEntry, named
 		return nil, err
 	}
 	if h.Layout.Verbatim {
-		if err := b.storeBlob(ctx, &h.Source); err != nil {
+		if err := b.out.StoreBlob(ctx, &h.Source); err != nil {
 			return nil, fmt.Errorf("preamble: %w", err)
 		}
-		if entries, err = file(entries, "preamble.md", h.Source); err != nil {
+		if entries, err = object.AppendFile(entries, "preamble.md", h.Source); err != nil {
 			return nil, err
 		}
 	}
@@ -161,7 +162,7 @@ func (b *Builder) headerFiles(ctx context.Context, h *domarkx.HeaderEntry, named
 		return nil, err
 	}
 	if line != nil {
-		id, err := b.keep(odb.Blob, line)
+		id, err := b.out.Write(odb.Blob, line)
 		if err != nil {
 			return nil, err
 		}
@@ -207,17 +208,17 @@ func (r Reader) Tombstones(_ context.Context, id string) ([]domarkx.Tombstone, e
 }
 
 func (r Reader) tombstones(root []odb.TreeEntry) ([]domarkx.Tombstone, error) {
-	id, err := directory(root, "deleted")
+	id, err := object.Directory(root, "deleted")
 	if err != nil || id.IsZero() {
 		return nil, err
 	}
-	files, err := r.tree(id)
+	files, err := r.objects.Tree(id)
 	if err != nil {
 		return nil, err
 	}
 	var dead []domarkx.Tombstone
 	for _, f := range files {
-		lines, err := r.small(files, f.Name)
+		lines, err := r.objects.SmallFile(files, f.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -240,7 +241,7 @@ func (b *Builder) tombstoneTree(dead []domarkx.Tombstone, known ...odb.ID) (odb.
 	}
 	have := map[odb.TreeEntry]bool{}
 	for _, id := range known {
-		entries, err := b.Reader.tree(id)
+		entries, err := b.Reader.objects.Tree(id)
 		if err != nil {
 			return odb.ID{}, err
 		}
@@ -253,11 +254,11 @@ func (b *Builder) tombstoneTree(dead []domarkx.Tombstone, known ...odb.ID) (odb.
 		data := codec.EncodeTombstones(files[name])
 		e := odb.TreeEntry{Mode: odb.ModeFile, Name: name, ID: odb.Sum(odb.Blob, data)}
 		if !have[e] {
-			if _, err := b.keep(odb.Blob, data); err != nil {
+			if _, err := b.out.Write(odb.Blob, data); err != nil {
 				return odb.ID{}, err
 			}
 		}
 		entries = append(entries, e)
 	}
-	return b.makeTree(entries, known...)
+	return b.out.WriteTree(entries, known...)
 }

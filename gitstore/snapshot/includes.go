@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -21,17 +22,17 @@ func (b *Builder) StoreIncludes(ctx context.Context, files []domarkx.Include) (s
 			return "", err
 		}
 		blob := domarkx.Blob{Data: f.Data}
-		if err := b.storeBlob(ctx, &blob); err != nil {
+		if err := b.out.StoreBlob(ctx, &blob); err != nil {
 			return "", fmt.Errorf("included file %q: %w", f.Path, err)
 		}
-		if id, err := odb.ParseID(blob.ID); err == nil && blob.Chunks == "" {
-			b.fresh[id] = freshObject{odb.Blob, f.Data} // later steps of the update render the document
+		if blob.Chunks == "" {
+			b.out.Keep(odb.Blob, f.Data) // later steps of the update render the document
 		}
-		if entries, err = file(entries, name, blob); err != nil {
+		if entries, err = object.AppendFile(entries, name, blob); err != nil {
 			return "", err
 		}
 	}
-	id, err := b.makeTree(entries)
+	id, err := b.out.WriteTree(entries)
 	if err != nil || id.IsZero() {
 		return "", err
 	}
@@ -64,7 +65,7 @@ func (r Reader) includes(tree string) (blobs []domarkx.Blob, paths []string, err
 	if err != nil {
 		return nil, nil, fmt.Errorf("includes: %w", err)
 	}
-	entries, err := r.tree(id)
+	entries, err := r.objects.Tree(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +77,7 @@ func (r Reader) includes(tree string) (blobs []domarkx.Blob, paths []string, err
 		if err != nil {
 			return nil, nil, err
 		}
-		b, err := stored(entries, e.Name)
+		b, err := object.File(entries, e.Name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("included file %q: %w", path, err)
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/fanout"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -27,7 +29,7 @@ func (r Reader) snapshot(id string) (*codec.Commit, domarkx.Info, error) {
 	if err != nil {
 		return nil, domarkx.Info{}, err
 	}
-	c, err := r.commit(oid)
+	c, err := r.objects.Commit(oid)
 	if err != nil {
 		return nil, domarkx.Info{}, err
 	}
@@ -45,7 +47,7 @@ func (r Reader) root(id string) ([]odb.TreeEntry, domarkx.Info, error) {
 	if err != nil {
 		return nil, info, err
 	}
-	entries, err := r.tree(c.Tree)
+	entries, err := r.objects.Tree(c.Tree)
 	return entries, info, err
 }
 
@@ -121,7 +123,7 @@ func (r Reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, a
 	if err != nil {
 		return nil, nil, err
 	}
-	conversation, err := directory(root, "conversation")
+	conversation, err := object.Directory(root, "conversation")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +155,7 @@ func (r Reader) Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry,
 		root, info, err := r.root(id)
 		var conversation odb.ID
 		if err == nil {
-			conversation, err = directory(root, "conversation")
+			conversation, err = object.Directory(root, "conversation")
 		}
 		if err == nil {
 			err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
@@ -190,22 +192,22 @@ func (r Reader) Entry(_ context.Context, id string, k int) (domarkx.Entry, error
 }
 
 func (r Reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
-	conversation, err := directory(root, "conversation")
+	conversation, err := object.Directory(root, "conversation")
 	if err != nil {
 		return domarkx.Entry{}, err
 	}
-	leafID, err := r.leafBelow(conversation, k)
+	leafID, err := fanout.FindLeaf(r.objects, conversation, k)
 	if err != nil {
 		return domarkx.Entry{}, err
 	}
-	leaf, err := r.leaf(leafOf(k), leafID)
+	leaf, err := r.leaf(fanout.Leaf(k), leafID)
 	if err != nil {
 		return domarkx.Entry{}, err
 	}
-	if k%leafWidth >= len(leaf) {
-		return domarkx.Entry{}, fmt.Errorf("%s: %w: no message %02d", leafPath(leafOf(k)), domarkx.ErrCorrupt, k%leafWidth)
+	if k%fanout.LeafWidth >= len(leaf) {
+		return domarkx.Entry{}, fmt.Errorf("%s: %w: no message %02d", leafPath(fanout.Leaf(k)), domarkx.ErrCorrupt, k%fanout.LeafWidth)
 	}
-	return leaf[k%leafWidth], nil
+	return leaf[k%fanout.LeafWidth], nil
 }
 
 // EntriesFrom returns the messages of a snapshot from number k on. It reads little of the others.
@@ -221,7 +223,7 @@ func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) ([]
 		return nil, err
 	}
 	to = min(to, info.Messages)
-	conversation, err := directory(root, "conversation")
+	conversation, err := object.Directory(root, "conversation")
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}
@@ -230,7 +232,7 @@ func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) ([]
 	err = r.walkExcept(ctx, conversation, info.Messages, outside, func(number int, leaf odb.ID) error {
 		some, err := r.leaf(number, leaf)
 		if err == nil {
-			first := number * leafWidth
+			first := number * fanout.LeafWidth
 			some = some[:min(len(some), to-first)]
 			entries = append(entries, some[min(len(some), max(0, from-first)):]...)
 		}
@@ -258,15 +260,15 @@ func (r Reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	conversation, err := directory(root, "conversation")
+	conversation, err := object.Directory(root, "conversation")
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}
 	roles := make([]domarkx.Role, 0, min(info.Messages, maxReserve))
 	err = r.walk(ctx, conversation, info.Messages, func(number int, leaf odb.ID) error {
-		files, err := r.tree(leaf)
+		files, err := r.objects.Tree(leaf)
 		for _, f := range files {
-			if i, role, ok := parseMessageFile(f.Name); ok && number*leafWidth+i == len(roles) {
+			if i, role, ok := parseMessageFile(f.Name); ok && number*fanout.LeafWidth+i == len(roles) {
 				roles = append(roles, role)
 			}
 		}
@@ -291,9 +293,9 @@ func (r Reader) Read(_ context.Context, b domarkx.Blob) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.blob(id)
+		return r.objects.Blob(id)
 	}
-	content, size, err := r.open(b)
+	content, size, err := r.objects.Open(b)
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +310,7 @@ func (r Reader) Read(_ context.Context, b domarkx.Blob) ([]byte, error) {
 
 // Open opens the content of a blob and returns its size in bytes. The caller closes the stream.
 func (r Reader) Open(_ context.Context, b domarkx.Blob) (io.ReadCloser, int64, error) {
-	return r.open(b)
+	return r.objects.Open(b)
 }
 
 // NamedInfo is Info with the session's name, also in errors.

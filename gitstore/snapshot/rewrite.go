@@ -7,6 +7,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/fanout"
+	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -32,7 +34,7 @@ func (b *Builder) RewriteConversation(ctx context.Context, snapshot string, done
 	if err != nil {
 		return nil, Rewritten{}, err
 	}
-	old, err := directory(root, "conversation")
+	old, err := object.Directory(root, "conversation")
 	if err != nil || old.IsZero() {
 		return &domarkx.StoredConversation{}, Rewritten{}, err
 	}
@@ -56,7 +58,7 @@ func (w *conversationRewriter) directory(ctx context.Context, level, first int, 
 		return Rewritten{}, err
 	}
 	visit := w.leaf
-	if level < len(spans)-1 {
+	if level < fanout.Levels-1 {
 		visit = func(ctx context.Context, first int, id odb.ID) (Rewritten, error) {
 			return w.node(ctx, level, first, id)
 		}
@@ -76,7 +78,7 @@ func (w *conversationRewriter) node(ctx context.Context, level, first int, id od
 	entries = slices.Clone(entries)
 	now, changed := Rewritten{Tree: id.String()}, false
 	for i, e := range entries {
-		below, err := w.directory(ctx, level+1, first+i*spans[level], e.ID)
+		below, err := w.directory(ctx, level+1, first+i*fanout.Spans[level], e.ID)
 		if err != nil {
 			return now, err
 		}
@@ -94,7 +96,7 @@ func (w *conversationRewriter) node(ctx context.Context, level, first int, id od
 		}
 	}
 	if changed {
-		tree, err := w.makeTree(entries)
+		tree, err := w.out.WriteTree(entries)
 		now.Tree, now.Changed = tree.String(), true
 		return now, err
 	}
@@ -102,7 +104,7 @@ func (w *conversationRewriter) node(ctx context.Context, level, first int, id od
 }
 
 func (w *conversationRewriter) leaf(ctx context.Context, first int, id odb.ID) (Rewritten, error) {
-	messages, err := w.Reader.leaf(leafOf(first), id)
+	messages, err := w.Reader.leaf(fanout.Leaf(first), id)
 	if err != nil {
 		return Rewritten{}, err
 	}
@@ -147,17 +149,17 @@ func (b *Builder) Rewrite(ctx context.Context, snapshot string, c domarkx.Commit
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	root = withDirectory(root, "conversation", conversation)
+	root = object.WithDirectory(root, "conversation", conversation)
 	roots := [][]odb.TreeEntry{nil}
 	for _, name := range []string{"deleted", attachmentsName} {
-		id, err := directory(old, name)
+		id, err := object.Directory(old, name)
 		if err != nil {
 			return domarkx.Info{}, err
 		}
 		if name == attachmentsName {
-			roots[0] = withDirectory(nil, name, id)
+			roots[0] = object.WithDirectory(nil, name, id)
 		} else {
-			root = withDirectory(root, name, id)
+			root = object.WithDirectory(root, name, id)
 		}
 	}
 	return b.storeSnapshot(c, parents, roots, root, c.Conversation.Messages)
@@ -171,17 +173,17 @@ func (c *conversationBuilder) writeLeaf(messages []domarkx.Entry, known ...odb.I
 	}
 	entries := make([]odb.TreeEntry, 0, 2*len(messages)+1)
 	for i, e := range messages {
-		if entries, err = file(entries, messageFile(i, e.Role), e.JSON); err != nil {
+		if entries, err = object.AppendFile(entries, messageFile(i, e.Role), e.JSON); err != nil {
 			return odb.ID{}, err
 		}
 		if e.Layout.Verbatim {
-			if entries, err = file(entries, sourceFile(i), e.Source); err != nil {
+			if entries, err = object.AppendFile(entries, sourceFile(i), e.Source); err != nil {
 				return odb.ID{}, err
 			}
 		}
 	}
 	entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: "entries", ID: odb.Sum(odb.Blob, lines)})
-	id, err := writeTree(c.write, entries, known...)
+	id, err := object.EncodeTree(c.write, entries, known...)
 	if err == nil && !slices.Contains(known, id) {
 		_, err = c.write(odb.Blob, lines)
 	}

@@ -11,11 +11,11 @@ import (
 
 // EmptyVersion stores the version of a resource without files and returns its id.
 func (b *Builder) EmptyVersion(context.Context) (string, error) {
-	id, err := b.keep(odb.Blob, []byte("domarkx-folder 1\n"))
+	id, err := b.out.Write(odb.Blob, []byte("domarkx-folder 1\n"))
 	if err != nil {
 		return "", err
 	}
-	tree, err := b.makeTree([]odb.TreeEntry{{Mode: odb.ModeFile, Name: ".domarkx", ID: id}})
+	tree, err := b.out.WriteTree([]odb.TreeEntry{{Mode: odb.ModeFile, Name: ".domarkx", ID: id}})
 	return tree.String(), err
 }
 
@@ -45,7 +45,7 @@ func (b *Builder) rewriteDirectory(ctx context.Context, id odb.ID, path string, 
 	if err := ctx.Err(); err != nil {
 		return id, err
 	}
-	entries, err := b.tree(id)
+	entries, err := b.objects.Tree(id)
 	if err != nil {
 		return id, err
 	}
@@ -68,7 +68,7 @@ func (b *Builder) rewriteDirectory(ctx context.Context, id odb.ID, path string, 
 				return id, fmt.Errorf("file %q: %w", f.Path, err)
 			}
 			if data != nil && !f.Large {
-				if e.ID, err = b.keep(odb.Blob, data); err != nil {
+				if e.ID, err = b.out.Write(odb.Blob, data); err != nil {
 					return id, err
 				}
 			}
@@ -78,7 +78,7 @@ func (b *Builder) rewriteDirectory(ctx context.Context, id odb.ID, path string, 
 	}
 	now := id
 	if changed {
-		if now, err = b.makeTree(next); err != nil {
+		if now, err = b.out.WriteTree(next); err != nil {
 			return id, err
 		}
 	}
@@ -107,7 +107,7 @@ func (r Reader) EntryNames(ctx context.Context, tree string, seen map[string]boo
 	if err != nil {
 		return err
 	}
-	entries, err := r.tree(id)
+	entries, err := r.objects.Tree(id)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (v *verifier) commit(ctx context.Context, id odb.ID) error {
 	if kind != odb.Commit || size > chunked.Threshold {
 		return fmt.Errorf("commit %s: %w: a %s of %d bytes", id, domarkx.ErrCorrupt, kind, size)
 	}
-	c, err := v.c.commit(id)
+	c, err := v.c.objects.Commit(id)
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (c *Checker) checkNewContent(f *domarkx.File) error {
 	if err != nil || size > chunked.MaxPointer {
 		return err // Git has compared it with its id
 	}
-	data, err := c.blob(object)
+	data, err := c.objects.Blob(object)
 	if err == nil && chunked.IsPointer(data) {
 		err = fmt.Errorf("blob %s: %w: it is a pointer without its content", object, domarkx.ErrCorrupt)
 	}

@@ -45,7 +45,7 @@ func (b *Builder) CommitVersion(ctx context.Context, workspace string, c domarkx
 		return domarkx.Version{}, err
 	}
 	object := codec.Commit{Tree: tree, Parents: parents, Author: c.Author, Committer: c.Committer, Message: codec.EncodeVersionMessage(v, len(c.Resources))}
-	id, err := b.keepCommit(&object)
+	id, err := b.out.WriteCommit(&object)
 	if err != nil {
 		return domarkx.Version{}, err
 	}
@@ -65,7 +65,7 @@ func (b *Builder) versionTree(resources []domarkx.ResourceVersion) (odb.ID, erro
 	if _, err := codec.DecodeManifest(manifest); err != nil {
 		return odb.ID{}, fmt.Errorf("configs of the resources: %w: %v", domarkx.ErrInvalid, err)
 	}
-	id, err := b.keep(odb.Blob, manifest)
+	id, err := b.out.Write(odb.Blob, manifest)
 	if err != nil {
 		return odb.ID{}, err
 	}
@@ -77,12 +77,12 @@ func (b *Builder) versionTree(resources []domarkx.ResourceVersion) (odb.ID, erro
 		}
 		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: r.ID, ID: top})
 	}
-	return b.makeTree(entries)
+	return b.out.WriteTree(entries)
 }
 
 // version reads the commit of a version.
 func (r Reader) version(id odb.ID) (*codec.Commit, domarkx.Version, int, error) {
-	c, err := r.commit(id)
+	c, err := r.objects.Commit(id)
 	if err != nil {
 		return nil, domarkx.Version{}, 0, err
 	}
@@ -117,7 +117,7 @@ func (r Reader) Version(_ context.Context, id string) (domarkx.Version, error) {
 
 // resources reads the manifest in a version's tree, and compares it with the tree.
 func (r Reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
-	root, err := r.tree(tree)
+	root, err := r.objects.Tree(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -125,16 +125,12 @@ func (r Reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 	if manifest.Mode != odb.ModeFile {
 		return nil, fmt.Errorf("%s: %w: it is missing", codec.ManifestName, domarkx.ErrCorrupt)
 	}
-	if _, ok := r.fresh[manifest.ID]; !ok {
-		_, size, err := r.db.Size(manifest.ID)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", codec.ManifestName, err)
-		}
-		if size > codec.MaxManifest {
-			return nil, fmt.Errorf("%s: %w: it has %d bytes, expected at most %d", codec.ManifestName, domarkx.ErrCorrupt, size, codec.MaxManifest)
-		}
+	if size, err := r.objects.Size(manifest.ID); err != nil {
+		return nil, fmt.Errorf("%s: %w", codec.ManifestName, err)
+	} else if size > codec.MaxManifest {
+		return nil, fmt.Errorf("%s: %w: it has %d bytes, expected at most %d", codec.ManifestName, domarkx.ErrCorrupt, size, codec.MaxManifest)
 	}
-	data, err := r.blob(manifest.ID)
+	data, err := r.objects.Blob(manifest.ID)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", codec.ManifestName, err)
 	}
@@ -223,7 +219,7 @@ func (r Reader) Head(_ context.Context, id string) (CommitHead, error) {
 	if err != nil {
 		return CommitHead{}, err
 	}
-	c, err := r.commit(oid)
+	c, err := r.objects.Commit(oid)
 	if err != nil {
 		return CommitHead{}, err
 	}

@@ -6,12 +6,12 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/gitstore/snapshot"
+	"github.com/domarkx/domarkx/gitstore/original"
 )
 
 // An Original is a document that is stored together with its messages.
 type Original struct {
-	Writer *snapshot.OriginWriter
+	Writer *original.Writer
 	Placed format.Placed
 	Verify func() error // returns an error if the stored bytes are not those that were read before
 }

@@ -292,7 +292,7 @@ func (m *Manager) renoted(ctx context.Context, tx *gitstore.Tx, p plan) ([]domar
 		return nil, err
 	}
 	conversation, err := m.store.Conversation(ctx, p.snapshot.ID)
-	if err != nil || conversation != origin.Conversation {
+	if err != nil || conversation != origin.Note {
 		return nil, err
 	}
 	if h.Origin, err = tx.RenoteOrigin(h.Origin); err != nil {

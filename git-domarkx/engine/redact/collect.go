@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/original"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -15,9 +16,9 @@ import (
 type collector struct {
 	from  snapshot.Reader
 	table *table
-	seen  map[string]bool  // blobs and trees
-	last  *snapshot.Origin // the original that was read last
-	marks bool             // take over the numbers of placeholders instead
+	seen  map[string]bool    // blobs and trees
+	last  *original.Document // the original that was read last
+	marks bool               // take over the numbers of placeholders instead
 }
 
 // note adds the secrets or the placeholders in a text to the table.

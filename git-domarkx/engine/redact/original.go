@@ -5,13 +5,13 @@ import (
 	"io"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore/snapshot"
+	"github.com/domarkx/domarkx/gitstore/original"
 )
 
 // An original grows with each import of its document, so only the part that the one before lacks is read and
 // redacted.
 
-func readOriginal(o *snapshot.Origin) ([]byte, error) {
+func readOriginal(o *original.Document) ([]byte, error) {
 	r, err := o.Open()
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (w *rewriter) originals(ctx context.Context, id string, state *domarkx.Stat
 			return err
 		}
 		switch s := w.sources[h.Origin]; {
-		case o.Conversation != here:
+		case o.Note != here:
 			h.Origin = ""
 		case s.changed:
 			h.Origin = s.tree

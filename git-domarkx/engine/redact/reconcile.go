@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore/original"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -46,12 +47,12 @@ type reconciler struct {
 	from    snapshot.Reader
 	ours    *table // of our side alone, so that theirs cannot declare a text of ours a secret
 	theirs  *table
-	next    *table              // learns what placeholders stand for
-	keys    map[string]string   // of all commits of both sides
-	joined  map[string][]byte   // by the blobs of both: their common text, if it is neither
-	last    [2]*snapshot.Origin // the originals that were compared last
-	same    map[string]bool     // blobs that were compared
-	digests map[string]string   // attachments of ours and theirs in their place
+	next    *table                // learns what placeholders stand for
+	keys    map[string]string     // of all commits of both sides
+	joined  map[string][]byte     // by the blobs of both: their common text, if it is neither
+	last    [2]*original.Document // the originals that were compared last
+	same    map[string]bool       // blobs that were compared
+	digests map[string]string     // attachments of ours and theirs in their place
 	pairs   map[string]pair
 	accept  bool // do not compare texts
 }
@@ -189,7 +190,7 @@ func (r *reconciler) header(ctx context.Context, a, b domarkx.HeaderEntry) error
 
 // originals compares two originals: where both go on with the two that were compared last, only their new parts.
 func (r *reconciler) originals(ctx context.Context, a, b string) error {
-	var now [2]*snapshot.Origin
+	var now [2]*original.Document
 	var data [2][]byte
 	grown := true
 	for i, tree := range []string{a, b} {

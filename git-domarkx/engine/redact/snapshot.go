@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/original"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -26,8 +27,8 @@ type rewriter struct {
 	included map[string]string   // identifiers of included files
 	origins  map[string]string   // trees of originals, with the snapshots that they belong to
 	sources  map[string]source   // by tree of an original
-	last     *snapshot.Origin    // the original that was redacted last
-	grower   *snapshot.OriginGrower
+	last     *original.Document  // the original that was redacted last
+	grower   *original.Grower
 	digests  map[string]domarkx.Attachment
 	attached map[string]attached // by directory of attachments
 	leaves   snapshot.Rewritings

@@ -1,4 +1,4 @@
-package snapshot_test
+package original_test
 
 import (
 	"bytes"
@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore/snapshot"
+	"github.com/domarkx/domarkx/gitstore/original"
 )
 
-func FuzzDecodeOriginal(f *testing.F) {
+func FuzzDecodeDocument(f *testing.F) {
 	f.Add([]byte("format zeus\nsize 3\nsegments 1\nsha256 ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := snapshot.DecodeOriginal(data)
+		o, err := original.DecodeDocument(data)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) {
 				t.Error(err)

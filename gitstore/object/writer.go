@@ -1,0 +1,121 @@
+package object
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/codec"
+	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+)
+
+// A Writer writes the objects of a running update. Its [Reader] reads those that it keeps in memory before
+// the batch is stored.
+type Writer struct {
+	Reader
+	batch *odb.Batch
+}
+
+// NewWriter returns a writer to batch that reads the repository of r.
+func NewWriter(r Reader, batch *odb.Batch) *Writer {
+	return &Writer{Reader: Reader{db: r.db, fresh: map[odb.ID]freshObject{}, sizes: map[odb.ID]int64{}}, batch: batch}
+}
+
+// Write stores an object that later steps of the same update may read. The caller must not change data
+// afterwards.
+func (w *Writer) Write(kind odb.Type, data []byte) (odb.ID, error) {
+	id, err := w.batch.Add(kind, data)
+	if err == nil {
+		w.fresh[id] = freshObject{kind, data}
+	}
+	return id, err
+}
+
+// WriteUnread stores an object that no later step of the update reads, but for its size, so that it takes
+// no memory.
+func (w *Writer) WriteUnread(kind odb.Type, data []byte) (odb.ID, error) {
+	id, err := w.batch.Add(kind, data)
+	if err == nil {
+		w.sizes[id] = int64(len(data))
+	}
+	return id, err
+}
+
+// Keep makes an object readable for later steps of the update without storing it. They store it, or it is
+// forgotten.
+func (w *Writer) Keep(kind odb.Type, data []byte) odb.ID {
+	id := odb.Sum(kind, data)
+	w.fresh[id] = freshObject{kind, data}
+	return id
+}
+
+// WriteCommit stores a commit as [Writer.Write] does.
+func (w *Writer) WriteCommit(c *codec.Commit) (odb.ID, error) {
+	data, err := c.Encode()
+	if err != nil {
+		return odb.ID{}, err
+	}
+	return w.Write(odb.Commit, data)
+}
+
+// WriteTree stores a tree, whose entries may be in any order, as [Writer.Write] does. It does not write a
+// tree that equals one of the known trees. Without entries it writes nothing and returns a zero id.
+func (w *Writer) WriteTree(entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
+	return EncodeTree(w.Write, entries, known...)
+}
+
+// EncodeTree is [Writer.WriteTree] with another function that stores the object.
+func EncodeTree(write func(odb.Type, []byte) (odb.ID, error), entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
+	if len(entries) == 0 {
+		return odb.ID{}, nil
+	}
+	data, err := odb.EncodeTree(entries)
+	if err != nil {
+		return odb.ID{}, err
+	}
+	if id := odb.Sum(odb.Tree, data); slices.Contains(known, id) {
+		return id, nil
+	}
+	return write(odb.Tree, data)
+}
+
+// StoreBlob stores content that has no id yet, and sets its ids. The content probably repeats a part
+// of what [Writer.StoreBase] stored before.
+func (w *Writer) StoreBlob(ctx context.Context, blob *domarkx.Blob) error {
+	return w.storeWith(ctx, blob, w.batch.AddSimilar)
+}
+
+// StoreBase is [Writer.StoreBlob] for content whose parts the following blobs repeat.
+func (w *Writer) StoreBase(ctx context.Context, blob *domarkx.Blob) error {
+	return w.storeWith(ctx, blob, w.batch.AddBase)
+}
+
+func (w *Writer) storeWith(ctx context.Context, blob *domarkx.Blob, add func([]byte) (odb.ID, error)) error {
+	if blob.ID != "" {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(blob.Data) > chunked.Threshold || chunked.IsPointer(blob.Data) {
+		large, err := w.StoreChunks(bytes.NewReader(blob.Data))
+		if err == nil {
+			blob.ID, blob.Chunks = large.ID, large.Chunks
+		}
+		return err
+	}
+	id, err := add(blob.Data)
+	if err == nil {
+		blob.ID = id.String()
+	}
+	return err
+}
+
+// StoreChunks stores content of any size in chunks.
+func (w *Writer) StoreChunks(content io.Reader) (domarkx.Blob, error) {
+	pointer, chunks, _, err := chunked.Add(w.batch, content)
+	return domarkx.Blob{ID: pointer.String(), Chunks: chunks.String()}, err
+}

@@ -1,0 +1,112 @@
+package original
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+)
+
+// segmentSize is the number of bytes from which on a segment ends with the next line.
+const segmentSize = 64 << 10
+
+// A segmentReader divides a document into segments.
+type segmentReader struct {
+	memory *segmentSpace
+	size   int64 // bytes of the segments read so far
+	ended  bool  // whether all segments were read
+}
+
+// readSegments returns a reader, which the caller must release.
+func readSegments(content io.Reader) *segmentReader {
+	r := &segmentReader{memory: segmentMemory.Get().(*segmentSpace)}
+	r.memory.input.Reset(content)
+	return r
+}
+
+func (r *segmentReader) release() {
+	r.memory.input.Reset(nil)
+	if cap(r.memory.segment) > 4*segmentSize {
+		r.memory.segment = make([]byte, 0, 2*segmentSize)
+	}
+	segmentMemory.Put(r.memory)
+}
+
+// A segmentSpace is memory for segments. Most originals are smaller.
+type segmentSpace struct {
+	input   *bufio.Reader
+	segment []byte
+}
+
+var segmentMemory = sync.Pool{New: func() any {
+	return &segmentSpace{bufio.NewReaderSize(nil, segmentSize), make([]byte, 0, 2*segmentSize)}
+}}
+
+// next returns the bytes up to the first line end after segmentSize bytes, or up to the end; the last
+// segment may be empty. The slice is valid until the next call. If the segment is too large for an
+// ordinary blob, whole is false, and the caller must read the rest of the line.
+func (r *segmentReader) next() (segment []byte, whole bool, err error) {
+	segment = r.memory.segment[:0]
+	defer func() {
+		r.memory.segment = segment
+		r.size += int64(len(segment))
+	}()
+	for {
+		part, err := r.memory.input.ReadSlice('\n')
+		segment = append(segment, part...)
+		switch {
+		case err == io.EOF:
+			r.ended = true
+			return segment, true, nil
+		case err == nil && len(segment) >= segmentSize:
+			return segment, true, nil
+		case err == nil:
+			continue
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, false, err
+		case len(segment) > chunked.Threshold:
+			return segment, false, nil
+		}
+	}
+}
+
+// A lineReader reads up to the end of a line.
+type lineReader struct {
+	input *bufio.Reader
+	part  []byte
+	done  bool
+	size  int64 // bytes read of the line
+}
+
+func (r *lineReader) Read(p []byte) (int, error) {
+	if len(r.part) == 0 {
+		if r.done {
+			return 0, io.EOF
+		}
+		var err error
+		r.part, err = r.input.ReadSlice('\n')
+		switch {
+		case err == nil, err == io.EOF:
+			r.done = true
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return 0, err
+		}
+	}
+	n := copy(p, r.part)
+	r.part = r.part[n:]
+	r.size += int64(n)
+	return n, nil
+}
+
+// A counter counts the bytes that are written to another writer.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return c.w.Write(p)
+}
