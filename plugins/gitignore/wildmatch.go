@@ -186,7 +186,7 @@ func className(pattern string, p int) (name string, ok, bad bool) {
 	return name, ok, false
 }
 
-// inClass reports whether a byte is in a POSIX class of the C locale, and whether the class exists.
+// inClass reports whether a byte is in a POSIX class, and whether the class exists.
 func inClass(name string, c byte) (in, known bool) {
 	lower, upper, digit := 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9'
 	printed := ' ' < c && c < 0x7f
@@ -210,7 +210,7 @@ func inClass(name string, c byte) (in, known bool) {
 	case "punct":
 		return printed && !lower && !upper && !digit, true
 	case "space":
-		return c == ' ' || '\t' <= c && c <= '\r', true
+		return c == ' ' || c == '\t' || c == '\n' || c == '\r', true // as Git's isspace
 	case "upper":
 		return upper, true
 	case "xdigit":
