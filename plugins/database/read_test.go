@@ -1,0 +1,229 @@
+package database_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/database"
+	"github.com/domarkx/domarkx/plugins/database/databasetest"
+	"github.com/domarkx/domarkx/plugins/plugintest"
+	"pgregory.net/rapid"
+)
+
+// write stores a version with files by path and returns its id.
+func write(t *testing.T, m *plugintest.Memory, files map[string]string) string {
+	t.Helper()
+	w, err := m.Begin(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := database.Begin(t.Context(), w, filepath.Join(t.TempDir(), "known"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if err := v.File(t.Context(), path, []byte(files[path])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, err := w.Finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func TestWalk(t *testing.T) {
+	m := plugintest.NewMemory()
+	files := map[string]string{"a.txt": "a", "t/b/2": "", "t/b/1": "one", "t/c": "c"}
+	top, err := database.Top(t.Context(), m, write(t, m, files))
+	if err != nil || len(top) != 2 || top["a.txt"].Size != 1 || top["t"].Type != domarkx.Directory {
+		t.Fatalf("%v, %v", top, err)
+	}
+	var paths []string
+	err = database.Walk(t.Context(), m, "t", top["t"], func(path string, f domarkx.File) error {
+		data, err := database.Read(t.Context(), m, f, 3)
+		if err != nil || string(data) != files[path] {
+			t.Errorf("%s: %q, %v", path, data, err)
+		}
+		paths = append(paths, path)
+		return nil
+	})
+	if got := strings.Join(paths, " "); err != nil || got != "t/b/1 t/b/2 t/c" {
+		t.Errorf("%s, %v", got, err)
+	}
+	stop := errors.New("stop")
+	if err := database.Walk(t.Context(), m, "t", top["t"], func(string, domarkx.File) error { return stop }); err != stop {
+		t.Errorf("an error of the function: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := database.Walk(ended, m, "t", top["t"], func(string, domarkx.File) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context: %v", err)
+	}
+	if m.Open() != 0 {
+		t.Errorf("%d contents are open", m.Open())
+	}
+}
+
+// odd is a reader of versions with one content, in directories that contain each other without end.
+type odd struct {
+	plugintest.Memory
+	entry domarkx.File
+}
+
+func (o *odd) Directory(context.Context, string) ([]domarkx.File, error) {
+	return []domarkx.File{o.entry}, nil
+}
+
+func (o *odd) Content(context.Context, string) (domarkx.Content, error) {
+	return content{bytes.NewReader([]byte("abc"))}, nil
+}
+
+type content struct{ *bytes.Reader }
+
+func (content) Close() error { return nil }
+
+func TestDamagedVersions(t *testing.T) {
+	m := plugintest.NewMemory()
+	directory := domarkx.File{Name: "d", Type: domarkx.Directory}
+	none := func(string, domarkx.File) error { return nil }
+	for name, c := range map[string]struct {
+		read func() error
+		want error
+	}{
+		"an unknown version":     {func() error { _, err := database.Top(t.Context(), m, "none"); return err }, domarkx.ErrNotFound},
+		"a missing directory":    {func() error { return database.Walk(t.Context(), m, "t", directory, none) }, domarkx.ErrNotFound},
+		"a file for a directory": {func() error { return database.Walk(t.Context(), m, "t", domarkx.File{}, none) }, domarkx.ErrCorrupt},
+		"endless directories":    {func() error { return database.Walk(t.Context(), &odd{entry: directory}, "t", directory, none) }, domarkx.ErrCorrupt},
+		"a link among the files": {func() error {
+			return database.Walk(t.Context(), &odd{entry: domarkx.File{Type: domarkx.Symlink}}, "t", directory, none)
+		}, domarkx.ErrCorrupt},
+		"a missing content":         {func() error { return database.Copy(t.Context(), m, domarkx.File{ID: "none"}, io.Discard) }, domarkx.ErrNotFound},
+		"a content that is shorter": {func() error { return database.Copy(t.Context(), &odd{}, domarkx.File{Size: 4}, io.Discard) }, domarkx.ErrCorrupt},
+		"a directory for a file":    {func() error { _, err := database.Read(t.Context(), m, directory, 9); return err }, domarkx.ErrCorrupt},
+		"a file over the limit":     {func() error { _, err := database.Read(t.Context(), &odd{}, domarkx.File{Size: 3}, 2); return err }, domarkx.ErrCorrupt},
+	} {
+		if err := c.read(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, expected %v", name, err, c.want)
+		}
+	}
+}
+
+// TestLarge checks that a large file is stored in parts where the writer can do that.
+func TestLarge(t *testing.T) {
+	for name, hide := range map[string]bool{"in parts": false, "whole": true} {
+		m := plugintest.NewMemory()
+		w, err := m.Begin(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var given domarkx.VersionWriter = w
+		if hide {
+			given = struct{ domarkx.VersionWriter }{w}
+		}
+		v, err := database.Begin(t.Context(), given, filepath.Join(t.TempDir(), "known"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Large(t.Context(), "db", strings.NewReader("content")); err != nil {
+			t.Fatal(err)
+		}
+		id, err := w.Finish(t.Context())
+		if files := databasetest.Files(t, m, id); err != nil || files["db"] != "content" || (m.Parts() == 1) == hide {
+			t.Errorf("%s: %v, %d in parts, %v", name, files, m.Parts(), err)
+		}
+	}
+}
+
+// broken is a version whose writer fails after a number of operations.
+type broken struct {
+	plugins.Pending
+	left int
+}
+
+var errBroken = errors.New("broken")
+
+func (b *broken) Add(ctx context.Context, path string, f domarkx.File) error {
+	if b.left--; b.left < 0 {
+		return errBroken
+	}
+	return b.Pending.Add(ctx, path, f)
+}
+
+func (b *broken) Content(ctx context.Context, r io.Reader) (string, int64, error) {
+	if b.left--; b.left < 0 {
+		return "", 0, errBroken
+	}
+	return b.Pending.Content(ctx, r)
+}
+
+// TestWriterFails lets each operation of a version's writer fail once.
+func TestWriterFails(t *testing.T) {
+	commit := func(left int) error {
+		w, err := plugintest.NewMemory().Begin(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := database.Begin(t.Context(), &broken{w, left}, filepath.Join(t.TempDir(), "known"))
+		if err != nil {
+			return err
+		}
+		rows := v.Lines("d/rows", "txt")
+		for i := range 20_000 { // several files
+			if err := rows.Add(t.Context(), []byte(strconv.Itoa(i)+"\n")); err != nil {
+				return err
+			}
+		}
+		if err := rows.End(t.Context()); err != nil {
+			return err
+		}
+		return v.Large(t.Context(), "large", strings.NewReader("x"))
+	}
+	left := 0
+	for ; ; left++ {
+		err := commit(left)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errBroken) {
+			t.Fatalf("after %d operations: %v", left, err)
+		}
+	}
+	if left < 10 {
+		t.Errorf("only %d operations", left)
+	}
+}
+
+// TestRowsStayInOrder checks that the files of a table, in the order of Walk, are its rows.
+func TestRowsStayInOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		count, width := rapid.IntRange(0, 3000).Draw(rt, "rows"), rapid.IntRange(1, 400).Draw(rt, "width")
+		seed := rapid.IntRange(0, 1000).Draw(rt, "first")
+		var lines []string
+		for i := range count {
+			lines = append(lines, strings.Repeat("x", (i*7+seed)%width)+strconv.Itoa(seed+i)+"\n")
+		}
+		files := give(t, plugintest.NewMemory(), filepath.Join(t.TempDir(), "known"), lines)
+		var whole strings.Builder
+		for _, path := range slices.Sorted(maps.Keys(files)) {
+			if size := len(files[path]); size > 256<<10+width+10 {
+				rt.Errorf("%s has %d bytes", path, size)
+			}
+			whole.WriteString(files[path])
+		}
+		if want := strings.Join(lines, ""); whole.String() != want {
+			rt.Errorf("%d bytes of %d, or in another order", whole.Len(), len(want))
+		}
+	})
+}
