@@ -84,12 +84,17 @@ const maxPrompt = 300
 
 // record adds one record.
 func (x *index) record(v domarkx.Value, raw []byte, at jsonlines.Place) error {
+	return x.within(v, raw, at, 0)
+}
+
+// within adds a record whose values have offsets in the record around it, in which raw is at start.
+func (x *index) within(v domarkx.Value, raw []byte, at jsonlines.Place, start int) error {
 	if len(x.refs) > math.MaxInt32-2 {
 		return &domarkx.SyntaxError{Path: x.path, Line: x.Lines, Column: 1, Msg: "is one of too many records", Err: domarkx.ErrInvalid}
 	}
 	n := x.agent.Note(v, &x.session)
 	if n.Clear || n.Items != nil {
-		return x.items(n, raw, at)
+		return x.items(n, raw, at, start)
 	}
 	if n.Kind == Other && n.Drop == 0 && n.BackTo == "" && len(n.Results) == 0 {
 		return nil
@@ -264,8 +269,8 @@ func (x *index) aheadOf(n Note, at jsonlines.Place) {
 	x.ahead[key] = at
 }
 
-// items adds the records inside of a record.
-func (x *index) items(n Note, raw []byte, at jsonlines.Place) error {
+// items adds the records inside of a record, as within does.
+func (x *index) items(n Note, raw []byte, at jsonlines.Place, start int) error {
 	if n.Clear {
 		x.again = x.again || x.before != nil
 		old, groups := x.last, x.groups
@@ -280,17 +285,21 @@ func (x *index) items(n Note, raw []byte, at jsonlines.Place) error {
 			}
 		}()
 	}
+	if len(n.Items) > 0 && at.Size == 0 { // no place in the file is known
+		x.Report(0, "has records outside of its array, which are kept in the original")
+		return nil
+	}
 	for _, item := range n.Items {
-		size := 0
+		size, from := 0, item.Offset()-start
 		if item.Kind() == domarkx.Object && !at.Escaped {
-			size = jsonlines.ObjectEnd(raw[item.Offset():])
+			size = jsonlines.ObjectEnd(raw[from:])
 		}
 		if size == 0 {
 			x.Lost(int(at.Line), at.Start, at.Start+int64(at.Size), nil)
 			continue
 		}
-		inner := jsonlines.Place{Start: at.Start + int64(item.Offset()), Size: uint32(size), Line: at.Line}
-		if err := x.record(item, raw[item.Offset():item.Offset()+size], inner); err != nil {
+		inner := jsonlines.Place{Start: at.Start + int64(from), Size: uint32(size), Line: at.Line}
+		if err := x.within(item, raw[from:from+size], inner, item.Offset()); err != nil {
 			return err
 		}
 	}

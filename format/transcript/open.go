@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -186,7 +185,7 @@ func (s state) encode() string {
 	}
 	s.Keys = s.Keys[max(0, len(s.Keys)-maxStateKeys*keySize):]
 	data, err := json.Marshal(s)
-	if err != nil || !utf8.Valid(data) {
+	if err != nil || bytes.Contains(data, []byte(`\ufffd`)) { // instead of bytes that are not UTF-8
 		return ""
 	}
 	return string(data)

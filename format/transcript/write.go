@@ -284,7 +284,13 @@ func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 		p.Result.ID = p.Call.ID
 	case p.Result != nil:
 		w.Lose(t, "that a text is the result of a call, which is not there")
-		*p = Part{Text: p.Result.Said()}
+		text := p.Result.Said()
+		for _, image := range p.Result.Images {
+			if markdown, ok := image.markdown(); ok {
+				text += "\n\n" + markdown
+			}
+		}
+		*p = Part{Text: text}
 	}
 }
 
