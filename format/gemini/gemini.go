@@ -54,9 +54,6 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	content := transcript.Get(v, "content")
 	switch kind {
 	case "user":
-		if transcript.Text(v, "displayContent") != "" {
-			content = transcript.Get(v, "displayContent")
-		}
 		for _, part := range parts(content) {
 			if call := transcript.Text(part, "functionResponse", "id"); call != "" {
 				n.Results = append(n.Results, call)
@@ -66,7 +63,8 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 			s.In(directory, "")
 			s.Context = directory
 		}
-		if n.Text = promptText(content); n.Text != "" || hasImage(content) {
+		if said := typed(v); promptText(said) != "" || hasImage(said) {
+			n.Text = promptText(said)
 			n.Kind = transcript.Prompt
 		}
 	case "gemini":
@@ -87,6 +85,14 @@ func header(v domarkx.Value, s *transcript.Session) transcript.Note {
 		return transcript.Note{Clear: true, Items: messages.Items()}
 	}
 	return transcript.Note{}
+}
+
+// typed returns what the user typed, if it is not what the model got.
+func typed(v domarkx.Value) domarkx.Value {
+	if content := transcript.Get(v, "displayContent"); promptText(content) != "" {
+		return content
+	}
+	return transcript.Get(v, "content")
 }
 
 // parts returns the parts of a content, which may be text, a part, or a list of both.
@@ -137,7 +143,9 @@ func directoryIn(content domarkx.Value) string {
 		}
 		if _, rest, ok := strings.Cut(text, "**Workspace Directories:**\n"); ok {
 			line, _, _ := strings.Cut(rest, "\n")
-			return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "-"))
+			if directory, ok := strings.CutPrefix(strings.TrimSpace(line), "-"); ok {
+				return strings.TrimSpace(directory)
+			}
 		}
 	}
 	return ""
@@ -167,10 +175,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 	m.Said(transcript.Text(v, "id"), transcript.Text(v, "timestamp"))
 	content := transcript.Get(v, "content")
 	if m.Role == domarkx.User {
-		if transcript.Text(v, "displayContent") != "" {
-			content = transcript.Get(v, "displayContent")
-		}
-		for _, part := range parts(content) {
+		for _, part := range parts(typed(v)) {
 			if text := transcript.Text(part, "text"); !isAdded(text) {
 				m.Text(text)
 			}
