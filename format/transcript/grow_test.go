@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
-// grow reads what was added to a transcript.
+// grow reads the additions to a transcript.
 func grow(t *testing.T, before, added string) (format.Grown, bool) {
 	t.Helper()
 	c := open(t, before)[0]
@@ -82,7 +82,7 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// TestGrowAgain: what is found out about a file when it grew counts when it grows once more.
+// TestGrowAgain: a file that grew remembers its additions when it grows once more.
 func TestGrowAgain(t *testing.T) {
 	c := open(t, lines(`{"is": "user", "after": "1", "text": "Hi"}`))[0]
 	state, header := c.State, c.Document.Header
@@ -171,7 +171,7 @@ func TestGrowOpenLine(t *testing.T) {
 	}
 }
 
-// TestGrowLines: damage in what was added is reported with the line in the whole file.
+// TestGrowLines: damage in an addition is reported with its line in the whole file.
 func TestGrowLines(t *testing.T) {
 	for _, before := range []string{lines(`{"is": "user", "text": "Hi"}`), strings.TrimSuffix(lines(`{"is": "user", "text": "Hi"}`), "\n")} {
 		added := "garbage\n"
@@ -185,7 +185,7 @@ func TestGrowLines(t *testing.T) {
 	}
 }
 
-// TestGrowState: what is stored about a file does not grow with it without a limit.
+// TestGrowState: the stored state of a file has a limit.
 func TestGrowState(t *testing.T) {
 	answers := func(n int, say string) string {
 		var b strings.Builder
@@ -209,7 +209,7 @@ func TestGrowState(t *testing.T) {
 	}
 }
 
-// TestGrowOnce: records with the same bytes count once also among what was added.
+// TestGrowOnce: records with the same bytes count once also among additions.
 func TestGrowOnce(t *testing.T) {
 	c := open(t, lines())[0]
 	agent := toy()
@@ -268,8 +268,8 @@ func TestGrowthIsReadingAgain(t *testing.T) {
 	}
 }
 
-// TestAnyRecords: whatever the records are, the conversations can be shown, nothing in them runs, and what is
-// written of them reads as the same texts.
+// TestAnyRecords: whatever the records are, the conversations can be shown, nothing in them runs, and the
+// transcripts that are written of them read as the same texts.
 func TestAnyRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var records []string

@@ -64,7 +64,7 @@ func TestUnrecorded(t *testing.T) {
 	}
 }
 
-// TestMetadata: what is known about a message.
+// TestMetadata: the metadata of a message comes from its records.
 func TestMetadata(t *testing.T) {
 	for _, test := range []struct {
 		name         string

@@ -200,7 +200,7 @@ func readAll(f format.File) error {
 	return nil
 }
 
-// failing is content of which so many reads succeed.
+// failing is content whose reads fail after the first ones.
 type failing struct {
 	*strings.Reader
 	reads int

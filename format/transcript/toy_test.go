@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
-// toy is an agent whose records say directly what a [transcript.Note] and a [transcript.Message] have,
+// toy is an agent whose records have the members of a [transcript.Note] and a [transcript.Message],
 // so that the tests can write any transcript that an agent may have:
 //
 //	{"toy": …}                       the first record; its members describe the session

@@ -351,7 +351,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// messages are n messages, of which one cannot be read.
+// messages are n messages; one cannot be read.
 type messages struct {
 	n, broken int
 	err       error
