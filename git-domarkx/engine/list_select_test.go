@@ -1,10 +1,8 @@
 package engine_test
 
 import (
-	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,7 +80,7 @@ func TestSelectWithDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := headers[0].JSON.ID
-	unpack(t, c.Dir)
+	c.Unpack()
 	if err := os.Remove(filepath.Join(c.Dir, ".git", "objects", id[:2], id[2:])); err != nil {
 		t.Fatal(err)
 	}
@@ -94,30 +92,5 @@ func TestSelectWithDamage(t *testing.T) {
 	got, err := c.Select(t.Context(), list, engine.ListOptions{Tag: "fix"})
 	if namesOf(got) != "b" || !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), `"a"`) {
 		t.Errorf("got %q, %v; want b, and an error that names a", namesOf(got), err)
-	}
-}
-
-// unpack makes every packed object of a repository a loose one.
-func unpack(t *testing.T, dir string) {
-	t.Helper()
-	packs, err := filepath.Glob(filepath.Join(dir, ".git", "objects", "pack", "*.pack"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pack := range packs {
-		data, err := os.ReadFile(pack)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range []string{pack, strings.TrimSuffix(pack, ".pack") + ".idx"} {
-			if err := os.Remove(file); err != nil {
-				t.Fatal(err)
-			}
-		}
-		cmd := exec.Command("git", "-C", dir, "unpack-objects", "-q")
-		cmd.Stdin = bytes.NewReader(data)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git unpack-objects: %v\n%s", err, out)
-		}
 	}
 }
