@@ -73,8 +73,9 @@ func (s *Server) listResources(ctx context.Context, params *sdk.ListResourcesPar
 	if err != nil {
 		return nil, err
 	}
+	from = min(from, len(list)) // so that adding to it does not overflow
 	result := &sdk.ListResourcesResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Resources: []*sdk.Resource{}}
-	for _, info := range list[min(from, len(list)):min(len(list), from+maxPage)] {
+	for _, info := range list[from:min(len(list), from+maxPage)] {
 		result.Resources = append(result.Resources, &sdk.Resource{URI: sessionURI(info.Name), Name: info.Name, MIMEType: markdownType, Description: engine.Count(info.Messages)})
 	}
 	if from+maxPage < len(list) {

@@ -163,7 +163,11 @@ func (s *Server) version(ctx context.Context, r fileRequest) (domarkx.Version, e
 			return domarkx.Version{}, notOffered(r.Workspace)
 		}
 		revision.Message = *r.Message
-		return s.Sessions.ResolveVersion(ctx, revision)
+		v, err := s.Sessions.ResolveVersion(ctx, revision)
+		if err == nil {
+			v.Workspace, err = s.workspace(ctx, r.Workspace)
+		}
+		return v, err
 	}
 	name, err := s.workspace(ctx, r.Workspace)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -31,66 +30,18 @@ func newClone(t *testing.T) *clone {
 }
 
 // A file is a file of a version. Its content is data, unless file has a target or is no regular file.
-type file struct {
-	path string
-	file domarkx.File
-	data string
-}
+type file = enginetest.VersionFile
 
 func regular(path, data string, mode uint32) file {
-	return file{path, domarkx.File{Type: domarkx.Regular, Mode: mode}, data}
+	return file{Path: path, File: domarkx.File{Type: domarkx.Regular, Mode: mode}, Data: data}
 }
 
 func directory(path string, mode uint32) file {
-	return file{path, domarkx.File{Type: domarkx.Directory, Mode: mode}, ""}
+	return file{Path: path, File: domarkx.File{Type: domarkx.Directory, Mode: mode}}
 }
 
 // version commits a version of the workspace w with one resource, which has these files.
-func (c *clone) version(files ...file) domarkx.Version {
-	t := c.T
-	t.Helper()
-	ctx := t.Context()
-	w, err := c.Store.BeginVersion(ctx, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range append([]file{directory("", 0o755)}, files...) {
-		if f.file.Type == domarkx.Regular {
-			if f.file.ID, f.file.Size, err = w.Content(ctx, strings.NewReader(f.data)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := w.Add(ctx, f.path, f.file); err != nil {
-			t.Fatal(err)
-		}
-	}
-	id, err := w.Finish(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	author, committer, err := c.Env.Identity(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec := domarkx.ResourceSpec{ID: "notes", Type: "notes", Config: domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("notes")})}
-	var made domarkx.Version
-	err = c.Store.Update(ctx, "test", func(tx *gitstore.Tx) error {
-		var err error
-		made, err = tx.CommitVersion(ctx, "w", domarkx.VersionCommit{Resources: []domarkx.ResourceVersion{{ResourceSpec: spec, Version: id}},
-			Operation: "exec", Subject: "test", Author: author, Committer: committer})
-		if err != nil {
-			return err
-		}
-		return tx.SetWorkspace(ctx, "w", made.ID)
-	})
-	if err == nil {
-		err = w.Settle()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
-}
+func (c *clone) version(files ...file) domarkx.Version { return c.Version("w", nil, files...) }
 
 // checkout writes a version to a directory.
 func (c *clone) checkout(v domarkx.Version, dir string, yes bool) ([]string, error) {
@@ -100,7 +51,7 @@ func (c *clone) checkout(v domarkx.Version, dir string, yes bool) ([]string, err
 func TestCheckout(t *testing.T) {
 	c := newClone(t)
 	v := c.version(directory("a", 0o750), regular("a/run.sh", "#!/bin/sh\n", 0o755), regular("b", "text\n", 0o640),
-		file{"c", domarkx.File{Type: domarkx.Symlink, Mode: 0o777, Target: "a/run.sh"}, ""})
+		enginetest.OtherFile("c", domarkx.Symlink, "a/run.sh"))
 	for _, exists := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "new")
 		if exists {
@@ -214,8 +165,8 @@ func TestHazards(t *testing.T) {
 		{"set-user-id", []file{regular("su", "x", 0o4755)}, "set-id program notes/su"},
 		{"set-group-id", []file{regular("sg", "x", 0o2755)}, "set-id program notes/sg"},
 		{"set-group-id directory", []file{directory("d", 0o2755)}, "set-id directory notes/d"},
-		{"capabilities", []file{{"cap", domarkx.File{Type: domarkx.Regular, Mode: 0o755, Xattrs: []domarkx.Xattr{{Name: "security.capability", Value: []byte{1}}}}, "x"}}, "program with capabilities notes/cap"},
-		{"device", []file{{"null", domarkx.File{Type: domarkx.CharDevice, Mode: 0o666, Major: 1, Minor: 3}, ""}}, "notes/null"},
+		{"capabilities", []file{{Path: "cap", File: domarkx.File{Type: domarkx.Regular, Mode: 0o755, Xattrs: []domarkx.Xattr{{Name: "security.capability", Value: []byte{1}}}}, Data: "x"}}, "program with capabilities notes/cap"},
+		{"device", []file{{Path: "null", File: domarkx.File{Type: domarkx.CharDevice, Mode: 0o666, Major: 1, Minor: 3}}}, "notes/null"},
 		{"repository", []file{directory("d", 0o755), directory("d/.git", 0o755)}, "nested repository notes/d/.git"},
 		{"repository of another case", []file{regular(".GIT", "gitdir: /x", 0o644)}, "nested repository notes/.GIT"},
 		{"bare repository", []file{directory("d", 0o755), regular("d/HEAD", "ref: x", 0o644), directory("d/objects", 0o755), directory("d/refs", 0o755)}, "nested repository notes/d"},
