@@ -1,3 +1,0 @@
-package snapshot
-
-var LeafPath = leafPath
