@@ -105,7 +105,7 @@ func TestCommittedContentOfAnotherName(t *testing.T) {
 	d.wrote("new", "one=s#0 changed three=s#0 four=s#0")
 }
 
-// TestMissingObject blames a file of which a commit's content cannot be read, as in a partial clone.
+// TestMissingObject blames a file with a committed content that cannot be read, as in a partial clone.
 func TestMissingObject(t *testing.T) {
 	d := newDesk(t)
 	d.call("s", "f", "b")

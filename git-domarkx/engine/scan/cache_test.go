@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 )
 
-// remembered returns the files that remember what was scanned.
+// remembered returns the files of the cache.
 func (d *desk) remembered() []string {
 	d.T.Helper()
 	list, err := filepath.Glob(filepath.Join(d.Env.StateDir, "scan", "*"))
@@ -22,7 +22,7 @@ func (d *desk) remembered() []string {
 	return list
 }
 
-// TestRememberedHoldsNoSecret reads the files that remember what was scanned: they hold the mask and the fingerprint
+// TestRememberedHoldsNoSecret reads the files of the cache: they hold the mask and the fingerprint
 // of a secret only, and nobody else can read them.
 func TestRememberedHoldsNoSecret(t *testing.T) {
 	t.Parallel()
@@ -53,7 +53,7 @@ func TestRememberedHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// TestDamagedCache damages the files that remember what was scanned, as a kill or a full disk can. What is found stays
+// TestDamagedCache damages the files of the cache, as a kill or a full disk can. The findings stay
 // the same.
 func TestDamagedCache(t *testing.T) {
 	d := newDesk(t)
@@ -140,7 +140,7 @@ func TestUnwritableCache(t *testing.T) {
 	}
 }
 
-// TestOldRules checks that what was scanned with other rules does not count, and is removed when there are many.
+// TestOldRules checks that the cache of other rules does not count, and is removed when there are many.
 func TestOldRules(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -160,7 +160,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestRewrittenHistory scans a session whose tip is no longer what it was: findings of snapshots that it lacks are gone.
+// TestRewrittenHistory scans a session at an older tip: findings of snapshots that it lacks are gone.
 func TestRewrittenHistory(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

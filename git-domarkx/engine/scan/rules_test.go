@@ -15,7 +15,7 @@ import (
 
 const ownRule = "[[rules]]\nid = \"house\"\nregex = '''house-[0-9]{8}'''\nkeywords = [\"house-\"]\n"
 
-// TestRepositoryRules checks which files of a work tree change what is found. Anybody can commit them, so they may
+// TestRepositoryRules checks which files of a work tree change the findings. Anybody can commit them, so they may
 // add rules; what says that a secret is none counts only where the user's own configuration allows it.
 func TestRepositoryRules(t *testing.T) {
 	fingerprint := func(d *desk) string { return d.found("s")[0].Fingerprint }
