@@ -72,6 +72,9 @@ func (s *Server) find(r *http.Request, v domarkx.Version, resource, file string)
 			return f, err
 		}
 		for name := range strings.SplitSeq(file, "/") {
+			if f.Type != domarkx.Directory {
+				return f, fmt.Errorf("%q in %q: %w", name, file, domarkx.ErrNotFound)
+			}
 			files, err := s.Store.Directory(r.Context(), f.ID)
 			if err != nil {
 				return f, err
@@ -192,6 +195,16 @@ func (s *Server) file(w http.ResponseWriter, v domarkx.Version, name string, con
 	if _, err := content.ReadAt(data, 0); err != nil && err != io.EOF {
 		return err
 	}
+	if content.Size() > maxShown { // the limit may be in the middle of a character
+		for n := 1; n < utf8.UTFMax; n++ {
+			if at := len(data) - n; utf8.RuneStart(data[at]) {
+				if !utf8.FullRune(data[at:]) {
+					data = data[:at]
+				}
+				break
+			}
+		}
+	}
 	p := newPage(path.Base(name))
 	p.crumbs(v, name)
 	raw := at("/v/"+v.ID+"/", name) + "?raw=1"
@@ -205,10 +218,10 @@ func (s *Server) file(w http.ResponseWriter, v domarkx.Version, name string, con
 		p.WriteString(`<p><img alt="" src="`)
 		p.text(raw)
 		p.WriteString("\"></p>\n")
-	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data[:max(0, len(data)-utf8.UTFMax)]):
+	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
 		p.WriteString("<p class=\"meta\">It is not text.</p>\n")
 	default:
-		text := strings.ToValidUTF8(string(data), "")
+		text := string(data)
 		lines := strings.Count(text, "\n")
 		if !strings.HasSuffix(text, "\n") && text != "" {
 			lines++

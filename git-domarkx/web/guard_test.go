@@ -41,9 +41,8 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// ask answers a request, which change may change.
-func (s *site) ask(method, target string, change func(*http.Request)) *httptest.ResponseRecorder {
-	s.t.Helper()
+// answer answers a request, which change may change.
+func (s *site) answer(method, target string, change func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)
 	r.Host = host
 	if s.cookie != nil {
@@ -54,6 +53,13 @@ func (s *site) ask(method, target string, change func(*http.Request)) *httptest.
 	}
 	answer := httptest.NewRecorder()
 	s.pages.ServeHTTP(answer, r)
+	return answer
+}
+
+// ask is like answer, and checks the headers.
+func (s *site) ask(method, target string, change func(*http.Request)) *httptest.ResponseRecorder {
+	s.t.Helper()
+	answer := s.answer(method, target, change)
 	for name, want := range map[string]string{
 		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
 		"X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
@@ -73,6 +79,52 @@ func TestCookie(t *testing.T) {
 	}
 	if answer := s.ask(http.MethodGet, "/?token="+s.token+"&q=x", nil); strings.Contains(answer.Header().Get("Location"), s.token) {
 		t.Errorf("the token leads to %q", answer.Header().Get("Location"))
+	}
+}
+
+// TestAdmission checks where the address with the token leads, from wherever it is opened.
+func TestAdmission(t *testing.T) {
+	s := newSite(t)
+	cookie := s.cookie
+	s.cookie = nil
+	for name, test := range map[string]struct {
+		path, site string
+		status     int
+		leads      string
+	}{
+		"typed":                     {"/?token=" + s.token, "none", http.StatusSeeOther, "/"},
+		"another page":              {"/s/talk?token=" + s.token + "&page=1", "", http.StatusSeeOther, "/s/talk?page=1"},
+		"another host by slashes":   {"//evil.example/?token=" + s.token, "", http.StatusSeeOther, "/"},
+		"another host by backslash": {"/%5Cevil.example/?token=" + s.token, "", http.StatusSeeOther, "/%5Cevil.example/"},
+		"from another site":         {"/?token=" + s.token, "cross-site", http.StatusOK, "/"},
+		"its page elsewhere":        {"/%22%3E%3Cscript%3E?token=" + s.token, "cross-site", http.StatusOK, "/%22%3E%3Cscript%3E"},
+		"beginning of the token":    {"/?token=" + s.token[:10], "none", http.StatusForbidden, ""},
+		"two tokens":                {"/?token=x&token=" + s.token, "none", http.StatusForbidden, ""},
+		"other case":                {"/?token=" + strings.ToLower(s.token), "none", http.StatusForbidden, ""},
+		"token of the cookie":       {"/?token=" + cookie.Value, "none", http.StatusForbidden, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := s.ask(http.MethodGet, test.path, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", test.site) })
+			leads := answer.Header().Get("Location")
+			if test.status == http.StatusOK {
+				s.safe(test.path, answer.Body.String())
+				if strings.Contains(answer.Body.String(), `content="0;url=`+test.leads+`"`) {
+					leads = test.leads
+				}
+			}
+			if answer.Code != test.status || leads != test.leads {
+				t.Errorf("%d, leads to %q", answer.Code, leads)
+			}
+			if cookies := answer.Result().Cookies(); (len(cookies) == 1 && cookies[0].Value == cookie.Value) != (test.leads != "") {
+				t.Errorf("the cookies are %v", cookies)
+			}
+		})
+	}
+	// The cookie is that of this server, and of its name.
+	for name, value := range map[string]string{cookie.Name: s.token, "domarkx-80": cookie.Value, "domarkx": cookie.Value} {
+		if answer := s.ask(http.MethodGet, "/", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: name, Value: value}) }); answer.Code != http.StatusForbidden {
+			t.Errorf("the cookie %s=%s gets %d", name, value, answer.Code)
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, name string) error
 }
 
 // news returns the event about the messages since a snapshot, and the newest snapshot; "" if
-// nothing is new.
+// nothing is new. More messages than a page has are a change of the page, too.
 func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int) (string, domarkx.Info) {
 	const changed = "event: changed\ndata: {}\n\n"
 	now, err := s.Sessions.Resolve(r.Context(), engine.Revision{Name: name, Message: -1})
@@ -71,14 +71,14 @@ func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int
 	case err != nil || now.ID == known.ID:
 		return "", known
 	}
-	if now.Messages < from || from > 0 && !s.sameBefore(r, known.ID, now.ID, from) {
+	if now.Messages < from || now.Messages > from+messagesShown || from > 0 && !s.sameBefore(r, known.ID, now.ID, from) {
 		return changed, now
 	}
 	shown, _, err := s.pages(r, engine.Revision{Name: name, ID: now.ID, Message: -1})
 	if err != nil {
 		return "", known
 	}
-	part, err := html.Render(shown, from, min(shown.Messages.Len(), from+messagesShown))
+	part, err := html.Render(shown, from, shown.Messages.Len())
 	if err != nil {
 		return "", known
 	}

@@ -79,10 +79,12 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 	if last > 1 {
 		turn.WriteString(`<nav class="pages">`)
 		q := &page{}
+		linked := 0
 		for _, k := range []int{1, n - 1, n + 1, last} {
-			if k < 1 || k > last || k == n || k == 1 && n == 2 || k == last && n == last-1 && k != n+1 {
+			if k <= linked || k > last || k == n {
 				continue
 			}
+			linked = k
 			q.link(at("/s/", name, "at", v.ID, "page", strconv.Itoa(k)), fmt.Sprintf("Page %d", k))
 		}
 		turn.Write(q.Bytes())

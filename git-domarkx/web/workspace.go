@@ -117,7 +117,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, id string) erro
 		return nil
 	})
 	switch {
-	case err == errEnough:
+	case errors.Is(err, errEnough):
 		fmt.Fprintf(p, "<p class=\"note\">There is more. \"git domarkx workspace diff\" shows all.</p>")
 	case err != nil:
 		return err
