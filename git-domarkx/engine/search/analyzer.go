@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 )
@@ -63,6 +64,11 @@ func (a *analyzer) analyze(dst, text []byte) []byte {
 		start, camel, last = -1, false, separator
 	}
 	for i := 0; i < len(text); {
+		if start < 0 {
+			if i += plain(text[i:]); i == len(text) {
+				break
+			}
+		}
 		c, size := class(text[i]), 1
 		if c == wide {
 			var r rune
@@ -105,6 +111,32 @@ func (a *analyzer) analyze(dst, text []byte) []byte {
 	end(len(text))
 	dst = append(dst, text[copied:]...)
 	return dst
+}
+
+// plain returns the number of bytes at the beginning of a text that are words without parts, and what is between them, which
+// the tokenizer is given as they are. The text begins where no word continues. It looks at eight bytes at once: the
+// additions set the highest bit of each byte that is at least a letter or digit.
+func plain(text []byte) int {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	n, within := 0, uint64(0) // the highest bit is set if the byte before is in a word
+	for ; len(text)-n >= 8; n += 8 {
+		b := binary.BigEndian.Uint64(text[n:])
+		if (b|b-each)&high != 0 { // not ASCII, or zero
+			break
+		}
+		capital := (b + (0x80-'A')*each) &^ (b + (0x7f-'Z')*each)
+		small := (b + (0x80-'a')*each) &^ (b + (0x7f-'z')*each)
+		digit := (b + (0x80-'0')*each) &^ (b + (0x7f-'9')*each)
+		word := (capital | small | digit) & high
+		if capital&(word>>8|within)&high != 0 {
+			break
+		}
+		within = word << 56
+	}
+	for n > 0 && class(text[n-1]) != separator {
+		n--
+	}
+	return n
 }
 
 // wideClass returns the class of a character beyond ASCII.

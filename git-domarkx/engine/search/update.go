@@ -249,7 +249,7 @@ func (u *updater) pause(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if u.w.pending < cmp.Or(u.options.Batch, batchSize) {
+	if u.w.pending < cmp.Or(u.options.Batch, batchSize) && !u.w.words.Full() {
 		return nil
 	}
 	u.w.pending = 0

@@ -123,6 +123,7 @@ func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 	for longest > 0 && count[longest] == 0 {
 		longest--
 	}
+	filled := uint(1) // entries of the first table, of codes as long; they repeat in the rest of it
 	left := 1
 	for l := 1; l <= 15; l++ {
 		left = left<<1 - count[l]
@@ -135,9 +136,7 @@ func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 		if longest > 1 {
 			return false
 		}
-		for i := range table[:1<<first] {
-			table[i] = isBad
-		}
+		table[0], table[1], filled = isBad, isBad, 2
 	}
 	// Codes are assigned by length, and within one length by symbol.
 	var sorted [288]uint16
@@ -150,18 +149,21 @@ func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 		}
 	}
 	used, code := uint(1)<<first, uint(0)
+	double := func(level uint) {
+		for ; filled < 1<<min(level, first); filled *= 2 {
+			copy(table[filled:2*filled], table[:filled])
+		}
+	}
 	for i, symbol := range sorted[:n] {
 		l := uint(lengths[symbol])
 		if i > 0 {
 			code = (code + 1) << (l - uint(lengths[sorted[i-1]]))
 		}
+		double(l)
 		reversed := uint(bits.Reverse16(uint16(code)) >> (16 - l))
 		e := symbols[symbol]
 		if l <= first {
-			e += uint32(l<<8 | l)
-			for at := reversed; at < 1<<first; at += 1 << l {
-				table[at] = e
-			}
+			table[reversed] = e + uint32(l<<8|l)
 			count[l]--
 			continue
 		}
@@ -187,5 +189,6 @@ func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 			table[start+at] = e
 		}
 	}
+	double(first)
 	return true
 }

@@ -1,192 +1,175 @@
 package fts5
 
 import (
-	"bytes"
-	"hash/maphash"
+	"fmt"
 	"slices"
 )
 
-// postings are the words of some rows with their positions, in memory.
+// postings are the words of some rows with their positions, in memory. Each occurrence is the number of its word; the
+// lists by word are made at the end.
 type postings struct {
-	seed  maphash.Seed
-	slots []uint64 // a hash table: part of the hash of a word, and its index in words plus one
-	words []word
-	texts []byte // of the words
-	size  int    // of the lists
+	words dictionary
+	found []uint32 // the words in their order
+	parts []part
+	first int64 // the first row
 
-	pending []occurrence // that were not added to words yet
-	letters []byte       // of their words
-	touched int64
+	pending [64]lookup
+	waiting int // that are in pending
 }
 
-// An occurrence is a word at its place in a row.
-type occurrence struct {
-	hash     uint64
-	row      int64
-	start    int32 // of its letters
-	length   int32
-	column   int32
-	position int32
+// A part is a column of a row with words: their place without position, and the index of the first in found.
+type part struct {
+	at    place
+	first int
 }
 
-// A word has a list of the rows with it. For each row the list has the distance from the row before,
-// twice the size of the positions, and the positions, as distances plus two; a one and a number stand before
-// positions in another column than the first.
-type word struct {
-	list     []byte
-	text     int // where it begins in texts
-	row      int64
-	position int32
-	sized    int32 // where the size of the last positions is in list
-	length   int32
-	column   int32
-}
+// A place is where a word is: the row, from the first one on, the column and the position.
+type place uint64
 
-// wordSize is the memory for a word, without its list.
-const wordSize = 96
+const (
+	positionBits = 32
+	columnBits   = 3
+	rowBits      = 64 - columnBits - positionBits
+)
 
-func newPostings() *postings {
-	return &postings{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<12)}
-}
+func (p place) row() uint64      { return uint64(p >> (columnBits + positionBits)) }
+func (p place) column() uint64   { return uint64(p>>positionBits) & (1<<columnBits - 1) }
+func (p place) position() uint64 { return uint64(p) & (1<<positionBits - 1) }
+
+func newPostings() *postings { return &postings{words: newDictionary()} }
 
 // reset removes all words.
 func (p *postings) reset() {
-	clear(p.slots)
-	clear(p.words)
-	p.words, p.texts, p.size = p.words[:0], p.texts[:0], 0
+	p.words.reset()
+	p.found, p.parts = p.found[:0], p.parts[:0]
 }
 
-// memory returns about how much memory the words take.
-func (p *postings) memory() int { return p.size + len(p.words)*wordSize + len(p.texts) }
+// maxFound is the number of words that are kept in memory, which takes 12 bytes for each when lists are made.
+const maxFound = 6 << 20
 
-// maxPending is the size of the letters that are pending, with which caches of processors hold them.
-const maxPending = 128 << 10
+// full reports whether the words should be written.
+func (p *postings) full() bool { return len(p.found) >= maxFound }
 
-// add adds a word of a row. Rows, and columns and positions in them, are in ascending order.
-func (p *postings) add(text []byte, row int64, column, position int) {
-	start := len(p.letters)
-	p.letters = append(p.letters, text...)
-	p.pending = append(p.pending, occurrence{hash: maphash.Bytes(p.seed, text), row: row, start: int32(start), length: int32(len(text)), column: int32(column), position: int32(position)})
-	if len(p.letters) >= maxPending {
+// begin begins a column of a row. Rows and columns are in ascending order.
+func (p *postings) begin(row int64, column int) error {
+	if len(p.parts) == 0 {
+		p.first = row
+	}
+	if row-p.first >= 1<<rowBits || column >= 1<<columnBits {
+		return fmt.Errorf("column %d of row %d is too far from row %d", column, row, p.first)
+	}
+	p.parts = append(p.parts, part{place(row-p.first)<<(columnBits+positionBits) | place(column)<<positionBits, len(p.found) + p.waiting})
+	return nil
+}
+
+// end ends a column and returns the number of its words.
+func (p *postings) end() int {
+	first := p.parts[len(p.parts)-1].first
+	n := len(p.found) + p.waiting - first
+	if n == 0 {
+		p.parts = p.parts[:len(p.parts)-1]
+	}
+	return n
+}
+
+// add adds a word.
+func (p *postings) add(k key) {
+	if p.waiting == len(p.pending) {
 		p.settle()
 	}
+	p.pending[p.waiting] = lookup{k, p.words.hash(k)}
+	p.waiting++
 }
 
-// settle adds the pending occurrences. Words are spread over much memory. So for a few occurrences at a time, loops read
-// the places that are changed then: processors load from many places at once if none depends on another.
+// settle adds the pending words.
 func (p *postings) settle() {
-	for chunk := range slices.Chunk(p.pending, 64) {
-		mask := uint64(len(p.slots) - 1)
-		var words [64]*word
-		for i := range chunk {
-			if slot := p.slots[chunk[i].hash&mask]; slot != 0 {
-				words[i] = &p.words[slot&index-1]
-			}
-		}
-		for _, w := range words[:len(chunk)] {
-			if w != nil {
-				p.touched += w.row
-			}
-		}
-		for _, w := range words[:len(chunk)] {
-			if w != nil && len(w.list) > 0 {
-				p.touched += int64(w.list[len(w.list)-1])
-			}
-		}
-		for i := range chunk {
-			p.addOne(&chunk[i])
-		}
+	pending := p.pending[:p.waiting]
+	p.words.touch(pending)
+	if len(p.found)+len(pending) > cap(p.found) {
+		p.found = slices.Grow(p.found, max(1<<12, len(p.found))) // twice as much: less is copied
 	}
-	p.pending, p.letters = p.pending[:0], p.letters[:0]
+	for i := range pending {
+		p.found = append(p.found, p.words.number(&pending[i]))
+	}
+	p.waiting = 0
 }
 
-func (p *postings) addOne(o *occurrence) {
-	w := p.word(p.letters[o.start:o.start+o.length], o.hash)
-	before := len(w.list)
-	if w.row != o.row {
-		w.list = appendVarint(w.finish(), uint64(o.row-w.row))
-		w.sized = int32(len(w.list))
-		w.list = append(w.list, 0)
-		w.row, w.column, w.position = o.row, 0, 0
-	}
-	if w.column != o.column {
-		w.list = appendVarint(append(w.list, 1), uint64(o.column))
-		w.column, w.position = o.column, 0
-	}
-	w.list = appendVarint(w.list, uint64(o.position-w.position+2))
-	w.position = o.position
-	p.size += len(w.list) - before
-}
-
-// finish returns the list after the size of its last positions was stored.
-func (w *word) finish() []byte {
-	if w.row == 0 {
-		return w.list
-	}
-	at := int(w.sized)
-	n := uint64(len(w.list)-at-1) * 2
-	if n < 1<<7 {
-		w.list[at] = byte(n)
-		return w.list
-	}
-	var size [9]byte
-	return slices.Replace(w.list, at, at+1, appendVarint(size[:0], n)...)
-}
-
-// index is the part of a slot that is not the hash.
-const index = 1<<32 - 1
-
-// word returns the word with a text.
-func (p *postings) word(text []byte, hash uint64) *word {
-	mask := uint64(len(p.slots) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
-		slot := p.slots[i]
-		if slot == 0 {
-			break
-		}
-		if slot&^index == hash&^index {
-			w := &p.words[slot&index-1]
-			if bytes.Equal(p.texts[w.text:w.text+int(w.length)], text) {
-				return w
-			}
-		}
-	}
-	if 2*len(p.words) >= len(p.slots) {
-		p.grow()
-	}
-	p.words = append(p.words, word{text: len(p.texts), length: int32(len(text))})
-	p.texts = append(p.texts, text...)
-	p.insert(hash, len(p.words))
-	return &p.words[len(p.words)-1]
-}
-
-func (p *postings) insert(hash uint64, number int) {
-	mask := uint64(len(p.slots) - 1)
-	i := hash & mask
-	for p.slots[i] != 0 {
-		i = (i + 1) & mask
-	}
-	p.slots[i] = hash>>32<<32 | uint64(number)
-}
-
-func (p *postings) grow() {
-	p.slots = make([]uint64, 2*len(p.slots))
-	for i := range p.words {
-		p.insert(maphash.Bytes(p.seed, p.text(&p.words[i])), i+1)
-	}
-}
-
-func (p *postings) text(w *word) []byte { return p.texts[w.text : w.text+int(w.length)] }
-
-// sorted returns the words in ascending order, with finished lists.
-func (p *postings) sorted() []*word {
+// lists calls each with all words in ascending order, and their lists of rows. For each row a list has the distance from
+// the row before, twice the size of the positions, and the positions, as distances plus two; a one and a number stand
+// before positions in another column than the first. The arguments are valid until each returns.
+func (p *postings) lists(each func(text, list []byte) error) error {
 	p.settle()
-	all := make([]*word, len(p.words))
-	for i := range p.words {
-		w := &p.words[i]
-		w.list = w.finish()
-		all[i] = w
+	places := p.places()
+	var list []byte
+	text := make([]byte, 0, keySize)
+	for _, w := range p.words.sorted() {
+		start := uint32(0)
+		if w.number > 1 {
+			start = p.words.counts[w.number-2]
+		}
+		list = list[:0]
+		last := uint64(0) // the row, and 0 before the first one
+		for rest := places[start:p.words.counts[w.number-1]]; len(rest) > 0; {
+			row := rest[0].row() + uint64(p.first)
+			list = append(appendVarint(list, row-last), 0)
+			size := len(list)
+			list, rest = appendPositions(list, rest)
+			if n := uint64(len(list)-size) * 2; n < 1<<7 {
+				list[size-1] = byte(n)
+			} else {
+				list = slices.Insert(list, size, appendVarint(nil, n)[1:]...)
+				appendVarint(list[size-1:size-1], n)
+			}
+			last = row
+		}
+		if err := each(p.words.text(text, w.key), list); err != nil {
+			return err
+		}
 	}
-	slices.SortFunc(all, func(a, b *word) int { return bytes.Compare(p.text(a), p.text(b)) })
-	return all
+	return nil
+}
+
+// appendPositions appends the positions in the first row of some places, and returns the places in other rows.
+func appendPositions(list []byte, places []place) ([]byte, []place) {
+	row, column, last := places[0].row(), uint64(0), uint64(0)
+	for i, at := range places {
+		if at.row() != row {
+			return list, places[i:]
+		}
+		if c := at.column(); c != column {
+			list = appendVarint(append(list, 1), c)
+			column, last = c, 0
+		}
+		if n := at.position() - last + 2; n < 1<<7 {
+			list = append(list, byte(n))
+		} else {
+			list = appendVarint(list, n)
+		}
+		last = at.position()
+	}
+	return list, nil
+}
+
+// places returns the places of all words, by word. It makes the counts of words the ends of their places.
+func (p *postings) places() []place {
+	places := make([]place, len(p.found))
+	next := uint32(0)
+	for i, n := range p.words.counts { // where the places of the word begin
+		p.words.counts[i] = next
+		next += n
+	}
+	for i, part := range p.parts {
+		last := len(p.found)
+		if i+1 < len(p.parts) {
+			last = p.parts[i+1].first
+		}
+		at := part.at
+		for _, word := range p.found[part.first:last] {
+			next := &p.words.counts[word]
+			places[*next] = at
+			*next++
+			at++
+		}
+	}
+	return places
 }

@@ -1,7 +1,10 @@
 package fts5
 
 import (
+	"encoding/binary"
 	"maps"
+	"math"
+	"math/bits"
 	"unicode/utf8"
 )
 
@@ -12,11 +15,14 @@ const maxWord = 32768
 // private characters, without case and diacritics. What that means for a character beyond ASCII is asked of
 // SQLite, once.
 type tokenizer struct {
-	ascii  [utf8.RuneSelf]byte // in lower case; 0 for separators
+	ascii  [256]byte // in lower case
 	others map[rune]character
 	oracle *oracle
 	word   []byte
 }
+
+// separator stands for an ASCII character that is in no word.
+const separator = 0
 
 // A character is what the tokenizer makes of one.
 type character struct {
@@ -31,7 +37,7 @@ func newTokenizer() *tokenizer {
 		switch {
 		case c >= 'A' && c <= 'Z':
 			t.ascii[c] = byte(c) + 'a' - 'A'
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c >= utf8.RuneSelf:
 			t.ascii[c] = byte(c)
 		}
 	}
@@ -45,39 +51,82 @@ func (t *tokenizer) close() error {
 	return t.oracle.close()
 }
 
-// tokenize calls each with the words of a valid text. They are valid until it returns.
-func (t *tokenizer) tokenize(text []byte, each func(word []byte)) error {
-	word, within := t.word[:0], false
+// tokenize adds the words of a valid text to postings.
+func (t *tokenizer) tokenize(text []byte, to *postings) error {
 	for i := 0; i < len(text); {
+		if t.ascii[text[i]] == separator {
+			i++
+			continue
+		}
+		var k key
+		start, n := i, 8
+		for part := 0; part < len(k) && n == 8; part++ {
+			k[part], n = lowerWord(text[i:])
+			i += n
+		}
+		if n < 8 && (i == len(text) || text[i] < utf8.RuneSelf) {
+			to.add(k)
+			continue
+		}
+		var err error
+		if i, err = t.anyWord(text, start, to); err != nil { // it is long, or not ASCII
+			return err
+		}
+	}
+	return nil
+}
+
+// lowerWord returns the number of bytes, at most eight, at the beginning of a text that are ASCII letters and digits. They are
+// the highest bytes of word, in lower case, and the others are zero. It looks at all eight at once: the addition sets
+// the highest bit of each byte that is at least a letter or digit.
+func lowerWord(text []byte) (word uint64, n int) {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	if len(text) >= 8 {
+		word = binary.BigEndian.Uint64(text)
+	} else {
+		var padded [8]byte
+		copy(padded[:], text)
+		word = binary.BigEndian.Uint64(padded[:])
+	}
+	ascii := ^word & high
+	b := word &^ high
+	capital := (b + (0x80-'A')*each) &^ (b + (0x7f-'Z')*each) & ascii
+	word |= capital >> 7 * ('a' - 'A')
+	b = word &^ high
+	letter := (b + (0x80-'a')*each) &^ (b + (0x7f-'z')*each)
+	digit := (b + (0x80-'0')*each) &^ (b + (0x7f-'9')*each)
+	n = bits.LeadingZeros64((letter|digit)&ascii^high) / 8
+	return word &^ (math.MaxUint64 >> (8 * n)), n
+}
+
+// anyWord adds the word at a place, if there is one, and returns the place after it.
+func (t *tokenizer) anyWord(text []byte, i int, to *postings) (int, error) {
+	word := t.word[:0]
+	for i < len(text) {
 		c := text[i]
 		if c < utf8.RuneSelf {
-			i++
-			if low := t.ascii[c]; low != 0 {
-				word, within = append(word, low), true
-				continue
+			if i++; t.ascii[c] == separator {
+				break
 			}
-		} else {
-			r, size := utf8.DecodeRune(text[i:])
-			i += size
-			ch, err := t.character(r)
-			if err != nil {
-				return err
-			}
-			if ch.starts || within && ch.inside {
-				word, within = append(word, ch.text...), true
-				continue
-			}
+			word = append(word, t.ascii[c])
+			continue
 		}
-		if within {
-			each(word[:min(len(word), maxWord)])
-			word, within = word[:0], false
+		r, size := utf8.DecodeRune(text[i:])
+		i += size
+		ch, err := t.character(r)
+		if err != nil {
+			return 0, err
 		}
+		if !ch.starts && (len(word) == 0 || !ch.inside) {
+			break
+		}
+		word = append(word, ch.text...)
 	}
-	if within {
-		each(word[:min(len(word), maxWord)])
+	if len(word) > 0 {
+		to.add(to.words.key(word[:min(len(word), maxWord)]))
 	}
 	t.word = word
-	return nil
+	return i, nil
 }
 
 // character returns what SQLite makes of a character.

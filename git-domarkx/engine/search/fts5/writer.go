@@ -105,24 +105,23 @@ func (w *Writer) record(id int64) (data []byte, err error) {
 func (w *Writer) Add(row int64, columns ...[]byte) error {
 	w.sizes = w.sizes[:0]
 	for i, text := range columns {
-		position := 0
-		err := w.tokenizer.tokenize(text, func(word []byte) {
-			w.postings.add(word, row, i, position)
-			position++
-		})
-		if err != nil {
+		if err := w.postings.begin(row, i); err != nil {
 			return err
 		}
-		w.sizes = appendVarint(w.sizes, uint64(position))
-		w.totals[1+i] += uint64(position)
+		if err := w.tokenizer.tokenize(text, w.postings); err != nil {
+			return err
+		}
+		n := uint64(w.postings.end())
+		w.sizes = appendVarint(w.sizes, n)
+		w.totals[1+i] += n
 	}
 	w.totals[0]++
 	w.rows++
 	return run(w.addSize, row, w.sizes, int64(w.time))
 }
 
-// Memory returns about how much memory the rows take that were not flushed.
-func (w *Writer) Memory() int { return w.postings.memory() }
+// Full reports whether the rows in memory are many, and should be written.
+func (w *Writer) Full() bool { return w.postings.full() }
 
 // Flush writes the rows in memory to the index.
 func (w *Writer) Flush() error {
@@ -138,17 +137,14 @@ func (w *Writer) Flush() error {
 		}
 		return run(w.addTerm, int64(w.id), text, page<<1)
 	})
-	words := w.postings.sorted()
-	for _, word := range words {
-		if err := s.add(w.postings.text(word), word.list); err != nil {
-			return err
-		}
+	if err := w.postings.lists(s.add); err != nil {
+		return err
 	}
-	if len(words) > 0 {
-		pages, err := s.finish()
-		if err != nil {
-			return err
-		}
+	pages, err := s.finish()
+	if err != nil {
+		return err
+	}
+	if pages > 0 {
 		r := segmentRecord{recordID: w.id, recordFirst: 1, recordLast: uint64(pages), recordOldest: w.time, recordNewest: w.time, recordRows: uint64(w.rows)}
 		w.structure.add(r, int(pages)*pageSize)
 	}
