@@ -101,7 +101,7 @@ func (d *dictionary) number(l *lookup) uint32 {
 	}
 	d.counts = append(d.counts, 1)
 	d.slots[i] = slot{l.key, uint32(len(d.counts))}
-	if 2*len(d.counts) > len(d.slots) {
+	if 4*len(d.counts) > 3*len(d.slots) {
 		d.grow()
 	}
 	return uint32(len(d.counts) - 1)
