@@ -5,6 +5,7 @@ package cursor
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -100,6 +101,9 @@ func say(v domarkx.Value, m *transcript.Message) {
 			id := transcript.Text(item, "id")
 			if id == "" {
 				id = "call_" + hex.EncodeToString(sum[:8]) + "_" + string(rune('a'+i%26))
+				if i >= 26 {
+					id += strconv.Itoa(i / 26)
+				}
 			}
 			m.Call(transcript.Call{ID: id, Tool: transcript.Text(item, "name"), Arguments: transcript.Get(item, "input")})
 		case strings.TrimSpace(text) != "[REDACTED]": // what stands for reasoning
