@@ -82,7 +82,7 @@ func (p *pieces) read(whole, item *schema.Schema) error {
 
 // divide finds the messages, which it gives to item, and reads the frame.
 func (p *pieces) divide(item func(extent) error) error {
-	s := scanner{window: format.NewWindow(p.file), size: p.file.Size, at: p.start}
+	s := scanner{path: p.file.Path, window: format.NewWindow(p.file), size: p.file.Size, at: p.start}
 	damaged := s.document(item, &p.inside)
 	var broken *damagedError
 	if damaged != nil && !errors.As(damaged, &broken) {

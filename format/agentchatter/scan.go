@@ -11,6 +11,7 @@ import (
 // quotes and brackets. What it finds has to be parsed, and so has the rest; where both are
 // JSON, so is the document, and it is divided rightly.
 type scanner struct {
+	path   string
 	window *format.Window
 	size   int64
 	at     int64
@@ -23,8 +24,10 @@ func (s *scanner) fill() (bool, error) {
 		return len(s.block) > 0, nil
 	}
 	var err error
-	s.block, err = s.window.Bytes(s.at, min(s.size-s.at, 64<<10))
-	return err == nil, err
+	if s.block, err = s.window.Bytes(s.at, min(s.size-s.at, 64<<10)); err != nil {
+		return false, fmt.Errorf("%s: %w", s.path, err)
+	}
+	return true, nil
 }
 
 // peek returns the next byte; 0 at the end.

@@ -91,6 +91,9 @@ func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 	for _, extra := range m.Extra {
 		e.to.LoseOf(i, "%s", extra.Name)
 	}
+	if slices.ContainsFunc(m.Content, func(b domarkx.Block) bool { return len(b.Extra) > 0 }) {
+		e.to.LoseOf(i, "members of its content blocks")
+	}
 	if m.Role == domarkx.User {
 		switch {
 		case i != e.task:
