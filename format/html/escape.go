@@ -130,7 +130,7 @@ func style(s string) int {
 	return 0
 }
 
-// cut returns at most n runes of the first line of a text that is not empty.
+// cut returns at most n runes of the first line of a text that is not empty, and "…" if there is more.
 func cut(s string, n int) string {
 	s = strings.TrimLeft(s, " \t\r\n")
 	s, rest, _ := strings.Cut(s, "\n")

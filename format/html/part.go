@@ -31,7 +31,7 @@ func Render(s Session, from, to int) (Part, error) {
 // Escape appends a text so that it is text in HTML, with nothing hidden in it.
 func Escape(dst *bytes.Buffer, s string) { escape(dst, clean(s)) }
 
-// Line returns at most n characters of the first line of a text that has one.
+// Line returns at most n characters of the first line of a text that has one, and "…" if there is more.
 func Line(s string, n int) string { return plain(clean(cut(s, n))) }
 
 // WriteCode writes code, coloured if it is a diff.
