@@ -3,7 +3,6 @@ package agentchatter_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,10 +13,9 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/agentchatter"
+	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/markdown"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing them")
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
@@ -62,9 +60,9 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, strings.TrimSuffix(input, ".json")+".md", md)
+		formattest.Golden(t, strings.TrimSuffix(input, ".json")+".md", string(md))
 		written := encode(t, doc, format.Target{})
-		golden(t, strings.TrimSuffix(input, ".json")+".out", []byte(written))
+		formattest.Golden(t, strings.TrimSuffix(input, ".json")+".out", written)
 		again := decode(t, written)
 		if again.Damage != nil {
 			t.Errorf("%s: what is written is not valid: %v", input, again.Damage)
@@ -93,19 +91,6 @@ func contents(t testing.TB, data string) []string {
 		all = append(all, content.Text())
 	}
 	return all
-}
-
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(read(t, path)), string(got)); diff != "" {
-		t.Errorf("%s (-golden +got):\n%s", path, diff)
-	}
 }
 
 // small is a valid document; change replaces one piece of it.

@@ -34,7 +34,7 @@ type header struct {
 // readHeader reads a session up to its steps, as far as possible.
 func readHeader(s string) header {
 	h := header{values: make([]string, len(headerKeys))}
-	at := len(title)
+	at := min(len(title), len(s))
 	for i, key := range headerKeys {
 		rest, ok := strings.CutPrefix(s[at:], "- "+key+": ")
 		if !ok {
