@@ -66,7 +66,7 @@ func NewFileWalk(r Reader) *FileWalk {
 	return &FileWalk{r: r, trees: map[odb.ID]bool{}, blobs: map[odb.ID]bool{}}
 }
 
-// commit returns a snapshot or version with the files that its first parent does not have at the same path
+// Commit returns a snapshot or version with the files that its first parent does not have at the same path
 // and that this walk has not returned before.
 func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
 	c, err := w.r.objects.Commit(id)
