@@ -14,7 +14,7 @@ var (
 	ErrExists = errors.New("already exists")
 	// ErrConflict reports a concurrent change of the same object.
 	ErrConflict = errors.New("changed meanwhile")
-	// ErrCorrupt reports stored data that differs from what was written.
+	// ErrCorrupt reports stored data that differs from the data as written.
 	ErrCorrupt = errors.New("corrupt")
 	// ErrReadOnly reports a repository or file that cannot be written.
 	ErrReadOnly = errors.New("read-only")

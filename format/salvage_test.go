@@ -19,7 +19,7 @@ func isItem(v domarkx.Value) bool {
 }
 
 // TestSalvage damages a document somewhere in its array: each item that is untouched is
-// read, and what is not read is told.
+// read, and the rest is reported.
 func TestSalvage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var items []domarkx.Value

@@ -237,7 +237,7 @@ func (m *mount) kill() {
 
 func (m *mount) path(name string) string { return filepath.Join(m.mnt, name) }
 
-// sh runs a script in sessions/ and returns what it prints.
+// sh runs a script in sessions/ and returns its output.
 func (m *mount) sh(script string) string {
 	m.Helper()
 	out, err := m.trySh(script)

@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
-// dim is the style of what is beside the answer.
+// dim is the style of everything but the answer.
 const dim style = "\x1b[2m"
 
 // show shows an event of a turn.

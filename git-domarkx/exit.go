@@ -23,7 +23,7 @@ const (
 	exitUsage = 129
 )
 
-// errNo ends a command whose answer is no, or that has already reported bad input. It
+// errNo ends a command that answers "no", or that has already reported bad input. It
 // prints nothing more.
 var errNo = errors.New("no")
 
@@ -97,7 +97,7 @@ func isTrouble(err error) bool {
 	return false
 }
 
-// reportBeside reports the other errors of a command whose answer is no.
+// reportBeside reports the other errors of a command that answers "no".
 func reportBeside(w io.Writer, err error) int {
 	status := exitNo
 	for _, part := range joined(err) {

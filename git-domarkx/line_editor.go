@@ -41,7 +41,7 @@ func (e *lineEditor) reset() {
 	e.terminal.History = &e.history
 }
 
-// Read reads what is typed, and notices Ctrl-C, which the terminal library does not distinguish from
+// Read reads a typed line, and notices Ctrl-C, which the terminal library does not distinguish from
 // the end of the input.
 func (e *lineEditor) Read(p []byte) (int, error) {
 	n, err := e.in.Read(p)

@@ -58,10 +58,10 @@ func (inv *invocation) modelKeys() models.Keys {
 	}
 }
 
-// maxKey limits what a key helper prints, in bytes.
+// maxKey limits the output of a key helper, in bytes.
 const maxKey = 64 << 10
 
-// runKeyHelper runs a command of the user's configuration and returns what it prints. The command
+// runKeyHelper runs a command of the user's configuration and returns its output. The command
 // can ask the user on the terminal.
 func (inv *invocation) runKeyHelper(ctx context.Context, command string) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)

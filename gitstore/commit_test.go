@@ -16,7 +16,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec/codectest"
 )
 
-// storedEqual compares states of which one was read back: contents by their ids.
+// storedEqual compares a state with one that was read back: contents by their ids.
 var storedEqual = cmp.Options{cmpopts.EquateEmpty(), cmpopts.IgnoreFields(domarkx.Blob{}, "Data")}
 
 func drawState(t *rapid.T, most int) *domarkx.State {

@@ -31,7 +31,7 @@ func streamed(r *site) string {
 	return string(data)
 }
 
-// startChat starts a turn. The function ended waits for its end and returns what it printed.
+// startChat starts a turn. The function ended waits for its end and returns its output.
 func startChat(r *site, args ...string) (kill func(), ended func() outcome) {
 	r.tb.Helper()
 	cmd := r.command(r.tb.Context(), "git-domarkx", append([]string{"chat"}, args...)...)

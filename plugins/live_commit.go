@@ -42,7 +42,7 @@ func (l *Live) Differs(ctx context.Context) (bool, error) {
 	return c.Changed, nil
 }
 
-// knownChanged reports whether resources are known to differ from the head, or there is no head.
+// knownChanged reports whether resources are known to differ from the head, or the head is missing.
 func (l *Live) knownChanged() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -155,7 +155,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestKept: removing what a compaction keeps is reported as a loss.
+// TestKept: removing messages that a compaction keeps is reported as a loss.
 func TestKept(t *testing.T) {
 	const compaction = `{"type":"compaction","id":"c1","parentId":"e3","timestamp":"2026-02-18T05:00:04Z","summary":"So far.","firstKeptEntryId":"e2","tokensBefore":10}` + "\n"
 	doc := branches(t, header+one+two+three+compaction)[0].Document

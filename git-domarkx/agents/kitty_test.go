@@ -95,7 +95,7 @@ func (d *desktop) session() (source, path string) {
 	return zeus.Text(entries.Items()[0], "session_source"), zeus.Text(entries.Items()[0], "session_path")
 }
 
-// TestWindowsClose closes the window of an agent, of which another window inherited the
+// TestWindowsClose closes the window of an agent; another window inherited its
 // variables.
 func TestWindowsClose(t *testing.T) {
 	d := newDesktop(t)

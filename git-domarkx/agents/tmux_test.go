@@ -66,7 +66,7 @@ func (d *desktop) mkdir(name string) string {
 	return d.path(name)
 }
 
-// started waits until the agent with this id runs, and returns what it wrote.
+// started waits until the agent with this id runs, and returns its output.
 func (d *desktop) started(id string) string {
 	d.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; {

@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// A Redactor replaces secrets in what is added to redacted sessions.
+// A Redactor replaces secrets in additions to redacted sessions.
 type Redactor interface {
 	// Filter returns what replaces the secrets in texts and JSON that are added to the session with that tip, and reports whether
 	// it changed them. It is nil if the session was not redacted.
@@ -23,15 +23,15 @@ func IsDatabase(kind string) bool {
 	return strings.Contains(kind, "postgres") || strings.Contains(kind, "sqlite") || strings.Contains(kind, "database")
 }
 
-// Redacts sets who redacts what is added to redacted sessions.
+// Redacts sets who redacts additions to redacted sessions.
 func (m *SessionManager) Redacts(r Redactor) { m.redactor = r }
 
-// A Filter replaces the secrets in what is added to a session. The zero value changes nothing.
+// A Filter replaces the secrets in additions to a session. The zero value changes nothing.
 type Filter struct {
 	redact func(ctx context.Context, text []byte) ([]byte, bool, error)
 }
 
-// Filter returns the filter for what is added to the session with that tip, which may be "".
+// Filter returns the filter for additions to the session with that tip, which may be "".
 func (m *SessionManager) Filter(ctx context.Context, tip string) (Filter, error) {
 	if m.redactor == nil || tip == "" {
 		return Filter{}, nil

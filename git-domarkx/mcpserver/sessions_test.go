@@ -119,7 +119,7 @@ func TestReadMessages(t *testing.T) {
 	}
 }
 
-// TestReadMessage checks what is said about a message beside its text.
+// TestReadMessage checks the description of a message beside its text.
 func TestReadMessage(t *testing.T) {
 	c := connect(enginetest.New(t), nil)
 	c.ImportFile(c.WriteFile("talk.md", "## user\n\nq\n\n## assistant\n\n```msg-metadata\n{\"model\": \"m-1\"}\n```\n\nanswer\n\n```tool-call\n{\"resource\": \"notes\", \"tool\": \"read\", \"arguments\": {}}\n```\n"))

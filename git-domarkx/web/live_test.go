@@ -70,7 +70,7 @@ func (s stream) next() string {
 	return ""
 }
 
-// TestLive checks what a browser learns when a session changes.
+// TestLive checks the events that a browser gets when a session changes.
 func TestLive(t *testing.T) {
 	edit := func(old, text string) func(*enginetest.Clone, string) {
 		return func(c *enginetest.Clone, base string) {

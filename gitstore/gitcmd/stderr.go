@@ -12,7 +12,7 @@ import (
 // of a failure.
 const maxStderr = 16 << 10
 
-// A tail keeps the end of what is written to it.
+// A tail keeps the last bytes that are written to it.
 type tail struct{ kept []byte }
 
 func (t *tail) Write(p []byte) (int, error) {

@@ -28,7 +28,7 @@ func WithDirectory(entries []odb.TreeEntry, name string, id odb.ID) []odb.TreeEn
 	return entries
 }
 
-// File returns the file of that name with its chunks, or a zero blob. An entry that is no ordinary file is
+// File returns the file of that name with its chunks, or a zero blob. An entry that is not an ordinary file is
 // [domarkx.ErrCorrupt].
 func File(entries []odb.TreeEntry, name string) (domarkx.Blob, error) {
 	e := odb.FindEntry(entries, name)

@@ -1,4 +1,4 @@
-// Package object reads and writes the Git objects of which snapshots and versions consist, with their types
+// Package object reads and writes the Git objects of snapshots and versions, with their types
 // checked. What an update writes, it can read again before the objects are stored for good.
 package object
 

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// newWriter returns a writer to an empty repository, and a function that stores what it wrote and returns a
+// newWriter returns a writer to an empty repository, and a function that stores its objects and returns a
 // reader of the repository as another process sees it.
 func newWriter(t *testing.T) (*object.Writer, func() object.Reader) {
 	t.Helper()

@@ -61,7 +61,7 @@ func change(b *testing.B, top string, round int) {
 	}
 }
 
-// BenchmarkCommit commits 50,000 files of which 10 changed. Compare it with BenchmarkGit.
+// BenchmarkCommit commits 50,000 files after 10 changed. Compare it with BenchmarkGit.
 func BenchmarkCommit(b *testing.B) {
 	top := benchDirectory(b)
 	f, err := dirversion.Open(dirversion.Config{Path: top, Cache: filepath.Join(b.TempDir(), "stat")})

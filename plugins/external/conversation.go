@@ -34,7 +34,7 @@ type conversation struct {
 	broken  error // why the conversation ended
 }
 
-// A line is a line that the program wrote, or the reason why there are no more.
+// A line is a line that the program wrote, or the reason why it is the last.
 type line struct {
 	text []byte
 	err  error
@@ -195,7 +195,7 @@ func (c *conversation) answer(ctx context.Context, method string, patience time.
 	return *got, nil
 }
 
-// over returns the reason why there are no more lines.
+// over returns the reason why no more lines come.
 func (c *conversation) over(method string, err error) error {
 	if errors.Is(err, errLong) {
 		return c.fail("it answered %s with %v", method, err)

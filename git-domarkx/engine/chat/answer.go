@@ -68,7 +68,7 @@ func plainName(file string) string {
 	return name
 }
 
-// joinTexts joins neighbouring text blocks, which Markdown cannot tell apart.
+// joinTexts joins neighbouring text blocks, which Markdown cannot distinguish.
 func joinTexts(blocks []domarkx.Block) []domarkx.Block {
 	joined := []domarkx.Block{}
 	for _, b := range blocks {

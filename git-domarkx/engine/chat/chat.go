@@ -36,7 +36,7 @@ func (m *Model) cost(u provider.Usage) float64 {
 // DefaultResponses is the number of answers that a turn may have unless the user says otherwise.
 const DefaultResponses = 50
 
-// Limits end a turn between two steps. Zero values are no limits.
+// Limits end a turn between two steps. A zero value does not limit.
 type Limits struct {
 	Responses int
 	Tokens    int64   // of requests and answers together
@@ -195,7 +195,7 @@ func (t *turn) run(ctx context.Context) error {
 	}
 }
 
-// noteEnd tells the user about an answer that ended for an unusual reason.
+// noteEnd informs the user of an answer that ended for an unusual reason.
 func (t *turn) noteEnd(a provider.Answer) {
 	reason := ""
 	switch a.Stop {

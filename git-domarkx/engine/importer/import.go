@@ -209,7 +209,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		return err
 	} else if ok {
 		if saved.Name != "" {
-			imp.tell(saved)
+			imp.addSessions(saved)
 		}
 		return nil
 	}
@@ -230,7 +230,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	var redacted *redactError
 	switch {
 	case errors.As(err, &redacted) && saved.Name != "": // it is that of a branch
-		imp.tell(saved)
+		imp.addSessions(saved)
 		f.always = true
 		imp.later = append(imp.later, f)
 		return nil
@@ -245,18 +245,18 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	case isBadDocument(err) || errors.As(err, &hidden):
 		imp.result.Bad = append(imp.result.Bad, err)
 		if saved.Name != "" { // one branch is bad; the next import retries it
-			imp.tell(saved)
+			imp.addSessions(saved)
 		}
 	case err != nil:
 		return err
 	case saved.Name != "":
-		imp.tell(saved)
+		imp.addSessions(saved)
 	}
 	return nil
 }
 
-// tell adds the sessions that a document became to the result.
-func (imp *importer) tell(saved engine.SaveResult) {
+// addSessions adds the sessions that a document became to the result.
+func (imp *importer) addSessions(saved engine.SaveResult) {
 	for _, s := range append([]engine.SaveResult{saved}, imp.forks...) {
 		s.State = nil
 		imp.result.Sessions = append(imp.result.Sessions, s)

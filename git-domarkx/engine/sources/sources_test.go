@@ -62,7 +62,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestSameIsNotWritten sets what is recorded already.
+// TestSameIsNotWritten sets recorded values again.
 func TestSameIsNotWritten(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir)

@@ -16,7 +16,7 @@ const base = "---\ntitle: Notes\n---\n\n```workspace-config\nresources:\n  - typ
 	"```tool-call\n{\"resource\": \"notes\", \"tool\": \"write\", \"arguments\": {\"name\": \"a\", \"text\": \"b\"}}\n```\n\n" +
 	"```tool-result\n{\"ok\": true, \"result\": null, \"version\": \"\"}\n```\n\n```bash name=list.sh\nls\n```\n"
 
-// digest returns the digest of a document, and of what it settled.
+// digest returns the digest of a document, and of the calls that it settled.
 func digest(t *testing.T, text string, added *trust.Runs) (whole, settled trust.Digest) {
 	t.Helper()
 	doc, err := markdown.Decode(format.Source{Path: "notes.md", Data: []byte(text)})

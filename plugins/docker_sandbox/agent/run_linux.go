@@ -141,7 +141,7 @@ func (s *server) begin(c Command) (*os.File, <-chan syscall.WaitStatus, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, nil, fmt.Errorf("create the working directory: %w", err)
 	}
-	// There is no terminal and no input: a command that reads its input gets the end of file.
+	// The command has neither terminal nor input: a command that reads its input gets the end of file.
 	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, nil, err

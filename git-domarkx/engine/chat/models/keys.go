@@ -12,7 +12,7 @@ import (
 // Keys finds the keys of models.
 type Keys struct {
 	Getenv func(name string) string
-	// Helper runs a command of the user's configuration and returns what it prints.
+	// Helper runs a command of the user's configuration and returns its output.
 	Helper func(ctx context.Context, command string) (string, error)
 	// Credential returns what Git's credential helpers have for a URL, or "". ask allows them to
 	// ask the user.
@@ -31,7 +31,7 @@ const (
 )
 
 // Find returns the key of a model: from its variable, else from its helper, else from Git's
-// credential helpers. A key that is not found is no error: a server on this machine needs none.
+// credential helpers. A missing key is not an error: a server on this machine needs none.
 // ask allows Git's helpers to ask the user, which they never do for a server on this machine.
 func (k Keys) Find(ctx context.Context, d Definition, ask bool) (provider.Key, KeyOrigin, error) {
 	if d.KeyEnv != "" {

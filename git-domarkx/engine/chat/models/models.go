@@ -49,7 +49,7 @@ func (d Definition) Origin() provider.Origin {
 	return provider.Origin{Provider: d.Provider, Host: d.URL.Host, Model: d.Model}
 }
 
-// A vendor is what is known about a provider without configuration.
+// A vendor is a provider that works without configuration.
 type vendor struct {
 	name, url, keyEnv string
 	context           int

@@ -14,7 +14,7 @@ func NewKey(secret string) Key { return Key{secret} }
 // Secret returns the key's text, which only a request to the key's own provider may hold.
 func (k Key) Secret() string { return k.secret }
 
-// IsZero reports whether there is no key.
+// IsZero reports whether the key is absent.
 func (k Key) IsZero() bool { return k.secret == "" }
 
 // Format implements [fmt.Formatter].

@@ -143,7 +143,7 @@ func (ThoughtDelta) event() {}
 func (Call) event()         {}
 func (Notice) event()       {}
 
-// An Answer is what a model answered.
+// An Answer is the answer of a model.
 type Answer struct {
 	Model    string // as the provider reports it; "" if it does not
 	Parts    []Part // Text, Thought and Call, in order

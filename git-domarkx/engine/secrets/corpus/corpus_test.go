@@ -211,7 +211,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// ids are texts that look random and are no secrets.
+// ids are texts that look random but are not secrets.
 var ids = []func(d draw) string{
 	func(d draw) string { return d.uuid() },
 	func(d draw) string { return "toolu_01" + d.text(mixed, 22) },

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Model is what a model says.
+// A Model holds the answers of a model.
 type Model struct {
 	Thought   string // before a call
 	Text      string // before a call
