@@ -186,7 +186,7 @@ func (c *importCmd) Run(inv *invocation) error {
 // importDocuments imports documents and prints the sessions.
 func (inv *invocation) importDocuments(opened managers, request importer.Request, asJSON bool) error {
 	opened.store.BoundMemory(packMemory)
-	request.Whole = func() { setGCPercent(inv.getenv, 100) }
+	request.Large = func() { setGCPercent(inv.getenv, 100) }
 	progress := inv.progress()
 	request.Progress = func(done, total int) { progress.report("importing documents", int64(done), int64(total)) }
 	redact, err := inv.redactOnImport()

@@ -22,13 +22,14 @@ func say(v domarkx.Value, m *transcript.Message) {
 			m.Usage = usageOf(u)
 		}
 	case typeItem:
-		m.Said(idOf(payload, at), at)
+		id := idOf(payload, at)
+		m.Said(id, at)
 		if m.Role == domarkx.User {
 			sayPrompt(payload, m)
 			return
 		}
 		m.Model = c.Model
-		sayItem(payload, at, m)
+		sayItem(payload, id, m)
 	}
 }
 
@@ -54,9 +55,9 @@ func sayPrompt(payload domarkx.Value, m *transcript.Message) {
 	}
 }
 
-func sayItem(payload domarkx.Value, at string, m *transcript.Message) {
+func sayItem(payload domarkx.Value, id string, m *transcript.Message) {
 	kind := transcript.Text(payload, "type")
-	call := first(transcript.Text(payload, "call_id"), idOf(payload, at))
+	call := first(transcript.Text(payload, "call_id"), id)
 	switch kind {
 	case "message", "agent_message":
 		if s := transcript.Text(payload, "content"); s != "" {

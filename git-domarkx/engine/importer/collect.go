@@ -25,7 +25,7 @@ import (
 // A collector finds the documents that the user named.
 type collector struct {
 	manager    *Manager
-	whole      func() // see [Request.Whole]
+	large      func() // see [Request.Large]
 	stdin      io.Reader
 	as         string // the session name that the user gave; "" if there are several documents
 	stdinAs    string // the session name that the user gave for standard input

@@ -37,6 +37,7 @@ type input struct {
 	print     *fingerprint // of the document
 
 	identity string     // see [format.Identity]; "" if the document has none
+	images   bool       // whether it may hold images
 	isSame   bool       // whether the session already has this document
 	insists  bool       // whether the user named the format
 	isFork   bool       // whether it is a branch beside the document's main conversation
@@ -101,6 +102,16 @@ func (in *input) close() {
 		in.clean.Close()
 		os.Remove(in.clean.Name())
 	}
+}
+
+// isLarge reports whether much memory is needed for the document: if it is held in memory, as values
+// several times its size, and else for the index of its messages.
+func (in *input) isLarge() bool {
+	const held, indexed = 2 << 20, 128 << 20
+	if in.codec.Open == nil || in.file == nil {
+		return in.size > held
+	}
+	return in.size > indexed
 }
 
 // copyTo copies the document to w.

@@ -38,8 +38,8 @@ type Request struct {
 	// Ignore, when not nil, reports whether conversations with a title are not imported. A session that
 	// has got such a title stays as it is.
 	Ignore func(title string) bool
-	// Whole, when not nil, is called before a document is read as a whole, which takes memory.
-	Whole func()
+	// Large, when not nil, is called before a document is read for which much memory is needed.
+	Large func()
 	// Progress, when not nil, is called after each document.
 	Progress func(done, total int)
 }
@@ -71,7 +71,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	if err != nil {
 		return Result{}, err
 	}
-	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized, whole: r.Whole}
+	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized, large: r.Large}
 	if len(r.Paths) == 1 {
 		c.as = r.As
 	}
@@ -213,9 +213,6 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		}
 		return nil
 	}
-	if c.whole != nil {
-		c.whole()
-	}
 	in, err := c.open(ctx, f)
 	var unreadable *unreadableError
 	if errors.As(err, &unreadable) {
@@ -226,6 +223,9 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		return err
 	}
 	defer func() { in.close() }()
+	if c.large != nil && in.isLarge() {
+		c.large()
+	}
 	saved, err = imp.document(ctx, in)
 	var redacted *redactError
 	switch {
@@ -270,9 +270,14 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 	if in.redaction != nil {
 		print = in.rawPrint.again()
 	}
-	if err := in.copyRaw(io.MultiWriter(files.digest, print)); err != nil {
+	images, writers := imageFinder{}, []io.Writer{files.digest, print}
+	if in.codec.Images {
+		writers = append(writers, &images)
+	}
+	if err := in.copyRaw(io.MultiWriter(writers...)); err != nil {
 		return engine.SaveResult{}, inputError(in, err)
 	}
+	in.images = images.found
 	if in.redaction == nil {
 		in.print = print
 		files.digest.Sum(in.digest[:0])

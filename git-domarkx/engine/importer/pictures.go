@@ -83,11 +83,8 @@ func withPictures(m *domarkx.WrittenMessage, keep func(path string, content []by
 // attachPictures stores the images of a transcript that the snapshot base lacks, and returns them.
 func (imp *importer) attachPictures(ctx context.Context, in input, messages format.Messages, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
 	p, ok := messages.(placedPictures)
-	if !ok {
+	if !ok || !in.images {
 		return nil, nil, nil
-	}
-	if has, err := in.hasPictures(); err != nil || !has {
-		return nil, nil, err
 	}
 	kept, err := imp.newPictures(ctx, base)
 	if err != nil {
@@ -135,26 +132,31 @@ func (s *pictureSet) keep(path string, content []byte) error {
 	return err
 }
 
-// hasPictures reports whether a transcript may hold images.
-func (in *input) hasPictures() (bool, error) {
-	found := &marks{words: [][]byte{[]byte("base64"), []byte("inlineData"), []byte("mimeType")}}
-	err := in.copyTo(found)
-	return found.found, err
-}
-
-// marks searches the written bytes for one of several words.
-type marks struct {
-	words [][]byte
+// An imageFinder searches the written bytes for the media type of an image in JSON.
+type imageFinder struct {
 	tail  []byte // the end of the previous data
 	found bool
 }
 
 // Write searches p.
-func (f *marks) Write(p []byte) (int, error) {
-	const longest = 16
-	for _, word := range f.words {
-		f.found = f.found || bytes.Contains(p, word) || bytes.Contains(append(f.tail, p[:min(len(p), longest)]...), word)
-	}
+func (f *imageFinder) Write(p []byte) (int, error) {
+	const longest = len(imageType) + 1
+	f.found = f.found || hasImageType(p) || hasImageType(append(f.tail, p[:min(len(p), longest)]...))
 	f.tail = append(f.tail[:0], p[max(0, len(p)-longest):]...)
 	return len(p), nil
+}
+
+const imageType = "image"
+
+// hasImageType reports whether data has image/, whose slash may be escaped.
+func hasImageType(data []byte) bool {
+	for {
+		n := bytes.Index(data, []byte(imageType))
+		if n < 0 || n+len(imageType) == len(data) {
+			return false
+		}
+		if data = data[n+len(imageType):]; data[0] == '/' || data[0] == '\\' {
+			return true
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // What a rule looks at: the form of the secret, or the name before it.
@@ -26,6 +27,7 @@ type rule struct {
 	joined   bool // also looked for where the secret is split over lines
 	before   int  // how much of the text before a keyword can matter
 	after    int
+	run      int  // how many word characters follow the keyword at least
 	cut      bool // the regular expression has no longest match
 	added    bool // of a repository: its work is limited
 	allow    []*allowlist
@@ -110,18 +112,26 @@ func (r *rule) namesKeywords(pattern string) bool {
 	return true
 }
 
-// window returns the part of a text in which the rule is tried for a keyword.
-func (r *rule) window(text []byte, start, end int) window {
+// window returns the part of a text in which the rule is tried for a keyword; false for none.
+func (r *rule) window(text []byte, start, end int) (window, bool) {
 	r.measured.Do(r.measure)
-	return window{max(0, start-r.before), min(len(text), end+r.after)}
+	for i := range r.run { // a keyword such as pat is also the beginning of many words
+		if end+i >= len(text) || !isWord(text[end+i]) {
+			return window{}, false
+		}
+	}
+	return window{max(0, start-r.before), min(len(text), end+r.after)}, true
 }
 
-// measure sets how much of the text after a keyword can matter. It parses the pattern, which is too slow to be done for all
+// measure sets how much of the text after a keyword can matter, and what follows it in any case. It parses the pattern, which is too slow to be done for all
 // rules before the first text is scanned.
 func (r *rule) measure() {
 	longest := math.MaxInt
 	if parsed, err := syntax.Parse(r.pattern, syntax.Perl); err == nil {
 		longest = longestMatch(parsed)
+		if !r.joined && len(r.keywords) == 1 {
+			r.run = runAfter(parsed, r.keywords[0])
+		}
 	}
 	r.cut = longest > maxAfter
 	r.after = min(longest, maxAfter) + 8
@@ -131,6 +141,39 @@ func (r *rule) measure() {
 	if strings.Contains(r.id, "private-key") {
 		r.after = maxKeyBlock
 	}
+}
+
+// runAfter returns how many word characters follow a keyword at least, with which a pattern begins.
+func runAfter(re *syntax.Regexp, keyword string) int {
+	for i, sub := range re.Sub {
+		switch {
+		case sub.Op == syntax.OpWordBoundary && re.Op == syntax.OpConcat:
+		case sub.Op == syntax.OpCapture, re.Op == syntax.OpCapture:
+			return runAfter(sub, keyword)
+		case sub.Op == syntax.OpLiteral && strings.ToLower(string(sub.Rune)) == keyword && i+1 < len(re.Sub):
+			if next := re.Sub[i+1]; next.Op == syntax.OpRepeat && isWordClass(next.Sub[0]) {
+				return next.Min
+			}
+			return 0
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+func isWordClass(re *syntax.Regexp) bool {
+	if re.Op != syntax.OpCharClass {
+		return false
+	}
+	for i := 0; i < len(re.Rune); i += 2 {
+		for c := re.Rune[i]; c <= re.Rune[i+1]; c++ {
+			if c > unicode.MaxASCII || !isWord(byte(c)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // regexp returns the rule's regular expression, which is compiled when first needed.
