@@ -200,7 +200,7 @@ func (r *recorder) sessionsOf(files []string, changed map[string]bool) (map[stri
 	sessions := map[string]string{}
 	for _, file := range files {
 		path, err := opencodedb.Canonical(file)
-		if name := known.ByPath[path].Session; err == nil && changed[name] {
+		if name := known.Get(path).Session; err == nil && changed[name] {
 			sessions[file] = name
 		}
 	}

@@ -34,7 +34,7 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 	if err != nil {
 		return err
 	}
-	isNew := func(s *sources.Record, key string) bool { return s.ByPath[key].Session != e.Name }
+	isNew := func(s *sources.Record, key string) bool { return s.Get(key).Session != e.Name }
 	todo := false
 	for _, key := range keys {
 		todo = todo || isNew(known, key)
@@ -50,7 +50,7 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 		for i, key := range keys {
 			isFile := i == 0 && path != ""
 			if isNew(s, key) && (isFile || !s.HasKey(key)) { // a session keeps its identity
-				s.Set(key, sources.Source{Session: e.Name, Snapshot: e.snapshot, Digest: digest}, s.ByPath[key])
+				s.Set(key, sources.Source{Session: e.Name, Snapshot: e.snapshot, Digest: digest}, s.Get(key))
 			}
 		}
 		return s.Save()

@@ -28,9 +28,13 @@ func (m *SessionManager) SessionOf(codec string, info domarkx.Info) (string, err
 	if err != nil {
 		return "", err
 	}
-	for _, key := range slices.Sorted(maps.Keys(known.ByPath)) {
+	of, err := known.OfSession(info.Name)
+	if err != nil {
+		return "", err
+	}
+	for _, key := range slices.Sorted(maps.Keys(of)) {
 		identity, ok := strings.CutPrefix(key, codec+":")
-		if source := known.ByPath[key]; !ok || source.Session != info.Name || source.Snapshot != info.ID {
+		if !ok || of[key].Snapshot != info.ID {
 			continue
 		}
 		var parts []string // the session, the sub-agent and the branch
@@ -54,7 +58,7 @@ func (m *SessionManager) withoutOriginal(ctx context.Context, p ProgramSession, 
 		}
 		if id := codec.Identify(h); id.SessionID != "" {
 			p.Format, p.ID = codec.Name, id.SessionID
-			p.Unchanged = known.ByPath[codec.Name+":"+id.ID].Snapshot == info.ID
+			p.Unchanged = known.Get(codec.Name+":"+id.ID).Snapshot == info.ID
 			break
 		}
 	}
@@ -67,10 +71,11 @@ func (m *SessionManager) ProgramSession(ctx context.Context, info domarkx.Info) 
 	if err != nil {
 		return ProgramSession{}, err
 	}
-	var p ProgramSession
-	for _, source := range known.ByPath {
-		p.Here = p.Here || source.Session == info.Name
+	of, err := known.OfSession(info.Name)
+	if err != nil {
+		return ProgramSession{}, err
 	}
+	p := ProgramSession{Here: len(of) > 0}
 	headers, err := m.store.Header(ctx, info.ID)
 	if err != nil || len(headers) != 1 {
 		return p, err

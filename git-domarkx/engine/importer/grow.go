@@ -33,7 +33,7 @@ func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.S
 		return engine.SaveResult{}, false, nil // the full import reports the error
 	}
 	in := input{path: f.path, key: key, as: c.as}
-	known := imp.sources.ByPath[imp.key(in)]
+	known := imp.sources.Get(imp.key(in))
 	tip, ok := imp.here[known.Session]
 	if !ok || known.Growth == nil || tip.ID != known.Snapshot || imp.fresh[tip.ID] || tip.Messages == 0 ||
 		c.format != "" && c.format != known.Growth.Format {
@@ -165,7 +165,7 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 	if in.codec.Identify != nil {
 		if id := in.codec.Identify(grown.Header).ID; id != "" {
 			in.identity, in.key = id, in.codec.Name+":"+id
-			imp.sources.Set(imp.key(in), now, imp.sources.ByPath[imp.key(in)])
+			imp.sources.Set(imp.key(in), now, imp.sources.Get(imp.key(in)))
 		}
 	}
 	return engine.SaveResult{Info: info, Changed: true, Document: info.ID, Before: tip}, true, nil

@@ -61,7 +61,7 @@ func TestImportGoesOnFromTheSamePlaceInTheWorkTree(t *testing.T) {
 	c := newClone(t)
 	path := c.WriteFile("notes/a.md", "## user\n\none\n")
 	c.ImportFile(path)
-	if err := os.Remove(filepath.Join(c.Dir, ".git", "domarkx", "sources.json")); err != nil {
+	if err := os.RemoveAll(filepath.Join(c.Dir, ".git", "domarkx", "sources")); err != nil {
 		t.Fatal(err)
 	}
 	c.WriteFile("notes/a.md", "## user\n\none\n\n## user\n\ntwo\n")

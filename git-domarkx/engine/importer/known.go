@@ -48,7 +48,7 @@ func (imp *importer) hidden(ctx context.Context, name string) error {
 // key returns the key under which a document is remembered. One file can become several sessions,
 // under names that the user gave.
 func (imp *importer) key(in input) string {
-	if in.as != "" && (in.path != "-" || in.identity != "") && imp.sources.ByPath[in.key].Session != in.as {
+	if in.as != "" && (in.path != "-" || in.identity != "") && imp.sources.Get(in.key).Session != in.as {
 		return in.key + "\n" + in.as
 	}
 	return in.key
@@ -58,8 +58,8 @@ func (imp *importer) key(in input) string {
 // snapshot. Without the snapshot, the name may belong to another session now. It returns a
 // *hiddenError if the session cannot be read.
 func (imp *importer) known(ctx context.Context, in input) (sources.Source, bool, error) {
-	entry, ok := imp.sources.ByPath[imp.key(in)]
-	if !ok {
+	entry := imp.sources.Get(imp.key(in))
+	if entry.Session == "" {
 		return sources.Source{}, false, nil
 	}
 	for src := &entry; src != nil; src = src.Before {

@@ -42,7 +42,7 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 		in.name = id.Name
 	}
 	if in.as == "" && id.Parent != "" {
-		parent := imp.sources.ByPath[in.codec.Name+":"+id.Parent].Session
+		parent := imp.sources.Get(in.codec.Name + ":" + id.Parent).Session
 		if _, ok := imp.here[parent]; ok {
 			in.name = parent + id.Suffix
 		} else if !in.late && !imp.named(in, id) { // its parent may be among the other documents
@@ -71,7 +71,7 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 
 // named reports whether a document already has a session.
 func (imp *importer) named(in *input, id format.Identity) bool {
-	_, ok := imp.here[imp.sources.ByPath[in.codec.Name+":"+id.ID].Session]
+	_, ok := imp.here[imp.sources.Get(in.codec.Name+":"+id.ID).Session]
 	return ok
 }
 

@@ -33,7 +33,7 @@ func (c *collector) sinceStamp(path string) (found, bool) {
 	if err != nil {
 		return found{}, false
 	}
-	src := c.known.ByPath[key]
+	src := c.known.Get(key)
 	if src.Stamp == "" || c.format != "" && c.format != src.Format {
 		return found{}, false
 	}
@@ -65,7 +65,7 @@ func (imp *importer) sinceStamp(ctx context.Context, c *collector, f found) (eng
 	if in.key = key; f.row.database != "" {
 		in.key = opencodedb.Path(key, f.row.session)
 	}
-	known := imp.sources.ByPath[imp.key(in)]
+	known := imp.sources.Get(imp.key(in))
 	if known.Stamp != stamp || c.format != "" && c.format != known.Format {
 		return none, false, nil
 	}

@@ -217,10 +217,10 @@ func (m *Manager) name(ctx context.Context, s *session, at Moment) error {
 
 // sessionOf returns the name of the session that was imported from an agent's session, or "".
 func sessionOf(known *sources.Record, key string, s *session) string {
-	if name := known.ByPath[key].Session; name != "" || s.Path == "" {
+	if name := known.Get(key).Session; name != "" || s.Path == "" {
 		return name
 	}
-	return known.ByPath[s.Path].Session
+	return known.Get(s.Path).Session
 }
 
 // adopt gives a workspace that was taken before its session existed the name of the session.

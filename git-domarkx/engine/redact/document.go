@@ -233,7 +233,7 @@ func (m *Manager) forgetImports(h *history, done map[string]string) error {
 			sessions[name] = true
 		}
 	}
-	record.Forget(func(s *sources.Source) bool {
+	err = record.Forget(func(s *sources.Source) bool {
 		if !sessions[s.Session] {
 			return false
 		}
@@ -244,5 +244,8 @@ func (m *Manager) forgetImports(h *history, done map[string]string) error {
 		}
 		return true
 	})
+	if err != nil {
+		return err
+	}
 	return record.Save()
 }

@@ -3,17 +3,10 @@
 package sources
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
 // A Source records an imported document.
@@ -35,44 +28,80 @@ type Source struct {
 	Before *Source `json:"before,omitempty"`
 }
 
-// Record records which documents became which sessions on this machine. The key is the absolute
-// path of the file, "-:NAME" for standard input, or the format name and the document's identity
+// A Record records which documents became which sessions on this machine. The key of a document is the
+// absolute path of the file, "-:NAME" for standard input, or the format name and the document's identity
 // ([format.Identity]). It is only a cache: without it, a document is recognized by its session's
 // name and source_file.
+//
+// Each document has a file of its own, so that one turn costs the same however many there are.
 type Record struct {
-	path   string
-	ByPath map[string]Source
-	dirty  bool
+	dir    string
+	groups map[string]*group // by the first line of their keys, as far as they were read
+	former *former           // what an earlier release recorded, until it is migrated; nil if there is none
+	err    error             // the first error of reading
+}
 
-	suffixes map[string]map[string]bool // suffixes of branches, by the key of their document; see branchKey
+// A group is the records whose keys have the same first line: those of one document, under all names that
+// the user gave it, and of its branches.
+type group struct {
+	byKey map[string]Source
+	known map[string]bool // sessions that the index of sessions has
+	dirty bool
 }
 
 // BranchKey returns the key of a branch of a document.
 func BranchKey(document, suffix string) string { return document + "\n" + suffix }
 
-// index adds the branches that a key may denote. Suffixes start with a dot, and session names do
-// not.
-func (s *Record) index(key string) {
-	for at := range key {
-		if !strings.HasPrefix(key[at:], "\n.") {
-			continue
-		}
-		suffix, _, _ := strings.Cut(key[at+1:], "\n")
-		if s.suffixes[key[:at]] == nil {
-			s.suffixes[key[:at]] = map[string]bool{}
-		}
-		s.suffixes[key[:at]][suffix] = true
+// Open opens the record in a state directory. Missing or damaged files of it are empty.
+func Open(stateDir string) (*Record, error) {
+	s := &Record{dir: filepath.Join(stateDir, "sources"), groups: map[string]*group{}}
+	var err error
+	s.former, err = readFormer(stateDir)
+	return s, err
+}
+
+// Get returns the record of a document; the zero value for none.
+func (s *Record) Get(key string) Source { return s.of(key).byKey[key] }
+
+// of returns the group of a key.
+func (s *Record) of(key string) *group {
+	first, _, _ := strings.Cut(key, "\n")
+	g, ok := s.groups[first]
+	if ok {
+		return g
 	}
+	byKey, err := s.read(fileOf(first))
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	g = &group{byKey: byKey, known: map[string]bool{}}
+	for _, source := range byKey {
+		g.known[source.Session] = true
+	}
+	if byKey == nil {
+		g.byKey = s.former.group(first)
+	}
+	s.groups[first] = g
+	return g
 }
 
 // Branches returns the suffixes of a document's known branches.
 func (s *Record) Branches(document string) []string {
-	return slices.Sorted(maps.Keys(s.suffixes[document]))
+	var all []string
+	for key := range s.of(document).byKey {
+		// Suffixes start with a dot, and session names do not.
+		if rest, ok := strings.CutPrefix(key, document+"\n"); ok && strings.HasPrefix(rest, ".") {
+			suffix, _, _ := strings.Cut(rest, "\n")
+			all = append(all, suffix)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // HasKey reports whether a document is known under any name that the user gave it.
 func (s *Record) HasKey(key string) bool {
-	for known := range s.ByPath {
+	for known := range s.of(key).byKey {
 		if rest, ok := strings.CutPrefix(known, key); ok && (rest == "" || rest[0] == '\n') {
 			return true
 		}
@@ -80,67 +109,53 @@ func (s *Record) HasKey(key string) bool {
 	return false
 }
 
-// Open reads the record in a state directory. A missing or damaged record is empty.
-func Open(stateDir string) (*Record, error) {
-	s := &Record{path: filepath.Join(stateDir, "sources.json"), ByPath: map[string]Source{}, suffixes: map[string]map[string]bool{}}
-	data, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+// OfSession returns the records of a session's documents by key.
+func (s *Record) OfSession(session string) (map[string]Source, error) {
+	if err := s.load(session); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the record of imports: %w", err)
+	found := map[string]Source{}
+	for _, g := range s.groups {
+		for key, source := range g.byKey {
+			if source.Session == session {
+				found[key] = source
+			}
+		}
 	}
-	if json.Unmarshal(data, &s.ByPath) != nil {
-		s.ByPath = map[string]Source{} // damaged: treat it as missing
-	}
-	for key := range s.ByPath {
-		s.index(key)
-	}
-	return s, nil
+	return found, s.err
 }
 
 // Set replaces the record of a document. before is the record that was valid until now.
-func (s *Record) Set(path string, now, before Source) {
+func (s *Record) Set(key string, now, before Source) {
 	now.Before, before.Before = nil, nil
-	if old := s.ByPath[path]; old.Session == now.Session && old.Snapshot == now.Snapshot && old.Digest == now.Digest && old.Saved == now.Saved &&
+	g := s.of(key)
+	if old := g.byKey[key]; old.Session == now.Session && old.Snapshot == now.Snapshot && old.Digest == now.Digest && old.Saved == now.Saved &&
 		maps.Equal(old.Beside, now.Beside) {
 		if old.Stamp != now.Stamp {
 			old.Stamp, old.Format = now.Stamp, now.Format
-			s.ByPath[path], s.dirty = old, true
+			g.byKey[key], g.dirty = old, true
 		}
 		return
 	}
 	if before.Session != "" {
 		now.Before = &before
 	}
-	s.ByPath[path], s.dirty = now, true
-	s.index(path)
+	g.byKey[key], g.dirty = now, true
 }
 
 // Forget calls forget with each record, which may change it; forget reports whether it did.
-func (s *Record) Forget(forget func(*Source) bool) {
-	for key, source := range s.ByPath {
-		if forget(&source) {
-			s.ByPath[key], s.dirty = source, true
-		}
-	}
-}
-
-// Save must be called within the update, before the sessions move. A record of a move that did
-// not happen is detected later, but a missing record is not.
-func (s *Record) Save() error {
-	if !s.dirty {
-		return nil
-	}
-	data, err := json.MarshalIndent(s.ByPath, "", " ")
-	if err != nil {
+func (s *Record) Forget(forget func(*Source) bool) error {
+	if err := s.loadAll(); err != nil {
 		return err
 	}
-	if err := local.Replace(s.path, data); err != nil {
-		return fmt.Errorf("writing the record of imports: %w", err)
+	for _, g := range s.groups {
+		for key, source := range g.byKey {
+			if forget(&source) {
+				g.byKey[key], g.dirty = source, true
+			}
+		}
 	}
-	s.dirty = false
-	return nil
+	return s.err
 }
 
 // A Growth describes how to continue reading a document that grew.
@@ -160,32 +175,35 @@ type File struct {
 
 // Rename changes the records of a session's files to its new name.
 func Rename(stateDir, from, to string) error {
-	s, err := Open(stateDir)
-	if err != nil {
-		return err
-	}
-	for path, src := range s.ByPath {
-		if src.Session == from {
-			moved := src
-			moved.Session = to
-			s.Set(path, moved, src)
-		}
-	}
-	return s.Save()
+	return change(stateDir, from, func(src Source) (Source, bool) {
+		src.Session = to
+		return src, true
+	})
 }
 
 // Moved records that a snapshot has the document of another one, so that the next import of that document
 // continues it. It must be called within the update, before the session moves.
 func Moved(stateDir, session, from, to string) error {
+	return change(stateDir, session, func(src Source) (Source, bool) {
+		moves := src.Snapshot == from
+		src.Snapshot = to
+		return src, moves
+	})
+}
+
+// change replaces the records of a session for which changed reports true.
+func change(stateDir, session string, changed func(Source) (Source, bool)) error {
 	s, err := Open(stateDir)
 	if err != nil {
 		return err
 	}
-	for path, src := range s.ByPath {
-		if src.Session == session && src.Snapshot == from {
-			moved := src
-			moved.Snapshot = to
-			s.Set(path, moved, src)
+	of, err := s.OfSession(session)
+	if err != nil {
+		return err
+	}
+	for key, src := range of {
+		if now, ok := changed(src); ok {
+			s.Set(key, now, src)
 		}
 	}
 	return s.Save()

@@ -1,9 +1,11 @@
 package sources_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
@@ -25,38 +27,59 @@ func save(t *testing.T, r *sources.Record) {
 	}
 }
 
-// stat returns the file of the record, nil if there is none.
+// files returns the files of the record, except the index of sessions.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "sources", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// stat returns the only file of the record.
 func stat(t *testing.T, dir string) os.FileInfo {
 	t.Helper()
-	info, err := os.Stat(filepath.Join(dir, "sources.json"))
-	if err != nil && !os.IsNotExist(err) {
+	found := files(t, dir)
+	if len(found) != 1 {
+		t.Fatalf("the record has the files %q, expected one", found)
+	}
+	info, err := os.Stat(found[0])
+	if err != nil {
 		t.Fatal(err)
 	}
 	return info
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir)
 	save(t, r)
-	if stat(t, dir) != nil {
-		t.Error("an empty record was written")
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("an empty record was written: %v, %v", left, err)
 	}
 	first := sources.Source{Session: "a", Snapshot: "1", Digest: "d1", Growth: &sources.Growth{Format: "codex", Size: 10, Read: 8, State: "s"}}
 	r.Set("/a.md", first, sources.Source{})
 	save(t, r)
 
 	r = open(t, dir)
-	got := r.ByPath["/a.md"]
+	got := r.Get("/a.md")
 	if got.Session != "a" || got.Snapshot != "1" || got.Before != nil || *got.Growth != *first.Growth {
 		t.Fatalf("%+v", got)
 	}
 	second := sources.Source{Session: "a", Snapshot: "2", Digest: "d2", Saved: 7, Beside: map[string]sources.File{"x.png": {Size: 1}}}
 	r.Set("/a.md", second, got)
 	third := sources.Source{Session: "a", Snapshot: "3", Digest: "d3"}
-	r.Set("/a.md", third, r.ByPath["/a.md"])
+	r.Set("/a.md", third, r.Get("/a.md"))
 	save(t, r)
-	got = open(t, dir).ByPath["/a.md"]
+	got = open(t, dir).Get("/a.md")
 	if got.Snapshot != "3" || got.Before == nil || got.Before.Snapshot != "2" || got.Before.Before != nil {
 		t.Errorf("%+v with the previous %+v, want one previous record", got, got.Before)
 	}
@@ -71,15 +94,15 @@ func TestSameIsNotWritten(t *testing.T) {
 	save(t, r)
 	before := stat(t, dir)
 	r = open(t, dir)
-	r.Set("/a", now, r.ByPath["/a"])
+	r.Set("/a", now, r.Get("/a"))
 	save(t, r)
 	if !os.SameFile(before, stat(t, dir)) {
 		t.Error("the file was written again")
 	}
 	now.Stamp, now.Format = "s2", "codex"
-	r.Set("/a", now, r.ByPath["/a"])
+	r.Set("/a", now, r.Get("/a"))
 	save(t, r)
-	if got := open(t, dir).ByPath["/a"]; got.Stamp != "s2" || got.Format != "codex" || got.Before != nil {
+	if got := open(t, dir).Get("/a"); got.Stamp != "s2" || got.Format != "codex" || got.Before != nil {
 		t.Errorf("a new stamp became %+v", got)
 	}
 }
@@ -87,19 +110,180 @@ func TestSameIsNotWritten(t *testing.T) {
 func TestDamagedRecord(t *testing.T) {
 	for _, content := range []string{"", "{", "[]", "\x00\x00", `{"/a": 1}`} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "sources.json"), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
 		r := open(t, dir)
-		if len(r.ByPath) != 0 {
-			t.Errorf("%q is read as %v", content, r.ByPath)
+		r.Set("/a", sources.Source{Session: "b"}, sources.Source{})
+		save(t, r)
+		write(t, files(t, dir)[0], content)
+		write(t, filepath.Join(dir, "sources.json"), content) // of an earlier release
+		r = open(t, dir)
+		if got := r.Get("/a"); got.Session != "" {
+			t.Errorf("%q is read as %v", content, got)
 		}
 		r.Set("/a", sources.Source{Session: "a"}, sources.Source{})
 		save(t, r)
-		if got := open(t, dir).ByPath["/a"].Session; got != "a" {
+		if got := open(t, dir).Get("/a").Session; got != "a" {
 			t.Errorf("after %q, the new record has %q", content, got)
 		}
 	}
+}
+
+// TestUnreadableRecord checks that a record which cannot be read is not taken for an empty one.
+func TestUnreadableRecord(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, dir)
+	r.Set("/a", sources.Source{Session: "a"}, sources.Source{})
+	save(t, r)
+	block(t, files(t, dir)[0])
+	r = open(t, dir)
+	r.Set("/a", sources.Source{Session: "b"}, r.Get("/a"))
+	if err := r.Save(); err == nil || !strings.Contains(err.Error(), "record of imports") {
+		t.Errorf("saved a record that could not be read: %v", err)
+	}
+	if _, err := open(t, dir).OfSession("a"); err == nil {
+		t.Error("the session has no documents")
+	}
+}
+
+// block replaces a file by a directory, so that it can be neither read nor written.
+func block(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(path, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOthersAreNotRead checks that what is recorded of one document costs the same however many others
+// there are: their files are neither read nor written.
+func TestOthersAreNotRead(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, dir)
+	r.Set("/a", sources.Source{Session: "a", Snapshot: "1"}, sources.Source{})
+	save(t, r)
+	mine := files(t, dir)[0]
+	for i := range 50 {
+		r.Set(fmt.Sprintf("/other%d", i), sources.Source{Session: fmt.Sprintf("other%d", i)}, sources.Source{})
+	}
+	save(t, r)
+	all := files(t, dir)
+	if len(all) != 51 {
+		t.Fatalf("%d files", len(all))
+	}
+	for _, f := range all {
+		if f != mine {
+			block(t, f)
+		}
+	}
+	r = open(t, dir)
+	r.Set("/a", sources.Source{Session: "a", Snapshot: "2"}, r.Get("/a"))
+	save(t, r)
+	if err := sources.Moved(dir, "a", "2", "3"); err != nil {
+		t.Fatal(err)
+	}
+	if err := sources.Rename(dir, "a", "b"); err != nil {
+		t.Fatal(err)
+	}
+	of, err := open(t, dir).OfSession("b")
+	if err != nil || len(of) != 1 || of["/a"].Snapshot != "3" {
+		t.Errorf("of the session: %v, %v", of, err)
+	}
+}
+
+// TestKilledSave checks that the next save goes on from what a killed one left.
+func TestKilledSave(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, dir)
+	r.Set("/a", sources.Source{Session: "a", Snapshot: "1"}, sources.Source{})
+	save(t, r)
+	name := filepath.Base(files(t, dir)[0])
+	write(t, filepath.Join(dir, "sources", "new", name), `{"/a":{"session":"wrong and longer than the next`)
+	index := filepath.Join(dir, "sources", "sessions")
+	content, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, index, string(content)+"0123456789abcdef") // a part of a line
+	r = open(t, dir)
+	if got := r.Get("/a").Snapshot; got != "1" {
+		t.Errorf("after a kill, the snapshot is %q", got)
+	}
+	r.Set("/a", sources.Source{Session: "b", Snapshot: "2"}, r.Get("/a"))
+	save(t, r)
+	if of, err := open(t, dir).OfSession("b"); err != nil || of["/a"].Snapshot != "2" {
+		t.Errorf("of the session: %v, %v", of, err)
+	}
+	if of, err := open(t, dir).OfSession("a"); err != nil || len(of) > 0 {
+		t.Errorf("of the former session: %v, %v", of, err)
+	}
+}
+
+// TestLostIndex checks that the index of sessions is made again.
+func TestLostIndex(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, dir)
+	r.Set("/a", sources.Source{Session: "a", Snapshot: "1"}, sources.Source{})
+	r.Set("/b", sources.Source{Session: "b", Snapshot: "1"}, sources.Source{})
+	save(t, r)
+	if err := os.Remove(filepath.Join(dir, "sources", "sessions")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // without an index, and with one that was begun without b
+		if of, err := open(t, dir).OfSession("b"); err != nil || len(of) != 1 {
+			t.Fatalf("of the session: %v, %v", of, err)
+		}
+		r = open(t, dir)
+		r.Set("/a", sources.Source{Session: "a", Snapshot: "2"}, r.Get("/a"))
+		save(t, r)
+	}
+}
+
+// TestFormerRecord checks that the file of earlier releases is moved to files of documents, and that a kill
+// meanwhile loses nothing.
+func TestFormerRecord(t *testing.T) {
+	dir := t.TempDir()
+	former := filepath.Join(dir, "sources.json")
+	content := `{"/a":{"session":"a","snapshot":"1","digest":"d"},"/a\n.b1":{"session":"a.b1","snapshot":"1","digest":"d"},` +
+		`"/b":{"session":"b","snapshot":"1","digest":"d","growth":{"format":"codex","size":10,"read":8,"state":"s"}}}`
+	write(t, former, content)
+	r := open(t, dir)
+	if r.Get("/a").Session != "a" || !slices.Equal(r.Branches("/a"), []string{".b1"}) {
+		t.Errorf("read %+v, %q", r.Get("/a"), r.Branches("/a"))
+	}
+	if of, err := r.OfSession("b"); err != nil || of["/b"].Growth == nil {
+		t.Errorf("of the session: %v, %v", of, err)
+	}
+	save(t, open(t, dir))
+	if _, err := os.Stat(former); err != nil {
+		t.Error("the former file was removed although nothing changed")
+	}
+	r = open(t, dir)
+	r.Set("/a", sources.Source{Session: "a", Snapshot: "2"}, r.Get("/a"))
+	save(t, r)
+	if _, err := os.Stat(former); !os.IsNotExist(err) {
+		t.Error("the former file is still there:", err)
+	}
+	check := func() {
+		t.Helper()
+		r := open(t, dir)
+		if got := r.Get("/a"); got.Snapshot != "2" || got.Before == nil || got.Before.Snapshot != "1" {
+			t.Errorf("the changed record became %+v", got)
+		}
+		if got := r.Get("/b"); got.Growth == nil || got.Growth.Read != 8 {
+			t.Errorf("another record became %+v", got)
+		}
+		if !slices.Equal(r.Branches("/a"), []string{".b1"}) {
+			t.Errorf("branches %q", r.Branches("/a"))
+		}
+	}
+	check()
+	write(t, former, content) // killed before it was removed
+	check()
+	r = open(t, dir)
+	r.Set("/c", sources.Source{Session: "c"}, sources.Source{})
+	save(t, r)
+	check()
 }
 
 func TestBranches(t *testing.T) {
@@ -140,14 +324,14 @@ func TestRenameAndMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = open(t, dir)
-	a, b := r.ByPath["/a"], r.ByPath["/b"]
+	a, b := r.Get("/a"), r.Get("/b")
 	if a.Session != "new" || a.Snapshot != "2" || a.Before == nil || a.Before.Snapshot != "1" {
 		t.Errorf("%+v with the previous %+v", a, a.Before)
 	}
 	if b.Session != "older" || b.Snapshot != "1" || b.Before != nil {
 		t.Errorf("the record of another session became %+v", b)
 	}
-	r.Forget(func(s *sources.Source) bool {
+	err := r.Forget(func(s *sources.Source) bool {
 		changed := s.Session == "new"
 		if changed {
 			s.Digest = ""
@@ -155,8 +339,11 @@ func TestRenameAndMove(t *testing.T) {
 		}
 		return changed
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	save(t, r)
-	if got := open(t, dir); got.ByPath["/a"].Snapshot != "4" || got.ByPath["/b"].Snapshot != "1" {
-		t.Errorf("after Forget: %+v", got.ByPath)
+	if got := open(t, dir); got.Get("/a").Snapshot != "4" || got.Get("/b").Snapshot != "1" {
+		t.Errorf("after Forget: %+v, %+v", got.Get("/a"), got.Get("/b"))
 	}
 }
