@@ -30,8 +30,9 @@ type machine struct {
 	cut   *cut
 	saves []string // what became of saves, in order
 
-	writes   int    // of the next boot, after which the power is cut; negative: never
-	onSettle func() // completes the running work of a dead mount
+	with     func(*sessions.Config) // changes the configuration of the tree; nil for nothing
+	writes   int                    // of the next boot, after which the power is cut; negative: never
+	onSettle func()                 // completes the running work of a dead mount
 }
 
 // cut stands between the tree and the durable state, and can cut the power.
@@ -130,7 +131,11 @@ func (m *machine) boot() {
 		m.Fatal(err)
 	}
 	m.cut = &cut{Journal: journal, Store: m.store, m: m, left: m.writes}
-	m.tree = sessions.New(sessions.Config{Sessions: m.store, Snapshots: m.store, Names: m.store, Saver: m.cut, Journal: m.cut, Scratch: m.dir})
+	config := sessions.Config{Sessions: m.store, Snapshots: m.store, Names: m.store, Saver: m.cut, Journal: m.cut, Scratch: m.dir}
+	if m.with != nil {
+		m.with(&config)
+	}
+	m.tree = sessions.New(config)
 	found, err := journal.Adopt()
 	if err != nil {
 		m.Fatal(err)
