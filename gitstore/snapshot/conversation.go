@@ -115,17 +115,21 @@ func (r Reader) readLeaf(id odb.ID) ([]domarkx.Entry, error) {
 		return nil, fmt.Errorf("entries: %w", err)
 	}
 	named := 1
-	for _, f := range files {
+	plain := len(files) == 1+len(leaf) // no message has more than one file, so none is looked for
+	for j, f := range files {
 		i, role, ok := parseMessageFile(f.Name)
 		if !ok || i >= len(leaf) || leaf[i].Role != "" {
 			continue
 		}
-		e := &leaf[i]
+		e, all := &leaf[i], files
+		if plain {
+			all = files[j : j+1]
+		}
 		e.Role = role
-		if e.JSON, err = object.File(files, f.Name); err != nil {
+		if e.JSON, err = object.File(all, f.Name); err != nil {
 			return nil, err
 		}
-		if e.Source, err = object.File(files, sourceFile(i)); err != nil {
+		if e.Source, err = object.File(all, sourceFile(i)); err != nil {
 			return nil, err
 		}
 		e.Layout.Verbatim = e.Source.ID != ""

@@ -89,10 +89,10 @@ func distinct(list []domarkx.Info) map[string]bool {
 }
 
 // readAll reads sessions and adds them to known. rows has rows by message.
-func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, rows map[[20]byte]row, known map[string]*session) error {
+func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, rows *knownRows, known map[string]*session) error {
 	for i := range cached {
 		for _, a := range cached[i].rows {
-			rows[a.blob] = a.row
+			rows.add(&a.row)
 		}
 	}
 	var mu sync.Mutex
@@ -122,8 +122,8 @@ func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []s
 }
 
 // session reads a snapshot. rows has the known rows by message.
-func (r *Reader) session(ctx context.Context, info domarkx.Info, rows map[[20]byte]row) (*session, error) {
-	s := &session{tip: info.ID, agent: r.Agent(ctx, info)}
+func (r *Reader) session(ctx context.Context, info domarkx.Info, rows *knownRows) (*session, error) {
+	s := &session{tip: info.ID, agent: r.Agent(ctx, info), rows: make([]answer, 0, min(info.Messages/2+1, 1<<16))}
 	for e, err := range r.Store.Entries(ctx, info.ID) {
 		if err != nil {
 			return nil, err
@@ -138,7 +138,7 @@ func (r *Reader) session(ctx context.Context, info domarkx.Info, rows map[[20]by
 		if n, err := hex.Decode(blob[:], []byte(e.JSON.ID)); err != nil || n != len(blob) {
 			return nil, fmt.Errorf("message %s: %w: it has no blob", e.ID, domarkx.ErrCorrupt)
 		}
-		row, ok := rows[blob]
+		row, ok := rows.of(blob)
 		if !ok {
 			data, err := r.Store.Read(ctx, e.JSON)
 			if err != nil {

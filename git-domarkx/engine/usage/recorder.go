@@ -63,16 +63,40 @@ func (r *Recorder) Stored() {
 	}
 }
 
-// readRecorded returns the recorded rows by message, up to a damaged part.
-func readRecorded(dir string) map[[20]byte]row {
-	rows := map[[20]byte]row{}
+// knownRows are rows by message.
+type knownRows struct {
+	rows []row
+	at   map[[20]byte]int32 // indexes in rows
+}
+
+func (k *knownRows) add(r *row) {
+	k.at[r.blob] = int32(len(k.rows))
+	k.rows = append(k.rows, *r)
+}
+
+func (k *knownRows) of(blob [20]byte) (row, bool) {
+	i, ok := k.at[blob]
+	if !ok {
+		return row{}, false
+	}
+	return k.rows[i], true
+}
+
+// usualRow is the usual size of a recorded row.
+const usualRow = 64
+
+// readRecorded returns the recorded rows, up to a damaged part.
+func readRecorded(dir string) *knownRows {
+	k := &knownRows{at: map[[20]byte]int32{}}
 	if dir == "" {
-		return rows
+		return k
 	}
 	data, err := os.ReadFile(filepath.Join(dir, recorderName))
 	if err != nil {
-		return rows
+		return k
 	}
+	k.at, k.rows = make(map[[20]byte]int32, len(data)/usualRow), make([]row, 0, len(data)/usualRow)
+	last := row{}
 	for len(data) >= 8 {
 		size, sum := uint64(binary.BigEndian.Uint32(data)), binary.BigEndian.Uint32(data[4:])
 		if data = data[8:]; size > uint64(len(data)) || crc32.Checksum(data[:size], crc32.MakeTable(crc32.Castagnoli)) != sum {
@@ -80,22 +104,26 @@ func readRecorded(dir string) map[[20]byte]row {
 		}
 		d := decoder{rest: data[:size]}
 		for data = data[size:]; len(d.rest) > 0; {
-			if r := d.recorded(); !d.bad {
-				rows[r.blob] = r
+			if r := d.recorded(&last); !d.bad {
+				k.add(&r)
 			}
 		}
 	}
-	return rows
+	return k
 }
 
-// recorded reads a row of a recorder.
-func (d *decoder) recorded() (r row) {
+// recorded reads a row of a recorder. It shares the strings of the last one, which are mostly the same.
+func (d *decoder) recorded(last *row) (r row) {
 	flags := d.take(1)[0]
 	copy(r.blob[:], d.take(len(r.blob)))
 	if flags&isCounted != 0 {
 		r.counted, r.chat = true, flags&isChat != 0
-		r.model = string(d.take(d.length(1)))
-		r.branch = string(d.take(d.length(1)))
+		for _, s := range []struct{ to, last *string }{{&r.model, &last.model}, {&r.branch, &last.branch}} {
+			if b := d.take(d.length(1)); string(b) != *s.last {
+				*s.last = string(b)
+			}
+			*s.to = *s.last
+		}
 		d.numbers(&r, flags)
 	}
 	return r
