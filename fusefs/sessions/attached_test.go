@@ -332,11 +332,24 @@ func TestAttachingKeepsWhatIsOpen(t *testing.T) {
 		a := newAlbum(m)
 		m.save("s.md", "a.png")
 		m.at(time.Second, "s", "a.png")
-		m.read("s.md")
+		f, _, err := m.tree.Lookup(context.Background(), m.tree.Root(), "s.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := m.tree.Open(context.Background(), f, sessions.Mode{Read: true}, editor)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m.save("a.png", "PNGa")
 		time.Sleep(time.Second)
 		if got := a.attached("s"); got != "a.png" {
 			t.Fatalf("s has %q", got)
+		}
+		if again, _, err := m.tree.Lookup(context.Background(), m.tree.Root(), "s.md"); err != nil || m.tree.Attr(again).Ino != m.tree.Attr(f).Ino {
+			t.Errorf("the session's file was replaced: inode %d, was %d, %v", m.tree.Attr(again).Ino, m.tree.Attr(f).Ino, err)
+		}
+		if err := m.tree.Release(h, editor); err != nil {
+			t.Error(err)
 		}
 		m.save("s.md", "a.png b")
 		m.at(time.Second, "s", "a.png|a.png!|a.png|a.png b")
