@@ -132,6 +132,20 @@ func TestWorkspaces(t *testing.T) {
 	}
 }
 
+// TestIncludedFiles checks the paths of included files, which are escaped in snapshots.
+func TestIncludedFiles(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"part.md", "sub/é ü.md", "100%.md", "世界.md"} {
+		d := newDesk(t)
+		d.WriteFile(path, github+"\n")
+		d.ImportFile(d.WriteFile("s.md", "## user\n\n[include]("+path+")\n"))
+		found := d.found("s")
+		if !slices.ContainsFunc(found, func(f scan.Finding) bool { return f.Where == "included "+path }) {
+			t.Errorf("%s: %+v", path, found)
+		}
+	}
+}
+
 // TestProgress checks that everything new is scanned, and nothing that was scanned before.
 func TestProgress(t *testing.T) {
 	t.Parallel()

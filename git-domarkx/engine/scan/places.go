@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
@@ -77,7 +77,7 @@ func (m *Manager) describe(session string, r row) (Finding, string) {
 	case top == "preamble.md" || top == "headers":
 		f.Where = "front matter"
 	case top == "includes":
-		f.Where = "included " + unescaped(rest)
+		f.Where = "included " + includedPath(rest)
 	case top == "source":
 		f.Where = "original"
 	case top == "attachments":
@@ -116,11 +116,13 @@ func filePath(name string) string {
 	return strings.Join(parts, "/")
 }
 
-func unescaped(name string) string {
-	return regexp.MustCompile(`%[0-9A-F]{2}`).ReplaceAllStringFunc(name, func(s string) string {
-		n, _ := strconv.ParseUint(s[1:], 16, 8) //nolint:errcheck // two digits
-		return string(rune(n))
-	})
+// includedPath returns the path of an included file by its name in the tree of a snapshot.
+func includedPath(name string) string {
+	included, err := codec.IncludePath(name)
+	if err != nil { // of a snapshot by another program
+		return name
+	}
+	return included
 }
 
 // placeIn returns the member of a message or header in which an offset is: the kind of a block, or the path of the member.
