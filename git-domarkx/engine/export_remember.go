@@ -131,7 +131,7 @@ func (e *Export) Is(content io.Reader) (bool, error) {
 	if err == io.EOF {
 		err = nil
 	}
-	return n == 0, err
+	return n == 0 && err == nil, err
 }
 
 // errDiffers stops an export at the first difference.

@@ -33,7 +33,7 @@ func (m *SessionManager) SessionOf(codec string, info domarkx.Info) (string, err
 		return "", err
 	}
 	for _, key := range slices.Sorted(maps.Keys(of)) {
-		identity, ok := strings.CutPrefix(key, codec+":")
+		identity, ok := strings.CutPrefix(sources.DocumentKey(key), codec+":")
 		if !ok || of[key].Snapshot != info.ID {
 			continue
 		}
@@ -47,7 +47,7 @@ func (m *SessionManager) SessionOf(codec string, info domarkx.Info) (string, err
 
 // withoutOriginal completes the session of another program by what the header says, for sessions
 // that were read from a program's database.
-func (m *SessionManager) withoutOriginal(ctx context.Context, p ProgramSession, info domarkx.Info, known *sources.Record) (ProgramSession, error) {
+func (m *SessionManager) withoutOriginal(ctx context.Context, p ProgramSession, info domarkx.Info, of map[string]sources.Source) (ProgramSession, error) {
 	h, err := view.Header(ctx, m.store, info.ID)
 	if err != nil {
 		return p, err
@@ -58,7 +58,9 @@ func (m *SessionManager) withoutOriginal(ctx context.Context, p ProgramSession, 
 		}
 		if id := codec.Identify(h); id.SessionID != "" {
 			p.Format, p.ID = codec.Name, id.SessionID
-			p.Unchanged = known.Get(codec.Name+":"+id.ID).Snapshot == info.ID
+			for key, source := range of {
+				p.Unchanged = p.Unchanged || source.Snapshot == info.ID && sources.DocumentKey(key) == codec.Name+":"+id.ID
+			}
 			break
 		}
 	}
@@ -81,7 +83,7 @@ func (m *SessionManager) ProgramSession(ctx context.Context, info domarkx.Info) 
 		return p, err
 	}
 	if headers[0].Origin == "" {
-		return m.withoutOriginal(ctx, p, info, known)
+		return m.withoutOriginal(ctx, p, info, of)
 	}
 	origin, err := m.store.Origin(ctx, headers[0].Origin)
 	if err != nil {

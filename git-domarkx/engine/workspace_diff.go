@@ -229,7 +229,7 @@ func changedXattrs(a, b domarkx.File) []string {
 }
 
 // QuotedPath quotes a path as Git does with core.quotePath off: paths with control characters,
-// quotes, backslashes or invalid UTF-8 are put in double quotes with C escapes.
+// quotes or backslashes are put in double quotes with C escapes. So is invalid UTF-8, which Git prints.
 func QuotedPath(path string) string {
 	plain := utf8.ValidString(path) && strings.IndexFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }) < 0
 	if plain {
@@ -244,10 +244,9 @@ func QuotedPath(path string) string {
 		case c == '"' || c == '\\':
 			b.WriteByte('\\')
 			b.WriteByte(c)
-		case c == '\n':
-			b.WriteString(`\n`)
-		case c == '\t':
-			b.WriteString(`\t`)
+		case c >= '\a' && c <= '\r':
+			b.WriteByte('\\')
+			b.WriteByte("abtnvfr"[c-'\a'])
 		case c < ' ' || c == 0x7f || r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\%03o`, c)
 		default:

@@ -52,6 +52,15 @@ type group struct {
 // BranchKey returns the key of a branch of a document.
 func BranchKey(document, suffix string) string { return document + "\n" + suffix }
 
+// DocumentKey returns the key of a document without the name that the user gave to its session. That of a branch stays.
+func DocumentKey(key string) string {
+	document, name, _ := strings.Cut(key, "\n")
+	if strings.HasPrefix(name, ".") {
+		return key
+	}
+	return document
+}
+
 // Open opens the record in a state directory. Missing or damaged files of it are empty.
 func Open(stateDir string) (*Record, error) {
 	s := &Record{dir: filepath.Join(stateDir, "sources"), groups: map[string]*group{}}

@@ -347,3 +347,15 @@ func TestRenameAndMove(t *testing.T) {
 		t.Errorf("after Forget: %+v, %+v", got.Get("/a"), got.Get("/b"))
 	}
 }
+
+func TestDocumentKey(t *testing.T) {
+	document := `codex:["id","",""]`
+	for key, want := range map[string]string{
+		document: document, document + "\nmine": document, document + "\ndir/mine": document, "": "",
+		document + "\n.fork": document + "\n.fork", document + "\n.fork\nmine": document + "\n.fork\nmine",
+	} {
+		if got := sources.DocumentKey(key); got != want {
+			t.Errorf("%q: %q", key, got)
+		}
+	}
+}
