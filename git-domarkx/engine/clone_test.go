@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -16,4 +17,13 @@ func newClone(t *testing.T) *clone { return &clone{enginetest.New(t)} }
 
 func openClone(t *testing.T, dir string, kept *enginetest.Settings) *clone {
 	return &clone{enginetest.Open(t, dir, kept)}
+}
+
+// clear removes a session, so that its name is free.
+func (c *clone) clear(name string) {
+	c.T.Helper()
+	err := c.Store.Update(c.T.Context(), "rm", func(tx *gitstore.Tx) error { return tx.ToTrash(c.T.Context(), name) })
+	if err != nil {
+		c.T.Fatal(err)
+	}
 }

@@ -60,6 +60,9 @@ func ParseRevision(s string) (Revision, error) {
 		default:
 			r.Message = n
 		}
+		if r.Back < 0 {
+			return bad("the number of snapshots is too large")
+		}
 	}
 	return r, nil
 }

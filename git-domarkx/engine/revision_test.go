@@ -39,6 +39,10 @@ func TestParseRevision(t *testing.T) {
 		{in: "a@b@c", bad: true},
 		{in: "a~1@b", bad: true},
 		{in: "a~x", bad: true},
+		{in: "a~9223372036854775807", want: engine.Revision{Name: "a", Back: 9223372036854775807, Message: -1}},
+		{in: "a~9223372036854775807~1", bad: true},
+		{in: "a~9223372036854775807~", bad: true},
+		{in: "a~9223372036854775808", bad: true},
 	}
 	for _, tt := range tests {
 		got, err := engine.ParseRevision(tt.in)
