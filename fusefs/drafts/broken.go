@@ -13,6 +13,10 @@ func PutBroken(dir string, d Draft) error {
 	if err != nil {
 		return err
 	}
+	earlier, _ := List(dir) // damaged drafts have no order
+	for _, e := range earlier {
+		journal.next = max(journal.next, number(e.Key)+1)
+	}
 	_, err = journal.Put(Draft{Name: d.Name, Base: d.Base, State: Broken, Problem: d.Problem, Data: d.Data})
 	return errors.Join(err, journal.Close())
 }
@@ -27,7 +31,9 @@ func ListBroken(dir string) ([]Draft, error) {
 			continue
 		}
 		if i := slices.IndexFunc(list, func(e Draft) bool { return e.Name == d.Name }); i >= 0 {
-			list[i] = d
+			if number(d.Key) >= number(list[i].Key) { // journals have random names
+				list[i] = d
+			}
 			continue
 		}
 		list = append(list, d)
