@@ -65,7 +65,6 @@ func newParser(data []byte) *parser {
 	return p
 }
 
-// release returns a parser to the pool.
 func (p *parser) release() {
 	const most = 1 << 10
 	p.data, p.passed, p.passing = nil, nil, 0
@@ -224,7 +223,6 @@ func (p *parser) add(name string, value Value) {
 	}
 }
 
-// member reads the value of a member.
 func (p *parser) member(name string, depth int) (Value, error) {
 	if p.passed == nil || p.passing > 0 || p.pos >= len(p.data) {
 		return p.value(depth)

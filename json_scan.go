@@ -45,7 +45,6 @@ func plainRun(s []byte) (n int, ascii bool) {
 	return n, seen&highBits == 0
 }
 
-// plainRunString is plainRun for a string.
 func plainRunString(s string) (n int, ascii bool) {
 	seen := uint64(0)
 	for ; n+8 <= len(s); n += 8 {

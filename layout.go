@@ -46,7 +46,6 @@ type Layout struct {
 	Includes string
 }
 
-// compareLayout orders layouts.
 func compareLayout(a, b Layout) int {
 	truth := func(b bool) int {
 		if b {

@@ -99,7 +99,6 @@ func (p *PackedEntries) At(k int) Entry {
 	return e
 }
 
-// at returns the packed bytes from entry k on.
 func (p *PackedEntries) at(k int) []byte {
 	group := p.filled
 	if k/packGroup < len(p.groups) {

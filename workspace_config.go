@@ -90,7 +90,6 @@ func ValidResourceID(id string) bool {
 	return true
 }
 
-// checkWorkspace checks the workspace-config of an execution_config, if it has one.
 func checkWorkspace(config Value, at string) error {
 	workspace, ok := config.Get("workspace")
 	if !ok || workspace.kind == Null {

@@ -28,43 +28,34 @@ var (
 	_ fs.NodeSetattrer = (*fixedNode)(nil)
 )
 
-// Create fails.
 func (*fixedNode) Create(context.Context, string, uint32, uint32, *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	return nil, nil, 0, syscall.EROFS
 }
 
-// Mknod fails.
 func (*fixedNode) Mknod(context.Context, string, uint32, uint32, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return nil, syscall.EROFS
 }
 
-// Mkdir fails.
 func (*fixedNode) Mkdir(context.Context, string, uint32, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return nil, syscall.EROFS
 }
 
-// Rmdir fails.
 func (*fixedNode) Rmdir(context.Context, string) syscall.Errno { return syscall.EROFS }
 
-// Unlink fails.
 func (*fixedNode) Unlink(context.Context, string) syscall.Errno { return syscall.EROFS }
 
-// Symlink fails.
 func (*fixedNode) Symlink(context.Context, string, string, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return nil, syscall.EROFS
 }
 
-// Link fails.
 func (*fixedNode) Link(context.Context, fs.InodeEmbedder, string, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return nil, syscall.EROFS
 }
 
-// Rename fails.
 func (*fixedNode) Rename(context.Context, string, fs.InodeEmbedder, string, uint32) syscall.Errno {
 	return syscall.EROFS
 }
 
-// Setattr fails.
 func (*fixedNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
 	return syscall.EROFS
 }

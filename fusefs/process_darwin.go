@@ -6,7 +6,6 @@ import (
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
-// callerOf returns a process and its group.
 func callerOf(process uint32) sessions.Caller {
 	group, err := unix.Getpgid(int(process))
 	if process == 0 || err != nil {

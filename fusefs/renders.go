@@ -80,7 +80,6 @@ func (c *renders) get(ctx context.Context, r render) ([]byte, error) {
 	return u.data, u.err
 }
 
-// measured caches a size.
 func (c *renders) measured(r render, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +106,6 @@ func (c *renders) keep(r render, data []byte) {
 	}
 }
 
-// size returns a cached size.
 func (c *renders) size(r render) (int64, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -48,7 +48,6 @@ func (n *directoryNode) Lookup(ctx context.Context, name string, out *fuse.Entry
 	return n.file(ctx, f, out), 0
 }
 
-// child returns the inode of a directory and its attributes.
 func (n *directoryNode) child(ctx context.Context, sub *sessions.Directory, out *fuse.EntryOut) *fs.Inode {
 	a := n.tree.DirectoryAttr(sub)
 	fillDirectory(&out.Attr, a)
@@ -56,7 +55,6 @@ func (n *directoryNode) child(ctx context.Context, sub *sessions.Directory, out 
 	return n.NewInode(ctx, &directoryNode{node: node{view: n.view}, directory: sub}, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: a.Ino, Gen: a.Gen})
 }
 
-// file returns the inode of a file and its attributes.
 func (n *directoryNode) file(ctx context.Context, f *sessions.File, out *fuse.EntryOut) *fs.Inode {
 	a := n.tree.Attr(f)
 	fillFile(&out.Attr, a)

@@ -13,7 +13,6 @@ import (
 // dim is the style of everything but the answer.
 const dim style = "\x1b[2m"
 
-// show shows an event of a turn.
 func (t *talk) show(e chat.Event) {
 	if n, ok := e.(chat.Notice); ok {
 		t.endLine()

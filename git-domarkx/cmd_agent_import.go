@@ -32,14 +32,12 @@ One line for each session, with its newest snapshot and how many messages it has
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (agentImportCmd) ExitOne() string {
 	return "A transcript could not be imported; the others were."
 }
 
 func (agentImportCmd) row() any { return []importRow{} }
 
-// Run imports the transcripts.
 func (c *agentImportCmd) Run(inv *invocation) error {
 	chosen, err := agentsNamed(c.Agents)
 	if err != nil {

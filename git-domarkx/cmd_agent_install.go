@@ -63,7 +63,6 @@ One line for each settings file; CHANGE is changed or unchanged.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (agentInstallCmd) ExitOne() string {
 	return "The settings of an agent could not be changed; those of the others were."
 }
@@ -76,7 +75,6 @@ type settingsRow struct {
 	Change string `json:"change" head:"CHANGE" doc:"changed, or unchanged"`
 }
 
-// Run installs the hooks.
 func (c *agentInstallCmd) Run(inv *invocation) error {
 	chosen, err := hookedAgents(c.Agents)
 	if err != nil {
@@ -163,14 +161,12 @@ One line for each settings file; CHANGE is changed or unchanged.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (agentUninstallCmd) ExitOne() string {
 	return "The settings of an agent could not be changed; those of the others were."
 }
 
 func (agentUninstallCmd) row() any { return []settingsRow{} }
 
-// Run removes the hooks.
 func (c *agentUninstallCmd) Run(inv *invocation) error {
 	chosen, err := hookedAgents(c.Agents)
 	if err != nil {
@@ -223,7 +219,6 @@ func versionOf(inv *invocation, agent string) string {
 	return transcripts.Versions(limited, known)()[0]
 }
 
-// hookedAgents returns the agents with these names.
 func hookedAgents(names []string) ([]hooks.Agent, error) {
 	known := hooks.Agents()
 	var chosen []hooks.Agent

@@ -42,7 +42,6 @@ not. WATCHED is "yes" if the conversations in this repository are being recorded
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (agentListCmd) ExitOne() string {
 	return "A directory could not be read; what could be read is listed."
 }
@@ -50,7 +49,6 @@ func (agentListCmd) ExitOne() string {
 // maxVersionTime limits how long all agents together may take to say their versions.
 const maxVersionTime = 5 * time.Second
 
-// Run lists the agents.
 func (c *agentListCmd) Run(inv *invocation) error {
 	git, err := inv.git()
 	if err != nil {

@@ -48,12 +48,10 @@ Agents: claude-code, codex, copilot, gemini, opencode and qwen.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (agentResumeCmd) ExitOne() string {
 	return "The agent could not be started or failed, or the session was not approved."
 }
 
-// Run writes the transcript and starts the agent.
 func (c *agentResumeCmd) Run(inv *invocation) error {
 	revision, err := engine.ParseRevision(c.Revision)
 	if err != nil {

@@ -44,7 +44,6 @@ The process in the background writes to the file domarkx/recording/log in the re
 `
 }
 
-// Run starts or ends the watcher, or is the watcher.
 func (c *agentWatchCmd) Run(inv *invocation) error {
 	git, err := inv.git()
 	if err != nil {
@@ -84,7 +83,6 @@ domarkx.agent.ignore in git domarkx help agent watch.
 `
 }
 
-// Run pauses recording.
 func (agentPauseCmd) Run(inv *invocation) error {
 	git, err := inv.git()
 	if err != nil {

@@ -40,7 +40,6 @@ to one session at once.
 `
 }
 
-// Run adds the message.
 func (c *appendCmd) Run(inv *invocation) error {
 	message := c.Text
 	if message == nil {

@@ -63,7 +63,6 @@ no longer has the message.
 `
 }
 
-// Run prints the lines with their origins.
 func (c *blameCmd) Run(inv *invocation) error {
 	first, last, err := parseLines(c.Lines)
 	if err != nil {

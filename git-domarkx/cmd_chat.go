@@ -97,12 +97,10 @@ error.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (chatCmd) ExitOne() string {
 	return "A limit or a call that was not approved stopped the turn, the session is not trusted, or another process is in the middle of a turn."
 }
 
-// Run takes one turn, or has a conversation.
 func (c *chatCmd) Run(inv *invocation) error {
 	if c.MaxTurns < 0 || c.MaxTokens < 0 || c.MaxCost < 0 {
 		return usagef("a limit is negative")

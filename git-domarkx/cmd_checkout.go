@@ -43,10 +43,8 @@ name the same command removes.
 
 const refusedCheckout = "The directory is not empty, or the version holds what needs --yes."
 
-// ExitOne says what exit status 1 means.
 func (checkoutCmd) ExitOne() string { return refusedCheckout }
 
-// Run writes the version.
 func (c *checkoutCmd) Run(inv *invocation) error {
 	revision, err := engine.ParseRevision(c.Revision)
 	if err != nil {

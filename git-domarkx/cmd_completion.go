@@ -33,7 +33,6 @@ In zsh, "git <TAB>" lists the command too after
 `
 }
 
-// Run prints the script.
 func (c *completionCmd) Run(inv *invocation) error {
 	script := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell]
 	_, err := inv.out.WriteString(script)

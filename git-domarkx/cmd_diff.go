@@ -25,12 +25,10 @@ argument, the diff between the snapshot before it and itself.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (diffCmd) ExitOne() string {
 	return "The two differ."
 }
 
-// Run prints the difference.
 func (c *diffCmd) Run(inv *invocation) error {
 	a, err := engine.ParseRevision(c.A)
 	if err != nil {

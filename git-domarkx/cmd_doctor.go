@@ -23,10 +23,8 @@ what to do. The objects of --json have the members severity, what, where and fix
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (doctorCmd) ExitOne() string { return "There is a finding of severity error." }
 
-// Run runs the checks.
 func (c *doctorCmd) Run(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
 	d := doctor{inv: inv}

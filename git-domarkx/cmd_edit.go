@@ -25,12 +25,10 @@ and the message says where.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (editCmd) ExitOne() string {
 	return "What was saved does not parse; it is kept, and the message says where."
 }
 
-// Run opens the editor.
 func (c *editCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
 	if err != nil {

@@ -50,12 +50,10 @@ The tool's result as JSON, on one line.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (execCmd) ExitOne() string {
 	return "The session is not trusted, a resource cannot be opened, or the tool refused or broke."
 }
 
-// Run runs the call.
 func (c *execCmd) Run(inv *invocation) error {
 	request := turns.ExecRequest{Name: c.Name, Resource: c.Resource, Tool: c.Tool, Pairs: c.Pairs, Approve: inv.approver(c.Yes)}
 	request.Command = c.command(inv.args)

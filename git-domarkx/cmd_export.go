@@ -65,7 +65,6 @@ beside the file: with -o talk.html, talk.html lists the prompts and talk.pages/ 
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (exportCmd) ExitOne() string {
 	return "The session is of another team, or --strict and something would be lost."
 }
@@ -78,7 +77,6 @@ func (c *exportCmd) reportFiles(inv *invocation, files []domarkx.AttachedFile) {
 	}
 }
 
-// Run writes the session.
 func (c *exportCmd) Run(inv *invocation) error {
 	sessions, revision, err := inv.revisionIn(c.Format, c.Revision, engine.HTML)
 	if err != nil {

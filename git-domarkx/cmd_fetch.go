@@ -21,10 +21,8 @@ date, or begins with rejected and says what is wrong with what the remote has.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (fetchCmd) ExitOne() string { return "A session was rejected or is not there; its line says why." }
 
-// Run fetches from the remote.
 func (c *fetchCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

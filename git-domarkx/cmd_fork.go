@@ -30,7 +30,6 @@ another id, and for pi it names the file of the session that it was forked from.
 `
 }
 
-// Run creates the new session.
 func (c *forkCmd) Run(inv *invocation) error {
 	revision, err := engine.ParseRevision(c.Revision)
 	if err != nil {

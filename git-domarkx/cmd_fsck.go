@@ -27,10 +27,8 @@ what to do. The objects of --json have the members severity, what, where and fix
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (fsckCmd) ExitOne() string { return "There is a finding of severity error." }
 
-// Run verifies the stored sessions.
 func (c *fsckCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

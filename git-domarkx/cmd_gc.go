@@ -26,10 +26,8 @@ what to do. The objects of --json have the members severity, what, where and fix
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (gcCmd) ExitOne() string { return "There is a finding of severity error." }
 
-// Run cleans up.
 func (c *gcCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

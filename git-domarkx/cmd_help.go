@@ -21,7 +21,6 @@ manual page; "make install" puts the pages in place, and so does "git domarkx ma
 `
 }
 
-// Run prints the page of a command.
 func (c *helpCmd) Run(inv *invocation) error {
 	node, err := inv.command(c.Command)
 	if err != nil {

@@ -149,12 +149,10 @@ One line for each session, with its newest snapshot and how many messages it has
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (importCmd) ExitOne() string {
 	return "A document could not be imported; the others were."
 }
 
-// Run imports the documents.
 func (c *importCmd) Run(inv *invocation) error {
 	if c.Format != "" {
 		if err := checkFormat(c.Format); err != nil {

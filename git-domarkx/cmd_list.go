@@ -48,12 +48,10 @@ there are no sessions, standard error says how to get some.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (listCmd) ExitOne() string {
 	return "A session cannot be read, and the others are listed; or a save in a mount is not in its session yet."
 }
 
-// Run lists the sessions.
 func (c *listCmd) Run(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
 	opened, err := inv.open()

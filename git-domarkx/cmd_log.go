@@ -48,7 +48,6 @@ With --messages, K being what NAME#K takes:
 `
 }
 
-// Run lists snapshots or messages.
 func (c *logCmd) Run(inv *invocation) error {
 	revision, err := engine.ParseRevision(c.Revision)
 	if err != nil {

@@ -39,7 +39,6 @@ To read one without installing it:
 `
 }
 
-// Run prints or writes manual pages.
 func (c *manCmd) Run(inv *invocation) error {
 	switch {
 	case (c.Write != "" || c.Install) && len(c.Command) > 0:

@@ -53,7 +53,6 @@ With --http, one line before it serves; the token only if it is new:
 // tokenVariable is the environment variable with the token of mcp --http.
 const tokenVariable = "DOMARKX_MCP_TOKEN"
 
-// Run serves until the input ends, or the command is interrupted.
 func (c *mcpCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -34,12 +34,10 @@ the default model.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (modelListCmd) ExitOne() string {
 	return "A definition is not valid, or a key cannot be looked for; the other models are listed."
 }
 
-// Run lists the models.
 func (c *modelListCmd) Run(inv *invocation) error {
 	settings, err := inv.modelSettings()
 	if err != nil {

@@ -46,7 +46,6 @@ MODEL is the name that the provider reports, MS the time in milliseconds.
 // testTokens is enough for a model that thinks before it answers.
 const testTokens = 2048
 
-// Run asks the model.
 func (c *modelTestCmd) Run(inv *invocation) error {
 	d, err := inv.findModel(c.Name)
 	if err != nil {

@@ -45,7 +45,6 @@ The directory.
 `
 }
 
-// Run mounts the sessions.
 func (c *mountCmd) Run(inv *invocation) error {
 	mounts, err := inv.mounts()
 	if err != nil {

@@ -38,12 +38,10 @@ commas.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (pluginListCmd) ExitOne() string {
 	return "A plugin does not say what it offers; the others are listed."
 }
 
-// Run lists the plugins.
 func (c *pluginListCmd) Run(inv *invocation) error {
 	types, err := inv.pluginTypes()
 	if err != nil {

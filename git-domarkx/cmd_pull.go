@@ -60,12 +60,10 @@ more here), up to date, refused (see above), or says what became of a removed se
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (pullCmd) ExitOne() string {
 	return "A session was rejected, and its line says why; or a merge left a conflict."
 }
 
-// Run pulls from the remote.
 func (c *pullCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

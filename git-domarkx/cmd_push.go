@@ -50,12 +50,10 @@ standard error, and damaged when something of it cannot be read; then, too, the 
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (pushCmd) ExitOne() string {
 	return "The remote rejected a session, or a version holds files that the repository ignores: nothing was sent; or a session is pending, damaged or has secrets: the others were sent."
 }
 
-// Run pushes to the remote.
 func (c *pushCmd) Run(inv *invocation) error {
 	if c.All && len(c.Names) > 0 {
 		return usagef("--all sends every session; it takes no NAME")

@@ -62,12 +62,10 @@ STATUS is redacted, would be redacted (--dry-run), refused, or unchanged (withou
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (redactCmd) ExitOne() string {
 	return "There are secrets where nothing can be edited; nothing was changed."
 }
 
-// Run redacts the session.
 func (c *redactCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

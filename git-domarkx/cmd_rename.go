@@ -16,12 +16,10 @@ Gives a session another name. Its history goes along, and so does its workspace.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (renameCmd) ExitOne() string {
 	return "What changed in the workspace cannot be committed; nothing was renamed."
 }
 
-// Run renames the session.
 func (c *renameCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -34,12 +34,10 @@ the code of the error when the call failed.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (replayCmd) ExitOne() string {
 	return "A call left something else, or the session is not trusted."
 }
 
-// Run replays the session.
 func (c *replayCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -20,7 +20,6 @@ workspace alone, when only that was removed. With --redacted it brings back the 
 `
 }
 
-// Run restores the session.
 func (c *restoreCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -37,12 +37,10 @@ unless --yes is given.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (rewindCmd) ExitOne() string {
 	return "A resource of the workspace cannot be committed or loaded; the message says what was done."
 }
 
-// Run takes the session back.
 func (c *rewindCmd) Run(inv *invocation) error {
 	revision, err := engine.ParseRevision(c.Revision)
 	if err != nil {

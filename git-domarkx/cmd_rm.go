@@ -32,12 +32,10 @@ since the last version is lost; a warning names the resources.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (rmCmd) ExitOne() string {
 	return "What changed in the workspace cannot be committed; nothing was removed."
 }
 
-// Run removes the session.
 func (c *rmCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -58,12 +58,10 @@ workspace after the call.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (runCmd) ExitOne() string {
 	return "The session is not trusted, a resource cannot be opened, the setup script failed, or a call has an error for its result."
 }
 
-// Run runs the pending calls.
 func (c *runCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -62,10 +62,8 @@ A line for each finding. WHERE names the snapshot if the secret is only in an ea
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (scanCmd) ExitOne() string { return "There is a finding." }
 
-// Run scans sessions.
 func (c *scanCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

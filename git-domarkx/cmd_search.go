@@ -71,10 +71,8 @@ On a terminal the snippet is on a line of its own, with the matches highlighted.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (searchCmd) ExitOne() string { return "Nothing was found." }
 
-// Run searches.
 func (c *searchCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {
@@ -173,7 +171,6 @@ func (c *searchCmd) print(inv *invocation, hits []search.Hit) error {
 	return nil
 }
 
-// matchingSessions returns the names of the sessions that match.
 func matchingSessions(inv *invocation, sessions *engine.SessionManager, patterns []string, tag string) (map[string]bool, error) {
 	list, err := sessions.List(inv.ctx)
 	if list == nil && err != nil {
@@ -189,7 +186,6 @@ func matchingSessions(inv *invocation, sessions *engine.SessionManager, patterns
 	return names, nil
 }
 
-// messageName returns the name of a message that was found.
 func messageName(h search.Hit) string {
 	name := h.Session
 	if h.Snapshot != "" {

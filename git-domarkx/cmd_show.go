@@ -51,7 +51,6 @@ func (inv *invocation) mentionConflictsOf(sessions *engine.SessionManager, r eng
 	return err
 }
 
-// Run prints a session or message.
 func (c *showCmd) Run(inv *invocation) error {
 	sessions, revision, err := inv.revisionIn(c.Format, c.Revision)
 	if err != nil {

@@ -53,7 +53,6 @@ Nothing is printed when there is nothing to say.
 `
 }
 
-// Run reports what needs attention.
 func (c *statusCmd) Run(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
 	opened, err := inv.open()

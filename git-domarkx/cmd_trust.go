@@ -75,10 +75,8 @@ STATUS is trusted or untrusted. A session of which nothing can run is always tru
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (trustCmd) ExitOne() string { return "What is wrong with .domarkx.toml has to be mended first." }
 
-// Run trusts the session.
 func (c *trustCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

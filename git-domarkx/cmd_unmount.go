@@ -30,12 +30,10 @@ The directory.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (unmountCmd) ExitOne() string {
 	return "The mount is in use, or its server does not answer; it is left whole."
 }
 
-// Run unmounts.
 func (c *unmountCmd) Run(inv *invocation) error {
 	mounts, err := inv.mounts()
 	if err != nil && c.Dir == "" {

@@ -75,12 +75,10 @@ Sorted by KEY. On a terminal, a last line has the total.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (usageCmd) ExitOne() string {
 	return "A session cannot be read, and the others are counted."
 }
 
-// Run counts tokens.
 func (c *usageCmd) Run(inv *invocation) error {
 	since, until, err := c.dates()
 	if err != nil {

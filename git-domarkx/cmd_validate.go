@@ -27,12 +27,10 @@ machine is an error.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (validateCmd) ExitOne() string {
 	return "A document is not well formed, or its resources cannot be opened as they are configured."
 }
 
-// Run checks the documents.
 func (c *validateCmd) Run(inv *invocation) error {
 	var stdin io.Reader
 	if slices.Contains(c.Paths, "-") {

@@ -30,7 +30,6 @@ version that Go recorded for it.
 `
 }
 
-// Run prints the version.
 func (c versionCmd) Run(inv *invocation) error {
 	if c.JSON {
 		return printResult(inv, true, versionResult{versionText(release, commit, buildInfo())})

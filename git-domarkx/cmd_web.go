@@ -45,7 +45,6 @@ or to be downloaded; SVG is always downloaded.
 `
 }
 
-// Run serves until the command is interrupted.
 func (c *webCmd) Run(inv *invocation) error {
 	if c.Port < 0 || c.Port > 65535 {
 		return usagef("--port is %d, expected 1 to 65535", c.Port)

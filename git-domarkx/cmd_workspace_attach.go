@@ -22,7 +22,6 @@ this machine a session that is trusted stays so; else "git domarkx trust" shows 
 `
 }
 
-// Run attaches the workspace.
 func (c *workspaceAttachCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -24,10 +24,8 @@ name counts as untrusted.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (workspaceCheckoutCmd) ExitOne() string { return refusedCheckout }
 
-// Run writes the version.
 func (c *workspaceCheckoutCmd) Run(inv *invocation) error {
 	opened, revision, v, err := inv.version(c.Revision)
 	if err != nil {

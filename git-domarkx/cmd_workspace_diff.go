@@ -24,10 +24,8 @@ their configs differ, workspace.json shows it.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (workspaceDiffCmd) ExitOne() string { return "The two differ." }
 
-// Run prints the difference.
 func (c *workspaceDiffCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
 	if err != nil {

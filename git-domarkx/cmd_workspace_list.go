@@ -25,7 +25,6 @@ The number is that of the newest version, the subject what made it.
 `
 }
 
-// Run lists the workspaces.
 func (c *workspaceListCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
 	if err != nil {

@@ -50,7 +50,6 @@ The number is that of the version's directory in a mount.
 `
 }
 
-// Run lists the versions.
 func (c *workspaceLogCmd) Run(inv *invocation) error {
 	revision, err := engine.ParseRevision(c.Revision)
 	if err != nil {

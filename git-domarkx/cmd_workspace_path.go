@@ -22,10 +22,8 @@ first call there. A resource that is no directory, such as a database, has no pa
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (workspacePathCmd) ExitOne() string { return "The workspace is not live on this machine." }
 
-// Run prints the directories.
 func (c *workspacePathCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

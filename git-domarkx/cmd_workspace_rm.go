@@ -28,12 +28,10 @@ lost; a warning names the resources. Containers that could not be removed are fo
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (workspaceRmCmd) ExitOne() string {
 	return "What changed in the workspace cannot be committed; nothing was removed."
 }
 
-// Run removes the workspace.
 func (c *workspaceRmCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {

@@ -24,7 +24,6 @@ log) and resources, an array of objects with id, type, version and config.
 `
 }
 
-// Run shows a version.
 func (c *workspaceShowCmd) Run(inv *invocation) error {
 	_, _, v, err := inv.version(c.Revision)
 	if err != nil {

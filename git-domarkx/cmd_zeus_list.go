@@ -31,7 +31,6 @@ agent_id, kind, status and detail.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (zeusListCmd) ExitOne() string {
 	return "A snapshot could not be read; the others were."
 }
@@ -42,7 +41,6 @@ type listed struct {
 	doc  func() (*domarkx.Document, error)
 }
 
-// Run lists the agents.
 func (c *zeusListCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
 	if err != nil {

@@ -59,12 +59,10 @@ the members agent_id, kind, status and detail.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (zeusRestoreCmd) ExitOne() string {
 	return "An agent was not restored, and not skipped because it runs already."
 }
 
-// Run restores the agents.
 func (c *zeusRestoreCmd) Run(inv *invocation) error {
 	sessions, err := inv.sessions()
 	if err != nil {

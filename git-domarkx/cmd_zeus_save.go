@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 type zeusSaveCmd struct {
@@ -58,12 +59,10 @@ objects of --json have the members agent_id, kind, status and detail.
 `
 }
 
-// ExitOne says what exit status 1 means.
 func (zeusSaveCmd) ExitOne() string {
 	return "There is no agent, or one that cannot be saved; nothing was."
 }
 
-// Run saves the agents.
 func (c *zeusSaveCmd) Run(inv *invocation) error {
 	opened, err := inv.open()
 	if err != nil {
@@ -147,7 +146,7 @@ func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, n
 	if name == "" {
 		name = "snapshot-" + now.Format("20060102-150405")
 	}
-	base := opened.store.MapName(now.Format("20060102T150405Z") + "-" + slug(name))
+	base := refname.Map(now.Format("20060102T150405Z") + "-" + slug(name))
 	for n := range maxSameName {
 		name := numberedSnapshot(base, n)
 		if there, err := isSession(inv.ctx, opened.sessions, name); there || err != nil {

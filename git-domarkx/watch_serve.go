@@ -137,7 +137,6 @@ func (inv *invocation) ignoredAgents(git *gitcmd.Git) (*recording.Ignore, error)
 	return recording.NewIgnore(config.GetAll("domarkx.agent.ignore"), inv.getenv("HOME")), nil
 }
 
-// importFiles imports transcripts.
 func (r *recorder) importFiles(ctx context.Context, files []string, ignore *recording.Ignore) (map[string]string, error) {
 	began := time.Now()
 	redact, err := r.inv.redactOnImport()

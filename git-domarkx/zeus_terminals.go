@@ -72,7 +72,6 @@ type agentRow struct {
 	Detail  string `json:"detail" head:"DETAIL" doc:"the snapshot, or what went wrong"`
 }
 
-// print prints a row for each agent.
 func (a agentRows) print(inv *invocation, list []agents.Row) error {
 	rows := make([]agentRow, len(list))
 	for i, r := range list {

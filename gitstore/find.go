@@ -71,7 +71,7 @@ const maxSuggested = 3
 // notFound returns the error for a name that does not exist, with the most similar names.
 func (s *Store) notFound(k refname.Kind, name string) error {
 	err := fmt.Errorf("%s %q: %w", k.Noun, name, domarkx.ErrNotFound)
-	if mapped := MapName(name); mapped != name {
+	if mapped := refname.Map(name); mapped != name {
 		err = fmt.Errorf("%w, names are written like %q", err, mapped)
 	}
 	refs, e := s.refs.List(k.Prefix)

@@ -124,7 +124,6 @@ func (s *Store) rollBackAll(ctx context.Context) (findings []snapshot.Finding, e
 // A reporter records a finding.
 type reporter func(severity, what, where, fix string)
 
-// checkNames checks the names of refs.
 func checkNames(k refname.Kind, refs []refdb.Ref, report reporter) []namedRef {
 	var named []namedRef
 	names := refname.NewIndex(k)
@@ -143,7 +142,6 @@ func checkNames(k refname.Kind, refs []refdb.Ref, report reporter) []namedRef {
 	return named
 }
 
-// checkTrashNames checks the names of refs in the trash.
 func checkTrashNames(k refname.Kind, refs []refdb.Ref, report reporter) []namedRef {
 	var named []namedRef
 	for _, ref := range refs {

@@ -108,9 +108,6 @@ func (s *Store) WorkTree() string { return s.git.WorkTree }
 // with mode 0700.
 func (s *Store) StateDir() string { return s.git.StateDir() }
 
-// MapName is [MapName].
-func (s *Store) MapName(name string) string { return MapName(name) }
-
 // Update runs fn with a transaction, and makes all its changes durable and visible, or none. reason is
 // written to the reflogs. If fn returns an error, Update returns it and changes nothing.
 //
@@ -162,7 +159,7 @@ func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := s.blocked[name]; err != nil {
 		return domarkx.Info{}, err
 	}
-	id, err := s.tip(ctx, SessionRef(name))
+	id, err := s.tip(ctx, refname.Sessions.Ref(name))
 	if err != nil {
 		return domarkx.Info{}, refname.Sessions.Misspelled(name, err)
 	}

@@ -112,7 +112,7 @@ func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 }
 
 // Set creates a session, or moves it to a snapshot that descends from its tip. Otherwise the error is
-// [domarkx.ErrConflict]. A new name can be [domarkx.ErrInvalid] (see [CheckName]) or, if it clashes with that
+// [domarkx.ErrConflict]. A new name can be [domarkx.ErrInvalid] (see [refname.Kind.Check]) or, if it clashes with that
 // of another session, [domarkx.ErrExists].
 func (tx *Tx) Set(ctx context.Context, name, id string) error {
 	if err := tx.store.blocked[name]; err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // CheckName returns an error if a new session cannot have that name: [domarkx.ErrInvalid] for an invalid name
-// (see [CheckName]), [domarkx.ErrExists] if it clashes with that of another session, also by case or as a
+// (see [refname.Kind.Check]), [domarkx.ErrExists] if it clashes with that of another session, also by case or as a
 // directory.
 func (tx *Tx) CheckName(_ context.Context, name string) error {
 	return tx.checkName(refname.Sessions, name)

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // counted counts the checks of documents.
@@ -33,7 +34,7 @@ func (c *counted) Snapshot(_ context.Context, _, base string, same int) error {
 func incoming(t *testing.T, s *gitstore.Store, id string) (counted, error) {
 	t.Helper()
 	var c counted
-	ref := refdb.Ref{Name: gitstore.SessionRef("s"), ID: id}
+	ref := refdb.Ref{Name: refname.Sessions.Ref("s"), ID: id}
 	bad, err := s.Verify(context.Background(), []refdb.Ref{ref}, &c)
 	if err != nil {
 		t.Fatal(err)
@@ -45,16 +46,16 @@ func incoming(t *testing.T, s *gitstore.Store, id string) (counted, error) {
 func TestVerifyReadsWhatIsNew(t *testing.T) {
 	s, dir := newStore(t)
 	first := save(t, s, "s", conversation(5000))
-	git(t, dir, "update-ref", "-d", gitstore.SessionRef("s"))
+	git(t, dir, "update-ref", "-d", refname.Sessions.Ref("s"))
 	if c, err := incoming(t, s, first.ID); c.messages != 5000 || c.base != "" || err != nil {
 		t.Errorf("of a new session: %+v, %v", c, err)
 	}
-	git(t, dir, "update-ref", gitstore.SessionRef("s"), first.ID)
+	git(t, dir, "update-ref", refname.Sessions.Ref("s"), first.ID)
 	if c, err := incoming(t, s, first.ID); c.messages != 0 || err != nil {
 		t.Errorf("of what is here: %+v, %v", c, err)
 	}
 	second := save(t, s, "s", conversation(5003))
-	git(t, dir, "update-ref", gitstore.SessionRef("s"), first.ID)
+	git(t, dir, "update-ref", refname.Sessions.Ref("s"), first.ID)
 	if c, err := incoming(t, s, second.ID); c.messages != 3 || c.base != first.ID || c.same < 4984 || c.same > 5000 || err != nil {
 		t.Errorf("of three messages more: %+v, %v", c, err)
 	}
@@ -89,11 +90,11 @@ func TestVerifyOriginals(t *testing.T) {
 	}
 	of(text, sha256.Sum256([]byte(text)))
 	tip := of(grown, sha256.Sum256([]byte(grown)))
-	git(t, dir, "update-ref", "-d", gitstore.SessionRef("s"))
+	git(t, dir, "update-ref", "-d", refname.Sessions.Ref("s"))
 	if _, err := incoming(t, s, tip.ID); err != nil {
 		t.Errorf("of an original that grew: %v", err)
 	}
-	git(t, dir, "update-ref", gitstore.SessionRef("s"), tip.ID)
+	git(t, dir, "update-ref", refname.Sessions.Ref("s"), tip.ID)
 	forged := strings.Replace(grown, "more", "less", 1)
 	original := git(t, dir, "cat-file", "blob", tip.ID+":source/original") + "\n"
 	bad := rewritten(t, dir, tip.ID, map[string]string{"source/original": strings.Replace(original, original[strings.Index(original, "sha256 "):],

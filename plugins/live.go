@@ -143,7 +143,6 @@ func (l *Live) start(ctx context.Context, o Options) error {
 	return l.adopt(o.Tip)
 }
 
-// anyCreated reports whether any resource was created.
 func (l *Live) anyCreated() bool {
 	return slices.ContainsFunc(l.state.Resources, func(e entry) bool { return e.Created })
 }

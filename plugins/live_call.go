@@ -217,7 +217,6 @@ func (l *Live) checkCall(ctx context.Context, id string, call domarkx.Call) (int
 	return i, nil
 }
 
-// ownTimeout returns the timeout in the arguments of a call.
 func ownTimeout(arguments domarkx.Value) (time.Duration, bool) {
 	v, ok := arguments.Get("timeout")
 	if !ok || v.Kind() != domarkx.Number {
@@ -265,7 +264,6 @@ func (l *Live) result(ctx context.Context, i int, timeout time.Duration, f func(
 	return domarkx.Result{}, toolError(err)
 }
 
-// toolError converts err to a ToolError.
 func toolError(err error) error {
 	var tool *domarkx.ToolError
 	if err == nil || errors.As(err, &tool) {

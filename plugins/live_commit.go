@@ -197,7 +197,6 @@ func (l *Live) commit(ctx context.Context, i int, c *Changes) (string, error) {
 	return l.finish(ctx, i, p, err)
 }
 
-// commitChange commits a resource that is a ChangeCommitter.
 func (l *Live) commitChange(ctx context.Context, i int, live domarkx.ChangeCommitter, base string, c *Changes) (string, error) {
 	var mu sync.Mutex // after it was abandoned, a plugin must not begin a version
 	left := false

@@ -133,7 +133,6 @@ func (m *WorkspaceManager) Types(ctx context.Context) ([]Type, error) {
 	return types, nil
 }
 
-// resourceType returns the resource type with a name.
 func (m *WorkspaceManager) resourceType(ctx context.Context, name string) (*resourceType, error) {
 	all := m.types()
 	for _, k := range all {

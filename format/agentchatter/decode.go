@@ -124,7 +124,6 @@ func checkVersion(v domarkx.Value, fail func(v domarkx.Value, pointer, msg strin
 	return nil
 }
 
-// read reads a document in memory.
 func (c codec) read(path string, data []byte) (*domarkx.Document, error) {
 	data, hasMark := bytes.CutPrefix(data, []byte(bom))
 	fail := func(v domarkx.Value, pointer, msg string, err error) error {

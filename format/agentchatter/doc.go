@@ -22,9 +22,6 @@ const version = "1.0"
 //go:embed session.schema.json
 var schemaText string
 
-// Schema returns the JSON Schema (draft 2020-12) of the format.
-func Schema() string { return schemaText }
-
 // Codec returns the codec for sessions of agent-chatter.
 func Codec() format.Codec { return reading(maxWhole, maxMended) }
 

@@ -50,7 +50,6 @@ type memberPath struct {
 	path    string
 }
 
-// in returns where a member is.
 func (p memberPath) in(name string) memberPath { return memberPath{p.message, p.path + "." + name} }
 
 // check records the members of an object that the format cannot represent: unknown ones, and known

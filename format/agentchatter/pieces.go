@@ -39,7 +39,6 @@ type extent struct{ from, to int64 }
 // Len returns the number of messages.
 func (p *pieces) Len() int { return len(p.items) }
 
-// At reads message k.
 func (p *pieces) At(k int) (domarkx.WrittenMessage, error) {
 	raw, err := p.bytes(p.items[k])
 	if err != nil {
@@ -239,7 +238,6 @@ func (r *reports) addAll(from int64, found []*domarkx.SyntaxError, noUTF8 *domar
 	return nil
 }
 
-// damage returns the reports.
 func (r *reports) damage(path string) []*domarkx.SyntaxError {
 	all := r.all
 	if len(all) > maxReports {

@@ -169,7 +169,6 @@ func (s *scanner) members(member func(name string, c byte) error) error {
 	}
 }
 
-// name decodes the name in an extent.
 func (s *scanner) name(e extent) (string, error) {
 	raw, err := s.window.Bytes(e.from, e.to-e.from)
 	if err != nil {

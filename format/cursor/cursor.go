@@ -73,7 +73,6 @@ func prompt(content domarkx.Value) (text, at string) {
 	return strings.Join(texts, "\n\n"), at
 }
 
-// element returns the text in the first element of that name.
 func element(text, name string) (string, bool) {
 	_, rest, ok := strings.Cut(text, "<"+name+">")
 	if !ok {

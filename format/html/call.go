@@ -14,7 +14,6 @@ const (
 	thoughtLanguage = "thought"
 )
 
-// isCode reports whether a block is code in a language.
 func isCode(b domarkx.Block, language string) bool {
 	return b.Type == domarkx.CodeBlock && b.Language == language
 }

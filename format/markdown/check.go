@@ -168,7 +168,6 @@ const (
 	toolResult = "tool-result"
 )
 
-// endBlock checks the block that ended.
 func (c *checker) endBlock() {
 	if c.block == "" || len(c.body) > maxBlock {
 		c.block = ""

@@ -214,7 +214,6 @@ func (s *source) wholeSnapshot(seg segment) (domarkx.Header, error) {
 	return h, nil
 }
 
-// without returns the members that have another name.
 func without(members []domarkx.Member, name string) []domarkx.Member {
 	return slices.DeleteFunc(slices.Clone(members), func(m domarkx.Member) bool { return m.Name == name })
 }

@@ -40,7 +40,6 @@ func RenderRecorded(m domarkx.Message, digest [32]byte) ([]byte, bool) {
 	return body, sha256.Sum256(body) == digest
 }
 
-// readsAs reports whether a body reads as exactly that message.
 func readsAs(body []byte, m domarkx.Message) bool {
 	if hides(body) {
 		return false
@@ -92,7 +91,6 @@ func appendContent(dst []byte, b domarkx.Block) []byte {
 	return appendFenced(dst, info, b.Text)
 }
 
-// appendFenced appends a code block.
 func appendFenced(dst []byte, info, code string) []byte {
 	fence := codeFence(code)
 	dst = append(append(append(dst, fence...), info...), '\n')

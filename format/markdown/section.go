@@ -3,10 +3,10 @@ package markdown
 // A section is the text before the first heading, or one message. Its offsets
 // count in the text that was scanned.
 type section struct {
-	role       string // of the heading, in lower case; "" for the text before the first
-	start, end int
-	segments   []segment
-	unclosed   string // the fence that would close the block that the end of the text left open
+	role     string // of the heading, in lower case; "" for the text before the first
+	start    int
+	segments []segment
+	unclosed string // the fence that would close the block that the end of the text left open
 }
 
 // A segment is a part of a section: a top-level fenced code block, or Markdown
@@ -62,7 +62,6 @@ func split(text []byte, of context, visit func(section) error) error {
 				break
 			}
 			flush(at)
-			sec.end = at
 			if err := visit(sec); err != nil {
 				return err
 			}
@@ -87,7 +86,6 @@ func split(text []byte, of context, visit func(section) error) error {
 		sec.unclosed = seg.fence.String()
 	}
 	flush(len(text))
-	sec.end = len(text)
 	return visit(sec)
 }
 

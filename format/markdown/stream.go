@@ -203,7 +203,6 @@ func (d *division) message(raw []byte, number int) (m domarkx.Message, unclosed 
 // Len returns the number of messages.
 func (d *division) Len() int { return len(d.places) }
 
-// At reads message k.
 func (d *division) At(k int) (domarkx.WrittenMessage, error) {
 	at, next, last := d.places[k], place{line: d.file.Size}, k == len(d.places)-1
 	if !last {

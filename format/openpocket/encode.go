@@ -41,7 +41,6 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 	return e.write, nil
 }
 
-// write writes the document.
 func (e encoder) write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	err := e.pieces(
@@ -95,7 +94,6 @@ func (e *encoder) readsBackWhole() (bool, error) {
 	return readsAsHeader(string(appendHeader(nil, h))+string(body), h) && areSame(written, split(string(body), 0)), nil
 }
 
-// readsAsHeader reports whether a document begins with that header.
 func readsAsHeader(document string, h header) bool {
 	read := readHeader(document)
 	return !read.cut && read.task == h.task && read.body == len(appendHeader(nil, h))

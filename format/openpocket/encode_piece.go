@@ -212,7 +212,6 @@ func (e *encoder) step(i int, m domarkx.WrittenMessage, metadata domarkx.Value, 
 		ambiguous: own} // a step of the program's own stays as it is
 }
 
-// thoughtOf returns the text of a thought.
 func thoughtOf(blocks []domarkx.Block) string {
 	switch {
 	case len(blocks) == 0:

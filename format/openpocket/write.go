@@ -42,15 +42,6 @@ func Begin(s Session) (document []byte, escaped bool) {
 	return appendHeader(nil, h), true
 }
 
-// Begun returns the beginning of a session document, and whether that is whole.
-func Begun(document []byte) (Session, bool) {
-	if !Detect(document, "") {
-		return Session{}, false
-	}
-	h := readHeader(string(document))
-	return Session{h.values[0], h.values[1], h.values[2], h.values[3], h.task}, !h.cut
-}
-
 // LastStep returns the number of a document's last step as spelled, or "".
 func LastStep(document []byte) string {
 	last := ""

@@ -32,12 +32,6 @@ func TestWrite(t *testing.T) {
 	if diff := cmp.Diff(head+step1+final, string(append(got, block...))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if s, whole := openpocket.Begun([]byte(head)); !whole || s.Task != "T" || s.ID != "20260218-130000" {
-		t.Errorf("begun %v, %v", s, whole)
-	}
-	if _, whole := openpocket.Begun([]byte(head[:80])); whole {
-		t.Error("a header that is cut off is whole")
-	}
 }
 
 // TestWriteAnyText: pieces with any text read back as the same number of steps and ends,

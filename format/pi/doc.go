@@ -25,9 +25,6 @@ const version = 3
 //go:embed entry.schema.json
 var schemaText string
 
-// Schema returns the JSON Schema (draft 2020-12) of a line.
-func Schema() string { return schemaText }
-
 // Codec returns the codec for transcripts of pi.
 func Codec() format.Codec { return keeping(keepLines) }
 

@@ -54,7 +54,6 @@ func (c codec) decodeText(path string, data []byte) (*domarkx.Document, error) {
 	return doc, nil
 }
 
-// read reads a document that is JSON.
 func (c codec) read(path string, data []byte, v domarkx.Value) (*domarkx.Document, error) {
 	r := reading{path: path, data: data}
 	if v.Kind() != domarkx.Object {
@@ -199,7 +198,6 @@ func message(entry domarkx.Value) domarkx.Message {
 	return domarkx.Message{Role: domarkx.Assistant, Metadata: &entry, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: describe(entry)}}}
 }
 
-// describe describes an entry in a sentence.
 func describe(entry domarkx.Value) string {
 	var b strings.Builder
 	name := Text(entry, "name")

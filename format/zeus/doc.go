@@ -23,9 +23,6 @@ const Version = 1
 //go:embed snapshot.schema.json
 var schemaText string
 
-// Schema returns the JSON Schema (draft 2020-12) of the format.
-func Schema() string { return schemaText }
-
 // Codec returns the codec for snapshots of Zeus.
 func Codec() format.Codec {
 	c := codec{schema: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(schemaText) })}

@@ -98,7 +98,6 @@ func loseHeader(h domarkx.Header, to format.Target) {
 	}
 }
 
-// entryOf returns the entry that a message is, and whether it is one.
 func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
 	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
 		to.LoseOf(i, "it is not an agent")

@@ -79,7 +79,6 @@ func (w words) offset(at int) int {
 	return at - before*len(`""`)
 }
 
-// reports returns a report for each of the words.
 func (w words) reports(path string) []*domarkx.SyntaxError {
 	const most = 20
 	var all []*domarkx.SyntaxError

@@ -123,7 +123,6 @@ func canonical(dir string) (string, error) {
 	return dir, fmt.Errorf("%q: %w", dir, syscall.ELOOP)
 }
 
-// topmost returns the topmost mount on a directory.
 func topmost(all []Mount, dir string) (Mount, bool) {
 	for i := len(all) - 1; i >= 0; i-- {
 		if all[i].Dir == dir {

@@ -80,7 +80,6 @@ func (t *Tree) attach(ctx context.Context) {
 	}
 }
 
-// isBelow reports whether a path is below a directory.
 func isBelow(p, directory string) bool { return directory == "" || strings.HasPrefix(p, directory+"/") }
 
 // pasted returns the images with drafts that no program is writing.

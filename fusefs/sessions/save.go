@@ -132,7 +132,6 @@ func (t *Tree) rebased(s *sessionState) []drafts.Draft {
 	return later
 }
 
-// draft returns the draft of a save.
 func (s *sessionState) draft(q *save) drafts.Draft {
 	d := drafts.Draft{Key: q.key, Name: s.name, Base: q.version.base(), State: drafts.Saved, Data: q.data}
 	if q.earlier != nil {
@@ -145,7 +144,6 @@ func (s *sessionState) draft(q *save) drafts.Draft {
 	return d
 }
 
-// removalDraft returns the draft of a session's pending removal.
 func (t *Tree) removalDraft(s *sessionState) []drafts.Draft {
 	if s.removal == nil || !s.removal.removing || s.removal.key == "" {
 		return nil

@@ -172,7 +172,6 @@ func (t *Tree) register(f *File) *sessionState {
 	return s
 }
 
-// show makes a file the file of a session.
 func (t *Tree) show(s *sessionState, f *File) {
 	s.file = f
 	if s.ino != f.ino && t.inodes[s.ino] == s.name {

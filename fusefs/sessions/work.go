@@ -38,7 +38,6 @@ func (s *sessionState) due() (due time.Time, ok bool) {
 	return s.removal.due, true
 }
 
-// work does the work of a session that is due.
 func (t *Tree) work(s *sessionState) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

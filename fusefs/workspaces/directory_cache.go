@@ -42,7 +42,6 @@ func newDirectoryCache(of domarkx.VersionReader) *directoryCache {
 	return &directoryCache{of: of, kept: map[string]*list.Element{}, order: list.New()}
 }
 
-// read returns a directory from the cache or from the store.
 func (c *directoryCache) read(ctx context.Context, id string) (*directory, error) {
 	if found := c.get(id); found != nil {
 		return found, nil
@@ -60,7 +59,6 @@ func (c *directoryCache) read(ctx context.Context, id string) (*directory, error
 	return found, nil
 }
 
-// make builds a directory from files.
 func (c *directoryCache) make(ctx context.Context, files []domarkx.File) (*directory, error) {
 	found := &directory{entries: make([]entry, 0, len(files))}
 	var err error
@@ -91,7 +89,6 @@ func (c *directoryCache) make(ctx context.Context, files []domarkx.File) (*direc
 	return found, nil
 }
 
-// has reports whether a directory is cached.
 func (c *directoryCache) has(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,7 +33,6 @@ type entry struct {
 	slot int // index of the first entry for the same file, usually its own
 }
 
-// find returns the index of a name.
 func (l *listing) find(name string) (int, bool) { return find(l.entries, name) }
 
 func find(entries []entry, name string) (int, bool) {

@@ -83,10 +83,8 @@ var _ fuse.ReadResult = (*borrowedBuffer)(nil)
 // Size returns the number of bytes.
 func (l *borrowedBuffer) Size() int { return l.size }
 
-// Slices returns the bytes.
 func (l *borrowedBuffer) Slices() ([][]byte, fuse.Status) { return l.parts, fuse.OK }
 
-// Bytes copies the bytes to buf.
 func (l *borrowedBuffer) Bytes(buf []byte) ([]byte, fuse.Status) {
 	n := 0
 	for _, part := range l.parts {
@@ -105,7 +103,6 @@ func (l *borrowedBuffer) Done() {
 	l.blocks, l.parts = nil, nil
 }
 
-// borrow returns size bytes from off.
 func (b *readAhead) borrow(off int64, size int) (*borrowedBuffer, error) {
 	if off < 0 || int64(size) > b.Size()-off {
 		return nil, io.ErrUnexpectedEOF

@@ -174,13 +174,11 @@ func output(ctx context.Context, directory, program string, args ...string) (str
 	return stdout.String(), fmt.Errorf("%s: %w", program, err)
 }
 
-// isFile reports whether path is a regular file.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// isDirectory reports whether path is a directory.
 func isDirectory(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -188,7 +188,6 @@ func tmuxAgents(sessions []tmuxSession) []Agent {
 	return found
 }
 
-// agent returns the agent that runs in a session.
 func (s tmuxSession) agent(kind string) Agent {
 	a := Agent{Kind: kind, ID: s.ownID(), Name: cmp.Or(s.display, s.name), Role: roleHippeus, Directory: s.directory,
 		path: s.path, command: s.command, tmux: s}

@@ -60,7 +60,6 @@ func Start(ctx context.Context, cmd *exec.Cmd) error {
 	return errors.New(strings.TrimSpace(said))
 }
 
-// await returns the report of a program.
 func await(ctx context.Context, answer io.Reader, program *os.Process) (string, error) {
 	said := make(chan string, 1)
 	go func() {

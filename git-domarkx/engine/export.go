@@ -221,7 +221,6 @@ func Encode(e *Export, s format.Stream, to format.Target) (err error) {
 	return err
 }
 
-// document returns a snapshot as a document.
 func (m *SessionManager) document(ctx context.Context, info domarkx.Info) (*domarkx.Document, error) {
 	s, err := m.stream(ctx, info)
 	if err != nil {

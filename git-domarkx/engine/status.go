@@ -16,7 +16,6 @@ func (m *SessionManager) draftsDir() string { return filepath.Join(m.env.StateDi
 // Drafts returns the newest text of each session that could not become a snapshot.
 func (m *SessionManager) Drafts() ([]drafts.Draft, error) { return drafts.ListBroken(m.draftsDir()) }
 
-// draft returns the draft of a session, and whether it has one.
 func (m *SessionManager) draft(name string) (drafts.Draft, bool, error) {
 	list, err := m.Drafts()
 	for _, d := range list {

@@ -143,7 +143,6 @@ func (m mcpPlace) withoutServer(data []byte, i int, mayRemove func(path ...strin
 	return e.Bytes(), nil
 }
 
-// commandOfServer returns the command of a server with its arguments.
 func commandOfServer(v *jsontext.Value) []string {
 	var words []string
 	for _, part := range []*jsontext.Value{v.Get("command"), v.Get("args")} {

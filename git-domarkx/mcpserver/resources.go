@@ -21,7 +21,6 @@ const (
 	markdownType  = "text/markdown"
 )
 
-// sessionURI returns the URI of a session.
 func sessionURI(name string) string { return sessionsURI + escape(name) }
 
 // escape escapes a name or path for a URI, but for its slashes.
@@ -84,7 +83,6 @@ func (s *Server) listResources(ctx context.Context, params *sdk.ListResourcesPar
 	return result, nil
 }
 
-// resource returns the resource that a URI names.
 func (s *Server) resource(ctx context.Context, uri string) ([]*sdk.ResourceContents, error) {
 	if rest, ok := strings.CutPrefix(uri, sessionsURI); ok {
 		if i := strings.LastIndex(rest, "/messages/"); i > 0 {

@@ -183,7 +183,6 @@ func (s *Server) version(ctx context.Context, r fileRequest) (domarkx.Version, e
 	return whole, err
 }
 
-// file returns the file at a path of a version.
 func (s *Server) file(ctx context.Context, v domarkx.Version, path string) (domarkx.File, error) {
 	missing := fmt.Errorf("file %q: %w in version %s", path, domarkx.ErrNotFound, v.ID)
 	names := strings.Split(path, "/")

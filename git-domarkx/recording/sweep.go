@@ -47,7 +47,6 @@ func (w *Watcher) sweep(ctx context.Context, now time.Time) error {
 // maxRounds is how often one sweep looks for new directories.
 const maxRounds = 5
 
-// directories returns the directories to follow.
 func (w *Watcher) directories(ctx context.Context) map[string]bool {
 	dirs := map[string]bool{w.Dir: true, eventsDir(w.Dir): true}
 	for _, a := range w.followed {

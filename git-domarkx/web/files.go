@@ -61,7 +61,6 @@ func (s *Server) version(w http.ResponseWriter, r *http.Request, name string) er
 	return fmt.Errorf("%q is a %s: %w", rest, f.Type, domarkx.ErrInvalid)
 }
 
-// find returns the file at a path of a resource.
 func (s *Server) find(r *http.Request, v domarkx.Version, resource, file string) (domarkx.File, error) {
 	for _, res := range v.Resources {
 		if res.ID != resource || res.Version == "" {
@@ -114,7 +113,6 @@ func (p *page) crumbs(v domarkx.Version, name string) {
 	p.WriteString("</p>\n")
 }
 
-// resources shows the resources of a version.
 func (s *Server) resources(w http.ResponseWriter, v domarkx.Version) error {
 	p := newPage("Version " + short(v.ID))
 	p.WriteString("<header>")

@@ -35,7 +35,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // cookieName returns the name of the cookie: servers at other ports have others.
 func (s *Server) cookieName() string { return "domarkx-" + s.port }
 
-// knows reports whether a request has the cookie.
 func (s *Server) knows(r *http.Request) bool {
 	return slices.ContainsFunc(r.CookiesNamed(s.cookieName()), func(c *http.Cookie) bool { return same(c.Value, s.cookie) })
 }

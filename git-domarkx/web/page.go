@@ -72,7 +72,6 @@ func (p *page) oid(id string) {
 
 func short(id string) string { return id[:min(len(id), 10)] }
 
-// send ends the page and sends it.
 func (p *page) send(w http.ResponseWriter, status int) {
 	p.WriteString("</div>\n</body>\n</html>\n")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -121,7 +120,6 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	s.report(w, fmt.Errorf("page %q: %w", r.URL.Path, domarkx.ErrNotFound))
 }
 
-// report shows an error, if there is one.
 func (s *Server) report(w http.ResponseWriter, err error) {
 	switch {
 	case err == nil:

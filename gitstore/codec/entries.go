@@ -124,7 +124,6 @@ func decodeEntry(line string, previous *domarkx.Entry) (domarkx.Entry, error) {
 	return e, nil
 }
 
-// parseExtent parses a digest and a size.
 func parseExtent(r *record, digest, size string) (err error) {
 	if r.layout.Digest, err = parseDigest(digest); err != nil {
 		return err

@@ -66,7 +66,6 @@ func textsValue(texts []string) domarkx.Value {
 	return domarkx.ArrayValue(values...)
 }
 
-// decodeObserved decodes the trailers of an observed version.
 func decodeObserved(v *domarkx.Version, t *trailers) {
 	if text, ok := t.values[trailerObserved]; ok {
 		if v.Observed = parseObservation(text); v.Observed == nil {

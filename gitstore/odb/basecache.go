@@ -64,7 +64,6 @@ func (c *baseCache) put(p *pack, offset int64, t Type, data []byte) {
 	}
 }
 
-// drop removes the bases of a pack.
 func (c *baseCache) drop(p *pack) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -57,7 +57,6 @@ func removeIfThere(name string) error {
 	return nil
 }
 
-// keepFiles returns the paths of the .keep files.
 func (d *Database) keepFiles() ([]string, error) {
 	dir, err := os.Open(d.packDir())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -150,7 +150,6 @@ func (f *newFile) again(objects, path string) error {
 	return nil
 }
 
-// close closes a file that has its name.
 func (f *newFile) close() error {
 	err := f.f.Close()
 	f.f = nil

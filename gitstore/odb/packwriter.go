@@ -188,7 +188,6 @@ func compress(work <-chan *group) {
 	}
 }
 
-// appendEntryHeader appends the header of an entry: its kind and size.
 func appendEntryHeader(b []byte, kind byte, size int) []byte {
 	c := kind<<4 | byte(size&15)
 	for size >>= 4; size > 0; size >>= 7 {

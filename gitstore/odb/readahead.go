@@ -83,7 +83,6 @@ func (a *readAhead) read(file string) {
 	}
 }
 
-// stop ends reading ahead.
 func (a *readAhead) stop() {
 	a.mu.Lock()
 	a.over = true

@@ -187,7 +187,6 @@ func (d *Database) RemoveSizes(before time.Time) error {
 	return errors.Join(errs...)
 }
 
-// hasPack reports whether a pack of that name exists.
 func (d *Database) hasPack(name string) bool {
 	for _, dir := range d.dirs {
 		if _, err := os.Stat(filepath.Join(dir, "pack", name+".pack")); !errors.Is(err, fs.ErrNotExist) {

@@ -54,7 +54,6 @@ type extent struct {
 	height       int // nesting of directories below it
 }
 
-// directory checks a directory.
 func (c *Checker) directory(ctx context.Context, path, base, id string, depth int) (extent, error) {
 	if id == base {
 		return extent{}, nil
@@ -107,7 +106,6 @@ func (c *Checker) directory(ctx context.Context, path, base, id string, depth in
 	return all, nil
 }
 
-// inDirectory adds the path of the directory to an error.
 func inDirectory(path string, err error) error {
 	if path == "" {
 		return err

@@ -39,7 +39,6 @@ type differ struct {
 	fn    func(path string, old, new *domarkx.File) error
 }
 
-// file compares the files at a path.
 func (d *differ) file(ctx context.Context, path string, old, new *domarkx.File, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -51,7 +51,6 @@ func errSidecar(line int, text []byte) error {
 	return fmt.Errorf("%s, line %d: %w: %.100q", sidecarName, line, domarkx.ErrCorrupt, text)
 }
 
-// decodeSidecar decodes a sidecar.
 func decodeSidecar(data []byte) (*sidecar, error) {
 	s := &sidecar{defaults: defaults{modes: classModes}}
 	if len(data) > maxSidecar {

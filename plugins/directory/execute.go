@@ -41,7 +41,6 @@ func (f *Files) reachable(arguments domarkx.Value, name string) (string, error) 
 	return path, err
 }
 
-// pathOf returns the path in an argument.
 func pathOf(arguments domarkx.Value, name string) (string, error) {
 	path := text(arguments, name)
 	if strings.ContainsRune(path, 0) {

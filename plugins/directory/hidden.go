@@ -106,7 +106,6 @@ func (f *Files) hides(real string) bool {
 // before they pass the path to a method of the root.
 func (f *Files) Reach(path string, follow bool) error { return f.reach(path, follow) }
 
-// reach implements Reach.
 func (f *Files) reach(path string, follow bool) error {
 	if len(f.hidden) == 0 || !f.hides(f.resolve(path, follow)) {
 		return nil

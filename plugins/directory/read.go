@@ -96,7 +96,6 @@ type attachment struct {
 	io.Closer
 }
 
-// content returns the result for the bytes of a file.
 func content(b []byte) domarkx.Result {
 	if utf8.Valid(b) {
 		return value("content", string(b))

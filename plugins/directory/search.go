@@ -99,7 +99,6 @@ func skippable(err error) bool {
 	return os.IsNotExist(err) || os.IsPermission(err)
 }
 
-// file searches a file.
 func (s *searcher) file(ctx context.Context, path string) error {
 	f, _, err := open(s.root, path)
 	if err != nil {

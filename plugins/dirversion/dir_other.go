@@ -29,7 +29,6 @@ func openTop(path string) (*dir, error) {
 
 func (d *dir) close() error { return d.root.Close() }
 
-// open opens the directory at a path.
 func (d *dir) open(path string) (*dir, error) {
 	if path == "" {
 		path = "."
@@ -93,7 +92,6 @@ func statOf(info fs.FileInfo) stat {
 // A file is an open regular file.
 type file struct{ *os.File }
 
-// statFile returns the stat of an open file.
 func statFile(f *file) (stat, error) {
 	info, err := f.Stat()
 	if err != nil {

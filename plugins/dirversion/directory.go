@@ -28,7 +28,6 @@ type Config struct {
 // A Directory is a directory whose versions are kept. Its methods are called by one
 // goroutine at a time.
 type Directory struct {
-	path      string
 	cache     string
 	exclude   []pattern
 	forbidden map[identity]string
@@ -58,7 +57,7 @@ func Open(c Config) (*Directory, error) {
 		top.close()
 		return nil, err
 	}
-	f := &Directory{path: c.Path, cache: c.Cache, exclude: exclude, warn: c.Warn, top: top, forbidden: map[identity]string{}, inside: map[string]bool{}}
+	f := &Directory{cache: c.Cache, exclude: exclude, warn: c.Warn, top: top, forbidden: map[identity]string{}, inside: map[string]bool{}}
 	if c.Observe != nil {
 		f.observe = &observation{Observe: *c.Observe}
 		f.observe.begin(true)
@@ -189,7 +188,6 @@ func join(directory, name string) string {
 	return directory + "/" + name
 }
 
-// split splits a path into directory and name.
 func split(at string) (directory, name string) {
 	if i := strings.LastIndexByte(at, '/'); i >= 0 {
 		return at[:i], at[i+1:]

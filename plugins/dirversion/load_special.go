@@ -168,7 +168,6 @@ func (l *load) filesIn(ctx context.Context, path string, read map[string][]domar
 	return files, err
 }
 
-// fileNamed returns the file with a name, or the zero File.
 func fileNamed(files []domarkx.File, name string) domarkx.File {
 	i, ok := slices.BinarySearchFunc(files, name, func(f domarkx.File, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {

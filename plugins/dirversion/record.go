@@ -101,7 +101,6 @@ func (d *decoder) string() string {
 	return s
 }
 
-// record decodes one record.
 func (d *decoder) record(r *record) error {
 	*r = record{name: d.string()}
 	if d.bad || len(d.b) == 0 {

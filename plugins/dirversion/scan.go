@@ -64,7 +64,6 @@ func (s *scan) start(ctx context.Context, path string, known *record) *listing {
 	return l
 }
 
-// read reads one directory.
 func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 	d, err := s.f.top.open(l.path)
 	if err != nil {

@@ -181,7 +181,6 @@ func (r *resource) store(ctx context.Context, w domarkx.VersionWriter, d *differ
 	return nil
 }
 
-// addFiles adds all files of a version to w.
 func (r *resource) addFiles(ctx context.Context, w domarkx.VersionWriter, d *difference) error {
 	if err := w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755}); err != nil {
 		return err

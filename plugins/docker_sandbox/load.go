@@ -111,7 +111,6 @@ func (f *restorer) put(it item, content io.Reader) error {
 	return f.app.Put(&it.Entry, content)
 }
 
-// restore writes one file of a version.
 func (f *restorer) restore(ctx context.Context, v domarkx.VersionReader, file versionFile) error {
 	it := item{ID: file.ID, Entry: agent.Entry{
 		Path: file.path, Type: file.Type, Mode: file.Mode, UID: file.UID, GID: file.GID, Size: file.Size,

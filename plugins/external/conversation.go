@@ -228,7 +228,6 @@ func (c *conversation) fail(format string, args ...any) error {
 	return c.broken
 }
 
-// end ends the conversation.
 func (c *conversation) end(why error) {
 	c.stop()
 	c.broken = fmt.Errorf("plugin %q was stopped: %w", c.name, why)

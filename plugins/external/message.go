@@ -41,7 +41,6 @@ type answer struct {
 	err      error // of the plugin
 }
 
-// parse parses a line of a plugin.
 func parse(line []byte) (answer, error) {
 	if !utf8.Valid(line) {
 		return answer{}, errors.New("it is not UTF-8")
@@ -75,7 +74,6 @@ func parse(line []byte) (answer, error) {
 	return a, err
 }
 
-// parseError parses the error of an answer.
 func parseError(v domarkx.Value) (*domarkx.ToolError, error) {
 	number, _ := v.Get("code")
 	text, _ := v.Get("message")

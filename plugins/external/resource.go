@@ -65,7 +65,6 @@ func (r *resource) create(ctx context.Context) error {
 // params returns the parameters that all requests about the resource have.
 func (r *resource) params() object { return object{}.text("resource", r.env.Resource) }
 
-// Execute executes a tool.
 func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	c, err := r.talk(ctx)
 	if err != nil {

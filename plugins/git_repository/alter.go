@@ -122,7 +122,6 @@ func (r *repository) checkout(ctx context.Context, arguments domarkx.Value) (dom
 	return r.done(ctx, g, r.change(ctx, g, gitcmd.Command{Args: args, Env: env}))
 }
 
-// checkoutArgs returns the arguments of git for a checkout.
 func checkoutArgs(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, paths []string) ([]string, error) {
 	args := []string{"checkout", "--quiet", "--no-recurse-submodules"}
 	if isTrue(arguments, "force") {
@@ -209,7 +208,6 @@ func (r *repository) branch(ctx context.Context, arguments domarkx.Value) (domar
 	return branches(ctx, g)
 }
 
-// branches lists the branches.
 func branches(ctx context.Context, g *gitcmd.Git) (domarkx.Result, error) {
 	out, err := g.Run(ctx, nil, "for-each-ref", "--format=%(refname:lstrip=2) %(objectname) %(HEAD)", "refs/heads/")
 	if err != nil {

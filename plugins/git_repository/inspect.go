@@ -114,7 +114,6 @@ func inspectConfig(ctx context.Context, g *gitcmd.Git) error {
 	return nil
 }
 
-// inspectSettings inspects one config file.
 func inspectSettings(ctx context.Context, g *gitcmd.Git, file string) error {
 	out, err := g.Run(ctx, nil, "config", "--file", filepath.Join(g.GitDir, file), "--no-includes", "--name-only", "-z", "--list")
 	if err != nil {

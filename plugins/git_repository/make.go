@@ -18,7 +18,6 @@ import (
 	"github.com/domarkx/domarkx/plugins/process"
 )
 
-// make creates the repository.
 func (r *repository) make(ctx context.Context) error {
 	if from, ok := r.env.Config.Get("url"); ok {
 		if err := r.clone(ctx, from.Text()); err != nil {

@@ -73,7 +73,6 @@ func (r *repository) unlock() error {
 	return errors.Join(err, os.Remove(r.in(runningName)))
 }
 
-// Execute executes a tool.
 func (r *repository) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	if f, ok := runners[call.Tool]; ok {
 		return f(r, ctx, call.Arguments)
@@ -88,7 +87,6 @@ func (r *repository) Execute(ctx context.Context, call domarkx.Call) (domarkx.Re
 	return result, err
 }
 
-// Close closes the directory.
 func (r *repository) Close(ctx context.Context) error {
 	return errors.Join(r.files.Close(), r.Resource.Close(ctx))
 }

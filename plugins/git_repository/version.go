@@ -244,14 +244,12 @@ const (
 	markGit = "git\x00"
 )
 
-// Top returns the top directory.
 func (r reader) Top(ctx context.Context, version string) (domarkx.File, error) {
 	f, err := r.VersionReader.Top(ctx, version)
 	f.ID = markTop + f.ID
 	return f, err
 }
 
-// Directory returns the files of a directory.
 func (r reader) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
 	id, top := strings.CutPrefix(id, markTop)
 	id, git := strings.CutPrefix(id, markGit)
@@ -271,7 +269,6 @@ func (r reader) Directory(ctx context.Context, id string) ([]domarkx.File, error
 	return files, nil
 }
 
-// find returns the index in a version.
 func find(ctx context.Context, from domarkx.VersionReader, version string) (domarkx.File, bool, error) {
 	f, err := from.Top(ctx, version)
 	for _, name := range []string{".git", "index"} {

@@ -10,9 +10,6 @@ import (
 // FileName is the name of the files with patterns in a work tree.
 const FileName = ".gitignore"
 
-// MaxSize is the maximum size in bytes of a file with patterns; Git refuses larger ones.
-const MaxSize = 100 << 20
-
 // A pattern is one line of a file with patterns.
 type pattern struct {
 	text        string

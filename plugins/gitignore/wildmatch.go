@@ -33,7 +33,6 @@ func at(s string, i int) byte {
 	return 0
 }
 
-// run matches a text with the pattern from p on.
 func (m *matcher) run(pattern string, p int, text string) int {
 	for ; p < len(pattern); p++ {
 		if m.left--; m.left < 0 {
@@ -73,7 +72,6 @@ func (m *matcher) run(pattern string, p int, text string) int {
 	return match
 }
 
-// star matches a text with the pattern from a "*" on.
 func (m *matcher) star(pattern string, p int, text string) int {
 	before := p - 1
 	p++

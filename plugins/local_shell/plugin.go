@@ -100,7 +100,6 @@ func (s *shell) CommitChange(ctx context.Context, begin func() (domarkx.VersionW
 	return s.CommitIncrement(ctx, begin)
 }
 
-// Execute executes a tool.
 func (s *shell) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	if call.Tool != "run_command" {
 		return s.Resource.Execute(ctx, call)
@@ -122,7 +121,6 @@ func (s *shell) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result,
 	return s.Run(ctx, language, command.Text())
 }
 
-// Run runs code in a language.
 func (s *shell) Run(ctx context.Context, language, code string) (domarkx.Result, error) {
 	if strings.ContainsRune(code, 0) {
 		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "the command contains a NUL byte, which no argument can hold"}
@@ -223,7 +221,6 @@ func (s *shell) holds(path string) bool {
 	return err == nil && rerr == nil && filepath.IsLocal(at)
 }
 
-// environment returns the environment of a command.
 func (s *shell) environment(temporary string) []string {
 	path := os.Getenv("PATH")
 	if path == "" {

@@ -124,7 +124,6 @@ func isReserved(name string) bool {
 		"host", "last-event-id", "te", "trailer", "transfer-encoding", "upgrade"}, name)
 }
 
-// RoundTrip sends a request.
 func (g *headerGuard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if g.closed.Load() {
 		return nil, errors.New("the connection was closed")

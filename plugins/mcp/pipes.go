@@ -54,7 +54,6 @@ func newPipes(p *process.Program, limit int, forget func()) *pipes {
 	return &pipes{program: p, in: bufio.NewReaderSize(p.Stdout, 64<<10), limit: limit, forget: forget}
 }
 
-// Connect returns the connection.
 func (p *pipes) Connect(context.Context) (sdk.Connection, error) { return p, nil }
 
 // SessionID returns "".

@@ -78,7 +78,6 @@ func beginning(content domarkx.Value) domarkx.Value {
 	return domarkx.ArrayValue(items...)
 }
 
-// errorText returns the texts of the content of a result that is an error.
 func errorText(content domarkx.Value) string {
 	var texts []string
 	for _, item := range content.Items() {

@@ -68,7 +68,6 @@ func (r *resource) connect(ctx context.Context) (*server, error) {
 	return s, nil
 }
 
-// startProgram starts the program of the resource.
 func (r *resource) startProgram() (*pipes, error) {
 	name, _ := r.env.Config.Get("command")
 	program := name.Text()

@@ -69,7 +69,6 @@ func (r *resource) extend(name string, data []byte) error {
 	return nil
 }
 
-// read reads a file.
 func (r *resource) read(name string) ([]byte, error) {
 	f, err := r.openRegular(name, os.O_RDONLY)
 	if err != nil {

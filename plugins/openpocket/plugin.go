@@ -93,7 +93,6 @@ type resource struct {
 	maxScreenshots int
 }
 
-// Execute executes a tool.
 func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return domarkx.Result{}, err

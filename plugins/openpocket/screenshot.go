@@ -50,7 +50,6 @@ func (r *resource) saveScreenshot(_ context.Context, a arguments) (domarkx.Value
 	return domarkx.Value{}, toolError(domarkx.CodeFailed, "there are pictures of step %d in each second of an hour", step)
 }
 
-// decode decodes a base64 argument.
 func decode(a arguments, name string) ([]byte, error) {
 	data, err := base64.StdEncoding.DecodeString(a.text(name))
 	if err != nil {

@@ -109,7 +109,6 @@ func (r *resource) taken(err error, name string) error {
 	return err
 }
 
-// bash runs the script of a run.
 func (r *resource) bash(ctx context.Context, u *run) error {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

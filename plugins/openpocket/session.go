@@ -50,7 +50,6 @@ func withEscaped(v domarkx.Value, escaped bool) domarkx.Value {
 	return v
 }
 
-// newestSession returns the id of the newest session.
 func (r *resource) newestSession() (string, error) {
 	names, err := r.names(sessionsDir)
 	if err != nil {
@@ -92,7 +91,6 @@ func (r *resource) session(a arguments) (id string, document []byte, err error) 
 	return id, document, nil
 }
 
-// appendStep appends a step.
 func (r *resource) appendStep(_ context.Context, a arguments) (domarkx.Value, error) {
 	id, document, err := r.session(a)
 	if err != nil {

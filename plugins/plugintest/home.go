@@ -87,7 +87,6 @@ func (h *home) call(t *testing.T, l *plugins.Live, c domarkx.Call) {
 	}
 }
 
-// commit commits the state as the version with that id, and returns it.
 func (h *home) commit(t *testing.T, l *plugins.Live, id string) domarkx.Version {
 	t.Helper()
 	c, err := l.Commit(t.Context())
@@ -121,7 +120,6 @@ func (h *home) holds(t *testing.T, l *plugins.Live, v domarkx.Version) {
 	}
 }
 
-// expect checks the code of an error.
 func expect(t *testing.T, what string, err error, code string) {
 	t.Helper()
 	var tool *domarkx.ToolError

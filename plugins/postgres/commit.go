@@ -166,7 +166,6 @@ func (t table) give(ctx context.Context, c *connection, v *database.Version) err
 	return giveRows(ctx, c, v, t.path(), fmt.Sprintf("SELECT %s FROM ONLY %s.%s AS t%s", t.columns(), quote(t.Schema), quote(t.Name), t.order))
 }
 
-// giveRows adds the rows of a query to a version.
 func giveRows(ctx context.Context, c *connection, v *database.Version, path, query string) error {
 	lines := v.Lines(path, extension)
 	w := &lineWriter{ctx: ctx, lines: lines}

@@ -39,7 +39,6 @@ func watchCopies(c *pgconn.Config) *copyWatch {
 	return watch
 }
 
-// Read reads from the server.
 func (c *copyWatch) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	for rest := p[:n]; len(rest) > 0; {

@@ -250,7 +250,6 @@ func attempt(ctx context.Context, c *connection, do func() error) error {
 	return errors.Join(err, c.do(ctx, "ROLLBACK TO SAVEPOINT domarkx; RELEASE SAVEPOINT domarkx"))
 }
 
-// copy copies the rows of a table.
 func (v *stored) copy(ctx context.Context, c *connection, t table, rows rows) error {
 	columns := ""
 	if len(t.Columns) > 0 { // a table may have no columns
@@ -259,7 +258,6 @@ func (v *stored) copy(ctx context.Context, c *connection, t table, rows rows) er
 	return v.copyRows(ctx, c, rows, fmt.Sprintf("COPY %s.%s %s FROM STDIN", quote(t.Schema), quote(t.Name), columns))
 }
 
-// copyRows sends rows to a COPY.
 func (v *stored) copyRows(ctx context.Context, c *connection, rows rows, sql string) error {
 	from, to := io.Pipe()
 	go func() {

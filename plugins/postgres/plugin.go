@@ -45,7 +45,7 @@ func (Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, erro
 		if err != nil {
 			return nil, err
 		}
-		return &resource{dir: env.Dir, name: env.Resource, database: s}, nil
+		return &resource{dir: env.Dir, database: s}, nil
 	}
 	if !slices.Contains(env.Allow.DSNs, dsn.Text()) {
 		return nil, fmt.Errorf("dsn: your configuration does not allow this database: %w; allow it with git config --add domarkx.allowDSN and the value that the document contains", domarkx.ErrInvalid)
@@ -54,13 +54,12 @@ func (Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, erro
 	if err != nil {
 		return nil, err
 	}
-	return &resource{dir: env.Dir, name: env.Resource, database: e}, nil
+	return &resource{dir: env.Dir, database: e}, nil
 }
 
 // A resource is a database.
 type resource struct {
 	dir      string
-	name     string
 	database store
 }
 

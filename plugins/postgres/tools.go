@@ -190,7 +190,6 @@ func (r *resource) execute(ctx context.Context, c *connection, call domarkx.Call
 	return domarkx.Result{Value: domarkx.ObjectValue(members...)}, nil
 }
 
-// read adds the rows of a result.
 func (r *resource) read(result *pgconn.ResultReader) (*database.Rows, pgconn.CommandTag, error) {
 	var rows *database.Rows
 	begin := func() (err error) {

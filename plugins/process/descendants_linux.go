@@ -101,7 +101,6 @@ func (h *heir) killAll() {
 	}
 }
 
-// isSupervisor reports whether a process is a supervisor.
 func isSupervisor(pid int) bool {
 	name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	return err == nil && string(name) == supervisorName+"\x00"

@@ -60,7 +60,6 @@ type process struct {
 	heir      *heir         // nil in a namespace
 }
 
-// start starts a supervisor.
 func (c command) start() (*process, error) {
 	if c.Confined {
 		c.Sockets, c.SocketDirs = resolve(c.Sockets), c.socketDirectories()

@@ -153,7 +153,6 @@ func (s *supervisor) reap(pid int) int {
 	}
 }
 
-// killAll kills all descendants of the supervisor.
 func (s *supervisor) killAll() {
 	if s.command.Namespace {
 		_ = unix.Kill(-1, unix.SIGKILL) // everything in the namespace except its first process

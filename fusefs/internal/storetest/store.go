@@ -166,7 +166,6 @@ func (s *Store) CheckName(ctx context.Context, name string) error {
 	return err
 }
 
-// commit stores a snapshot.
 func (s *Store) commit(name string, data []byte, parents ...string) (domarkx.Info, error) {
 	snap := Snapshot{Parents: parents}
 	for _, p := range parents {

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -252,7 +253,7 @@ func (h *Dirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *keptDir) (d
 		}
 	}
 	k.made.Commit = ""
-	wanted := h.keeper.Store.MapName(k.Name)
+	wanted := refname.Map(k.Name)
 	for n := 1; ; n++ {
 		name := wanted
 		if n > 1 {

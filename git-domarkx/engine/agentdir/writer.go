@@ -121,7 +121,6 @@ func (w *writer) tree(ctx context.Context, from, to string, depth int) error {
 	return nil
 }
 
-// file writes a file that is not a directory.
 func (w *writer) file(ctx context.Context, from, to string, kind os.FileMode) error {
 	f := domarkx.File{Type: domarkx.Regular}
 	var err error

@@ -9,9 +9,6 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// TraceType is the media type of [AgentTrace].
-const TraceType = "application/vnd.agent-trace.record+json"
-
 // AgentTrace returns lines of a file as a record of Agent Trace 0.1.0
 // (https://github.com/cursor/agent-trace). id identifies the record, revision is the commit of the work tree,
 // and url, if not "", is where the repository's sessions are.

@@ -45,7 +45,6 @@ type known struct {
 	raw      *provider.Raw // the provider's items, which are sent in place of the parts; nil if there are none
 }
 
-// convert converts a stored message.
 func (t *turn) convert(id domarkx.ID, msg domarkx.Message) known {
 	k := known{id: id, role: provider.User}
 	if msg.Role == domarkx.User {
@@ -106,7 +105,6 @@ func partSize(p provider.Part) int {
 	return 0
 }
 
-// call returns the call in a tool-call block.
 func (t *turn) call(id, block string) provider.Call {
 	v, err := domarkx.ParseValue([]byte(block))
 	if err != nil || v.Kind() != domarkx.Object {

@@ -49,7 +49,6 @@ const memoriesName = "chat"
 // Forget removes what chats in this repository keep of the texts of sessions, besides the sessions.
 func Forget(stateDir string) error { return os.RemoveAll(filepath.Join(stateDir, memoriesName)) }
 
-// remember returns the memory for a session, a model and its tools.
 func (c *Chat) remember(session string, o provider.Origin, tools toolTable) *memory {
 	name := sha256.Sum256([]byte(session))
 	m := &memory{origin: o, blocks: map[int]*block{}, directory: filepath.Join(c.stateDir, memoriesName, hex.EncodeToString(name[:16]))}
@@ -89,7 +88,6 @@ func (m *memory) add(leaf snapshot.Leaf, messages []known) {
 	b.changed = true
 }
 
-// at returns the place of a leaf.
 func (m *memory) at(leaf snapshot.Leaf) (b *block, slot int) {
 	n := leaf.First / blockWidth
 	b = m.blocks[n]

@@ -179,7 +179,6 @@ type decoder struct {
 	parts  []provider.Part // memory for the parts of many messages
 }
 
-// number reads a number that is at most most.
 func (d *decoder) number(most int) int {
 	n, size := binary.Uvarint(d.data[d.at:])
 	if size <= 0 || n > uint64(most) || d.bad {

@@ -36,7 +36,6 @@ func newToolTable(offers []turns.ToolOffer) toolTable {
 	return t
 }
 
-// definitions returns the tools for a request.
 func (t toolTable) definitions() []provider.Tool {
 	tools := make([]provider.Tool, len(t.offers))
 	for i, o := range t.offers {

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // fork imports a branch of a document as a session of its own. name is the session of the
@@ -31,7 +32,7 @@ func (imp *importer) fork(ctx context.Context, in input, name string, conv conve
 func (imp *importer) branchOf(in input, name, suffix string) input {
 	in.key, in.identity, in.name = sources.BranchKey(in.key, suffix), "", name+suffix
 	if in.isFork = true; in.as != "" { // the name that the user gave also applies to branches
-		in.as = imp.manager.store.MapName(in.name)
+		in.as = refname.Map(in.name)
 	}
 	return in
 }

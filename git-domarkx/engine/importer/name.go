@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // place chooses the session for a document, and the snapshot of its last import.
@@ -23,7 +24,7 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 	}
 	wanted, isGiven := in.name, in.as != "" && !in.isFork
 	if !isGiven {
-		wanted = imp.manager.store.MapName(in.name)
+		wanted = refname.Map(in.name)
 	}
 	for n := 1; ; n++ {
 		name := imp.numbered(wanted, n)
@@ -162,7 +163,7 @@ func (imp *importer) numbered(name string, n int) string {
 		return name
 	}
 	for suffix := fmt.Sprintf("-%d", n); ; {
-		if numbered := name + suffix; imp.manager.store.MapName(numbered) == numbered || name == "" {
+		if numbered := name + suffix; refname.Map(numbered) == numbered || name == "" {
 			return numbered
 		}
 		_, last := utf8.DecodeLastRuneInString(name)

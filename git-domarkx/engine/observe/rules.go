@@ -74,7 +74,6 @@ type trackedFiles struct {
 	list []string // sorted by bytes
 }
 
-// has reports whether Git tracks a file, or a file in a directory.
 func (t *trackedFiles) has(path string, directory bool) bool {
 	t.once.Do(t.load)
 	if directory {
@@ -113,7 +112,6 @@ func splitList(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
 }
 
-// headOf returns the commit and the branch of HEAD.
 func headOf(ctx context.Context, git *gitcmd.Git) (commit, branch string, err error) {
 	data, err := readSmall(filepath.Join(git.GitDir, "HEAD"))
 	if err != nil {

@@ -150,7 +150,6 @@ func (t *tree) save() error {
 
 func (t *tree) close() { t.file.Close() }
 
-// session returns the session with a key.
 func (t *tree) session(key string) *session {
 	s := t.Sessions[key]
 	if s == nil {
@@ -163,7 +162,6 @@ func (t *tree) session(key string) *session {
 // staleTurn is after which time without an event an open turn counts as ended: its agent was killed.
 const staleTurn = 12 * time.Hour
 
-// isOpen reports whether a turn of the session is open.
 func (s *session) isOpen(now time.Time) bool { return s.Open && now.Sub(s.Last) < staleTurn }
 
 // shared returns the workspaces of other sessions whose turns overlap with the time that a version of the session
@@ -211,7 +209,6 @@ func (s *state) settle() error {
 	return s.writer.Settle()
 }
 
-// open opens the directory of the work tree.
 func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirversion.Directory, error) {
 	if t.Boot != t.m.boot || t.m.boot == "" || t.Cache != t.cacheStamp() {
 		// Files are not synced, so a power cut can have changed content without changing the stat. A process that was

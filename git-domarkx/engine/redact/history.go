@@ -40,7 +40,6 @@ func (m *Manager) graph(ctx context.Context, tips []string) (*graph, error) {
 	return g, nil
 }
 
-// idOf returns the id of a commit.
 func idOf(h snapshot.CommitHead) string {
 	if h.IsVersion {
 		return h.Version.ID

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
@@ -83,7 +82,7 @@ func (t *table) name(name string) (string, bool) {
 	if !changed {
 		return name, false
 	}
-	return gitstore.MapName(placeholders().ReplaceAllString(string(text), "redacted-$1")), true
+	return refname.Map(placeholders().ReplaceAllString(string(text), "redacted-$1")), true
 }
 
 // reflogs replaces the known secrets in the reasons in the reflogs of this program's refs, such as former names. The

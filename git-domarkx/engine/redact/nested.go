@@ -173,7 +173,6 @@ func (w *rewriter) inPack(ctx context.Context, p *nestedPack) (rule string, err 
 	return "", nil
 }
 
-// stuckPacks returns the packs with secrets.
 func (w *rewriter) stuckPacks(ctx context.Context, n *nested, where func(path string) string, drop string) ([]Stuck, error) {
 	var stuck []Stuck
 	for base, p := range n.packs {

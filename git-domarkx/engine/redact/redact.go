@@ -95,10 +95,8 @@ type Stuck struct {
 type Result struct {
 	Shared   []Shared
 	Secrets  int // different ones
-	Places   int // where rules found them
 	Replaced int // commits
 	Stuck    []Stuck
-	Tip      string   // the session's newest snapshot
 	Kept     []string // refs of the replaced histories in the trash
 
 	Elsewhere []string // refs of the user that lead to replaced commits
@@ -146,9 +144,9 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 		for _, name := range former {
 			w.table.note([]byte(name), false)
 		}
-		result.Secrets, result.Places, result.Stuck = w.table.added, w.table.found, w.stuck
+		result.Secrets, result.Stuck = w.table.added, w.stuck
 		change := w.redaction(h)
-		result.Replaced, result.Tip = len(change.Replaced), change.Moves[refname.Sessions.Ref(r.Name)]
+		result.Replaced = len(change.Replaced)
 		if r.Show != nil {
 			r.Show(result)
 		}

@@ -78,7 +78,6 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	return w, m.rewriteAll(ctx, w, r, all, others)
 }
 
-// collect collects the secrets of snapshots.
 func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapshot.CommitHead) error {
 	for _, head := range snapshots {
 		if err := c.snapshot(ctx, head); err != nil {

@@ -45,7 +45,6 @@ type table struct {
 	forms  map[string]string  // spellings of secrets and of digests, and their replacements
 	sorted []string           // the spellings, the longest first
 	last   int                // greatest number
-	found  int                // occurrences
 	recall *memory            // the numbers of earlier redactions
 	added  int                // secrets without a placeholder so far
 }
@@ -57,7 +56,6 @@ func newTable(scan Scanner, allow func(string) bool) *table {
 // note adds the secrets in a text to the table.
 func (t *table) note(text []byte, isJSON bool) {
 	for _, f := range t.findings(text, isJSON) {
-		t.found++
 		raw := string(text[f.Start:f.End])
 		s := t.prints[f.Fingerprint]
 		if s == nil {
@@ -140,7 +138,6 @@ func (t *table) literals() []string {
 	return t.sorted
 }
 
-// findings returns the findings that are to be replaced.
 func (t *table) findings(text []byte, isJSON bool) []secrets.Finding {
 	var all []secrets.Finding
 	if isJSON {
@@ -215,7 +212,6 @@ func (t *table) occurrences(text []byte, isJSON bool) []span {
 	return slices.DeleteFunc(spans, func(s span) bool { return inside[s.start] < 0 || inside[s.start] != inside[s.end-1] })
 }
 
-// isLinesOfJSON reports whether data is JSON or consists of lines of JSON.
 func isLinesOfJSON(data []byte) bool {
 	if json.Valid(data) {
 		return true
@@ -308,7 +304,6 @@ func escaped(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
 }
 
-// parsePlaceholder returns the secret of a placeholder.
 func parsePlaceholder(text string) (secret, bool) {
 	m := placeholders().FindStringSubmatch(text)
 	if m == nil || m[0] != text {

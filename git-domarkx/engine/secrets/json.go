@@ -219,7 +219,6 @@ func isEncoded(name string, value []byte) bool {
 	return true
 }
 
-// value returns the secrets in a value with a name.
 func (s *ruleSet) value(name string, value []byte) []match {
 	scan := &jsonScan{rules: s, name: name}
 	scan.value(value)

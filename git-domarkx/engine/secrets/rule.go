@@ -251,7 +251,6 @@ func shannonEntropy(text string) float64 {
 	return entropy
 }
 
-// allows reports whether a match is not a secret.
 func (a *allowlist) allows(secret, whole, line string) bool {
 	a.once.Do(func() {
 		for _, pattern := range a.Regexes {

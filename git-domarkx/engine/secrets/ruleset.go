@@ -74,7 +74,6 @@ func (t ruleText) rule() *rule {
 	return r
 }
 
-// compile returns the set of the built-in and the extra rules.
 func compile(extra *Rules) *ruleSet {
 	var d document
 	if err := json.Unmarshal(gitleaksRules, &d); err != nil {

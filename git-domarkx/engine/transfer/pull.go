@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
@@ -121,7 +122,7 @@ func (p *pull) receive(ctx context.Context, from, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	received, err := p.m.redacted.Receive(ctx, redact.Incoming{Ref: place.Tracking(gitstore.SessionRef(name)), ID: now, Redacted: true, Accept: p.accept})
+	received, err := p.m.redacted.Receive(ctx, redact.Incoming{Ref: place.Tracking(refname.Sessions.Ref(name)), ID: now, Redacted: true, Accept: p.accept})
 	p.After.Sessions[name] = received.ID
 	return received.Replaced, err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
@@ -141,7 +141,7 @@ func (p *push) session(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	send = send || p.replaces(gitstore.SessionRef(name), local, p.tracked.Sessions[name])
+	send = send || p.replaces(refname.Sessions.Ref(name), local, p.tracked.Sessions[name])
 	if send {
 		replaced, err := p.replaced(ctx, local)
 		if err != nil {
@@ -212,7 +212,7 @@ func (p *push) workspace(ctx context.Context, session, name string) error {
 	send := false
 	switch {
 	case local == tracked:
-		send = p.replaces(gitstore.WorkspaceRef(name), local, tracked)
+		send = p.replaces(refname.Workspaces.Ref(name), local, tracked)
 	case tracked == "":
 		send = true
 	case local == "":

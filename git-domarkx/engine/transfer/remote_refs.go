@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
-	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
@@ -36,17 +36,17 @@ func (m *Manager) there(tracking, id string) string {
 
 func checkRefName(ref string) error {
 	if name, ok := workspaceOfRef(ref); ok {
-		return gitstore.CheckWorkspaceName(name)
+		return refname.Workspaces.Check(name)
 	}
-	return gitstore.CheckName(sessionOfRef(ref))
+	return refname.Sessions.Check(sessionOfRef(ref))
 }
 
 // sessionOfRef returns the session of a shared reference.
-func sessionOfRef(ref string) string { return strings.TrimPrefix(ref, gitstore.SessionRef("")) }
+func sessionOfRef(ref string) string { return strings.TrimPrefix(ref, refname.Sessions.Ref("")) }
 
 // workspaceOfRef returns the workspace of a shared reference, if it is the reference of one.
 func workspaceOfRef(ref string) (string, bool) {
-	return strings.CutPrefix(ref, gitstore.WorkspaceRef(""))
+	return strings.CutPrefix(ref, refname.Workspaces.Ref(""))
 }
 
 // fetchRefs gets sessions and workspaces from a remote. It warns about references that this
@@ -76,10 +76,10 @@ func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (r
 	}
 	var only []string
 	for _, session := range r.Sessions {
-		only = append(only, gitstore.SessionRef(session))
+		only = append(only, refname.Sessions.Ref(session))
 	}
 	for _, workspace := range r.Workspaces {
-		only = append(only, gitstore.WorkspaceRef(workspace))
+		only = append(only, refname.Workspaces.Ref(workspace))
 	}
 	fetched, err := client.Fetch(ctx, from, only...)
 	if err != nil {
@@ -144,10 +144,10 @@ func (m *Manager) pushRefs(ctx context.Context, name string, tips Tips, progress
 	}
 	var changes []refdb.Change
 	for _, session := range slices.Sorted(maps.Keys(tips.Sessions)) {
-		changes = append(changes, refdb.Change{Ref: gitstore.SessionRef(session), Old: seen.Sessions[session], New: tips.Sessions[session]})
+		changes = append(changes, refdb.Change{Ref: refname.Sessions.Ref(session), Old: seen.Sessions[session], New: tips.Sessions[session]})
 	}
 	for _, workspace := range slices.Sorted(maps.Keys(tips.Workspaces)) {
-		changes = append(changes, refdb.Change{Ref: gitstore.WorkspaceRef(workspace), Old: seen.Workspaces[workspace], New: tips.Workspaces[workspace]})
+		changes = append(changes, refdb.Change{Ref: refname.Workspaces.Ref(workspace), Old: seen.Workspaces[workspace], New: tips.Workspaces[workspace]})
 	}
 	results, err := client.Push(ctx, to, changes...)
 	statuses := tipsIn(nil)

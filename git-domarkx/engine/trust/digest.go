@@ -69,7 +69,6 @@ func (d Digest) Message(m domarkx.Message) Digest {
 	return d.with("message", parts...)
 }
 
-// documentDigest returns the digest of a document.
 func documentDigest(doc *domarkx.Document, added *Runs) Digest {
 	d := HeaderDigest(doc.Header, added)
 	for _, m := range doc.Conversation {

@@ -235,10 +235,3 @@ func TestForgedLinkIsNotOpened(t *testing.T) {
 		})
 	}
 }
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}

@@ -22,7 +22,6 @@ type replayer struct {
 	at    string                 // the version that its state derives from
 }
 
-// call repeats call n.
 func (r *replayer) call(ctx context.Context, session string, n int) (ReplayResult, error) {
 	c := r.plan.calls[n]
 	done := ReplayResult{Message: c.message, Index: c.index, Recorded: recordedAs(c.outcome)}

@@ -157,7 +157,6 @@ func (m *Manager) withResult(ctx context.Context, v *view.View, k int, msg domar
 	return markdown.Splice(written, from, to-from, outcome, include), nil
 }
 
-// replaceEntry returns a thread in which message k is replaced by entry.
 func replaceEntry(t *domarkx.Thread, k int, entry domarkx.Entry) *domarkx.Thread {
 	n := len(t.Live)
 	edit := domarkx.Edit{Next: make([]domarkx.Entry, n), Same: make([]bool, n)}

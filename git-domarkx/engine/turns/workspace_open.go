@@ -66,7 +66,6 @@ func (m *Manager) open(ctx context.Context, session domarkx.Info, passed *trust.
 	return b, nil
 }
 
-// openLive opens and locks the live workspace.
 func (m *Manager) openLive(ctx context.Context, b *openWorkspace, tip domarkx.Version, timeout time.Duration) error {
 	if err := m.finishRename(ctx, b.workspace); err != nil {
 		return err

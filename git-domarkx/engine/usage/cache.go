@@ -109,7 +109,6 @@ func (r *row) appendNumbers(dst []byte) []byte {
 	return dst
 }
 
-// flags returns the byte that begins a row.
 func (r *row) flags() (flags byte) {
 	if r.counted {
 		flags |= isCounted

@@ -97,7 +97,6 @@ func Total(responses []Response, by Key, list *prices.List) (sums []Sum, unprice
 	return sums, unpriced, nil
 }
 
-// group returns the key of a response.
 func (r *Response) group(by Key) string {
 	switch by {
 	case ByAgent:

@@ -13,7 +13,3 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
 type clone struct{ *enginetest.Clone }
 
 func newClone(t *testing.T) *clone { return &clone{enginetest.New(t)} }
-
-func openClone(t *testing.T, dir string, kept *enginetest.Settings) *clone {
-	return &clone{enginetest.Open(t, dir, kept)}
-}

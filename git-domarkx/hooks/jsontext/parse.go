@@ -200,7 +200,6 @@ func (p *parser) parts(v *Value, depth int) error {
 	}
 }
 
-// text reads a string.
 func (p *parser) text() (string, error) {
 	start := p.at
 	for p.at++; ; p.at++ {

@@ -51,16 +51,6 @@ func Run(t testing.TB, dir string, args ...string) string {
 	return out
 }
 
-// Fails runs git, which must fail, and returns its stderr.
-func Fails(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	_, stderr, err := run(dir, "", args...)
-	if err == nil {
-		t.Fatalf("git %q: did not fail", args)
-	}
-	return stderr
-}
-
 // Try runs git and returns its error.
 func Try(dir string, args ...string) error {
 	_, _, err := run(dir, "", args...)

@@ -143,7 +143,6 @@ func (l *Content) copyAt(p []byte, offset int64) (int, error) {
 	return copy(p, data[offset-start:]), nil
 }
 
-// recentAt returns the recent chunk that contains the offset.
 func (l *Content) recentAt(offset int64) (chunk, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,6 @@ const (
 	Slack = 2 + matchRoom
 )
 
-// block decodes a compressed block.
 func (d *decoder) block(c *tables) error {
 	if more, err := d.fast(c); !more {
 		return err

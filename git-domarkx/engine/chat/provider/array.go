@@ -86,7 +86,6 @@ func (a *Array) next() {
 // Object returns the object. Nothing can be added any more.
 func (a *Array) Object() []byte { return append(append(a.b, ']'), a.tail...) }
 
-// appendString appends a text as a JSON string.
 func appendString(b []byte, text string) []byte {
 	start := len(b)
 	b = append(b, '"')

@@ -160,7 +160,6 @@ func (l *List) find(model string) (Price, bool) {
 	return Price{}, false
 }
 
-// line returns the price in the line of a model.
 func (l *List) line(model string) (Price, bool) {
 	i, ok := slices.BinarySearchFunc(l.lines, model, func(line, model string) int {
 		name, _, _ := strings.Cut(line, "\t")

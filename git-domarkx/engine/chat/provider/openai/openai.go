@@ -46,7 +46,6 @@ func newWire(name string, base *url.URL, model string, key provider.Key, timeout
 	}
 }
 
-// Origin implements [provider.Wire].
 func (w *wire) Origin() provider.Origin { return w.origin }
 
 // with returns options by which a service of the SDK sends a body and leaves the response to the
