@@ -88,11 +88,15 @@ func (a Agent) ResumeCommand(id string) []string {
 	return append([]string{a.Program}, starters()[a.Name].args(id)...)
 }
 
-// HasSession returns the file of the agent's session with this id, and whether it exists.
+// HasSession returns the file of the agent's session with this id, and whether it exists. There is none
+// with an id that the agent would take for an option.
 func (a Agent) HasSession(files []string, id string) (string, bool) {
+	if id == "" || id[0] == '-' {
+		return "", false
+	}
 	i := slices.IndexFunc(files, func(file string) bool {
 		name, _, _ := strings.Cut(filepath.Base(file), ".")
-		return id != "" && (name == id || strings.HasSuffix(name, "-"+id) || strings.HasSuffix(file, "#"+id) || name == "events" && filepath.Base(filepath.Dir(file)) == id)
+		return name == id || strings.HasSuffix(name, "-"+id) || strings.HasSuffix(file, "#"+id) || name == "events" && filepath.Base(filepath.Dir(file)) == id
 	})
 	if i < 0 {
 		return "", false

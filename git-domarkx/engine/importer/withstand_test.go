@@ -126,3 +126,87 @@ func TestSessionInSeveralFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestMigratedTranscripts: a transcript that its program wrote anew in another form is the same session, with
+// the same messages and what was added here, and goes on.
+func TestMigratedTranscripts(t *testing.T) {
+	codex := func(paginated bool, more string) string {
+		var b strings.Builder
+		n := 0
+		line := func(kind, payload string) {
+			n++
+			fmt.Fprintf(&b, `{"timestamp":"2026-03-02T09:00:%02d.000Z","type":%q,"payload":%s`, n, kind, payload)
+			if paginated {
+				fmt.Fprintf(&b, `,"ordinal":%d,"metadata":{"history_sequence":%d}`, n, n)
+			}
+			b.WriteString("}\n")
+		}
+		message := func(role, kind, text string) {
+			id, event := "", fmt.Sprintf(`{"type":%q,"message":%q}`, map[string]string{"user": "user_message", "assistant": "agent_message"}[role], text)
+			if paginated {
+				id = fmt.Sprintf(`,"id":"msg_%d","internal_chat_message_metadata_passthrough":{"content_item_metadata":[{"provenance":{"type":"user"}}]}`, n)
+				event = fmt.Sprintf(`{"type":"item_completed","item":{"type":%q,"id":"i%d","content":[{"type":"text","text":%q}]}}`, map[string]string{"user": "UserMessage", "assistant": "AgentMessage"}[role], n, text)
+			}
+			line("response_item", fmt.Sprintf(`{"type":"message","role":%q%s,"content":[{"type":%q,"text":%q}]}`, role, id, kind, text))
+			line("event_msg", event)
+		}
+		const id = "019ca000-0000-7000-8000-00000000000a"
+		meta := fmt.Sprintf(`{"id":%q,"timestamp":"2026-03-02T09:00:00.000Z","cwd":"/w","source":"cli"}`, id)
+		if paginated {
+			meta = strings.Replace(meta, "}", fmt.Sprintf(`,"session_id":%q,"history_mode":"paginated"}`, id), 1)
+		}
+		line("session_meta", meta)
+		message("user", "input_text", "List the files.")
+		line("turn_context", `{"cwd":"/w","model":"gpt-5.5","summary":"auto"}`)
+		line("response_item", `{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"call_1"}`)
+		line("response_item", `{"type":"function_call_output","call_id":"call_1","output":"one file"}`)
+		message("assistant", "output_text", "It is there.")
+		if more != "" {
+			message("user", "input_text", more)
+		}
+		return b.String()
+	}
+	const id = `"sessionId":"f89390e8-0000-4000-8000-00000000000a","projectHash":"p","startTime":"2026-03-03T08:00:00.000Z","lastUpdated":"2026-03-03T08:00:09.000Z"`
+	gemini := func(lines bool, more string) string {
+		said := []string{
+			`{"id":"1","timestamp":"2026-03-03T08:00:01.000Z","type":"user","content":"List the files."}`,
+			`{"id":"2","timestamp":"2026-03-03T08:00:02.000Z","type":"gemini","content":"It is there.","model":"m","toolCalls":[{"id":"call_1","name":"ls","args":{},"result":[{"functionResponse":{"id":"call_1","name":"ls","response":{"output":"one file"}}}],"status":"success","timestamp":"2026-03-03T08:00:02.000Z"}]}`,
+		}
+		if more != "" {
+			said = append(said, fmt.Sprintf(`{"id":"3","timestamp":"2026-03-03T08:00:03.000Z","type":"user","content":%q}`, more))
+		}
+		if lines {
+			return "{" + id + "}\n" + strings.Join(said, "\n") + "\n"
+		}
+		return "{\n" + id + ",\n\"messages\": [\n" + strings.Join(said, ",\n") + "\n]\n}\n"
+	}
+	for _, test := range []struct {
+		name, before, after, grown string
+		files                      [2]string
+		messages                   int // at first
+	}{
+		{"Codex, paginated", codex(false, ""), codex(true, ""), codex(true, "Go on."), [2]string{"rollout.jsonl", "rollout.jsonl"}, 3},
+		{"Gemini, JSON lines", gemini(false, ""), gemini(true, ""), gemini(true, "Go on."), [2]string{"session.json", "session.jsonl"}, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newClone(t)
+			first := c.ImportFile(c.WriteFile(test.files[0], test.before))
+			c.Appended(first.Name, "Noted here.")
+			migrated := c.ImportFile(c.WriteFile(test.files[1], test.after))
+			grown := c.ImportFile(c.WriteFile(test.files[1], test.grown))
+			if migrated.Name != first.Name || grown.Name != first.Name {
+				t.Fatalf("%s became %s and %s", first.Name, migrated.Name, grown.Name)
+			}
+			if n := test.messages; first.Messages != n || migrated.Messages != n+1 || grown.Messages != n+2 {
+				t.Errorf("%d, %d and %d messages:\n%s", first.Messages, migrated.Messages, grown.Messages, c.Shown(first.Name))
+			}
+			for _, text := range []string{"List the files.", "one file", "It is there.", "Noted here.", "Go on."} {
+				_, shown, _ := strings.Cut(c.Shown(first.Name), "\n## ")
+				if n := strings.Count(shown, text); n != 1 {
+					t.Errorf("%q is there %d times:\n%s", text, n, shown)
+				}
+			}
+			c.Fsck()
+		})
+	}
+}
