@@ -80,10 +80,12 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 	if len(files) == 0 && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "no transcripts began in this repository; %d began elsewhere, which --all imports\n", elsewhere)
 	}
-	if len(files) > 0 {
-		if err := inv.importDocuments(opened, importer.Request{Paths: files, Recognized: true, Ignore: ignore.Title}, c.JSON); err != nil {
+	if len(files) == 0 {
+		if err := printResults(inv, c.JSON, []importRow(nil)); err != nil {
 			return err
 		}
+	} else if err := inv.importDocuments(opened, importer.Request{Paths: files, Recognized: true, Ignore: ignore.Title}, c.JSON); err != nil {
+		return err
 	}
 	return badInput(inv, bad)
 }
