@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -53,27 +51,6 @@ func TestFindings(t *testing.T) {
 				t.Errorf("got %q, expected %q", b.String(), test.want)
 			}
 		})
-	}
-}
-
-func TestDoctor(t *testing.T) {
-	repository(t, "remote.origin.url", "/nowhere", "remote.origin.fetch", "+refs/*:refs/*", "domarkx.remote", "gone")
-	if err := os.MkdirAll(".git/domarkx/edit-1", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	inv := in(t, nil)
-	inv.out = newOutput(&b)
-	if err := (&doctorCmd{}).Run(inv); err != nil {
-		t.Fatal(err)
-	}
-	if err := inv.close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"git fetch overwrites sessions", "there is no remote \"gone\"", "its mode is 0755", "an editor left behind"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("doctor does not say %q:\n%s", want, b.String())
-		}
 	}
 }
 

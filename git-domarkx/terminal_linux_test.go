@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal opens a pseudoterminal of 80 columns: the side of the screen and keyboard, and that of programs.
+func terminal(t *testing.T) (screen, program *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	fd := int(screen.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+	}
+	if err == nil {
+		program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return screen, program
+}
+
+// A reply is what the user types when the screen shows a text.
+type reply struct{ when, typed string }
+
+// on runs a command line on a terminal, and returns its status and what the screen shows.
+func (p place) on(replies []reply, args ...string) (status int, shown string) {
+	p.t.Helper()
+	p.t.Chdir(p.dir)
+	screen, program := terminal(p.t)
+	go func() {
+		defer program.Close() // ends the reading of the screen
+		status = run(context.Background(), args, os.Getenv, stdio{program, program, program})
+	}()
+	var all, since bytes.Buffer
+	part := make([]byte, 4096)
+	for {
+		n, err := screen.Read(part)
+		all.Write(part[:n])
+		since.Write(part[:n])
+		if len(replies) > 0 && strings.Contains(since.String(), replies[0].when) {
+			if _, err := screen.WriteString(replies[0].typed); err != nil {
+				p.t.Fatal(err)
+			}
+			replies = replies[1:]
+			since.Reset()
+		}
+		if err != nil { // EIO when the program is gone
+			break
+		}
+	}
+	if len(replies) > 0 {
+		p.t.Errorf("%q was never asked:\n%s", replies[0].when, all.String())
+	}
+	return status, strings.ReplaceAll(all.String(), "\r\n", "\n")
+}
+
+// TestOnATerminal checks what people see that programs do not: colours, headings, totals and hints. No text
+// of a session controls the terminal.
+func TestOnATerminal(t *testing.T) {
+	p := worked(t)
+	t.Setenv("TERM", "xterm")
+	t.Setenv("GIT_PAGER", "cat")
+	p.run(0, "-q", "append", "--new", "-m", "hostile \x1b[2J\u202e text", "hostile")
+	tip := p.ref("sessions/talk")
+	for line, test := range map[string]struct {
+		status     int
+		has, lacks []string
+	}{
+		"list":                    {0, []string{"talk", "first words"}, []string{tip}},
+		"list --color=never":      {0, []string{"talk"}, []string{"\x1b["}},
+		"show hostile":            {0, []string{`hostile \x1b[2J\u202e text`}, []string{"\x1b[2J", "\u202e"}},
+		"log talk":                {0, []string{tip[:10]}, []string{tip}},
+		"log --json talk":         {0, []string{tip}, []string{"\x1b["}},
+		"log -p talk":             {0, []string{"\x1b[32m+more words\x1b[m"}, nil},
+		"diff talk":               {1, []string{"\x1b[1mdiff ", "\x1b[36m@@", "\x1b[32m+more words\x1b[m"}, nil},
+		"diff --color=never talk": {1, []string{"\n+more words"}, []string{"\x1b["}},
+		"diff hostile talk":       {1, []string{`\x1b[2J`}, []string{"\x1b[2J", "\u202e"}},
+		"search words":            {0, []string{"first \x1b[1;31mwords\x1b[m", "more \x1b[1;31mwords\x1b[m", "talk#0\x1b[m  "}, []string{"There are more"}},
+		"search hostile":          {0, []string{"\x1b[1;31mhostile\x1b[m \\x1b[2J\\u202e"}, []string{"\x1b[2J", "\u202e"}},
+		"search nothing":          {1, nil, []string{"talk"}},
+		"status":                  {0, nil, []string{"talk"}},
+		"workspace log work":      {0, []string{p.ref("workspaces/work")[:10]}, []string{p.ref("workspaces/work")}},
+		"fsck":                    {0, []string{"fsck: 3 sessions, no problems"}, nil},
+		"-q fsck":                 {0, nil, []string{"no problems"}},
+		"plugin list":             {0, []string{"filesystem", "write_file"}, nil},
+		"help log":                {0, []string{"NAME\n    git domarkx log"}, nil},
+	} {
+		t.Run(line, func(t *testing.T) {
+			p.t = t
+			status, shown := p.on(nil, strings.Fields(line)...)
+			if status != test.status {
+				t.Errorf("status %d, expected %d", status, test.status)
+			}
+			for _, text := range test.has {
+				if !strings.Contains(shown, text) {
+					t.Errorf("%q is not on\n%q", text, shown)
+				}
+			}
+			for _, text := range test.lacks {
+				if strings.Contains(shown, text) {
+					t.Errorf("%q is on\n%q", text, shown)
+				}
+			}
+		})
+	}
+}
+
+// TestManyHits checks that a search on a terminal stops at a hundred, and says so.
+func TestManyHits(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("TERM", "dumb")
+	p.write("long.md", strings.Repeat("## user\n\nneedle\n\n", terminalHits+1))
+	p.run(0, "-q", "import", "long.md")
+	for line, test := range map[string]struct {
+		hits int
+		more bool
+	}{
+		"search needle": {terminalHits, true}, "-q search needle": {terminalHits, false}, "search --limit 0 needle": {terminalHits + 1, false}, "search --limit 3 needle": {3, false},
+	} {
+		_, shown := p.on(nil, strings.Fields(line)...)
+		if got := strings.Count(shown, "\n  needle"); got != test.hits || strings.Contains(shown, "There are more; --limit 0 shows all.") != test.more {
+			t.Errorf("%s: %d hits\n%s", line, got, shown[max(0, len(shown)-200):])
+		}
+	}
+	if out, stderr := p.run(0, "search", "needle"); strings.Count(out, "\n") != terminalHits+1 || stderr != "" {
+		t.Errorf("off a terminal: %d lines, %q", strings.Count(out, "\n"), stderr)
+	}
+}
+
+func TestPagerOnATerminal(t *testing.T) {
+	p := worked(t)
+	t.Setenv("TERM", "xterm")
+	for name, test := range map[string]struct {
+		pager  string
+		status int
+		shown  string
+	}{
+		"a pager":                 {"sed s/^/PAGED:/", 0, "PAGED:"},
+		"its environment":         {`sh -c 'cat >/dev/null; echo "$GIT_PAGER_IN_USE $LESS $LV"'`, 0, "true FRX -c"},
+		"none":                    {"cat", 0, "more words"},
+		"one that ends early":     {"true", 0, ""},
+		"one that does not exist": {"/nowhere/pager", 128, "/nowhere/pager"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.t = t
+			t.Setenv("GIT_PAGER", test.pager)
+			status, shown := p.on(nil, "log", "talk")
+			if status != test.status || !strings.Contains(shown, test.shown) {
+				t.Errorf("status %d:\n%s", status, shown)
+			}
+		})
+	}
+	p.t = t
+	t.Setenv("GIT_PAGER", "sed s/^/PAGED:/")
+	t.Setenv("GIT_PAGER_IN_USE", "true")
+	if _, shown := p.on(nil, "log", "talk"); strings.Contains(shown, "PAGED:") {
+		t.Errorf("a pager in a pager:\n%s", shown)
+	}
+}
+
+// TestApproval checks that something untrusted is shown, asked for, and made only after a yes.
+func TestApproval(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("TERM", "dumb")
+	const question = "work is not trusted. Run this, once? [y/N] "
+	for name, test := range map[string]struct {
+		typed  string
+		status int
+	}{
+		"y": {"y\n", 0}, "yes": {"yes\n", 0}, "Yes": {" Yes \n", 0}, "n": {"n\n", 1}, "nothing": {"\n", 1}, "another word": {"yesterday\n", 1}, "the end of the input": {"\x04", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.write("work.md", strings.Replace(work, `"text"`, `"\u001b[2J"`, 1))
+			p.run(0, "-q", "import", "work.md")
+			status, shown := p.on([]reply{{question, test.typed}}, "run", "work")
+			if status != test.status {
+				t.Errorf("status %d:\n%s", status, shown)
+			}
+			if asked, _, _ := strings.Cut(shown, question); !strings.Contains(asked, "\n    ") || !strings.Contains(asked, "write_file") || strings.Contains(shown, "\x1b[2J") {
+				t.Errorf("it shows\n%q", shown)
+			}
+			if out, _ := p.run(0, "log", "--messages", "work"); strings.Count(out, "\n") != 2 {
+				t.Errorf("the messages are\n%s", out)
+			}
+			status, shown = p.on(nil, "trust", "work")
+			if status != exitOK || !strings.Contains(shown, "write_file") {
+				t.Errorf("trust: status %d\n%s", status, shown)
+			}
+		})
+	}
+	// Off a terminal nobody is asked.
+	p.write("work.md", work)
+	p.run(0, "-q", "import", "work.md")
+	if out, stderr := p.run(exitNo, "run", "work"); out != "" || strings.Contains(stderr, question) || !strings.Contains(stderr, "write_file") {
+		t.Errorf("off a terminal: %q, %q", out, stderr)
+	}
+	p.run(0, "-q", "run", "--yes", "work")
+}
