@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"encoding/binary"
 	"regexp/syntax"
 	"slices"
@@ -16,8 +17,9 @@ type automaton struct {
 	first  *state
 	found  *state // after a match
 	flags  syntax.EmptyOp
-	marked []bool   // instructions in set
-	set    []uint32 // of the last closure
+	tested syntax.EmptyOp // the assertions in the program
+	marked []bool         // instructions in set
+	set    []uint32       // of the last closure
 }
 
 // A state is a set of instructions of the program that may come next, and the kind of the last character.
@@ -28,6 +30,7 @@ type state struct {
 	starts  []uint32
 	atEnd   bool // a text that ends here matches
 	knowEnd bool
+	dead    bool // no match begins or goes on before the next line
 }
 
 // maxStates limits the memory of an automaton. Those that need more start again with none.
@@ -44,6 +47,11 @@ func newAutomaton(pattern string) (*automaton, error) {
 		return nil, err
 	}
 	a := &automaton{prog: prog, found: &state{}, marked: make([]bool, len(prog.Inst))}
+	for _, i := range prog.Inst {
+		if i.Op == syntax.InstEmptyWidth {
+			a.tested |= syntax.EmptyOp(i.Arg)
+		}
+	}
 	a.reset()
 	return a, nil
 }
@@ -57,6 +65,13 @@ func (a *automaton) reset() {
 func (a *automaton) match(text []byte) bool {
 	s := a.first
 	for i := 0; i < len(text); {
+		if s.dead {
+			if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
+				i += n
+			} else {
+				break
+			}
+		}
 		var next *state
 		if c := text[i]; c < utf8.RuneSelf {
 			i++
@@ -98,7 +113,16 @@ func (a *automaton) step(s *state, r rune) *state {
 		}
 	}
 	slices.Sort(starts)
-	return a.state(kind(r), starts)
+	return a.state(a.kind(r), starts)
+}
+
+// isConsumer reports whether an instruction matches characters.
+func isConsumer(i *syntax.Inst) bool {
+	switch i.Op {
+	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+		return true
+	}
+	return false
 }
 
 // consumes reports whether an instruction matches a character.
@@ -114,12 +138,12 @@ func consumes(i *syntax.Inst, r rune) bool {
 	return false
 }
 
-// kind returns a character that assertions such as ^ and \b do not distinguish from r.
-func kind(r rune) rune {
+// kind returns a character that the assertions of the program, such as ^ and \b, do not distinguish from r.
+func (a *automaton) kind(r rune) rune {
 	switch {
-	case r == '\n':
+	case r == '\n' && a.tested&(syntax.EmptyBeginLine|syntax.EmptyEndLine) != 0:
 		return r
-	case syntax.IsWordChar(r):
+	case a.tested&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0 && syntax.IsWordChar(r):
 		return 'a'
 	}
 	return ' '
@@ -138,6 +162,9 @@ func (a *automaton) state(last rune, starts []uint32) *state {
 		a.reset()
 	}
 	s := &state{last: last, starts: starts}
+	if last == ' ' && len(starts) == 0 && a.kind('a') == ' ' {
+		s.dead = !a.closure(s, 'a') && !slices.ContainsFunc(a.set, func(pc uint32) bool { return isConsumer(&a.prog.Inst[pc]) })
+	}
 	a.states[string(key)] = s
 	return s
 }

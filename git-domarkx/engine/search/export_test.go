@@ -2,6 +2,7 @@ package search
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -105,4 +106,18 @@ func NewWords(tb testing.TB) WordsIndex {
 // Match runs an expression of FTS5.
 func (w WordsIndex) Match(expression string) error {
 	return w.db.exec("SELECT rowid FROM words WHERE words MATCH ?", expression)
+}
+
+// Folds reports whether a word is found by a folded one, at once and by folding it first.
+func Folds(word, want string, prefix bool) (at, first bool) {
+	f := fold([]byte(word))
+	return folds([]byte(word), want, prefix), f == want || prefix && strings.HasPrefix(f, want)
+}
+
+// Within reports whether an identifier of a query may be in a word, and whether it is in its parts.
+func Within(word, query string) (may, is bool) {
+	n := needles([]group{{want: []term{{text: query}}}})[0]
+	parts := strings.Fields(strings.ToLower(string(appendParts(nil, []byte(word)))))
+	is = len(parts) > 1 && strings.Contains(" "+strings.Join(parts, " ")+" ", " "+strings.Join(n.parts, " ")+" ")
+	return n.mayBeWithin([]byte(word)), is
 }

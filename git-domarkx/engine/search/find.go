@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/domarkx/domarkx"
@@ -105,7 +104,7 @@ func (x *Index) search(ctx context.Context, q Query) (hits []Hit, err error) {
 		return nil, err
 	}
 	if q.Kind == Words {
-		return x.words(q, m, allowed, p)
+		return x.words(ctx, q, m, allowed, p)
 	}
 	return x.scan(ctx, q, m, allowed, p)
 }
@@ -115,7 +114,7 @@ const manyHits = 50000
 
 // words finds messages by the full-text index. Ranking takes time for each hit. So of more than manyHits, only
 // those that were indexed last are ranked, if they are as many as are wanted.
-func (x *Index) words(q Query, m *matching, allowed set, p *places) ([]Hit, error) {
+func (x *Index) words(ctx context.Context, q Query, m *matching, allowed set, p *places) ([]Hit, error) {
 	limit := -1
 	if q.Limit > 0 {
 		limit = manyHits
@@ -127,7 +126,7 @@ func (x *Index) words(q Query, m *matching, allowed set, p *places) ([]Hit, erro
 	if err != nil {
 		return nil, err
 	}
-	return hits, x.describe(hits, m)
+	return hits, x.describe(ctx, hits, m)
 }
 
 // A ranking is a message with its rank; lower ones are better.
@@ -162,42 +161,6 @@ func (x *Index) ranked(q Query, m *matching, allowed set, p *places, limit int) 
 		}
 	}
 	return hits, n != limit, nil
-}
-
-// describe adds role, model and snippet to hits.
-func (x *Index) describe(hits []Hit, m *matching) error {
-	texts := &texts{db: x.db}
-	order := make([]int, len(hits)) // by message, so that each block is decoded once
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(hits[i].message, hits[j].message) })
-	last := -1
-	for _, i := range order {
-		h := &hits[i]
-		if last >= 0 && hits[last].message == h.message {
-			h.Role, h.Model, h.Snippet, h.Matches = hits[last].Role, hits[last].Model, hits[last].Snippet, hits[last].Matches
-			continue
-		}
-		last = i
-		err := x.db.query("SELECT role, facet.name FROM message LEFT JOIN facet ON facet.id = model WHERE message.id = ?", func(s *sqlite3.Stmt) error {
-			h.Role = roleOf(s.Int(0))
-			h.Model, _ = s.Column(1).(string)
-			return nil
-		}, h.message)
-		if err != nil {
-			return err
-		}
-		if h.Snippet != "" {
-			continue
-		}
-		text, err := texts.of(h.message)
-		if err != nil {
-			return err
-		}
-		h.Snippet, h.Matches = m.snippet(text)
-	}
-	return nil
 }
 
 // places finds where the sessions of a query have messages.
@@ -267,28 +230,4 @@ const leafWidth = 16
 
 func (p *places) inTime(date int64) bool {
 	return (p.q.Since == 0 || date >= p.q.Since) && (p.q.Until == 0 || date < p.q.Until)
-}
-
-// texts reads texts of messages, in ascending order of their numbers.
-type texts struct {
-	db     *database
-	in     decompressor
-	loaded block
-}
-
-func (t *texts) of(message int64) ([]byte, error) {
-	if text, ok := t.loaded.text(message); ok {
-		return text, nil
-	}
-	err := t.db.query("SELECT data FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
-		return t.in.decode(s.Column(0).([]byte), &t.loaded)
-	}, message)
-	if err != nil {
-		return nil, err
-	}
-	text, ok := t.loaded.text(message)
-	if !ok {
-		return nil, fmt.Errorf("%w: message %d is missing", errBlock, message)
-	}
-	return text, nil
 }

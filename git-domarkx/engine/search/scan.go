@@ -40,7 +40,7 @@ func (x *Index) scan(ctx context.Context, q Query, m *matching, allowed set, p *
 	if q.Limit > 0 && len(hits) > q.Limit {
 		hits = hits[:q.Limit]
 	}
-	return hits, x.describe(hits, m)
+	return hits, x.describe(ctx, hits, m)
 }
 
 // scanBlocks returns the messages whose texts match, with snippets if they are all wanted.

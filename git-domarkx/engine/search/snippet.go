@@ -99,9 +99,8 @@ func fold(word []byte) string {
 func wordSpans(text []byte, needles []needle) []span {
 	var spans []span
 	for tok, at := nextToken(text, 0); tok.end > tok.start && len(spans) < maxSpans; tok, at = nextToken(text, at) {
-		word := fold(text[tok.start:tok.end])
 		for i, n := range needles {
-			if end := n.at(text, tok, at, word); end > 0 {
+			if end := n.at(text, tok, at); end > 0 {
 				spans = append(spans, span{tok.start, end, i})
 				at = max(at, end)
 				break
@@ -116,24 +115,44 @@ func wordSpans(text []byte, needles []needle) []span {
 }
 
 // at returns the end of the needle if it begins at a token, otherwise 0.
-func (n needle) at(text []byte, tok token, next int, word string) int {
+func (n needle) at(text []byte, tok token, next int) int {
 	for i, want := range n.words {
 		if i > 0 {
 			if tok, next = nextToken(text, next); tok.end == tok.start {
 				return 0
 			}
-			word = fold(text[tok.start:tok.end])
 		}
-		if word != want && !(n.prefix && i == len(n.words)-1 && strings.HasPrefix(word, want)) {
+		if !folds(text[tok.start:tok.end], want, n.prefix && i == len(n.words)-1) {
 			return 0
 		}
 	}
 	return tok.end
 }
 
+// folds reports whether a word is another one, which is folded, or begins with it if prefix is set.
+func folds(word []byte, want string, prefix bool) bool {
+	for i := range min(len(word), len(want)) {
+		c := word[i]
+		if c >= utf8.RuneSelf {
+			f := fold(word)
+			return f == want || prefix && strings.HasPrefix(f, want)
+		}
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != want[i] {
+			return false
+		}
+	}
+	if len(word) > len(want) && !prefix && word[len(want)] >= utf8.RuneSelf {
+		return fold(word) == want // what follows may be an accent
+	}
+	return len(word) == len(want) || prefix && len(word) > len(want)
+}
+
 // within returns the place of the needle among the parts of an identifier. end is 0 if it is not there.
 func (n needle) within(word []byte) (start, end int) {
-	if n.parts == nil || len(word) > maxIdentifier {
+	if n.parts == nil || len(word) > maxIdentifier || !n.mayBeWithin(word) {
 		return 0, 0
 	}
 	parts := strings.Fields(string(appendParts(nil, word)))
@@ -151,6 +170,18 @@ func (n needle) within(word []byte) (start, end int) {
 		at += len(parts[i])
 	}
 	return 0, 0
+}
+
+// mayBeWithin reports whether a word is not ASCII, or may have parts, and the first letters of the needle.
+func (n needle) mayBeWithin(word []byte) bool {
+	capital := false
+	for i, c := range word {
+		if c >= utf8.RuneSelf {
+			return true
+		}
+		capital = capital || i > 0 && c >= 'A' && c <= 'Z'
+	}
+	return capital && (literal{text: []byte(n.parts[0]), fold: true}).in(word)
 }
 
 // snippet returns one line of a text around its matches, and the places of the matches in it.
