@@ -34,6 +34,8 @@ agent is named. From a message before the last one, a new session is forked, who
 printed, and the agent goes on with that.
 
 Calls and results stay paired; thoughts, and calls without a result, are closed or left out.
+A session with a summary that an agent or chat made of it goes with its whole history up to
+500 KB of text, which models take, and else with its last summary and what follows that.
 What the agent's format cannot hold is reported. Nothing that is written grants permissions.
 A session that a remote has, and that was not imported from a document on this machine, is
 only resumed after a question, because its text becomes the agent's context.

@@ -31,7 +31,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 			return
 		}
 		if isSummary(v) {
-			m.Add("compact_summary", domarkx.BoolValue(true))
+			m.Add(transcript.KeySummary, domarkx.BoolValue(true))
 		}
 		sayPrompt(content, m)
 	}

@@ -34,6 +34,7 @@ type Writer struct {
 	messages format.Messages
 	to       format.Target
 	out      *bufio.Writer
+	part     part // of the session
 	own      bool // the session is one of this agent
 	seed     string
 	now      time.Time
@@ -59,18 +60,25 @@ func (a *Agent) encode(doc *domarkx.Document, to format.Target) ([]byte, error) 
 	return format.Whole(a.write, doc, to)
 }
 
-// write writes a session as a new transcript. It requests each message once for the losses, and
-// once more each time the transcript is written.
+// write writes a session as a new transcript. It requests each message once for its size, once for the
+// losses, and once more each time the transcript is written.
 func (a *Agent) write(h domarkx.Header, messages format.Messages, to format.Target) (func(io.Writer) error, error) {
-	if err := a.writeTo(io.Discard, h, messages, to); err != nil {
+	part, err := partOf(messages)
+	if err != nil {
+		return nil, err
+	}
+	if part.summary >= 0 {
+		to.Lose("%d messages before a summary, which takes their place: with them, the session is longer than models take", part.from)
+	}
+	if err := a.writeTo(io.Discard, h, messages, part, to); err != nil {
 		return nil, err
 	}
 	to.Losses = nil // they are recorded once
-	return func(out io.Writer) error { return a.writeTo(out, h, messages, to) }, nil
+	return func(out io.Writer) error { return a.writeTo(out, h, messages, part, to) }, nil
 }
 
-func (a *Agent) writeTo(out io.Writer, h domarkx.Header, messages format.Messages, to format.Target) error {
-	w := &Writer{agent: a, header: h, messages: messages, to: to, out: bufio.NewWriterSize(out, 64<<10), calls: map[string]bool{}}
+func (a *Agent) writeTo(out io.Writer, h domarkx.Header, messages format.Messages, part part, to format.Target) error {
+	w := &Writer{agent: a, header: h, messages: messages, part: part, to: to, out: bufio.NewWriterSize(out, 64<<10), calls: map[string]bool{}}
 	if err := w.begin(); err != nil {
 		return err
 	}
@@ -174,7 +182,7 @@ func (w *Writer) Lose(t Turn, format string, args ...any) { w.to.LoseOf(t.Index,
 // Turns returns the messages of the session. An error ends it, and the writing.
 func (w *Writer) Turns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
-		for k := range w.messages.Len() {
+		for k := range w.part.indexes(w.messages.Len()) {
 			m, err := w.messages.At(k)
 			if err != nil {
 				w.failed = err

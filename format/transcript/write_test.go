@@ -369,3 +369,52 @@ func (m messages) At(k int) (domarkx.WrittenMessage, error) {
 type full struct{ err error }
 
 func (f *full) Write([]byte) (int, error) { return 0, f.err }
+
+// TestSummary: a session that was compacted is written whole if models take it, else from its last summary on, with
+// what that does not stand for.
+func TestSummary(t *testing.T) {
+	id := func(n byte) domarkx.ID { return domarkx.ID{15: n} }
+	session := func(size int, metadata string) []domarkx.WrittenMessage {
+		messages := []domarkx.WrittenMessage{
+			message(domarkx.User, `{"compact_summary": true}`, textBlock("an older summary")),
+			message(domarkx.User, "", textBlock("begin "+strings.Repeat("x", size))),
+			message(domarkx.Assistant, `{"compact_summary": true}`, textBlock("no summary")),
+			message(domarkx.User, "", textBlock("before")),
+			message(domarkx.User, metadata, textBlock("summary")),
+			message(domarkx.Assistant, "", textBlock("after")),
+		}
+		for k := range messages {
+			messages[k].ID = id(byte(k + 1))
+		}
+		return messages
+	}
+	all := []int{0, 1, 2, 3, 4, 5}
+	for _, test := range []struct {
+		name, metadata string
+		size           int
+		want           []int
+		lost           bool
+	}{
+		{"it fits", `{"compact_summary": true}`, 400_000, all, false},
+		{"an agent's summary", `{"compact_summary": true}`, 600_000, []int{4, 5}, true},
+		{"a summary by chat", fmt.Sprintf(`{"compacts": %q}`, id(3)), 600_000, []int{4, 3, 5}, true},
+		{"of an unknown message", fmt.Sprintf(`{"compacts": %q}`, id(9)), 600_000, []int{4, 5}, true},
+		{"an older summary", "", 600_000, all, false},
+	} {
+		got := write(t, domarkx.NewHeader(), format.Target{}, session(test.size, test.metadata)...)
+		var indexes []int
+		for _, turn := range got.turns {
+			indexes = append(indexes, turn.Index)
+		}
+		if diff := cmp.Diff(test.want, indexes); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+		if lost := strings.Contains(strings.Join(got.lost, "\n"), "before a summary"); lost != test.lost {
+			t.Errorf("%s: lost %q", test.name, got.lost)
+		}
+	}
+	got := write(t, domarkx.NewHeader(), format.Target{}, session(600_000, "")[1:]...)
+	if len(got.turns) != 5 {
+		t.Errorf("without a summary, %d of 5 messages are written", len(got.turns))
+	}
+}

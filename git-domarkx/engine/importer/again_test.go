@@ -182,3 +182,31 @@ func (w *walk) messages() []string {
 	}
 	return all
 }
+
+// TestCompactedGoesOn: what an agent adds to a transcript that begins with a summary continues the session with all
+// its messages.
+func TestCompactedGoesOn(t *testing.T) {
+	c := newClone(t)
+	summary := strings.Replace(claudeRecord(3, "user", "The summary."), `"isSidechain"`, `"isCompactSummary":true,"isSidechain"`, 1)
+	name := c.ImportFile(c.WriteFile("a.jsonl", claudeRecord(1, "user", "Begin "+strings.Repeat("long ", 120_000))+claudeRecord(2, "assistant", "Begun.")+summary+claudeRecord(4, "assistant", "Gone on."))).Name
+	for _, format := range []string{"claude-code", "codex"} {
+		c.Appended(name, "Changed for "+format)
+		before := c.Tip(name).Messages
+		out := c.exported(name, format)
+		if strings.Contains(out, "Begun.") || !strings.Contains(out, "The summary.") || !strings.Contains(out, "Gone on.") {
+			t.Errorf("%s gets\n%.1000s", format, out)
+		}
+		path := c.WriteFile("out-"+format+".jsonl", out)
+		e, err := c.Export(t.Context(), engine.ExportRequest{Revision: engine.Revision{Name: name, Message: -1}, Format: format})
+		if err == nil {
+			err = c.RememberExport(t.Context(), e, path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := c.ImportFile(path); again.Name != name || again.Messages != before {
+			t.Errorf("%s: the export is %s with %d messages, expected %d", format, again.Name, again.Messages, before)
+		}
+	}
+	c.Fsck()
+}

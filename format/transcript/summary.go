@@ -1,0 +1,74 @@
+package transcript
+
+import (
+	"iter"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+)
+
+// maxHistory is how many bytes of text of a session its new transcript has, if a summary can take the place of
+// the rest: about what a model with a window of 200,000 tokens takes beside the prompts and tools of its agent.
+const maxHistory = 500_000
+
+// keyCompacts is the metadata of a summary by chat, the id of the last message that it stands for.
+const keyCompacts = "compacts"
+
+// KeySummary is the metadata of a summary that an agent made of all messages before it.
+const KeySummary = "compact_summary"
+
+// A part is what a transcript has of a session: all of it, or a summary and the messages behind those that
+// it stands for.
+type part struct {
+	summary int // -1 for none
+	from    int
+}
+
+// indexes returns the numbers of the messages, in the order in which they are written.
+func (p part) indexes(count int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if p.summary >= 0 && !yield(p.summary) {
+			return
+		}
+		for k := p.from; k < count; k++ {
+			if k != p.summary && !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// partOf returns all of a session, or its last summary with what follows if all is too long.
+func partOf(messages format.Messages) (part, error) {
+	all, last, size, compacts := part{summary: -1}, part{summary: -1}, 0, ""
+	for k := range messages.Len() {
+		m, err := messages.At(k)
+		if err != nil {
+			return all, err
+		}
+		for _, b := range m.Content {
+			size += len(b.Text)
+		}
+		if m.Role != domarkx.User || m.Metadata == nil {
+			continue
+		}
+		id := Text(*m.Metadata, keyCompacts)
+		if id != "" || Get(*m.Metadata, KeySummary).IsTrue() {
+			last, compacts = part{k, k}, id
+		}
+	}
+	if size <= maxHistory || last.summary <= 0 {
+		return all, nil
+	}
+	for k := last.summary - 1; k >= 0 && compacts != ""; k-- {
+		m, err := messages.At(k)
+		if err != nil {
+			return all, err
+		}
+		if m.ID.String() == compacts {
+			last.from = k + 1
+			break
+		}
+	}
+	return last, nil
+}
