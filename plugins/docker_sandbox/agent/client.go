@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // hello is the payload of the first request; it describes the container.
@@ -147,7 +148,7 @@ func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code in
 			case failed != nil:
 				return 0, failed
 			case status.NoProgram:
-				return 0, fmt.Errorf("%w: %q", ErrNoProgram, command.Args[0])
+				return 0, fmt.Errorf("%w: %q", ErrNoProgram, strings.Join(command.Args[:min(1, len(command.Args))], ""))
 			case status.Failed != "":
 				return 0, &RequestError{Message: status.Failed}
 			case timeout:
