@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"fmt"
 	"io"
 	"os"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -58,3 +61,37 @@ func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
+
+// pathOption is the options of commands that print one path.
+type pathOption struct{ jsonOption }
+
+func (pathOption) row() any { return pathRow{} }
+
+type pathRow struct {
+	Path string `json:"path" head:"PATH" doc:"the directory or file"`
+}
+
+func (o pathOption) printPath(inv *invocation, path string) error {
+	return printResult(inv, o.JSON, pathRow{path})
+}
+
+// escapeControls escapes the characters that could control a terminal and that JSON
+// allows unescaped. In valid JSON, these occur only in strings.
+func escapeControls(data []byte) []byte {
+	if !bytes.ContainsFunc(data, unsafeInJSON) {
+		return data
+	}
+	var escaped []byte
+	for _, r := range string(data) {
+		if unsafeInJSON(r) {
+			escaped = fmt.Appendf(escaped, `\u%04x`, r)
+		} else {
+			escaped = utf8.AppendRune(escaped, r)
+		}
+	}
+	return escaped
+}
+
+// unsafeInJSON reports whether r is DEL, a C1 control or a character that reorders text.
+// JSON encoders must escape all other control characters.
+func unsafeInJSON(r rune) bool { return r >= 0x7f && unsafeOnTerminal(r) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
@@ -90,4 +91,19 @@ func (inv *invocation) resourceTypes() (workTree string, types *plugins.Workspac
 func (inv *invocation) pluginTypes() ([]plugins.Type, error) {
 	_, types := inv.resourceTypes()
 	return types.Types(inv.ctx)
+}
+
+// version returns the workspace version that an argument names (WS, WS~N, WS@OID), and
+// the opened repository.
+func (inv *invocation) version(spelled string) (managers, engine.Revision, domarkx.Version, error) {
+	revision, err := engine.ParseRevision(spelled)
+	if err != nil {
+		return managers{}, revision, domarkx.Version{}, err
+	}
+	opened, err := inv.open()
+	if err != nil {
+		return managers{}, revision, domarkx.Version{}, err
+	}
+	v, err := opened.sessions.ResolveVersion(inv.ctx, revision)
+	return opened, revision, v, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -173,3 +174,8 @@ func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 func (s *Store) BeginVersion(ctx context.Context, base string) (*version.Writer, error) {
 	return version.New(s.db).Begin(ctx, base)
 }
+
+// Block makes every lookup and change of these sessions by their names fail with the given errors,
+// for example because a mount holds saves that are not snapshots yet. Listings and reads by id
+// still work. Block must not run at the same time as other methods.
+func (s *Store) Block(sessions map[string]error) { s.blocked = maps.Clone(sessions) }

@@ -114,3 +114,13 @@ func (tx *Tx) WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Vers
 func (s *Store) TrashedWorkspaces(_ context.Context, name string) ([]string, error) {
 	return s.trashed(refname.Workspaces, name)
 }
+
+// WorkspaceTipOrNone is like [Store.WorkspaceTip], but returns a zero version if the workspace does
+// not exist.
+func (s *Store) WorkspaceTipOrNone(ctx context.Context, name string) (domarkx.Version, error) {
+	tip, err := s.WorkspaceTip(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return domarkx.Version{}, nil
+	}
+	return tip, err
+}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // PathError strips the operation and the path from an error, because callers name them.
@@ -46,4 +48,13 @@ func SameContent(a, b io.Reader) (bool, error) {
 			return true, nil
 		}
 	}
+}
+
+// Replace is like [atomicfile.Replace], but first creates a missing directory, private to the
+// user.
+func Replace(path string, data []byte) error {
+	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Replace(path, data)
 }

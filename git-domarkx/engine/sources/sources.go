@@ -3,10 +3,12 @@
 package sources
 
 import (
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Source records an imported document.
@@ -216,4 +218,11 @@ func change(stateDir, session string, changed func(Source) (Source, bool)) error
 		}
 	}
 	return s.Save()
+}
+
+// IsSettled reports whether a file's last change is old enough that another change would alter
+// its time.
+func IsSettled(info fs.FileInfo) bool {
+	const tick = 2 * time.Second // of FAT, the coarsest
+	return time.Since(info.ModTime()) > tick
 }

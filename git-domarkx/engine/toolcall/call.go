@@ -188,3 +188,52 @@ func FirstDifference(was, now []domarkx.Block) int {
 func SameRunnable(a, b domarkx.Message) bool {
 	return slices.EqualFunc(Runnable(a), Runnable(b), SameCode)
 }
+
+// declinedMember marks the result of a call that the user declined.
+const declinedMember = "declined"
+
+// Declined returns the outcome of a call that was not made because the user did not allow it.
+func Declined(message string) Outcome {
+	return Outcome{Code: domarkx.CodeRefused, Message: message, declined: true}
+}
+
+// isDeclined reports whether block i of a message is a call that the user declined. Such a call is
+// a record: it is not pending, no command makes it, and trust does not cover it. Without its
+// result it is a call like any other.
+func isDeclined(content []domarkx.Block, i int) bool {
+	if i+1 >= len(content) || content[i].Type != domarkx.CodeBlock || content[i].Language != Language {
+		return false
+	}
+	next := content[i+1]
+	return next.Type == domarkx.CodeBlock && next.Language == ResultLanguage && ParseOutcome(next.Text).declined
+}
+
+// JSONLine returns a value as JSON on one line, with a space after each comma and colon. Calls
+// and their results are written in this form.
+func JSONLine(v domarkx.Value) string { return string(appendJSONLine(nil, v)) }
+
+func appendJSONLine(dst []byte, v domarkx.Value) []byte {
+	separate := func(i int) {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+	}
+	switch v.Kind() {
+	case domarkx.Array:
+		dst = append(dst, '[')
+		for i, item := range v.Items() {
+			separate(i)
+			dst = appendJSONLine(dst, item)
+		}
+		return append(dst, ']')
+	case domarkx.Object:
+		dst = append(dst, '{')
+		for i, m := range v.Members() {
+			separate(i)
+			dst = domarkx.StringValue(m.Name).AppendJSON(dst, "", "")
+			dst = appendJSONLine(append(dst, ": "...), m.Value)
+		}
+		return append(dst, '}')
+	}
+	return v.AppendJSON(dst, "", "")
+}

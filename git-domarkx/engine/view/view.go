@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/original"
 )
 
 // A View is a state as it is shown: with conflict markers, and with each piece in the form that
@@ -319,4 +320,11 @@ func Read(ctx context.Context, blobs Blobs, b domarkx.Blob) ([]byte, error) {
 		return b.Data, nil
 	}
 	return blobs.Read(ctx, b)
+}
+
+// Blobs reads stored contents, from the store or within a change of it.
+type Blobs interface {
+	Read(ctx context.Context, b domarkx.Blob) ([]byte, error)
+	Includes(ctx context.Context, tree string) ([]domarkx.Include, error)
+	Origin(ctx context.Context, tree string) (*original.Document, error)
 }
