@@ -15,19 +15,31 @@ import (
 // List returns the newest snapshot of each session, sorted by name. Sessions that cannot be read are
 // omitted; their errors are joined and returned together with the list.
 func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
-	refs, err := s.refs.List(refname.Sessions.Prefix)
-	if err != nil {
-		return nil, err
-	}
 	cache := listCache{infos: readListCache(s.StateDir())}
-	infos := make([]domarkx.Info, 0, len(refs))
+	read := func(id string) (domarkx.Info, error) { return s.Info(ctx, id) }
+	infos, isStale, err := tips(ctx, s, refname.Sessions, cache.find, read, func(info *domarkx.Info, name string) { info.Name = name })
+	slices.SortFunc(infos, func(a, b domarkx.Info) int { return strings.Compare(a.Name, b.Name) })
+	if isStale {
+		writeListCache(s.StateDir(), infos)
+	}
+	return infos, err
+}
+
+// tips returns what the refs of sessions or workspaces point to, from a cache or read from its commit, and whether
+// the cache lacked so many that it should be written again. Those that cannot be read are omitted, and their errors joined.
+func tips[T any](ctx context.Context, s *Store, kind refname.Kind, find func(id string) (T, bool), read func(id string) (T, error), setName func(tip *T, name string)) (all []T, isStale bool, err error) {
+	refs, err := s.refs.List(kind.Prefix)
+	if err != nil {
+		return nil, false, err
+	}
+	all = make([]T, 0, len(refs))
 	var errs []error
 	missed := 0
 	for _, ref := range refs {
-		info, ok := cache.find(ref.ID)
+		tip, ok := find(ref.ID)
 		if !ok {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			missed++
 			id, err := s.wholeTip(ctx, ref.Name, ref.ID)
@@ -35,21 +47,17 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 				continue
 			}
 			if err == nil {
-				info, err = s.Info(ctx, id)
+				tip, err = read(id)
 			}
 			if err != nil {
-				errs = append(errs, fmt.Errorf("session %q: %w", refname.Sessions.Name(ref.Name), err))
+				errs = append(errs, fmt.Errorf("%s %q: %w", kind.Noun, kind.Name(ref.Name), err))
 				continue
 			}
 		}
-		info.Name = refname.Sessions.Name(ref.Name)
-		infos = append(infos, info)
+		setName(&tip, kind.Name(ref.Name))
+		all = append(all, tip)
 	}
-	slices.SortFunc(infos, func(a, b domarkx.Info) int { return strings.Compare(a.Name, b.Name) })
-	if missed-len(errs) > len(refs)/50+cacheAfter {
-		writeListCache(s.StateDir(), infos)
-	}
-	return infos, errors.Join(errs...)
+	return all, missed-len(errs) > len(refs)/50+cacheAfter, errors.Join(errs...)
 }
 
 // A TrashedSession is a session in the trash.

@@ -3,7 +3,6 @@ package gitstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,41 +13,14 @@ import (
 // Workspaces returns the newest version of each workspace without its resources, sorted by name. Workspaces
 // that cannot be read are omitted; their errors are joined and returned together with the list.
 func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
-	refs, err := s.refs.List(refname.Workspaces.Prefix)
-	if err != nil {
-		return nil, err
-	}
 	cache := readVersionCache(s.StateDir())
-	tips := make([]domarkx.Version, 0, len(refs))
-	var errs []error
-	missed := 0
-	for _, ref := range refs {
-		v, ok := cache[ref.ID]
-		if !ok {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			missed++
-			id, err := s.wholeTip(ctx, ref.Name, ref.ID)
-			if err == nil && id == "" {
-				continue
-			}
-			if err == nil {
-				v, err = s.VersionCommit(id)
-			}
-			if err != nil {
-				errs = append(errs, fmt.Errorf("workspace %q: %w", refname.Workspaces.Name(ref.Name), err))
-				continue
-			}
-		}
-		v.Workspace = refname.Workspaces.Name(ref.Name)
-		tips = append(tips, v)
+	find := func(id string) (domarkx.Version, bool) { v, ok := cache[id]; return v, ok }
+	versions, isStale, err := tips(ctx, s, refname.Workspaces, find, s.VersionCommit, func(v *domarkx.Version, name string) { v.Workspace = name })
+	slices.SortFunc(versions, func(a, b domarkx.Version) int { return strings.Compare(a.Workspace, b.Workspace) })
+	if isStale {
+		writeVersionCache(s.StateDir(), versions)
 	}
-	slices.SortFunc(tips, func(a, b domarkx.Version) int { return strings.Compare(a.Workspace, b.Workspace) })
-	if missed-len(errs) > len(refs)/50+cacheAfter {
-		writeVersionCache(s.StateDir(), tips)
-	}
-	return tips, errors.Join(errs...)
+	return versions, err
 }
 
 // WorkspaceTip returns the newest version of a workspace with its resources. An unknown workspace is

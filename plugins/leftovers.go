@@ -70,6 +70,24 @@ func (m *WorkspaceManager) RemoveLeftover(ctx context.Context, o Leftover) error
 	return fmt.Errorf("%s of resource type %q: %w", o.What, o.Type, domarkx.ErrNotFound)
 }
 
+// EachState calls visit with the content of a file that resources of a type have in their directory,
+// for each resource as [EachResource] finds them that has it.
+func EachState(ctx context.Context, root, name string, visit func(data []byte) error) error {
+	return EachResource(ctx, root, func(dir string) error {
+		path := filepath.Join(dir, name)
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			if err = visit(data); err != nil {
+				err = fmt.Errorf("read %q: %w", path, err)
+			}
+		}
+		return err
+	})
+}
+
 // EachResource calls visit with the directory of each resource of each instance in root,
 // including those that are being created or removed. If the set of instances changes
 // meanwhile, it starts over, so that none is missed; visit may be called more than once for

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -48,49 +48,12 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 	}
 	title := s.title(r.Context(), info)
 	p := newPage(title)
-	p.WriteString("<header>")
-	p.heading(title)
-	p.WriteString(`<p class="meta"><span>`)
-	p.text(name)
-	p.WriteString("</span> <span>")
-	p.oid(info.ID)
-	p.WriteString("</span> <span>")
-	html.WriteTime(&p.Buffer, info.Date)
-	fmt.Fprintf(p, "</span> <span>%s</span></p>\n", messages(count))
-	p.WriteString(`<nav class="pages">`)
-	p.link(at("/log/", name), "Snapshots")
-	p.link(at("/diff/", name, "b", info.ID), "Last change")
-	if version, err := s.Sessions.VersionAt(r.Context(), v); err == nil {
-		p.link("/v/"+version.ID+"/", "Files")
-	}
-	if ws, err := s.Sessions.WorkspaceOf(r.Context(), name); err == nil {
-		if _, err := s.Store.WorkspaceTip(r.Context(), ws); err == nil {
-			p.link(at("/w/", ws), "Versions of the workspace")
-		}
-	}
-	if v.ID != "" {
-		p.link(at("/s/", name), "Newest snapshot")
-	}
-	p.WriteString("</nav></header>\n")
+	s.sessionHeader(r.Context(), p, title, v, info, count)
 	if err := s.attached(r, p, name, info); err != nil {
 		return err
 	}
-	var turn bytes.Buffer
-	if last > 1 {
-		turn.WriteString(`<nav class="pages">`)
-		q := &page{}
-		linked := 0
-		for _, k := range []int{1, n - 1, n + 1, last} {
-			if k <= linked || k > last || k == n {
-				continue
-			}
-			linked = k
-			q.link(at("/s/", name, "at", v.ID, "page", strconv.Itoa(k)), fmt.Sprintf("Page %d", k))
-		}
-		turn.Write(q.Bytes())
-		fmt.Fprintf(&turn, "<span class=\"meta\">Page %d of %d, messages %d to %d</span></nav>\n", n, last, from, to-1)
-	}
-	p.Write(turn.Bytes())
+	turn := pageLinks(v, n, last, fmt.Sprintf("messages %d to %d", from, to-1))
+	p.Write(turn)
 	p.Write(part.Prompts)
 	p.WriteString("<main")
 	live := v.ID == "" && n == last
@@ -102,12 +65,59 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 	p.WriteString(">\n")
 	p.Write(part.Messages)
 	p.WriteString("</main>\n")
-	p.Write(turn.Bytes())
+	p.Write(turn)
 	if live {
 		p.WriteString("<script>" + script + "</script>\n")
 	}
 	p.send(w, http.StatusOK)
 	return nil
+}
+
+// sessionHeader writes what a page of a snapshot begins with: its title, what it is, and links to its surroundings.
+func (s *Server) sessionHeader(ctx context.Context, p *page, title string, v engine.Revision, info domarkx.Info, count int) {
+	p.WriteString("<header>")
+	p.heading(title)
+	p.WriteString(`<p class="meta"><span>`)
+	p.text(v.Name)
+	p.WriteString("</span> <span>")
+	p.oid(info.ID)
+	p.WriteString("</span> <span>")
+	html.WriteTime(&p.Buffer, info.Date)
+	fmt.Fprintf(p, "</span> <span>%s</span></p>\n", messages(count))
+	p.WriteString(`<nav class="pages">`)
+	p.link(at("/log/", v.Name), "Snapshots")
+	p.link(at("/diff/", v.Name, "b", info.ID), "Last change")
+	if version, err := s.Sessions.VersionAt(ctx, v); err == nil {
+		p.link("/v/"+version.ID+"/", "Files")
+	}
+	if ws, err := s.Sessions.WorkspaceOf(ctx, v.Name); err == nil {
+		if _, err := s.Store.WorkspaceTip(ctx, ws); err == nil {
+			p.link(at("/w/", ws), "Versions of the workspace")
+		}
+	}
+	if v.ID != "" {
+		p.link(at("/s/", v.Name), "Newest snapshot")
+	}
+	p.WriteString("</nav></header>\n")
+}
+
+// pageLinks returns links from page n of a snapshot to the neighbours of that page, the first one and the last.
+func pageLinks(v engine.Revision, n, last int, shown string) []byte {
+	if last == 1 {
+		return nil
+	}
+	p := &page{}
+	p.WriteString(`<nav class="pages">`)
+	linked := 0
+	for _, k := range []int{1, n - 1, n + 1, last} {
+		if k <= linked || k > last || k == n {
+			continue
+		}
+		linked = k
+		p.link(at("/s/", v.Name, "at", v.ID, "page", strconv.Itoa(k)), fmt.Sprintf("Page %d", k))
+	}
+	fmt.Fprintf(p, "<span class=\"meta\">Page %d of %d, %s</span></nav>\n", n, last, shown)
+	return p.Bytes()
 }
 
 // attached writes the list of the files that a snapshot keeps.

@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -92,19 +89,11 @@ func (p *Plugin) RemoveLeftover(ctx context.Context, o plugins.Leftover) error {
 // moved them. It fails if a state cannot be read, because the container may then be in use.
 func instancesBelow(ctx context.Context, root string) (map[string]bool, error) {
 	live := map[string]bool{}
-	err := plugins.EachResource(ctx, root, func(dir string) error {
-		path := filepath.Join(dir, "state.json")
-		data, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	err := plugins.EachState(ctx, root, "state.json", func(data []byte) error {
 		var s struct{ Instance string }
 		var other *json.UnmarshalTypeError // of another type of resource
 		if err := json.Unmarshal(data, &s); err != nil && !errors.As(err, &other) {
-			return fmt.Errorf("read %q: %w", path, err)
+			return err
 		}
 		live[s.Instance] = true
 		return nil

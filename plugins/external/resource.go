@@ -134,16 +134,20 @@ func (r *resource) Changed(ctx context.Context) (bool, error) {
 
 // Commit asks the plugin to write its state to a directory, and stores the files.
 func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
+	return r.staged(ctx, func(c *conversation, s *staging) error { return r.commit(ctx, c, s, w) })
+}
+
+// staged calls do with a conversation and a directory for files to pass, which it removes afterwards.
+func (r *resource) staged(ctx context.Context, do func(*conversation, *staging) error) error {
 	c, err := r.talk(ctx)
 	if err != nil {
 		return err
 	}
-	staging, err := r.stage()
+	s, err := r.stage()
 	if err != nil {
 		return err
 	}
-	err = r.commit(ctx, c, staging, w)
-	return errors.Join(err, staging.remove())
+	return errors.Join(do(c, s), s.remove())
 }
 
 func (r *resource) commit(ctx context.Context, c *conversation, s *staging, w domarkx.VersionWriter) error {
@@ -186,16 +190,7 @@ func (r *resource) Load(ctx context.Context, from domarkx.VersionReader, version
 	if err := admit(ctx, from, version); err != nil {
 		return err
 	}
-	c, err := r.talk(ctx)
-	if err != nil {
-		return err
-	}
-	staging, err := r.stage()
-	if err != nil {
-		return err
-	}
-	err = r.load(ctx, c, staging, from, version)
-	return errors.Join(err, staging.remove())
+	return r.staged(ctx, func(c *conversation, s *staging) error { return r.load(ctx, c, s, from, version) })
 }
 
 func (r *resource) load(ctx context.Context, c *conversation, s *staging, from domarkx.VersionReader, version string) error {

@@ -83,18 +83,10 @@ func (Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, e
 // read one, since that server must not be removed.
 func placesBelow(ctx context.Context, root string) (map[string]bool, error) {
 	live := map[string]bool{}
-	err := plugins.EachResource(ctx, root, func(dir string) error {
-		path := filepath.Join(dir, stateName)
-		data, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	err := plugins.EachState(ctx, root, stateName, func(data []byte) error {
 		var s serverState
 		if err := json.Unmarshal(data, &s); err != nil {
-			return fmt.Errorf("read %q: %w", path, err)
+			return err
 		}
 		live[s.Place] = true
 		return nil

@@ -143,16 +143,11 @@ func (p *push) session(ctx context.Context, name string) error {
 	}
 	send = send || p.replaces(refname.Sessions.Ref(name), local, p.tracked.Sessions[name])
 	if send {
-		replaced, err := p.replaced(ctx, local)
-		if err != nil {
-			return err
+		replaced, err := p.refuseReplaced(ctx, name, local)
+		if err == nil && !replaced {
+			p.send.Sessions[name] = local
 		}
-		if replaced {
-			p.results[name] = Result{Name: name, Status: holdsReplaced, Failed: true}
-			return nil
-		}
-		p.send.Sessions[name] = local
-		return nil
+		return err
 	}
 	p.results[name] = e
 	return nil
@@ -165,8 +160,9 @@ func (p *push) replaces(ref, local, tracked string) bool {
 
 const holdsReplaced = "rejected: its history holds what a redaction replaced; run git domarkx redact, or remove it"
 
-// replaced reports whether the push would send a commit that a redaction replaced.
-func (p *push) replaced(ctx context.Context, tip string) (bool, error) {
+// refuseReplaced rejects a session, and reports that, if the push of a commit with it would send one that a
+// redaction replaced.
+func (p *push) refuseReplaced(ctx context.Context, session, tip string) (bool, error) {
 	if tip == "" || !p.m.store.HasReplacements() {
 		return false, nil
 	}
@@ -175,7 +171,11 @@ func (p *push) replaced(ctx context.Context, tip string) (bool, error) {
 		return false, err
 	}
 	sent, err := p.m.store.Commits(ctx, []string{tip}, nil)
-	return slices.ContainsFunc(sent, func(id string) bool { return replaced[id] != "" }), err
+	if err != nil || !slices.ContainsFunc(sent, func(id string) bool { return replaced[id] != "" }) {
+		return false, err
+	}
+	p.results[session] = Result{Name: session, Status: holdsReplaced, Failed: true}
+	return true, nil
 }
 
 // workspaces chooses the workspaces to send with the sessions.
@@ -234,13 +234,9 @@ func (p *push) workspace(ctx context.Context, session, name string) error {
 		}
 	}
 	if send {
-		replaced, err := p.replaced(ctx, local)
-		if err != nil {
+		replaced, err := p.refuseReplaced(ctx, session, local)
+		if err != nil || replaced {
 			return err
-		}
-		if replaced {
-			p.results[session] = Result{Name: session, Status: holdsReplaced, Failed: true}
-			return nil
 		}
 		p.send.Workspaces[name], p.carrier[name] = local, session
 	}

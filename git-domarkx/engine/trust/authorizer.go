@@ -40,6 +40,11 @@ func (g *Authorizer) Check(ctx context.Context, info domarkx.Info) error {
 	if untrusted.Listing, err = g.m.Listing(ctx, info); err != nil {
 		return err
 	}
+	return g.ask(ctx, untrusted, d)
+}
+
+// ask asks the user to approve what has a digest, and returns untrusted if that fails.
+func (g *Authorizer) ask(ctx context.Context, untrusted *UntrustedError, d Digest) error {
 	if g.approve == nil {
 		return untrusted
 	}

@@ -82,17 +82,7 @@ func (g *Authorizer) CheckTools(ctx context.Context, session string, t ListedToo
 		if err := g.m.keepSeenTools(t); err != nil {
 			return err
 		}
-		untrusted := t.Untrusted(session)
-		if g.approve == nil {
-			return untrusted
-		}
-		yes, err := g.approve(ctx, untrusted)
-		if err != nil {
-			return err
-		}
-		if !yes {
-			return untrusted
-		}
+		return g.ask(ctx, t.Untrusted(session), t.digest)
 	}
 	g.Approved[t.digest] = true
 	return nil
