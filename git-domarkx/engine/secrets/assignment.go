@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -229,22 +230,15 @@ func isSecretValue(value, name string, kind nameKind, how style, quoted bool) bo
 		return kind == phraseName && len(value) >= 12 && (quoted || how == literal)
 	}
 	letters := m.lower + m.upper
-	switch {
-	case strings.Contains(value, "://") || strings.HasPrefix(value, "/") && m.symbols == 0 || strings.HasPrefix(value, "./") || strings.HasPrefix(value, "~/"),
-		strings.HasPrefix(value, "env:") || strings.HasPrefix(value, "file:") || strings.HasPrefix(value, "arn:") || strings.HasPrefix(value, "vault:"),
-		isUUID(value) && kind < keyName,
-		looksLikeID(value) && !isHex(value) && !isUUID(value) && (kind < passwordName || letters == 0 && m.symbols == 0 && len(value) < 8),
-		kind < keyName && isHex(value) && !accessToken(name):
+	if isPlace(value, m) || isIdentifier(value, name, m, kind) {
 		return false
 	}
-	if !quoted && how != literal && (isReference(value) || strings.Contains(strings.ToLower(value), "passw")) && !(how == equals && isEnvironment(name) && m.separators+m.symbols-strings.Count(value, ".") > 0) {
+	literalValue := quoted || how == literal
+	if !literalValue && (isReference(value) || strings.Contains(strings.ToLower(value), "passw")) && !(how == equals && isEnvironment(name) && m.separators+m.symbols-strings.Count(value, ".") > 0) {
 		return isEnvironment(name) && (how == equals || how == colon) && kind >= secretName && letters == len(value) && len(value) >= least+2
 	}
 	if kind < passwordName {
-		if m.digits < 2 && !quoted && how != literal && how != equals {
-			return false
-		}
-		return m.digits > 0 && letters > 0 && !(isSlug(value) && kind < secretName) && shannonEntropy(value) >= 2.7 && len(value) >= 8+2*boolInt(kind == tokenName)
+		return isGenerated(value, m, kind, literalValue || how == equals)
 	}
 	if letters+m.separators == len(value) { // words, unless nobody would write them as words
 		return letters == len(value) && len(value) >= 16 && (m.upper == 0 || m.lower == 0) || isEnvironment(name) && (quoted || how == equals || how == colon) && !isSlug(value)
@@ -255,11 +249,41 @@ func isSecretValue(value, name string, kind nameKind, how style, quoted bool) bo
 	return m.digits > 0 || m.symbols > 0
 }
 
-func boolInt(b bool) int {
-	if b {
-		return 1
+// isPlace reports whether a value says where a secret is: a URL, a path, or a name in another store.
+func isPlace(value string, m makeup) bool {
+	if strings.Contains(value, "://") || strings.HasPrefix(value, "/") && m.symbols == 0 {
+		return true
 	}
-	return 0
+	return slices.ContainsFunc([]string{"./", "~/", "env:", "file:", "arn:", "vault:"}, func(prefix string) bool { return strings.HasPrefix(value, prefix) })
+}
+
+// isIdentifier reports whether a value is an id or a digest, which the values of names of that kind may be.
+func isIdentifier(value, name string, m makeup, kind nameKind) bool {
+	switch {
+	case isUUID(value):
+		return kind < keyName
+	case isHex(value):
+		return kind < keyName && !accessToken(name)
+	}
+	return looksLikeID(value) && (kind < passwordName || m.lower+m.upper == 0 && m.symbols == 0 && len(value) < 8)
+}
+
+// isGenerated reports whether a value is random enough for a token or key. isAssigned is whether it stands where values are
+// written exactly.
+func isGenerated(value string, m makeup, kind nameKind, isAssigned bool) bool {
+	least := 8
+	if kind == tokenName {
+		least = 10
+	}
+	switch {
+	case len(value) < least || m.digits == 0 || m.lower+m.upper == 0:
+		return false
+	case m.digits == 1 && !isAssigned:
+		return false
+	case isSlug(value) && kind < secretName:
+		return false
+	}
+	return shannonEntropy(value) >= 2.7
 }
 
 // accessToken reports whether the value of a name may be hexadecimal without being a digest.

@@ -75,28 +75,41 @@ func kindOf(name string) nameKind {
 		return false
 	}
 	switch {
-	case strings.HasSuffix(last, "passphrase"), last == "mnemonic", last == "phrase" && has(" pass seed recovery "):
+	case last == "pwd" && len(before) == 0 && name != "Pwd" && name != "pwd":
+		return plainName // PWD is the working directory
+	case last == "phrase" && has(" pass seed recovery "):
 		return phraseName
-	case strings.HasSuffix(last, "password"), strings.HasSuffix(last, "passwd"), strings.HasSuffix(last, "pwd") && last != "cwd" && !has(" old prev initial "), last == "passcode":
-		if last == "pwd" && len(before) == 0 && name != "Pwd" && name != "pwd" {
-			return plainName // PWD is the working directory
-		}
+	case strings.HasSuffix(last, "pwd") && !has(" old prev initial "):
 		return passwordName
-	case last == "pass" || last == "dbpass" || last == "userpass" || last == "rootpass" || last == "mypass":
-		return passwordName
-	case strings.HasSuffix(last, "secret"):
-		return secretName
-	case strings.HasSuffix(last, "token") && !has(tokenModifiers):
+	case strings.HasSuffix(last, "token") && !has(tokenModifiers), last == "pat" && len(before) > 0, last == "auth" && (strings.HasPrefix(name, "_") || name == "auth"):
 		return tokenName
-	case last == "credential" || last == "credentials" || last == "creds" || last == "pat" && len(before) > 0:
-		return tokenName
-	case last == "auth" && (strings.HasPrefix(name, "_") || name == "auth"):
-		return tokenName
-	case strings.HasSuffix(last, "apikey"), strings.HasSuffix(last, "secretkey"), strings.HasSuffix(last, "accesskey"), strings.HasSuffix(last, "privatekey"),
-		strings.HasSuffix(last, "accountkey"), strings.HasSuffix(last, "authkey"), strings.HasSuffix(last, "signingkey"), strings.HasSuffix(last, "encryptionkey"):
-		return keyName
 	case last == "key" && has(keyModifiers) && !has(idModifiers):
 		return keyName
+	}
+	return kindOfWord(last)
+}
+
+// kindOfWord returns the kind of a name that ends in a word, if the word alone decides.
+func kindOfWord(last string) nameKind {
+	switch last {
+	case "mnemonic":
+		return phraseName
+	case "passcode", "pass", "dbpass", "userpass", "rootpass", "mypass":
+		return passwordName
+	case "credential", "credentials", "creds":
+		return tokenName
+	}
+	for _, end := range []struct {
+		suffix string
+		kind   nameKind
+	}{
+		{"passphrase", phraseName}, {"password", passwordName}, {"passwd", passwordName}, {"secret", secretName},
+		{"apikey", keyName}, {"secretkey", keyName}, {"accesskey", keyName}, {"privatekey", keyName},
+		{"accountkey", keyName}, {"authkey", keyName}, {"signingkey", keyName}, {"encryptionkey", keyName},
+	} {
+		if strings.HasSuffix(last, end.suffix) {
+			return end.kind
+		}
 	}
 	return plainName
 }

@@ -50,44 +50,20 @@ const schemes = " bearer token basic apikey api-key bot negotiate splunk sso-key
 
 // findHeader appends the credentials of the HTTP header whose name is text[start:end].
 func findHeader(found []match, text []byte, start, end int) []match {
-	i := end
-	scheme := ""
+	i, scheme := end, ""
 	if text[end-1] == ' ' { // "Bearer "
 		scheme = "bearer"
 		if start > 0 && isWord(text[start-1]) {
 			return found
 		}
 	} else {
-		for n := 0; n < 4 && i < len(text) && strings.IndexByte("\\\"'`]", text[i]) >= 0; n++ {
-			i++
-		}
-		for i < len(text) && text[i] == ' ' && i < end+8 {
-			i++
-		}
-		if i >= len(text) || text[i] != ':' && text[i] != '=' && text[i] != ',' {
+		if i = headerValue(text, end); i < 0 {
 			return found
-		}
-		i++
-		for n := 0; n < 16 && i < len(text) && strings.IndexByte(" =>\t\\\"'`fbu", text[i]) >= 0; n++ {
-			if (text[i] == 'f' || text[i] == 'b' || text[i] == 'u') && (i+1 == len(text) || text[i+1] != '"' && text[i+1] != '\'') {
-				break
-			}
-			i++
 		}
 		if strings.EqualFold(string(text[start:end]), "cookie") {
 			return findCookie(found, text, i)
 		}
-		j := i
-		for j < len(text) && j < i+12 && (isWord(text[j]) || text[j] == '-') {
-			j++
-		}
-		if j < len(text) && text[j] == ' ' && j > i && strings.Contains(schemes, " "+strings.ToLower(string(text[i:j]))+" ") {
-			scheme = strings.ToLower(string(text[i:j]))
-			i = j
-			for i < len(text) && text[i] == ' ' {
-				i++
-			}
-		}
+		scheme, i = schemeAt(text, i)
 	}
 	first := i
 	for i < len(text) && i < first+8192 && (isBase64(text[i]) || strings.IndexByte("~.:%", text[i]) >= 0) {
@@ -98,6 +74,44 @@ func findHeader(found []match, text []byte, start, end int) []match {
 		return found
 	}
 	return append(found, match{rule: "authorization-header", start: first, end: first + len(value), weak: true})
+}
+
+// headerValue returns where the value of a header begins whose name ends at end; -1 without a value.
+func headerValue(text []byte, end int) int {
+	i := end
+	for n := 0; n < 4 && i < len(text) && strings.IndexByte("\\\"'`]", text[i]) >= 0; n++ {
+		i++
+	}
+	for i < len(text) && text[i] == ' ' && i < end+8 {
+		i++
+	}
+	if i >= len(text) || text[i] != ':' && text[i] != '=' && text[i] != ',' {
+		return -1
+	}
+	i++
+	for n := 0; n < 16 && i < len(text) && strings.IndexByte(" =>\t\\\"'`fbu", text[i]) >= 0; n++ {
+		if (text[i] == 'f' || text[i] == 'b' || text[i] == 'u') && (i+1 == len(text) || text[i+1] != '"' && text[i+1] != '\'') {
+			break
+		}
+		i++
+	}
+	return i
+}
+
+// schemeAt returns the scheme at the beginning of a value, if it has one, and where the credentials begin.
+func schemeAt(text []byte, i int) (scheme string, credentials int) {
+	j := i
+	for j < len(text) && j < i+12 && (isWord(text[j]) || text[j] == '-') {
+		j++
+	}
+	if j == len(text) || text[j] != ' ' || j == i || !strings.Contains(schemes, " "+strings.ToLower(string(text[i:j]))+" ") {
+		return "", i
+	}
+	scheme = strings.ToLower(string(text[i:j]))
+	for j < len(text) && text[j] == ' ' {
+		j++
+	}
+	return scheme, j
 }
 
 // isCredential reports whether a value of a header grants access.

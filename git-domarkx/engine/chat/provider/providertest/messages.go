@@ -93,69 +93,84 @@ func (messages) check(s *Server, body []byte) string {
 	if r.Messages[len(r.Messages)-1].Role != "user" {
 		return "This model does not support assistant message prefill. The conversation must end with a user message."
 	}
-	seen := map[string]bool{}
-	var open map[string]bool
+	c := conversationCheck{server: s, model: r.Model, seen: map[string]bool{}}
 	for i, m := range r.Messages {
 		if len(m.Content) == 0 {
 			return fmt.Sprintf("messages.%d: content must be non-empty", i)
 		}
-		calls := map[string]bool{}
-		results, other := 0, 0
-		last := ""
+		c.calls, c.last = map[string]bool{}, ""
+		content := false // whether the message has more than results
 		for j, raw := range m.Content {
-			at := fmt.Sprintf("messages.%d.content.%d: ", i, j)
-			var b messagesBlock
-			if err := json.Unmarshal(raw, &b); err != nil {
-				return at + err.Error()
+			if reason := c.block(m.Role, content, raw); reason != "" {
+				return fmt.Sprintf("messages.%d.content.%d: %s", i, j, reason)
 			}
-			if s.issued.changed(raw) {
-				return at + "`thinking`, `text` or `tool_use` blocks cannot be modified"
-			}
-			caches += min(len(b.Cache), 1)
-			last = b.Type
-			switch b.Type {
-			case "text":
-				other++
-				if strings.TrimSpace(b.Text) == "" {
-					return at + "text content blocks must contain non-whitespace text"
-				}
-			case "image":
-				other++
-			case "thinking":
-				if m.Role != "assistant" || b.Signature != s.issued.sign("thinking", r.Model, b.Thinking) {
-					return at + "Invalid `signature` in `thinking` block"
-				}
-			case "tool_use":
-				if m.Role != "assistant" || !toolUseID.MatchString(b.ID) || !toolName.MatchString(b.Name) || !strings.HasPrefix(string(b.Input), "{") {
-					return at + "tool_use.id, .name or .input is not valid"
-				}
-				if seen[b.ID] {
-					return at + "`tool_use` ids must be unique"
-				}
-				seen[b.ID], calls[b.ID] = true, true
-			case "tool_result":
-				if other > 0 {
-					return at + "`tool_result` blocks must come first"
-				}
-				if m.Role != "user" || !open[b.ToolUseID] {
-					return at + "unexpected `tool_use_id` found in `tool_result` blocks: " + b.ToolUseID
-				}
-				delete(open, b.ToolUseID)
-				results++
-			default:
-				return at + "unknown block type " + b.Type
-			}
+			content = content || c.last == "text" || c.last == "image"
 		}
-		if len(open) > 0 {
-			return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %v", i-1, open)
+		if len(c.open) > 0 {
+			return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %v", i-1, c.open)
 		}
-		if last == "thinking" {
+		if c.last == "thinking" {
 			return fmt.Sprintf("messages.%d: The final block in an assistant message cannot be `thinking`", i)
 		}
-		open = calls
+		c.open = c.calls
 	}
+	caches += c.caches
 	if caches > 4 {
 		return fmt.Sprintf("A maximum of 4 blocks with cache_control may be provided. Found %d.", caches)
+	}
+	return ""
+}
+
+// A conversationCheck checks the blocks of messages in their order.
+type conversationCheck struct {
+	server *Server
+	model  string
+	caches int             // blocks with cache_control
+	seen   map[string]bool // ids of all calls
+	open   map[string]bool // ids of calls in the message before, without a result so far
+	calls  map[string]bool // ids of calls in this message
+	last   string          // the type of the last block
+}
+
+// block returns what is wrong with a block of a message, or "". content is whether text or an image stands before it.
+func (c *conversationCheck) block(role string, content bool, raw json.RawMessage) string {
+	var b messagesBlock
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return err.Error()
+	}
+	if c.server.issued.changed(raw) {
+		return "`thinking`, `text` or `tool_use` blocks cannot be modified"
+	}
+	c.caches += min(len(b.Cache), 1)
+	c.last = b.Type
+	switch b.Type {
+	case "text":
+		if strings.TrimSpace(b.Text) == "" {
+			return "text content blocks must contain non-whitespace text"
+		}
+	case "image":
+	case "thinking":
+		if role != "assistant" || b.Signature != c.server.issued.sign("thinking", c.model, b.Thinking) {
+			return "Invalid `signature` in `thinking` block"
+		}
+	case "tool_use":
+		if role != "assistant" || !toolUseID.MatchString(b.ID) || !toolName.MatchString(b.Name) || !strings.HasPrefix(string(b.Input), "{") {
+			return "tool_use.id, .name or .input is not valid"
+		}
+		if c.seen[b.ID] {
+			return "`tool_use` ids must be unique"
+		}
+		c.seen[b.ID], c.calls[b.ID] = true, true
+	case "tool_result":
+		if content {
+			return "`tool_result` blocks must come first"
+		}
+		if role != "user" || !c.open[b.ToolUseID] {
+			return "unexpected `tool_use_id` found in `tool_result` blocks: " + b.ToolUseID
+		}
+		delete(c.open, b.ToolUseID)
+	default:
+		return "unknown block type " + b.Type
 	}
 	return ""
 }
