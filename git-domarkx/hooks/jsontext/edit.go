@@ -195,6 +195,12 @@ func (e *Edit) cut(in *Value, i int) error {
 	if len(in.parts) == 1 && start == in.Start+1 && len(bytes.TrimSpace(e.data[cuts[len(cuts)-1].to:in.End-1])) == 0 {
 		cuts = []span{{start, in.End - 1}} // nothing else is inside
 	}
+	line := bytes.LastIndexByte(e.data[:m.start], '\n') + 1
+	for i, c := range cuts { // what follows must not become part of a comment in the line before
+		if c.from == start && line > start && start > in.Start+1 && !e.endsLine(c.to) {
+			cuts[i].from = line
+		}
+	}
 	var data []byte
 	at := 0
 	for _, c := range cuts {
@@ -220,6 +226,12 @@ func (e *Edit) contentEnd(in *Value) int { return max(e.solidBefore(in.End-1), i
 
 // solidBefore returns the end of what stands before a place, without white space.
 func (e *Edit) solidBefore(at int) int { return len(bytes.TrimRight(e.data[:at], " \t\r\n")) }
+
+// endsLine reports whether only white space stands between a place and the end of its line.
+func (e *Edit) endsLine(at int) bool {
+	line, _, more := bytes.Cut(e.data[at:], []byte{'\n'})
+	return more && len(bytes.TrimSpace(line)) == 0
+}
 
 // newline returns how lines of the text end.
 func (e *Edit) newline() string {
