@@ -230,7 +230,7 @@ func (e *exporting) object(data string, members ...string) {
 		e.out.WriteString(domarkx.StringValue(members[i]).JSON() + ":" + domarkx.StringValue(members[i+1]).JSON())
 		separator = ','
 	}
-	rest := strings.TrimLeft(data[1:], " \t\r\n")
+	rest := strings.TrimSpace(data[1:])
 	if rest != "}" {
 		e.out.WriteByte(',')
 	}
