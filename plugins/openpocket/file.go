@@ -47,7 +47,11 @@ func (r *resource) makeDir(dir string) error {
 	if err := r.root.Reach(native, true); err != nil {
 		return err
 	}
-	if err := r.root.MkdirAll(native, 0o755); err != nil {
+	err := r.root.MkdirAll(native, 0o755)
+	if errors.Is(err, fs.ErrExist) { // callers take this error for that of the file
+		return toolError(domarkx.CodeFailed, "%q, or a directory above, is a file", dir)
+	}
+	if err != nil {
 		return explain(dir, err)
 	}
 	return nil

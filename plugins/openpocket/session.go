@@ -100,7 +100,9 @@ func (r *resource) appendStep(_ context.Context, a arguments) (domarkx.Value, er
 	if a.has("step") {
 		number, err = integer(a, "step")
 	} else if last := format.LastStep(document); last != "" {
-		number, err = strconv.Atoi(last)
+		if number, err = strconv.Atoi(last); number >= maxInteger {
+			err = strconv.ErrRange
+		}
 		number++
 	} else {
 		number = 1
@@ -130,10 +132,13 @@ func (r *resource) finishSession(_ context.Context, a arguments) (domarkx.Value,
 	return withEscaped(object("id", id, "path", sessionPath(id), "status", a.text("status")), escaped), nil
 }
 
+// maxInteger is the largest integer argument, and the number of the last step.
+const maxInteger = 1e15
+
 // integer returns an integer argument; 1.0 is an integer, too.
 func integer(a arguments, name string) (int, error) {
 	f, err := strconv.ParseFloat(a.text(name), 64)
-	if err != nil || f != float64(int(f)) || f > 1e15 {
+	if err != nil || f != float64(int(f)) || f > maxInteger {
 		return 0, invalid("%s is %s, which is too large", name, a.text(name))
 	}
 	return int(f), nil
