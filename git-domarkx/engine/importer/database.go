@@ -3,8 +3,11 @@ package importer
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -73,6 +76,11 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+		for i := range known {
+			if known[i].Stamp == "" {
+				known[i].Stamp = storedStamp(db, known[i].ID)
+			}
+		}
 		if c.listed == nil {
 			c.listed = map[string][]opencodedb.Session{}
 		}
@@ -91,6 +99,21 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 		return nil, fmt.Errorf("importing %s: %w: --as names one session, and the database has %d", path, domarkx.ErrInvalid, len(all))
 	}
 	return all, nil
+}
+
+// storedStamp returns the stamp of a session whose parts are files, or "" as [stampOf] does. Programs rewrite
+// these files in place, so the times of their directories say nothing.
+func storedStamp(db *opencodedb.DB, id string) string {
+	now, digest, files, isSure := time.Now(), sha256.New(), 0, true
+	err := db.StoredFiles(id, func(name string, info fs.FileInfo) {
+		stamp := stampOf(info, now)
+		files, isSure = files+1, isSure && stamp != ""
+		fmt.Fprintf(digest, "%q %s\n", name, stamp)
+	})
+	if err != nil || files == 0 || !isSure {
+		return ""
+	}
+	return hex.EncodeToString(digest.Sum(nil))
 }
 
 // maxAttempts limits how often a database is read anew because a program wrote it meanwhile.

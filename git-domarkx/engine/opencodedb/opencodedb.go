@@ -61,7 +61,8 @@ type DB struct {
 	copied string      // directory with a copy of the database that is read instead; "" for none
 	before os.FileInfo // of a database without a log, which nothing may write while it is read
 
-	storage *os.Root // a directory of files in place of a database; nil for none
+	storage      *os.Root          // a directory of files in place of a database; nil for none
+	sessionFiles map[string]string // of the storage, once they are known
 }
 
 // ErrChanged means that another program wrote the database in a way that made reading it

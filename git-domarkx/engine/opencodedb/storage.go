@@ -85,8 +85,11 @@ func (d *DB) ids(dir string) ([]string, error) {
 	return ids, nil
 }
 
-// files returns the files of sessions by their ids.
+// files returns the files of sessions by their ids, as they were when it was first called.
 func (d *DB) files() (map[string]string, error) {
+	if d.sessionFiles != nil {
+		return d.sessionFiles, nil
+	}
 	projects, err := fs.ReadDir(d.storage.FS(), "session")
 	if err != nil {
 		return nil, err
@@ -107,10 +110,53 @@ func (d *DB) files() (map[string]string, error) {
 			}
 		}
 	}
+	d.sessionFiles = files
 	return files, nil
 }
 
-// storedSessions is Sessions of a directory. The sessions have no stamp: any of their files may have changed.
+// StoredFiles calls visit for each file of a session in a directory that was opened, without reading it.
+func (d *DB) StoredFiles(id string, visit func(name string, info fs.FileInfo)) error {
+	if d.storage == nil {
+		return nil
+	}
+	files, err := d.files()
+	if err != nil {
+		return err
+	}
+	info, err := d.storage.Lstat(files[id])
+	if err != nil {
+		return err
+	}
+	visit(files[id], info)
+	messages := "message/" + id
+	return d.visitFiles(messages, visit, func(message string) error { return d.visitFiles("part/"+message, visit, nil) })
+}
+
+// visitFiles calls visit for each file that ids returns, and then with its id, if that is not nil.
+func (d *DB) visitFiles(dir string, visit func(string, fs.FileInfo), then func(id string) error) error {
+	entries, err := fs.ReadDir(d.storage.FS(), dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if visit(path.Join(dir, e.Name()), info); then != nil {
+			if err := then(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// storedSessions is Sessions of a directory. The sessions have no stamp: [DB.StoredFiles] are what may have changed.
 func (d *DB) storedSessions(ctx context.Context) ([]Session, error) {
 	files, err := d.files()
 	if err != nil {
