@@ -26,6 +26,7 @@ const (
 // has weighs most.
 const (
 	otherMessage = 8 // only one of them has the message
+	otherText    = 4 // the same message of the other program, with another text
 	otherBytes   = 2 // same words, different bytes
 	otherHeader  = 1
 )
@@ -181,7 +182,8 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 			}
 		}
 	}
-	for j, i := range domarkx.Align(was, keys, neverAlike).Match {
+	match := domarkx.Align(was, keys, neverAlike).Match
+	for j, i := range match {
 		if i < 0 {
 			continue
 		}
@@ -190,13 +192,43 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 			d.edited++
 		}
 	}
+	rewritten, err := c.rewritten(state, match)
+	if err != nil {
+		return distance{}, err
+	}
+	d.weight = otherBytes*d.edited + otherText*rewritten
+	matched, d.edited = matched+rewritten, d.edited+rewritten
 	d.missing = len(was) - matched
-	d.weight = otherMessage*(d.missing+len(c.keys)-matched) + otherBytes*d.edited
+	d.weight += otherMessage * (d.missing + len(c.keys) - matched)
 	h, err := view.LoadHeader(c.ctx, c.store, state.Headers[:1])
 	if headerKey(h) != c.header {
 		d.weight += otherHeader
 	}
 	return d, err
+}
+
+// rewritten returns how many messages of a snapshot the other program wrote again with another text, such as one whose
+// calls had no result yet. match is an alignment of the equal messages.
+func (c *comparison) rewritten(state *domarkx.PackedState, match []int) (int, error) {
+	n, next := 0, 0 // next is the first stored message that can be the next one of the document
+	for j, i := range match {
+		if i >= 0 {
+			next = i + 1
+			continue
+		}
+		if next == state.Live.Len() {
+			continue
+		}
+		msg, err := c.doc.At(j)
+		if err != nil {
+			return n, err
+		}
+		e := state.Live.At(next)
+		if msg.Origin != "" && e.ID == edit.OriginID(e.ID.Clock(), e.After, msg.Origin) {
+			n, next = n+1, next+1
+		}
+	}
+	return n, nil
 }
 
 // alive returns the ids of a snapshot's messages.
