@@ -88,6 +88,15 @@ func Whole(write func(domarkx.Header, Messages, Target) (func(w io.Writer) error
 	return out.Bytes(), err
 }
 
+// Writing is what [Codec.Write] returns for a function that writes a document and records its losses.
+func Writing(to Target, write func(w io.Writer, to Target) error) (func(w io.Writer) error, error) {
+	if err := write(io.Discard, to); err != nil {
+		return nil, err
+	}
+	to.Losses = nil // they are recorded once
+	return func(w io.Writer) error { return write(w, to) }, nil
+}
+
 // blockSize is how much of a file is read at once, in bytes.
 const blockSize = 256 << 10
 

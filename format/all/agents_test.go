@@ -20,6 +20,7 @@ var harmless = map[string]string{
 	"codex approval_policy": `"on-request"`,
 	"codex sandbox_policy":  `{"type":"read-only"}`,
 	"opencode providerID":   `"unknown"`,
+	"pi provider":           `"unknown"`,
 }
 
 // sealed is what only the program that wrote it can send to its model: signatures and encrypted reasoning.
@@ -32,7 +33,7 @@ func TestWrittenTranscripts(t *testing.T) {
 	for _, name := range []string{"permissionMode", "approval_policy", "sandbox_policy", "model_provider", "providerID", "mcp_servers", "hooks", "allowedTools", "base_url", "env", "instructions"} {
 		claims = claims.With(name, domarkx.StringValue("pwned"))
 	}
-	agents := map[string]string{"claude-code": "claudecode", "codex": "codex", "copilot": "copilot", "cursor": "cursor", "gemini": "gemini", "opencode": "opencode", "qwen": "qwen"}
+	agents := map[string]string{"claude-code": "claudecode", "codex": "codex", "copilot": "copilot", "cursor": "cursor", "gemini": "gemini", "opencode": "opencode", "pi": "pi", "qwen": "qwen"}
 	for from, dir := range agents {
 		data, err := os.ReadFile("../" + dir + "/testdata/session.jsonl")
 		if err != nil {

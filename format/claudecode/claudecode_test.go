@@ -224,3 +224,11 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { formattest.CheckAny(t, claudecode.Codec(), data) })
 }
+
+func TestDirectoryName(t *testing.T) {
+	for cwd, want := range map[string]string{"/home/u/my_repo.git": "-home-u-my-repo-git", `C:\x`: "C--x", "/ä": "--", "": ""} {
+		if got := claudecode.DirectoryName(cwd); got != want {
+			t.Errorf("%q is %q, want %q", cwd, got, want)
+		}
+	}
+}

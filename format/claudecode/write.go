@@ -136,5 +136,15 @@ func result(r *transcript.Result) domarkx.Value {
 
 // path returns where Claude Code keeps a transcript: in a directory named after the working directory.
 func path(s transcript.Session) string {
-	return transcript.DirectoryName(s.Cwd) + "/" + transcript.FileName(s.ID)
+	return DirectoryName(s.Cwd) + "/" + transcript.FileName(s.ID)
+}
+
+// DirectoryName returns the name that Claude Code and its relatives give to a working directory.
+func DirectoryName(cwd string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, cwd)
 }

@@ -166,7 +166,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 	if transcript.Text(v, "type") == "user" && m.Role == domarkx.Assistant {
 		for _, part := range parts(transcript.Get(v, "content")) {
 			if transcript.Has(part, "functionResponse") {
-				m.Result(transcript.ResponseResult(transcript.Get(part, "functionResponse")))
+				m.Result(ResponseResult(transcript.Get(part, "functionResponse")))
 			}
 		}
 		m.Said(transcript.Text(v, "id"), transcript.Text(v, "timestamp"))
@@ -180,7 +180,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 				m.Text(text)
 			}
 			if transcript.Has(part, "inlineData") {
-				m.Image(transcript.InlineImage(part))
+				m.Image(InlineImage(part))
 			}
 		}
 		return
@@ -216,7 +216,7 @@ func sayCall(call domarkx.Value, m *transcript.Message) {
 	m.Call(transcript.Call{ID: id, Tool: transcript.Text(call, "name"), Arguments: transcript.Get(call, "args")})
 	for _, part := range transcript.Get(call, "result").Items() {
 		if transcript.Has(part, "functionResponse") {
-			r := transcript.ResponseResult(transcript.Get(part, "functionResponse"))
+			r := ResponseResult(transcript.Get(part, "functionResponse"))
 			r.ID = id
 			if status := transcript.Text(call, "status"); status == "error" || status == "cancelled" {
 				r.Failed = true
@@ -238,7 +238,7 @@ func write(w *transcript.Writer) error {
 	for t := range w.Turns() {
 		at := t.Time.Format(transcript.ISOTime)
 		if t.Role == domarkx.User {
-			w.Line(transcript.Object("id", t.ID, "timestamp", at, "type", "user", "content", transcript.List(transcript.TextParts(t)...)))
+			w.Line(transcript.Object("id", t.ID, "timestamp", at, "type", "user", "content", transcript.List(TextParts(t)...)))
 			continue
 		}
 		steps := transcript.Steps(t.Parts)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/claudecode"
+	"github.com/domarkx/domarkx/format/gemini"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -119,7 +121,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 		switch {
 		case transcript.Has(part, "functionResponse"):
 			if m.Role == domarkx.Assistant {
-				m.Result(transcript.ResponseResult(transcript.Get(part, "functionResponse")))
+				m.Result(gemini.ResponseResult(transcript.Get(part, "functionResponse")))
 			}
 		case transcript.Text(v, "type") != "assistant" && m.Role == domarkx.Assistant:
 		case call.Kind() == domarkx.Object && m.Role == domarkx.Assistant:
@@ -127,7 +129,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 		case transcript.Get(part, "thought").IsTrue() && m.Role == domarkx.Assistant:
 			m.Thought(text)
 		case transcript.Has(part, "inlineData"):
-			m.Image(transcript.InlineImage(part))
+			m.Image(gemini.InlineImage(part))
 		case m.Role == domarkx.Assistant || !isAdded(text):
 			m.Text(text)
 		}
@@ -151,7 +153,7 @@ func write(w *transcript.Writer) error {
 			last = transcript.Str(id)
 		}
 		if t.Role == domarkx.User {
-			line("user", "user", transcript.TextParts(t))
+			line("user", "user", gemini.TextParts(t))
 			continue
 		}
 		steps := transcript.Steps(t.Parts)
@@ -200,5 +202,5 @@ func usage(t transcript.Turn, last bool) any {
 
 // path returns where Qwen Code keeps a transcript: in a directory named after the working directory.
 func path(s transcript.Session) string {
-	return transcript.DirectoryName(s.Cwd) + "/chats/" + transcript.FileName(s.ID)
+	return claudecode.DirectoryName(s.Cwd) + "/chats/" + transcript.FileName(s.ID)
 }

@@ -17,6 +17,8 @@ type Agent struct {
 	Is func(first domarkx.Value) bool
 	// Skips reports whether Note needs no value of that member, by its name and the value's kind.
 	Skips func(name string, kind domarkx.Kind) bool
+	// Refuse, if not nil, says why a transcript that begins with head cannot be read; nil if it can.
+	Refuse func(head []byte) *domarkx.SyntaxError
 	// Array is the name of the array with the records, for files that are one JSON object, on
 	// several lines or not; the object without them is the first record. "" if there are no such
 	// files.
@@ -64,6 +66,9 @@ type Note struct {
 	// Calls and Results are the ids of the calls that the record makes, and of those whose results
 	// it has. A result without its call becomes a message.
 	Calls, Results []string
+	// ID identifies the record, and Parent the one that it follows. Such records are a tree: the
+	// conversation is the way to the last one, and what else ends is a branch.
+	ID, Parent string
 	// After identifies what a prompt comes after; "" if unknown. Of two prompts after the same, the
 	// first, with all that follows it, is a branch that the user left.
 	After string

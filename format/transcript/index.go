@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"fmt"
 	"hash/fnv"
 	"hash/maphash"
 	"math"
@@ -31,6 +32,12 @@ type said struct {
 	shared     bool  // in several
 }
 
+// An end is where a branch ends that was left: with a message, and after a record, "" if unknown.
+type end struct {
+	message int32
+	id      string
+}
+
 // An index holds the messages of a transcript.
 type index struct {
 	*jsonlines.Reader
@@ -43,7 +50,8 @@ type index struct {
 	last     int32 // the message that the conversation ends with; -1 for none
 	answer   int32 // the answer that records without a Group join; -1 for none
 	about    int32 // the answer that records About it belong to; -1 for none
-	ends     []int32
+	ends     []end
+	leaf     string // the last record with an ID
 	contexts []string
 
 	seed   maphash.Seed
@@ -51,6 +59,7 @@ type index struct {
 	calls  map[uint64]int32           // the message of a call without a result
 	once   map[uint64]bool            // digests of records with Once
 	after  map[uint64]int32           // the last prompt after something
+	behind map[uint64]int32           // the message that the conversation has at a record, by its ID
 	queued map[string]int32           // queued prompts by their text
 	ahead  map[uint64]jsonlines.Place // records About an answer of a group that did not begin
 
@@ -63,7 +72,7 @@ type index struct {
 
 func newIndex(a *Agent, f format.File) *index {
 	return &index{Reader: jsonlines.NewReader(f, a.Skips), path: f.Path, agent: a, last: -1, answer: -1, about: -1, seed: maphash.MakeSeed(), contexts: []string{""},
-		groups: map[uint64]int32{}, calls: map[uint64]int32{}, once: map[uint64]bool{}, after: map[uint64]int32{}, queued: map[string]int32{}, ahead: map[uint64]jsonlines.Place{}, unanswered: map[string]bool{}}
+		groups: map[uint64]int32{}, calls: map[uint64]int32{}, once: map[uint64]bool{}, after: map[uint64]int32{}, behind: map[uint64]int32{}, queued: map[string]int32{}, ahead: map[uint64]jsonlines.Place{}, unanswered: map[string]bool{}}
 }
 
 func (x *index) read() error {
@@ -96,15 +105,20 @@ func (x *index) within(v domarkx.Value, raw []byte, at jsonlines.Place, start in
 	if n.Clear || n.Items != nil {
 		return x.items(n, raw, at, start)
 	}
-	if n.Kind == Other && n.Drop == 0 && n.BackTo == "" && len(n.Results) == 0 {
-		return nil
-	}
-	if n.Once != "" {
+	isNothing := n.Kind == Other && n.Drop == 0 && n.BackTo == "" && len(n.Results) == 0
+	if n.Once != "" && !isNothing {
 		digest := maphash.Bytes(x.seed, raw)
 		if x.once[digest] {
 			return nil
 		}
 		x.once[digest] = true
+	}
+	if n.ID != "" {
+		x.follow(n, at)
+		defer func() { x.behind[maphash.String(x.seed, x.leaf)] = x.last }()
+	}
+	if isNothing {
+		return nil
 	}
 	if n.Drop > 0 || n.BackTo != "" {
 		x.back(n)
@@ -136,10 +150,36 @@ func (x *index) within(v domarkx.Value, raw []byte, at jsonlines.Place, start in
 	return nil
 }
 
+// follow takes the conversation to the record that a record comes after, which may leave a branch.
+func (x *index) follow(n Note, at jsonlines.Place) {
+	k := x.last
+	if n.Parent != x.leaf {
+		before, ok := x.behind[maphash.String(x.seed, n.Parent)]
+		switch {
+		case ok:
+			k = before
+		case x.before != nil:
+			x.again = true
+		case n.Parent == "":
+			k = -1
+		default: // it was on a line that could not be read, or was never written
+			if len(x.Reports()) == 0 {
+				k = -1
+			}
+			x.Report(int(at.Line), fmt.Sprintf("comes after the record %.40q, which is not there", n.Parent))
+		}
+	}
+	if k != x.last {
+		x.ends, x.last = append(x.ends, end{x.last, x.leaf}), k
+		x.about = -1
+		x.close()
+	}
+	x.leaf = strings.Clone(n.ID)
+}
+
 // results adds a record to the messages whose calls it has results of, and returns the number of
 // results without a call.
 func (x *index) results(n Note, at jsonlines.Place) (without int) {
-	joined := int32(-1)
 	for _, id := range n.Results {
 		call := maphash.String(x.seed, id)
 		k, ok := x.calls[call]
@@ -158,10 +198,7 @@ func (x *index) results(n Note, at jsonlines.Place) (without int) {
 			x.calls[call] = -1
 		}
 		delete(x.unanswered, id)
-		if k != joined {
-			x.join(k, at)
-			joined = k
-		}
+		x.join(k, at)
 	}
 	if len(n.Results) > 0 {
 		x.close()
@@ -183,7 +220,7 @@ func (x *index) prompt(n Note, at jsonlines.Place) {
 	if n.After != "" {
 		key := maphash.String(x.seed, n.After)
 		if k, ok := x.after[key]; ok && x.onPath(k) {
-			x.ends = append(x.ends, x.last)
+			x.ends = append(x.ends, end{x.last, ""})
 			x.last = x.messages[k].above
 		} else if x.known("after", n.After) {
 			x.again = true
@@ -279,7 +316,7 @@ func (x *index) items(n Note, raw []byte, at jsonlines.Place, start int) error {
 		defer func() {
 			for key, k := range groups { // what is not there any more is a branch
 				if _, ok := x.groups[key]; !ok && !x.messages[k].dead {
-					x.ends = append(x.ends, old)
+					x.ends = append(x.ends, end{old, ""})
 					return
 				}
 			}
@@ -340,10 +377,8 @@ func (x *index) join(k int32, at jsonlines.Place) {
 
 // back leaves a branch.
 func (x *index) back(n Note) {
-	if x.before != nil {
-		x.again = true
-	}
-	end, k := x.last, x.last
+	x.again = x.again || x.before != nil
+	k := x.last
 	if n.BackTo != "" {
 		to, ok := x.groups[maphash.String(x.seed, n.BackTo)]
 		if ok && x.onPath(to) {
@@ -357,8 +392,8 @@ func (x *index) back(n Note) {
 			drop--
 		}
 	}
-	if k != end {
-		x.ends, x.last = append(x.ends, end), k
+	if k != x.last {
+		x.ends, x.last = append(x.ends, end{x.last, ""}), k
 	}
 	x.about = -1
 	x.close()
@@ -405,26 +440,32 @@ const (
 )
 
 // paths returns the conversations: the transcript's own, and the branches that were left.
-func (x *index) paths() (main []int32, forks [][]int32) {
+func (x *index) paths() (main []int32, forks []end) {
 	main = x.way(x.last)
 	x.mark(main)
+	inner := map[int32]bool{} // messages after which a branch goes on
+	for k := 0; k < len(x.messages) && len(x.ends) > 0; k++ {
+		if !x.messages[k].dead {
+			inner[x.messages[k].above] = true
+		}
+	}
 	budget := max(forkBudget, 8*len(x.messages))
 	left := 0
-	for _, end := range x.ends {
-		for end >= 0 && x.messages[end].dead {
-			end = x.messages[end].above
+	for _, e := range x.ends {
+		for e.message >= 0 && x.messages[e.message].dead {
+			e.message = x.messages[e.message].above
 		}
-		if end < 0 || x.messages[end].seen {
+		if e.message < 0 || x.messages[e.message].seen || inner[e.message] {
 			continue
 		}
 		if budget < 0 || len(forks) == maxForks {
 			left++
 			continue
 		}
-		path := x.way(end)
+		path := x.way(e.message)
 		budget -= len(path)
 		x.mark(path)
-		forks = append(forks, path)
+		forks = append(forks, e)
 	}
 	if left > 0 {
 		x.Report(0, "has more branches than become sessions; they are kept in the original")
@@ -446,11 +487,8 @@ const keySize = 3
 // keyOf returns a short digest of a name that stays the same in all processes.
 func keyOf(kind, name string) []byte {
 	h := fnv.New64a()
-	h.Write([]byte(kind))
-	h.Write([]byte{0})
-	h.Write([]byte(name))
-	sum := h.Sum(nil)
-	return sum[:keySize]
+	h.Write([]byte(kind + "\x00" + name))
+	return h.Sum(nil)[:keySize]
 }
 
 // note records that something was seen, for when the file grows.

@@ -203,11 +203,11 @@ func (m *Message) unanswered() domarkx.Block {
 func (m *Message) finish() domarkx.WrittenMessage {
 	out := domarkx.WrittenMessage{Message: domarkx.Message{Role: m.Role}}
 	var texts []string
-	var runs []Run
+	var runs [][]string // the glue of each
 	flush := func() {
-		run := SplitText(texts, false)
-		out.Content = append(out.Content, run.Blocks...)
-		runs, texts = append(runs, run), nil
+		blocks, glue := splitText(texts)
+		out.Content = append(out.Content, blocks...)
+		runs, texts = append(runs, glue), nil
 	}
 	for _, p := range m.parts {
 		if p.Call == nil && p.Result == nil && !p.Thought {
@@ -235,7 +235,7 @@ func (m *Message) finish() domarkx.WrittenMessage {
 	}
 	flush()
 	members := m.metadata()
-	if note, ok := RunsNote(runs); ok {
+	if note, ok := runsNote(runs); ok {
 		members = append(members, note)
 	}
 	metadata := domarkx.ObjectValue(domarkx.Distinct(members)...)
@@ -270,42 +270,24 @@ func (m *Message) metadata() []domarkx.Member {
 	return append(members, m.extra...)
 }
 
-// A Run is the Markdown between two thoughts or calls, as blocks.
-type Run struct {
-	Blocks []domarkx.Block
-	Note   domarkx.Value // how to get the texts back; null if the blocks say it
-	glue   []string
-}
-
-// SplitText returns the blocks of texts that follow each other. Text that would read as a call, as
-// configuration, or as anything else than text and plain code, is one text block.
-// With measured, the run records the lengths of several texts.
-func SplitText(texts []string, measured bool) Run {
+// splitText returns the blocks of texts that follow each other, and the text between the blocks; nil
+// if they say it. Text that would read as a call, as configuration, or as anything else than text and
+// plain code, is one text block.
+func splitText(texts []string) ([]domarkx.Block, []string) {
 	if len(texts) == 0 {
-		return Run{}
+		return nil, nil
 	}
 	whole := strings.Join(texts, "\n\n")
-	var run Run
-	run.Blocks, run.glue = mdtext.Split(whole)
-	if slices.ContainsFunc(run.Blocks, IsSpecial) {
-		run.Blocks, run.glue = []domarkx.Block{{Type: domarkx.TextBlock, Text: whole}}, nil
+	blocks, glue := mdtext.Split(whole)
+	if slices.ContainsFunc(blocks, isSpecial) {
+		return []domarkx.Block{{Type: domarkx.TextBlock, Text: whole}}, nil
 	}
-	if len(texts) > 1 && measured {
-		lengths := make([]domarkx.Value, len(texts))
-		for i, t := range texts {
-			lengths[i] = Num(int64(len(t)))
-		}
-		run.Note = run.Note.With(keyLengths, List(lengths...))
-	}
-	if run.glue != nil {
-		run.Note = run.Note.With(domarkx.MetadataGlue, mdtext.Value(run.glue))
-	}
-	return run
+	return blocks, glue
 }
 
-// IsSpecial reports whether a block is more than code to show: a thought, a call or its result,
+// isSpecial reports whether a block is more than code to show: a thought, a call or its result,
 // something that configures or sets up a session, or code that may be run by its name.
-func IsSpecial(b domarkx.Block) bool {
+func isSpecial(b domarkx.Block) bool {
 	if b.Type != domarkx.CodeBlock {
 		return false
 	}
@@ -317,22 +299,22 @@ func IsSpecial(b domarkx.Block) bool {
 	return b.HasName
 }
 
-// Members of message_metadata that record how runs of Markdown are divided.
-const (
-	keyRuns    = "runs"    // one per run; null if the blocks say it
-	keyLengths = "lengths" // of the texts that a run is made of, in bytes
-)
+// keyRuns is the member of message_metadata that records how runs of Markdown are divided: one item
+// per run; null if the blocks say it.
+const keyRuns = "runs"
 
-// RunsNote returns the member of message_metadata that records runs; false if none is needed.
-func RunsNote(runs []Run) (domarkx.Member, bool) {
-	if len(runs) == 1 && len(runs[0].Note.Members()) == 1 && runs[0].glue != nil {
-		return domarkx.Member{Name: domarkx.MetadataGlue, Value: mdtext.Value(runs[0].glue)}, true
+// runsNote returns the member of message_metadata that records the glue of runs; false if none is
+// needed.
+func runsNote(runs [][]string) (domarkx.Member, bool) {
+	if len(runs) == 1 && runs[0] != nil {
+		return domarkx.Member{Name: domarkx.MetadataGlue, Value: mdtext.Value(runs[0])}, true
 	}
 	notes := make([]domarkx.Value, len(runs))
 	noted := false
-	for i, r := range runs {
-		notes[i] = r.Note
-		noted = noted || r.Note.Kind() != domarkx.Null
+	for i, glue := range runs {
+		if glue != nil {
+			notes[i], noted = Object(domarkx.MetadataGlue, mdtext.Value(glue)), true
+		}
 	}
 	return domarkx.Member{Name: keyRuns, Value: List(notes...)}, noted
 }

@@ -177,44 +177,25 @@ func TestDivideRestores(t *testing.T) {
 	})
 }
 
-// TestSplitText: several texts that are one run can be told apart by their lengths.
-func TestSplitText(t *testing.T) {
+// TestRuns: how the blocks of a run of text were joined is noted where they do not say it.
+func TestRuns(t *testing.T) {
+	glue := `["","\n` + "```x" + `\n","\n` + "```" + `\n"]`
 	for _, test := range []struct {
-		name     string
-		texts    []string
-		measured bool
-		blocks   int
-		note     string
+		name, say string
+		blocks    int
+		note      string // of message_metadata
 	}{
-		{"none", nil, true, 0, "null"},
-		{"one", []string{"a"}, true, 1, "null"},
-		{"several", []string{"a", "bcd"}, true, 1, `{"lengths":[1,3]}`},
-		{"several, not measured", []string{"a", "bcd"}, false, 1, "null"},
-		{"code between text that blocks say", []string{"a\n\n```x\ny\n```"}, true, 2, "null"},
-		{"code between text that they do not", []string{"a\n```x\ny\n```\n"}, true, 2, `{"glue":["","\n` + "```" + `x\n","\n` + "```" + `\n"]}`},
-		{"special code", []string{"a\n\n```thought\ny\n```"}, true, 1, "null"},
+		{"one text", `"a"`, 1, `{}`},
+		{"several", `"a", "bcd"`, 1, `{}`},
+		{"code between text that blocks say", `"a\n\n` + "```x" + `\ny\n` + "```" + `"`, 2, `{}`},
+		{"code between text that they do not", `"a\n` + "```x" + `\ny\n` + "```" + `\n"`, 2, `{"glue":` + glue + `}`},
+		{"special code", `"a\n\n` + "```thought" + `\ny\n` + "```" + `"`, 1, `{}`},
+		{"several runs", `"a", {"thought": "b"}, "c"`, 3, `{}`},
+		{"one of several", `"a", {"thought": "b"}, "a\n` + "```x" + `\ny\n` + "```" + `\n"`, 4, `{"runs":[null,{"glue":` + glue + `}]}`},
 	} {
-		run := transcript.SplitText(test.texts, test.measured)
-		if len(run.Blocks) != test.blocks || run.Note.JSON() != test.note {
-			t.Errorf("%s: %d blocks, note %s", test.name, len(run.Blocks), run.Note.JSON())
-		}
-	}
-	glued := transcript.SplitText([]string{"a\n```x\ny\n```\n"}, false)
-	plain := transcript.SplitText([]string{"a"}, false)
-	for name, test := range map[string]struct {
-		runs []transcript.Run
-		want string
-	}{
-		"glue of the only run":   {[]transcript.Run{glued}, "glue"},
-		"glue of one of several": {[]transcript.Run{plain, glued}, "runs"},
-		"nothing to note":        {[]transcript.Run{plain, plain}, ""},
-	} {
-		note, ok := transcript.RunsNote(test.runs)
-		if ok != (test.want != "") || ok && note.Name != test.want {
-			t.Errorf("%s: noted as %q, %t", name, note.Name, ok)
-		}
-		if ok && note.Name == "runs" && (note.Value.Items()[0].Kind() != domarkx.Null || !note.Value.Items()[1].Equal(glued.Note)) {
-			t.Errorf("%s: %s", name, note.Value.JSON())
+		m := open(t, lines(`{"is": "model", "say": [`+test.say+`]}`))[0].Document.Conversation[0]
+		if len(m.Content) != test.blocks || m.Metadata.JSON() != test.note {
+			t.Errorf("%s: %d blocks, metadata %s", test.name, len(m.Content), m.Metadata.JSON())
 		}
 	}
 }
@@ -239,40 +220,6 @@ func TestPieces(t *testing.T) {
 		if diff := cmp.Diff(test.want, transcript.Pieces(test.markdown)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", test.markdown, diff)
 		}
-	}
-}
-
-// TestContentParts: contents as the API of Gemini has them.
-func TestContentParts(t *testing.T) {
-	for _, test := range []struct {
-		response string
-		want     transcript.Result
-	}{
-		{`{"id": "c", "response": {"output": "o"}}`, transcript.Result{ID: "c", Value: transcript.Str("o")}},
-		{`{"id": "c", "response": {"error": "e", "output": "o"}}`, transcript.Result{ID: "c", Failed: true, Value: transcript.Str("e")}},
-		{`{"response": {"output": {"a": 1}}}`, transcript.Result{Value: transcript.Str("{\n  \"a\": 1\n}")}},
-		{`{"response": {"x": 1}}`, transcript.Result{Value: transcript.Str("{\n  \"x\": 1\n}")}},
-		{`{"response": "text"}`, transcript.Result{Value: transcript.Str("text")}},
-		{`{}`, transcript.Result{Value: transcript.Str("null")}},
-	} {
-		v, err := domarkx.ParseValue([]byte(test.response))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(test.want, transcript.ResponseResult(v), cmp.Comparer(domarkx.Value.Equal)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.response, diff)
-		}
-	}
-	turn := transcript.Turn{Parts: []transcript.Part{{Text: "a\n\n" + pixel}, {Text: "b"}}}
-	parts := transcript.TextParts(turn)
-	if got, want := transcript.List(parts...).JSON(), `[{"text":"a"},{"inlineData":{"mimeType":"image/png","data":"QQ=="}},{"text":"b"}]`; got != want {
-		t.Errorf("parts %s", got)
-	}
-	if got := transcript.InlineImage(parts[1]); got != (transcript.Image{Type: "image/png", Data: "QQ=="}) {
-		t.Errorf("image %v", got)
-	}
-	if got := transcript.InlineImage(parts[0]); got != (transcript.Image{}) {
-		t.Errorf("image %v of a text", got)
 	}
 }
 

@@ -16,16 +16,15 @@ import (
 // Codec returns the codec for an agent's transcripts.
 func Codec(a *Agent) format.Codec {
 	c := format.Codec{
-		Name:       a.Name,
-		Extensions: nil, // the content decides
-		Detect:     func(head []byte, _ string) bool { return a.Is(jsonlines.First(head)) },
-		Decode:     a.decode,
-		Encode:     a.encode,
-		Identify:   a.identify,
-		Open:       a.open,
-		IsPart:     a.isPart,
-		Grow:       a.grow,
-		Images:     true,
+		Name:     a.Name,
+		Detect:   func(head []byte, _ string) bool { return a.Is(jsonlines.First(head)) },
+		Decode:   a.decode,
+		Encode:   a.encode,
+		Identify: a.identify,
+		Open:     a.open,
+		IsPart:   a.isPart,
+		Grow:     a.grow,
+		Images:   true,
 	}
 	if a.Write != nil {
 		c.Write, c.Fork = a.write, a.fork
@@ -37,11 +36,21 @@ func Codec(a *Agent) format.Codec {
 }
 
 func (a *Agent) decode(src format.Source) (*domarkx.Document, error) {
-	for s, err := range a.open(format.File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data))}) {
-		if err != nil {
-			return nil, err
+	var doc *domarkx.Document
+	err := a.main(format.File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data))}, func(s format.Stream) (err error) {
+		doc, err = s.Document()
+		return err
+	})
+	return doc, err
+}
+
+// main calls use with the transcript's conversation.
+func (a *Agent) main(f format.File, use func(s format.Stream) error) error {
+	for s, err := range a.open(f) {
+		if err == nil {
+			err = use(s)
 		}
-		return s.Document()
+		return err
 	}
 	panic("a transcript without a conversation of its own")
 }
@@ -67,8 +76,8 @@ func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 			return
 		}
 		names := map[string]int{}
-		for _, path := range forks {
-			s, err := x.fork(path, names)
+		for _, end := range forks {
+			s, err := x.fork(end, names)
 			if !yield(s, err) || err != nil {
 				return
 			}
@@ -82,6 +91,12 @@ func (x *index) check() error {
 	if err != nil {
 		return err
 	}
+	if x.agent.Refuse != nil {
+		if err := x.agent.Refuse(head); err != nil {
+			err.Path = x.path
+			return err
+		}
+	}
 	if !x.agent.Is(jsonlines.First(head)) {
 		return &domarkx.SyntaxError{Path: x.path, Line: 1, Column: 1, Msg: "does not begin like a transcript of " + x.agent.Program}
 	}
@@ -89,18 +104,21 @@ func (x *index) check() error {
 }
 
 // fork returns a branch that was left. Of several with one name each gets another one.
-func (x *index) fork(path []int32, names map[string]int) (format.Stream, error) {
-	c := &conversation{x, path}
-	m, err := c.message(len(path) - 1)
-	if err != nil {
-		return format.Stream{}, err
+func (x *index) fork(e end, names map[string]int) (format.Stream, error) {
+	c := &conversation{x, x.way(e.message)}
+	if e.id == "" {
+		m, err := c.message(c.Len() - 1)
+		if err != nil {
+			return format.Stream{}, err
+		}
+		e.id = m.ID
 	}
-	name := m.ID[:min(8, len(m.ID))]
+	name := e.id[:min(8, len(e.id))]
 	if names[name]++; names[name] > 1 {
 		name += "-" + strconv.Itoa(names[name])
 	}
 	h := x.agent.header(x.session)
-	about := h.UserMetadata.With(keyFork, Str(m.ID))
+	about := h.UserMetadata.With(keyFork, Str(e.id))
 	h.UserMetadata = &about
 	return format.Stream{Suffix: ".fork-" + name, Header: h, Messages: c}, nil
 }
@@ -157,6 +175,7 @@ type state struct {
 	Open    bool    `json:"open,omitempty"`  // the last line has no line end yet
 	Calls   []byte  `json:"calls,omitempty"` // keys of the calls without a result
 	Keys    []byte  `json:"keys,omitempty"`  // keys of groups, and of what prompts come after, the last ones
+	Leaf    string  `json:"leaf,omitempty"`  // the last record with an ID
 	Joins   bool    `json:"joins,omitempty"` // an answer without a group would join the last message
 	About   bool    `json:"about,omitempty"` // a record About an answer would join the last message
 }
@@ -169,7 +188,7 @@ const (
 )
 
 func (x *index) state() state {
-	s := state{Session: x.session, Lines: x.Lines, Open: x.Open, Keys: x.keys, Joins: x.answer >= 0, About: x.about >= 0}
+	s := state{Session: x.session, Lines: x.Lines, Open: x.Open, Keys: x.keys, Leaf: x.leaf, Joins: x.answer >= 0, About: x.about >= 0}
 	if x.End < x.Size() {
 		s.Lines--
 	}
@@ -180,12 +199,9 @@ func (x *index) state() state {
 }
 
 func (s state) encode() string {
-	if len(s.Calls) > maxStateCalls*keySize {
-		return ""
-	}
 	s.Keys = s.Keys[max(0, len(s.Keys)-maxStateKeys*keySize):]
 	data, err := json.Marshal(s)
-	if err != nil || bytes.Contains(data, []byte(`\ufffd`)) { // instead of bytes that are not UTF-8
+	if err != nil || len(s.Calls) > maxStateCalls*keySize || bytes.Contains(data, []byte(`\ufffd`)) { // instead of bytes that are not UTF-8
 		return ""
 	}
 	return string(data)
@@ -213,7 +229,7 @@ func (a *Agent) grow(g format.Growth) (format.Grown, bool, error) {
 	}
 	f := format.File{Path: g.Path, Content: bytes.NewReader(g.Data), Size: int64(len(g.Data))}
 	x := newIndex(a, f)
-	x.before, x.session, x.Lines = &s, s.Session, s.Lines
+	x.before, x.session, x.Lines, x.leaf = &s, s.Session, s.Lines, s.Leaf
 	x.contexts[0] = s.Session.Context
 	if s.Open { // its line is counted already
 		x.Lines--

@@ -187,13 +187,3 @@ func FileName(s string) string {
 
 // maxFileName limits the name of a file, without its extension, in bytes.
 const maxFileName = 200
-
-// DirectoryName returns the name that Claude Code and its relatives give to a working directory.
-func DirectoryName(cwd string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, cwd)
-}

@@ -324,14 +324,6 @@ func TestSlug(t *testing.T) {
 	}
 }
 
-func TestDirectoryName(t *testing.T) {
-	for cwd, want := range map[string]string{"/home/u/my_repo.git": "-home-u-my-repo-git", `C:\x`: "C--x", "/ä": "--", "": ""} {
-		if got := transcript.DirectoryName(cwd); got != want {
-			t.Errorf("%q is %q, want %q", cwd, got, want)
-		}
-	}
-}
-
 func TestMillisTime(t *testing.T) {
 	for millis, want := range map[int64]string{0: "", 1: "1970-01-01T00:00:00.001Z", 1772359200500: "2026-03-01T10:00:00.500Z", -1: "1969-12-31T23:59:59.999Z"} {
 		if got := transcript.MillisTime(millis); got != want {

@@ -44,6 +44,7 @@ func toyNote(v domarkx.Value, s *transcript.Session) transcript.Note {
 	}
 	n := transcript.Note{
 		Kind: map[string]transcript.Kind{"user": transcript.Prompt, "model": transcript.Answer, "about": transcript.About}[text("is")],
+		ID:   text("node"), Parent: text("behind"),
 		Once: text("once"), Group: text("group"), After: text("after"), Text: text("text"), BackTo: text("backto"), Time: text("time"),
 		Alone: transcript.Get(v, "alone").IsTrue(), Latest: transcript.Get(v, "latest").IsTrue(),
 		Queued: transcript.Get(v, "queued").IsTrue(), Clear: transcript.Get(v, "clear").IsTrue(),

@@ -28,6 +28,9 @@ type Writer struct {
 	Model string
 	// Next is the model that is to answer next: [format.NewSession.Model].
 	Next string
+	// Keep, if not nil, reports whether a message is written in another way than by its parts; then
+	// nothing of it is reported as lost.
+	Keep func(t Turn, m domarkx.WrittenMessage) bool
 
 	agent    *Agent
 	header   domarkx.Header
@@ -60,24 +63,24 @@ func (a *Agent) encode(doc *domarkx.Document, to format.Target) ([]byte, error) 
 	return format.Whole(a.write, doc, to)
 }
 
-// write writes a session as a new transcript. It requests each message once for its size, once for the
-// losses, and once more each time the transcript is written.
+// write writes a session as a new transcript. It requests each message twice for the losses, and twice
+// each time the transcript is written.
 func (a *Agent) write(h domarkx.Header, messages format.Messages, to format.Target) (func(io.Writer) error, error) {
-	part, err := partOf(messages)
+	return format.Writing(to, func(out io.Writer, to format.Target) error { return a.WriteTo(out, h, messages, false, to) })
+}
+
+// WriteTo writes a session as a new transcript: all of it, or from its last summary on if it is too long.
+func (a *Agent) WriteTo(out io.Writer, h domarkx.Header, messages format.Messages, all bool, to format.Target) error {
+	part, err := part{summary: -1}, error(nil)
+	if !all {
+		part, err = partOf(messages)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if part.summary >= 0 {
 		to.Lose("%d messages before a summary, which takes their place: with them, the session is longer than models take", part.from)
 	}
-	if err := a.writeTo(io.Discard, h, messages, part, to); err != nil {
-		return nil, err
-	}
-	to.Losses = nil // they are recorded once
-	return func(out io.Writer) error { return a.writeTo(out, h, messages, part, to) }, nil
-}
-
-func (a *Agent) writeTo(out io.Writer, h domarkx.Header, messages format.Messages, part part, to format.Target) error {
 	w := &Writer{agent: a, header: h, messages: messages, part: part, to: to, out: bufio.NewWriterSize(out, 64<<10), calls: map[string]bool{}}
 	if err := w.begin(); err != nil {
 		return err
@@ -196,9 +199,10 @@ func (w *Writer) Turns() iter.Seq[Turn] {
 }
 
 func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
-	t := Turn{Index: k, Role: m.Role, Parts: Divide(w.withImages(m.Message))}
-	if m.Date > 0 {
-		w.now = later(w.now, time.Unix(m.Date, 0).UTC())
+	m.Message = w.withImages(m.Message)
+	t := Turn{Index: k, Role: m.Role, Parts: Divide(m.Message)}
+	if at := time.Unix(m.Date, 0).UTC(); m.Date > 0 && at.After(w.now) {
+		w.now = at
 	} else {
 		w.now = w.now.Add(time.Millisecond)
 	}
@@ -213,6 +217,14 @@ func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
 	}
 	if t.ID = Text(metadata, "id"); !w.own || uuid.Validate(t.ID) != nil {
 		t.ID = w.UUID("message", seed)
+	}
+	if w.Keep != nil && w.Keep(t, m) {
+		for _, p := range t.Parts {
+			if p.Call != nil {
+				w.calls[p.Call.ID] = true
+			}
+		}
+		return t
 	}
 	if t.Model = Text(metadata, "model"); t.Model != "" && w.own {
 		w.Model = t.Model
@@ -265,20 +277,13 @@ func (w *Writer) withImages(m domarkx.Message) domarkx.Message {
 // keptImage matches an image that the session keeps as a file.
 var keptImage = regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(([^():\s]+\.(?:png|jpeg|gif|webp|avif))\)$`)
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a.Add(time.Millisecond)
-}
-
 // pair gives a call an id of its own and a result, and a result without a call a text.
 func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 	switch {
 	case p.Thought:
 		w.Lose(t, "a thought, which only the program that had it can send to its model")
 	case p.Call != nil:
-		if id := p.Call.ID; id == "" || w.calls[id] || !isCallID(id) {
+		if id := p.Call.ID; w.calls[id] || !callID.MatchString(id) {
 			sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00call %s %d", w.seed, seed, i))
 			p.Call.ID = fmt.Sprintf("call_%x", sum[:12])
 		}
@@ -302,15 +307,8 @@ func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 	}
 }
 
-// isCallID reports whether all providers take an id of a call.
-func isCallID(id string) bool {
-	for _, c := range []byte(id) {
-		if c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return false
-		}
-	}
-	return len(id) <= 64
-}
+// callID matches the ids of calls that all providers take.
+var callID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Steps divides the parts of an answer where the model got results: each step has texts and then
 // calls.
@@ -337,16 +335,15 @@ func (a *Agent) fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 
 // place returns where the agent keeps a transcript. Further attempts append a number.
 func (a *Agent) place(f format.File, attempt int) (format.Place, error) {
-	for s, err := range a.open(f) {
-		if err != nil {
-			return format.Place{}, err
-		}
+	var p format.Place
+	err := a.main(f, func(s format.Stream) error {
 		session, _ := a.sessionOf(s.Header)
-		name := a.Path(session)
+		p.Path, p.ID = a.Path(session), a.identify(s.Header).ID
 		if attempt > 0 {
-			name += fmt.Sprintf("-%d", attempt+1)
+			p.Path += fmt.Sprintf("-%d", attempt+1)
 		}
-		return format.Place{Path: name + ".jsonl", ID: a.identify(s.Header).ID}, nil
-	}
-	panic("a transcript without a conversation of its own")
+		p.Path += ".jsonl"
+		return nil
+	})
+	return p, err
 }

@@ -150,41 +150,6 @@ func (m *SessionManager) attachedFile(ctx context.Context, info domarkx.Info) fu
 	}
 }
 
-// readOriginal calls read with the document of a format that a session was imported from, if
-// there is one.
-func (m *SessionManager) readOriginal(ctx context.Context, info domarkx.Info, codec format.Codec, read func(format.File) error) error {
-	headers, err := m.store.Header(ctx, info.ID)
-	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
-		return err
-	}
-	origin, err := m.store.Origin(ctx, headers[0].Origin)
-	if err != nil || origin.Format != codec.Name {
-		return err
-	}
-	f, err := os.CreateTemp("", "git-domarkx-*")
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	defer os.Remove(f.Name())
-	if err := copyOf(origin.Open)(f); err != nil {
-		return err
-	}
-	return read(format.File{Path: info.Name, Content: f, Size: origin.Size})
-}
-
-func copyOf(open func() (io.ReadCloser, error)) func(io.Writer) error {
-	return func(w io.Writer) error {
-		content, err := open()
-		if err != nil {
-			return err
-		}
-		defer content.Close()
-		_, err = io.Copy(w, content)
-		return err
-	}
-}
-
 // exportForeign exports to a format of another program.
 func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info domarkx.Info, r ExportRequest) error {
 	if err := m.ExportWhole(ctx, e, info, r); err != nil || r.Team == "" {

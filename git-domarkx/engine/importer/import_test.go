@@ -76,7 +76,7 @@ func TestImportRefusesWhatIsNestedTooDeep(t *testing.T) {
 	c := newClone(t)
 	deep := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 	c.WriteFile("in/good.md", "## user\n\nhello\n")
-	c.WriteFile("in/message.jsonl", piHeader+`{"type":"message","id":"1","parentId":null,"timestamp":"2026-02-18T05:00:01Z","message":{"role":"user","content":"x","x":`+deep(998)+"}}\n")
+	c.WriteFile("in/message.jsonl", piHeader+piEntry("1", "", "user", "x")+`{"type":"message","id":"2","parentId":"1","timestamp":"2026-02-18T05:00:01Z","message":{"role":"user","content":"y","x":`+deep(1000)+"}}\n")
 	c.WriteFile("in/header.json", strings.Replace(pinnedChatter(1), `"teamTask":null`, `"teamTask":`+deep(998), 1))
 	result, err := c.Import(t.Context(), importer.Request{Paths: []string{filepath.Join(c.Dir, "in")}})
 	if err != nil || len(result.Sessions) != 2 || result.Sessions[0].Name != "good" || len(result.Bad) != 1 || len(result.Warnings) != 1 {

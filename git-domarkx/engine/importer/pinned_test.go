@@ -70,13 +70,13 @@ func TestImportIsPinned(t *testing.T) {
 	c.ImportFile(c.WriteFile("talk.jsonl", strings.ReplaceAll(pinnedTranscript(1510), "Question 7", "Request 7")))
 	c.ImportFile(c.WriteFile("chat.json", strings.Replace(pinnedChatter(3100), "Message 1.", "Note 1.", 1)))
 	want := map[string]string{
-		"talk":             "c91a109ea2e9abfaada84d72a4eac7f78c030c1d",
-		"talk.fork-r00003": "ac5736c3b50f83534da7cdecedde131367ef31bd",
-		"talk.fork-r00503": "f269f552de93c4dd47e9fd4d5da000ef87db9304",
-		"talk.fork-t00005": "11b8bd8f61c3639071255d7131bc04790c1727f7",
-		"talk.fork-t00500": "50a7a7f0e448090c54b33ba77fb3407bf57d90fd",
-		"talk.fork-t00750": "e82869df349ecff98c6a760f73c82a51bc3e076a",
-		"talk.fork-t00755": "e0eb2e7dd39714920d38abda64a3fb985b64a6bc",
+		"talk":             "4c4fb24f513478beab3117d88856e37014abdec8",
+		"talk.fork-r00003": "1aec9d5cf0ac9f98fa9cba8e92806a4ce0589c33",
+		"talk.fork-r00503": "35732bc34828ec16e853b1b3058bf8e7eef64dbc",
+		"talk.fork-t00005": "a7f6a182e285d2008321ff6b80fd70e4df6c96b6",
+		"talk.fork-t00500": "52cfa70df311feda6dbe9c9ebe3915d2f577e79f",
+		"talk.fork-t00750": "dbb93bfd906edc5bda9bbe8ef90db3a3fe552933",
+		"talk.fork-t00755": "5e6cc5b4a5649b7d8f59d90abf900a93aab74805",
 		"team/s":           "572eb9092e4b65184f8ae6845969e85cb80a2b50",
 	}
 	got := map[string]string{}

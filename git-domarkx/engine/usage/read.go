@@ -54,7 +54,7 @@ func read(data []byte) (r row) {
 		return r
 	}
 	source := metadata
-	if entry, ok := get(metadata, "entry", "message"); ok { // of pi
+	if entry, ok := get(metadata, "entry", "message"); ok { // of pi, as earlier versions stored it
 		source = entry
 	}
 	u, ok := get(source, "usage")
@@ -76,8 +76,13 @@ func read(data []byte) (r row) {
 			break
 		}
 	}
-	if id, ok := get(metadata, "entry", "id"); ok && r.key == (key{}) {
-		r.key = keyOf("pi", id.Text()+"\x00"+text(source, "responseId")+"\x00"+text(metadata, "entry", "timestamp"))
+	if id, ok := get(metadata, "entry", "id"); ok && r.key == (key{}) { // as format/pi makes response_id
+		response := text(source, "responseId")
+		if response == "" {
+			at, _ := get(source, "timestamp")
+			response = id.Text() + "-" + at.Text()
+		}
+		r.key = keyOf("response_id", response)
 	}
 	return r
 }

@@ -1,0 +1,42 @@
+package gemini
+
+import (
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// What Gemini CLI and its relatives write: contents of parts, as the API of Gemini has them.
+
+// ResponseResult returns the result in a functionResponse.
+func ResponseResult(v domarkx.Value) transcript.Result {
+	r := transcript.Result{ID: transcript.Text(v, "id"), Value: transcript.Get(v, "response")}
+	if failed := transcript.Get(r.Value, "error"); failed.Kind() != domarkx.Null {
+		r.Failed, r.Value = true, failed
+	} else if output := transcript.Get(r.Value, "output"); output.Kind() != domarkx.Null {
+		r.Value = output
+	}
+	if r.Value.Kind() != domarkx.String {
+		r.Value = transcript.Str(transcript.Indented(r.Value))
+	}
+	return r
+}
+
+// InlineImage returns the image in a part with inlineData.
+func InlineImage(part domarkx.Value) transcript.Image {
+	return transcript.Image{Type: transcript.Text(part, "inlineData", "mimeType"), Data: transcript.Text(part, "inlineData", "data")}
+}
+
+// TextParts returns the texts of a turn as parts.
+func TextParts(t transcript.Turn) []domarkx.Value {
+	var parts []domarkx.Value
+	for _, p := range t.Parts {
+		for _, piece := range transcript.Pieces(p.Text) {
+			if i := piece.Image; i != nil {
+				parts = append(parts, transcript.Object("inlineData", transcript.Object("mimeType", i.Type, "data", i.Data)))
+			} else {
+				parts = append(parts, transcript.Object("text", piece.Text))
+			}
+		}
+	}
+	return parts
+}

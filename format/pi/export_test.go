@@ -1,4 +1,0 @@
-package pi
-
-// Keeping is the codec with another limit.
-var Keeping = keeping

@@ -1,0 +1,116 @@
+package pi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/transcript"
+)
+
+// idOf returns the id of an entry. That of an entry without one follows from its content.
+func idOf(v domarkx.Value) string {
+	if id := transcript.Text(v, "id"); id != "" {
+		return id
+	}
+	sum := sha256.Sum256(v.AppendJSON(nil, "", ""))
+	return hex.EncodeToString(sum[:4])
+}
+
+// say adds the content of an entry to a message.
+func say(v domarkx.Value, m *transcript.Message) {
+	id, e := idOf(v), entryOf(v)
+	m.Said(id, transcript.Text(v, "timestamp"))
+	switch e.kind {
+	case shell:
+		m.Text(fenced("bash", e.content().Text()))
+		m.Text(fenced("text", transcript.Text(e.body, "output")))
+		return
+	case result:
+		m.Result(resultOf(e.body))
+		return
+	case answer:
+		sayAnswer(id, e.body, m)
+	default:
+		if e.isSummary(v) {
+			m.Add(transcript.KeySummary, domarkx.BoolValue(true))
+		}
+	}
+	if e.content().Kind() == domarkx.String {
+		m.Text(e.content().Text())
+	}
+	for _, item := range e.content().Items() {
+		switch {
+		case isText(item):
+			m.Text(transcript.Text(item, "text"))
+		case transcript.Text(item, "type") == "image":
+			if !m.Image(imageOf(item)) {
+				m.Text("[image]")
+			}
+		case transcript.Text(item, "type") == "thinking" && e.kind == answer:
+			m.Thought(transcript.Text(item, "thinking"))
+		case isCall(item) && e.kind == answer:
+			m.Call(transcript.Call{ID: transcript.Text(item, "id"), Tool: transcript.Text(item, "name"), Arguments: transcript.Get(item, "arguments")})
+		}
+	}
+}
+
+// isSummary reports whether an entry stands for all before it.
+func (e entry) isSummary(v domarkx.Value) bool {
+	return transcript.Text(v, "type") == "compaction" || transcript.Text(e.body, "role") == "compactionSummary"
+}
+
+// sayAnswer adds what an answer says about itself.
+func sayAnswer(id string, message domarkx.Value, m *transcript.Message) {
+	m.Model, m.Stop = transcript.Text(message, "model"), transcript.Text(message, "stopReason")
+	if why := transcript.Text(message, "errorMessage"); why != "" {
+		m.Add("error", transcript.Str(why))
+	}
+	u := transcript.Get(message, "usage")
+	if len(u.Members()) == 0 {
+		return
+	}
+	m.Usage = &transcript.Usage{Input: transcript.Int(u, "input"), CacheRead: transcript.Int(u, "cacheRead"), CacheWrite: transcript.Int(u, "cacheWrite"), Output: transcript.Int(u, "output")}
+	m.Cost(transcript.Get(u, "cost", "total"))
+	response := transcript.Text(message, "responseId")
+	if response == "" { // ids of entries are so short that other sessions may have the same
+		response = id + "-" + transcript.Get(message, "timestamp").Text()
+	}
+	m.Add("response_id", transcript.Str(response))
+}
+
+// fenced returns text as a Markdown code block.
+func fenced(language, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + text + "\n" + fence
+}
+
+func imageOf(item domarkx.Value) transcript.Image {
+	return transcript.Image{Type: transcript.Text(item, "mimeType"), Data: transcript.Text(item, "data")}
+}
+
+// resultOf returns the result in a message: its texts and images, or JSON where there is anything else.
+func resultOf(message domarkx.Value) transcript.Result {
+	r := transcript.Result{ID: transcript.Text(message, "toolCallId"), Failed: transcript.Get(message, "isError").IsTrue(), Value: transcript.Get(message, "content")}
+	if r.Value.Kind() == domarkx.String {
+		return r
+	}
+	var texts []string
+	for _, item := range r.Value.Items() {
+		switch {
+		case isText(item):
+			texts = append(texts, transcript.Text(item, "text"))
+		case transcript.Text(item, "type") == "image":
+			r.Images = append(r.Images, imageOf(item))
+		default:
+			r.Images, r.Value = nil, transcript.Str(transcript.Indented(r.Value))
+			return r
+		}
+	}
+	r.Value = transcript.Str(strings.Join(texts, "\n"))
+	return r
+}

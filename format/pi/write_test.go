@@ -1,0 +1,244 @@
+package pi_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/pi"
+)
+
+// encodeOver writes a document whose session was imported from an original.
+func encodeOver(t formattest.TB, doc *domarkx.Document, original string) (string, []string) {
+	t.Helper()
+	var lost format.Losses
+	out, err := pi.Codec().Encode(doc, format.Target{Session: "s", Losses: &lost, Original: func(read func(format.File) error) error {
+		return read(format.File{Path: "s.jsonl", Content: strings.NewReader(original), Size: int64(len(original))})
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), lost.Texts()
+}
+
+func textOf(m domarkx.WrittenMessage) *string { return &m.Content[len(m.Content)-1].Text }
+
+// TestKeepsEntries: what a message was in the original is written again as it was, with what stands
+// around it, as far as the message still says it.
+func TestKeepsEntries(t *testing.T) {
+	original := session()
+	lines := strings.SplitAfter(original, "\n")
+	without := func(at ...int) string {
+		var kept []string
+		for i, line := range lines {
+			if !slices.Contains(at, i) {
+				kept = append(kept, line)
+			}
+		}
+		return strings.Join(kept, "")
+	}
+	chained := func(text string) string { // each entry comes after the one before it
+		last := ""
+		var b strings.Builder
+		for line := range strings.Lines(text) {
+			v, err := domarkx.ParseValue([]byte(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if parent, ok := v.Get("parentId"); ok && parent.Text() != last {
+				v = v.With("parentId", domarkx.StringValue(last))
+			}
+			if id, _ := v.Get("id"); b.Len() > 0 {
+				last = id.Text()
+			}
+			b.WriteString(v.JSON() + "\n")
+		}
+		return b.String()
+	}
+	replace := func(old, now string) string { return strings.Replace(original, old, now, 1) }
+	for _, test := range []struct {
+		name   string
+		change func(doc *domarkx.Document)
+		want   string
+		lost   []string
+	}{
+		{"nothing", func(*domarkx.Document) {}, original, nil},
+		{"a prompt", func(doc *domarkx.Document) { *textOf(doc.Conversation[2]) = "Take your time." }, replace("By the way, hurry.", "Take your time."), nil},
+		{"an answer", func(doc *domarkx.Document) { *textOf(doc.Conversation[3]) = "It is one." }, replace("It is noon.", "It is one."), nil},
+		{"a note", func(doc *domarkx.Document) { *textOf(doc.Conversation[5]) = "Forget it." }, replace("Remember **this**.", "Forget it."), nil},
+		{"a summary", func(doc *domarkx.Document) { *textOf(doc.Conversation[6]) = "All was read." }, replace(`## Goal\nThe clock was read.`, "All was read."), nil},
+		{"a shell execution", func(doc *domarkx.Document) { doc.Conversation[4].Content[0].Text = "ls -a" }, replace(`"command":"ls"`, `"command":"ls -a"`), nil},
+		{"the title", func(doc *domarkx.Document) {
+			about := doc.Header.UserMetadata.With("title", domarkx.StringValue("Watch"))
+			doc.Header.UserMetadata = &about
+		}, original + `{"type":"session_info","id":"ID","parentId":"a0000012","timestamp":"2026-02-18T05:00:00.120Z","name":"Watch"}` + "\n", nil},
+		{"a call with late results", func(doc *domarkx.Document) { doc.Conversation = slices.Delete(doc.Conversation, 1, 2) }, chained(without(4, 5, 8)), nil},
+		{"what a compaction keeps", func(doc *domarkx.Document) { doc.Conversation = slices.Delete(doc.Conversation, 3, 4) }, chained(without(9)),
+			[]string{`message 5: what the compaction "a000000d" keeps: it begins with the entry "a0000009", which does not exist, so that pi keeps nothing before it`}},
+		{"a result", func(doc *domarkx.Document) {
+			b := &doc.Conversation[1].Content[3]
+			b.Text = strings.Replace(b.Text, "noon", "midnight", 1)
+		}, strings.Replace(replace(`{"type":"thinking","thinking":"It needs to be read.\n\n## user","thinkingSignature":"c2ln"},`, ""),
+			`[{"type":"text","text":"12:00"},`+image+`,{"type":"text","text":"noon"}]`, `[{"type":"text","text":"12:00\nmidnight"},`+image+`]`, 1),
+			[]string{"message 1: a thought, which only the program that had it can send to its model"}},
+		{"more", func(doc *domarkx.Document) {
+			doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "More."}}}})
+		}, original + `{"type":"message","id":"ID","parentId":"a0000012","timestamp":"2026-02-18T05:00:16.001Z","message":{"role":"assistant","content":[{"type":"text","text":"More."}],` +
+			`"api":"anthropic-messages","provider":"anthropic","model":"claude-x","usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,` +
+			`"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"stop","timestamp":1771390816001}}` + "\n", nil},
+	} {
+		doc := formattest.MustOpen(t, pi.Codec(), original)[0].Document
+		test.change(doc)
+		got, lost := encodeOver(t, doc, original)
+		if last := strings.LastIndex(strings.TrimSuffix(got, "\n"), "\n"); strings.Contains(test.want, `"ID"`) {
+			v, _ := domarkx.ParseValue([]byte(got[last+1:]))
+			id, _ := v.Get("id")
+			got = got[:last+1] + strings.Replace(got[last+1:], id.Text(), "ID", 1)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+		if diff := cmp.Diff(test.lost, lost); diff != "" {
+			t.Errorf("%s lost (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// TestKeepsBranch: a branch is written with the entries on its way, as a session of its own.
+func TestKeepsBranch(t *testing.T) {
+	original := branches()
+	all := formattest.MustOpen(t, pi.Codec(), original)
+	if len(all) != 2 || !pi.Codec().IsPart(all[1].Document.Header) || pi.Codec().IsPart(all[0].Document.Header) {
+		t.Fatalf("%d conversations", len(all))
+	}
+	lines := strings.SplitAfter(original, "\n")
+	got, lost := encodeOver(t, all[1].Document, original)
+	_, entries, _ := strings.Cut(got, "\n")
+	if diff := cmp.Diff(strings.Join(slices.Concat(lines[1:5], lines[8:9]), ""), entries); diff != "" || lost != nil {
+		t.Errorf("lost %q (-want +got):\n%s", lost, diff)
+	}
+	if strings.Contains(got, `"id":"s1"`) {
+		t.Error("it has the id of the transcript")
+	}
+}
+
+// TestKeepsVersions: entries of earlier versions are written as those of the present one.
+func TestKeepsVersions(t *testing.T) {
+	for _, name := range []string{"v1", "v2"} {
+		original := formattest.Read(t, "testdata/"+name+".jsonl")
+		doc := formattest.MustOpen(t, pi.Codec(), original)[0].Document
+		got, lost := encodeOver(t, doc, original)
+		formattest.Golden(t, "testdata/"+name+".kept", got)
+		again := formattest.MustOpen(t, pi.Codec(), got)
+		if lost != nil || again[0].Document.Damage != nil || len(again) != 1 {
+			t.Errorf("%s: lost %q, damage %v", name, lost, again[0].Document.Damage)
+		}
+		if diff := cmp.Diff(formattest.Said(doc), formattest.Said(again[0].Document)); diff != "" {
+			t.Errorf("%s (-original +written):\n%s", name, diff)
+		}
+	}
+}
+
+// TestOlder: a session in the form that earlier versions of this program stored is the same session,
+// and is written with the entries of its original.
+func TestOlder(t *testing.T) {
+	original := formattest.Read(t, "testdata/v3.jsonl")
+	older := func() *domarkx.Document {
+		doc, err := markdown.Decode(format.Source{Data: []byte(formattest.Read(t, "testdata/older.md"))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	codec, doc := pi.Codec(), older()
+	now := formattest.MustOpen(t, codec, original)[0]
+	if diff := cmp.Diff(codec.Identify(now.Document.Header), codec.Identify(doc.Header)); diff != "" {
+		t.Errorf("identity (-now +older):\n%s", diff)
+	}
+	branch := doc.Header
+	about := branch.UserMetadata.With("fork", domarkx.StringValue("b4"))
+	if branch.UserMetadata = &about; !codec.IsPart(branch) || codec.IsPart(doc.Header) || codec.Identify(branch).ID != `["0b8e0c2e-7c39-4d5f-9a55-3f3d4c7f0a11","b4"]` {
+		t.Errorf("a branch is %q", codec.Identify(branch).ID)
+	}
+	if got, lost := encodeOver(t, doc, original); got != original || lost != nil {
+		t.Errorf("lost %q (-original +written):\n%s", lost, cmp.Diff(original, got))
+	}
+	*textOf(doc.Conversation[2]) = "It is one."
+	if got, lost := encodeOver(t, doc, original); got != strings.Replace(original, "It is noon.", "It is one.", 1) || lost != nil {
+		t.Errorf("edited, lost %q (-original +written):\n%s", lost, cmp.Diff(original, got))
+	}
+	more := newFixture("x").user(jsonOf("More"))
+	if _, ok, err := codec.Grow(format.Growth{Data: []byte(more), State: `{"version":3,"lines":17,"last":"a0000010"}`, Header: older().Header}); ok || err != nil {
+		t.Errorf("growth from the older state: %t, %v", ok, err)
+	}
+	data := []byte(`{"type":"message","id":"n1","parentId":"a0000010","timestamp":"2026-02-18T06:00:00.000Z","message":{"role":"user","content":"More.","timestamp":1}}` + "\n")
+	grown, ok, err := codec.Grow(format.Growth{Data: data, State: now.State, Header: older().Header})
+	if err != nil || !ok || len(grown.Messages) != 1 || !grown.Header.Value().Equal(now.Document.Header.Value()) {
+		t.Errorf("growth of the older header: %t, %v, %d messages, %s", ok, err, len(grown.Messages), grown.Header.Value().JSON())
+	}
+}
+
+// TestKeepsAny: whatever messages are removed, moved or changed, what is written holds what the
+// session says, each message once.
+func TestKeepsAny(t *testing.T) {
+	originals := []string{session(), branches(), formattest.Read(t, "testdata/v1.jsonl")}
+	rapid.Check(t, func(t *rapid.T) {
+		original := rapid.SampledFrom(originals).Draw(t, "original")
+		all, err := formattest.Open(pi.Codec(), []byte(original))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := rapid.SampledFrom(all).Draw(t, "conversation").Document
+		for range rapid.IntRange(0, 4).Draw(t, "changes") {
+			n := len(doc.Conversation)
+			if n == 0 {
+				break
+			}
+			k, to := rapid.IntRange(0, n-1).Draw(t, "message"), rapid.IntRange(0, n-1).Draw(t, "to")
+			switch m := doc.Conversation[k]; rapid.IntRange(0, 3).Draw(t, "change") {
+			case 0:
+				doc.Conversation = slices.Delete(doc.Conversation, k, k+1)
+			case 1:
+				doc.Conversation = slices.Insert(slices.Delete(doc.Conversation, k, k+1), to, m)
+			case 2:
+				doc.Conversation = slices.Insert(doc.Conversation, to, m)
+			case 3:
+				m.Content = slices.Clone(m.Content)
+				for i, b := range m.Content {
+					if b.Type == domarkx.TextBlock {
+						m.Content[i].Text = fmt.Sprintf("changed %d", i)
+					}
+				}
+				doc.Conversation[k] = m
+			}
+		}
+		out, _ := encodeOver(t, doc, original)
+		again, err := formattest.Open(pi.Codec(), []byte(out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(again) != 1 || again[0].Document.Damage != nil {
+			t.Fatalf("%d conversations, damage %v\n%s", len(again), again[0].Document.Damage, out)
+		}
+		if diff := cmp.Diff(said(doc), said(again[0].Document)); diff != "" {
+			t.Fatalf("(-session +written):\n%s\n%s", diff, out)
+		}
+	})
+}
+
+// said is formattest.Said without the note that a call has no result, which changed messages get.
+func said(doc *domarkx.Document) []string {
+	all := formattest.Said(doc)
+	for i := range all {
+		all[i] = strings.ReplaceAll(all[i], "result the transcript has no result of this call", "result The call was not completed.")
+	}
+	return all
+}

@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/gitstore/original"
+)
+
+// readOriginal calls read with the newest document of a format that a session was imported from, if
+// there is one.
+func (m *SessionManager) readOriginal(ctx context.Context, info domarkx.Info, codec format.Codec, read func(format.File) error) error {
+	origin, err := m.lastOriginal(ctx, info, codec)
+	if err != nil || origin == nil {
+		return err
+	}
+	f, err := os.CreateTemp("", "git-domarkx-*")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	defer os.Remove(f.Name())
+	if err := copyOf(origin.Open)(f); err != nil {
+		return err
+	}
+	return read(format.File{Path: info.Name, Content: f, Size: origin.Size})
+}
+
+// maxOriginalSnapshots bounds the search for an original.
+const maxOriginalSnapshots = 1000
+
+// lastOriginal returns the original of the newest snapshot that has one of a format, nil if there is
+// none. Snapshots in which the front matter was changed have none, and neither have forks.
+func (m *SessionManager) lastOriginal(ctx context.Context, info domarkx.Info, codec format.Codec) (*original.Document, error) {
+	seen := 0
+	for of, err := range m.store.Ancestors(ctx, info.ID) {
+		if err != nil {
+			return nil, err
+		}
+		headers, err := m.store.Header(ctx, of.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range headers {
+			if h.Origin == "" {
+				continue
+			}
+			if origin, err := m.store.Origin(ctx, h.Origin); err != nil || origin.Format == codec.Name {
+				return origin, err
+			}
+		}
+		if seen++; seen == maxOriginalSnapshots {
+			break
+		}
+	}
+	return nil, nil
+}
+
+func copyOf(open func() (io.ReadCloser, error)) func(io.Writer) error {
+	return func(w io.Writer) error {
+		content, err := open()
+		if err != nil {
+			return err
+		}
+		defer content.Close()
+		_, err = io.Copy(w, content)
+		return err
+	}
+}
