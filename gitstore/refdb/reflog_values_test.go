@@ -41,20 +41,21 @@ func TestReflog(t *testing.T) {
 		created bool
 		moved   bool
 	}{
-		"an empty file":            {"", "", false, false},
-		"one line":                 {one, "1", true, true},
-		"three lines":              {one + two + three, "321", true, true},
-		"an expired beginning":     {two + three, "321", false, true},
-		"back and forth":           {one + two + logLine("2", "1", "back") + three, "321", true, true},
-		"removed and made again":   {one + logLine("1", "0", "remove") + logLine("0", "2", "create"), "21", true, true},
-		"removed":                  {one + logLine("1", "0", "remove"), "1", true, true},
-		"a torn last line":         {one + two + three[:60], "21", true, true},
-		"a torn line within":       {one + two[:60] + "\n" + three, "321", true, true},
-		"junk":                     {"junk\n\x00\n", "", false, false},
-		"ids in capitals":          {strings.ToUpper(logLine("a", "b", "x")), "", false, true},
-		"a date that is no number": {strings.Replace(one, "1700000000", "today", 1), "1", true, false},
-		"a reason like a line":     {one + logLine("1", "2", oid("7")+" "+oid("8")+" Eve <> 1 +0000"), "21", true, true},
-		"a name like a date":       {strings.Replace(one, "Ada", "Ada > 5 +0000", 1), "1", true, true},
+		"an empty file":              {"", "", false, false},
+		"one line":                   {one, "1", true, true},
+		"three lines":                {one + two + three, "321", true, true},
+		"an expired beginning":       {two + three, "321", false, true},
+		"back and forth":             {one + two + logLine("2", "1", "back") + three, "321", true, true},
+		"removed and made again":     {one + logLine("1", "0", "remove") + logLine("0", "2", "create"), "21", true, true},
+		"made again, expired before": {two + logLine("0", "3", "create"), "321", false, true},
+		"removed":                    {one + logLine("1", "0", "remove"), "1", true, true},
+		"a torn last line":           {one + two + three[:60], "21", true, true},
+		"a torn line within":         {one + two[:60] + "\n" + three, "321", true, true},
+		"junk":                       {"junk\n\x00\n", "", false, false},
+		"ids in capitals":            {strings.ToUpper(logLine("a", "b", "x")), "", false, true},
+		"a date that is no number":   {strings.Replace(one, "1700000000", "today", 1), "1", true, false},
+		"a reason like a line":       {one + logLine("1", "2", oid("7")+" "+oid("8")+" Eve <> 1 +0000"), "21", true, true},
+		"a name like a date":         {strings.Replace(one, "Ada", "Ada > 5 +0000", 1), "1", true, true},
 	} {
 		writeLog(t, dir, name, c.log)
 		values, created, err := r.Reflog(name)
