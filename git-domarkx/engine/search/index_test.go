@@ -15,6 +15,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/search"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
 func TestIndexFollowsTheSessions(t *testing.T) {
@@ -39,6 +40,35 @@ func TestIndexFollowsTheSessions(t *testing.T) {
 	r.finds(words("kettle"))
 	r.finds(words("short"), "a#0")
 	r.finds(words("else"))
+}
+
+// TestMessagesAreIndexedOnce counts the messages that each search indexes.
+func TestMessagesAreIndexedOnce(t *testing.T) {
+	r := newRepository(t)
+	count := func(want int, what string) {
+		t.Helper()
+		n := 0
+		if _, err := search.Find(t.Context(), r.store, words("kettle"), search.Options{Progress: func(int) { n++ }}); err != nil || n != want {
+			t.Errorf("%s: %d messages were indexed, expected %d, %v", what, n, want, err)
+		}
+	}
+	r.save("a", "the first kettle", "an answer")
+	count(2, "a new session")
+	count(0, "the same again")
+	r.save("a", "the first kettle", "an answer", "a second kettle")
+	count(1, "a message more")
+	tip, err := r.store.Tip(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.store.Update(t.Context(), "fork", func(tx *gitstore.Tx) error { return tx.Set(t.Context(), "b", tip.ID) }); err != nil {
+		t.Fatal(err)
+	}
+	count(0, "a fork")
+	r.finds(words("kettle"), "a#0", "a#2", "b#0", "b#2")
+	r.remove("a")
+	count(0, "a fork alone")
+	r.finds(words("kettle"), "b#0", "b#2")
 }
 
 func TestSameMessageTwice(t *testing.T) {
