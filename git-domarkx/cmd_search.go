@@ -46,7 +46,7 @@ Finds messages by what they say, call and get as results, in all sessions. A mes
 several sessions share is shown once for each.
 
 A query is words, which must all be in a message: git domarkx search rate limit. The best matches
-come first. Case and accents do not matter. Where more than 50,000 messages match and --limit
+come first. Case and accents do not matter. Where more than 20,000 messages match and --limit
 is given, those that were indexed last are ranked.
 
     "rate limit"       the words side by side (quote the quotes: '"rate limit"')

@@ -110,7 +110,7 @@ func (x *Index) search(ctx context.Context, q Query) (hits []Hit, err error) {
 }
 
 // manyHits is the number of messages that are ranked if only some of the hits are wanted.
-const manyHits = 50000
+const manyHits = 20000
 
 // words finds messages by the full-text index. Ranking takes time for each hit. So of more than manyHits, only
 // those that were indexed last are ranked, if they are as many as are wanted.

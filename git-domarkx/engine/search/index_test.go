@@ -286,6 +286,22 @@ func TestSearchIsInterrupted(t *testing.T) {
 	r.finds(words("text"), "a#0")
 }
 
+// TestOldHitAmongMany searches for the oldest of more messages than are ranked.
+func TestOldHitAmongMany(t *testing.T) {
+	r := newRepository(t)
+	r.save("a", "a kettle")
+	many := make([]string, 20100)
+	for i := range many {
+		many[i] = fmt.Sprintf("kettle %d", i)
+	}
+	r.save("b", many...)
+	r.finds(search.Query{Text: "kettle", Sessions: map[string]bool{"a": true}, Limit: 1}, "a#0")
+	hits, err := search.Find(t.Context(), r.store, search.Query{Text: "kettle", Limit: 3}, search.Options{})
+	if err != nil || len(hits) != 3 || hits[0].Session != "b" {
+		t.Errorf("%+v, %v", hits, err)
+	}
+}
+
 func TestBestFirst(t *testing.T) {
 	r := newRepository(t)
 	r.save("a", "kettle "+strings.Repeat("and many other words that say nothing ", 50), "the kettle", "nothing")
