@@ -243,6 +243,37 @@ func TestImportCostsWhatATranscriptGrewBy(t *testing.T) {
 	}
 }
 
+// TestImportKeepsWhatPiSays: images are files, and what only pi's entries say is in what is written after edits,
+// also of the front matter, and in forks.
+func TestImportKeepsWhatPiSays(t *testing.T) {
+	c := newClone(t)
+	image := strings.Replace(piEntry("e1", "", "user", "Look"), `"Look"`, `[{"type":"text","text":"Look"},{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"}]`, 1)
+	change := `{"type":"model_change","id":"e3","parentId":"e2","timestamp":"2026-02-18T05:00:01Z","provider":"p","modelId":"m"}` + "\n"
+	text := piHeader + image + piEntry("e2", "e1", "assistant", "Seen") + change + piEntry("e4", "e3", "user", "Thanks")
+	c.ImportFile(c.WriteFile("talk.jsonl", text))
+	if shown := c.Shown("talk"); strings.Contains(shown, "base64") || !strings.Contains(shown, "![image](images/") || !strings.Contains(shown, "agent: pi") {
+		t.Errorf("shown:\n%s", shown)
+	}
+	if _, err := c.Fork(t.Context(), engine.Revision{Name: "talk", Message: -1}, "fork"); err != nil {
+		t.Fatal(err)
+	}
+	_, entries, _ := strings.Cut(text, "\n")
+	if got := c.export("fork"); !strings.HasSuffix(got, "\n"+entries) || !strings.Contains(got, `"parentSession":"2026-02-18T05-00-00-120Z_s.jsonl"`) {
+		t.Errorf("the fork is written as\n%s", got)
+	}
+	for _, edit := range [][2]string{{"cwd: /w", "cwd: /v"}, {"Thanks", "Good"}} {
+		if _, err := c.Edit(t.Context(), "talk", func(data []byte) ([]byte, error) {
+			return bytes.Replace(data, []byte(edit[0]), []byte(edit[1]), 1), nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := c.export("talk"), strings.NewReplacer(`"cwd":"/w"`, `"cwd":"/v"`, "Thanks", "Good").Replace(text); got != want {
+		t.Errorf("exported:\n%s\nwant:\n%s", got, want)
+	}
+	c.Fsck()
+}
+
 // TestRunLeavesForeignCallsAlone: calls that pi made, including those of an aborted turn, are not
 // run again.
 func TestRunLeavesForeignCallsAlone(t *testing.T) {

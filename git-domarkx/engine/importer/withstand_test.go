@@ -98,6 +98,10 @@ func TestSessionInSeveralFiles(t *testing.T) {
 			"a.json":  legacy,
 			"b.jsonl": gemini + message(1, "user", "first of all") + "\n" + message(2, "gemini", "second of all") + "\n" + message(3, "user", "third of all") + "\n",
 		}, []string{"first of all", "second of all", "third of all"}},
+		{"a copy of pi's that went on", map[string]string{
+			"a.jsonl": piHeader + piEntry("e1", "", "user", "first of all") + piEntry("e2", "e1", "assistant", "second of all"),
+			"b.jsonl": piHeader + piEntry("e1", "", "user", "first of all") + piEntry("e2", "e1", "assistant", "second of all") + piEntry("e3", "e2", "user", "third of all"),
+		}, []string{"first of all", "second of all", "third of all"}},
 		{"several ids in a file", map[string]string{
 			"a.jsonl": claudeRecord(1, "user", "first of all") + strings.ReplaceAll(claudeRecord(2, "assistant", "second of all"), "5e55", "5e66") + claudeRecord(3, "user", "third of all"),
 		}, []string{"first of all", "second of all", "third of all"}},
