@@ -2,7 +2,6 @@ package secrets
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -75,8 +74,8 @@ func (t ruleText) rule() *rule {
 }
 
 func compile(extra *Rules) *ruleSet {
-	var d document
-	if err := json.Unmarshal(gitleaksRules, &d); err != nil {
+	d, err := readRules(gitleaksRules)
+	if err != nil {
 		panic(fmt.Sprintf("the embedded rules of gitleaks: %v", err)) // a test decodes them
 	}
 	set := &ruleSet{}
