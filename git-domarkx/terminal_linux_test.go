@@ -48,18 +48,22 @@ func (p place) on(replies []reply, args ...string) (status int, shown string) {
 		defer program.Close() // ends the reading of the screen
 		status = run(context.Background(), args, os.Getenv, stdio{program, program, program})
 	}()
-	var all, since bytes.Buffer
+	var all bytes.Buffer
+	since := "" // what is shown after the last reply
 	part := make([]byte, 4096)
 	for {
 		n, err := screen.Read(part)
 		all.Write(part[:n])
-		since.Write(part[:n])
-		if len(replies) > 0 && strings.Contains(since.String(), replies[0].when) {
+		since += string(part[:n])
+		for len(replies) > 0 {
+			_, rest, asked := strings.Cut(since, replies[0].when)
+			if !asked {
+				break
+			}
 			if _, err := screen.WriteString(replies[0].typed); err != nil {
 				p.t.Fatal(err)
 			}
-			replies = replies[1:]
-			since.Reset()
+			replies, since = replies[1:], rest
 		}
 		if err != nil { // EIO when the program is gone
 			break
