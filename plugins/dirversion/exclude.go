@@ -34,7 +34,9 @@ func parseExclude(c Config) ([]pattern, error) {
 		p.anyDirectory = !strings.Contains(rest, "/")
 		rest = strings.TrimPrefix(rest, "/")
 		p.components = strings.Split(rest, "/")
-		for _, c := range p.components {
+		for i, c := range p.components {
+			c = negate(c)
+			p.components[i] = c
 			if c == "" || c == "." || c == ".." {
 				return nil, fmt.Errorf("exclude pattern %q: %w: expected names between slashes", text, domarkx.ErrInvalid)
 			}
@@ -99,8 +101,24 @@ func matchPath(pattern, components []string) bool {
 		mark++
 		pi, ci = star+1, mark
 	}
-	for pi < len(pattern) && pattern[pi] == "**" {
-		pi++
+	return pi == len(pattern) // "**" at the end matches at least one component
+}
+
+// negate replaces the "!" that negates a class in a pattern of Git by the "^" of [path.Match].
+func negate(component string) string {
+	b, class := []byte(component), false
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == '\\':
+			i++
+		case class:
+			class = b[i] != ']'
+		case b[i] == '[':
+			if class = true; i+1 < len(b) && b[i+1] == '!' {
+				i++
+				b[i] = '^'
+			}
+		}
 	}
-	return pi == len(pattern)
+	return string(b)
 }
