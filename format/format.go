@@ -1,5 +1,5 @@
-// Package format is the shape that all codecs share: how bytes become a
-// [domarkx.Document] and a document becomes bytes. Each format has a package of
+// Package format defines what a codec is: how the bytes of a format become a
+// [domarkx.Document], and how a document becomes bytes. Each format has a package of
 // its own below; format/all lists them.
 package format
 

@@ -49,6 +49,7 @@ func Unmount(ctx context.Context, dir string) error {
 	})
 }
 
+// UnmountBoth unmounts the mount of the workspaces, then the directory itself.
 func UnmountBoth(_ context.Context, dir string, innerOf func(dir string) string) error {
 	err := unix.Unmount(innerOf(dir), 0)
 	if err == nil || errors.Is(err, syscall.EINVAL) { // the mount may have no workspaces

@@ -10,6 +10,7 @@ import (
 )
 
 const (
+	// ManifestName is the name of the manifest of a workspace version in its tree.
 	ManifestName   = "workspace.json"
 	manifestFormat = "1"
 

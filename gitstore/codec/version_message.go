@@ -64,6 +64,7 @@ func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 	return v, resources, t.err
 }
 
+// CallValue returns a call as the JSON object that commits and snapshots store.
 func CallValue(c *domarkx.CallRecord) domarkx.Value {
 	return domarkx.ObjectValue(
 		domarkx.Member{Name: "session", Value: domarkx.StringValue(c.Session)},

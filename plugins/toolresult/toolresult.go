@@ -30,6 +30,7 @@ type Spool struct {
 // NewSpool returns a spool whose file is created in dir, "" for the system's default.
 func NewSpool(dir string) *Spool { return &Spool{dir: dir} }
 
+// Write keeps output in memory up to [Limit] bytes, and all of it in a file once there is more.
 func (s *Spool) Write(p []byte) (int, error) {
 	if s.file == nil && len(s.head)+len(p) <= Limit {
 		s.head = append(s.head, p...)

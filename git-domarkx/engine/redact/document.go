@@ -54,7 +54,7 @@ func (m *Manager) filter(ctx context.Context, tip, root string, text []byte) ([]
 	if err := m.load(ctx); err != nil {
 		return nil, err
 	}
-	if len(newTable(m.scan, m.allow).findings(text, true)) == 0 {
+	if len(newTable(m.scanner, m.allow).findings(text, true)) == 0 {
 		return text, nil
 	}
 	d, err := m.document(ctx, tip, root)
@@ -94,7 +94,7 @@ func (m *Manager) Document(ctx context.Context, tip string, always bool) (*Docum
 }
 
 func (m *Manager) document(ctx context.Context, tip, root string) (*Document, error) {
-	t := newTable(m.scan, m.allow)
+	t := newTable(m.scanner, m.allow)
 	if tip == "" {
 		return &Document{m, t}, nil
 	}

@@ -1,10 +1,12 @@
 package redact
 
+import "github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+
 // A Table is a table, for tests.
 type Table = table
 
 // NewTable returns an empty table.
-func NewTable(scan Scanner) *Table { return newTable(scan, nil) }
+func NewTable(scan *secrets.Scanner) *Table { return newTable(scan, nil) }
 
 // Note adds the secrets in a text.
 func (t *table) Note(text []byte, isJSON bool) { t.note(text, isJSON) }

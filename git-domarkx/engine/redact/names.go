@@ -38,7 +38,7 @@ func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error
 	var all []Renaming
 	taken := map[string]bool{}
 	for _, s := range h.names() {
-		to, changed := newTable(m.scan, m.allow).name(s.Name)
+		to, changed := newTable(m.scanner, m.allow).name(s.Name)
 		if !changed || s.Kind != refname.Sessions.Noun {
 			continue
 		}
@@ -67,7 +67,7 @@ func (m *Manager) formerNames(sessions []Shared) ([]string, error) {
 	all, err := m.sessions.Renamings()
 	var former []string
 	for from, to := range all {
-		_, secret := newTable(m.scan, m.allow).name(from)
+		_, secret := newTable(m.scanner, m.allow).name(from)
 		if secret && slices.ContainsFunc(sessions, func(s Shared) bool { return s.Kind == refname.Sessions.Noun && s.Name == to.To }) {
 			former = append(former, from)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/purge"
@@ -28,25 +29,19 @@ type Manager struct {
 	sessions *engine.SessionManager
 	store    *gitstore.Store
 	env      local.Environment
-	rules    Rules
+	scans    *scan.Manager
 	forget   func(context.Context) error // removes the texts of no session from the search index; may be nil
 
-	mu    sync.Mutex
-	scan  Scanner
-	allow func(fingerprint string) bool
+	mu      sync.Mutex
+	scanner *secrets.Scanner
+	allow   func(fingerprint string) bool
 
 	roots map[string]string // first snapshots of redacted sessions by their tips; "" for one that was not redacted
 }
 
-// Rules find secrets, and name the fingerprints of those that the user allowed, which stay.
-type Rules interface {
-	Scanner(ctx context.Context) (*secrets.Scanner, error)
-	Allowed(ctx context.Context) ([]string, error)
-}
-
-// New returns a manager, and does nothing else.
-func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment, rules Rules) *Manager {
-	return &Manager{sessions: sessions, store: store, env: env, rules: rules}
+// New returns a manager, and does nothing else. scans finds the secrets, and knows which of them the user allowed: these stay.
+func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment, scans *scan.Manager) *Manager {
+	return &Manager{sessions: sessions, store: store, env: env, scans: scans}
 }
 
 // OnForget sets what removes texts that no session has any more from the search index. Without it, the index is removed.
@@ -54,17 +49,17 @@ func (m *Manager) OnForget(forget func(context.Context) error) { m.forget = forg
 
 // load reads the rules.
 func (m *Manager) load(ctx context.Context) error {
-	scan, err := m.rules.Scanner(ctx)
+	scanner, err := m.scans.Scanner(ctx)
 	if err != nil {
 		return err
 	}
-	allowed, err := m.rules.Allowed(ctx)
+	allowed, err := m.scans.Allowed(ctx)
 	if err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.scan, m.allow = scan, func(fingerprint string) bool { return slices.Contains(allowed, fingerprint) }
+	m.scanner, m.allow = scanner, func(fingerprint string) bool { return slices.Contains(allowed, fingerprint) }
 	return nil
 }
 

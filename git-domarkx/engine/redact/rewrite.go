@@ -16,7 +16,7 @@ import (
 // rewrite makes the redacted commits of a history, together with those of another one that has
 // other forms of some of its commits. accept leaves out the check that they differ only in secrets.
 func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []snapshot.CommitHead, drop []string, accept bool) (*rewriter, error) {
-	t := newTable(m.scan, m.allow)
+	t := newTable(m.scanner, m.allow)
 	if len(h.snapshots) > 0 {
 		var err error
 		if t.recall, err = m.recall(ctx, key(h.snapshots[0])); err != nil {
@@ -89,7 +89,7 @@ func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapsho
 
 // reconcile compares the commits of two sides that go back to the same ones.
 func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []snapshot.CommitHead, keys map[string]string, accept bool) (*reconciler, error) {
-	r := &reconciler{from: m.store.Reader, ours: newTable(m.scan, nil), theirs: newTable(m.scan, nil), next: t, keys: keys,
+	r := &reconciler{from: m.store.Reader, ours: newTable(m.scanner, nil), theirs: newTable(m.scanner, nil), next: t, keys: keys,
 		joined: map[string][]byte{}, same: map[string]bool{}, digests: map[string]string{}, accept: accept, pairs: pairs(ours, theirs)}
 	if len(r.pairs) == 0 {
 		return r, nil

@@ -14,12 +14,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 )
 
-// A Scanner finds secrets. [secrets.Scanner] is one.
-type Scanner interface {
-	Text(text []byte) []secrets.Finding
-	File(name string, content []byte) []secrets.Finding
-}
-
 // minLiteral is the number of bytes from which on a secret is replaced wherever it occurs, and not only
 // where a rule finds it.
 const minLiteral = 8
@@ -39,7 +33,7 @@ var placeholders = sync.OnceValue(func() *regexp.Regexp {
 
 // A table is the list of the secrets of a history. Each has one number, whatever rule finds it where.
 type table struct {
-	scan   Scanner
+	scan   *secrets.Scanner
 	allow  func(fingerprint string) bool
 	prints map[string]*secret // by fingerprint
 	forms  map[string]string  // spellings of secrets and of digests, and their replacements
@@ -49,7 +43,7 @@ type table struct {
 	added  int                // secrets without a placeholder so far
 }
 
-func newTable(scan Scanner, allow func(string) bool) *table {
+func newTable(scan *secrets.Scanner, allow func(string) bool) *table {
 	return &table{scan: scan, allow: allow, prints: map[string]*secret{}, forms: map[string]string{}}
 }
 

@@ -22,7 +22,7 @@ type PushRequest struct {
 	Names        []string             // sessions; none means those on the remote and those pushed before
 	All          bool                 // every session
 	AllowIgnored bool                 // send versions with files that the repository ignores
-	Secrets      secretFinder         // nil sends secrets, too
+	Secrets      *scan.Manager        // nil sends secrets, too
 	Found        func([]scan.Finding) // receives the secrets for which sessions are not sent
 }
 

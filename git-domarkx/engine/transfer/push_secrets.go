@@ -18,15 +18,10 @@ const Secrets = "secrets"
 // Damaged is the status of a session that is not sent because objects that would be sent cannot be read.
 const Damaged = "damaged"
 
-// A secretFinder finds secrets in the history of tips that are not in that of known commits.
-type secretFinder interface {
-	Unsent(ctx context.Context, name string, tips, known []string) ([]scan.Finding, error)
-}
-
 // holdBack scans the commits to send of each session and its workspaces, and keeps back those with a finding. It
-// returns the findings. Without a finder, it only reads the commits. Damaged sessions are kept back, too, as
+// returns the findings. Without scans, it only reads the commits. Damaged sessions are kept back, too, as
 // Git would send nothing at all.
-func (p *push) holdBack(ctx context.Context, finder secretFinder) ([]scan.Finding, error) {
+func (p *push) holdBack(ctx context.Context, scans *scan.Manager) ([]scan.Finding, error) {
 	tips := map[string][]string{}
 	for name, id := range p.send.Sessions {
 		if id != "" {
@@ -43,8 +38,8 @@ func (p *push) holdBack(ctx context.Context, finder secretFinder) ([]scan.Findin
 	for _, name := range slices.Sorted(maps.Keys(tips)) {
 		var found []scan.Finding
 		var err error
-		if finder != nil {
-			found, err = finder.Unsent(ctx, name, tips[name], known)
+		if scans != nil {
+			found, err = scans.Unsent(ctx, name, tips[name], known)
 		} else {
 			err = p.readable(ctx, tips[name], known)
 		}

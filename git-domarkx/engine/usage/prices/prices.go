@@ -1,5 +1,5 @@
-// Package prices knows the prices of models: from a table that was made from models.dev, and from the
-// user's configuration, which overrides it. It asks nobody else.
+// Package prices returns the prices of models: from a table that was made from models.dev, and from the
+// user's configuration, which overrides it. It asks nothing over the network.
 package prices
 
 import (
