@@ -5,13 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/domarkx/domarkx"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/domarkx/domarkx"
+
 	"github.com/domarkx/domarkx/fusefs/mountpoint"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -173,7 +175,7 @@ func served(path string) bool {
 		return false
 	}
 	defer file.Close()
-	return lockFile(file) != nil
+	return atomicfile.TryLock(file) != nil
 }
 
 // awaitServer waits until the server of an unmounted mount has created snapshots of all

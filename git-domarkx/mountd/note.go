@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/fusefs/mountpoint"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -69,7 +70,7 @@ func isFileAt(file *os.File, path string) bool {
 // still hold it.
 func lockSoon(ctx context.Context, file *os.File) error {
 	for try := 0; ; try++ {
-		err := lockFile(file)
+		err := atomicfile.TryLock(file)
 		if err == nil || try == 300 {
 			return err
 		}

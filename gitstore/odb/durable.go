@@ -50,19 +50,6 @@ func (d *Database) syncContent(files ...newFile) error {
 	return nil
 }
 
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	err = f.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		return nil // the file system does not support syncing directories
-	}
-	return err
-}
-
 // parallel calls f with 0 to n-1 concurrently, and returns the errors.
 func parallel(n int, f func(int) error) error {
 	errs := make([]error, n)

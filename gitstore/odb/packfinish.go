@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
@@ -61,7 +62,7 @@ func (w *packWriter) finish() error {
 	if _, err := lockFile(w.keep.file.f); err != nil {
 		return writeError("keep pack", err)
 	}
-	return writeError("sync pack directory", syncDir(w.d.packDir()))
+	return writeError("sync pack directory", atomicfile.SyncDir(w.d.packDir()))
 }
 
 // seal writes the number of objects and the checksum.

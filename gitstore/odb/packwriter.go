@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
@@ -90,7 +91,7 @@ func (d *Database) createInPack() (newFile, error) {
 		if err := makeDir(d.dirs[0], d.packDir()); err != nil {
 			return newFile{}, writeError("make pack directory", err)
 		}
-		if err := syncDir(d.dirs[0]); err != nil {
+		if err := atomicfile.SyncDir(d.dirs[0]); err != nil {
 			return newFile{}, writeError("make pack directory", err)
 		}
 	}

@@ -4,13 +4,15 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // makeDurable syncs what git does not sync: the whole file system after many changes, otherwise the
 // directories in which git renamed or removed files.
 func (r *Refs) makeDurable(changes []Change) error {
 	if oneSync(changes) {
-		return syncAll(r.common)
+		return atomicfile.SyncFS(r.common)
 	}
 	synced := map[string]bool{}
 	sync := func(dir string) error {
@@ -18,7 +20,7 @@ func (r *Refs) makeDurable(changes []Change) error {
 			return nil
 		}
 		synced[dir] = true
-		return syncDir(r.path(dir))
+		return atomicfile.SyncDir(r.path(dir))
 	}
 	for _, c := range changes {
 		if c.New == c.Old {

@@ -86,12 +86,3 @@ func flock(file *os.File, how int) error {
 // inherited returns the files that git must inherit, so that it keeps the journal file locked
 // when this process ends.
 func inherited(file *os.File) []*os.File { return []*os.File{file} }
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
-}

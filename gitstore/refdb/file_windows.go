@@ -59,6 +59,3 @@ func unlock(file *os.File) error {
 
 // inherited returns nothing: on Windows children do not inherit open files.
 func inherited(*os.File) []*os.File { return nil }
-
-// syncDir does nothing: Windows cannot sync directories, and NTFS journals them.
-func syncDir(string) error { return nil }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 const journalFormat = 1
@@ -73,7 +75,7 @@ func (e *entry) write(data []byte, durable bool) error {
 	if err := e.file.Sync(); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(e.file.Name()))
+	return atomicfile.SyncDir(filepath.Dir(e.file.Name()))
 }
 
 // leave closes the file without removing it, so that the next holder of the lock handles it.

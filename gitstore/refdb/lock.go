@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // Lock takes the repository's lock, and waits for it until ctx ends. While it is held, no
@@ -74,7 +76,7 @@ func (r *Refs) makeState() error {
 		err := os.Mkdir(dir, 0o700)
 		switch {
 		case err == nil:
-			if err := syncDir(filepath.Dir(dir)); err != nil {
+			if err := atomicfile.SyncDir(filepath.Dir(dir)); err != nil {
 				return readOnly("making the state directory", err)
 			}
 		case !errors.Is(err, fs.ErrExist):

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // Recover finishes or undoes what a killed process left half done, and removes the lock files
@@ -46,7 +48,7 @@ func (r *Refs) recoverLocked(ctx context.Context) error {
 		}
 	}
 	if len(names) > 0 {
-		return syncDir(r.journalDir())
+		return atomicfile.SyncDir(r.journalDir())
 	}
 	return nil
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -91,7 +93,7 @@ func (r *Refs) update(ctx context.Context, reason string, changes []Change) erro
 	}
 	if durable {
 		// Otherwise the file could reappear after a crash, beside later changes.
-		return syncDir(r.journalDir())
+		return atomicfile.SyncDir(r.journalDir())
 	}
 	return nil
 }
@@ -235,7 +237,9 @@ func manyNew(changes []Change) bool {
 	return len(changes) > manyRefs && !slices.ContainsFunc(changes, func(c Change) bool { return c.Old != "" })
 }
 
-func oneSync(changes []Change) bool { return canSyncAll && len(changes) > manyRefs }
+// oneSync reports whether one sync of the whole file system, which only Linux has, makes the changes durable; otherwise
+// git syncs each reference.
+func oneSync(changes []Change) bool { return runtime.GOOS == "linux" && len(changes) > manyRefs }
 
 func checkChanges(changes []Change) error {
 	seen := make(map[string]bool, len(changes))
