@@ -65,7 +65,7 @@ func Codec() format.Codec {
 
 func agent() *transcript.Agent {
 	return &transcript.Agent{Name: Name, Program: Name, Is: isHeader, Refuse: refuse, Skips: skips, Note: note, Say: say, Path: path,
-		Write: func(w *transcript.Writer) error { return (&writing{Writer: w}).session() }}
+		Write: func(w *transcript.Writer) error { return newWriting(w, nil).session() }}
 }
 
 // The members of the front matter of a transcript's session.

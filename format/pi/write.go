@@ -22,12 +22,8 @@ func write(h domarkx.Header, messages format.Messages, to format.Target) (func(i
 	h = current(h)
 	return format.Writing(to, func(out io.Writer, to format.Target) error {
 		return withOriginal(h, to, func(o *original) error {
-			w := writing{original: o, used: map[string]bool{}, kept: map[string]*transcript.Result{}}
 			a := agent()
-			a.Write = func(writer *transcript.Writer) error {
-				w.Writer = writer
-				return w.session()
-			}
+			a.Write = func(w *transcript.Writer) error { return newWriting(w, o).session() }
 			return a.WriteTo(out, h, currentMessages{messages, o != nil}, o != nil, to)
 		})
 	})
@@ -48,6 +44,10 @@ type writing struct {
 	prompt    string                        // the first one
 	model     []any                         // what the last answer says about its model
 	failed    error
+}
+
+func newWriting(w *transcript.Writer, o *original) *writing {
+	return &writing{Writer: w, original: o, used: map[string]bool{}, kept: map[string]*transcript.Result{}}
 }
 
 func (w *writing) session() error {
