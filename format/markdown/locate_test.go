@@ -66,7 +66,7 @@ func TestCheckManyBlocks(t *testing.T) {
 		b.WriteString("```tool-call\n{\n```\n\n")
 	}
 	if !testing.Short() {
-		b.WriteString("```tool-call\n" + strings.Repeat("x\n", 9<<20) + "```\n")
+		b.WriteString("```tool-call\n" + strings.Repeat(strings.Repeat("x", 1023)+"\n", 17<<10) + "```\n")
 	}
 	found, err := markdown.Check(formattest.File(b.String()), domarkx.NewHeader(), 1)
 	if err != nil || len(found.Blocks) != 50 {
