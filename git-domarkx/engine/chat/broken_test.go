@@ -141,6 +141,9 @@ func TestDamagedJournal(t *testing.T) {
 }
 
 func TestLargeAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it stores 11 MiB twice")
+	}
 	large := strings.Repeat("all of it. ", 1<<20)
 	s := newSite(t, says(provider.Text{Text: large}), say("yes"))
 	s.model.script[0].answer.Parts = []provider.Part{provider.Text{Text: large}}

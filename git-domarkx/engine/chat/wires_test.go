@@ -173,9 +173,13 @@ func TestSessionIsNeverStuck(t *testing.T) {
 		},
 		"an answer in answer": func(s string) string { return strings.Replace(s, "Done.", "Done.\n\n## assistant\n\nReally.", 1) },
 	}
+	kinds := providers
+	if testing.Short() {
+		kinds = providers[:1]
+	}
 	for name, edit := range edits {
 		t.Run(name, func(t *testing.T) {
-			for _, kind := range providers {
+			for _, kind := range kinds {
 				server := providertest.New(t, append(toolTurn(), providertest.Reply{Text: "Yes."})...)
 				s := newSite(t)
 				s.session("s", config)
