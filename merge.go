@@ -84,7 +84,15 @@ func (m *merger) add(t *Thread) {
 // date and blank lines; other differences are caused only by damage or forgery.
 func compareContent(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.JSON.ID, b.JSON.ID), cmp.Compare(a.Source.ID, b.Source.ID),
-		cmp.Compare(a.Date, b.Date), cmp.Compare(a.Link, b.Link), compareLayout(a.Layout, b.Layout))
+		cmp.Compare(a.Date, b.Date), compareLink(a.Link, b.Link), compareLayout(a.Layout, b.Layout))
+}
+
+// compareLink puts a link before none: one of two clones that imported a transcript may know it.
+func compareLink(a, b string) int {
+	if a == "" || b == "" {
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(a, b)
 }
 
 type node struct {

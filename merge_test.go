@@ -253,3 +253,26 @@ func TestMerge(t *testing.T) {
 		})
 	}
 }
+
+// TestMergeOfOneRevision checks which of two contents of one revision stays: clones that import a transcript
+// may differ in what they know of its messages.
+func TestMergeOfOneRevision(t *testing.T) {
+	id := domarkx.DeriveID(0, []byte("message"))
+	with := func(json, link string) domarkx.Entry {
+		return domarkx.Entry{ID: id, Role: domarkx.Assistant, JSON: domarkx.Blob{ID: json}, Link: link}
+	}
+	for name, c := range map[string]struct{ stays, goes domarkx.Entry }{
+		"with a link":      {with("a", "version"), with("a", "")},
+		"one of two links": {with("a", "1"), with("a", "2")},
+		"another content":  {with("a", ""), with("b", "version")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one, two := &domarkx.Thread{Live: []domarkx.Entry{c.stays}}, &domarkx.Thread{Live: []domarkx.Entry{c.goes}}
+			for _, merged := range []*domarkx.Thread{domarkx.Merge(one, two), domarkx.Merge(two, one)} {
+				if diff := cmp.Diff([]domarkx.Entry{c.stays}, merged.Live); diff != "" {
+					t.Error(diff)
+				}
+			}
+		})
+	}
+}
