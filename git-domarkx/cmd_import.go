@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 
@@ -181,10 +182,18 @@ func (c *importCmd) Run(inv *invocation) error {
 	return inv.importDocuments(opened, request, c.JSON)
 }
 
+// importMemory is the heap in bytes from which on an import collects garbage more often. A large document
+// may need more: then the heap grows with what is in use.
+const importMemory = 200 << 20
+
 // importDocuments imports documents and prints the sessions.
 func (inv *invocation) importDocuments(opened managers, request importer.Request, asJSON bool) error {
 	opened.store.BoundMemory(packMemory)
-	request.Large = func() { setGCPercent(inv.getenv, 100) }
+	setMemoryLimit(inv.getenv, importMemory)
+	request.Large = func() {
+		setMemoryLimit(inv.getenv, math.MaxInt64)
+		setGCPercent(inv.getenv, 100)
+	}
 	progress := inv.progress()
 	request.Progress = func(done, total int) { progress.report("importing documents", int64(done), int64(total)) }
 	redact, err := inv.redactOnImport()

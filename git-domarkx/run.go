@@ -109,3 +109,10 @@ func setGCPercent(getenv func(string) string, percent int) {
 		debug.SetGCPercent(percent)
 	}
 }
+
+// setMemoryLimit sets the heap in bytes from which on garbage is collected more often, unless the user set it.
+func setMemoryLimit(getenv func(string) string, limit int64) {
+	if getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit)
+	}
+}
