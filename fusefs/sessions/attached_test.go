@@ -298,7 +298,7 @@ func TestShownImagesAreAttached(t *testing.T) {
 		"not shown":              {"save a.png PNGa; save s.md text", map[string]string{"s": ""}, "a.png"},
 		"no image":               {"save a.png text; save s.md a.png", map[string]string{"s": ""}, "a.png"},
 		"scratch":                {"save .a.png PNGa; save s.md .a.png", map[string]string{"s": ""}, ""},
-		"of two sessions":        {"save a.png PNGa; save s.md a.png; save t.md a.png", map[string]string{"s": "a.png", "t": ""}, ""},
+		"of two sessions":        {"save a.png PNGa; save s.md a.png; save t.md a.png", nil, ""}, // settled at one moment, either gets it
 		"replaced by a rename":   {"save tmp PNGa; rename tmp a.png; save s.md a.png", map[string]string{"s": "a.png"}, ""},
 		"shown by a broken save": {"save a.png PNGa; save s.md BROKEN", map[string]string{}, "a.png"},
 	} {
@@ -308,9 +308,12 @@ func TestShownImagesAreAttached(t *testing.T) {
 				m.must(strings.Split(c.calls, "; ")...)
 				time.Sleep(5 * time.Second)
 				for session, want := range c.want {
-					if got := a.attached(session); got != want && !(name == "of two sessions" && got == "a.png") {
+					if got := a.attached(session); got != want {
 						t.Errorf("%s has %q, expected %q", session, got, want)
 					}
+				}
+				if name == "of two sessions" && a.attached("s") != "a.png" && a.attached("t") != "a.png" {
+					t.Error("neither session has the image")
 				}
 				if got := strings.Join(m.tree.Drafts(), " "); got != c.left {
 					t.Errorf("drafts %q, expected %q", got, c.left)
