@@ -84,7 +84,7 @@ func session() string {
 	return f.String()
 }
 
-// branches has two branches, of which one goes on after the other began.
+// branches has two branches; one goes on after the other began.
 func branches() string {
 	f := newFixture("s1")
 	f.user(jsonOf("One"))

@@ -40,7 +40,7 @@ exec script -qc "sleep 3" /dev/null </dev/null >/dev/null
 `, 0o777)
 }
 
-// sway puts a swaymsg in PATH. It does what it is told to windows if obeys is set.
+// sway puts a swaymsg in PATH. If obeys is set, it moves windows as asked; otherwise it only records the commands.
 func (d *desktop) sway(obeys bool) {
 	d.Helper()
 	move := ""

@@ -78,7 +78,7 @@ func write(out *object.Writer, content string, after ...string) (string, error) 
 	return w.Finish(ctx)
 }
 
-// writePieces stores a document that grows in random steps, some of which are read.
+// writePieces stores a document that grows in random steps, and reads some of them.
 func writePieces(t *rapid.T, out *object.Writer, content string) (string, error) {
 	g, err := original.NewGrower(out, "claude-code")
 	if err != nil {

@@ -163,7 +163,7 @@ type fails struct{ err error }
 
 func (f fails) Write([]byte) (int, error) { return 0, f.err }
 
-// TestReadAnswers reads three files of which one cannot be opened, in full, in part, and until the reader fails.
+// TestReadAnswers reads three files, one of them unreadable: in full, in part, and until the reader fails.
 func TestReadAnswers(t *testing.T) {
 	const answer = "D\x00\x00\x00\x03oneD\x00\x00\x00\x01!E\x00\x00\x00\x00!\x00\x00\x00\x07no fileD\x00\x00\x00\x05threeE\x00\x00\x00\x00"
 	stop := errors.New("stop")
