@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 
@@ -33,14 +34,18 @@ func (m *SessionManager) readOriginal(ctx context.Context, info domarkx.Info, co
 const maxOriginalSnapshots = 1000
 
 // lastOriginal returns the original of the newest snapshot that has one of a format, nil if there is
-// none. Snapshots in which the front matter was changed have none, and neither have forks.
+// none. Snapshots in which the front matter was changed have none, and neither have forks. Damage of an
+// earlier snapshot ends the search: the session itself can be exported without it.
 func (m *SessionManager) lastOriginal(ctx context.Context, info domarkx.Info, codec format.Codec) (*original.Document, error) {
 	seen := 0
 	for of, err := range m.store.Ancestors(ctx, info.ID) {
-		if err != nil {
-			return nil, err
+		var headers []domarkx.HeaderEntry
+		if err == nil {
+			headers, err = m.store.Header(ctx, of.ID)
 		}
-		headers, err := m.store.Header(ctx, of.ID)
+		if seen > 0 && (errors.Is(err, domarkx.ErrCorrupt) || errors.Is(err, domarkx.ErrNotFound)) {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // transcript is a transcript of Claude Code with one message of each role.
@@ -61,6 +62,24 @@ func TestExport(t *testing.T) {
 	}
 	if got := exported(c, engine.ExportRequest{Revision: engine.Revision{Name: "s", Back: 1, Message: -1}, Format: "claude-code"}); got != transcript {
 		t.Errorf("the imported snapshot: %q", got)
+	}
+}
+
+// TestExportAfterDamage checks that a session can be written for another program although an earlier snapshot
+// of it is damaged.
+func TestExportAfterDamage(t *testing.T) {
+	c := newClone(t)
+	first := c.Saved("s", "", "## user\n\nHello\n").Info
+	c.Appended("s", "More.")
+	tree := strings.TrimSpace(gittest.Run(t, c.Dir, "rev-parse", first.ID+"^{tree}"))
+	c.Unpack()
+	if err := os.Remove(filepath.Join(c.Dir, ".git", "objects", tree[:2], tree[2:])); err != nil {
+		t.Fatal(err)
+	}
+	c = openClone(t, c.Dir, c.Settings)
+	got := exported(c, engine.ExportRequest{Revision: engine.Revision{Name: "s", Message: -1}, Format: "pi"})
+	if !strings.Contains(got, "Hello") || !strings.Contains(got, "More.") {
+		t.Errorf("exported %q", got)
 	}
 }
 
