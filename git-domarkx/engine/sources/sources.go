@@ -3,8 +3,10 @@
 package sources
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -154,8 +156,12 @@ func (s *Record) Set(key string, now, before Source) {
 	g.byKey[key], g.dirty = now, true
 }
 
-// Forget calls forget with each record, which may change it; forget reports whether it did.
+// Forget calls forget with each record, which may change it; forget reports whether it did. It removes the
+// files that a killed save left unfinished, since they may hold what is to be forgotten.
 func (s *Record) Forget(forget func(*Source) bool) error {
+	if err := os.RemoveAll(filepath.Join(s.dir, newDir)); err != nil {
+		return fmt.Errorf("clearing the record of imports: %w", err)
+	}
 	if err := s.loadAll(); err != nil {
 		return err
 	}

@@ -359,3 +359,26 @@ func TestDocumentKey(t *testing.T) {
 		}
 	}
 }
+
+// TestForgetUnfinished checks that nothing remains of what a killed save was about to write.
+func TestForgetUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, dir)
+	r.Set("/a", sources.Source{Session: "s", Snapshot: "1", Digest: "d"}, sources.Source{})
+	save(t, r)
+	unfinished := filepath.Join(dir, "sources", "new", "left.json")
+	if err := os.WriteFile(unfinished, []byte(`{"/a": {"session": "s", "growth": {"state": "a secret"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r = open(t, dir)
+	if err := r.Forget(func(*sources.Source) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	save(t, r)
+	if _, err := os.Lstat(unfinished); !os.IsNotExist(err) {
+		t.Errorf("the unfinished file: %v", err)
+	}
+	if got := open(t, dir).Get("/a"); got.Snapshot != "1" {
+		t.Errorf("the record became %+v", got)
+	}
+}
