@@ -276,3 +276,19 @@ func TestMergeOfOneRevision(t *testing.T) {
 		})
 	}
 }
+
+// TestHeirOfRemovedStays revises a thread that has a message and the one that continues it, as the
+// base of an import can. Removing the former message must not remove the moved text.
+func TestHeirOfRemovedStays(t *testing.T) {
+	before := replica{name: "before", thread: &domarkx.Thread{}}
+	before.edit(func([]string) []string { return []string{"x", "y", "z", "w"} })
+	moved := replica{name: "moved", thread: before.thread}
+	moved.edit(func([]string) []string { return []string{"x", "z", "w", "y"} })
+	both := replica{name: "both", thread: &domarkx.Thread{Live: append(slices.Clone(before.thread.Live), moved.thread.Live[3])}}
+	both.edit(func([]string) []string { return []string{"x", "z", "w", "y"} })
+	for _, with := range []*domarkx.Thread{before.thread, moved.thread, both.thread} {
+		if got := texts(domarkx.Merge(both.thread, with)); !slices.Contains(got, "y") {
+			t.Errorf("the merge reads %q", got)
+		}
+	}
+}

@@ -110,6 +110,7 @@ func (r *Revision) message(j int, after ID, at int, touched map[ID]bool) (Entry,
 // Dead returns the tombstones, when all messages were taken.
 func (r *Revision) Dead() []Tombstone {
 	dead := slices.Clone(r.dead)
+	r.findHeirs()
 	for i, n := 0, r.live.Len(); i < n; {
 		first := i
 		kept := r.kept[i]
@@ -126,6 +127,27 @@ func (r *Revision) Dead() []Tombstone {
 	}
 	slices.SortFunc(dead, func(x, y Tombstone) int { return compareID(x.ID, y.ID) })
 	return dead
+}
+
+// findHeirs adds the removed messages that continue in a kept one to r.moved. An import can have
+// both: the message of its base, and the same message as it was moved in the session since.
+func (r *Revision) findHeirs() {
+	removed := map[Rev]int{}
+	for i := range r.kept {
+		if !r.kept[i] && !r.moved[i] {
+			removed[goesOnIn(r.live.At(i).ID)] = i
+		}
+	}
+	for j := 0; j < len(r.kept) && len(removed) > 0; j++ {
+		if !r.kept[j] {
+			continue
+		}
+		for _, rev := range r.live.At(j).Past {
+			if i, ok := removed[rev]; ok {
+				r.moved[i] = true
+			}
+		}
+	}
 }
 
 // touchedConflicts returns the messages in conflict whose texts the edit changed, removed or
