@@ -4,15 +4,21 @@ package secrets
 type automaton struct {
 	class   [256]uint8 // by byte; 0 for those in no keyword
 	classes int
-	next    []int32   // by state * classes + class
-	words   [][]int32 // by state: the keywords that end there
+	next    []uint16  // by state * classes + class
+	ends    []uint16  // by state: the index in words of the keywords that end there
+	words   [][]int32 // the first list is empty
 	length  []int32   // by keyword
 }
 
-// newAutomaton returns the automaton of lower-case keywords.
+// maxKeywords is how many bytes the keywords of an automaton have at most, so that the numbers of states fit into 16 bits.
+const maxKeywords = 1<<16 - 1
+
+// newAutomaton returns the automaton of lower-case keywords of at most maxKeywords bytes.
 func newAutomaton(keywords []string) *automaton {
-	a := &automaton{classes: 1, length: make([]int32, len(keywords))}
+	a := &automaton{classes: 1, length: make([]int32, len(keywords)), words: make([][]int32, 1, len(keywords)+1)}
+	states := 1
 	for _, word := range keywords {
+		states += len(word)
 		for i := range len(word) {
 			c := word[i]
 			if a.class[c] == 0 {
@@ -24,56 +30,82 @@ func newAutomaton(keywords []string) *automaton {
 			}
 		}
 	}
-	states := 1
-	for _, word := range keywords {
-		states += len(word)
-	}
-	a.next = make([]int32, 0, states*a.classes)
-	a.words = make([][]int32, 0, states)
-	a.addState()
+	t := trie{first: make([]int32, 1, states), edges: make([]edge, 1, states)}
+	a.ends = make([]uint16, 1, states)
 	for i, word := range keywords {
 		a.length[i] = int32(len(word))
-		state := int32(0)
+		state := uint16(0)
 		for j := range len(word) {
-			at := int(state)*a.classes + int(a.class[word[j]])
-			if a.next[at] == 0 {
-				a.next[at] = a.addState()
-			}
-			state = a.next[at]
+			state = t.child(state, a.class[word[j]])
 		}
-		a.words[state] = append(a.words[state], int32(i))
+		for len(a.ends) < len(t.first) {
+			a.ends = append(a.ends, 0)
+		}
+		if a.ends[state] == 0 {
+			a.ends[state] = a.list(nil, nil)
+		}
+		at := a.ends[state]
+		a.words[at] = append(a.words[at], int32(i))
 	}
-	a.link()
+	a.link(t)
 	return a
 }
 
-func (a *automaton) addState() int32 {
-	a.next = a.next[:len(a.next)+a.classes] // there is room for all states
-	a.words = append(a.words, nil)
-	return int32(len(a.words) - 1)
+// A trie holds the edges between the states of an automaton. Index 0 in edges ends a list.
+type trie struct {
+	first []int32 // by state
+	edges []edge
 }
 
-// link completes the transitions, breadth first: a state without one for a class goes where its longest proper suffix goes.
-func (a *automaton) link() {
-	suffix := make([]int32, len(a.words))
-	var queue []int32
-	for c := range a.classes {
-		if to := a.next[c]; to != 0 {
-			queue = append(queue, to)
+type edge struct {
+	class uint8
+	to    uint16
+	other int32 // the next edge from the same state
+}
+
+// child returns the state after state for a class, which is added if there is none.
+func (t *trie) child(state uint16, class uint8) uint16 {
+	for e := t.first[state]; e != 0; e = t.edges[e].other {
+		if t.edges[e].class == class {
+			return t.edges[e].to
 		}
 	}
-	for len(queue) > 0 {
-		state := queue[0]
-		queue = queue[1:]
-		a.words[state] = append(a.words[state], a.words[suffix[state]]...)
-		for c := range a.classes {
-			at, other := int(state)*a.classes+c, a.next[int(suffix[state])*a.classes+c]
-			if to := a.next[at]; to != 0 {
-				suffix[to] = other
-				queue = append(queue, to)
-			} else {
-				a.next[at] = other
+	to := uint16(len(t.first))
+	t.edges = append(t.edges, edge{class, to, t.first[state]})
+	t.first[state] = int32(len(t.edges) - 1)
+	t.first = append(t.first, 0)
+	return to
+}
+
+// list adds a list of keywords and returns its index.
+func (a *automaton) list(words, more []int32) uint16 {
+	a.words = append(a.words, append(words[:len(words):len(words)], more...))
+	return uint16(len(a.words) - 1)
+}
+
+// link sets the transitions, breadth first: for a class without an edge, a state goes where its longest proper suffix goes.
+func (a *automaton) link(t trie) {
+	a.next = make([]uint16, len(t.first)*a.classes)
+	suffix := make([]uint16, len(t.first))
+	queue := make([]uint16, 1, len(t.first))
+	for i := 0; i < len(queue); i++ {
+		state, of := queue[i], suffix[queue[i]]
+		row := a.next[int(state)*a.classes:][:a.classes]
+		copy(row, a.next[int(of)*a.classes:])
+		switch own, more := a.ends[state], a.ends[of]; {
+		case state == 0 || more == 0:
+		case own == 0:
+			a.ends[state] = more
+		default:
+			a.ends[state] = a.list(a.words[own], a.words[more])
+		}
+		for e := t.first[state]; e != 0; e = t.edges[e].other {
+			to := t.edges[e].to
+			if state != 0 {
+				suffix[to] = row[t.edges[e].class]
 			}
+			row[t.edges[e].class] = to
+			queue = append(queue, to)
 		}
 	}
 }
@@ -83,8 +115,8 @@ func (a *automaton) find(text []byte, found func(word int32, start, end int)) {
 	state := 0
 	for i, c := range text {
 		state = int(a.next[state*a.classes+int(a.class[c])])
-		if words := a.words[state]; words != nil {
-			for _, word := range words {
+		if ends := a.ends[state]; ends != 0 {
+			for _, word := range a.words[ends] {
 				found(word, i+1-int(a.length[word]), i+1)
 			}
 		}

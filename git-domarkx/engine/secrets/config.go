@@ -19,6 +19,7 @@ const (
 	maxAdded   = 200      // rules
 	maxPattern = 2000     // bytes of a regular expression
 	maxProgram = 40_000   // instructions of all regular expressions, about
+	maxWords   = 60_000   // bytes of all keywords, and of the stop words of an allowlist
 )
 
 // Rules are rules of a user or a repository, which New adds to the built-in ones.
@@ -46,8 +47,11 @@ func ParseRules(data []byte, allow bool) (*Rules, error) {
 		return nil, fmt.Errorf("%w: %d rules, expected at most %d", domarkx.ErrInvalid, len(d.Rules), maxAdded)
 	}
 	rules := &Rules{}
-	budget := maxProgram
+	budget, words := maxProgram, 0
 	for i, r := range d.Rules {
+		if words += size(r.Keywords); words > maxWords {
+			return nil, fmt.Errorf("%w: keywords of more than %d bytes", domarkx.ErrInvalid, maxWords)
+		}
 		if err := checkRule(r, &budget); err != nil {
 			return nil, fmt.Errorf("rule %d %q: %w", i+1, r.ID, err)
 		}
@@ -67,7 +71,7 @@ func ParseRules(data []byte, allow bool) (*Rules, error) {
 				return nil, fmt.Errorf("allowlist: %w", err)
 			}
 			if a != nil {
-				rules.allow = append(rules.allow, a)
+				rules.allow = append(rules.allow, &allowlist{allowText: a})
 			}
 		}
 	}
@@ -99,7 +103,7 @@ func checkRule(r ruleText, budget *int) error {
 	return err
 }
 
-func checkAllowlist(a *allowlist, budget *int) error {
+func checkAllowlist(a *allowText, budget *int) error {
 	if a == nil {
 		return nil
 	}
@@ -108,12 +112,24 @@ func checkAllowlist(a *allowlist, budget *int) error {
 			return err
 		}
 	}
+	if size(a.StopWords) > maxWords {
+		return fmt.Errorf("%w: stop words of more than %d bytes", domarkx.ErrInvalid, maxWords)
+	}
 	for _, word := range a.StopWords {
 		if word == "" {
 			return fmt.Errorf("%w: an empty stop word", domarkx.ErrInvalid)
 		}
 	}
 	return nil
+}
+
+// size returns how many bytes words have in lower case.
+func size(words []string) int {
+	n := 0
+	for _, word := range words {
+		n += len(strings.ToLower(word))
+	}
+	return n
 }
 
 // checkPattern compiles a pattern. Matching takes time linear in the text (RE2), times the size of the program,

@@ -27,6 +27,7 @@ func (s *ruleSet) text(text []byte, kinds int) []match {
 	s.keywords.find(text, func(word int32, start, end int) {
 		for _, i := range s.of[word] {
 			r := s.rules[i]
+			r.prepared.do(r, (*rule).prepare)
 			switch {
 			case r.kind&kinds == 0 || r.find == nil && r.assigned && !assignmentFollows(text, end):
 			case r.find != nil:

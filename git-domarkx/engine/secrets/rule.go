@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 )
 
@@ -36,20 +37,37 @@ type rule struct {
 	// find, if not nil, is used in place of the pattern: it appends the secrets at a keyword.
 	find func(found []match, text []byte, start, end int) []match
 
-	measured sync.Once
+	prepared lazily
+	measured lazily
 	once     sync.Once
 	compiled *regexp.Regexp
 }
 
-// An allowlist describes matches that are not secrets.
-type allowlist struct {
+// lazily is a [sync.Once] for functions that are asked for at each keyword: it creates no function value when all is done.
+type lazily struct {
+	done atomic.Bool
+	once sync.Once
+}
+
+func (l *lazily) do(r *rule, f func(*rule)) {
+	if !l.done.Load() {
+		l.once.Do(func() { f(r); l.done.Store(true) })
+	}
+}
+
+// An allowText describes matches that are not secrets, in the words of gitleaks.
+type allowText struct {
 	Regexes     []string `toml:"regexes"`
 	RegexTarget string   `toml:"regexTarget"`
 	StopWords   []string `toml:"stopwords"`
 	Paths       []string `toml:"paths"`
 	Commits     []string `toml:"commits"`
 	Condition   string   `toml:"condition"`
+}
 
+// An allowlist is an allowText that is compiled when first needed.
+type allowlist struct {
+	*allowText
 	once    sync.Once
 	regexes []*regexp.Regexp
 	stop    *automaton
@@ -69,7 +87,7 @@ const (
 	maxKeyBlock = 65536 // an armoured private key
 )
 
-// prepare derives from a rule's pattern how it is tried.
+// prepare derives from a rule's pattern how it is tried. Of a short text, only the rules whose keywords it has are prepared.
 func (r *rule) prepare() {
 	if r.find != nil {
 		return
@@ -114,7 +132,7 @@ func (r *rule) namesKeywords(pattern string) bool {
 
 // window returns the part of a text in which the rule is tried for a keyword; false for none.
 func (r *rule) window(text []byte, start, end int) (window, bool) {
-	r.measured.Do(r.measure)
+	r.measured.do(r, (*rule).measure)
 	for i := range r.run { // a keyword such as pat is also the beginning of many words
 		if end+i >= len(text) || !isWord(text[end+i]) {
 			return window{}, false

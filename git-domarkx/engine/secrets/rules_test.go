@@ -111,6 +111,7 @@ func TestParseRules(t *testing.T) {
 		"path":             {rule(`abc`, "path = '''x'''"), domarkx.ErrUnsupported},
 		"bad allowlist":    {rule(`abc1`, "[[rules.allowlists]]\nregexes = ['''(''']"), nil},
 		"list of nonsense": {"rules = 3\n", domarkx.ErrInvalid},
+		"long keywords":    {"[[rules]]\nid = \"a\"\nregex = '''x'''\nkeywords = [" + strings.Repeat("\""+strings.Repeat("Ⱥ", 50)+"\",", 500) + "]\n", domarkx.ErrInvalid}, // of 3 bytes in lower case
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := secrets.ParseRules([]byte(c.text), false); !errors.Is(err, c.err) {
@@ -120,6 +121,28 @@ func TestParseRules(t *testing.T) {
 	}
 	if _, err := secrets.ParseRules([]byte(rule(`abc1`, "[[rules.allowlists]]\nregexes = ['''(''']")), true); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("an invalid allowlist that counts: error %v", err)
+	}
+}
+
+// TestManyKeywords checks that as many keywords as a file of rules can have are found, beside the built-in ones.
+func TestManyKeywords(t *testing.T) {
+	var words strings.Builder
+	for i := range 590 {
+		fmt.Fprintf(&words, "%q,", fake(lower, i, 100))
+	}
+	extra, err := secrets.ParseRules([]byte("[[rules]]\nid = \"a\"\nregex = '''=([0-9]{9})'''\nkeywords = ["+words.String()+"]\n"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scanner := secrets.New(nil, extra)
+	for i := range 590 {
+		text := fmt.Sprintf("%s=%09d", fake(lower, i, 100), i)
+		if found := scanner.Text([]byte(text)); secretsIn(text, found) != fmt.Sprintf("%09d", i) {
+			t.Errorf("keyword %d: found %q", i, secretsIn(text, found))
+		}
+	}
+	if token := "ghp_" + fake(alnum, 2, 36); secretsIn(token, scanner.Text([]byte(token))) != token {
+		t.Error("a built-in rule does not count")
 	}
 }
 

@@ -1,20 +1,11 @@
 package secrets
 
 import (
-	_ "embed"
-	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 )
-
-// gitleaksRules are the rules of gitleaks/gitleaks.toml as JSON, because reading that file takes longer
-// than scanning what a turn adds to a session. go test -update writes them.
-//
-//go:embed gitleaks/rules.json
-var gitleaksRules []byte
 
 const genericRule = "generic-api-key"
 
@@ -42,8 +33,8 @@ type document struct {
 	MinVersion  string `toml:"minVersion"`
 	Extend      any    `toml:"extend"`
 
-	AllowList  *allowlist   `toml:"allowlist"`
-	AllowLists []*allowlist `toml:"allowlists"`
+	AllowList  *allowText   `toml:"allowlist"`
+	AllowLists []*allowText `toml:"allowlists"`
 	Rules      []ruleText   `toml:"rules"`
 }
 
@@ -57,67 +48,57 @@ type ruleText struct {
 	Keywords    []string `toml:"keywords"`
 	Tags        []string `toml:"tags"`
 
-	AllowList  *allowlist   `toml:"allowlist"`
-	AllowLists []*allowlist `toml:"allowlists"`
+	AllowList  *allowText   `toml:"allowlist"`
+	AllowLists []*allowText `toml:"allowlists"`
 	Required   any          `toml:"required"`
 	SkipReport bool         `toml:"skipReport"`
 }
 
-func (t ruleText) rule() *rule {
-	r := &rule{id: t.ID, pattern: t.Regex, group: t.SecretGroup, entropy: t.Entropy, allow: t.AllowLists}
-	for _, k := range t.Keywords {
-		r.keywords = append(r.keywords, strings.ToLower(k))
+func (t *ruleText) rule() *rule {
+	r := &rule{id: t.ID, pattern: t.Regex, group: t.SecretGroup, entropy: t.Entropy, keywords: make([]string, len(t.Keywords))}
+	for i, k := range t.Keywords {
+		r.keywords[i] = strings.ToLower(k)
+	}
+	for _, a := range t.AllowLists {
+		r.allow = append(r.allow, &allowlist{allowText: a})
 	}
 	if t.AllowList != nil {
-		r.allow = append(r.allow, t.AllowList)
+		r.allow = append(r.allow, &allowlist{allowText: t.AllowList})
 	}
 	return r
 }
 
 func compile(extra *Rules) *ruleSet {
-	var d document
-	if err := json.Unmarshal(gitleaksRules, &d); err != nil {
-		panic(fmt.Sprintf("the embedded rules of gitleaks: %v", err)) // a test decodes them
-	}
 	set := &ruleSet{}
-	for _, t := range d.Rules {
-		if t.Regex != "" && t.Path == "" && !strings.Contains(notSecret, " "+t.ID+" ") {
-			set.add(t.rule())
+	for i := range builtin.Rules {
+		if t := &builtin.Rules[i]; t.Regex != "" && t.Path == "" && !strings.Contains(notSecret, " "+t.ID+" ") {
+			set.rules = append(set.rules, t.rule())
 		}
 	}
-	for _, r := range ownRules() {
-		set.add(r)
-	}
-	set.allow = append(set.allow, d.AllowList)
+	set.rules = append(set.rules, ownRules()...)
+	set.allow = append(set.allow, &allowlist{allowText: builtin.AllowList})
 	set.paths = sync.OnceValue(func() []*regexp.Regexp {
 		var paths []*regexp.Regexp
-		for _, p := range d.AllowList.Paths {
+		for _, p := range builtin.AllowList.Paths {
 			paths = append(paths, regexp.MustCompile(p))
 		}
 		return paths
 	})
 	if extra != nil {
-		for _, t := range extra.rules {
-			r := t.rule()
+		for i := range extra.rules {
+			r := extra.rules[i].rule()
 			r.added = true
-			set.add(r)
+			set.rules = append(set.rules, r)
 		}
-		for i := range extra.allow {
-			set.allow = append(set.allow, extra.allow[i])
-		}
+		set.allow = append(set.allow, extra.allow...)
 	}
 	set.link()
 	return set
 }
 
-func (s *ruleSet) add(r *rule) {
-	r.prepare()
-	s.rules = append(s.rules, r)
-}
-
 // link builds the automaton of all keywords.
 func (s *ruleSet) link() {
-	index := map[string]int{}
+	index := make(map[string]int, 2*len(s.rules))
 	var words []string
 	for i, r := range s.rules {
 		for _, k := range r.keywords {
