@@ -55,3 +55,14 @@ func ParseTime(s string) (time.Time, bool) {
 	}
 	return t, true
 }
+
+// MillisTime returns a time in milliseconds since 1970 as agents write it; "" for 0.
+func MillisTime(millis int64) string {
+	if millis == 0 {
+		return ""
+	}
+	return time.UnixMilli(millis).UTC().Format(ISOTime)
+}
+
+// ISOTime is how agents write times.
+const ISOTime = "2006-01-02T15:04:05.000Z"

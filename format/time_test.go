@@ -73,3 +73,11 @@ func FuzzParseTime(f *testing.F) {
 		}
 	})
 }
+
+func TestMillisTime(t *testing.T) {
+	for millis, want := range map[int64]string{0: "", 1: "1970-01-01T00:00:00.001Z", 1772359200500: "2026-03-01T10:00:00.500Z", -1: "1969-12-31T23:59:59.999Z"} {
+		if got := format.MillisTime(millis); got != want {
+			t.Errorf("%d is %q, want %q", millis, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -93,8 +94,8 @@ func sayAnswer(v domarkx.Value, m *transcript.Message) {
 	}
 }
 
-func imageOf(item domarkx.Value) transcript.Image {
-	return transcript.Image{Type: transcript.Text(item, "source", "media_type"), Data: transcript.Text(item, "source", "data")}
+func imageOf(item domarkx.Value) mdtext.Image {
+	return mdtext.Image{Type: transcript.Text(item, "source", "media_type"), Data: transcript.Text(item, "source", "data")}
 }
 
 // resultOf returns the result in an item: its texts, or JSON where there is anything else.

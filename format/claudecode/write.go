@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -45,21 +47,21 @@ func (o *writing) line(kind string, message domarkx.Value, more ...any) {
 	}
 	o.last = id
 	record := transcript.Object("parentUuid", parent, "isSidechain", false, "userType", "external", "cwd", o.Session.Cwd, "sessionId", o.Session.ID,
-		"type", kind, "message", message, "uuid", id, "timestamp", o.turn.Time.Format(transcript.ISOTime))
+		"type", kind, "message", message, "uuid", id, "timestamp", o.turn.Time.Format(format.ISOTime))
 	members := append(record.Members(), transcript.Object(more...).Members()...)
 	o.Line(domarkx.ObjectValue(members...))
 }
 
 func text(s string) domarkx.Value { return transcript.Object("type", "text", "text", s) }
 
-func image(i transcript.Image) domarkx.Value {
+func image(i mdtext.Image) domarkx.Value {
 	return transcript.Object("type", "image", "source", transcript.Object("type", "base64", "media_type", i.Type, "data", i.Data))
 }
 
 func (o *writing) prompt() {
 	var items []domarkx.Value
 	for _, p := range o.turn.Parts {
-		for _, piece := range transcript.Pieces(p.Text) {
+		for _, piece := range mdtext.Pieces(p.Text) {
 			if piece.Image != nil {
 				items = append(items, image(*piece.Image))
 			} else {
@@ -136,7 +138,7 @@ func result(r *transcript.Result) domarkx.Value {
 
 // path returns where Claude Code keeps a transcript: in a directory named after the working directory.
 func path(s transcript.Session) string {
-	return DirectoryName(s.Cwd) + "/" + transcript.FileName(s.ID)
+	return DirectoryName(s.Cwd) + "/" + format.FileName(s.ID)
 }
 
 // DirectoryName returns the name that Claude Code and its relatives give to a working directory.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -49,7 +50,7 @@ func sayPrompt(payload domarkx.Value, m *transcript.Message) {
 			continue
 		}
 		url := transcript.Text(item, "image_url")
-		if image, ok := transcript.DataImage(url); !ok || !m.Image(image) {
+		if image, ok := mdtext.DataImage(url); !ok || !m.Image(image) {
 			m.Text("[image: " + url + "]")
 		}
 	}
@@ -145,7 +146,7 @@ func resultOf(call string, payload domarkx.Value) transcript.Result {
 	case domarkx.Array:
 		var texts []string
 		for _, part := range output.Items() {
-			image, isImage := transcript.DataImage(transcript.Text(part, "image_url"))
+			image, isImage := mdtext.DataImage(transcript.Text(part, "image_url"))
 			switch kind := transcript.Text(part, "type"); {
 			case kind == "input_text" || kind == "output_text":
 				texts = append(texts, transcript.Text(part, "text"))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -23,7 +24,7 @@ func write(w *transcript.Writer) error {
 	}
 	model := ""
 	for t := range w.Turns() {
-		at := t.Time.Format(transcript.ISOTime)
+		at := t.Time.Format(format.ISOTime)
 		if t.Role == domarkx.User {
 			o.prompt(t, at)
 			continue
@@ -60,7 +61,7 @@ func (o *writing) prompt(t transcript.Turn, at string) {
 	var items []domarkx.Value
 	var texts []string
 	for _, p := range t.Parts {
-		for _, piece := range transcript.Pieces(p.Text) {
+		for _, piece := range mdtext.Pieces(p.Text) {
 			if piece.Image != nil {
 				items = append(items, image(*piece.Image))
 				continue
@@ -72,7 +73,7 @@ func (o *writing) prompt(t transcript.Turn, at string) {
 	o.line(at, typeEvent, transcript.Object("type", "user_message", "message", strings.Join(texts, "\n\n"), "kind", "plain"))
 }
 
-func image(i transcript.Image) domarkx.Value {
+func image(i mdtext.Image) domarkx.Value {
 	return transcript.Object("type", "input_image", "image_url", "data:"+i.Type+";base64,"+i.Data)
 }
 
@@ -140,8 +141,8 @@ func output(r *transcript.Result) domarkx.Value {
 func path(s transcript.Session) string {
 	t, ok := format.ParseTime(s.Created)
 	if !ok {
-		return "rollout-" + transcript.FileName(s.ID)
+		return "rollout-" + format.FileName(s.ID)
 	}
 	t = t.UTC()
-	return t.Format("2006/01/02/") + "rollout-" + t.Format("2006-01-02T15-04-05-") + transcript.FileName(s.ID)
+	return t.Format("2006/01/02/") + "rollout-" + t.Format("2006-01-02T15-04-05-") + format.FileName(s.ID)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -100,7 +101,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 		m.Said(id, at)
 		m.Text(transcript.Text(data, "content"))
 		for _, a := range transcript.Get(data, "attachments").Items() {
-			m.Image(transcript.Image{Type: transcript.Text(a, "mimeType"), Data: transcript.Text(a, "data")})
+			m.Image(mdtext.Image{Type: transcript.Text(a, "mimeType"), Data: transcript.Text(a, "data")})
 		}
 	case "assistant.message":
 		m.Said(id, at)
@@ -148,7 +149,7 @@ func write(w *transcript.Writer) error {
 	turn := 0
 	for t := range w.Turns() {
 		o.seed, o.count = t.ID, 0
-		at := t.Time.Format(transcript.ISOTime)
+		at := t.Time.Format(format.ISOTime)
 		if t.Role == domarkx.User {
 			o.prompt(t, at)
 			continue
@@ -181,7 +182,7 @@ func (o *writing) event(at, kind string, data domarkx.Value) {
 func (o *writing) prompt(t transcript.Turn, at string) {
 	var texts []string
 	for _, p := range t.Parts {
-		for _, piece := range transcript.Pieces(p.Text) {
+		for _, piece := range mdtext.Pieces(p.Text) {
 			if piece.Image != nil {
 				o.Lose(t, "an image")
 			} else {
@@ -227,4 +228,4 @@ func (o *writing) answer(t transcript.Turn, at string, step int, parts []transcr
 }
 
 // path returns where Copilot CLI keeps a transcript.
-func path(s transcript.Session) string { return transcript.FileName(s.ID) + "/events" }
+func path(s transcript.Session) string { return format.FileName(s.ID) + "/events" }

@@ -236,7 +236,7 @@ func write(w *transcript.Writer) error {
 		w.Line(transcript.Object("$set", transcript.Object("summary", w.Session.Title)))
 	}
 	for t := range w.Turns() {
-		at := t.Time.Format(transcript.ISOTime)
+		at := t.Time.Format(format.ISOTime)
 		if t.Role == domarkx.User {
 			w.Line(transcript.Object("id", t.ID, "timestamp", at, "type", "user", "content", transcript.List(TextParts(t)...)))
 			continue
@@ -289,7 +289,7 @@ func answer(w *transcript.Writer, t transcript.Turn, id, at string, step []trans
 // path returns where Gemini CLI keeps a transcript, but for the directory of its project, whose name
 // only the program knows.
 func path(s transcript.Session) string {
-	minute, id := "1970-01-01T00-00", transcript.FileName(s.ID)
+	minute, id := "1970-01-01T00-00", format.FileName(s.ID)
 	if t, ok := format.ParseTime(s.Created); ok {
 		minute = t.UTC().Format("2006-01-02T15-04")
 	}

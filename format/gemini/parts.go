@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -22,15 +23,15 @@ func ResponseResult(v domarkx.Value) transcript.Result {
 }
 
 // InlineImage returns the image in a part with inlineData.
-func InlineImage(part domarkx.Value) transcript.Image {
-	return transcript.Image{Type: transcript.Text(part, "inlineData", "mimeType"), Data: transcript.Text(part, "inlineData", "data")}
+func InlineImage(part domarkx.Value) mdtext.Image {
+	return mdtext.Image{Type: transcript.Text(part, "inlineData", "mimeType"), Data: transcript.Text(part, "inlineData", "data")}
 }
 
 // TextParts returns the texts of a turn as parts.
 func TextParts(t transcript.Turn) []domarkx.Value {
 	var parts []domarkx.Value
 	for _, p := range t.Parts {
-		for _, piece := range transcript.Pieces(p.Text) {
+		for _, piece := range mdtext.Pieces(p.Text) {
 			if i := piece.Image; i != nil {
 				parts = append(parts, transcript.Object("inlineData", transcript.Object("mimeType", i.Type, "data", i.Data)))
 			} else {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/gemini"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -37,10 +38,10 @@ func TestContentParts(t *testing.T) {
 	if got, want := transcript.List(parts...).JSON(), `[{"text":"a"},{"inlineData":{"mimeType":"image/png","data":"QQ=="}},{"text":"b"}]`; got != want {
 		t.Errorf("parts %s", got)
 	}
-	if got := gemini.InlineImage(parts[1]); got != (transcript.Image{Type: "image/png", Data: "QQ=="}) {
+	if got := gemini.InlineImage(parts[1]); got != (mdtext.Image{Type: "image/png", Data: "QQ=="}) {
 		t.Errorf("image %v", got)
 	}
-	if got := gemini.InlineImage(parts[0]); got != (transcript.Image{}) {
+	if got := gemini.InlineImage(parts[0]); got != (mdtext.Image{}) {
 		t.Errorf("image %v of a text", got)
 	}
 }

@@ -1,5 +1,6 @@
 // Package mdtext splits the text of a foreign message, which is Markdown, into content
-// blocks, and joins the blocks to exactly the same text again.
+// blocks, and joins the blocks to exactly the same text again. It also finds the images in
+// such text.
 package mdtext
 
 import (

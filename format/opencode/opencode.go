@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -49,7 +50,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 		s.Context = transcript.Text(info, "directory")
 		return transcript.Note{}
 	}
-	n := transcript.Note{Time: transcript.MillisTime(transcript.Int(info, "time", "created")), Alone: true}
+	n := transcript.Note{Time: format.MillisTime(transcript.Int(info, "time", "created")), Alone: true}
 	switch transcript.Text(info, "role") {
 	case "user":
 		var texts []string
@@ -93,13 +94,13 @@ func first(a, b string) string {
 // say adds the content of a record to a message.
 func say(v domarkx.Value, m *transcript.Message) {
 	info := transcript.Get(v, "info")
-	m.Said(transcript.Text(info, "id"), transcript.MillisTime(transcript.Int(info, "time", "created")))
+	m.Said(transcript.Text(info, "id"), format.MillisTime(transcript.Int(info, "time", "created")))
 	m.Cwd = first(transcript.Text(info, "path", "cwd"), m.Context)
 	for _, part := range transcript.Get(v, "parts").Items() {
 		kind := transcript.Text(part, "type")
 		switch {
 		case m.Role == domarkx.User && kind == "file":
-			image, ok := transcript.DataImage(transcript.Text(part, "url"))
+			image, ok := mdtext.DataImage(transcript.Text(part, "url"))
 			if text := shown(part); text != "" && (!ok || !m.Image(image)) {
 				m.Text(text)
 			}
@@ -139,7 +140,7 @@ func sayTool(part domarkx.Value, m *transcript.Message) {
 	case "completed":
 		r.Value = transcript.Str(transcript.Text(state, "output"))
 		for _, file := range transcript.Get(state, "attachments").Items() {
-			if image, ok := transcript.DataImage(transcript.Text(file, "url")); ok {
+			if image, ok := mdtext.DataImage(transcript.Text(file, "url")); ok {
 				r.Images = append(r.Images, image)
 			}
 		}
@@ -216,7 +217,7 @@ func (o *writing) message(t transcript.Turn) domarkx.Value {
 	}
 	if t.Role == domarkx.User {
 		for _, p := range t.Parts {
-			for _, piece := range transcript.Pieces(p.Text) {
+			for _, piece := range mdtext.Pieces(p.Text) {
 				if i := piece.Image; i != nil {
 					parts = append(parts, part("file", "mime", i.Type, "filename", "image", "url", "data:"+i.Type+";base64,"+i.Data))
 				} else {

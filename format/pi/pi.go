@@ -47,7 +47,7 @@ func Codec() format.Codec {
 		about := h.UserMetadata
 		if h, ok := fork(h, f); ok { // pi records the file of the parent
 			parent := fileName(transcript.Text(*about, keyCreated), transcript.Text(*about, keySession)) + ".jsonl"
-			now := h.UserMetadata.With(keyParent, transcript.Str(parent)).With(keyCreated, transcript.Str(f.At.UTC().Format(transcript.ISOTime)))
+			now := h.UserMetadata.With(keyParent, transcript.Str(parent)).With(keyCreated, transcript.Str(f.At.UTC().Format(format.ISOTime)))
 			h.UserMetadata = &now
 			return h, true
 		}
@@ -128,11 +128,11 @@ func versionOf(header domarkx.Value) int {
 // path returns where pi keeps a transcript: --CWD--/TIME_ID.
 func path(s transcript.Session) string {
 	cwd := strings.TrimPrefix(strings.TrimPrefix(s.Cwd, "/"), "\\")
-	return transcript.FileName("--"+strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(cwd)+"--") + "/" + fileName(s.Created, s.ID)
+	return format.FileName("--"+strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(cwd)+"--") + "/" + fileName(s.Created, s.ID)
 }
 
 func fileName(time, id string) string {
-	return transcript.FileName(strings.NewReplacer(":", "-", ".", "-").Replace(time) + "_" + id)
+	return format.FileName(strings.NewReplacer(":", "-", ".", "-").Replace(time) + "_" + id)
 }
 
 // skips reports whether the index needs no value of a member.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -89,8 +90,8 @@ func fenced(language, text string) string {
 	return fence + language + "\n" + text + "\n" + fence
 }
 
-func imageOf(item domarkx.Value) transcript.Image {
-	return transcript.Image{Type: transcript.Text(item, "mimeType"), Data: transcript.Text(item, "data")}
+func imageOf(item domarkx.Value) mdtext.Image {
+	return mdtext.Image{Type: transcript.Text(item, "mimeType"), Data: transcript.Text(item, "data")}
 }
 
 // resultOf returns the result in a message: its texts and images, or JSON where there is anything else.

@@ -214,7 +214,7 @@ func resultItems(r *transcript.Result) domarkx.Value {
 
 func textItem(s string) domarkx.Value { return transcript.Object("type", "text", "text", s) }
 
-func imageItem(i transcript.Image) domarkx.Value {
+func imageItem(i mdtext.Image) domarkx.Value {
 	return transcript.Object("type", "image", "data", i.Data, "mimeType", i.Type)
 }
 
@@ -271,7 +271,7 @@ func items(parts []transcript.Part) domarkx.Value {
 			items = append(items, transcript.Object("type", "toolCall", "id", c.ID, "name", c.Tool, "arguments", c.Arguments))
 			continue
 		}
-		for _, piece := range transcript.Pieces(p.Text) {
+		for _, piece := range mdtext.Pieces(p.Text) {
 			if piece.Image != nil {
 				items = append(items, imageItem(*piece.Image))
 			} else {
@@ -342,7 +342,7 @@ func (w *writing) result(c *transcript.Call, r *transcript.Result) {
 
 // message writes a new entry with a message.
 func (w *writing) message(id string, message domarkx.Value) {
-	w.entry(transcript.Object("type", "message", "id", id, "parentId", "", "timestamp", w.turn.Time.Format(transcript.ISOTime),
+	w.entry(transcript.Object("type", "message", "id", id, "parentId", "", "timestamp", w.turn.Time.Format(format.ISOTime),
 		"message", message.With("timestamp", transcript.Num(w.turn.Time.UnixMilli()))))
 }
 

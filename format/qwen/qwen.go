@@ -147,7 +147,7 @@ func write(w *transcript.Writer) error {
 			if n++; n > 1 {
 				id = w.UUID("record", t.ID, strconv.Itoa(n))
 			}
-			record := transcript.Object("uuid", id, "parentUuid", last, "sessionId", w.Session.ID, "timestamp", t.Time.Format(transcript.ISOTime), "type", kind,
+			record := transcript.Object("uuid", id, "parentUuid", last, "sessionId", w.Session.ID, "timestamp", t.Time.Format(format.ISOTime), "type", kind,
 				"cwd", w.Session.Cwd, "version", "0.24.4", "message", transcript.Object("role", role, "parts", transcript.List(parts...)))
 			w.Line(domarkx.ObjectValue(append(record.Members(), transcript.Object(more...).Members()...)...))
 			last = transcript.Str(id)
@@ -202,5 +202,5 @@ func usage(t transcript.Turn, last bool) any {
 
 // path returns where Qwen Code keeps a transcript: in a directory named after the working directory.
 func path(s transcript.Session) string {
-	return claudecode.DirectoryName(s.Cwd) + "/chats/" + transcript.FileName(s.ID)
+	return claudecode.DirectoryName(s.Cwd) + "/chats/" + format.FileName(s.ID)
 }

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -52,7 +51,7 @@ func Divide(m domarkx.Message) []Part {
 	}
 	for k := 1; k < len(parts); k++ { // images right behind a result are its own
 		if r := parts[k-1].Result; r != nil && parts[k].isText() {
-			r.Images, parts[k].Text = leadingImages(parts[k].Text)
+			r.Images, parts[k].Text = mdtext.LeadingImages(parts[k].Text)
 		}
 	}
 	return slices.DeleteFunc(parts, func(p Part) bool { return p.isText() && strings.TrimSpace(p.Text) == "" })
@@ -95,47 +94,4 @@ func (r *Result) Said() string {
 		return r.Value.Text()
 	}
 	return Indented(r.Value)
-}
-
-var picture = regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(data:(image/[A-Za-z0-9.+-]+);base64,([A-Za-z0-9+/=_-]+)\)$`)
-
-// A Piece is text, or an image.
-type Piece struct {
-	Text  string
-	Image *Image
-}
-
-// Pieces returns Markdown as text and the images in it.
-func Pieces(markdown string) []Piece {
-	var pieces []Piece
-	text := func(s string) {
-		if s = strings.Trim(s, "\n"); s != "" {
-			pieces = append(pieces, Piece{Text: s})
-		}
-	}
-	found := picture.FindAllStringSubmatchIndex(markdown, -1)
-	if found == nil {
-		return []Piece{{Text: markdown}}
-	}
-	at := 0
-	for _, m := range found {
-		text(markdown[at:m[0]])
-		pieces = append(pieces, Piece{Image: &Image{markdown[m[2]:m[3]], markdown[m[4]:m[5]]}})
-		at = m[1]
-	}
-	text(markdown[at:])
-	return pieces
-}
-
-// leadingImages returns the images with which Markdown begins, and the rest.
-func leadingImages(markdown string) ([]Image, string) {
-	var images []Image
-	for {
-		rest := strings.TrimLeft(markdown, "\n")
-		m := picture.FindStringSubmatchIndex(rest)
-		if m == nil || m[0] != 0 {
-			return images, markdown
-		}
-		images, markdown = append(images, Image{rest[m[2]:m[3]], rest[m[4]:m[5]]}), rest[m[1]:]
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -55,11 +54,8 @@ type Result struct {
 	Failed bool
 	Code   string // of a failure; "" for [domarkx.CodeFailed]
 	Value  domarkx.Value
-	Images []Image
+	Images []mdtext.Image
 }
-
-// An Image is a picture in Base64.
-type Image struct{ Type, Data string }
 
 func newMessage(a *Agent, s *said, context string) *Message {
 	m := &Message{Role: domarkx.Assistant, Context: context, agent: a, queued: s.queued}
@@ -107,8 +103,8 @@ func (m *Message) Thought(s string) {
 }
 
 // Image adds a picture, and reports whether it is one that can be shown.
-func (m *Message) Image(i Image) bool {
-	markdown, ok := i.markdown()
+func (m *Message) Image(i mdtext.Image) bool {
+	markdown, ok := i.Markdown()
 	if ok {
 		m.parts = append(m.parts, Part{Text: markdown})
 	}
@@ -142,23 +138,6 @@ func (m *Message) Result(r Result) {
 	if !slices.ContainsFunc(m.parts, func(p Part) bool { return p.Call != nil }) && m.Role == domarkx.Assistant {
 		m.parts = append(m.parts, Part{Result: &r})
 	}
-}
-
-const base64Characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-"
-
-// markdown returns the image as Markdown; false if it is none.
-func (i Image) markdown() (string, bool) {
-	if !strings.HasPrefix(i.Type, "image/") || strings.ContainsAny(i.Type, "()<>;, \n") || i.Data == "" || strings.Trim(i.Data, base64Characters) != "" {
-		return "", false
-	}
-	return "![image](data:" + i.Type + ";base64," + i.Data + ")", true
-}
-
-// DataImage reads the image in a URL such as "data:image/png;base64,…".
-func DataImage(url string) (Image, bool) {
-	rest, ok := strings.CutPrefix(url, "data:")
-	kind, data, isBase64 := strings.Cut(rest, ";base64,")
-	return Image{kind, data}, ok && isBase64
 }
 
 // The errors of calls that have no result in a transcript: none was written, as when a turn was
@@ -227,7 +206,7 @@ func (m *Message) finish() domarkx.WrittenMessage {
 		}
 		if p.Result != nil {
 			for _, i := range p.Result.Images {
-				if markdown, ok := i.markdown(); ok {
+				if markdown, ok := i.Markdown(); ok {
 					texts = append(texts, markdown)
 				}
 			}
@@ -337,14 +316,3 @@ func glueOf(m domarkx.Message, k, runs int) []string {
 	}
 	return glue
 }
-
-// MillisTime returns a time in milliseconds since 1970 as [Note.Time]; "" for 0.
-func MillisTime(millis int64) string {
-	if millis == 0 {
-		return ""
-	}
-	return time.UnixMilli(millis).UTC().Format(ISOTime)
-}
-
-// ISOTime is how agents write times.
-const ISOTime = "2006-01-02T15:04:05.000Z"

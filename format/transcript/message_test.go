@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -126,7 +127,7 @@ func TestDivide(t *testing.T) {
 		{"a result without a call", domarkx.Assistant, []domarkx.Block{text("a"), transcript.Code("tool-result", `{"ok": true, "result": "r"}`)},
 			[]transcript.Part{said("a"), {Result: &transcript.Result{Value: transcript.Str("r")}}}},
 		{"images behind a result are its own", domarkx.Assistant, []domarkx.Block{call, transcript.Code("tool-result", `{"ok": true, "result": 5}`), text(pixel + "\n" + pixel + "\n\nseen")},
-			[]transcript.Part{{Call: &ls, Result: &transcript.Result{ID: "c1", Value: transcript.Num(5), Images: []transcript.Image{{"image/png", "QQ=="}, {"image/png", "QQ=="}}}}, said("\n\nseen")}},
+			[]transcript.Part{{Call: &ls, Result: &transcript.Result{ID: "c1", Value: transcript.Num(5), Images: []mdtext.Image{{Type: "image/png", Data: "QQ=="}, {Type: "image/png", Data: "QQ=="}}}}, said("\n\nseen")}},
 		{"images behind text behind a result are not", domarkx.Assistant, []domarkx.Block{call, transcript.Code("tool-result", `{"ok": true, "result": 5}`), text("seen\n" + pixel)},
 			[]transcript.Part{{Call: &ls, Result: &transcript.Result{ID: "c1", Value: transcript.Num(5)}}, said("seen\n" + pixel)}},
 		{"a call without arguments", domarkx.Assistant, []domarkx.Block{transcript.Code("tool-call", `{"tool": "ls", "arguments": [1]}`)},
@@ -196,29 +197,6 @@ func TestRuns(t *testing.T) {
 		m := open(t, lines(`{"is": "model", "say": [`+test.say+`]}`))[0].Document.Conversation[0]
 		if len(m.Content) != test.blocks || m.Metadata.JSON() != test.note {
 			t.Errorf("%s: %d blocks, metadata %s", test.name, len(m.Content), m.Metadata.JSON())
-		}
-	}
-}
-
-// TestPieces: text is cut at the images that stand on a line of their own.
-func TestPieces(t *testing.T) {
-	image := &transcript.Image{Type: "image/png", Data: "QQ=="}
-	for _, test := range []struct {
-		markdown string
-		want     []transcript.Piece
-	}{
-		{"", []transcript.Piece{{}}},
-		{"a\nb\n", []transcript.Piece{{Text: "a\nb\n"}}},
-		{pixel, []transcript.Piece{{Image: image}}},
-		{"a\n\n" + pixel + "\n\nb\n", []transcript.Piece{{Text: "a"}, {Image: image}, {Text: "b"}}},
-		{pixel + "\n" + pixel, []transcript.Piece{{Image: image}, {Image: image}}},
-		{"a " + pixel, []transcript.Piece{{Text: "a " + pixel}}},
-		{pixel + " b", []transcript.Piece{{Text: pixel + " b"}}},
-		{"![x](images/a.png)", []transcript.Piece{{Text: "![x](images/a.png)"}}},
-		{"![a]\n(data:image/png;base64,QQ==)", []transcript.Piece{{Text: "![a]\n(data:image/png;base64,QQ==)"}}},
-	} {
-		if diff := cmp.Diff(test.want, transcript.Pieces(test.markdown)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", test.markdown, diff)
 		}
 	}
 }

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -322,28 +319,4 @@ func TestSlug(t *testing.T) {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
-}
-
-func TestMillisTime(t *testing.T) {
-	for millis, want := range map[int64]string{0: "", 1: "1970-01-01T00:00:00.001Z", 1772359200500: "2026-03-01T10:00:00.500Z", -1: "1969-12-31T23:59:59.999Z"} {
-		if got := transcript.MillisTime(millis); got != want {
-			t.Errorf("%d is %q, want %q", millis, got, want)
-		}
-	}
-}
-
-// TestFileName: whatever an id is, it is one component of a path on all systems.
-func TestFileName(t *testing.T) {
-	for id, want := range map[string]string{"a-b_c.d": "a-b_c.d", "a/b\\c:d": "a_b_c_d", "": "_", ".": "_.", "..": "_..", "a\x00\n\x7f": "a___", "\xff": "_"} {
-		if got := transcript.FileName(id); got != want {
-			t.Errorf("%q is %q, want %q", id, got, want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		id := rapid.String().Draw(t, "id") + strings.Repeat(rapid.SampledFrom([]string{"x", "ä", "…"}).Draw(t, "end"), rapid.IntRange(0, 300).Draw(t, "times"))
-		name := transcript.FileName(id)
-		if name == "" || name == "." || name == ".." || len(name) > 201 || !utf8.ValidString(name) || path.Base(name) != name || strings.ContainsAny(name, "/\\:\x00") {
-			t.Errorf("%q is %q", id, name)
-		}
-	})
 }

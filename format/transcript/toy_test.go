@@ -7,6 +7,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -29,7 +30,7 @@ func toy() *transcript.Agent {
 		Note:    toyNote,
 		Say:     toySay,
 		Write:   toyWrite,
-		Path:    func(s transcript.Session) string { return "toys/" + transcript.FileName(s.ID) },
+		Path:    func(s transcript.Session) string { return "toys/" + format.FileName(s.ID) },
 	}
 }
 
@@ -88,14 +89,14 @@ func toySay(v domarkx.Value, m *transcript.Message) {
 		case transcript.Has(item, "call"):
 			m.Call(transcript.Call{Resource: transcript.Text(item, "resource"), ID: transcript.Text(item, "call"), Tool: transcript.Text(item, "tool"), Arguments: transcript.Get(item, "arguments")})
 		case transcript.Has(item, "image"):
-			image, ok := transcript.DataImage(transcript.Text(item, "image"))
+			image, ok := mdtext.DataImage(transcript.Text(item, "image"))
 			if !ok || !m.Image(image) {
 				m.Text("(no image)")
 			}
 		case transcript.Has(item, "result"):
 			r := transcript.Result{ID: transcript.Text(item, "result"), Failed: transcript.Get(item, "failed").IsTrue(), Code: transcript.Text(item, "code"), Value: transcript.Get(item, "value")}
 			for _, url := range transcript.Get(item, "images").Items() {
-				image, _ := transcript.DataImage(url.Text())
+				image, _ := mdtext.DataImage(url.Text())
 				r.Images = append(r.Images, image)
 			}
 			m.Result(r)
@@ -108,7 +109,7 @@ func toyWrite(w *transcript.Writer) error {
 	s := w.Session
 	w.Line(transcript.Object("toy", s.ID, "title", s.Title, "cwd", s.Cwd))
 	for t := range w.Turns() {
-		at := t.Time.Format(transcript.ISOTime)
+		at := t.Time.Format(format.ISOTime)
 		if t.Role == domarkx.User {
 			var texts []string
 			for _, p := range t.Parts {

@@ -140,7 +140,7 @@ func (w *Writer) begin() error {
 		created = time.Unix(0, 0)
 	}
 	w.now = created.UTC()
-	w.Session.Created = w.now.Format(ISOTime)
+	w.Session.Created = w.now.Format(format.ISOTime)
 	w.seed = w.agent.Name + "\x00" + w.to.Session + "\x00" + first.ID.String()
 	if first.ID.IsZero() {
 		w.seed += string(first.Message.Value().AppendJSON(nil, "", ""))
@@ -299,7 +299,7 @@ func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 		w.Lose(t, "that a text is the result of a call, which is not there")
 		text := p.Result.Said()
 		for _, image := range p.Result.Images {
-			if markdown, ok := image.markdown(); ok {
+			if markdown, ok := image.Markdown(); ok {
 				text += "\n\n" + markdown
 			}
 		}
