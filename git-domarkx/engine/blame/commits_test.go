@@ -105,6 +105,20 @@ func TestCommittedContentOfAnotherName(t *testing.T) {
 	d.wrote("new", "one=s#0 changed three=s#0 four=s#0")
 }
 
+// TestWritersOfBothNames blames a renamed file of which one session wrote lines under the old name and another one
+// under the new name. Each history has its own events.
+func TestWritersOfBothNames(t *testing.T) {
+	d := newDesk(t)
+	d.call("s", "old", "one two")
+	d.write("old", "one two")
+	d.commit("work")
+	d.git("mv", "old", "new")
+	d.commit("rename")
+	d.call("r", "new", "three")
+	d.write("new", "one two three")
+	d.wrote("new", "one=s#0 two=s#0 three=r#0")
+}
+
 // TestMissingObject blames a file with a committed content that cannot be read, as in a partial clone.
 func TestMissingObject(t *testing.T) {
 	d := newDesk(t)
