@@ -32,12 +32,12 @@ func (m *SessionManager) Begin(ctx context.Context, tx *gitstore.Tx, c Change, a
 type Addition struct {
 	Message     domarkx.Message
 	ID          domarkx.ID
-	Link        string // the version that its calls produced; "" for none
+	Link        string // the workspace version that the message's calls produced; "" for none
 	Attachments []domarkx.Attachment
 	Files       []domarkx.AttachedFile // their contents are among the attachments
 }
 
-// AppendTo commits a snapshot that adds a message to tip. It moves no session.
+// AppendTo commits a snapshot that adds a message to tip. It does not update the session's ref.
 func (m *SessionManager) AppendTo(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c Change, a Addition) (domarkx.Info, error) {
 	msg := a.Message
 	headers, err := m.store.Header(ctx, tip.ID)

@@ -165,8 +165,7 @@ func IsImage(head []byte) bool {
 // ImageHead is the number of bytes that IsImage needs.
 const ImageHead = 12
 
-// Attached returns the workspaces of sessions that work in a workspace of another name, by
-// session.
+// Attached maps each session that works in a workspace of another name to that workspace.
 func (m *SessionManager) Attached(ctx context.Context) (map[string]string, error) {
 	return local.Attached(ctx, m.env.Local)
 }
@@ -188,8 +187,8 @@ func (m *SessionManager) Assign(ctx context.Context, session, workspace string) 
 	return local.Attach(ctx, m.env.Local, session, workspace)
 }
 
-// CheckVacant returns an error if the instance of a workspace cannot be renamed because the new name
-// is taken.
+// CheckVacant returns [domarkx.ErrExists] if the instance of workspace from cannot be renamed to to
+// because this machine has an instance of that name.
 func (m *SessionManager) CheckVacant(ctx context.Context, from, to string) error {
 	if _, err := m.env.Workspaces.Instance(ctx, to); from == to || errors.Is(err, domarkx.ErrNotFound) {
 		return nil

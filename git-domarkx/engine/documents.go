@@ -48,8 +48,9 @@ func (m *SessionManager) ImportedFrom(ctx context.Context, formatName string) ([
 	return from, nil
 }
 
-// MadeElsewhere returns a function that reports whether another program made a call of a message.
-// This holds for calls of resources that are missing from the version that an import linked.
+// MadeElsewhere returns a function that reports whether a call of a message was made by another
+// program and not here. link is the message's workspace version. If an import created that version,
+// calls of resources that it lacks were made elsewhere.
 func (m *SessionManager) MadeElsewhere(ctx context.Context, link string) (func(call domarkx.Block) bool, error) {
 	here := func(domarkx.Block) bool { return false }
 	if link == "" {
@@ -94,5 +95,5 @@ func snapshotDocument(w *bufio.Writer, header domarkx.Header, n int, message fun
 	return err
 }
 
-// conversationJSON returns a message with the indentation that it has in the document.
+// conversationJSON returns a message as JSON, indented as in the document.
 func conversationJSON(msg domarkx.Message) []byte { return msg.Value().AppendJSON(nil, "    ", "  ") }

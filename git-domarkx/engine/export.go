@@ -20,7 +20,7 @@ type ExportRequest struct {
 	Format   string
 	Team     string // the team that the document must belong to; "" for any
 	Strict   bool   // fail if the format would lose something
-	// Cost returns what a response cost, for pages. It may be nil.
+	// Cost returns the cost of a response in USD, for pages. It may be nil.
 	Cost func(model string, u html.Usage) (float64, bool)
 	// New, if not nil, asks for a new session of the format's program, not for the document that the
 	// session was imported from.

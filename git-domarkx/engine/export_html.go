@@ -126,7 +126,7 @@ func writePages(p html.Session, path string) ([]byte, error) {
 	return index, errors.Join(atomicfile.SyncDir(aside), exchange(aside, dir), atomicfile.SyncDir(filepath.Dir(dir)))
 }
 
-// exchange gives a directory the name of another one, which may exist and is removed.
+// exchange renames a directory. It removes a directory that already has the new name.
 func exchange(aside, dir string) error {
 	old, err := os.MkdirTemp(filepath.Dir(dir), ".git-domarkx-*")
 	if err != nil {

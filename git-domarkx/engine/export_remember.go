@@ -49,7 +49,7 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 		}
 		for i, key := range keys {
 			isFile := i == 0 && path != ""
-			if isNew(s, key) && (isFile || !s.HasKey(key)) { // a session keeps its identity
+			if isNew(s, key) && (isFile || !s.HasKey(key)) { // a document that is known under another name keeps its session
 				s.Set(key, sources.Source{Session: e.Name, Snapshot: e.snapshot, Digest: digest}, s.Get(key))
 			}
 		}

@@ -15,7 +15,7 @@ import (
 
 // ListOptions select and sort the sessions of a list.
 type ListOptions struct {
-	Patterns []string // of names, as for git for-each-ref; none for all
+	Patterns []string // globs of session names, as in git for-each-ref; none for all
 	Tag      string   // a tag in the front matter; "" for any
 	Agent    string   // the agent that the session is from, by the name of its format; "" for any
 	Branch   string   // a Git branch on which the session's agent worked; "" for any

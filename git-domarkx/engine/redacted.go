@@ -13,17 +13,19 @@ import (
 
 // A Redactor replaces secrets in additions to redacted sessions.
 type Redactor interface {
-	// Filter returns what replaces the secrets in texts and JSON that are added to the session with that tip, and reports whether
-	// it changed them. It is nil if the session was not redacted.
+	// Filter returns a function that replaces the secrets in texts and JSON to be added to the
+	// session whose newest snapshot is tip. The function reports whether it changed the text. It is
+	// nil if the session was not redacted.
 	Filter(ctx context.Context, tip string) (func(ctx context.Context, text []byte) ([]byte, bool, error), error)
 }
 
-// IsDatabase reports whether the versions of resources of a type are dumps, which must load as they are.
+// IsDatabase reports whether resources of a type store their versions as dumps. A filter must not
+// change these, because they have to load as they are.
 func IsDatabase(kind string) bool {
 	return strings.Contains(kind, "postgres") || strings.Contains(kind, "sqlite") || strings.Contains(kind, "database")
 }
 
-// Redacts sets who redacts additions to redacted sessions.
+// Redacts sets the Redactor for additions to redacted sessions.
 func (m *SessionManager) Redacts(r Redactor) { m.redactor = r }
 
 // A Filter replaces the secrets in additions to a session. The zero value changes nothing.
@@ -31,7 +33,8 @@ type Filter struct {
 	redact func(ctx context.Context, text []byte) ([]byte, bool, error)
 }
 
-// Filter returns the filter for additions to the session with that tip, which may be "".
+// Filter returns the filter for additions to the session whose newest snapshot is tip; "" stands
+// for a new session.
 func (m *SessionManager) Filter(ctx context.Context, tip string) (Filter, error) {
 	if m.redactor == nil || tip == "" {
 		return Filter{}, nil
@@ -40,20 +43,21 @@ func (m *SessionManager) Filter(ctx context.Context, tip string) (Filter, error)
 	return Filter{redact}, err
 }
 
-// Reader returns what r has without secrets. It reads all of it into memory, unless the session was not redacted.
+// Reader returns a reader of r's content without secrets. It reads all of r into memory, unless the
+// session was not redacted.
 func (f Filter) Reader(ctx context.Context, r io.Reader) (io.Reader, error) {
 	if f.redact == nil {
 		return r, nil
 	}
 	data, err := io.ReadAll(r)
-	if err != nil || bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 { // as Git decides what is text
+	if err != nil || bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 { // Git's rule for binary files
 		return bytes.NewReader(data), err
 	}
 	now, _, err := f.redact(ctx, data)
 	return bytes.NewReader(now), err
 }
 
-// File returns the content of a file without secrets; nil if it stays as it is.
+// File returns the content of a file without secrets; nil if nothing changed.
 func (f Filter) File(ctx context.Context, data []byte) ([]byte, error) {
 	if f.redact == nil || bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 {
 		return nil, nil
@@ -65,7 +69,7 @@ func (f Filter) File(ctx context.Context, data []byte) ([]byte, error) {
 	return now, err
 }
 
-// String returns a text without secrets.
+// String returns text without secrets.
 func (f Filter) String(ctx context.Context, text string) (string, error) {
 	if f.redact == nil {
 		return text, nil
@@ -74,7 +78,7 @@ func (f Filter) String(ctx context.Context, text string) (string, error) {
 	return string(now), err
 }
 
-// Value returns a value without secrets.
+// Value returns v without secrets.
 func (f Filter) Value(ctx context.Context, v domarkx.Value) (domarkx.Value, error) {
 	if f.redact == nil {
 		return v, nil
@@ -90,7 +94,7 @@ func (f Filter) Value(ctx context.Context, v domarkx.Value) (domarkx.Value, erro
 	return now, nil
 }
 
-// Message returns a message without secrets.
+// Message returns msg without secrets.
 func (f Filter) Message(ctx context.Context, msg domarkx.Message) (domarkx.Message, error) {
 	if f.redact == nil {
 		return msg, nil

@@ -34,7 +34,7 @@ func (m *SessionManager) Renamings() (map[string]Renaming, error) {
 		return nil, fmt.Errorf("reading the record of renames: %w", err)
 	}
 	if json.Unmarshal(data, &all) != nil {
-		return map[string]Renaming{}, nil // damaged: an old name may return
+		return map[string]Renaming{}, nil // the file is damaged: a pull may restore an old name
 	}
 	return all, nil
 }

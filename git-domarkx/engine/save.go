@@ -89,8 +89,9 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 	return saved, trust.NotExtended(saved.Name, m.trust.ExtendSaved(ctx, saved.change(), r.Base, doc))
 }
 
-// InPlaceOf returns the commit in the place of one that a redaction replaced while a document was edited or a workspace was
-// live, so that going on from it does not bring the replaced history back. Others are in their own place.
+// InPlaceOf returns the commit with which a redaction replaced the given one, or the commit itself
+// if it was not replaced. Work that began before a redaction has to continue from the result.
+// Otherwise it would bring the old history back.
 func (m *SessionManager) InPlaceOf(commit string) (string, error) {
 	if commit == "" || !m.store.HasReplacements() {
 		return commit, nil

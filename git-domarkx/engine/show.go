@@ -54,8 +54,8 @@ func (m *SessionManager) Write(ctx context.Context, id string, form Form, w io.W
 	return buf.Flush()
 }
 
-// snapshotNamespace is the UUID namespace (RFC 9562, version 5) for the ids that are derived from
-// commits. It is itself derived from a URL.
+// snapshotNamespace is the UUID namespace (RFC 9562, version 5) of snapshot ids that are derived
+// from commits. The namespace is itself derived from a URL.
 var snapshotNamespace = uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/domarkx/domarkx#snapshot"))
 
 // DerivedSnapshotID returns the snapshot_id of a snapshot whose header has none.

@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// Size returns the length of a snapshot in a form. For JSON, it caches the lengths of messages,
-// so that listing a directory of snapshots reads each message only once.
+// Size returns the length in bytes of a snapshot in a form. For JSON, it caches the lengths of
+// messages, so that listing a directory of snapshots reads each message only once.
 func (m *SessionManager) Size(ctx context.Context, id string, form Form) (int64, error) {
 	if form == Markdown {
 		info, err := m.store.Info(ctx, id)
@@ -58,8 +58,8 @@ func (l *length) Write(p []byte) (int, error) {
 // A lengthKey identifies everything that a message's JSON in a snapshot depends on.
 type lengthKey struct {
 	json string // id of the stored message
-	link string // as shown
-	side string // of a conflict
+	link string // the workspace version as shown; "" for none
+	side string // the side of a conflict; "" for none
 }
 
 // maxLengths is the maximum size of each of the two maps in lengths.

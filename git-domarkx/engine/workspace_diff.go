@@ -89,7 +89,7 @@ func (m *SessionManager) diffFile(ctx context.Context, path string, a, b domarkx
 	if directory := a.Type | b.Type; directory == domarkx.Directory && (a.Type == 0 || b.Type == 0) {
 		files, err := m.store.Directory(ctx, a.ID+b.ID)
 		if err != nil || len(files) > 0 {
-			return nil, err // as in Git, its files show the change
+			return nil, err // Git shows the changes of its files instead
 		}
 	}
 	if a.Type != 0 && b.Type != 0 && a.Type != b.Type { // as in Git: a deletion and a creation

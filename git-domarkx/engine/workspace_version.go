@@ -95,7 +95,7 @@ func (m *SessionManager) VersionAt(ctx context.Context, r Revision) (domarkx.Ver
 	return m.store.Version(ctx, link)
 }
 
-// nearby is the number of messages to read one by one before reading all at once.
+// nearby is the number of messages to read one by one; a longer search reads all at once.
 const nearby = 32
 
 // LinkAt returns the link of message k of a snapshot, or of the nearest linked message before it.
@@ -158,7 +158,8 @@ func (m *SessionManager) StateAt(ctx context.Context, tip, snapshot domarkx.Info
 	return m.LinkAt(ctx, snapshot.ID, snapshot.Messages-1)
 }
 
-// leftAt returns the version before a rewind on top of a snapshot, or "" if there was no rewind.
+// leftAt returns the version that the workspace had before a rewind on top of a snapshot, or "" if
+// there was no rewind.
 func (m *SessionManager) leftAt(ctx context.Context, tip, snapshot domarkx.Info) (string, error) {
 	var after domarkx.Info
 	for info, err := range m.store.History(ctx, tip.ID) {
@@ -203,8 +204,9 @@ func (m *SessionManager) BeforeCalls(ctx context.Context, snapshot, tip string, 
 	return calls[len(calls)-1].Parents[0], nil
 }
 
-// OwnCalls returns the versions that calls of the snapshot's session created. Message ids are not
-// sufficient, because two sessions from one document have the same ids and may share a workspace.
+// OwnCalls returns the versions that calls of the snapshot's session created. The ids of messages
+// are not sufficient to find them: two sessions that were imported from one document have the same
+// ids and may share a workspace.
 func (m *SessionManager) OwnCalls(ctx context.Context, snapshot string, calls []domarkx.Version) ([]domarkx.Version, error) {
 	ids := make([]string, len(calls))
 	for i, v := range calls {
