@@ -1,3 +1,4 @@
-// Package agentdir keeps the directories of programs that have more than documents, such as memory, scripts and
-// screenshots, as versions of workspaces, so that the sessions imported from there can be linked to them.
+// Package agentdir stores the directories of agents that have more than transcripts, such as
+// memory, scripts and screenshots, as versions of workspaces. Sessions that are imported from such
+// a directory can link these versions.
 package agentdir

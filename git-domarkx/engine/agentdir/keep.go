@@ -19,17 +19,17 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// A Home is a directory with a program's documents and other files, inside a directory that the
-// user named. Nothing outside that directory is read.
+// A Home is a directory with a program's documents and other files. It is inside a directory that
+// the user named, and nothing outside that directory is read.
 type Home struct {
 	format.Home
 	codec format.Codec
-	top   string // the directory as the user named it
+	top   string // the directory that the user named, as given
 }
 
-// Find finds the homes in a directory by the paths of its files; head reads the beginning of one. If
-// several formats claim a path, the first one gets it. only is the name of the only format that is
-// searched; "" searches all.
+// Find finds the homes in the directory top, given the paths of its files. head reads the beginning
+// of a file. If several formats claim a path, the first one gets it. If only is not "", Find
+// searches only for homes of the format with that name.
 func Find(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []*Home {
 	var homes []*Home
 	for _, codec := range codecs {
@@ -70,20 +70,20 @@ func (h *Home) IsDocument(name string, codec format.Codec) bool {
 	return path.Dir(name) == h.Documents && codec.Name == h.codec.Name
 }
 
-// A keptDir is a home whose contents are stored as a version of a resource.
+// A keptDir is a home that is stored as a version of a resource.
 type keptDir struct {
 	*Home
 	key     string
-	pending plugins.Pending // not settled yet
+	pending plugins.Pending // the stored contents, until they are settled
 	version string          // of the resource
 	paths   map[string]bool // the paths that it contains
 	others  bool            // whether it contains more than documents
 	stats   map[string]knownFile
 	before  record
 
-	made record // the new record, of the current update
-	link string // the version of the workspace
-	new  bool   // whether this import created it
+	made record // the record that the current update creates
+	link string // the workspace version to link
+	new  bool   // whether this update created that workspace version
 }
 
 // has reports whether a home contains a path.
@@ -93,11 +93,12 @@ func (k *keptDir) has(name string) bool { return k.paths[name] }
 type Keeper struct {
 	Store *gitstore.Store
 	Env   local.Environment
-	// Vacant returns [domarkx.ErrExists] if a name is that of a workspace which was not stored yet.
+	// Vacant returns [domarkx.ErrExists] if a directory of this machine already uses the name for a
+	// workspace, although no version of that workspace was stored yet.
 	Vacant func(ctx context.Context, name string) error
 }
 
-// Keep stores the contents of homes. It calls warn for files that it cannot store.
+// Keep stores the contents of homes. It calls warn for each file that it cannot store.
 func (m Keeper) Keep(ctx context.Context, homes []*Home, warn func(error)) (*Dirs, error) {
 	kept := &Dirs{keeper: m, of: map[*Home]*keptDir{}}
 	if len(homes) == 0 {
@@ -132,14 +133,14 @@ type Dirs struct {
 // Any reports whether there are any homes.
 func (h *Dirs) Any() bool { return len(h.all) > 0 }
 
-// Abort discards everything that is not settled.
+// Abort discards all stored contents that are not settled.
 func (h *Dirs) Abort() {
 	for _, k := range h.all {
 		k.pending.Abort()
 	}
 }
 
-// Done returns the versions that an update created. It is called after each update.
+// Done returns the workspace versions that the last update created. It is called after each update.
 func (h *Dirs) Done() []Kept {
 	var made []Kept
 	for _, k := range h.all {
@@ -151,14 +152,14 @@ func (h *Dirs) Done() []Kept {
 	return made
 }
 
-// IsNew reports whether this update creates a version of a home.
+// IsNew reports whether the current update creates a version of a home.
 func (h *Dirs) IsNew(at *Home) bool {
 	k := h.of[at]
 	return k != nil && k.new
 }
 
-// Settle settles the stored contents and saves the records. It is called when the versions are in
-// the store.
+// Settle makes the stored contents permanent and saves the records. It is called when the store has
+// the versions.
 func (h *Dirs) Settle() error {
 	var errs []error
 	for _, k := range h.all {
@@ -239,7 +240,8 @@ func (h *Dirs) commitOne(ctx context.Context, tx *gitstore.Tx, c engine.Change, 
 	return tx.SetWorkspace(ctx, k.made.Workspace, v.ID)
 }
 
-// workspaceFor chooses the workspace for a home and returns its newest version.
+// workspaceFor chooses the workspace for a home, sets k.made.Workspace and returns the workspace's
+// newest version.
 func (h *Dirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *keptDir) (domarkx.Version, error) {
 	if k.made.Workspace != "" {
 		tip, err := tx.WorkspaceTip(ctx, k.made.Workspace)
@@ -295,8 +297,8 @@ func (h *Dirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *keptDir) (d
 	}
 }
 
-// lastImport returns the newest version in the history of tip that an import created, if it
-// contains exactly this home, and "" otherwise.
+// lastImport finds the newest version in the history of tip that an import created. It returns that
+// version's id if it contains exactly this home, and "" otherwise.
 func (h *Dirs) lastImport(ctx context.Context, tip string, k *keptDir) (string, error) {
 	for v, err := range h.keeper.Store.Versions(ctx, tip) {
 		if err != nil {
@@ -317,8 +319,8 @@ func (h *Dirs) lastImport(ctx context.Context, tip string, k *keptDir) (string, 
 	return "", nil
 }
 
-// LinkerOf returns a linker from messages of a document to the version of its home, or nil if the
-// document has no home.
+// LinkerOf returns a linker that links messages of a document to the version of its home. It
+// returns nil if the home was not stored.
 func (h *Dirs) LinkerOf(at *Home, doc *domarkx.Document) *edit.Linker {
 	k := h.of[at]
 	if k == nil {

@@ -14,8 +14,8 @@ import (
 // A record describes the last import of a home on this machine.
 type record struct {
 	Workspace string               `json:"workspace"`
-	Version   string               `json:"version"` // of the resource
-	Commit    string               `json:"commit"`  // id of the workspace version
+	Version   string               `json:"version"` // the resource version
+	Commit    string               `json:"commit"`  // the id of the workspace version
 	Files     map[string]knownFile `json:"files,omitempty"`
 }
 
@@ -26,9 +26,8 @@ type knownFile struct {
 	ID   string `json:"id"`   // of the content
 }
 
-// records says which workspaces homes were imported as on this machine, by the absolute
-// path of their documents. It is only a cache: without it, homes are recognized by their
-// contents.
+// records maps the absolute path of each home's documents to the record of the home's last import
+// on this machine. It is only a cache: without it, homes are recognized by their contents.
 type records struct {
 	path   string
 	byPath map[string]record

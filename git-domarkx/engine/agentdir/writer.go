@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
 
-// A writer writes the contents of a home to a version.
+// A writer stores the contents of a home as a version of a resource.
 type writer struct {
 	*keptDir
 	root *os.Root
@@ -23,7 +23,7 @@ type writer struct {
 	warn func(error)
 }
 
-// write writes all parts in the order of a walk.
+// write writes all parts in the order in which a version is walked.
 func (w *writer) write(ctx context.Context) error {
 	if err := w.directory(ctx, "", 0o755); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (w *writer) file(ctx context.Context, from, to string, kind os.FileMode) er
 		return err
 	}
 	err = w.to.Add(ctx, to, f)
-	if errors.Is(err, domarkx.ErrNotFound) { // the content that was stored before is missing
+	if errors.Is(err, domarkx.ErrNotFound) { // the store no longer has the content: read the file again
 		if f, stat, err = w.regular(ctx, from, to, knownFile{}); err == nil {
 			err = w.to.Add(ctx, to, f)
 		}
@@ -210,7 +210,7 @@ type unreadableFileError struct{ error }
 
 func (e *unreadableFileError) Unwrap() error { return e.error }
 
-// failingReader keeps the last read error.
+// failingReader remembers the last read error.
 type failingReader struct {
 	r   io.Reader
 	err error
