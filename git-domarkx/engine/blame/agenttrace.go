@@ -10,8 +10,8 @@ import (
 )
 
 // AgentTrace returns lines of a file as a record of Agent Trace 0.1.0
-// (https://github.com/cursor/agent-trace). id identifies the record, revision is the commit of the work tree,
-// and url, if not "", is where the repository's sessions are.
+// (https://github.com/cursor/agent-trace). id identifies the record, revision is the commit of the
+// work tree, and url, if not "", is the address of the repository's sessions.
 func AgentTrace(path string, lines []Line, id, revision string, when time.Time, program string) domarkx.Value {
 	type key struct {
 		session, model string

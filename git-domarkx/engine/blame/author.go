@@ -16,7 +16,7 @@ import (
 // authors caches sessions and the origins of versions.
 type authors struct {
 	sessions map[string]*session
-	users    map[string][]string // workspace → sessions attached to it
+	users    map[string][]string // workspace → sessions that work in it under another name
 	origins  map[int]Origin      // by the index of an event
 }
 
@@ -25,11 +25,11 @@ type session struct {
 	name    string
 	entries []domarkx.Entry
 	byID    map[domarkx.ID]int
-	byLink  map[string]int // version → the first message that links it; nothing changed after the others
-	numbers map[string]int // of the versions in byLink; nil until they are needed
+	byLink  map[string]int // version → the first message that links it; later messages link it because nothing changed after it
+	numbers map[string]int // version in byLink → its number; nil until needed
 }
 
-// origin returns who made the content of an event that no person made.
+// origin returns the origin of the lines that event i wrote. The event must not be a person's.
 func (t *trace) origin(ctx context.Context, i int) (Origin, error) {
 	if known, ok := t.from.origins[i]; ok {
 		return known, nil
@@ -51,8 +51,9 @@ func (t *trace) origin(ctx context.Context, i int) (Origin, error) {
 	return o, nil
 }
 
-// decide returns the session that made the content of a version, while turns of several overlapped: the only one
-// with a call that names the path.
+// decide returns the origin of the lines of event i if turns of several sessions overlapped: the
+// only session with a call that names the path, and [Unclear] if none or several have one. own is
+// the origin in the event's own workspace, and touches reports whether a call there names the path.
 func (t *trace) decide(ctx context.Context, i int, own Origin, touches bool) (Origin, error) {
 	e := t.past.events[i]
 	var named []Origin
@@ -78,8 +79,8 @@ func (t *trace) decide(ctx context.Context, i int, own Origin, touches bool) (Or
 	return Origin{Source: Unclear, Message: -1, Date: e.version.Date, Version: e.version.ID}, nil
 }
 
-// concurrent returns the index of the event in which another workspace got the content of an event, or the
-// first one after it, or -1.
+// concurrent returns the index of the event in which another workspace got the content of event i.
+// Without one, it returns that workspace's first event after i, or -1 for none.
 func (t *trace) concurrent(i int, workspace string) int {
 	e := t.past.events[i]
 	for _, c := range t.past.byBlob[e.blob] {
@@ -95,7 +96,8 @@ func (t *trace) concurrent(i int, workspace string) int {
 	return -1
 }
 
-// author returns the message whose calls left a version, and whether one of them names the path.
+// author returns the message whose calls created a version, and reports whether one of these calls
+// names the path.
 func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
 	v := e.version
 	o := Origin{Source: Session, Session: e.workspace, Message: -1, Date: v.Date, Version: v.ID}
@@ -142,8 +144,9 @@ func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
 	return o, false, nil
 }
 
-// linkedAfter returns the message of the first linked version after an observed version that no message links. Of
-// several batches of calls in one message, only the last one's version is linked.
+// linkedAfter returns the message that links the next linked version after an observed version that
+// no message links. If one message made several batches of calls, only the version of its last
+// batch is linked.
 func (t *trace) linkedAfter(ctx context.Context, s *session, v domarkx.Version) (int, bool, error) {
 	if s.numbers == nil {
 		s.numbers = map[string]int{}
@@ -164,8 +167,9 @@ func (t *trace) linkedAfter(ctx context.Context, s *session, v domarkx.Version) 
 	return s.byLink[best], best != "", nil
 }
 
-// turnOf returns the first message whose calls a version can contain that message k is the first to link: the one
-// after the previous message to which a version belongs, or the previous message of the user.
+// turnOf returns the first message whose calls can have created the version that message k links
+// first. That is the message after the previous message that links a version first, or after the
+// user's last message.
 func (s *session) turnOf(k int) int {
 	first := k
 	for first > 0 && s.entries[first-1].Role == domarkx.Assistant {
@@ -177,8 +181,9 @@ func (s *session) turnOf(k int) int {
 	return first
 }
 
-// endOf returns the last message whose calls an observed version can contain that message k is the first to link. A
-// version that names no calls was linked by its time, perhaps before the last message of its turn was recorded.
+// endOf returns the last message whose calls can have created the observed version v that message k
+// links first. A version without recorded calls was linked by its time, perhaps before the last
+// message of its turn was recorded.
 func (s *session) endOf(k int, v domarkx.Version) int {
 	if v.Observed == nil || len(v.Observed.Calls) > 0 {
 		return k
@@ -189,8 +194,8 @@ func (s *session) endOf(k int, v domarkx.Version) int {
 	return k
 }
 
-// choose completes an origin with the message, from first to last, that wrote the path: the last whose calls
-// name it, or the last.
+// choose completes an origin with the message among first to last that wrote the path: the last one
+// with a call that names the path, or else message last. It reports whether a call names the path.
 func (t *trace) choose(ctx context.Context, s *session, first, last int, o *Origin) (bool, error) {
 	touches := false
 	for k := last; k >= first && !touches; k-- {
@@ -232,7 +237,7 @@ func (t *trace) usersOf(ctx context.Context, workspace string) ([]string, error)
 	return t.from.users[workspace], nil
 }
 
-// session loads the newest snapshot of a session, nil if there is none.
+// session loads the newest snapshot of a session. It returns nil if there is none.
 func (t *trace) session(ctx context.Context, name string) (*session, error) {
 	if s, ok := t.from.sessions[name]; ok {
 		return s, nil
@@ -263,7 +268,8 @@ func (t *trace) session(ctx context.Context, name string) (*session, error) {
 	return s, nil
 }
 
-// touchesPath reports whether a call in a message that can write names a path from the top of the work tree.
+// touchesPath reports whether a message has a call that names a path and does not only read. at is
+// relative to the top of the work tree.
 func touchesPath(msg domarkx.Message, at string) bool {
 	for _, b := range msg.Content {
 		if b.Type != domarkx.CodeBlock || b.Language != toolcall.Language {
@@ -277,7 +283,7 @@ func touchesPath(msg domarkx.Message, at string) bool {
 	return false
 }
 
-// onlyReads reports whether the name of a tool says that it only reads.
+// onlyReads reports whether a tool only reads, judged by its name.
 func onlyReads(tool string) bool {
 	tool = strings.ToLower(tool)
 	for _, word := range []string{"read", "view", "grep", "glob", "search", "list", "ls", "fetch", "todo"} {
@@ -288,10 +294,10 @@ func onlyReads(tool string) bool {
 	return false
 }
 
-// maxNames bounds the nesting of arguments in which paths are looked for.
+// maxNames is the maximum nesting of arguments that are searched for paths.
 const maxNames = 16
 
-// names reports whether a text in the arguments of a call contains the path, or the end of it.
+// names reports whether a string in a call's arguments names the path at.
 func names(v domarkx.Value, at string, depth int) bool {
 	if depth > maxNames {
 		return false
@@ -312,7 +318,8 @@ func names(v domarkx.Value, at string, depth int) bool {
 	return false
 }
 
-// namesPath looks for a path in a text: whole, absolute, or without its first directories.
+// namesPath reports whether a text contains a path: relative to the work tree, absolute, or without
+// its first directories.
 func namesPath(text, at string) bool {
 	base := path.Base(at)
 	for rest := text; ; {

@@ -25,7 +25,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// MaxSize is the maximum size in bytes of a file that has lines to look up.
+// MaxSize is the maximum size in bytes of a file whose lines can be looked up.
 const MaxSize = 16 << 20
 
 // Manager looks up lines of the files in a work tree.
@@ -40,14 +40,14 @@ func New(store *gitstore.Store, git *gitcmd.Git, state local.State) *Manager {
 	return &Manager{store: store, git: git, state: state}
 }
 
-// A Source says who wrote a line.
+// A Source is the kind of author of a line.
 type Source int
 
 // The sources of lines.
 const (
-	Person  Source = iota // no session
+	Person  Source = iota // written by no session
 	Session               // a message of a session
-	Unclear               // one of several sessions whose turns overlapped, or a person meanwhile
+	Unclear               // by one of several sessions whose turns overlapped, or by a person during these turns
 )
 
 // A Line is a line of a file with its origin.
@@ -57,7 +57,7 @@ type Line struct {
 	Origin
 }
 
-// An Origin is where a line comes from.
+// An Origin describes who wrote a line, and when.
 type Origin struct {
 	Source  Source
 	Session string     // the name of the session
@@ -66,11 +66,11 @@ type Origin struct {
 	Model   string     // "" if it is not known
 	Date    int64      // in Unix seconds; 0 if it is not known
 	Version string     // the workspace version in which the line appeared
-	Commit  string     // of a person's line: the commit that git blame names, if any
+	Commit  string     // for a line without a session: the commit that git blame names, if any
 }
 
-// Path returns the path of a file from the top of the work tree, with slashes. It is
-// [domarkx.ErrInvalid] outside of the work tree.
+// Path returns a file's path relative to the top of the work tree, with slashes. The error matches
+// [domarkx.ErrInvalid] if the file is outside of the work tree.
 func (m *Manager) Path(path string) (string, error) {
 	if m.git.WorkTree == "" {
 		return "", fmt.Errorf("blame %q: %w: the repository has no work tree", path, domarkx.ErrInvalid)
@@ -93,8 +93,10 @@ func (m *Manager) Path(path string) (string, error) {
 	return filepath.ToSlash(at), nil
 }
 
-// File returns the lines from first to last, counted from 1, of a file at a path as [Manager.Path] returns
-// it. Zero stands for the beginning and the end.
+// File returns lines first to last of a file, counted from 1. path is relative to the work tree, as
+// [Manager.Path] returns it. 0 for first stands for the first line, 0 for last for the last line.
+// The error matches [domarkx.ErrNotFound] if the file does not exist, and [domarkx.ErrInvalid] if
+// it is binary, larger than [MaxSize] or has fewer lines.
 func (m *Manager) File(ctx context.Context, path string, first, last int) ([]Line, error) {
 	data, err := m.read(path)
 	if err != nil {

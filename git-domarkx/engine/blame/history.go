@@ -14,11 +14,11 @@ import (
 
 // An event is a version of a workspace in which the content at a path differs from that of its parents.
 type event struct {
-	version   domarkx.Version // without resources
+	version   domarkx.Version // has no Resources
 	workspace string
 	blob      string // content afterwards; "" if there is no file
 	before    string // content in the first parent; "" if there is none
-	elsewhere bool   // whether the resource has a directory of its own, whose file may be another one
+	elsewhere bool   // the file is in a resource outside of the work tree, so it may be another file of that name
 }
 
 // isPerson reports whether a version stores changes that no call made.
@@ -30,22 +30,23 @@ func (e *event) isPerson() bool {
 	return false
 }
 
-// isAsEarlyAs reports whether a person's version, made while no other session was at work, has the date of
-// another that is shared. Dates have seconds only, so either can be the first.
+// isAsEarlyAs reports whether e is a person's version from a time when no session was at work,
+// shared is one from overlapping turns, and both have the same date. Dates have a resolution of a
+// second, so either can be the first.
 func (e *event) isAsEarlyAs(shared *event) bool {
 	return e.isPerson() && len(e.version.Shared) == 0 && len(shared.version.Shared) > 0 && e.version.Date == shared.version.Date
 }
 
-// A history is what the versions of all workspaces say about a path.
+// A history contains the changes of a path in the versions of all workspaces.
 type history struct {
 	events []*event         // the earliest first
-	byBlob map[string][]int // indexes of the events that have a content afterwards
+	byBlob map[string][]int // content → indexes of the events that produced it
 	seed   maphash.Seed
 
 	contents map[string]content
 }
 
-// history reads the events of a path from the top of the work tree.
+// history reads the events of a path, which is relative to the top of the work tree.
 func (m *Manager) history(ctx context.Context, path string) (*history, error) {
 	h := &history{byBlob: map[string][]int{}, contents: map[string]content{}, seed: maphash.MakeSeed()}
 	tips, err := m.store.Workspaces(ctx)
@@ -73,11 +74,12 @@ func (m *Manager) history(ctx context.Context, path string) (*history, error) {
 type finder struct {
 	m     *Manager
 	path  string
-	blobs map[string]string // version of a resource and path in it → content
+	blobs map[string]string // version of a resource and path in it → id of the content
 	at    map[string]found  // version of a workspace → the content in it
 }
 
-// found is the content in a version, and whether it is in a directory outside of the work tree.
+// found is the content at the path in a version. elsewhere is set if it comes from a resource
+// outside of the work tree.
 type found struct {
 	blob      string
 	elsewhere bool
@@ -89,7 +91,7 @@ func (f *finder) workspace(ctx context.Context, h *history, tip domarkx.Version)
 		if err != nil {
 			return err
 		}
-		if _, seen := f.at[v.ID+" event"]; seen { // of a fork
+		if _, seen := f.at[v.ID+" event"]; seen { // a fork shares versions with its origin
 			continue
 		}
 		f.at[v.ID+" event"] = found{}
@@ -119,7 +121,7 @@ func (f *finder) workspace(ctx context.Context, h *history, tip domarkx.Version)
 	return nil
 }
 
-// in returns the content at the path in a version of a workspace.
+// in returns the content at the path in the workspace version with that id.
 func (f *finder) in(ctx context.Context, id string) (found, error) {
 	if known, ok := f.at[id]; ok {
 		return known, nil
@@ -149,9 +151,9 @@ func (f *finder) in(ctx context.Context, id string) (found, error) {
 	return best, nil
 }
 
-// pathsIn returns where a resource may have the file at a path of the work tree: for a resource in place
-// that path, for one with a directory of its own the path and what remains of it without its first
-// directories.
+// pathsIn returns the paths at which a resource may have the file with path at in the work tree. A
+// resource in the work tree has it at one path. A resource with a directory of its own may have it
+// at the same path, or at the path without some of its first directories.
 func pathsIn(config domarkx.Value, at string) []string {
 	if place, ok := config.Get("path"); ok {
 		top := path.Clean(place.Text())
@@ -173,7 +175,7 @@ func pathsIn(config domarkx.Value, at string) []string {
 	}
 }
 
-// content returns the lines of the content with that id. Binary and very large content has none.
+// content returns the content with that id. Content that is larger than MaxSize has no lines.
 func (m *Manager) content(ctx context.Context, h *history, id string) (content, error) {
 	if c, ok := h.contents[id]; ok || id == "" {
 		return c, nil

@@ -22,9 +22,9 @@ func splitLines(data []byte) [][]byte {
 	return lines
 }
 
-// A content is a text as the digests of its lines, which do not include the ends of the lines.
+// A content is a text, represented by the digests of its lines without their line ends.
 type content struct {
-	id    string // as in the versions of resources
+	id    string // Git's id of the blob, as in the versions of resources
 	lines []uint64
 }
 
@@ -45,7 +45,8 @@ func digests(seed maphash.Seed, data []byte) []uint64 {
 	return lines
 }
 
-// match returns for each line of b the number of the equal line of a that it corresponds to, or -1.
+// match returns, for each line of b, the number of the corresponding equal line of a, or -1 if
+// there is none.
 func match(a, b []uint64) []int {
 	to := make([]int, len(b))
 	for i := range to {
@@ -58,7 +59,8 @@ func match(a, b []uint64) []int {
 // maxNested is the maximum nesting of ranges between anchors.
 const maxNested = 64
 
-// matchRange matches a range of lines. a and b begin at the lines ai and bi of the whole texts.
+// matchRange matches the lines a and b, which begin at lines ai and bi of the whole texts. It
+// stores the result in to.
 func matchRange(a, b []uint64, ai, bi int, to []int, depth int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		to[bi] = ai
@@ -82,11 +84,11 @@ func matchRange(a, b []uint64, ai, bi int, to []int, depth int) {
 	}
 }
 
-// maxEdits bounds the insertions and deletions that shortest searches for.
+// maxEdits is the maximum number of insertions and deletions that shortest tries.
 const maxEdits = 96
 
-// shortest finds a shortest edit script (Myers, "An O(ND) Difference Algorithm and Its Variations",
-// 1986). It reports false if that has more than maxEdits edits.
+// shortest matches the lines of a and b by a shortest edit script (Myers, "An O(ND) Difference
+// Algorithm and Its Variations", 1986). It returns false if that needs more than maxEdits edits.
 func shortest(a, b []uint64, ai, bi int, to []int) bool {
 	const middle = maxEdits + 1
 	var far [2*maxEdits + 3]int // the furthest line of a on each diagonal, plus middle
@@ -113,8 +115,8 @@ func shortest(a, b []uint64, ai, bi int, to []int) bool {
 	return false
 }
 
-// backtrack yields the pairs of equal lines on the way to the end. steps[d] has the furthest lines before
-// step d, of the diagonals from -d-1.
+// backtrack calls pair for the pairs of equal lines on the shortest path to (x, y). steps[d] holds
+// the furthest line of a before step d on each diagonal, from diagonal -d-1 on.
 func backtrack(steps [][]int, x, y int, pair func(x, y int)) {
 	for d := len(steps) - 1; d >= 0; d-- {
 		far := func(k int) int { return steps[d][k+d+1] }
@@ -140,8 +142,8 @@ func backtrack(steps [][]int, x, y int, pair func(x, y int)) {
 
 type anchor struct{ a, b int }
 
-// anchors returns lines that occur once in each of both texts, in an order that both have: a longest such
-// sequence (patience diff).
+// anchors returns a longest sequence of lines that occur exactly once in each text and in the same
+// order in both (patience diff).
 func anchors(a, b []uint64) []anchor {
 	type seen struct{ a, b, inA, inB int }
 	lines := make(map[uint64]*seen, len(a))
@@ -201,8 +203,8 @@ func anchors(a, b []uint64) []anchor {
 	return found
 }
 
-// common returns about how many lines a text has in common with lines counted in bag, in any order. A line that
-// is repeated more often than there counts too often.
+// common returns approximately how many lines a text shares with the lines counted in bag, in any
+// order. It counts a line each time that it is repeated, even if bag has it less often.
 func common(bag map[uint64]int, lines []uint64) int {
 	n := 0
 	for _, h := range lines {

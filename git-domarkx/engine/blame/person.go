@@ -13,15 +13,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// A committed line is a line as git blame describes it.
+// A committed is the commit that introduced a line, as git blame reports it.
 type committed struct {
 	commit, path string
-	line         int // in that commit, from 0
+	line         int // the line's number in that commit, from 0
 	date         int64
 }
 
-// ask looks up the lines without an origin in the commits that introduced them. The content that a commit
-// gave to the file is followed like that of the work tree.
+// ask runs git blame for the lines without an origin. It then follows the content of the commits
+// that introduced them, as for the content of the work tree.
 func (t *trace) ask(ctx context.Context, first, last int) error {
 	open := 0
 	for i := first - 1; i < last; i++ {
@@ -58,7 +58,7 @@ func (t *trace) ask(ctx context.Context, first, last int) error {
 	return nil
 }
 
-// commit follows lines of the content that a commit gave to a path.
+// commit finds the origins of lines that a commit introduced in the file at path.
 func (t *trace) commit(ctx context.Context, commit, path string, open []place) error {
 	data, err := t.m.git.Run(ctx, nil, "cat-file", "blob", commit+":"+path)
 	if err != nil || len(data) > MaxSize {
@@ -81,8 +81,8 @@ func (t *trace) commit(ctx context.Context, commit, path string, open []place) e
 	return there.follow(ctx, now, len(past.events), open)
 }
 
-// uncommitted returns the lines of a text that are not in the commit of HEAD that an observation names. The others
-// were there before the turns that overlapped then.
+// uncommitted returns the lines of a text that are not in the commit of HEAD that an observation
+// records. Lines in that commit are older than the turns during which the version was observed.
 func (t *trace) uncommitted(ctx context.Context, o *domarkx.Observation, now content, open []place) []place {
 	if o == nil || o.Head == "" {
 		return open
@@ -95,7 +95,7 @@ func (t *trace) uncommitted(ctx context.Context, o *domarkx.Observation, now con
 	return slices.DeleteFunc(slices.Clone(open), func(p place) bool { return to[p.at] >= 0 })
 }
 
-// committed runs git blame. It returns nil for a file that is in no commit.
+// committed runs git blame. It returns nil if no commit contains the file.
 func (m *Manager) committed(ctx context.Context, path string, first, last int) (map[int]committed, error) {
 	out, err := m.git.Run(ctx, nil, "-C", m.git.WorkTree, "-c", "blame.ignoreRevsFile=", "blame", "--line-porcelain", "-L", strconv.Itoa(first)+","+strconv.Itoa(last), "--", path)
 	var failed *gitcmd.Error

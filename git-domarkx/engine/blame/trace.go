@@ -8,10 +8,10 @@ import (
 
 func isEnd(err error) bool { return errors.Is(err, io.EOF) }
 
-// A place is a line of a text, and the line of the file that came from it.
+// A place pairs a line of an older text (at) with the line of the file that came from it (line).
 type place struct{ at, line int }
 
-// A trace follows the lines of a file through the history.
+// A trace follows the lines of a file back through the history.
 type trace struct {
 	m     *Manager
 	past  *history
@@ -21,7 +21,7 @@ type trace struct {
 	from  authors
 }
 
-// follow finds the origins of lines of a text. The events that count are those before limit.
+// follow finds the origins of lines of a text. It considers only the events before limit.
 func (t *trace) follow(ctx context.Context, now content, limit int, open []place) error {
 	for len(open) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -53,7 +53,7 @@ func (t *trace) follow(ctx context.Context, now content, limit int, open []place
 				written = append(written, p)
 			}
 		}
-		if len(e.version.Parents) == 0 { // what was committed was there before the first version
+		if len(e.version.Parents) == 0 { // committed lines are older than the first version
 			written = t.uncommitted(ctx, e.version.Observed, now, written)
 		}
 		if len(written) > 0 {
@@ -70,9 +70,9 @@ func (t *trace) follow(ctx context.Context, now content, limit int, open []place
 	return nil
 }
 
-// made returns the index of the event before limit that first made a content, or -1. If a person made it
-// while other sessions were at work, the event of such a session counts: its version may have been taken
-// later.
+// made returns the index of the first event before limit that produced a content, or -1. If a
+// person's event is the first and was taken during turns of sessions, made returns the first event
+// of a session instead, whose version may have been taken later.
 func (t *trace) made(id string, limit int) int {
 	first := -1
 	for _, i := range t.past.byBlob[id] {
@@ -93,9 +93,10 @@ func (t *trace) made(id string, limit int) int {
 	return first
 }
 
-// nearest continues with the content that is closest to a text, among those that the workspaces had just
-// before the event with index i, or among all if i < 0. Lines that differ are a person's: they are left
-// without an origin. It returns a limit of -1 if none exists.
+// nearest returns the content that is most similar to a text, the new limit and the lines that both
+// contain. It searches the contents that the workspaces had just before event i, or all before
+// limit if i < 0. Other lines are a person's and get no origin. If there is no content, the
+// returned limit is -1.
 func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []place) (int, content, []place, error) {
 	candidates := t.candidates(i, limit)
 	best, most := -1, 0
@@ -135,7 +136,8 @@ func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []p
 	return best + 1, closest, rest, nil
 }
 
-// leave gives lines up: they are a person's, or it is unclear whose.
+// leave gives lines up that no content contains. Without an origin they are a person's; if unclear
+// is set, their origin is [Unclear], as of event i.
 func (t *trace) leave(gone []place, unclear bool, i int) {
 	if !unclear {
 		return
@@ -146,8 +148,8 @@ func (t *trace) leave(gone []place, unclear bool, i int) {
 	}
 }
 
-// candidates returns the indexes of events whose contents can be the past of a text: the last one of each
-// workspace before the event with index i, or all before limit if i < 0.
+// candidates returns the indexes of events with contents that a text can derive from: the last
+// event of each workspace before event i, or all events before limit if i < 0.
 func (t *trace) candidates(i, limit int) []int {
 	var list []int
 	last := map[string]bool{}
