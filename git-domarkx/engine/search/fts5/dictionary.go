@@ -25,17 +25,18 @@ func (k key) isLong() bool { return k[2] >= longWord }
 type dictionary struct {
 	seed   key
 	slots  []slot
-	counts []uint32 // of the words, by number
-	texts  []byte   // of long words
+	size   int    // number of words
+	texts  []byte // of long words
 	byText map[string]key
 
 	touched uint32 // makes reading have a result
 }
 
-// A slot of the hash table has a word and its number plus one.
+// A slot of the hash table has a word, its number plus one, and how often it was found.
 type slot struct {
 	key
 	number uint32
+	count  uint32
 }
 
 // A lookup is a word to look up, with its hash.
@@ -45,14 +46,14 @@ type lookup struct {
 }
 
 func newDictionary() dictionary {
-	return dictionary{seed: key{rand.Uint64(), rand.Uint64(), rand.Uint64()}, slots: make([]slot, 1<<10), byText: map[string]key{}}
+	return dictionary{seed: key{rand.Uint64(), rand.Uint64(), rand.Uint64()}, slots: make([]slot, 1<<11), byText: map[string]key{}}
 }
 
 // reset removes all words.
 func (d *dictionary) reset() {
 	clear(d.slots)
 	clear(d.byText)
-	d.counts, d.texts = d.counts[:0], d.texts[:0]
+	d.size, d.texts = 0, d.texts[:0]
 }
 
 // hash returns the hash of a word, by multiplication with a secret as in wyhash.
@@ -79,6 +80,9 @@ func (d *dictionary) key(text []byte) key {
 	return k
 }
 
+// together is the number of words whose slots are read together.
+const together = 64
+
 // touch reads the slots of words. They are spread over much memory, and processors load from many places at once
 // if none depends on another.
 func (d *dictionary) touch(words []lookup) {
@@ -89,22 +93,31 @@ func (d *dictionary) touch(words []lookup) {
 	d.touched = touched
 }
 
+// touchSorted is touch for words of the dictionary.
+func (d *dictionary) touchSorted(words []ordered) {
+	touched := uint32(0)
+	for i := range words {
+		touched |= d.slots[words[i].slot].number
+	}
+	d.touched = touched
+}
+
 // number counts a word, and returns its number.
 func (d *dictionary) number(l *lookup) uint32 {
 	mask := uint64(len(d.slots) - 1)
 	i := l.hash & mask
 	for ; d.slots[i].number != 0; i = (i + 1) & mask {
 		if s := &d.slots[i]; s.key == l.key {
-			d.counts[s.number-1]++
+			s.count++
 			return s.number - 1
 		}
 	}
-	d.counts = append(d.counts, 1)
-	d.slots[i] = slot{l.key, uint32(len(d.counts))}
-	if 4*len(d.counts) > 3*len(d.slots) {
+	number := uint32(d.size)
+	d.slots[i] = slot{l.key, number + 1, 1}
+	if d.size++; 4*d.size > 3*len(d.slots) {
 		d.grow()
 	}
-	return uint32(len(d.counts) - 1)
+	return number
 }
 
 func (d *dictionary) grow() {
@@ -124,7 +137,7 @@ func (d *dictionary) grow() {
 }
 
 // text returns the text of a word, in a buffer.
-func (d *dictionary) text(buffer []byte, k key) []byte {
+func (d *dictionary) text(buffer []byte, k *key) []byte {
 	if k.isLong() {
 		start := k[2] &^ longWord >> 16
 		return d.texts[start : start+k[2]&(1<<16-1)]
@@ -132,26 +145,79 @@ func (d *dictionary) text(buffer []byte, k key) []byte {
 	for _, n := range k {
 		buffer = binary.BigEndian.AppendUint64(buffer, n)
 	}
-	return bytes.TrimRight(buffer, "\x00")
+	n := len(buffer)
+	for n > 0 && buffer[n-1] == 0 {
+		n--
+	}
+	return buffer[:n]
+}
+
+// An ordered word is its first eight bytes, and the index of its slot.
+type ordered struct {
+	start uint64
+	slot  int
 }
 
 // sorted returns the words in ascending order.
-func (d *dictionary) sorted() []slot {
-	all := make([]slot, 0, len(d.counts))
-	for _, s := range d.slots {
-		if s.number != 0 {
-			all = append(all, s)
+func (d *dictionary) sorted() []ordered {
+	all := make([]ordered, 0, d.size)
+	for i := range d.slots {
+		if s := &d.slots[i]; s.number != 0 {
+			all = append(all, ordered{s.key[0], i})
 		}
 	}
-	slices.SortFunc(all, func(a, b slot) int {
-		if a.key[0] != b.key[0] {
-			return cmp.Compare(a.key[0], b.key[0])
+	all = sortedByStart(all)
+	for i := 0; i < len(all); {
+		end := i + 1
+		for end < len(all) && all[end].start == all[i].start {
+			end++
 		}
-		if a.isLong() || b.isLong() {
-			var first, second [keySize]byte
-			return bytes.Compare(d.text(first[:0], a.key), d.text(second[:0], b.key))
+		if end-i > 1 {
+			slices.SortFunc(all[i:end], func(a, b ordered) int { return d.compare(&d.slots[a.slot].key, &d.slots[b.slot].key) })
 		}
-		return cmp.Or(cmp.Compare(a.key[1], b.key[1]), cmp.Compare(a.key[2], b.key[2]))
-	})
+		i = end
+	}
+	return all
+}
+
+// compare compares words with the same first eight bytes.
+func (d *dictionary) compare(a, b *key) int {
+	if a.isLong() || b.isLong() {
+		var first, second [keySize]byte
+		return bytes.Compare(d.text(first[:0], a), d.text(second[:0], b))
+	}
+	return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
+}
+
+// fewWords is a number that is sorted by comparing.
+const fewWords = 1 << 8
+
+// sortedByStart sorts words by their first bytes: by one after the other, the last first. That takes less time than
+// comparing many words.
+func sortedByStart(all []ordered) []ordered {
+	if len(all) < fewWords {
+		slices.SortFunc(all, func(a, b ordered) int { return cmp.Compare(a.start, b.start) })
+		return all
+	}
+	var counts [8][256]uint32
+	for _, o := range all {
+		for i := range counts {
+			counts[i][byte(o.start>>(8*i))]++
+		}
+	}
+	other := make([]ordered, len(all))
+	for i := range counts {
+		next, sum := &counts[i], uint32(0)
+		for c, n := range next {
+			next[c] = sum
+			sum += n
+		}
+		for _, o := range all {
+			c := byte(o.start >> (8 * i))
+			other[next[c]] = o
+			next[c]++
+		}
+		all, other = other, all
+	}
 	return all
 }

@@ -13,7 +13,7 @@ type postings struct {
 	parts []part
 	first int64 // the first row
 
-	pending [64]lookup
+	pending [together]lookup
 	waiting int // that are in pending
 }
 
@@ -99,17 +99,20 @@ func (p *postings) settle() {
 // before positions in another column than the first. The arguments are valid until each returns.
 func (p *postings) lists(each func(text, list []byte) error) error {
 	p.settle()
-	places := p.places()
+	words := p.words.sorted()
+	places := p.places(words)
 	var list []byte
 	text := make([]byte, 0, keySize)
-	for _, w := range p.words.sorted() {
-		start := uint32(0)
-		if w.number > 1 {
-			start = p.words.counts[w.number-2]
+	for i, w := range words {
+		if i%together == 0 {
+			p.words.touchSorted(words[i:min(i+together, len(words))])
 		}
+		s := &p.words.slots[w.slot]
+		rest := places[:s.count]
+		places = places[s.count:]
 		list = list[:0]
 		last := uint64(0) // the row, and 0 before the first one
-		for rest := places[start:p.words.counts[w.number-1]]; len(rest) > 0; {
+		for len(rest) > 0 {
 			row := rest[0].row() + uint64(p.first)
 			list = append(appendVarint(list, row-last), 0)
 			size := len(list)
@@ -122,7 +125,7 @@ func (p *postings) lists(each func(text, list []byte) error) error {
 			}
 			last = row
 		}
-		if err := each(p.words.text(text, w.key), list); err != nil {
+		if err := each(p.words.text(text, &s.key), list); err != nil {
 			return err
 		}
 	}
@@ -150,14 +153,19 @@ func appendPositions(list []byte, places []place) ([]byte, []place) {
 	return list, nil
 }
 
-// places returns the places of all words, by word. It makes the counts of words the ends of their places.
-func (p *postings) places() []place {
-	places := make([]place, len(p.found))
-	next := uint32(0)
-	for i, n := range p.words.counts { // where the places of the word begin
-		p.words.counts[i] = next
-		next += n
+// places returns the places of all words, in their order.
+func (p *postings) places(words []ordered) []place {
+	next := make([]uint32, len(words)) // where the next place of a word goes, by its number
+	sum := uint32(0)
+	for i, w := range words {
+		if i%together == 0 {
+			p.words.touchSorted(words[i:min(i+together, len(words))])
+		}
+		s := &p.words.slots[w.slot]
+		next[s.number-1] = sum
+		sum += s.count
 	}
+	places := make([]place, len(p.found))
 	for i, part := range p.parts {
 		last := len(p.found)
 		if i+1 < len(p.parts) {
@@ -165,9 +173,8 @@ func (p *postings) places() []place {
 		}
 		at := part.at
 		for _, word := range p.found[part.first:last] {
-			next := &p.words.counts[word]
-			places[*next] = at
-			*next++
+			places[next[word]] = at
+			next[word]++
 			at++
 		}
 	}

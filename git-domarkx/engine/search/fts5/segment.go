@@ -70,7 +70,8 @@ func (s *segment) begin(text []byte) {
 	for n := min(len(text)+1, len(s.last)); shared < n && s.last[shared] == prefixed(text, shared); {
 		shared++
 	}
-	word := append([]byte{mainIndex}, text...)
+	s.last = append(append(s.last[:0], mainIndex), text...)
+	word := s.last
 	if s.hasTerm {
 		s.data = appendVarint(s.data, uint64(shared))
 	} else {
@@ -84,7 +85,7 @@ func (s *segment) begin(text []byte) {
 		shared = 0
 	}
 	s.data = append(appendVarint(s.data, uint64(len(word)-shared)), word[shared:]...)
-	s.last, s.hasTerm, s.hasRow = word, true, true
+	s.hasTerm, s.hasRow = true, true
 }
 
 // prefixed returns byte i of a word with mainIndex before it.

@@ -15,12 +15,12 @@ import (
 
 // An index has one table of words.
 type index struct {
-	t    *testing.T
+	t    testing.TB
 	path string
 	*sqlite3.Conn
 }
 
-func newIndex(t *testing.T) *index {
+func newIndex(t testing.TB) *index {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -101,12 +101,24 @@ func (x *index) insert(first int, rows [][2]string) {
 func (x *index) write(first int, rows [][2]string) {
 	x.t.Helper()
 	x.exec("BEGIN")
+	columns := make([][]byte, 0, 2*len(rows))
+	for _, row := range rows {
+		columns = append(columns, []byte(row[0]), []byte(row[1]))
+	}
+	x.add(first, columns)
+	x.exec("COMMIT")
+	x.open()
+}
+
+// add adds rows of two columns by a writer.
+func (x *index) add(first int, columns [][]byte) {
+	x.t.Helper()
 	w, err := fts5.New(x.Conn, "w", 2)
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	for i, row := range rows {
-		if err := w.Add(int64(first+i), []byte(row[0]), []byte(row[1])); err != nil {
+	for i := 0; i < len(columns); i += 2 {
+		if err := w.Add(int64(first+i/2), columns[i], columns[i+1]); err != nil {
 			x.t.Fatal(err)
 		}
 	}
@@ -119,8 +131,6 @@ func (x *index) write(first int, rows [][2]string) {
 	if err := w.Close(); err != nil {
 		x.t.Fatal(err)
 	}
-	x.exec("COMMIT")
-	x.open()
 }
 
 // same compares what two indexes have stored.
