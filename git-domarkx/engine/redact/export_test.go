@@ -1,6 +1,10 @@
 package redact
 
-import "github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+import (
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
+)
 
 // A Table is a table, for tests.
 type Table = table
@@ -30,4 +34,19 @@ func Aligned(a, b string) map[string]string {
 		all[l.placeholder] = l.raw
 	}
 	return all
+}
+
+// Packs returns the number of packs among the files with these paths that have an index.
+func Packs(paths ...string) int {
+	var found nested
+	for _, path := range paths {
+		found.add(snapshot.VersionFile{Path: path, Blob: domarkx.Blob{ID: path}})
+	}
+	n := 0
+	for _, p := range found.packs {
+		if p.pack.ID != "" && p.index.ID != "" {
+			n++
+		}
+	}
+	return n
 }

@@ -45,10 +45,8 @@ type nestedPack struct{ pack, index domarkx.Blob }
 // add notes a file that belongs to a pack, and reports whether it does.
 func (n *nested) add(f snapshot.VersionFile) bool {
 	_, packed := nestedPaths()
-	base, extension, _ := strings.Cut(f.Path, ".pack")
-	if strings.HasSuffix(f.Path, ".idx") {
-		base, extension = strings.TrimSuffix(f.Path, ".idx"), "idx"
-	}
+	base, isIndex := strings.CutSuffix(f.Path, ".idx")
+	base = strings.TrimSuffix(base, ".pack")
 	if !packed.MatchString(f.Path) {
 		return false
 	}
@@ -60,7 +58,7 @@ func (n *nested) add(f snapshot.VersionFile) bool {
 		p = &nestedPack{}
 		n.packs[base] = p
 	}
-	if extension == "idx" {
+	if isIndex {
 		p.index = f.Blob
 	} else {
 		p.pack = f.Blob

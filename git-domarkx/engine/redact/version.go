@@ -59,7 +59,7 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		changed = changed || now != r.Version
 		r.Version = now
 	}
-	if without := slices.DeleteFunc(slices.Clone(resources), func(r domarkx.ResourceVersion) bool { return r.Version == "" }); len(without) > 0 {
+	if without := slices.DeleteFunc(slices.Clone(resources), func(r domarkx.ResourceVersion) bool { return r.Version == "" }); len(without) > 0 || len(resources) == 0 {
 		resources = without // the next call makes a new database
 	} else {
 		return fmt.Errorf("workspace version %.12s: its only resource is a database with a secret in each version, which cannot be dropped; remove the workspace", v.ID)

@@ -1,0 +1,58 @@
+package redact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
+	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// TestPacks finds the two files of a pack, also below directories whose names contain an extension of these files.
+func TestPacks(t *testing.T) {
+	const pack = "/objects/pack/pack-0123456789abcdef"
+	for _, top := range []string{".git", "my.packages/.git", "my.pack/.git", "my.idx/.git"} {
+		if n := redact.Packs(top+pack+".pack", top+pack+".idx"); n != 1 {
+			t.Errorf("%s: %d packs", top, n)
+		}
+	}
+	if n := redact.Packs("a"+pack+".pack", "b"+pack+".idx", "c/pack-01.pack", "c/pack-01.idx"); n != 0 {
+		t.Errorf("%d packs", n)
+	}
+}
+
+// TestVersionWithoutResources redacts a session whose workspace has a version without resources.
+func TestVersionWithoutResources(t *testing.T) {
+	c := enginetest.New(t)
+	c.Appended("s", "Use "+secret+".")
+	who, _, err := c.Env.Identity(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Store.Update(t.Context(), "test", func(tx *gitstore.Tx) error {
+		v, err := tx.CommitVersion(t.Context(), "s", domarkx.VersionCommit{Operation: "change", Subject: "Use " + secret, Author: who, Committer: who})
+		if err != nil {
+			return err
+		}
+		return tx.SetWorkspace(t.Context(), "s", v.ID)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tip, err := c.Store.WorkspaceTip(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Linked("s", tip.ID, enginetest.Saying(domarkx.Assistant, "Done."))
+	result, err := redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env)).Redact(t.Context(), redact.Request{Name: "s"})
+	if err != nil || len(result.Stuck) > 0 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if strings.Contains(reachable(t, c.Dir), secret) {
+		t.Error("an object has the secret")
+	}
+	c.Fsck()
+}
