@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// spans returns the parts of a text that the table would replace, in order and without overlaps.
+// spans returns the parts of a text that the table would replace, sorted and without overlaps.
 func (t *table) spans(text []byte, isJSON bool) []span {
 	var spans []span
 	for _, f := range t.findings(text, isJSON) {
@@ -24,12 +24,13 @@ func (t *table) spans(text []byte, isJSON bool) []span {
 	return joined
 }
 
-// A learned pair is a text of one side and the placeholder that the other has for it.
+// A learned associates a text of one side with the placeholder that the other side has in its
+// place.
 type learned struct{ raw, placeholder, print string }
 
-// join returns what two redactions of one text have in common: whatever either replaced is replaced. The
-// result does not depend on the order of the two. It is not ok if they differ in anything but secrets
-// that their tables find, and placeholders.
+// join combines two redactions of one text: the result has a placeholder for each secret that
+// either side replaced. It does not depend on the order of the sides. ok is false if the texts
+// differ in anything but placeholders and secrets that the tables find.
 func join(ours, theirs *table, a, b []byte, isJSON bool) (text []byte, pairs []learned, ok bool) {
 	if bytes.Equal(a, b) {
 		return a, nil, true
@@ -69,8 +70,9 @@ func join(ours, theirs *table, a, b []byte, isJSON bool) (text []byte, pairs []l
 	return out, pairs, true
 }
 
-// aligned returns what the placeholders of b stand for, if b is a with parts replaced, whatever these parts are. It is for
-// redactions that the user accepts without a check.
+// aligned returns the texts that the placeholders of b replace, if b equals a apart from the
+// replaced texts. It does not check whether these are secrets, so it is only for redactions that
+// the user accepts unchecked.
 func aligned(a, b []byte) []learned {
 	var pairs []learned
 	mark := ""
@@ -84,12 +86,12 @@ func aligned(a, b []byte) []learned {
 		between := b[at:m[0]]
 		i := bytes.Index(a, between)
 		switch {
-		case m[0] == len(b): // the end
+		case m[0] == len(b): // the text after the last placeholder
 			if !bytes.HasSuffix(a, between) {
 				return nil
 			}
 			i = len(a) - len(between)
-		case i < 0 || mark == "" && i > 0 || mark != "" && len(between) == 0: // adjacent placeholders have no limit
+		case i < 0 || mark == "" && i > 0 || mark != "" && len(between) == 0: // the limit between adjacent placeholders is unknown
 			return nil
 		}
 		add(a[:i])
@@ -98,7 +100,8 @@ func aligned(a, b []byte) []learned {
 	return pairs
 }
 
-// markAt returns the length of the placeholder at a place of a text; 0 if there is none.
+// markAt returns the length in bytes of the placeholder that begins at offset at; 0 if there is
+// none.
 func markAt(text []byte, at int) int {
 	if at >= len(text) || text[at] != '[' {
 		return 0
@@ -110,7 +113,8 @@ func markAt(text []byte, at int) int {
 	return 0
 }
 
-// endOf returns the end and the fingerprint of the span that begins at a place; 0 if none does.
+// endOf returns the end and the fingerprint of the span that begins at offset at, and removes the
+// spans before it. The end is 0 if there is no such span.
 func endOf(spans *[]span, at int) (int, string) {
 	for len(*spans) > 0 && (*spans)[0].start < at {
 		*spans = (*spans)[1:]
@@ -121,7 +125,8 @@ func endOf(spans *[]span, at int) (int, string) {
 	return 0, ""
 }
 
-// lesser returns the placeholder with the smaller number, of equal ones the smaller text.
+// lesser returns the placeholder with the smaller number; if the numbers are equal, the one that
+// sorts first.
 func lesser(a, b []byte) []byte {
 	x, _ := parsePlaceholder(string(a))
 	y, _ := parsePlaceholder(string(b))

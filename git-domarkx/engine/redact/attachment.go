@@ -10,13 +10,14 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
-// attached are the redacted attachments of a directory.
+// attached holds the redacted attachments of a directory.
 type attached struct {
 	all     []domarkx.Attachment
 	changed bool
 }
 
-// attachments redacts the attachments of a snapshot. Records of files name the redacted files.
+// attachments returns the redacted attachments of a snapshot, and whether any changed. Records of
+// files refer to the redacted files.
 func (w *rewriter) attachments(ctx context.Context, snapshot string) (all []domarkx.Attachment, changed bool, err error) {
 	directory, err := w.tx.AttachmentsID(ctx, snapshot)
 	if err != nil || directory == "" {
@@ -58,7 +59,7 @@ func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all 
 		w.digests[a.SHA256] = now
 		all, changed = append(all, now), changed || now.SHA256 != a.SHA256
 	}
-	for len(records) > 0 { // a record comes after those that it replaces
+	for len(records) > 0 { // rewrite a record only after the records that it replaces
 		left := records[:0:0]
 		for _, a := range records {
 			now, ok, err := w.record(ctx, a, records)
@@ -72,7 +73,7 @@ func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all 
 			w.digests[a.SHA256] = now
 			all, changed = append(all, now), changed || now.SHA256 != a.SHA256
 		}
-		if len(left) == len(records) { // they replace each other: only in a forged repository
+		if len(left) == len(records) { // records that replace each other exist only in a forged repository
 			all = append(all, left...)
 			break
 		}
@@ -102,7 +103,8 @@ func (w *rewriter) attachment(ctx context.Context, a domarkx.Attachment, data []
 	return w.storeAttachment(ctx, a.SHA256, text)
 }
 
-// storeAttachment stores what replaces an attachment. Messages that name the attachment name the new one.
+// storeAttachment stores the replacement of the attachment with the digest old. From then on, the
+// digest is also replaced in messages.
 func (w *rewriter) storeAttachment(ctx context.Context, old string, data []byte) (domarkx.Attachment, error) {
 	blob, digest, err := w.tx.StoreAttachment(ctx, strings.NewReader(string(data)))
 	if err != nil {
@@ -112,7 +114,8 @@ func (w *rewriter) storeAttachment(ctx context.Context, old string, data []byte)
 	return domarkx.Attachment{SHA256: digest, Blob: blob}, nil
 }
 
-// record rewrites the record of a file. It is not ok while a record that it replaces is among those waiting.
+// record rewrites the record of a file. ok is false as long as a record that it replaces is in
+// waiting.
 func (w *rewriter) record(ctx context.Context, a domarkx.Attachment, waiting []domarkx.Attachment) (domarkx.Attachment, bool, error) {
 	data, err := w.tx.Read(ctx, a.Blob)
 	if err != nil {
@@ -141,10 +144,10 @@ func (w *rewriter) record(ctx context.Context, a domarkx.Attachment, waiting []d
 	return now, true, err
 }
 
-// isText reports whether data is text: without a NUL in its beginning, as Git decides.
+// isText reports whether data is text by Git's rule: its beginning contains no NUL.
 func isText(data []byte) bool {
 	return !strings.Contains(string(data[:min(len(data), 8000)]), "\x00")
 }
 
-// dropped replaces dropped content.
+// dropped is the content of attachments that the user drops.
 const dropped = "[REDACTED:dropped]\n"

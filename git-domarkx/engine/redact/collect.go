@@ -11,17 +11,18 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// A collector adds the secrets of a history to a table, in the order of their first occurrence: by snapshots, and
-// in each by header, messages, attachments and originals.
+// A collector adds the secrets of a history to a table in the order of their first occurrence:
+// snapshot by snapshot, and in each the headers, messages, attachments and originals.
 type collector struct {
 	from  snapshot.Reader
 	table *table
-	seen  map[string]bool    // blobs and trees
+	seen  map[string]bool    // ids of the blobs and trees that were read
 	last  *original.Document // the original that was read last
-	marks bool               // take over the numbers of placeholders instead
+	marks bool               // instead of secrets, note the numbers of placeholders
 }
 
-// note adds the secrets or the placeholders in a text to the table.
+// note adds the secrets in a text to the table, or the numbers of its placeholders if c.marks is
+// set.
 func (c *collector) note(text []byte, isJSON bool) {
 	if c.marks {
 		c.table.marks(text)
@@ -38,7 +39,7 @@ func (c *collector) first(id string) bool {
 	return true
 }
 
-// blob notes the secrets in a blob that was not seen before.
+// blob notes the secrets in a blob, unless the blob was read before.
 func (c *collector) blob(ctx context.Context, b domarkx.Blob, isJSON bool) error {
 	if !c.first(b.ID) {
 		return nil
@@ -50,7 +51,7 @@ func (c *collector) blob(ctx context.Context, b domarkx.Blob, isJSON bool) error
 	return err
 }
 
-// snapshot notes the secrets in a snapshot. It reads only those parts that no earlier one shares.
+// snapshot notes the secrets in a snapshot. It skips parts that were read with an earlier snapshot.
 func (c *collector) snapshot(ctx context.Context, head snapshot.CommitHead) error {
 	headers, err := c.messages(ctx, head.Info.ID)
 	if err == nil {

@@ -8,10 +8,11 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// Snapshots share directories of messages, headers and attachments. Each is redacted once, so that a snapshot
-// costs only as much as its new parts.
+// Snapshots share directories of messages, headers and attachments. Each is redacted once, so that
+// the cost of a snapshot depends only on its new parts.
 
-// leafEdit returns what redacts the messages of a snapshot with those included files.
+// leafEdit returns a function that redacts the messages of a leaf. includes is the tree of the
+// files that the document includes.
 func (w *rewriter) leafEdit(ctx context.Context, includes string) snapshot.LeafEdit {
 	include := func(path string) ([]byte, error) {
 		files, err := w.tx.Includes(ctx, includes)
@@ -75,7 +76,8 @@ type headerKey struct {
 	layout                 domarkx.Layout
 }
 
-// headers returns the redacted headers of a snapshot, still with the originals that they had.
+// headers returns the redacted headers of a snapshot. They still refer to the original documents of
+// the old headers.
 func (w *rewriter) headers(ctx context.Context, old []domarkx.HeaderEntry) ([]domarkx.HeaderEntry, error) {
 	next := make([]domarkx.HeaderEntry, len(old))
 	for i, h := range old {
@@ -103,8 +105,8 @@ func sameHeaders(old, now []domarkx.HeaderEntry) bool {
 	return true
 }
 
-// grownBy returns by how many bytes the header is longer as it is shown, and whether the size of the document does not
-// follow from that alone.
+// grownBy returns the number of bytes by which redaction lengthens the header as shown. odd is set
+// if the size of the document must be computed anew.
 func grownBy(old, now []domarkx.HeaderEntry) (grown int64, odd bool) {
 	if sameHeaders(old, now) {
 		return 0, false
@@ -113,7 +115,7 @@ func grownBy(old, now []domarkx.HeaderEntry) (grown int64, odd bool) {
 	return now[0].Layout.Size - old[0].Layout.Size, odd
 }
 
-// size returns the size of the redacted document of a snapshot.
+// size computes the size in bytes of the redacted document of a snapshot.
 func (w *rewriter) size(ctx context.Context, id string, headers []domarkx.HeaderEntry) (int64, error) {
 	state, err := w.tx.Load(ctx, id)
 	if err != nil {
@@ -121,7 +123,7 @@ func (w *rewriter) size(ctx context.Context, id string, headers []domarkx.Header
 	}
 	state.Headers = headers
 	for i, e := range state.Thread.Live {
-		if state.Thread.Live[i], err = w.entry(ctx, e, nil); err != nil { // the leaves have been redacted with included files
+		if state.Thread.Live[i], err = w.entry(ctx, e, nil); err != nil { // the leaves are redacted already
 			return 0, err
 		}
 	}
@@ -132,7 +134,7 @@ func (w *rewriter) size(ctx context.Context, id string, headers []domarkx.Header
 	return v.Size(), nil
 }
 
-// preview returns the preview of a session with that first message.
+// preview returns the preview of a session whose first message is first.
 func (w *rewriter) preview(ctx context.Context, first domarkx.Entry) (string, error) {
 	preview, ok := w.previews[first.JSON.ID]
 	if !ok {

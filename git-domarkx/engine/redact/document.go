@@ -9,7 +9,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// Filter returns what replaces the secrets in additions to a session, if it was redacted; else nil.
+// Filter returns a function that replaces the secrets in additions to the session whose newest
+// snapshot is tip. The function reports whether it changed the text. Filter returns nil if the
+// session was not redacted.
 func (m *Manager) Filter(ctx context.Context, tip string) (func(ctx context.Context, text []byte) ([]byte, bool, error), error) {
 	if !m.store.HasReplacements() {
 		return nil, nil
@@ -24,7 +26,8 @@ func (m *Manager) Filter(ctx context.Context, tip string) (func(ctx context.Cont
 	}, nil
 }
 
-// redactedRoot returns the first snapshot of the history of a redacted session; "" if it was not redacted.
+// redactedRoot returns the key (see keyOf) of the first snapshot in the history of a redacted
+// session, or "" if the session was not redacted.
 func (m *Manager) redactedRoot(ctx context.Context, tip string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -36,7 +39,7 @@ func (m *Manager) redactedRoot(ctx context.Context, tip string) (string, error) 
 		if err != nil {
 			return "", err
 		}
-		if known, ok := m.roots[info.ID]; ok && (known != "" || !redacted) { // only the latest snapshots are new
+		if known, ok := m.roots[info.ID]; ok && (known != "" || !redacted) { // older snapshots were looked up before
 			redacted, root = known != "", known
 			break
 		}
@@ -49,7 +52,7 @@ func (m *Manager) redactedRoot(ctx context.Context, tip string) (string, error) 
 	return root, nil
 }
 
-// filter returns a text or JSON without secrets.
+// filter returns text or JSON without secrets.
 func (m *Manager) filter(ctx context.Context, tip, root string, text []byte) ([]byte, error) {
 	if err := m.load(ctx); err != nil {
 		return nil, err
@@ -64,15 +67,16 @@ func (m *Manager) filter(ctx context.Context, tip, root string, text []byte) ([]
 	return d.Bytes(text), m.remember(ctx, root, d.table)
 }
 
-// A Document redacts additions to a session: a document, the files that it names, a message. Equal secrets
-// get the numbers that they have in the session, others the next ones, in the order of the document.
+// A Document redacts additions to a session: a document, the files that it names, or a message. A
+// secret that the session already has keeps its number. New secrets get the next numbers, in the
+// order of the document.
 type Document struct {
 	manager *Manager
 	table   *table
 }
 
-// Document returns what redacts a document of a session with that newest snapshot, "" for a new session. Unless
-// always, it is nil for a session that was not redacted.
+// Document returns a Document for additions to the session whose newest snapshot is tip; "" stands
+// for a new session. If the session was not redacted, it returns nil unless always is set.
 func (m *Manager) Document(ctx context.Context, tip string, always bool) (*Document, error) {
 	root := ""
 	var err error
@@ -109,7 +113,7 @@ func (m *Manager) document(ctx context.Context, tip, root string) (*Document, er
 	return &Document{m, t}, err
 }
 
-// root returns the commit that the first snapshot of a history goes back to; "" without a history.
+// root returns the key (see keyOf) of the first snapshot in the history of tip, or "" if tip is "".
 func (m *Manager) root(ctx context.Context, tip string) (id string, err error) {
 	if tip == "" {
 		return "", nil
@@ -123,7 +127,8 @@ func (m *Manager) root(ctx context.Context, tip string) (id string, err error) {
 	return id, nil
 }
 
-// Learn takes over the numbers of secrets from the redacted form of a document that has grown since.
+// Learn compares a document with stored, the redacted form of its beginning, and adopts the numbers
+// of the secrets that stored replaces. It stops where the two differ in anything else.
 func (d *Document) Learn(stored, document []byte) {
 	spans := []span(nil)
 	for _, f := range d.table.findings(document, true) {
@@ -152,7 +157,8 @@ func (d *Document) Learn(stored, document []byte) {
 	}
 }
 
-// spelled returns the length of the secret of a placeholder at the beginning of a text; 0 if another text is there.
+// spelled returns the length in bytes of the secret at the beginning of a text that a placeholder
+// stands for; 0 if the text begins with something else.
 func (t *table) spelled(text []byte, placeholder string) int {
 	for _, form := range t.literals() {
 		if t.forms[form] == placeholder && bytes.HasPrefix(text, []byte(form)) {
@@ -162,10 +168,10 @@ func (t *table) spelled(text []byte, placeholder string) int {
 	return 0
 }
 
-// partSize is how much of a document is redacted at once.
+// partSize is the maximum number of bytes of a document that are redacted at once.
 const partSize = 64 << 20
 
-// Copy writes a document without its secrets.
+// Copy writes a document of the given size in bytes to w, without its secrets.
 func (d *Document) Copy(w io.Writer, document io.ReaderAt, size int64) error {
 	err := parts(io.NewSectionReader(document, 0, size), func(part []byte) error { d.table.note(part, true); return nil })
 	if err != nil {
@@ -178,7 +184,7 @@ func (d *Document) Copy(w io.Writer, document io.ReaderAt, size int64) error {
 	})
 }
 
-// parts reads content in parts that end with a line.
+// parts calls visit for consecutive parts of content, each of which ends at a line end if possible.
 func parts(content *io.SectionReader, visit func(part []byte) error) error {
 	buffer := make([]byte, 0, min(content.Size()+1, partSize))
 	for {
@@ -199,7 +205,7 @@ func parts(content *io.SectionReader, visit func(part []byte) error) error {
 	}
 }
 
-// Bytes returns the content of a file without its secrets. What is not text stays as it is.
+// Bytes returns the content of a file without its secrets. It returns binary content unchanged.
 func (d *Document) Bytes(content []byte) []byte {
 	if !isText(content) {
 		return content
@@ -209,10 +215,11 @@ func (d *Document) Bytes(content []byte) []byte {
 	return text
 }
 
-// Secrets returns how many different secrets were replaced.
+// Secrets returns the number of different secrets that were replaced.
 func (d *Document) Secrets() int { return len(d.table.prints) }
 
-// Remember keeps the numbers of the secrets for the session with that newest snapshot.
+// Remember stores the numbers of the secrets for later additions to the session whose newest
+// snapshot is tip.
 func (d *Document) Remember(ctx context.Context, tip string) error {
 	root, err := d.manager.root(ctx, tip)
 	if err != nil || root == "" {
@@ -221,7 +228,8 @@ func (d *Document) Remember(ctx context.Context, tip string) error {
 	return d.manager.remember(ctx, root, d.table)
 }
 
-// forgetImports removes from the record of imports how the documents of redacted sessions go on, which may hold parts of them.
+// forgetImports removes the state for incremental imports of redacted sessions' documents, because
+// it may contain parts of them. done maps snapshots to their redacted forms.
 func (m *Manager) forgetImports(h *history, done map[string]string) error {
 	record, err := sources.Open(m.env.StateDir)
 	if err != nil {
@@ -239,7 +247,7 @@ func (m *Manager) forgetImports(h *history, done map[string]string) error {
 		}
 		s.Growth, s.Before = nil, nil
 		if now := done[s.Snapshot]; now != "" && now != s.Snapshot {
-			before := *s // counts if the process is killed before the refs move
+			before := *s // valid if the process is killed before the refs move
 			s.Snapshot, s.Before = now, &before
 		}
 		return true

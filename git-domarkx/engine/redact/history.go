@@ -11,14 +11,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// A history is what refs reach: snapshots and workspace versions.
+// A history holds the snapshots and workspace versions that a set of refs reaches.
 type history struct {
-	refs      []refdb.Ref           // with the commits in this history
-	snapshots []snapshot.CommitHead // ascending by number, then by id; parents come before children
+	refs      []refdb.Ref           // the refs that reach them
+	snapshots []snapshot.CommitHead // sorted by number, then by id, so that parents precede their children
 	versions  []snapshot.CommitHead
 }
 
-// graph reads all commits that refs reach, parents before their children.
+// A graph holds all commits that a set of refs reaches, with parents before their children in
+// order.
 type graph struct {
 	heads map[string]snapshot.CommitHead
 	order []string
@@ -54,7 +55,7 @@ func numberOf(h snapshot.CommitHead) int {
 	return h.Info.Number
 }
 
-// sorted returns commits in the order in which their secrets are numbered.
+// sorted returns the given commits in the order in which their secrets are numbered.
 func (g *graph) sorted(ids map[string]bool) (snapshots, versions []snapshot.CommitHead) {
 	for _, id := range g.order {
 		switch h := g.heads[id]; {
@@ -73,7 +74,7 @@ func (g *graph) sorted(ids map[string]bool) (snapshots, versions []snapshot.Comm
 	return snapshots, versions
 }
 
-// below returns the commits that a commit reaches.
+// below adds a commit and its ancestors to seen.
 func (g *graph) below(id string, seen map[string]bool) {
 	queue := []string{id}
 	for len(queue) > 0 {
@@ -87,8 +88,8 @@ func (g *graph) below(id string, seen map[string]bool) {
 	}
 }
 
-// sharing returns the history of the refs that share a commit with one of the given refs, directly or
-// through others.
+// sharing returns the history of the refs named in start and of all refs that share a commit with
+// them, directly or through other refs.
 func (m *Manager) sharing(ctx context.Context, refs []refdb.Ref, start ...string) (*history, error) {
 	tips := make([]string, len(refs))
 	for i, ref := range refs {
@@ -138,7 +139,7 @@ func overlaps(a, b map[string]bool) bool {
 	return false
 }
 
-// Names returns the sessions and the workspaces of a history, live ones and removed ones.
+// names returns the sessions and workspaces of a history, including those in the trash.
 func (h *history) names() []Shared {
 	var all []Shared
 	for _, ref := range h.refs {

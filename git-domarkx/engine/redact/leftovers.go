@@ -18,27 +18,30 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// caches are the files in the state directory that other commands make again. All may hold texts, names or objects of
-// replaced commits.
+// caches lists the files in the state directory that can be created again. They may contain texts,
+// names or objects of replaced commits, so a redaction removes them.
 var caches = []string{"search.db", "search.db-*", "usage-cache", "usage-new", "scan/*.tips", "observed/*/stat", "chat/*/*", "chat/*"}
 
-// kept reports whether a file or directory of the state directory is not looked at: locks, caches, live files of workspaces,
-// and records that other processes write at any time and that hold no text.
+// kept reports whether a redaction skips a file or directory of the state directory: locks, caches,
+// files of live workspaces, and records without texts that other processes may write at any time.
 func kept(name string) bool {
 	switch name {
 	case "drafts", "workspaces", "journal", "mounts", "observed", "scan", "chat", "synced", "git-version", "usage-cache", "usage-new", "replaced", "redacting.json", "leases.json",
-		"renamed.json": // needs former names, until the next push has removed them from remotes
+		"renamed.json": // contains former names until the next push has removed them from remotes
 		return true
 	}
 	return strings.HasPrefix(name, "search.") || strings.HasPrefix(name, "lock") || strings.HasSuffix(name, "lock") || strings.HasSuffix(name, ".turn") || strings.HasPrefix(name, atomicfile.TempPrefix)
 }
 
-// maxLeftover is the size from which on files of the state directory are not read.
+// maxLeftover is the maximum size in bytes of files in the state directory that are searched for
+// secrets.
 const maxLeftover = 256 << 20
 
-// leftovers replaces the secrets of a table in what this machine keeps beside the store: texts that could not be saved, answers and calls
-// of killed processes, logs and records. In texts of the history's sessions, what the rules find is
-// replaced too. It fails, before it changes anything, if a running mount has such a text.
+// leftovers replaces the secrets of a table in the files of the state directory and in reflogs:
+// texts that could not be saved, answers and calls of killed processes, logs and records. In texts
+// of the history's sessions it also replaces secrets that the rules find. done maps commits to
+// their redacted forms. If a running mount holds such a text, leftovers returns an error that
+// matches [drafts.ErrInUse] and changes nothing.
 func (m *Manager) leftovers(h *history, t *table, done map[string]string) error {
 	sessions := map[string]bool{}
 	for _, ref := range h.refs {
@@ -102,7 +105,7 @@ func (t *table) leftover(path, dir string) error {
 		now, changed = t.stream(data)
 	case strings.HasPrefix(dir, "edit-"):
 		now, changed = t.redact(data, true)
-	case strings.HasSuffix(path, ".log"): // a running mount appends to it
+	case strings.HasSuffix(path, ".log"): // a running mount appends to it, so it cannot be replaced
 		return t.mask(path, data)
 	default:
 		now, changed = t.literally(data, true)
@@ -113,12 +116,13 @@ func (t *table) leftover(path, dir string) error {
 	return atomicfile.Replace(path, now)
 }
 
-// literally returns a text without the known secrets, whether or not a rule finds them there.
+// literally returns a text without the known secrets, even where no rule finds them.
 func (t *table) literally(text []byte, isJSON bool) ([]byte, bool) {
 	return apply(text, t.occurrences(text, isJSON))
 }
 
-// mask overwrites the known secrets in a file, whose size stays.
+// mask overwrites the known secrets in a file with asterisks. The size of the file remains the
+// same.
 func (t *table) mask(path string, data []byte) error {
 	spans := t.occurrences(data, false)
 	if len(spans) == 0 {
@@ -135,8 +139,9 @@ func (t *table) mask(path string, data []byte) error {
 	return errors.Join(err, atomicfile.Sync(file), file.Close())
 }
 
-// stream redacts the journal of an answer: JSON lines, whose first is a header and whose others are pieces of a text, between which a
-// secret may be divided. Lines that are not whole stay out, as nobody reads them.
+// stream redacts the journal of an answer: JSON lines, the first of which is a header. The others
+// are pieces of the text. stream joins adjacent pieces, because a secret can be split between them.
+// It omits incomplete lines, which no reader uses.
 func (t *table) stream(data []byte) ([]byte, bool) {
 	type piece struct {
 		Text    string `json:"text,omitempty"`
@@ -174,7 +179,7 @@ func (t *table) stream(data []byte) ([]byte, bool) {
 	return out.Bytes(), changed
 }
 
-// clearCaches removes texts of replaced commits from caches.
+// clearCaches removes the caches that may contain texts of replaced commits.
 func (m *Manager) clearCaches(ctx context.Context) error {
 	var errs []error
 	for _, pattern := range caches {
@@ -195,7 +200,7 @@ func (m *Manager) clearCaches(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// finish completes what changes with a redaction beside the refs.
+// finish does everything that belongs to a redaction besides moving the refs.
 func (m *Manager) finish(ctx context.Context, h *history, w *rewriter, change *gitstore.Redaction) error {
 	if err := m.leftovers(h, w.table, w.done); err != nil {
 		return err

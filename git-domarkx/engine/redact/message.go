@@ -11,13 +11,14 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// A written is a redacted piece of a document.
+// A written is a redacted message as stored.
 type written struct {
 	json, source domarkx.Blob
 	layout       domarkx.Layout
 }
 
-// message redacts an entry. links maps workspace versions.
+// message returns the redacted form of an entry. Its link becomes that to the redacted workspace
+// version.
 func (w *rewriter) message(ctx context.Context, e domarkx.Entry, include func(string) ([]byte, error)) (domarkx.Entry, error) {
 	if now, ok := w.done[e.Link]; ok {
 		e.Link = now
@@ -37,7 +38,7 @@ func (w *rewriter) message(ctx context.Context, e domarkx.Entry, include func(st
 	e.JSON, e.Source = made.json, made.source
 	tight, within, includes, span := e.Layout.Tight, e.Layout.Within, e.Layout.Includes, e.Layout.Span
 	if within > 0 {
-		return e, nil // it has no bytes of its own
+		return e, nil // it shares the bytes of another message
 	}
 	e.Layout = made.layout
 	e.Layout.Tight, e.Layout.Includes, e.Layout.Span = tight, includes, span
@@ -47,7 +48,8 @@ func (w *rewriter) message(ctx context.Context, e domarkx.Entry, include func(st
 	return e, nil
 }
 
-// redactMessage returns the redacted form of a message, nil if it has no secrets.
+// redactMessage stores the redacted form of a message. It returns nil if the message has no
+// secrets.
 func (w *rewriter) redactMessage(ctx context.Context, e domarkx.Entry, include func(string) ([]byte, error)) (*written, error) {
 	data, err := view.Read(ctx, w.tx, e.JSON)
 	if err != nil {
@@ -92,14 +94,15 @@ func parseMessage(data []byte) (domarkx.Message, error) {
 	return domarkx.ParseMessage(value, "")
 }
 
-// relaid returns the layout of redacted bytes of an author.
+// relaid returns the layout of a piece whose author's bytes were redacted.
 func relaid(l domarkx.Layout, source []byte) domarkx.Layout {
 	l.Digest, l.Size = sha256.Sum256(source), int64(len(source))
 	return l
 }
 
-// readsAs reports whether redacted bytes of an author still read as one message with the same ending, and
-// returns that message. Bytes that contain included messages must keep their number.
+// readsAs reports whether the redacted bytes of an author, parsed as Markdown, still give the
+// message msg with the same ending, and returns that message. Bytes that contain included messages
+// must still contain the same number of them.
 func readsAs(source []byte, layout domarkx.Layout, msg domarkx.Message, include func(string) ([]byte, error)) (domarkx.Message, bool) {
 	doc, err := markdown.Decode(format.Source{Data: source, Include: include})
 	if err != nil || len(doc.Conversation) != layout.Span+1 || len(doc.Damage) > 0 {
@@ -112,7 +115,7 @@ func readsAs(source []byte, layout domarkx.Layout, msg domarkx.Message, include 
 	return read.Message, read.Message.Equal(msg)
 }
 
-// header redacts the state of a header, but for its original.
+// header returns the redacted form of a header. It does not redact the header's original document.
 func (w *rewriter) header(ctx context.Context, h domarkx.HeaderEntry) (domarkx.HeaderEntry, error) {
 	data, err := view.Read(ctx, w.tx, h.JSON)
 	if err != nil {
@@ -163,14 +166,15 @@ func (w *rewriter) header(ctx context.Context, h domarkx.HeaderEntry) (domarkx.H
 	return h, nil
 }
 
-// keepsShape reports whether the redacted bytes of a preamble still read as one.
+// keepsShape reports whether the redacted bytes of a preamble, parsed as Markdown, are still a
+// preamble.
 func keepsShape(source []byte, layout domarkx.Layout, include func(string) ([]byte, error)) bool {
 	doc, err := markdown.Decode(format.Source{Data: source, Include: include})
 	return err == nil && len(doc.Conversation) == layout.Span && len(doc.Damage) == 0 &&
 		doc.Preamble.Layout.Tail == layout.Tail && doc.Preamble.Layout.Fence == layout.Fence
 }
 
-// includes redacts included files and returns their tree.
+// includes redacts the files in a tree of included files and returns the new tree.
 func (w *rewriter) includes(ctx context.Context, tree string) (string, error) {
 	if now, ok := w.trees[tree]; ok || tree == "" {
 		return now, nil

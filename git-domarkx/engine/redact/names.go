@@ -15,11 +15,11 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// A Renaming is a session whose name holds a secret, and its new name.
+// A Renaming is the new name of a session whose name contains a secret.
 type Renaming struct{ From, To string }
 
-// Renamings returns the new names of those sessions in the history of a session whose names hold secrets. The caller
-// renames them before the redaction.
+// Renamings returns new names for the sessions that share a history with the named one and whose
+// names contain secrets. The caller renames the sessions before the redaction.
 func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error) {
 	if _, err := m.store.Tip(ctx, name); err != nil {
 		return nil, err
@@ -62,7 +62,8 @@ func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error
 	return all, nil
 }
 
-// formerNames returns the names with secrets that sessions had on this machine before they were renamed.
+// formerNames returns the former names of sessions that contain secrets, as far as the sessions
+// were renamed on this machine.
 func (m *Manager) formerNames(sessions []Shared) ([]string, error) {
 	all, err := m.sessions.Renamings()
 	var former []string
@@ -76,7 +77,7 @@ func (m *Manager) formerNames(sessions []Shared) ([]string, error) {
 	return former, err
 }
 
-// name returns a session's name without secrets, and whether it differs.
+// name returns a session's name without secrets, and whether it changed.
 func (t *table) name(name string) (string, bool) {
 	text, changed := t.redact([]byte(name), false)
 	if !changed {
@@ -85,8 +86,8 @@ func (t *table) name(name string) (string, bool) {
 	return refname.Map(placeholders().ReplaceAllString(string(text), "redacted-$1")), true
 }
 
-// reflogs replaces the known secrets in the reasons in the reflogs of this program's refs, such as former names. The
-// repository's lock must be held.
+// reflogs replaces the known secrets in the reflogs of this program's refs, whose reasons can
+// contain former names. The caller must hold the repository's lock.
 func (t *table) reflogs(common string) error {
 	for _, top := range []string{"refs/domarkx", "refs/domarkx-trash", "refs/domarkx-remotes"} {
 		err := filepath.WalkDir(filepath.Join(common, "logs", filepath.FromSlash(top)), func(path string, d fs.DirEntry, err error) error {

@@ -19,30 +19,30 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// Limits of what is read of the objects of repositories in a workspace. A pack above them counts as one with a secret, since
-// nobody knows.
+// Limits for reading the objects of Git repositories in a workspace. A pack that exceeds them
+// counts as one with a secret, because its contents are unknown.
 const (
 	maxNestedPack   = 256 << 20 // bytes of a pack
-	maxNestedObject = 32 << 20  // bytes of an object; larger ones are not looked at, as files of that size are not
-	maxNestedTotal  = 2 << 30   // bytes of the objects of a pack
+	maxNestedObject = 32 << 20  // bytes of an object; larger objects are not searched, as files of that size are not
+	maxNestedTotal  = 2 << 30   // bytes of all objects of a pack
 )
 
-// unread is the rule of what could not be looked at.
+// unread is reported in place of a rule if content could not be searched.
 const unread = "not readable"
 
 var nestedPaths = sync.OnceValues(func() (loose, packed *regexp.Regexp) {
 	return regexp.MustCompile(`(^|/)objects/[0-9a-f]{2}/[0-9a-f]{38}$`), regexp.MustCompile(`(^|/)objects/pack/(pack-[0-9a-f]+)\.(pack|idx)$`)
 })
 
-// A nested is the objects of the repositories in a version of a resource.
+// A nested collects the packs of the Git repositories in a version of a resource.
 type nested struct {
-	packs map[string]*nestedPack // by path without extension
+	packs map[string]*nestedPack // path without extension → pack
 }
 
-// A nestedPack is the two files of a pack.
+// A nestedPack holds the two files of a pack.
 type nestedPack struct{ pack, index domarkx.Blob }
 
-// add notes a file that belongs to a pack, and reports whether it does.
+// add collects a file if it belongs to a pack, and reports whether it does.
 func (n *nested) add(f snapshot.VersionFile) bool {
 	_, packed := nestedPaths()
 	base, isIndex := strings.CutSuffix(f.Path, ".idx")
@@ -66,13 +66,13 @@ func (n *nested) add(f snapshot.VersionFile) bool {
 	return true
 }
 
-// isLooseObject reports whether a file is an object of a repository.
+// isLooseObject reports whether the path of a file is that of a loose Git object.
 func isLooseObject(path string) bool {
 	loose, _ := nestedPaths()
 	return loose.MatchString(path)
 }
 
-// inObject returns the rule of a secret in a loose object, "" if there is none.
+// inObject returns the rule that finds a secret in a loose object, or "" if there is none.
 func (t *table) inObject(data []byte) string {
 	r, err := zlib.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -87,7 +87,7 @@ func (t *table) inObject(data []byte) string {
 	return t.ruleOf(content)
 }
 
-// ruleOf returns the rule of a secret in content of any kind, "" if there is none.
+// ruleOf returns the rule that finds a secret in text or binary content, or "" if there is none.
 func (t *table) ruleOf(content []byte) string {
 	if text, changed := t.redact(content, isText(content)); changed {
 		return t.ruleIn(text)
@@ -103,11 +103,12 @@ func (t *table) ruleOf(content []byte) string {
 	return ""
 }
 
-// inPack returns the rule of a secret in an object of a pack, "" if there is none. The pack is not trusted: it is read by this
-// program's own reader, in a directory of its own, and no git is run on it.
+// inPack returns the rule that finds a secret in an object of a pack, or "" if there is none. The
+// pack may be malicious: inPack reads it with package odb in a temporary directory and never runs
+// git on it.
 func (w *rewriter) inPack(ctx context.Context, p *nestedPack) (rule string, err error) {
 	if p.pack.ID == "" || p.index.ID == "" {
-		return "", nil // Git does not read one without the other
+		return "", nil // Git does not read one file without the other
 	}
 	dir, err := os.MkdirTemp("", "domarkx-pack-")
 	if err != nil {

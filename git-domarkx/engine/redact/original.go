@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/original"
 )
 
-// An original grows with each import of its document, so only the part that the one before lacks is read and
+// Each import extends the original, so only the part that the previous original lacks is read and
 // redacted.
 
 func readOriginal(o *original.Document) ([]byte, error) {
@@ -20,7 +20,7 @@ func readOriginal(o *original.Document) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// original notes the secrets in an original.
+// original notes the secrets in an original document.
 func (c *collector) original(ctx context.Context, tree string) error {
 	o, err := c.from.Origin(ctx, tree)
 	if err != nil {
@@ -38,13 +38,14 @@ func (c *collector) original(ctx context.Context, tree string) error {
 	return nil
 }
 
-// A source is the redacted form of an original.
+// A source describes the redacted form of an original document.
 type source struct {
-	tree    string // if it differs
+	tree    string // "" if nothing changed
 	changed bool
 }
 
-// redactOriginals redacts the originals of headers, and reports whether any of them has a secret.
+// redactOriginals redacts the original documents of headers, and reports whether any of them
+// contains a secret.
 func (w *rewriter) redactOriginals(ctx context.Context, headers []domarkx.HeaderEntry) (changed bool, err error) {
 	for _, h := range headers {
 		if h.Origin == "" {
@@ -62,7 +63,7 @@ func (w *rewriter) redactOriginals(ctx context.Context, headers []domarkx.Header
 	return changed, nil
 }
 
-// original stores the redacted form of an original, if it has a secret.
+// original stores the redacted form of an original document, if it contains a secret.
 func (w *rewriter) original(ctx context.Context, tree string) (source, error) {
 	o, err := w.tx.Origin(ctx, tree)
 	if err != nil {
@@ -77,7 +78,7 @@ func (w *rewriter) original(ctx context.Context, tree string) (source, error) {
 	}
 	w.last = o
 	text, changed := w.table.redact(data, true)
-	if w.grower == nil && (changed || !ok) { // those before were clean, or there are none
+	if w.grower == nil && (changed || !ok) { // nothing was redacted so far: read the whole original
 		if data, err = readOriginal(o); err != nil {
 			return source{}, err
 		}
@@ -98,8 +99,8 @@ func (w *rewriter) original(ctx context.Context, tree string) (source, error) {
 	return source{now, true}, err
 }
 
-// originals sets the originals of a state to the redacted ones. One that belongs to another snapshot than this is taken over from
-// that, or dropped if no snapshot before has it.
+// originals replaces the original documents in a state by their redacted forms. The original of an
+// earlier snapshot gets the form that it got there. It is dropped if no earlier snapshot has it.
 func (w *rewriter) originals(ctx context.Context, id string, state *domarkx.State) error {
 	for i := range state.Headers {
 		h := &state.Headers[i]

@@ -9,14 +9,16 @@ import (
 	"strings"
 )
 
-// numbersKey is the key of the local state for the numbers of secrets: each value is the first snapshot of the history, the
-// fingerprint of the secret, bound to that snapshot, and the placeholder, separated by spaces.
+// numbersKey is the key of the local state for the numbers of secrets. Each value consists of the
+// first snapshot of a history, the secret's fingerprint keyed with that snapshot, and the
+// placeholder, separated by spaces.
 const numbersKey = "redacted"
 
-// maxNumbers is the maximum number of secrets that are remembered.
+// maxNumbers is the maximum number of secrets whose numbers are stored.
 const maxNumbers = 20_000
 
-// A memory is what this machine knows of the numbers of a history's secrets. It has no secret.
+// A memory holds the numbers of a history's secrets that this machine has stored. It does not
+// contain the secrets.
 type memory struct {
 	root         string
 	placeholders map[string]secret
@@ -28,7 +30,7 @@ func (m *memory) print(fingerprint string) string {
 	return hex.EncodeToString(sum.Sum(nil)[:10])
 }
 
-// find returns the secret with a fingerprint, nil if it is not known.
+// find returns the secret with a fingerprint, or nil if it is unknown.
 func (m *memory) find(fingerprint string) *secret {
 	if m == nil {
 		return nil
@@ -39,7 +41,7 @@ func (m *memory) find(fingerprint string) *secret {
 	return nil
 }
 
-// recall reads the numbers of the secrets of a history by its first snapshot.
+// recall reads the numbers of the secrets of the history whose first snapshot is root.
 func (m *Manager) recall(ctx context.Context, root string) (*memory, error) {
 	values, err := m.env.Local.All(ctx, numbersKey)
 	if err != nil {
@@ -58,7 +60,7 @@ func (m *Manager) recall(ctx context.Context, root string) (*memory, error) {
 	return known, nil
 }
 
-// remember adds the numbers of the secrets in a table.
+// remember stores the numbers of the secrets in a table.
 func (m *Manager) remember(ctx context.Context, root string, t *table) error {
 	if len(t.prints) == 0 {
 		return nil

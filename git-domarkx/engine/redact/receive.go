@@ -15,22 +15,23 @@ import (
 type Incoming struct {
 	Ref      string // the tracking ref
 	ID       string
-	Accept   bool // do not check that a redacted history is the same but for secrets
-	Redacted bool // also take over a redacted history in place of a local one
+	Accept   bool // do not check that the redacted history differs only in secrets
+	Redacted bool // also replace a local history by a redacted one
 }
 
-// Received says what became of a commit of a remote.
+// Received describes how a commit of a remote was received.
 type Received struct {
-	ID       string   // the commit in its place; the same unless something in it was redacted here
+	ID       string   // the received commit, or its redacted form
 	Moved    bool     // the tracking ref points to ID
 	Replaced bool     // local histories were replaced
 	Kept     []string // refs of the replaced histories in the trash
 }
 
-// Receive joins a history of a remote with the local ones where only one of the two is redacted, or each in
-// another way. The local refs then have the redacted history, with what only they had on top of it; so has
-// the tracking ref, with what only the remote had. Without such a difference nothing changes. If the histories differ
-// in more than secrets, nothing changes, and the error matches [ErrNotSame].
+// Receive combines a history of a remote with the local histories if only one side is redacted, or
+// if both are redacted differently. The local refs and the tracking ref move to the redacted
+// history, each with the commits that only that side has on top. If no commit was redacted
+// differently, nothing changes. If the histories differ in more than secrets, nothing changes and
+// the error matches [ErrNotSame].
 func (m *Manager) Receive(ctx context.Context, in Incoming) (Received, error) {
 	result := Received{ID: in.ID}
 	if needed, err := m.concerns(ctx, in); err != nil || !needed {
@@ -74,8 +75,8 @@ func isLocal(ref string) bool {
 	return k.Prefix != ""
 }
 
-// concerns reports whether a commit of a remote brings commits that were replaced here, or, if that is
-// wanted, that replace others.
+// concerns reports whether a remote's commit brings commits that a local redaction replaced or, if
+// in.Redacted is set, commits that replace others.
 func (m *Manager) concerns(ctx context.Context, in Incoming) (bool, error) {
 	refs, err := m.store.References(ctx)
 	if err != nil {
@@ -113,8 +114,8 @@ func (m *Manager) concerns(ctx context.Context, in Incoming) (bool, error) {
 	return false, nil
 }
 
-// against returns the local history that has other forms of commits of a remote, and the remote's commits
-// that are not in it.
+// against returns the local history that contains commits of a remote in another form, and the
+// remote's commits that are not in that history.
 func (m *Manager) against(ctx context.Context, in Incoming) (*history, []snapshot.CommitHead, error) {
 	there, err := m.graph(ctx, []string{in.ID})
 	if err != nil {

@@ -13,13 +13,14 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// ErrNotSame means that a history is not a redaction of another: they differ in more than secrets.
+// ErrNotSame means that one history is not a redaction of the other: they differ in more than
+// secrets.
 var ErrNotSame = errors.New("the histories differ in more than secrets")
 
-// A pair is two commits that redact, or are, the same one.
+// A pair holds two forms of the same commit, at least one of which is redacted.
 type pair struct{ ours, theirs snapshot.CommitHead }
 
-// key returns the commit that a commit goes back to: the one that it replaces, or itself.
+// key returns the id that a commit had before any redaction, which all its forms share.
 func key(h snapshot.CommitHead) string {
 	if h.IsVersion {
 		return keyOf(h.Version.ID, h.Version.Replaces)
@@ -27,7 +28,7 @@ func key(h snapshot.CommitHead) string {
 	return keyOf(h.Info.ID, h.Info.Replaces)
 }
 
-// pairs returns the commits of both sides that go back to the same one and differ.
+// pairs returns, by key, the commits that both sides have in different forms.
 func pairs(ours, theirs []snapshot.CommitHead) map[string]pair {
 	byKey := make(map[string]snapshot.CommitHead, len(ours))
 	for _, h := range ours {
@@ -42,22 +43,23 @@ func pairs(ours, theirs []snapshot.CommitHead) map[string]pair {
 	return found
 }
 
-// A reconciler compares two histories. At least one is redacted.
+// A reconciler compares two histories, at least one of which is redacted.
 type reconciler struct {
 	from    snapshot.Reader
-	ours    *table // of our side alone, so that theirs cannot declare a text of ours a secret
+	ours    *table // the secrets in our commits alone, so that their side cannot declare a text of ours a secret
 	theirs  *table
-	next    *table                // learns what placeholders stand for
-	keys    map[string]string     // of all commits of both sides
-	joined  map[string][]byte     // by the blobs of both: their common text, if it is neither
-	last    [2]*original.Document // the originals that were compared last
-	same    map[string]bool       // blobs that were compared
-	digests map[string]string     // attachments of ours and theirs in their place
+	next    *table                // gets the placeholders of the secrets of both sides
+	keys    map[string]string     // commit of either side → its key, if that differs
+	joined  map[string][]byte     // blob of theirs → the text without the secrets of either side, if that differs from the blob
+	last    [2]*original.Document // the original documents that were compared last
+	same    map[string]bool       // pairs of objects that were compared
+	digests map[string]string     // digest of our attachment → digest of theirs in its place
 	pairs   map[string]pair
-	accept  bool // do not compare texts
+	accept  bool // accept differences that are not secrets
 }
 
-// check returns an error that matches [ErrNotSame] unless a pair of snapshots is the same but for secrets.
+// check returns an error that matches [ErrNotSame] unless the two snapshots of a pair differ only
+// in secrets.
 func (r *reconciler) check(ctx context.Context, p pair) error {
 	a, b := p.ours, p.theirs
 	var headers [2][]domarkx.HeaderEntry
@@ -188,7 +190,8 @@ func (r *reconciler) header(ctx context.Context, a, b domarkx.HeaderEntry) error
 	return r.originals(ctx, a.Origin, b.Origin)
 }
 
-// originals compares two originals: where both go on with the two that were compared last, only their new parts.
+// originals compares two original documents. If both extend those that were compared last, it
+// compares only the new parts.
 func (r *reconciler) originals(ctx context.Context, a, b string) error {
 	var now [2]*original.Document
 	var data [2][]byte
@@ -231,7 +234,7 @@ func (r *reconciler) first(a, b string) bool {
 	return true
 }
 
-// blob compares two blobs and learns which secrets the placeholders stand for.
+// blob compares two blobs and learns the secrets that placeholders stand for.
 func (r *reconciler) blob(ctx context.Context, a, b domarkx.Blob, isJSON bool) error {
 	if a.ID == b.ID || !r.first(a.ID, b.ID) {
 		return nil
@@ -251,7 +254,8 @@ func (r *reconciler) blob(ctx context.Context, a, b domarkx.Blob, isJSON bool) e
 	return err
 }
 
-// text compares two texts and returns the common one.
+// text compares two texts and returns the text without the secrets of either side. The error is
+// [ErrNotSame] if they differ in more.
 func (r *reconciler) text(a, b []byte, isJSON bool) ([]byte, error) {
 	joined, found, ok := join(r.ours, r.theirs, a, b, isJSON)
 	if !ok && r.accept {
@@ -269,7 +273,7 @@ func (r *reconciler) text(a, b []byte, isJSON bool) ([]byte, error) {
 	return joined, nil
 }
 
-// entry replaces in a message of theirs what only we replaced.
+// entry changes an entry of theirs: it replaces the secrets that only our side replaced.
 func (r *reconciler) entry(ctx context.Context, w *rewriter, e *domarkx.Entry) error {
 	text, inJSON := r.joined[e.JSON.ID]
 	source, inSource := r.joined[e.Source.ID]

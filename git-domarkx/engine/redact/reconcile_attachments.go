@@ -11,8 +11,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
-// attachments compares the attachments of two snapshots: each of theirs that is not ours has to be a redaction of one of
-// ours. Records of files follow from them.
+// attachments compares the attachments of two snapshots. Each attachment that only their side has
+// must be a redaction of one of ours. Records of files must refer to the redacted files.
 func (r *reconciler) attachments(ctx context.Context, a, b string) error {
 	ours, err := r.from.AttachmentsOf(ctx, a)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *reconciler) attachments(ctx context.Context, a, b string) error {
 			changed = append(changed, o)
 		}
 	}
-	for _, records := range []bool{false, true} { // records name the others
+	for _, records := range []bool{false, true} { // records refer to the other attachments
 		for _, t := range theirs {
 			data, err := r.from.Read(ctx, t.Blob)
 			if err != nil {
@@ -72,7 +72,7 @@ func (r *reconciler) attachments(ctx context.Context, a, b string) error {
 	return nil
 }
 
-// record reports whether their record of a file is ours of the redacted file.
+// record reports whether their record of a file is our record o for the redacted file.
 func (r *reconciler) record(ctx context.Context, o domarkx.Attachment, theirs codec.FileRecord) bool {
 	data, err := r.from.Read(ctx, o.Blob)
 	if err != nil {

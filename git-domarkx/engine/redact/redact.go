@@ -1,5 +1,5 @@
-// Package redact replaces the secrets of sessions and of workspaces, in every snapshot and version, by
-// placeholders. Section 15 of SPEC.md in package gitstore says what the redacted commits are.
+// Package redact replaces the secrets in all snapshots of sessions and all versions of workspaces
+// by placeholders. Section 15 of gitstore/SPEC.md defines the redacted commits.
 package redact
 
 import (
@@ -30,24 +30,25 @@ type Manager struct {
 	store    *gitstore.Store
 	env      local.Environment
 	scans    *scan.Manager
-	forget   func(context.Context) error // removes the texts of no session from the search index; may be nil
+	forget   func(context.Context) error // removes texts of no session from the search index; may be nil
 
 	mu      sync.Mutex
 	scanner *secrets.Scanner
 	allow   func(fingerprint string) bool
 
-	roots map[string]string // first snapshots of redacted sessions by their tips; "" for one that was not redacted
+	roots map[string]string // newest snapshot → result of redactedRoot
 }
 
-// New returns a manager, and does nothing else. scans finds the secrets, and knows which of them the user allowed: these stay.
+// New returns a manager. scans finds the secrets, except those that the user allowed.
 func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment, scans *scan.Manager) *Manager {
 	return &Manager{sessions: sessions, store: store, env: env, scans: scans}
 }
 
-// OnForget sets what removes texts that no session has any more from the search index. Without it, the index is removed.
+// OnForget sets a function that removes texts from the search index which no session contains any
+// more. Without it, a redaction removes the whole index.
 func (m *Manager) OnForget(forget func(context.Context) error) { m.forget = forget }
 
-// load reads the rules.
+// load loads the rules and the allowed fingerprints.
 func (m *Manager) load(ctx context.Context) error {
 	scanner, err := m.scans.Scanner(ctx)
 	if err != nil {
@@ -63,44 +64,46 @@ func (m *Manager) load(ctx context.Context) error {
 	return nil
 }
 
-// A Request says what to redact.
+// A Request describes a redaction.
 type Request struct {
 	Name   string
 	DryRun bool
-	Drop   []string     // resources and attachments whose content is dropped where it cannot be edited
-	Purge  bool         // keep nothing of what was replaced
+	Drop   []string     // resources and attachments to drop if they cannot be edited
+	Purge  bool         // keep no copy of the replaced history
 	Show   func(Result) // called before anything changes; may be nil
 }
 
-// Shared is a session or a workspace whose history is redacted.
+// Shared is a session or workspace whose history is redacted.
 type Shared struct {
 	Kind    string // "session" or "workspace"
 	Name    string
-	Removed bool // it is in the trash
+	Removed bool // in the trash
 }
 
-// Stuck is a place with a secret that cannot be edited.
+// Stuck is a place with a secret where no edit is possible.
 type Stuck struct {
 	Where string
-	Drop  string // what --drop has to name
+	Drop  string // the resource or attachment to name with --drop
 	Rule  string
 }
 
-// Result is the result of a redaction.
+// Result describes a redaction.
 type Result struct {
 	Shared   []Shared
-	Secrets  int // different ones
-	Replaced int // commits
+	Secrets  int // the number of different secrets
+	Replaced int // the number of replaced commits
 	Stuck    []Stuck
-	Kept     []string // refs of the replaced histories in the trash
+	Kept     []string // trash refs that keep the replaced histories
 
-	Elsewhere []string // refs of the user that lead to replaced commits
+	Elsewhere []string // the user's own refs that still reach replaced commits
 
-	Purged purge.Result // what --purge removed
+	Purged purge.Result // the result of --purge
 }
 
-// Redact replaces the secrets of a session, and of all that shares its history. With a place that cannot be
-// edited and is not dropped, it changes nothing.
+// Redact replaces the secrets of a session and of all sessions and workspaces that share its
+// history. If a secret is in a place that can neither be edited nor dropped, Redact changes nothing
+// and returns the place in Result.Stuck. The error matches [domarkx.ErrNotFound] if there is no
+// such session.
 func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 	if _, err := m.store.Tip(ctx, r.Name); err != nil {
 		return Result{}, err
@@ -124,7 +127,7 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 			if other.Kind != refname.Sessions.Noun || other.Removed {
 				continue
 			}
-			if _, err := m.store.Tip(ctx, other.Name); err != nil { // such as a save that waits in a mount
+			if _, err := m.store.Tip(ctx, other.Name); err != nil { // for example, a mount holds an unstored save
 				return gitstore.Redaction{}, err
 			}
 		}
@@ -169,13 +172,14 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 	return result, err
 }
 
-// elsewhere returns the user's own refs that lead to replaced commits of a history, such as a branch made of a session.
+// elsewhere returns the user's own refs that still reach replaced commits of a history, such as a
+// branch at a session's commit.
 func (m *Manager) elsewhere(ctx context.Context, h *history) ([]string, error) {
 	replaced, err := m.store.Replacements()
 	if err != nil {
 		return nil, err
 	}
-	var first []string // all others follow these
+	var first []string // all other replaced commits descend from these
 	for _, head := range slices.Concat(h.snapshots, h.versions) {
 		if replaced[idOf(head)] != "" && !slices.ContainsFunc(head.Parents, func(id string) bool { return replaced[id] != "" }) {
 			first = append(first, idOf(head))
@@ -184,7 +188,7 @@ func (m *Manager) elsewhere(ctx context.Context, h *history) ([]string, error) {
 	return m.store.OwnRefsTo(ctx, first)
 }
 
-// purge removes the trash of a history's redactions, and the objects that only they had.
+// purge removes the replaced forms of a history from the trash, and their objects.
 func (m *Manager) purge(ctx context.Context, h *history) (purge.Result, error) {
 	keys := map[string]bool{}
 	for _, head := range slices.Concat(h.snapshots, h.versions) {
@@ -215,8 +219,8 @@ func (m *Manager) purge(ctx context.Context, h *history) (purge.Result, error) {
 	return result, nil
 }
 
-// liveVersions returns the objects from which live workspaces find out what changed in them. They are in use until the
-// workspace follows its redacted version.
+// liveVersions returns the ids of objects that live workspaces compare their files with. These
+// objects are needed until the workspaces have loaded their redacted versions.
 func (m *Manager) liveVersions() ([]string, error) {
 	paths, err := filepath.Glob(filepath.Join(m.env.StateDir, "workspaces", "*", "state.json"))
 	var found []string
@@ -233,7 +237,7 @@ func (m *Manager) liveVersions() ([]string, error) {
 
 var objectIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-f]{40}\b`) })
 
-// redaction returns the changes of a history's refs.
+// redaction returns the changes to the refs of a history.
 func (w *rewriter) redaction(h *history) gitstore.Redaction {
 	change := gitstore.Redaction{Moves: map[string]string{}, Replaced: map[string]string{}}
 	for old, now := range w.done {
@@ -249,7 +253,8 @@ func (w *rewriter) redaction(h *history) gitstore.Redaction {
 	return change
 }
 
-// Undo brings back the session and the workspace of a name as they were before the last redaction.
+// Undo restores the session name and its workspace to their state before the last redaction.
+// Without a replaced history in the trash, the error matches [domarkx.ErrNotFound].
 func (m *Manager) Undo(ctx context.Context, name string) (domarkx.Info, error) {
 	var info domarkx.Info
 	err := m.sessions.Update(ctx, "restore "+name, func(tx *gitstore.Tx) (err error) {

@@ -13,8 +13,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// rewrite makes the redacted commits of a history, together with those of another one that has
-// other forms of some of its commits. accept leaves out the check that they differ only in secrets.
+// rewrite creates the redacted commits of a history. theirs are commits of a remote, some of which
+// are other forms of commits in the history. Unless accept is set, rewrite returns an error that
+// matches [ErrNotSame] if these differ in more than secrets.
 func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []snapshot.CommitHead, drop []string, accept bool) (*rewriter, error) {
 	t := newTable(m.scanner, m.allow)
 	if len(h.snapshots) > 0 {
@@ -87,7 +88,7 @@ func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapsho
 	return nil
 }
 
-// reconcile compares the commits of two sides that go back to the same ones.
+// reconcile compares the commits that both sides have in different forms.
 func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []snapshot.CommitHead, keys map[string]string, accept bool) (*reconciler, error) {
 	r := &reconciler{from: m.store.Reader, ours: newTable(m.scanner, nil), theirs: newTable(m.scanner, nil), next: t, keys: keys,
 		joined: map[string][]byte{}, same: map[string]bool{}, digests: map[string]string{}, accept: accept, pairs: pairs(ours, theirs)}
@@ -111,7 +112,7 @@ func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []snapsh
 	return r, nil
 }
 
-// rewriteAll makes the redacted commits, parents before their children.
+// rewriteAll creates the redacted snapshots, parents before their children.
 func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, all, theirs []snapshot.CommitHead) error {
 	foreign := map[string]bool{}
 	for _, head := range theirs {
@@ -121,7 +122,7 @@ func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, al
 		p, paired := r.pairs[key(head)]
 		switch id := head.Info.ID; {
 		case paired && id == p.ours.Info.ID:
-			continue // with theirs
+			continue // done with their form
 		case paired && id != p.theirs.Info.ID:
 			return fmt.Errorf("snapshot %.12s: %w: another one replaces the same", id, ErrNotSame)
 		}
@@ -138,8 +139,8 @@ func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, al
 	return nil
 }
 
-// rewriteVersions makes the redacted workspace versions. Of a version that both sides have in different forms, theirs
-// counts; [Manager.checkVersions] has compared them.
+// rewriteVersions creates the redacted workspace versions. If both sides have a version in
+// different forms, it redacts their form; [Manager.checkVersions] has compared the two.
 func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs []snapshot.CommitHead) error {
 	var others []snapshot.CommitHead
 	for _, head := range theirs {
@@ -220,7 +221,8 @@ func (m *Manager) checkVersions(ctx context.Context, r *reconciler, ours, theirs
 	return nil
 }
 
-// checkFiles compares two versions of a resource: the same files with the same attributes.
+// checkFiles compares two versions of a resource, which must have the same files with the same
+// attributes.
 func (m *Manager) checkFiles(ctx context.Context, r *reconciler, a, b string) error {
 	if a == b {
 		return nil

@@ -14,34 +14,34 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// A rewriter makes the redacted commits of a history. It must be used within one update, parents
-// before their children.
+// A rewriter creates the redacted commits of a history. It must be used within one update, and for
+// parents before their children.
 type rewriter struct {
 	tx    *gitstore.Tx
 	table *table
-	drop  map[string]bool // resources and attachments that are dropped
+	drop  map[string]bool // resources and attachments to drop
 
-	done     map[string]string   // commits and their redacted forms
-	pieces   map[string]*written // messages by their blobs; nil for one without secrets
-	trees    map[string]string   // trees of included files
-	included map[string]string   // identifiers of included files
-	origins  map[string]string   // trees of originals, with the snapshots that they belong to
-	sources  map[string]source   // by tree of an original
-	last     *original.Document  // the original that was redacted last
+	done     map[string]string   // commit → redacted form
+	pieces   map[string]*written // message by its blobs; nil if it has no secrets
+	trees    map[string]string   // tree of included files → redacted tree
+	included map[string]string   // identifier of included files → that of the redacted ones
+	origins  map[string]string   // tree of an original document → redacted tree with the snapshot that it belongs to
+	sources  map[string]source   // by tree of an original document
+	last     *original.Document  // the original document that was redacted last
 	grower   *original.Grower
 	digests  map[string]domarkx.Attachment
-	attached map[string]attached // by directory of attachments
+	attached map[string]attached // by the directory of the attachments
 	leaves   snapshot.Rewritings
-	spans    map[string]string // identifiers of pieces that contain others
+	spans    map[string]string // identifier of a piece that contains others → that of the redacted piece
 	tops     map[headerKey]domarkx.HeaderEntry
 	previews map[string]string // by the blob of the first message
 	joined   *reconciler       // nil if there is only one side
-	files    map[string]string // versions of resources
+	files    map[string]string // version of a resource → redacted version
 
-	directories map[string]string // directories of versions
-	names       map[string]bool   // those whose names were looked at
-	clean       map[string]string // the last versions of resources without secrets
-	packs       map[string]string // rules of secrets in packs in workspaces
+	directories map[string]string // directory of a version → redacted directory
+	names       map[string]bool   // directories whose names were searched
+	clean       map[string]string // by resource: its last version without secrets
+	packs       map[string]string // by pack in a workspace: the rule that found a secret
 	stuck       []Stuck
 }
 
@@ -56,7 +56,7 @@ func newRewriter(tx *gitstore.Tx, t *table, drop []string) *rewriter {
 	return w
 }
 
-// parents returns the redacted forms of parents, and whether any differs.
+// parents returns the redacted forms of parents, and whether any parent changed.
 func (w *rewriter) parents(ids []string) ([]string, bool) {
 	now, changed := make([]string, len(ids)), false
 	for i, id := range ids {
@@ -68,8 +68,8 @@ func (w *rewriter) parents(ids []string) ([]string, bool) {
 	return now, changed
 }
 
-// snapshot stores the redacted form of a snapshot, whose parents are done. The result is the snapshot
-// itself where nothing in it or before it is redacted.
+// snapshot stores the redacted form of a snapshot, whose parents must be done. If neither the
+// snapshot nor an ancestor changes, the snapshot is its own redacted form.
 func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error {
 	if err := w.rewrite(ctx, head); err != nil {
 		return fmt.Errorf("snapshot %.12s: %w", head.Info.ID, err)
@@ -136,7 +136,7 @@ func (w *rewriter) rewrite(ctx context.Context, head snapshot.CommitHead) error 
 	if err != nil {
 		return err
 	}
-	for i, h := range state.Headers { // the commit has added the snapshot to an original
+	for i, h := range state.Headers { // the commit noted its id in the original document
 		if before[i] != "" {
 			w.origins[before[i]] = h.Origin
 		}
@@ -145,7 +145,8 @@ func (w *rewriter) rewrite(ctx context.Context, head snapshot.CommitHead) error 
 	return nil
 }
 
-// keyOf returns the commit that a snapshot goes back to: the one it replaces, or itself.
+// keyOf returns the id that a commit had before any redaction: the one that it replaces, or its
+// own.
 func keyOf(id, replaces string) string {
 	if replaces != "" {
 		return replaces
@@ -153,7 +154,8 @@ func keyOf(id, replaces string) string {
 	return id
 }
 
-// store stores content, which stays in memory too, as an update cannot read all that it stored.
+// store stores content and keeps it in memory, because an update cannot read everything that it has
+// stored.
 func (w *rewriter) store(ctx context.Context, data []byte) (domarkx.Blob, error) {
 	blob, _, err := w.tx.StoreAttachment(ctx, bytes.NewReader(data))
 	blob.Data = view.NotNil(data)
@@ -162,7 +164,8 @@ func (w *rewriter) store(ctx context.Context, data []byte) (domarkx.Blob, error)
 
 var mergeSubject = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^merge ([0-9a-f]{12}) and ([0-9a-f]{12})$`) })
 
-// subject returns the redacted subject of a snapshot. That of a merge names its parents.
+// subject returns the redacted subject of a snapshot. The subject of a merge contains the ids of
+// its parents.
 func (w *rewriter) subject(info domarkx.Info, parents []string) string {
 	m := mergeSubject().FindStringSubmatch(info.Subject)
 	if info.Operation != "merge" || m == nil {

@@ -14,33 +14,34 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 )
 
-// minLiteral is the number of bytes from which on a secret is replaced wherever it occurs, and not only
-// where a rule finds it.
+// minLiteral is the minimum length in bytes of secrets that are replaced wherever they occur.
+// Shorter ones are replaced only where a rule finds them.
 const minLiteral = 8
 
-// A secret is hidden by a placeholder.
+// A secret identifies the placeholder that replaces it.
 type secret struct {
 	rule string
-	n    int // order of the first occurrence
+	n    int // number in the order of first occurrence
 }
 
 func (s secret) placeholder() string { return fmt.Sprintf("[REDACTED:%s:%d]", s.rule, s.n) }
 
-// placeholders matches placeholders in text.
+// placeholders matches a placeholder.
 var placeholders = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\[REDACTED:([A-Za-z0-9_.-]{1,100}):([1-9][0-9]{0,8})\]`)
 })
 
-// A table is the list of the secrets of a history. Each has one number, whatever rule finds it where.
+// A table lists the secrets of a history. A secret has the same number everywhere, whichever rule
+// finds it.
 type table struct {
 	scan   *secrets.Scanner
 	allow  func(fingerprint string) bool
-	prints map[string]*secret // by fingerprint
-	forms  map[string]string  // spellings of secrets and of digests, and their replacements
-	sorted []string           // the spellings, the longest first
-	last   int                // greatest number
-	recall *memory            // the numbers of earlier redactions
-	added  int                // secrets without a placeholder so far
+	prints map[string]*secret // fingerprint → secret
+	forms  map[string]string  // spelling of a secret, or digest → replacement
+	sorted []string           // the spellings, longest first
+	last   int                // the greatest number in use
+	recall *memory            // the stored numbers of earlier redactions
+	added  int                // number of secrets that had no placeholder before
 }
 
 func newTable(scan *secrets.Scanner, allow func(string) bool) *table {
@@ -68,7 +69,7 @@ func (t *table) note(text []byte, isJSON bool) {
 	}
 }
 
-// known returns the secret that has the spelling raw.
+// known returns the secret that is spelled raw, or nil.
 func (t *table) known(raw string) *secret {
 	for _, form := range spellings(raw) {
 		if p, ok := t.forms[form]; ok {
@@ -80,7 +81,8 @@ func (t *table) known(raw string) *secret {
 	return nil
 }
 
-// learn adds the spellings of a secret. The one that was added first for a spelling stays.
+// learn adds the spellings of a secret. A spelling that is already in the table keeps its
+// replacement.
 func (t *table) learn(raw string, s secret) {
 	for _, form := range spellings(raw) {
 		if _, ok := t.forms[form]; !ok && len(form) >= minLiteral {
@@ -107,7 +109,7 @@ func (t *table) seed(l learned) {
 	}
 }
 
-// marks takes the numbers of the placeholders in a text for used.
+// marks marks the numbers of the placeholders in a text as used.
 func (t *table) marks(text []byte) {
 	for _, m := range placeholders().FindAllSubmatch(text, -1) {
 		if n, err := strconv.Atoi(string(m[2])); err == nil {
@@ -144,14 +146,14 @@ func (t *table) findings(text []byte, isJSON bool) []secrets.Finding {
 	})
 }
 
-// A span is a part of a text, and its replacement.
+// A span is a part of a text to replace.
 type span struct {
 	start, end int
 	with       string
-	print      string // the fingerprint, if a rule found it
+	print      string // the fingerprint, if a rule found the span
 }
 
-// redact returns a text without the secrets of the table, and whether it differs.
+// redact returns a text without the secrets of the table, and whether it changed.
 func (t *table) redact(text []byte, isJSON bool) ([]byte, bool) {
 	var spans []span
 	for _, f := range t.findings(text, isJSON) {
@@ -160,7 +162,7 @@ func (t *table) redact(text []byte, isJSON bool) ([]byte, bool) {
 		if s == nil {
 			s = t.known(raw)
 		}
-		if s == nil { // it was not noted: only what was not stored yet
+		if s == nil { // not noted before, as in content that is not stored yet
 			t.last++
 			s = &secret{rule: f.Rule, n: t.last}
 			t.prints[f.Fingerprint] = s
@@ -171,7 +173,8 @@ func (t *table) redact(text []byte, isJSON bool) ([]byte, bool) {
 	return apply(text, append(spans, t.occurrences(text, isJSON)...))
 }
 
-// occurrences returns where spellings of known secrets are in a text; in JSON, only inside of strings.
+// occurrences returns the spans of the known secrets in a text. In JSON, it returns only those
+// inside of strings.
 func (t *table) occurrences(text []byte, isJSON bool) []span {
 	var spans []span
 	for _, form := range t.literals() {
@@ -187,7 +190,7 @@ func (t *table) occurrences(text []byte, isJSON bool) []span {
 	if len(spans) == 0 || !isJSON || !isLinesOfJSON(text) {
 		return spans
 	}
-	inside := make([]int, len(text)+1) // the number of the string of each byte, negative outside of strings
+	inside := make([]int, len(text)+1) // the number of the string that each byte is in; negative outside of strings
 	number, in := 0, false
 	for i := 0; i < len(text); i++ {
 		inside[i] = -1
@@ -218,8 +221,8 @@ func isLinesOfJSON(data []byte) bool {
 	return true
 }
 
-// apply replaces spans in a text. Overlapping spans are replaced together, by the replacement of the first and
-// longest of them.
+// apply replaces spans in a text. Overlapping spans are replaced together, by the replacement of
+// the span that begins first; of several, the longest.
 func apply(text []byte, spans []span) ([]byte, bool) {
 	if len(spans) == 0 {
 		return text, false
@@ -242,11 +245,11 @@ func apply(text []byte, spans []span) ([]byte, bool) {
 	return append(out, text[at:]...), true
 }
 
-// line is redact for one line that may have been cut, such as the subject of a commit: the beginning
-// of a secret before an ellipsis is replaced too.
+// line is like redact for a line that may be cut off, such as the subject of a commit: it also
+// replaces the beginning of a secret before an ellipsis.
 func (t *table) line(text string) string {
 	out, _ := t.redact([]byte(text), false)
-	const least = 6 // bytes of a beginning that is replaced
+	const least = 6 // minimum length in bytes of a beginning to replace
 	for _, mark := range []string{"…", "..."} {
 		head, ok := strings.CutSuffix(string(out), mark)
 		if !ok {
@@ -263,7 +266,8 @@ func (t *table) line(text string) string {
 	return string(out)
 }
 
-// spellings returns a secret as it is in text, and in JSON once and twice.
+// spellings returns the spellings of a secret: as it is, in JSON, and in JSON inside of a JSON
+// string.
 func spellings(raw string) []string {
 	plain := raw
 	for range 2 {

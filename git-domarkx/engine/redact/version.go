@@ -32,7 +32,7 @@ func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.
 	return nil
 }
 
-// version stores the redacted form of a workspace version, whose parents are done.
+// version stores the redacted form of a workspace version, whose parents must be done.
 func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v domarkx.Version) error {
 	parents, changed := w.parents(head.Parents)
 	subject := w.table.line(v.Subject)
@@ -60,7 +60,7 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		r.Version = now
 	}
 	if without := slices.DeleteFunc(slices.Clone(resources), func(r domarkx.ResourceVersion) bool { return r.Version == "" }); len(without) > 0 || len(resources) == 0 {
-		resources = without // the next call makes a new database
+		resources = without // the next call creates a new database
 	} else {
 		return fmt.Errorf("workspace version %.12s: its only resource is a database with a secret in each version, which cannot be dropped; remove the workspace", v.ID)
 	}
@@ -83,14 +83,15 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 	return nil
 }
 
-// resource returns the redacted version of a resource. Files that cannot be edited make it stuck, unless the
-// resource is dropped.
+// resource returns the redacted version of a resource. If a file with a secret cannot be edited,
+// the file is added to w.stuck, or the content of the resource is dropped if the user asked for
+// that.
 func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.ResourceVersion) (string, error) {
 	if now, ok := w.files[r.Version]; ok {
 		return now, nil
 	}
 	directories, names := w.directories, w.names
-	if w.drop[r.ID] { // each version has to show whether it is to be dropped
+	if w.drop[r.ID] { // search each version again to decide whether it is dropped
 		directories, names = map[string]string{}, map[string]bool{}
 	}
 	var stuck []Stuck
@@ -155,8 +156,9 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 	return now, nil
 }
 
-// dropped returns what takes the place of a version that is dropped: one without files, and for a database, which could not be loaded from
-// that, the last one without secrets; "" if there was none.
+// dropped returns the version that replaces one that is dropped: an empty one. A database could not
+// be loaded from an empty version, so it gets its last version without secrets, or "" if there is
+// none.
 func (w *rewriter) dropped(ctx context.Context, r domarkx.ResourceVersion) (string, error) {
 	if engine.IsDatabase(r.Type) {
 		return w.clean[r.ID+" "+r.Type], nil
@@ -164,7 +166,7 @@ func (w *rewriter) dropped(ctx context.Context, r domarkx.ResourceVersion) (stri
 	return w.tx.EmptyVersion(ctx)
 }
 
-// ruleIn returns the rule of the first placeholder in a redacted text.
+// ruleIn returns the rule named by the first placeholder in a redacted text.
 func (t *table) ruleIn(text []byte) string {
 	if m := placeholders().FindSubmatch(text); m != nil {
 		return string(m[1])
