@@ -46,8 +46,8 @@ Finds messages by what they say, call and get as results, in all sessions. A mes
 several sessions share is shown once for each.
 
 A query is words, which must all be in a message: git domarkx search rate limit. The best matches
-come first. Case and accents do not matter. Where more than 20,000 messages match and --limit
-is given, those that were indexed last are ranked.
+come first: those that have the rarer words, have them more often, or are shorter; words in calls
+and results count half. Case and accents do not matter.
 
     "rate limit"       the words side by side (quote the quotes: '"rate limit"')
     limit*             words that begin with limit

@@ -1,19 +1,9 @@
 package search
 
 import (
-	"path/filepath"
+	"slices"
 	"strings"
-	"testing"
 )
-
-// Expression parses a query and returns it in the syntax of FTS5.
-func Expression(query string) (string, error) {
-	groups, err := parseWords(query)
-	if err != nil {
-		return "", err
-	}
-	return expression(groups), nil
-}
 
 // Analyze returns the indexed forms of a text: the text as prepared, and the parts of its identifiers.
 func Analyze(text string) (words, parts string) {
@@ -86,28 +76,6 @@ func CallValues(text string) []string {
 	return values
 }
 
-// A WordsIndex is an empty index.
-type WordsIndex struct{ db *database }
-
-// NewWords returns an empty index.
-func NewWords(tb testing.TB) WordsIndex {
-	dir, err := filepath.EvalSymlinks(tb.TempDir())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	db, err := createIndex(filepath.Join(dir, indexName))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { db.close() })
-	return WordsIndex{db}
-}
-
-// Match runs an expression of FTS5.
-func (w WordsIndex) Match(expression string) error {
-	return w.db.exec("SELECT rowid FROM words WHERE words MATCH ?", expression)
-}
-
 // Folds reports whether a word is found by a folded one, at once and by folding it first.
 func Folds(word, want string, prefix bool) (at, first bool) {
 	f := fold([]byte(word))
@@ -121,3 +89,22 @@ func Within(word, query string) (may, is bool) {
 	is = len(parts) > 1 && strings.Contains(" "+strings.Join(parts, " ")+" ", " "+strings.Join(n.parts, " ")+" ")
 	return n.mayBeWithin([]byte(word)), is
 }
+
+// Best returns the messages with the highest n scores, whose numbers are their indexes, and all in order.
+func Best(scores []float32, n int) (chosen, sorted []int64) {
+	var all []ranking
+	for i, s := range scores {
+		all = append(all, ranking{int64(i), s})
+	}
+	for _, r := range best(all, n) {
+		chosen = append(chosen, r.message)
+	}
+	slices.SortFunc(all, compareRankings)
+	for _, r := range all {
+		sorted = append(sorted, r.message)
+	}
+	return chosen, sorted
+}
+
+// CodedSize returns the size that is stored for the size of a message.
+func CodedSize(size int) float64 { return codedSize(sizeCode(size)) }

@@ -109,58 +109,42 @@ func (x *Index) search(ctx context.Context, q Query) (hits []Hit, err error) {
 	return x.scan(ctx, q, m, allowed, p)
 }
 
-// manyHits is the number of messages that are ranked if only some of the hits are wanted.
-const manyHits = 20000
-
-// words finds messages by the full-text index. Ranking takes time for each hit. So of more than manyHits, only
-// those that were indexed last are ranked, if they are as many as are wanted.
+// words finds messages by the full-text index.
 func (x *Index) words(ctx context.Context, q Query, m *matching, allowed set, p *places) ([]Hit, error) {
-	limit := -1
-	if q.Limit > 0 {
-		limit = manyHits
+	found, err := x.rank(m.groups)
+	if err != nil {
+		return nil, err
 	}
-	hits, whole, err := x.ranked(q, m, allowed, p, limit)
-	if err == nil && !whole && len(hits) < q.Limit {
-		hits, _, err = x.ranked(q, m, allowed, p, -1)
-	}
+	found = slices.DeleteFunc(found, func(r ranking) bool { return !allowed.has(r.message) })
+	hits, err := p.ofBest(ctx, found)
 	if err != nil {
 		return nil, err
 	}
 	return hits, x.describe(ctx, hits, m)
 }
 
-// A ranking is a message with its rank; lower ones are better.
-type ranking struct {
-	message int64
-	rank    float64
-}
-
-// ranked returns the hits among the newest messages that match, at most limit of those, the best first. It reports whether
-// no more messages match.
-func (x *Index) ranked(q Query, m *matching, allowed set, p *places, limit int) (hits []Hit, whole bool, err error) {
-	var found []ranking
-	n := 0
-	err = x.db.query("SELECT rowid, bm25(words, 2.0, 1.0, 0.5) FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?", func(s *sqlite3.Stmt) error {
-		n++
-		if id := s.Int(0); allowed.has(id) {
-			found = append(found, ranking{id, s.Float(1)})
-		}
-		return nil
-	}, expression(m.groups), limit)
-	if err != nil {
-		return nil, false, err
+// ofBest returns the hits of messages, the best first, as many as the query wants.
+func (p *places) ofBest(ctx context.Context, found []ranking) (hits []Hit, err error) {
+	n := len(found)
+	if p.q.Limit > 0 {
+		n = 2 * p.q.Limit // some may not be in the sessions
 	}
-	slices.SortStableFunc(found, func(a, b ranking) int { return cmp.Compare(a.rank, b.rank) })
-	for _, f := range found {
-		some, err := p.of(f.message)
-		if err != nil {
-			return nil, false, err
+	for done := 0; done < len(found); n *= 8 {
+		ordered := best(found, n)
+		for _, f := range ordered[done:] {
+			some, err := p.of(f.message)
+			if err != nil {
+				return nil, err
+			}
+			if hits = append(hits, some...); p.q.Limit > 0 && len(hits) >= p.q.Limit {
+				return hits[:p.q.Limit], nil
+			}
 		}
-		if hits = append(hits, some...); q.Limit > 0 && len(hits) >= q.Limit {
-			return hits[:q.Limit], false, nil
+		if done = len(ordered); ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 	}
-	return hits, n != limit, nil
+	return hits, nil
 }
 
 // places finds where the sessions of a query have messages.

@@ -91,44 +91,6 @@ func isWordRune(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.Co)
 }
 
-// expression returns a query in the syntax of FTS5.
-func expression(groups []group) string {
-	a := newAnalyzer()
-	join := func(terms []term, operator string) string {
-		all := make([]string, len(terms))
-		for i, t := range terms {
-			all[i] = t.expression(a)
-		}
-		return "(" + strings.Join(all, operator) + ")"
-	}
-	alternatives := make([]string, len(groups))
-	for i, g := range groups {
-		alternatives[i] = join(g.want, " AND ")
-		if len(g.not) > 0 {
-			alternatives[i] = "(" + alternatives[i] + " NOT " + join(g.not, " OR ") + ")"
-		}
-	}
-	return strings.Join(alternatives, " OR ")
-}
-
-// expression returns the term in the syntax of FTS5. A word is looked for as it is, and an identifier
-// also by its parts: getUser is in getUserByID.
-func (t term) expression(a *analyzer) string {
-	star := ""
-	if t.prefix {
-		star = " *"
-	}
-	a.reset()
-	words := quote(string(a.analyze(nil, []byte(t.text)))) + star
-	if t.phrase || strings.IndexFunc(t.text, func(r rune) bool { return isCJK(r) }) >= 0 {
-		return "{prose calls} : " + words
-	}
-	if parts := identifierParts(t.text); parts != "" {
-		return "(" + words + " OR parts : " + quote(parts) + star + ")"
-	}
-	return words
-}
-
 // identifierParts returns the parts of an identifier, with spaces between them, or "" if the word is none
 // or has only one part.
 func identifierParts(word string) string {
@@ -148,5 +110,3 @@ func identifierParts(word string) string {
 	}
 	return ""
 }
-
-func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

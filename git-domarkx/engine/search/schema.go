@@ -14,7 +14,7 @@ import (
 // schema, or of the indexed part of a message, needs another version.
 const (
 	applicationID = 0x646d7873
-	schemaVersion = 2
+	schemaVersion = 3
 )
 
 // wordsTable is the full-text index; its rowid is the message's. Column parts has the parts of identifiers
@@ -31,6 +31,8 @@ var tables = []string{
 	// The messages by number of their blobs (see blobKey), and by number in the index.
 	`CREATE TABLE blob(key INTEGER PRIMARY KEY, message INTEGER NOT NULL)`,
 	`CREATE TABLE message(id INTEGER PRIMARY KEY, blob BLOB NOT NULL, role INTEGER NOT NULL, model INTEGER, leaf INTEGER NOT NULL)`,
+	// The sizes of messages, for ranking (see sizeWriter).
+	`CREATE TABLE size(row INTEGER PRIMARY KEY, codes BLOB NOT NULL)`,
 	// Leaves of sessions with their messages (see leafEntry), the newest date among them, and the leaves of a message but the first.
 	`CREATE TABLE leaf(id INTEGER PRIMARY KEY, tree BLOB NOT NULL UNIQUE, newest INTEGER NOT NULL, entries BLOB NOT NULL)`,
 	`CREATE TABLE shared(message INTEGER NOT NULL, leaf INTEGER NOT NULL, PRIMARY KEY(message, leaf)) WITHOUT ROWID`,
@@ -139,7 +141,7 @@ func removeIndex(path string) error {
 
 // isDamaged reports whether an error means that the index has to be made again.
 func isDamaged(err error) bool {
-	if errors.Is(err, errForeign) || errors.Is(err, os.ErrNotExist) || errors.Is(err, errBlock) {
+	if errors.Is(err, errForeign) || errors.Is(err, os.ErrNotExist) || errors.Is(err, errBlock) || errors.Is(err, fts5.ErrDamaged) {
 		return true
 	}
 	switch sqlite3.Primary(err) {

@@ -32,6 +32,7 @@ type writer struct {
 	words      *fts5.Writer
 	compressor compressor
 	block      block
+	sizes      sizeWriter
 	prose      []byte
 	calls      []byte
 	facets     map[facet]int64
@@ -53,7 +54,7 @@ func newWriter(db *database) (*writer, error) {
 	}
 	if err == nil {
 		w.hadBlobs = w.last > 0
-		err = w.reopenBlock()
+		err = errors.Join(w.reopenBlock(), w.sizes.open(db, w.last))
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.close())
@@ -91,10 +92,7 @@ func (w *writer) flush() error {
 	if err := w.words.Flush(); err != nil {
 		return fmt.Errorf("search index: %w", err)
 	}
-	if err := w.flushBlobs(); err != nil {
-		return err
-	}
-	return w.flushBlock()
+	return errors.Join(w.flushBlobs(), w.sizes.flush(), w.flushBlock())
 }
 
 // flushBlock writes the block that is being filled.
@@ -177,6 +175,9 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 				err = w.db.exec("INSERT OR IGNORE INTO facet_message(facet, message) VALUES(?, ?)", f, id)
 			}
 		}
+	}
+	if err == nil {
+		err = w.sizes.add(id, len(c.prose)+len(c.calls))
 	}
 	w.block.add(id, c.text)
 	if err == nil && len(w.block.texts) >= blockSize {

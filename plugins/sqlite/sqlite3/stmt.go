@@ -150,3 +150,13 @@ func (s *Stmt) Column(i int) any {
 	}
 	return nil
 }
+
+// AppendBytes appends the value of a column in the row, a string or []byte, to dst.
+func (s *Stmt) AppendBytes(dst []byte, i int) []byte {
+	blob := lib.Xsqlite3_column_blob(s.c.tls, s.p, int32(i))
+	size := lib.Xsqlite3_column_bytes(s.c.tls, s.p, int32(i))
+	if blob == 0 || size == 0 {
+		return dst
+	}
+	return append(dst, libc.GoBytes(blob, int(size))...)
+}

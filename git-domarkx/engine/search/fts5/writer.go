@@ -123,12 +123,14 @@ func (w *Writer) Add(row int64, columns ...[]byte) error {
 // Full reports whether the rows in memory are many, and should be written.
 func (w *Writer) Full() bool { return w.postings.full() }
 
+// numberBits is the size of the number of a page, in the number of its record. The number of its segment is above it.
+const numberBits = 31 + 5 + 1
+
 // Flush writes the rows in memory to the index.
 func (w *Writer) Flush() error {
 	if w.rows == 0 {
 		return nil
 	}
-	const numberBits = 31 + 5 + 1 // of a page in a segment
 	s := newSegment(func(page int64, data []byte) error {
 		return run(w.addPage, int64(w.id)<<numberBits+page, data)
 	}, func(text []byte, page int64) error {

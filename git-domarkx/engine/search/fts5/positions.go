@@ -1,0 +1,52 @@
+package fts5
+
+// Positions are the positions of a word in a row, as they are stored (see postings.lists).
+type Positions []byte
+
+// A Position is a column, in the higher half, and the number of a word in it.
+type Position uint64
+
+// Column returns the column of a position.
+func (p Position) Column() int { return int(p >> positionBits) }
+
+// MaxColumns is the highest number of columns that an index has.
+const MaxColumns = 1 << columnBits
+
+// Count adds the number of positions in each column.
+func (p Positions) Count(counts *[MaxColumns]int) {
+	column := 0
+	for i := 0; i < len(p); {
+		switch c := p[i]; {
+		case c == 1:
+			n, size := varint(p[i+1:])
+			column = int(n % MaxColumns)
+			i += 1 + max(size, 1)
+			continue
+		case c < 1<<7:
+			i++
+		default:
+			_, size := varint(p[i:])
+			i += max(size, 1)
+		}
+		counts[column]++
+	}
+}
+
+// Append appends the positions to others.
+func (p Positions) Append(to []Position) []Position {
+	at := Position(0)
+	for len(p) > 0 {
+		n, size := varint(p)
+		if size == 0 {
+			return to
+		}
+		if p = p[size:]; n == 1 {
+			n, size = varint(p)
+			at, p = Position(n%MaxColumns)<<positionBits, p[size:]
+			continue
+		}
+		at += Position(n-2) & (1<<positionBits - 1)
+		to = append(to, at)
+	}
+	return to
+}

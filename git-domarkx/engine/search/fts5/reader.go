@@ -1,0 +1,215 @@
+package fts5
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// ErrDamaged reports an index whose records are not in the form that this package reads.
+var ErrDamaged = errors.New("damaged full-text index")
+
+// A Reader returns the lists of words in an index, as they are in the transaction of the connection. It
+// reads the pages itself, because each row that SQLite's MATCH returns takes as long as a hundred entries of a list.
+// It does not look at which rows were removed.
+type Reader struct {
+	conn      *sqlite3.Conn
+	structure structure
+	tokenizer *tokenizer
+	findPage  *sqlite3.Stmt
+	readPage  *sqlite3.Stmt
+}
+
+// NewReader returns a reader of an index.
+func NewReader(conn *sqlite3.Conn, table string) (r *Reader, err error) {
+	r = &Reader{conn: conn, tokenizer: newTokenizer()}
+	for sql, s := range map[string]**sqlite3.Stmt{
+		"SELECT pgno FROM %s_idx WHERE segid = ? AND term <= ? ORDER BY term DESC LIMIT 1": &r.findPage,
+		"SELECT block FROM %s_data WHERE id = ?":                                           &r.readPage,
+	} {
+		if *s, _, err = conn.Prepare(fmt.Sprintf(sql, table)); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+	}
+	record, err := r.read(structureRecord, nil)
+	if err == nil {
+		if r.structure, err = decodeStructure(record); errors.Is(err, errStructure) {
+			err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// Close releases the reader.
+func (r *Reader) Close() error {
+	err := r.tokenizer.close()
+	for _, s := range []*sqlite3.Stmt{r.findPage, r.readPage} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	return err
+}
+
+// Words returns the words of a valid text, as they are in the index.
+func (r *Reader) Words(text []byte) ([]string, error) {
+	p := newPostings()
+	if err := p.begin(1, 0); err != nil {
+		return nil, err
+	}
+	if err := r.tokenizer.tokenize(text, p); err != nil {
+		return nil, err
+	}
+	words := make([]string, p.end())
+	err := p.lists(func(text, list []byte) error {
+		_, row := varint(list)
+		_, size := varint(list[row:])
+		for _, at := range Positions(list[row+size:]).Append(nil) {
+			words[at] = string(text)
+		}
+		return nil
+	})
+	return words, err
+}
+
+// read reads a record into a buffer.
+func (r *Reader) read(id int64, buffer []byte) ([]byte, error) {
+	if err := r.readPage.Bind(1, id); err != nil {
+		return nil, err
+	}
+	defer r.readPage.Reset()
+	found, err := r.readPage.Step()
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fmt.Errorf("%w: record %d is missing", ErrDamaged, id)
+	}
+	return r.readPage.AppendBytes(buffer[:0], 0), nil
+}
+
+// pageOf returns the number of the page on which a word is if a segment has it.
+func (r *Reader) pageOf(s segmentRecord, word []byte) (int64, error) {
+	if err := errors.Join(r.findPage.Bind(1, int64(s[recordID])), r.findPage.Bind(2, word)); err != nil {
+		return 0, err
+	}
+	defer r.findPage.Reset()
+	found, err := r.findPage.Step()
+	if err != nil || !found {
+		return int64(s[recordFirst]), err
+	}
+	return max(r.findPage.Int(0)>>1, int64(s[recordFirst])), nil
+}
+
+// segments returns all segments.
+func (r *Reader) segments() (all []segmentRecord) {
+	for _, l := range r.structure.levels {
+		all = append(all, l.segments...)
+	}
+	return all
+}
+
+// Prefix calls each with the rows of all words that begin with a text, and the positions there. A row comes once for
+// each of its words, and rows are in no order. Positions are valid until each returns.
+func (r *Reader) Prefix(prefix []byte, each func(row int64, at Positions)) error {
+	want := append([]byte{mainIndex}, prefix...)
+	for _, record := range r.segments() {
+		s := newSegmentReader(r, record)
+		found, err := s.seek(want)
+		for ; err == nil && found && bytes.HasPrefix(s.word, want); found, err = s.nextWord() {
+			for {
+				more, err := s.next()
+				if err != nil {
+					return err
+				}
+				if !more {
+					break
+				}
+				each(s.row, s.positions)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Cursor goes through the rows that have a word, in ascending order.
+type Cursor struct {
+	Row       int64
+	Positions Positions // valid until the next call of Next
+
+	segments []*segmentReader // each is at a row that was not returned yet
+	current  int              // the segment of Row, or -1
+	before   int64            // the lowest row of the other segments
+}
+
+// Word returns a cursor before the first row that has a word.
+func (r *Reader) Word(word []byte) (*Cursor, error) {
+	c := &Cursor{current: -1}
+	want := append([]byte{mainIndex}, word...)
+	for _, record := range r.segments() {
+		s := newSegmentReader(r, record)
+		found, err := s.seek(want)
+		if err != nil {
+			return nil, err
+		}
+		if !found || !bytes.Equal(s.word, want) {
+			continue
+		}
+		if found, err = s.next(); err != nil {
+			return nil, err
+		}
+		if found {
+			c.segments = append(c.segments, s)
+		}
+	}
+	return c, nil
+}
+
+// Next goes to the next row, and reports whether there is one.
+func (c *Cursor) Next() (bool, error) {
+	if c.current >= 0 {
+		s := c.segments[c.current]
+		more, err := s.next()
+		if err != nil {
+			return false, err
+		}
+		if more && s.row < c.before {
+			c.Row, c.Positions = s.row, s.positions
+			return true, nil
+		}
+		if !more {
+			c.segments[c.current] = c.segments[len(c.segments)-1]
+			c.segments = c.segments[:len(c.segments)-1]
+		}
+	}
+	c.choose()
+	return c.current >= 0, nil
+}
+
+// choose goes to the segment with the lowest row. Segments usually have rows of different ranges, so it is
+// chosen seldom.
+func (c *Cursor) choose() {
+	c.current, c.before = -1, noRow
+	for i, s := range c.segments {
+		switch {
+		case c.current < 0 || s.row < c.segments[c.current].row:
+			if c.current >= 0 {
+				c.before = c.segments[c.current].row
+			}
+			c.current = i
+		case s.row < c.before:
+			c.before = s.row
+		}
+	}
+	if c.current >= 0 {
+		c.Row, c.Positions = c.segments[c.current].row, c.segments[c.current].positions
+	}
+}

@@ -1,0 +1,196 @@
+package fts5
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// noRow is higher than each row.
+const noRow = math.MaxInt64
+
+// A segmentReader goes through the words of a segment, and through the rows of each (see segment for the form of pages).
+type segmentReader struct {
+	reader *Reader
+	record segmentRecord
+
+	page     int64
+	buffer   []byte // the page
+	data     []byte // the page without its index
+	index    []byte // the rest of its index, with the distances of the words after nextTerm
+	at       int    // the place after what was read
+	nextTerm int    // where the next word begins; the end of data if that is on a later page
+	whole    bool   // the next word is the first one on the page, which is whole
+	absolute bool   // the next row is the first one of the word or on the page, which is not a distance
+
+	word      []byte // with the mark of the main index
+	row       int64
+	positions Positions
+	divided   []byte // positions from several pages
+}
+
+func newSegmentReader(r *Reader, record segmentRecord) *segmentReader {
+	return &segmentReader{reader: r, record: record}
+}
+
+func (s *segmentReader) damaged() error {
+	return fmt.Errorf("%w: page %d of segment %d", ErrDamaged, s.page, s.record[recordID])
+}
+
+// load loads a page.
+func (s *segmentReader) load(page int64) (err error) {
+	s.page = page
+	if s.buffer, err = s.reader.read(int64(s.record[recordID])<<numberBits+page, s.buffer); err != nil {
+		return err
+	}
+	if len(s.buffer) < 4 {
+		return s.damaged()
+	}
+	end := int(binary.BigEndian.Uint16(s.buffer[2:]))
+	if end < 4 || end > len(s.buffer) {
+		return s.damaged()
+	}
+	s.data, s.index = s.buffer[:end], s.buffer[end:]
+	s.at, s.nextTerm, s.whole, s.absolute = 4, 0, true, true
+	return s.findTerm()
+}
+
+// isLast reports whether no page follows.
+func (s *segmentReader) isLast() bool { return s.page >= int64(s.record[recordLast]) }
+
+// findTerm finds the next word on the page.
+func (s *segmentReader) findTerm() error {
+	if len(s.index) == 0 {
+		s.nextTerm = len(s.data)
+		return nil
+	}
+	n, size := varint(s.index)
+	if size == 0 || n == 0 || n >= uint64(len(s.data)-s.nextTerm) {
+		return s.damaged()
+	}
+	s.nextTerm, s.index = s.nextTerm+int(n), s.index[size:]
+	if s.nextTerm < s.at {
+		return s.damaged()
+	}
+	return nil
+}
+
+// number reads a number.
+func (s *segmentReader) number() (uint64, error) {
+	if s.at < len(s.data) && s.data[s.at] < 1<<7 {
+		s.at++
+		return uint64(s.data[s.at-1]), nil
+	}
+	n, size := varint(s.data[s.at:])
+	if size == 0 {
+		return 0, s.damaged()
+	}
+	s.at += size
+	return n, nil
+}
+
+// seek goes to the first word from another one on, and reports whether there is one.
+func (s *segmentReader) seek(word []byte) (bool, error) {
+	if s.record[recordLast] == 0 {
+		return false, nil // it has no pages
+	}
+	page, err := s.reader.pageOf(s.record, word)
+	if err == nil {
+		err = s.load(page)
+	}
+	if err != nil {
+		return false, err
+	}
+	for {
+		if found, err := s.nextWord(); err != nil || !found || string(s.word) >= string(word) {
+			return found, err
+		}
+	}
+}
+
+// nextWord goes to the next word, before its rows, and reports whether there is one.
+func (s *segmentReader) nextWord() (bool, error) {
+	for s.nextTerm == len(s.data) {
+		if s.isLast() {
+			return false, nil
+		}
+		if err := s.load(s.page + 1); err != nil {
+			return false, err
+		}
+	}
+	s.at = s.nextTerm
+	shared := uint64(0)
+	var err error
+	if !s.whole {
+		if shared, err = s.number(); err != nil {
+			return false, err
+		}
+	}
+	n, err := s.number()
+	if err != nil {
+		return false, err
+	}
+	if shared > uint64(len(s.word)) || n > uint64(len(s.data)-s.at) {
+		return false, s.damaged()
+	}
+	s.word = append(s.word[:shared], s.data[s.at:s.at+int(n)]...)
+	s.at += int(n)
+	s.whole, s.absolute = false, true
+	return true, s.findTerm()
+}
+
+// next goes to the next row of the word, and reports whether there is one.
+func (s *segmentReader) next() (bool, error) {
+	if s.at == s.nextTerm && s.at == len(s.data) && !s.isLast() {
+		if err := s.load(s.page + 1); err != nil {
+			return false, err
+		}
+	}
+	if s.at == s.nextTerm {
+		return false, nil
+	}
+	row, err := s.number()
+	if err != nil {
+		return false, err
+	}
+	size, err := s.number()
+	if err != nil {
+		return false, err
+	}
+	if !s.absolute {
+		row += uint64(s.row)
+	}
+	if row >= noRow || !s.absolute && row <= uint64(s.row) || size&1 != 0 {
+		return false, s.damaged()
+	}
+	s.row, s.absolute = int64(row), false
+	return true, s.readPositions(size / 2)
+}
+
+// readPositions reads the positions in a row, which may go on on further pages.
+func (s *segmentReader) readPositions(size uint64) error {
+	if s.at > s.nextTerm {
+		return s.damaged()
+	}
+	if size <= uint64(s.nextTerm-s.at) {
+		s.positions = s.data[s.at : s.at+int(size)]
+		s.at += int(size)
+		return nil
+	}
+	s.divided = s.divided[:0]
+	for {
+		n := min(size, uint64(s.nextTerm-s.at))
+		s.divided = append(s.divided, s.data[s.at:s.at+int(n)]...)
+		s.at += int(n)
+		if size -= n; size == 0 {
+			s.positions = s.divided
+			return nil
+		}
+		if s.nextTerm < len(s.data) || s.isLast() {
+			return s.damaged()
+		}
+		if err := s.load(s.page + 1); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package search
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
+)
+
+// A ranking is a message with its score; higher ones are better.
+type ranking struct {
+	message int64
+	score   float32
+}
+
+// compareRankings orders the best first, and of equal ones that which was indexed last.
+func compareRankings(a, b ranking) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.message, a.message))
+}
+
+// A ranker finds the messages that match a query by words, and computes how well they do (BM25). It keeps numbers of all messages,
+// a few bytes for each.
+type ranker struct {
+	lister *lister
+	codes  []byte       // of sizes, by message
+	norms  [256]float32 // by code: longer messages need a word more often
+	count  float64      // of messages
+
+	matched []uint16  // by message: the number of terms of the group that it has, in their order
+	scores  []float32 // by message
+}
+
+// The parameters of BM25: how much it counts that a word is there again, and how much the size of a message.
+const (
+	saturation = 1.2
+	byLength   = 0.75
+)
+
+// rank returns the messages that match one of several groups, in no particular order.
+func (x *Index) rank(groups []group) (found []ranking, err error) {
+	codes, err := x.db.sizes()
+	if err != nil {
+		return nil, err
+	}
+	if len(codes) > math.MaxUint32 {
+		return nil, fmt.Errorf("%w: more than %d messages", errBlock, math.MaxUint32)
+	}
+	words, err := fts5.NewReader(x.db.conn, "words")
+	if err != nil {
+		return nil, fmt.Errorf("search index: %w", err)
+	}
+	defer func() {
+		if err = errors.Join(err, words.Close()); err != nil {
+			err = fmt.Errorf("search index: %w", err)
+		}
+	}()
+	r := &ranker{
+		lister: &lister{words: words, analyzer: newAnalyzer(), messages: len(codes)},
+		codes:  codes, matched: make([]uint16, len(codes)), scores: make([]float32, len(codes)),
+	}
+	r.measure()
+	var total []float32 // by message, over several groups
+	for _, g := range groups {
+		some, err := r.group(g)
+		if err != nil {
+			return nil, err
+		}
+		if len(groups) == 1 {
+			return some, nil
+		}
+		if total == nil {
+			total = make([]float32, len(codes))
+		}
+		for _, f := range some {
+			total[f.message] += f.score
+		}
+		clear(r.matched)
+		clear(r.scores)
+	}
+	for message, score := range total {
+		if score > 0 {
+			found = append(found, ranking{int64(message), score})
+		}
+	}
+	return found, nil
+}
+
+// measure computes how the sizes of messages count.
+func (r *ranker) measure() {
+	var messages [256]float64
+	for _, code := range r.codes {
+		messages[code]++
+	}
+	messages[0] = 0
+	total := 0.0
+	for code, n := range messages {
+		r.count += n
+		total += n * codedSize(byte(code))
+	}
+	average := max(total/max(r.count, 1), 1)
+	for code := range r.norms {
+		r.norms[code] = float32(saturation * (1 - byLength + byLength*codedSize(byte(code))/average))
+	}
+}
+
+// group returns the messages that have all terms that a group wants, and none of the others.
+func (r *ranker) group(g group) ([]ranking, error) {
+	var candidates []occurrence // of the first term
+	for i, t := range g.want {
+		list, err := r.lister.list(t)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			candidates = list
+		}
+		rarity := float32(math.Log1p((r.count - min(float64(len(list)), r.count) + 0.5) / (float64(len(list)) + 0.5)))
+		for _, o := range list {
+			if int(r.matched[o.message]) == i {
+				r.matched[o.message]++
+				r.scores[o.message] += rarity * o.weight * (saturation + 1) / (o.weight + r.norms[r.codes[o.message]])
+			}
+		}
+	}
+	for _, t := range g.not {
+		list, err := r.lister.list(t)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range list {
+			r.matched[o.message] = 0
+		}
+	}
+	found := make([]ranking, 0, len(candidates))
+	for _, o := range candidates {
+		if int(r.matched[o.message]) == len(g.want) {
+			found = append(found, ranking{int64(o.message), r.scores[o.message]})
+		}
+	}
+	return found, nil
+}
+
+// best returns the best n rankings, the best first. It may change the order of them all.
+func best(all []ranking, n int) []ranking {
+	if n < len(all)/4 {
+		kept := make([]ranking, 0, 2*n)
+		worst := ranking{score: -1} // better than this one are wanted
+		for _, r := range all {
+			if compareRankings(r, worst) > 0 {
+				continue
+			}
+			if kept = append(kept, r); len(kept) == 2*n {
+				slices.SortFunc(kept, compareRankings)
+				kept = kept[:n]
+				worst = kept[n-1]
+			}
+		}
+		all = kept
+	}
+	slices.SortFunc(all, compareRankings)
+	return all[:min(n, len(all))]
+}

@@ -1,0 +1,237 @@
+package search
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
+)
+
+// Columns of the full-text index, as sets.
+const (
+	textColumns = 1<<0 | 1<<1
+	partsColumn = 1 << 2
+	allColumns  = textColumns | partsColumn
+)
+
+// columnWeight returns how much a word in a column counts. Words in calls and results say less of what a message is about.
+func columnWeight(column int) float32 { return [wordsColumns]float32{2, 1, 0.5}[column] }
+
+// An occurrence is a message that has a term, and how often, with the weights of the columns.
+type occurrence struct {
+	message uint32
+	weight  float32
+}
+
+// A lister lists the messages that have terms.
+type lister struct {
+	words    *fts5.Reader
+	analyzer *analyzer
+	messages int       // numbers of messages are below this
+	weights  []float32 // by message, for prefixes; all are zero between calls
+}
+
+// list returns the messages that have a term, in ascending order. A word is looked for as it is, and an identifier also
+// by its parts: getUser is in getUserByID.
+func (l *lister) list(t term) ([]occurrence, error) {
+	l.analyzer.reset()
+	whole := t.phrase || strings.IndexFunc(t.text, isCJK) >= 0
+	columns := allColumns
+	if whole {
+		columns = textColumns
+	}
+	all, err := l.phrase(l.analyzer.analyze(nil, []byte(t.text)), t.prefix, columns)
+	if err != nil || whole {
+		return all, err
+	}
+	parts := identifierParts(t.text)
+	if parts == "" {
+		return all, nil
+	}
+	more, err := l.phrase([]byte(parts), t.prefix, partsColumn)
+	return union(all, more), err
+}
+
+// union returns the messages of two lists.
+func union(a, b []occurrence) []occurrence {
+	if len(a) == 0 {
+		return b
+	}
+	all := make([]occurrence, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].message < b[0].message:
+			all, a = append(all, a[0]), a[1:]
+		case a[0].message > b[0].message:
+			all, b = append(all, b[0]), b[1:]
+		default:
+			all = append(all, occurrence{a[0].message, a[0].weight + b[0].weight})
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
+}
+
+// phrase returns the messages with the words of a text side by side in one of some columns. If prefix is set,
+// the last word is the beginning of one.
+func (l *lister) phrase(text []byte, prefix bool, columns int) ([]occurrence, error) {
+	words, err := l.words.Words(text)
+	switch {
+	case err != nil || len(words) == 0:
+		return nil, err
+	case len(words) == 1 && prefix:
+		return l.prefix(words[0], columns)
+	case len(words) == 1:
+		return l.word(words[0], columns)
+	}
+	var all []occurrence
+	if !prefix {
+		err := l.sideBySide(words, func(message uint32, starts []fts5.Position) {
+			if w := weightOf(starts, columns); w > 0 {
+				all = append(all, occurrence{message, w})
+			}
+		})
+		return all, err
+	}
+	last := len(words) - 1
+	next := map[uint32][]fts5.Position{} // where the last word has to be
+	err = l.sideBySide(words[:last], func(message uint32, starts []fts5.Position) {
+		at := slices.Clone(starts)
+		for i := range at {
+			at[i] += fts5.Position(last)
+		}
+		next[message] = at
+	})
+	if err != nil || len(next) == 0 {
+		return nil, err
+	}
+	var at []fts5.Position
+	return l.collect(words[last], func(message uint32, positions fts5.Positions) float32 {
+		want := next[message]
+		if want == nil {
+			return 0
+		}
+		at = positions.Append(at[:0])
+		at = slices.DeleteFunc(at, func(p fts5.Position) bool { _, ok := slices.BinarySearch(want, p); return !ok })
+		return weightOf(at, columns)
+	})
+}
+
+// weightOf returns the weight of positions in some columns.
+func weightOf(positions []fts5.Position, columns int) (weight float32) {
+	for _, p := range positions {
+		if c := p.Column(); columns>>c&1 != 0 {
+			weight += columnWeight(c)
+		}
+	}
+	return weight
+}
+
+// countWeight returns the weight of stored positions in some columns.
+func countWeight(positions fts5.Positions, columns int) (weight float32) {
+	var counts [fts5.MaxColumns]int
+	positions.Count(&counts)
+	for c := range wordsColumns {
+		if columns>>c&1 != 0 {
+			weight += float32(counts[c]) * columnWeight(c)
+		}
+	}
+	return weight
+}
+
+// number returns the number of a message for its row, or false if there is no such message.
+func (l *lister) number(row int64) (uint32, bool) { return uint32(row), row < int64(l.messages) }
+
+// word returns the messages that have a word in some columns.
+func (l *lister) word(word string, columns int) (all []occurrence, err error) {
+	c, err := l.words.Word([]byte(word))
+	if err != nil {
+		return nil, err
+	}
+	for {
+		more, err := c.Next()
+		if err != nil || !more {
+			return all, err
+		}
+		if message, ok := l.number(c.Row); ok {
+			if w := countWeight(c.Positions, columns); w > 0 {
+				all = append(all, occurrence{message, w})
+			}
+		}
+	}
+}
+
+// prefix returns the messages that have a word with a prefix in some columns.
+func (l *lister) prefix(prefix string, columns int) ([]occurrence, error) {
+	return l.collect(prefix, func(_ uint32, positions fts5.Positions) float32 { return countWeight(positions, columns) })
+}
+
+// collect returns the messages with words that begin with a prefix, with the sum of their weights, if that is not zero.
+func (l *lister) collect(prefix string, weight func(message uint32, positions fts5.Positions) float32) ([]occurrence, error) {
+	if l.weights == nil {
+		l.weights = make([]float32, l.messages)
+	}
+	err := l.words.Prefix([]byte(prefix), func(row int64, positions fts5.Positions) {
+		if message, ok := l.number(row); ok {
+			l.weights[message] += weight(message, positions)
+		}
+	})
+	var all []occurrence
+	for message, w := range l.weights {
+		if w > 0 {
+			all = append(all, occurrence{uint32(message), w})
+		}
+	}
+	clear(l.weights)
+	return all, err
+}
+
+// sideBySide calls each with the messages that have words side by side, and where they begin there.
+func (l *lister) sideBySide(words []string, each func(message uint32, starts []fts5.Position)) error {
+	cursors := make([]*fts5.Cursor, len(words))
+	for i, word := range words {
+		var err error
+		if cursors[i], err = l.words.Word([]byte(word)); err != nil {
+			return err
+		}
+	}
+	var starts, at []fts5.Position
+	for row := int64(1); ; row++ {
+		for i := 0; i < len(cursors); { // all of them to the first row that they have in common
+			c := cursors[i]
+			for c.Row < row {
+				if more, err := c.Next(); err != nil || !more {
+					return err
+				}
+			}
+			if i++; c.Row > row {
+				row = c.Row
+				if i > 1 {
+					i = 0
+				}
+			}
+		}
+		starts = cursors[0].Positions.Append(starts[:0])
+		for i := 1; i < len(cursors) && len(starts) > 0; i++ {
+			at = cursors[i].Positions.Append(at[:0])
+			starts = before(starts, at, fts5.Position(i))
+		}
+		if message, ok := l.number(row); ok && len(starts) > 0 {
+			each(message, starts)
+		}
+	}
+}
+
+// before returns the starts, in ascending order, that are a distance before one of the places at.
+func before(starts, at []fts5.Position, distance fts5.Position) []fts5.Position {
+	kept := starts[:0]
+	for _, s := range starts {
+		for len(at) > 0 && at[0] < s+distance {
+			at = at[1:]
+		}
+		if len(at) > 0 && at[0] == s+distance {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
