@@ -18,11 +18,12 @@ import (
 // LinkOperation is the operation of snapshots that differ from their parent only in links.
 const LinkOperation = "link"
 
-// link links the messages of a recorded session to the versions of its work tree: a message with calls to the
-// version after them, a prompt to that before its turn, and the last message of a turn to that at its end. An
-// assistant's message after which nothing changed gets the version that held then; while a turn is going on (ended
-// is false), only if a message after it has a link, so that a turn without changes needs one snapshot for its links.
-// It does nothing if no message gets another link.
+// link links the messages of a recorded session to the versions of its work tree. A message with
+// calls is linked to the version after the calls, a prompt to the version before its turn, and the
+// last message of a turn to the version at the turn's end. Other messages of the assistant are
+// linked to the version that was current then (see fill). If ended is false, the turn is still
+// going on, and only messages before the last linked one get such a link: a turn without changes
+// then needs one snapshot for its links. link does nothing if no link changes.
 func (m *Manager) link(ctx context.Context, name string, ended bool) error {
 	workspace, err := local.WorkspaceOf(ctx, m.env.Local, name)
 	if err != nil {
@@ -39,7 +40,7 @@ func (m *Manager) link(ctx context.Context, name string, ended bool) error {
 	if err != nil {
 		return err
 	}
-	if plan, err := m.plan(ctx, name, tip, ended); err != nil || len(plan.links) == 0 { // mostly, and without the lock
+	if plan, err := m.plan(ctx, name, tip, ended); err != nil || len(plan.links) == 0 { // usually nothing to do, so take no lock
 		return err
 	}
 	return m.store.Update(ctx, "link "+name, func(tx *gitstore.Tx) error {
@@ -55,15 +56,15 @@ func (m *Manager) link(ctx context.Context, name string, ended bool) error {
 	})
 }
 
-// A plan is the links to add to a snapshot.
+// A plan holds the links to add to a snapshot.
 type plan struct {
 	snapshot domarkx.Info
 	state    *domarkx.State
 	links    map[int]string // message → version
 }
 
-// plan finds the messages to which the versions of a workspace belong that are newer than any that the session
-// links, and those after which nothing changed.
+// plan assigns to messages the versions of a workspace that are newer than any version that the
+// session links. It also assigns versions to messages after which nothing changed.
 func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, ended bool) (plan, error) {
 	p := plan{links: map[int]string{}}
 	var err error
@@ -75,8 +76,8 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, en
 	}
 	linked := Changes(p.state.Thread.Live)
 	var fresh, loose []domarkx.Version
-	next := 0        // the first message that can belong to the next version
-	rewound := false // older versions belong to messages that the session had
+	next := 0        // the first message that the next version can belong to
+	rewound := false // versions before a rewind belong to messages that the rewind removed
 	for v, err := range m.store.Versions(ctx, tip.ID) {
 		if err != nil {
 			return p, err
@@ -111,8 +112,8 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, en
 	return p, nil
 }
 
-// Changes returns the messages that the versions of a work tree belong to: the first one that links each. Later ones
-// have the link because nothing changed after them.
+// Changes maps each version of a work tree to the message that it belongs to: the first one that
+// links it. Later messages link it because nothing changed after them.
 func Changes(live []domarkx.Entry) map[string]int {
 	first := map[string]int{}
 	for k, e := range live {
@@ -123,9 +124,9 @@ func Changes(live []domarkx.Entry) map[string]int {
 	return first
 }
 
-// fill gives an assistant's message to which no version belongs the version that held after it: that of the message
-// before, or the newest of the loose ones, which belong to no message, that was taken before the next message. Loose
-// are for example those after calls of a sub-agent.
+// fill adds links for messages of the assistant that no version belongs to. Such a message gets the
+// version of the message before it, or a newer one of the loose versions that was taken before the
+// next message. Loose versions belong to no message, such as those after calls of a sub-agent.
 func (p *plan) fill(linked map[string]int, fresh, loose []domarkx.Version, ended bool) {
 	numbers := map[string]int{}
 	for _, v := range fresh {
@@ -163,15 +164,17 @@ func (p *plan) fill(linked map[string]int, fresh, loose []domarkx.Version, ended
 	}
 }
 
-// isAfterCalls reports whether an agent, and not a person, made the changes in a version.
+// isAfterCalls reports whether a version contains changes by an agent, and not by a person.
 func isAfterCalls(v domarkx.Version) bool {
 	return v.Operation == string(Batch) || v.Operation == string(Turn)
 }
 
-// near is how many seconds the times of an agent and of a version of the same event differ at most.
+// near is the maximum difference in seconds between the time that an agent records for an event and
+// the time of the version taken for it.
 const near = 2
 
-// messageOf returns the message, from first on, to which a version belongs, or -1 if it is not recorded yet.
+// messageOf returns the message at index first or later that a version belongs to, or -1 if that
+// message is not recorded yet.
 func (m *Manager) messageOf(ctx context.Context, p plan, first int, v domarkx.Version) (int, error) {
 	live := p.state.Thread.Live
 	switch v.Operation {
@@ -190,7 +193,7 @@ func (m *Manager) messageOf(ctx context.Context, p plan, first int, v domarkx.Ve
 	default: // a person's changes
 		return -1, nil
 	}
-	// A message to which a version belongs by its calls keeps that one.
+	// A message that a version belongs to because of its calls keeps that version.
 	free := func(k int) bool {
 		return live[k].Role == domarkx.Assistant && p.links[k] == "" && (k > first || live[k].Link == "")
 	}
@@ -203,7 +206,7 @@ func (m *Manager) messageOf(ctx context.Context, p plan, first int, v domarkx.Ve
 	if v.Operation == string(Batch) {
 		return last, nil
 	}
-	for k := last; k >= first && free(k); k-- { // later ones changed nothing
+	for k := last; k >= first && free(k); k-- { // nothing changed after later messages
 		if ids, err := m.callsOf(ctx, live[k]); err != nil || len(ids) > 0 {
 			return k, err
 		}
@@ -211,7 +214,7 @@ func (m *Manager) messageOf(ctx context.Context, p plan, first int, v domarkx.Ve
 	return last, nil
 }
 
-// calling returns the last message, from first on, with one of the calls.
+// calling returns the last message at index first or later that contains one of the calls, or -1.
 func (m *Manager) calling(ctx context.Context, live []domarkx.Entry, first int, calls []string) (int, error) {
 	for k := len(live) - 1; k >= first; k-- {
 		if live[k].Role != domarkx.Assistant {
@@ -250,8 +253,9 @@ func (m *Manager) callsOf(ctx context.Context, e domarkx.Entry) ([]string, error
 	return ids, nil
 }
 
-// commitLinks stores a snapshot with the links of a plan. Its document is that of its parent, so the original
-// that an export returns stays, and the next import continues it.
+// commitLinks commits a snapshot with the links of a plan. Its document is the same as that of its
+// parent. An export therefore still returns the original document, and the next import continues
+// the session.
 func (m *Manager) commitLinks(ctx context.Context, tx *gitstore.Tx, p plan, author, committer domarkx.Signature) error {
 	live := p.state.Thread.Live
 	first := len(live)
@@ -283,8 +287,9 @@ func (m *Manager) commitLinks(ctx context.Context, tx *gitstore.Tx, p plan, auth
 	return tx.Set(ctx, p.snapshot.Name, info.ID)
 }
 
-// renoted returns the headers of a snapshot whose original notes the next snapshot, or nil if the session changed
-// since it was imported.
+// renoted returns the headers of a snapshot for the next one, which has the same document: the note
+// of the original document refers to the next snapshot. It returns nil if the session changed since
+// it was imported.
 func (m *Manager) renoted(ctx context.Context, tx *gitstore.Tx, p plan) ([]domarkx.HeaderEntry, error) {
 	h := p.state.Headers[0]
 	origin, err := m.store.Origin(ctx, h.Origin)

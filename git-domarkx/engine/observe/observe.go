@@ -1,9 +1,10 @@
-// Package observe takes versions of the work trees in which coding agents work, and links the messages of
-// recorded sessions to them.
+// Package observe takes versions of the work trees in which coding agents work, and links the
+// messages of recorded sessions to these versions.
 //
-// A recorded session has a workspace of its name with one resource, the work tree. Nothing is written through
-// it, so any number of sessions may observe one work tree: they share a lock, a stat cache and the objects of
-// a version. A link does not change a document, so a session still exports as it was imported.
+// A recorded session has a workspace of the same name with one resource, the work tree. The
+// resource is read-only, so any number of sessions can observe one work tree. They share a lock, a
+// stat cache and the objects of the versions. Links are not part of a document, so an export still
+// returns the document that was imported.
 package observe
 
 import (
@@ -25,26 +26,27 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// A Kind is the occasion on which a version is taken, and the operation of its commit.
+// A Kind is the event for which a version is taken. It is also the operation of the version's
+// commit.
 type Kind string
 
-// The occasions.
+// The kinds.
 const (
 	Prompt Kind = "prompt" // the user submitted a prompt
-	Batch  Kind = "batch"  // calls ended
+	Batch  Kind = "batch"  // calls of a message ended
 	Turn   Kind = "turn"   // a turn ended
 )
 
-// A Moment is when a session of an agent may have changed a work tree.
+// A Moment is an event in an agent's session after which a version is taken.
 type Moment struct {
 	Kind  Kind
 	Agent string
-	ID    string // the agent's id of its session
-	Path  string // of its transcript; "" if that is not known
-	Dir   string // where the agent works
+	ID    string // the id that the agent gives its session
+	Path  string // path of the transcript; "" if unknown
+	Dir   string // directory in which the agent works
 	Calls []string
 	Time  time.Time
-	Late  func() bool // reports whether the next call may have begun; it is asked when all files were read. nil if none can
+	Late  func() bool // called after reading: whether the next call may have begun; may be nil
 }
 
 // Manager takes versions of the work trees of a repository. Its methods are safe for concurrent use.
@@ -53,20 +55,20 @@ type Manager struct {
 	env       local.Environment
 	git       *gitcmd.Git
 	forbidden func() ([]string, error)
-	boot      string // identifies the start of the system; "" if that is not known
+	boot      string // identifies the boot of the system; "" if unknown
 
 	mu    sync.Mutex
 	trees map[string]knownTree
 }
 
-// A knownTree is a work tree with its repository, as it was found a moment ago.
+// A knownTree is a cached result of treeAround.
 type knownTree struct {
 	git   *gitcmd.Git
 	found time.Time
 }
 
-// New returns a manager for the work trees of a repository. boot identifies the start of the system, and
-// forbidden returns paths that are neither read nor written, such as mounts.
+// New returns a manager for the work trees of a repository. boot identifies the boot of the system,
+// or is "". forbidden returns paths that must not be read or written, such as mounts.
 func New(store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string, forbidden func() ([]string, error)) *Manager {
 	return &Manager{store: store, git: git, env: env, boot: boot, forbidden: forbidden, trees: map[string]knownTree{}}
 }
@@ -74,7 +76,7 @@ func New(store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot str
 // Resource is the id of the resource in the versions that this package takes.
 const Resource = "worktree"
 
-// resourceOf returns the resource for a version of a work tree.
+// resourceOf returns the resource of a workspace version, given the version of the work tree.
 func resourceOf(version string) domarkx.ResourceVersion {
 	config := domarkx.ObjectValue(
 		domarkx.Member{Name: "type", Value: domarkx.StringValue("filesystem")}, domarkx.Member{Name: "id", Value: domarkx.StringValue(Resource)},
@@ -83,7 +85,7 @@ func resourceOf(version string) domarkx.ResourceVersion {
 	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: Resource, Type: "filesystem", Config: config}, Version: version}
 }
 
-// IsObserved reports whether a version of a workspace was taken of a work tree that is only observed.
+// IsObserved reports whether a workspace version is one of an observed work tree.
 func IsObserved(v domarkx.Version) bool {
 	if len(v.Resources) != 1 {
 		return false
@@ -92,9 +94,9 @@ func IsObserved(v domarkx.Version) bool {
 	return v.Resources[0].ID == Resource && v.Resources[0].Type == "filesystem" && observe.IsTrue()
 }
 
-// Take takes a version of the work tree around m.Dir for the session, if something changed since the last
-// version of that session. It returns the version, or a zero version if nothing changed. A directory outside of the
-// repository's work trees is [domarkx.ErrNotFound].
+// Take takes a version of the work tree that contains at.Dir, if anything changed since the
+// session's last version. It returns a zero version if nothing changed. The error matches
+// [domarkx.ErrNotFound] if no work tree of the repository contains the directory.
 func (m *Manager) Take(ctx context.Context, at Moment) (domarkx.Version, error) {
 	git, err := m.treeAround(ctx, at.Dir)
 	if err != nil {
@@ -140,8 +142,8 @@ func (m *Manager) take(ctx context.Context, t *tree, at Moment) (domarkx.Version
 	return v, nil
 }
 
-// commit commits a version on top of a workspace. It returns a zero version if the workspace has this state
-// already.
+// commit commits a version of a workspace. It returns a zero version if the content is the same as
+// in the newest version.
 func (m *Manager) commit(ctx context.Context, workspace string, c domarkx.VersionCommit, now *state) (domarkx.Version, error) {
 	author, committer, err := m.env.Identity(ctx)
 	if err != nil {
@@ -184,8 +186,8 @@ func subjectOf(c domarkx.VersionCommit) string {
 	return what
 }
 
-// name finds the session of the store that belongs to a session of an agent, and its workspace. Until the
-// transcript is imported, the workspace has a name of its own.
+// name sets the stored session and the workspace of an agent's session. Until the transcript is
+// imported, the workspace has a temporary name.
 func (m *Manager) name(ctx context.Context, s *session, at Moment) error {
 	known, err := sources.Open(m.env.StateDir)
 	if err != nil {
@@ -223,23 +225,25 @@ func sessionOf(known *sources.Record, key string, s *session) string {
 	return known.Get(s.Path).Session
 }
 
-// adopt gives a workspace that was taken before its session existed the name of the session.
+// adopt renames the workspace of a session that has just been imported from its temporary name to
+// the session's.
 func (m *Manager) adopt(ctx context.Context, from, to string) error {
 	return m.store.Update(ctx, "rename workspace "+from, func(tx *gitstore.Tx) error {
 		if _, err := tx.WorkspaceTip(ctx, from); errors.Is(err, domarkx.ErrNotFound) {
 			return nil
 		}
 		if _, err := tx.WorkspaceTip(ctx, to); err == nil {
-			return nil // both stay: versions of one session from before and after an import under another name
+			return nil // keep both: they hold versions from before and after an import under another name
 		}
 		return tx.RenameWorkspace(ctx, from, to)
 	})
 }
 
-// recently is how long a work tree's repository is remembered.
+// recently is how long the result of treeAround is cached.
 const recently = 10 * time.Second
 
-// treeAround returns the repository of the work tree around a directory.
+// treeAround returns the repository of the work tree that contains a directory. The error matches
+// [domarkx.ErrNotFound] if no work tree of the repository does.
 func (m *Manager) treeAround(ctx context.Context, dir string) (*gitcmd.Git, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real

@@ -18,14 +18,15 @@ type Recording struct {
 	Name string // of the session
 	Path string // of the transcript
 	Time time.Time
-	Late func() bool // reports whether the transcript grew since it was imported
+	Late func() bool // reports whether the transcript has grown since the import
 }
 
-// recent is how old the last message of a transcript may be for the present work tree to be its result.
+// recent is the maximum age of a transcript's last message for which the present work tree counts
+// as its result.
 const recent = time.Minute
 
-// Recorded links the messages of a session that got a new snapshot. If no hook ever reported an event of it, it takes a
-// version at the end of its turn.
+// Recorded links the messages of a session that got a new snapshot from a transcript. If no hook
+// has reported events of the session, it also takes a version at the end of a turn.
 func (m *Manager) Recorded(ctx context.Context, r Recording, codecs []format.Codec) error {
 	tip, err := m.store.Tip(ctx, r.Name)
 	if err != nil || tip.Messages == 0 {
@@ -51,7 +52,8 @@ func (m *Manager) Recorded(ctx context.Context, r Recording, codecs []format.Cod
 	return m.link(ctx, r.Name, ended)
 }
 
-// recorded takes a version if no hook reports the events of a session. It reports whether a turn of the session has ended.
+// recorded takes a version if no hook reports the events of the session. It reports whether the
+// session's last turn has ended.
 func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Moment) (ended bool, err error) {
 	last, ended, err := m.lastMessage(ctx, tip, tip.Messages-1, at.Agent)
 	if err != nil {
@@ -74,7 +76,7 @@ func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Mo
 				return false, err
 			}
 		}
-		if before { // what changed since is a person's, and not that of a turn that was killed
+		if before { // changes since then are a person's, not those of a turn that was killed
 			at.Kind = Prompt
 		}
 	}
@@ -82,12 +84,13 @@ func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Mo
 		return false, err
 	}
 	s = t.session(at.Agent + ":" + at.ID)
-	s.Hooked, s.Open = false, false // nothing reports the end of a turn that was interrupted
+	s.Hooked, s.Open = false, false // no hook reports the end of an interrupted turn
 	return ended, t.save()
 }
 
-// lastMessage returns a message, and whether a turn can end with it: not with calls, or in the middle of the model's
-// words, which OpenCode writes before it notes why they ended.
+// lastMessage returns message k and whether a turn can end with it. A turn cannot end with calls.
+// It also cannot end with a message of OpenCode that lacks a stop reason, because OpenCode writes
+// that last.
 func (m *Manager) lastMessage(ctx context.Context, tip domarkx.Info, k int, agent string) (e domarkx.Entry, ends bool, err error) {
 	if e, err = m.store.Entry(ctx, tip.ID, k); err != nil {
 		return e, false, err
@@ -110,7 +113,8 @@ func (m *Manager) lastMessage(ctx context.Context, tip domarkx.Info, k int, agen
 // thought is the language of blocks with a model's reasoning.
 const thought = "thought"
 
-// momentOf returns the end of a turn of a session, as its header describes it.
+// momentOf returns the end of the session's last turn, from the session's header. Its ID is "" if
+// the header does not identify the agent's session.
 func (m *Manager) momentOf(ctx context.Context, tip domarkx.Info, r Recording, codecs []format.Codec) (Moment, error) {
 	at := Moment{Kind: Turn, Path: r.Path, Time: r.Time, Late: r.Late}
 	headers, err := m.store.Header(ctx, tip.ID)

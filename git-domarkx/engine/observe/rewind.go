@@ -19,10 +19,10 @@ import (
 	"github.com/domarkx/domarkx/plugins/gitignore"
 )
 
-// A BusyError is the error of a rewind while an agent works in the work tree.
+// A BusyError means that a rewind was refused because an agent works in the work tree.
 type BusyError struct {
-	Session string // the session, or its workspace
-	Open    bool   // whether a turn is open; otherwise it wrote a moment ago
+	Session string // the session, or its workspace if it has no name yet
+	Open    bool   // whether a turn is open; otherwise the agent worked less than a minute ago
 }
 
 func (e *BusyError) Error() string {
@@ -32,22 +32,22 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("the agent of %q worked in this work tree less than a minute ago; end it, or repeat with --yes", e.Session)
 }
 
-// quiet is how long no session of a work tree may have written before a rewind.
+// quiet is how long all sessions of a work tree must have been inactive before a rewind.
 const quiet = time.Minute
 
-// A Rewinder takes sessions back, with the workspaces in the store.
+// A Rewinder rewinds sessions and their workspaces in the store.
 type Rewinder interface {
 	Rewind(ctx context.Context, r engine.Revision) (turns.RewindResult, error)
 }
 
-// A Rewound is the result of a rewind.
+// A Rewound describes a rewind.
 type Rewound struct {
 	turns.RewindResult
-	Tree    string // the work tree; "" if it was not taken back, because no version of it is known for that message
+	Tree    string // the rewound work tree; "" if it was not changed because no version is known for the message
 	LeftOut []domarkx.LeftOut
 }
 
-// Observes reports whether a workspace is that of an observed work tree.
+// Observes reports whether a workspace is one of an observed work tree.
 func (m *Manager) Observes(ctx context.Context, workspace string) (bool, error) {
 	tip, err := m.store.WorkspaceTip(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -60,9 +60,10 @@ func (m *Manager) Observes(ctx context.Context, workspace string) (bool, error) 
 	return top != "", err
 }
 
-// Rewind takes a recorded session and its work tree back. What is in the work tree becomes a version first, so
-// that a rewind to the snapshot before undoes it. Without force it is a [*BusyError] while an agent works there. After
-// a kill, the same call completes it.
+// Rewind rewinds a recorded session and its work tree. It first commits the present content of the
+// work tree as a version, so that a rewind to the previous snapshot undoes it. If an agent works
+// there, Rewind returns a [*BusyError] unless force is set. If the process is killed, the same call
+// completes the rewind.
 func (m *Manager) Rewind(ctx context.Context, with Rewinder, r engine.Revision, workspace string, force bool) (Rewound, error) {
 	var done Rewound
 	top, err := m.treeOf(workspace)
@@ -95,7 +96,7 @@ func (m *Manager) Rewind(ctx context.Context, with Rewinder, r engine.Revision, 
 		return done, err
 	}
 	if done.Workspace.ID == "" {
-		done.Tree = "" // nothing to do, or nothing known
+		done.Tree = "" // nothing to do, or no version is known
 		return done, nil
 	}
 	done.Tree = top
@@ -105,14 +106,14 @@ func (m *Manager) Rewind(ctx context.Context, with Rewinder, r engine.Revision, 
 	return done, t.save()
 }
 
-// treeOf returns the work tree in which the session of a workspace was observed last. For one that was observed in
-// another clone, that is the present work tree, or "" if there is none.
+// treeOf returns the work tree in which a workspace's session was observed last. If it was observed
+// in another clone, treeOf returns the work tree of this repository, or "" if that is bare.
 func (m *Manager) treeOf(workspace string) (string, error) {
 	dirs, err := filepath.Glob(filepath.Join(m.env.StateDir, "observed", "*"))
 	if err != nil {
 		return "", err
 	}
-	known, err := sources.Open(m.env.StateDir) // follows when a session is renamed
+	known, err := sources.Open(m.env.StateDir) // keeps its keys when a session is renamed
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +157,8 @@ func (m *Manager) idle(ctx context.Context, t *tree) error {
 	return nil
 }
 
-// keep commits the present content of the work tree, and returns the files that the version does not contain.
+// keep commits the present content of the work tree as a version, and returns the files that the
+// version leaves out.
 func (m *Manager) keep(ctx context.Context, t *tree, workspace string) ([]domarkx.LeftOut, error) {
 	now, err := t.read(ctx)
 	if err != nil {
@@ -171,8 +173,8 @@ func (m *Manager) keep(ctx context.Context, t *tree, workspace string) ([]domark
 	return now.left, err
 }
 
-// load replaces the content of the work tree by a version. It touches nothing that Git ignores, by the present rules
-// or by those in the version, and nothing that one of both versions leaves out.
+// load replaces the content of the work tree by that of a version. It does not touch files that Git
+// ignores by the rules of the work tree or of the version, and files that either side leaves out.
 func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftOut) error {
 	if !IsObserved(v) {
 		return fmt.Errorf("version %s: %w: it is not one of a work tree", v.ID, domarkx.ErrInvalid)
@@ -205,7 +207,8 @@ func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftO
 	return errors.Join(err, then.err)
 }
 
-// observation returns the observation of the version of a work tree that a version restores.
+// observation returns the observation that belongs to the content of v: v may be a rewind, which
+// restores an earlier version.
 func (m *Manager) observation(ctx context.Context, v domarkx.Version) (*domarkx.Observation, error) {
 	for w, err := range m.store.Versions(ctx, v.ID) {
 		if err != nil {
@@ -225,7 +228,7 @@ func (m *Manager) observation(ctx context.Context, v domarkx.Version) (*domarkx.
 	return nil, nil
 }
 
-// storedRules are the rules of gitignore(5) in a version of a work tree.
+// storedRules evaluates the rules of gitignore(5) in a version of a work tree.
 type storedRules struct {
 	ctx     context.Context
 	t       *tree
@@ -235,14 +238,14 @@ type storedRules struct {
 	err     error
 }
 
-// A storedDirectory is the rules for the files in a directory.
+// A storedDirectory holds the rules for the files in a directory.
 type storedDirectory struct {
 	stack   *gitignore.Stack
-	ignored bool // the directory is ignored, although the version has files in it
+	ignored bool // the directory is ignored, even if the version contains files in it
 }
 
-// ignores reports whether the rules exclude a path. A path that the version contains is not ignored: Git tracked
-// it then.
+// ignores reports whether the rules exclude a path. It returns false for a path that the version
+// contains, because Git tracked that path.
 func (s *storedRules) ignores(path string, directory bool) bool {
 	above := ""
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
@@ -281,7 +284,7 @@ func (s *storedRules) in(directory string) storedDirectory {
 	return rules
 }
 
-// read reads a file of the version; a missing one is empty.
+// read reads at most maxRules bytes of a file in the version. A missing file is empty.
 func (s *storedRules) read(path string) ([]byte, error) {
 	id, err := s.t.m.store.FindFile(s.ctx, s.version, path)
 	if err != nil || id == "" {

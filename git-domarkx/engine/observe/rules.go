@@ -16,7 +16,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/gitignore"
 )
 
-// rulesOf returns the rules of gitignore(5) that stand in no work tree: core.excludesFile and info/exclude.
+// rulesOf returns the rules of gitignore(5) from outside of the work tree: core.excludesFile and
+// info/exclude.
 func rulesOf(ctx context.Context, git *gitcmd.Git) (*gitignore.Stack, error) {
 	config, err := git.Config(ctx)
 	if err != nil {
@@ -44,10 +45,11 @@ func rulesOf(ctx context.Context, git *gitcmd.Git) (*gitignore.Stack, error) {
 	return rules, nil
 }
 
-// maxRules is the maximum size in bytes of a file with patterns outside of the work tree.
+// maxRules is the maximum size in bytes of a file with ignore rules.
 const maxRules = 4 << 20
 
-// readSmall reads a file that may be missing.
+// readSmall reads a file of patterns or a ref. It returns nil if the file is missing, unreadable or
+// not regular.
 func readSmall(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -63,15 +65,15 @@ func readSmall(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxRules))
 }
 
-// trackedFiles are the files in the index of a work tree. They are looked up only for files that a rule
-// excludes.
+// trackedFiles looks up files in the index of a work tree. It reads the index only when the first
+// file is looked up.
 type trackedFiles struct {
 	ctx  context.Context
 	git  *gitcmd.Git
-	path string // where the list is cached
+	path string // of the file that caches the list
 
 	once sync.Once
-	list []string // sorted by bytes
+	list []string // sorted bytewise
 }
 
 func (t *trackedFiles) has(path string, directory bool) bool {
@@ -83,8 +85,8 @@ func (t *trackedFiles) has(path string, directory bool) bool {
 	return i < len(t.list) && (t.list[i] == path || directory && strings.HasPrefix(t.list[i], path))
 }
 
-// load reads the list. The cache begins with the stat of the index from which it was made. If git fails,
-// nothing is tracked.
+// load reads the list of tracked files. The cache begins with the stat of the index that it was
+// made from. If git fails, no file counts as tracked.
 func (t *trackedFiles) load() {
 	stamp := ""
 	if info, err := os.Stat(filepath.Join(t.git.GitDir, "index")); err == nil {

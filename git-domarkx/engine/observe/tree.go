@@ -23,7 +23,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
-// MaxFile is the size in bytes of the largest file in a version.
+// MaxFile is the maximum size in bytes of a file in a version; larger files are left out.
 const MaxFile = 100 << 20
 
 // A tree is a work tree that this process has locked.
@@ -31,35 +31,35 @@ type tree struct {
 	m    *Manager
 	git  *gitcmd.Git
 	top  string
-	dir  string // of its state
+	dir  string // the directory with its state
 	file *os.File
 	record
-	changed []byte // the state as it was read
+	changed []byte // the state file's content when it was read
 }
 
-// record is the stored state of a work tree.
+// A record is the stored state of a work tree.
 type record struct {
 	Top      string              `json:"top"`
-	Boot     string              `json:"boot"`    // the start of the system in which the stat cache was written
-	Version  string              `json:"version"` // of the resource, as the stat cache knows it
-	Cache    string              `json:"cache"`   // identifies the stat cache that belongs to the version
+	Boot     string              `json:"boot"`    // identifies the boot during which the stat cache was written
+	Version  string              `json:"version"` // the version of the resource that the stat cache describes
+	Cache    string              `json:"cache"`   // the cacheStamp of the stat cache that belongs to Version
 	Sessions map[string]*session `json:"sessions"`
 }
 
-// A session describes a session of an agent in a work tree.
+// A session is an agent's session that works in a work tree.
 type session struct {
-	Session   string    `json:"session,omitempty"` // its name in the store, once it is there
+	Session   string    `json:"session,omitempty"` // name in the store, once it is imported
 	Workspace string    `json:"workspace"`
-	Path      string    `json:"path,omitempty"`   // of its transcript
-	Hooked    bool      `json:"hooked,omitempty"` // a hook reported an event of it
-	Open      bool      `json:"open,omitempty"`   // a turn began and has not ended
+	Path      string    `json:"path,omitempty"`   // path of the transcript
+	Hooked    bool      `json:"hooked,omitempty"` // a hook has reported an event
+	Open      bool      `json:"open,omitempty"`   // a turn has begun and not ended
 	Began     time.Time `json:"began"`            // when the last turn began
-	Ended     time.Time `json:"ended"`            // when it ended
-	Last      time.Time `json:"last"`             // the last event
+	Ended     time.Time `json:"ended"`            // when the last turn ended
+	Last      time.Time `json:"last"`             // time of the last event
 	Taken     time.Time `json:"taken"`            // when the last version was taken
 }
 
-// begin notes an event before a version is taken for it.
+// begin records an event before a version is taken for it.
 func (s *session) begin(at Moment) {
 	if at.Kind != Turn && !s.Open {
 		s.Open, s.Began = true, at.Time
@@ -69,7 +69,7 @@ func (s *session) begin(at Moment) {
 	}
 }
 
-// end notes that a version was taken.
+// end records that a version was taken.
 func (s *session) end(at Moment) {
 	s.Taken = time.Now()
 	if at.Kind == Turn && s.Open {
@@ -106,7 +106,8 @@ func (m *Manager) lock(ctx context.Context, git *gitcmd.Git) (*tree, error) {
 	return t, nil
 }
 
-// readRecord reads the state of a work tree. A damaged one counts as empty: it only saves time.
+// readRecord reads the state of a work tree and the file's content. A damaged file counts as empty,
+// because the state only saves time.
 func readRecord(dir string) (record, []byte, error) {
 	r := record{Sessions: map[string]*session{}}
 	data, err := os.ReadFile(filepath.Join(dir, "state.json"))
@@ -130,7 +131,7 @@ func readRecord(dir string) (record, []byte, error) {
 	return r, data, nil
 }
 
-// forget is after which time without an event a session is forgotten.
+// forget is how long a session without events is kept in the state.
 const forget = 90 * 24 * time.Hour
 
 // save writes the state.
@@ -159,13 +160,15 @@ func (t *tree) session(key string) *session {
 	return s
 }
 
-// staleTurn is after which time without an event an open turn counts as ended: its agent was killed.
+// staleTurn is the time without an event after which an open turn counts as ended, because its
+// agent was probably killed.
 const staleTurn = 12 * time.Hour
 
 func (s *session) isOpen(now time.Time) bool { return s.Open && now.Sub(s.Last) < staleTurn }
 
-// shared returns the workspaces of other sessions whose turns overlap with the time that a version of the session
-// covers: for a prompt the present, otherwise the time since its last version.
+// shared returns the workspaces of other sessions whose turns overlap with the period that a
+// version of s covers: the present for a prompt, otherwise the time since the session's last
+// version.
 func (t *tree) shared(s *session, at Moment) []string {
 	var names []string
 	for _, other := range t.Sessions {
@@ -187,7 +190,7 @@ func cmpTime(a, b time.Time) time.Time {
 	return b
 }
 
-// A state is the content of a work tree at some time.
+// A state is the content of a work tree at a point in time.
 type state struct {
 	version string
 	left    []domarkx.LeftOut
@@ -211,8 +214,8 @@ func (s *state) settle() error {
 
 func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirversion.Directory, error) {
 	if t.Boot != t.m.boot || t.m.boot == "" || t.Cache != t.cacheStamp() {
-		// Files are not synced, so a power cut can have changed content without changing the stat. A process that was
-		// killed can have left a cache whose version nobody stored.
+		// Files are not synced, so a power failure may have changed content without changing the
+		// stat. A killed process may have left a cache whose version was never stored.
 		if err := os.Remove(filepath.Join(t.dir, "stat")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -232,7 +235,8 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, MaxSize: MaxFile}})
 }
 
-// read reads the work tree, and stores what changed. The caller aborts the state when it is done.
+// read reads the work tree and stores what changed. The caller must abort the state when it is
+// done.
 func (t *tree) read(ctx context.Context) (*state, error) {
 	f, err := t.open(ctx, nil)
 	if err != nil {
@@ -242,7 +246,7 @@ func (t *tree) read(ctx context.Context) (*state, error) {
 	begin := func() (domarkx.VersionWriter, error) {
 		var err error
 		if now.writer, err = t.m.store.BeginVersion(ctx, t.Version); err != nil && t.Version != "" {
-			now.writer, err = t.m.store.BeginVersion(ctx, "") // the last version was collected
+			now.writer, err = t.m.store.BeginVersion(ctx, "") // garbage collection removed the last version
 		}
 		return now.writer, err
 	}
@@ -254,7 +258,7 @@ func (t *tree) read(ctx context.Context) (*state, error) {
 		changed = true
 	}
 	if err == nil && changed {
-		// Until it is known that the version is complete, the stat cache refers to objects that may be lost.
+		// Until the version is complete, the stat cache refers to objects that may be lost.
 		now.version, err = now.writer.Finish(ctx)
 	}
 	if err != nil {
@@ -266,7 +270,7 @@ func (t *tree) read(ctx context.Context) (*state, error) {
 	return now, nil
 }
 
-// cacheStamp identifies the present stat cache.
+// cacheStamp identifies the current content of the stat cache; "" if it does not exist.
 func (t *tree) cacheStamp() string {
 	info, err := os.Stat(filepath.Join(t.dir, "stat"))
 	if err != nil {
@@ -275,7 +279,8 @@ func (t *tree) cacheStamp() string {
 	return fmt.Sprintf("%d %d", info.ModTime().UnixNano(), info.Size())
 }
 
-// dropCache removes the stat cache after an error, so that it does not refer to objects that are not stored.
+// dropCache removes the stat cache after an error, because it may refer to objects that were not
+// stored.
 func (t *tree) dropCache() error {
 	if err := os.Remove(filepath.Join(t.dir, "stat")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -283,7 +288,7 @@ func (t *tree) dropCache() error {
 	return nil
 }
 
-// sorted returns the sessions of the tree in the order of their names.
+// sorted returns the sessions of the tree, sorted by workspace.
 func (t *tree) sorted() []*session {
 	var list []*session
 	for _, s := range t.Sessions {
