@@ -18,28 +18,30 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A cache remembers the scanned blobs, in two files for each version of the rules: the blobs, to which lines are appended, and the
-// tips of sessions with all that was found in their histories. It may be deleted at any time, and holds nothing of a
-// secret but its public prefix and its fingerprint.
+// A cache stores the results of scans in two files for each version of the rules. Lines are
+// appended to the file of blobs. The file of tips holds the findings in the histories of sessions.
+// Both may be deleted at any time. They contain only the public prefix and the fingerprint of a
+// secret.
 type cache struct {
 	mu     sync.Mutex
 	dir    string
 	name   string
-	blobs  map[string][]hit // nil until it is read
-	unread bool             // blobs is not read: what is looked up is new
-	added  bytes.Buffer     // lines to append
+	blobs  map[string][]hit // nil until the file is read
+	unread bool             // do not read the file: the blobs to look up are new
+	added  bytes.Buffer     // lines to append to the file of blobs
 	tips   map[string]tipRows
 	loaded bool
 	dirty  bool
 }
 
-// tipRows are the tips of a session, and the findings in their histories.
+// tipRows holds the findings in the history of a session's tips.
 type tipRows struct {
 	Tips []string `json:"tips"`
 	Rows []row    `json:"rows,omitempty"`
 }
 
-// maxVersions is the number of versions of the rules that are remembered, such as those of branches with different rules.
+// maxVersions is the number of versions of the rules whose results are kept. Branches may have
+// different rules.
 const maxVersions = 3
 
 func openCache(stateDir, version string, key []byte) *cache {
@@ -47,7 +49,7 @@ func openCache(stateDir, version string, key []byte) *cache {
 	return &cache{dir: filepath.Join(stateDir, "scan"), name: hex.EncodeToString(sum[:8])}
 }
 
-// get returns the secrets in a blob that was scanned.
+// get returns the secrets in a blob, and whether the blob was scanned before.
 func (c *cache) get(key string) ([]hit, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,7 +63,8 @@ func (c *cache) get(key string) ([]hit, bool) {
 	return hits, ok
 }
 
-// readBlobs reads lines of a key and JSON. Lines that a kill or a full disk left incomplete are not valid, and are skipped.
+// readBlobs reads lines with a blob and its secrets. It skips invalid lines, which a kill or a full
+// disk can leave.
 func readBlobs(path string) map[string][]hit {
 	blobs := map[string][]hit{}
 	file, err := os.Open(path)
@@ -90,15 +93,15 @@ func readBlobs(path string) map[string][]hit {
 	}
 }
 
-// expectNew says whether the blobs that are looked up next are few and probably not in the cache, so that scanning one of them
-// again takes less time than reading the cache, which grows with the sessions.
+// expectNew sets whether the next blobs are few and probably new. Scanning one of them again then
+// costs less than reading the cache, which grows with the sessions.
 func (c *cache) expectNew(unread bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unread = unread
 }
 
-// put remembers the secrets in a blob.
+// put stores the secrets in a blob.
 func (c *cache) put(key string, hits []hit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +129,8 @@ func (c *cache) load() {
 	}
 }
 
-// tipsOf returns the findings in the history of these tips of a session, if all of it was scanned.
+// tipsOf returns the findings in the history of a session's tips, and whether all of it was
+// scanned.
 func (c *cache) tipsOf(name string, tips []string) ([]row, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,7 +139,7 @@ func (c *cache) tipsOf(name string, tips []string) ([]row, bool) {
 	return slices.Clone(known.Rows), ok && slices.Equal(known.Tips, tips)
 }
 
-// former returns the tips of a session when it was last scanned, and the findings.
+// former returns the tips at which a session was last scanned, and the findings.
 func (c *cache) former(name string) ([]string, []row) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,7 +154,7 @@ func (c *cache) putTips(name string, tips []string, rows []row) {
 	c.tips[name], c.dirty = tipRows{slices.Clone(tips), slices.Clone(rows)}, true
 }
 
-// save writes the changes. Blobs are written before the tips that rest on them.
+// save writes the changes. It writes the blobs before the tips that depend on them.
 func (c *cache) save() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,7 +187,7 @@ func (c *cache) save() error {
 	return atomicfile.Replace(filepath.Join(c.dir, c.name+".tips"), data)
 }
 
-// removeOld removes the files of rules that were not used for the longest time, if there are many versions.
+// removeOld removes the files of the least recently used rules if there are more than maxVersions.
 func (c *cache) removeOld() {
 	list, err := os.ReadDir(c.dir)
 	if err != nil {

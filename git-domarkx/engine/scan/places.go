@@ -15,15 +15,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// A row is a secret in a commit. It contains nothing of the secret but its public prefix.
+// A row is a secret in a commit. It contains only the secret's public prefix and fingerprint.
 type row struct {
 	Commit      string `json:"c"`
 	Workspace   bool   `json:"w,omitempty"`
 	Path        string `json:"p,omitempty"`
 	Blob        string `json:"b,omitempty"`
 	Rule        string `json:"r"`
-	Place       string `json:"a,omitempty"` // in the file: a member of a message
-	Line        int    `json:"l,omitempty"` // in the file, from 1
+	Place       string `json:"a,omitempty"` // within the file: a member of a message
+	Line        int    `json:"l,omitempty"` // line in the file, from 1
 	Masked      string `json:"m"`
 	Fingerprint string `json:"f"`
 }
@@ -55,7 +55,8 @@ func messageOf(name string) int {
 	return number
 }
 
-// describe returns a row as it is shown to the user, and the place in it that does not depend on the snapshot.
+// describe returns the finding for a row, and a description of its place that is the same in all
+// snapshots.
 func (m *Manager) describe(session string, r row) (Finding, string) {
 	f := Finding{Session: session, Message: -1, Rule: r.Rule, Masked: r.Masked, Fingerprint: r.Fingerprint, Commit: r.Commit, Workspace: r.Workspace, Path: r.Path, Blob: r.Blob}
 	top, rest, _ := strings.Cut(r.Path, "/")
@@ -88,7 +89,8 @@ func (m *Manager) describe(session string, r row) (Finding, string) {
 	return f, f.Where
 }
 
-// since adds to a finding where it is if the newest snapshot does not have it, and the line in a file.
+// since adds to a finding the snapshot or version if the newest one does not contain it, and the
+// line in a file.
 func (m *Manager) since(ctx context.Context, tip string, f *Finding) error {
 	if f.Workspace {
 		f.Where += fmt.Sprintf(" in workspace version %.12s", f.Commit)
@@ -107,7 +109,7 @@ func (m *Manager) since(ctx context.Context, tip string, f *Finding) error {
 	return nil
 }
 
-// filePath returns the path of a file of a version, with the names that it has in the resource.
+// filePath returns the path of a file in a version, with unescaped names.
 func filePath(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
@@ -116,16 +118,17 @@ func filePath(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// includedPath returns the path of an included file by its name in the tree of a snapshot.
+// includedPath returns the path of an included file, given its path in the tree of a snapshot.
 func includedPath(name string) string {
 	included, err := codec.IncludePath(name)
-	if err != nil { // of a snapshot by another program
+	if err != nil { // in a snapshot by another program
 		return name
 	}
 	return included
 }
 
-// placeIn returns the member of a message or header in which an offset is: the kind of a block, or the path of the member.
+// placeIn describes the place of an offset in the JSON of a message or header: the type or language
+// of the block, or the path of the member.
 func placeIn(data []byte, offset int) string {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	type level struct {

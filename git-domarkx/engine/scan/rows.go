@@ -24,21 +24,22 @@ type hit struct {
 	Fingerprint string `json:"f"`
 }
 
-// A limit restricts a quick scan: it leaves out originals and authors' bytes, which repeat the messages, and ends after so
-// many bytes. A nil limit restricts nothing.
+// A limit restricts a quick scan. The scan omits originals and the bytes of authors, which repeat
+// the messages, and ends after a number of bytes. A nil limit restricts nothing.
 type limit struct {
 	left  atomic.Int64
-	short atomic.Bool // something was left out because of its size
+	short atomic.Bool // content was omitted because of its size
 }
 
 func (l *limit) skips(c snapshot.StoredCommit, f snapshot.StoredFile) bool {
 	return l != nil && !c.Workspace && (strings.HasPrefix(f.Path, "source/") || messageOf(f.Path) >= 0 && strings.HasSuffix(f.Path, ".md"))
 }
 
-// minRest is the number of bytes left with which files are still looked at.
+// minRest is the number of remaining bytes below which the scan ends.
 const minRest = 64 << 10
 
-// over reports that as good as nothing is left, so that files need not be opened to learn their size.
+// over reports whether fewer than minRest bytes remain, so that no file needs to be opened to get
+// its size.
 func (l *limit) over() bool {
 	if l == nil || l.left.Load() >= minRest {
 		return false
@@ -47,7 +48,7 @@ func (l *limit) over() bool {
 	return true
 }
 
-// take reports whether so many bytes are left, and uses them.
+// take reports whether size bytes remain, and subtracts them.
 func (l *limit) take(size int64) bool {
 	if l == nil {
 		return true
@@ -60,10 +61,11 @@ func (l *limit) take(size int64) bool {
 	return true
 }
 
-// fewFiles is the number of new files that a turn of a conversation has at most.
+// fewFiles is the maximum number of new files for which a scan does not read the cache, such as
+// after a turn of a conversation.
 const fewFiles = 32
 
-// rows returns the secrets in the commits that are in the history of tips and not in that of known ones.
+// rows returns the secrets in the commits that tips reach and known does not.
 func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, progress func(done, total int)) ([]row, error) {
 	var commits []snapshot.StoredCommit
 	files := 0
@@ -84,7 +86,7 @@ func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, 
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(commits)); i = next.Add(1) - 1 {
 				if results[i], errs[i] = m.commit(ctx, commits[i], quick); errs[i] != nil {
-					next.Add(int64(len(commits))) // the others stop
+					next.Add(int64(len(commits))) // ends the other goroutines
 				}
 				if n := done.Add(int64(len(commits[i].Files))); progress != nil {
 					reporting.Lock()
@@ -105,7 +107,8 @@ func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, 
 	return rows, nil
 }
 
-// commit returns the secrets in a commit: in its message, in the names of its files and in those that it introduces.
+// commit returns the secrets in a commit: in its message, the names of its files, and the files
+// that it adds.
 func (m *Manager) commit(ctx context.Context, c snapshot.StoredCommit, quick *limit) ([]row, error) {
 	var rows []row
 	add := func(path, blob string, hits []hit) {
@@ -185,11 +188,11 @@ func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.
 }
 
 const (
-	partSize = 8 << 20   // content that is scanned at once
-	overlap  = 128 << 10 // of parts, for secrets of several lines
+	partSize = 8 << 20   // bytes of content that are scanned at once
+	overlap  = 128 << 10 // bytes that two parts have in common, for secrets of several lines
 )
 
-// scanContent returns the secrets in content, in parts if it is large.
+// scanContent returns the secrets in content. It scans large content in overlapping parts.
 func scanContent(scanner *secrets.Scanner, name string, content io.Reader, size int64, message bool) ([]hit, error) {
 	var hits []hit
 	buffer := make([]byte, 0, min(size+1, partSize)+bytes.MinRead)
@@ -215,7 +218,7 @@ func scanContent(scanner *secrets.Scanner, name string, content io.Reader, size 
 			h := hit{Rule: f.Rule, Line: number, Masked: f.Masked, Fingerprint: f.Fingerprint}
 			key := fmt.Sprint(h.Line, h.Fingerprint)
 			if seen[key] = true; last[key] {
-				continue // in the overlap
+				continue // found in both parts
 			}
 			if message {
 				h.Place, h.Line = placeIn(data, f.Start), 0

@@ -16,26 +16,26 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 )
 
-// The files of a work tree that add rules, and that say which findings are none, as gitleaks reads them.
+// The files in a work tree that gitleaks reads: additional rules, and findings to ignore.
 const (
 	rulesFile  = ".gitleaks.toml"
 	ignoreFile = ".gitleaksignore"
 )
 
-// ignored are the findings that a repository says are none: "path:rule:line" or a fingerprint.
+// An ignored holds the findings that a repository ignores: "path:rule:line" or a fingerprint.
 type ignored map[string]bool
 
 func (i ignored) has(f Finding, path string, line int) bool {
 	if len(i) == 0 {
 		return false
 	}
-	_, name, _ := strings.Cut(path, "/") // without the resource
+	_, name, _ := strings.Cut(path, "/") // paths without the resource
 	return i[f.Fingerprint] || f.Workspace && (i[path+":"+f.Rule+":"+strconv.Itoa(line)] || i[name+":"+f.Rule+":"+strconv.Itoa(line)])
 }
 
-// repositoryRules reads the rules of the work tree. Anybody may add rules by a commit; allowlists count only if
-// the user's own configuration says so. Rules that are not valid are left out with a warning: they must not
-// prevent a scan.
+// repositoryRules reads the rules in the work tree. Rules can come from anybody, so they can only
+// add findings: allowlists apply only if the user's own configuration allows it. Invalid rules are
+// omitted with a warning, because they must not prevent a scan.
 func (m *Manager) repositoryRules(ctx context.Context) (*secrets.Rules, ignored, error) {
 	if m.env.WorkTree == "" {
 		return nil, nil, nil
@@ -76,7 +76,7 @@ func (m *Manager) repositoryRules(ctx context.Context) (*secrets.Rules, ignored,
 	return rules, list, nil
 }
 
-// readSmall reads a regular file of at most that size; nil if there is none.
+// readSmall reads a regular file of at most size bytes. It returns nil if there is none.
 func readSmall(path string, most int64) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,5 @@
-// Package scan looks for secrets in sessions: in every snapshot of their histories, and in the versions of workspaces that
-// belong to them. Each blob is scanned once.
+// Package scan searches sessions for secrets: all snapshots in their histories, and the versions of
+// workspaces that belong to them. It scans each blob only once.
 package scan
 
 import (
@@ -21,18 +21,18 @@ import (
 // A Finding is a secret in a session.
 type Finding struct {
 	Session     string
-	Message     int // -1 if it is in no message
+	Message     int // index of the message; -1 for none
 	Rule        string
 	Where       string
 	Masked      string
 	Fingerprint string
-	Commit      string // the newest snapshot or version that has it
-	Workspace   bool   // it is a workspace version
-	Path        string // in the tree of the commit; empty if it is in the commit itself or in a name
+	Commit      string // the newest snapshot or version that contains it
+	Workspace   bool   // Commit is a workspace version
+	Path        string // path in the commit's tree; "" if the secret is in the commit's message or in a name
 	Blob        string
 }
 
-// A Manager scans the sessions of a repository. Its methods may be called concurrently.
+// A Manager scans the sessions of a repository. Its methods are safe for concurrent use.
 type Manager struct {
 	store *gitstore.Store
 	env   local.Environment
@@ -45,18 +45,21 @@ type Manager struct {
 	ignore  ignored
 }
 
-// New returns a manager, and does nothing else: rules and caches are read when they are first needed.
+// New returns a manager. It does no input or output: rules and caches are read when they are first
+// needed.
 func New(store *gitstore.Store, env local.Environment) *Manager {
 	return &Manager{store: store, env: env}
 }
 
-// keyKey and allowedKey are the keys of the local state for the key of fingerprints, and for the allowed ones.
+// keyKey and allowedKey are the keys of the local state for the key of fingerprints and for the
+// allowed fingerprints.
 const (
 	keyKey     = "scan-key"
 	allowedKey = "scan-allowed"
 )
 
-// Scanner returns the scanner of this repository: with the rules of its work tree, and fingerprints of this machine.
+// Scanner returns a scanner with the rules of the repository's work tree and this machine's key for
+// fingerprints.
 func (m *Manager) Scanner(ctx context.Context) (*secrets.Scanner, error) {
 	m.once.Do(func() { m.err = m.open(ctx) })
 	return m.scanner, m.err
@@ -75,7 +78,7 @@ func (m *Manager) open(ctx context.Context) error {
 	return nil
 }
 
-// key returns the key of fingerprints, which is made when it is first needed.
+// key returns the key for fingerprints. It creates the key on first use.
 func (m *Manager) key(ctx context.Context) ([]byte, error) {
 	values, err := m.env.Local.All(ctx, keyKey)
 	if err != nil {
@@ -86,7 +89,7 @@ func (m *Manager) key(ctx context.Context) ([]byte, error) {
 		rand.Read(fresh[:]) //nolint:errcheck // it never fails
 		values = []string{hex.EncodeToString(fresh[:])}
 		err := m.env.Local.Change(ctx, keyKey, func(old []string) []string {
-			if len(old) > 0 { // made by another process meanwhile
+			if len(old) > 0 { // another process has created it
 				values = old
 			}
 			return values
@@ -109,7 +112,8 @@ func (m *Manager) Allowed(ctx context.Context) ([]string, error) {
 	return m.env.Local.All(ctx, allowedKey)
 }
 
-// Allow allows secrets by their fingerprints, or no longer.
+// Allow allows secrets by their fingerprints, or revokes that if allow is false. The error matches
+// [domarkx.ErrInvalid] if a fingerprint is not valid.
 func (m *Manager) Allow(ctx context.Context, fingerprints []string, allow bool) error {
 	for _, f := range fingerprints {
 		if len(f) != 20 || strings.Trim(f, "0123456789abcdef") != "" {
@@ -125,7 +129,7 @@ func (m *Manager) Allow(ctx context.Context, fingerprints []string, allow bool) 
 	})
 }
 
-// Without returns the findings that are not allowed.
+// Without returns the findings without those that the user allowed.
 func (m *Manager) Without(ctx context.Context, found []Finding) ([]Finding, error) {
 	if len(found) == 0 {
 		return nil, nil
@@ -137,8 +141,9 @@ func (m *Manager) Without(ctx context.Context, found []Finding) ([]Finding, erro
 	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return slices.Contains(allowed, f.Fingerprint) }), nil
 }
 
-// Session returns the secrets in all snapshots of a session and in all versions of workspaces that are linked to it or are
-// in the history of the tips. Tips are the newest commits: of the session, and of its workspaces.
+// Session returns the secrets in all snapshots of a session and in the versions of workspaces that
+// the session links or that tips reach. tips are the newest commits of the session and of its
+// workspaces.
 func (m *Manager) Session(ctx context.Context, name string, tips []string, progress func(done, total int)) ([]Finding, error) {
 	scanner, err := m.Scanner(ctx)
 	if err != nil {
@@ -170,14 +175,15 @@ func (m *Manager) Session(ctx context.Context, name string, tips []string, progr
 	return found, nil
 }
 
-// Unsent returns the secrets in the history of tips that are not in that of known commits.
+// Unsent returns the secrets in the commits that tips reach and known does not, without those that
+// the user allowed.
 func (m *Manager) Unsent(ctx context.Context, name string, tips, known []string) ([]Finding, error) {
 	scanner, err := m.Scanner(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := []Finding{}
-	if rows, ok := m.cache.tipsOf(name, tips); !ok || len(rows) > 0 { // else all of it is clean
+	if rows, ok := m.cache.tipsOf(name, tips); !ok || len(rows) > 0 { // otherwise nothing was found in any of it
 		if rows, err = m.rows(ctx, tips, known, nil, nil); err != nil {
 			return nil, err
 		}
@@ -194,7 +200,7 @@ func (m *Manager) Unsent(ctx context.Context, name string, tips, known []string)
 	return m.Without(ctx, found)
 }
 
-// earlier returns the findings at former tips of a session, and these tips, if they are in the history of the present ones.
+// earlier returns the tips of the last scan and the findings there, if the present tips reach them.
 func (m *Manager) earlier(ctx context.Context, name string, tips []string) (rows []row, known []string, err error) {
 	former, rows := m.cache.former(name)
 	if len(former) == 0 {
@@ -207,14 +213,15 @@ func (m *Manager) earlier(ctx context.Context, name string, tips []string) (rows
 	return rows, former, nil
 }
 
-// A place identifies a secret at a place, whatever the snapshot.
+// A place identifies a secret at a place, independent of the snapshot.
 type place struct {
 	message            int
 	where, fingerprint string
 }
 
-// findings describes rows for the user. A secret that several snapshots have at one place is reported once, for the newest; the
-// bytes of an author repeat those of the message, and descriptions of snapshots repeat the beginning of the first one.
+// findings returns the findings for rows. If several snapshots contain a secret at the same place,
+// it is reported once, for the newest snapshot. Secrets in the bytes of an author are omitted if
+// the message contains them, as are those in descriptions of snapshots that repeat the first one.
 func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([]Finding, error) {
 	seen := map[place]bool{}
 	inFiles := map[string]bool{}
@@ -240,22 +247,24 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 	return found, nil
 }
 
-// QuickBytes is how much is scanned at most when something was stored, so that storing stays fast.
+// QuickBytes is the maximum number of bytes that [Manager.Fresh] scans, so that storing stays fast.
 const QuickBytes = 16 << 20
 
-// Prepare compiles the rules while the caller does something else. The returned function waits for the end of that.
+// Prepare starts to compile the rules in the background. The returned function waits until they are
+// compiled.
 func (m *Manager) Prepare(ctx context.Context) (wait func()) {
 	var group sync.WaitGroup
 	group.Go(func() {
-		if s, err := m.Scanner(ctx); err == nil { // otherwise the scan reports it
+		if s, err := m.Scanner(ctx); err == nil { // the scan reports the error
 			s.Text(nil)
 		}
 	})
 	return group.Wait
 }
 
-// Fresh returns how many different secrets, that are not allowed, the history of tips has and that of known commits has not,
-// and whether there was more to scan than QuickBytes. Originals are left out: they repeat the messages.
+// Fresh returns the number of different secrets, without the allowed ones, in the commits that tips
+// reach and known does not. more reports whether it omitted content because of [QuickBytes]. It
+// does not scan originals, because they repeat the messages.
 func (m *Manager) Fresh(ctx context.Context, tips, known []string) (n int, more bool, err error) {
 	if _, err := m.Scanner(ctx); err != nil {
 		return 0, false, err
