@@ -9,20 +9,20 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 )
 
-// Keys finds the keys of models.
+// Keys finds the API keys of models.
 type Keys struct {
 	Getenv func(name string) string
-	// Helper runs a command of the user's configuration and returns its output.
+	// Helper runs a command from the user's configuration and returns its output.
 	Helper func(ctx context.Context, command string) (string, error)
-	// Credential returns what Git's credential helpers have for a URL, or "". ask allows them to
-	// ask the user.
+	// Credential returns the password that Git's credential helpers have for a URL, or "". If ask
+	// is false, the helpers must not prompt the user.
 	Credential func(ctx context.Context, url string, ask bool) (string, error)
 }
 
-// A KeyOrigin is where a key was found.
+// A KeyOrigin is the place where a key was found.
 type KeyOrigin string
 
-// The places of keys.
+// The places where keys are found.
 const (
 	NoKey          KeyOrigin = "none"
 	KeyFromEnv     KeyOrigin = "environment"
@@ -30,9 +30,10 @@ const (
 	KeyFromGitCred KeyOrigin = "credential"
 )
 
-// Find returns the key of a model: from its variable, else from its helper, else from Git's
-// credential helpers. A missing key is not an error: a server on this machine needs none.
-// ask allows Git's helpers to ask the user, which they never do for a server on this machine.
+// Find returns the key of a model and where it was found. It tries the environment variable, then
+// the user's helper, then Git's credential helpers. A missing key is not an error, because a server
+// on this machine needs none. If ask is false, or if the server is on this machine, Git's helpers
+// do not prompt the user.
 func (k Keys) Find(ctx context.Context, d Definition, ask bool) (provider.Key, KeyOrigin, error) {
 	if d.KeyEnv != "" {
 		if secret := strings.TrimSpace(k.Getenv(d.KeyEnv)); secret != "" {
@@ -61,7 +62,8 @@ func (k Keys) Find(ctx context.Context, d Definition, ask bool) (provider.Key, K
 	return check(d, secret, KeyFromGitCred)
 }
 
-// check refuses what cannot be in a header, without showing it.
+// check returns an error if a key contains characters that an HTTP header cannot contain. The error
+// does not contain the key.
 func check(d Definition, secret string, from KeyOrigin) (provider.Key, KeyOrigin, error) {
 	for i := range len(secret) {
 		if secret[i] <= ' ' || secret[i] >= 0x7f {

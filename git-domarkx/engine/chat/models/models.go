@@ -20,7 +20,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/openai"
 )
 
-// Settings is the user's Git configuration.
+// Settings provides the user's Git configuration.
 type Settings interface {
 	Get(key string) (value string, ok bool)
 	Int(key string, fallback int64) (int64, error)
@@ -30,33 +30,34 @@ type Settings interface {
 // ErrNoModel means that no model was named and the configuration has no default.
 var ErrNoModel = errors.New("no model is chosen; use --model NAME, or set one: git config domarkx.model anthropic/MODEL")
 
-// A Definition says how a model is reached.
+// A Definition describes how to reach a model.
 type Definition struct {
 	Name      string
 	Provider  string // "anthropic", "openai", "openai-chat" or "gemini"
 	URL       *url.URL
-	Model     string // the provider's name for it
-	KeyEnv    string // the environment variable with the key; "" for none
-	KeyHelper string // a command that prints the key; "" for none
-	Context   int    // tokens of the context window; 0 if unknown
-	MaxTokens int    // of one answer; 0 for the wire's default
+	Model     string // the provider's name of the model
+	KeyEnv    string // environment variable with the key; "" for none
+	KeyHelper string // command that prints the key; "" for none
+	Context   int    // size of the context window in tokens; 0 if unknown
+	MaxTokens int    // maximum length of an answer in tokens; 0 for the wire's default
 	Reasoning provider.Reasoning
-	Timeout   time.Duration // without a byte
+	Timeout   time.Duration // maximum time without a received byte
 }
 
-// Origin returns where the model's answers come from.
+// Origin returns the origin of the model's answers.
 func (d Definition) Origin() provider.Origin {
 	return provider.Origin{Provider: d.Provider, Host: d.URL.Host, Model: d.Model}
 }
 
-// A vendor is a provider that works without configuration.
+// A vendor is a provider that needs no configuration.
 type vendor struct {
 	name, url, keyEnv string
 	context           int
-	builtIn           bool // NAME/MODEL works without a definition
+	builtIn           bool // whether NAME/MODEL needs no definition
 }
 
-// vendors returns the providers. The windows are those that all current models of the provider have.
+// vendors returns the known providers. A context window is set if all current models of the
+// provider share it.
 func vendors() []vendor {
 	return []vendor{
 		{"anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", 200_000, true},
@@ -101,8 +102,8 @@ func Find(s Settings, name string) (Definition, error) {
 	return d, nil
 }
 
-// List returns the definitions in the configuration and the default model, sorted by name.
-// Definitions that are not valid are in errs.
+// List returns the definitions in the configuration and the default model, sorted by name. errs
+// holds an error for each invalid definition.
 func List(s Settings) (list []Definition, errs []error) {
 	var names []string
 	for _, sub := range s.Subsections("domarkx") {
@@ -152,7 +153,7 @@ func (d *Definition) configure(s Settings) error {
 		return fmt.Errorf("%w: %w", domarkx.ErrInvalid, err)
 	}
 	context := int64(0)
-	if address == v.url { // the provider's own variable and window are for its own servers
+	if address == v.url { // the provider's own variable and window only apply to its own servers
 		d.KeyEnv, context = v.keyEnv, int64(v.context)
 	}
 	text("keyEnv", &d.KeyEnv)
@@ -187,7 +188,7 @@ func (d *Definition) configure(s Settings) error {
 	return err
 }
 
-// Open returns a wire to a model. The key is used for the definition's URL alone.
+// Open returns a wire to a model. It sends the key only to the definition's URL.
 func Open(d Definition, key provider.Key) provider.Wire {
 	switch d.Provider {
 	case "anthropic":
