@@ -82,8 +82,8 @@ func joinTexts(blocks []domarkx.Block) []domarkx.Block {
 	return joined
 }
 
-// answer asks the model and stores its answer. If the conversation does not fit the model, it
-// shortens what it sends.
+// answer asks the model for an answer and stores it. If the conversation does not fit into the
+// model's context window, answer shortens the request.
 func (t *turn) answer(ctx context.Context) (provider.Answer, error) {
 	for t.compacted = false; ; {
 		system, items, err := t.history(ctx)
@@ -142,17 +142,18 @@ func (t *turn) stream(ctx context.Context, r provider.Request) (provider.Answer,
 	if err := j.sync(); err != nil {
 		failed = errors.Join(failed, err)
 	}
-	saving := context.WithoutCancel(ctx) // what arrived is kept even if the user ends the program
+	saving := context.WithoutCancel(ctx) // store what arrived even if the user ends the program
 	if err := t.keep(saving, id, answer, failed); err != nil {
 		return answer, errors.Join(failed, err)
 	}
 	return answer, errors.Join(failed, j.remove())
 }
 
-// keep stores an answer. If it broke off, the text so far is stored and marked, without calls.
+// keep stores an answer. If failed is not nil, the answer broke off: keep stores its text without
+// calls and marks it as interrupted.
 func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, failed error) error {
 	if a.Raw != nil && failed == nil {
-		// The stream can cut a character in two; the items have it whole.
+		// A stream can split a character between two events; the items contain it whole.
 		if parts, err := t.request.Model.Wire.Parts(a.Raw.Items); err == nil {
 			a.Parts = parts
 		}
@@ -180,7 +181,7 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 		meta = meta.With(metaInterrupted, domarkx.BoolValue(true))
 	}
 	if a.Raw != nil && failed == nil && len(a.Raw.Items) <= maxItems {
-		if digest := contentDigest(blocks); t.says(*a.Raw, digest) { // as addRaw will ask
+		if digest := contentDigest(blocks); t.says(*a.Raw, digest) { // the condition under which addRaw uses the items
 			record := encodeItems(*a.Raw, digest)
 			reply.Extra = [][]byte{record}
 			meta = meta.With(metaItems, domarkx.StringValue(digestOf(record)))
@@ -201,10 +202,10 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 	return nil
 }
 
-// text returns a string that came from a provider as a value.
+// text returns a provider's string as a value, with invalid UTF-8 replaced.
 func text(s string) domarkx.Value { return domarkx.StringValue(strings.ToValidUTF8(s, "\ufffd")) }
 
-// usageValue returns the tokens of an answer as message_metadata holds them.
+// usageValue returns the numbers of tokens in the form of message_metadata.
 func usageValue(u provider.Usage) domarkx.Value {
 	number := func(name string, n int64) domarkx.Member {
 		return domarkx.Member{Name: name, Value: domarkx.NumberValue(strconv.FormatInt(n, 10))}
@@ -213,7 +214,7 @@ func usageValue(u provider.Usage) domarkx.Value {
 		number("output", u.Output), number("reasoning", u.Reasoning))
 }
 
-// readUsage reads the tokens of an answer, or returns nil if there are none.
+// readUsage reads the numbers of tokens from message_metadata. It returns nil if there are none.
 func readUsage(v domarkx.Value) *provider.Usage {
 	if v.Kind() != domarkx.Object {
 		return nil

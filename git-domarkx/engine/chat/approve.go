@@ -7,20 +7,20 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
-// A Decision is what the user says about a call.
+// A Decision is the user's answer to the question whether a call may be made.
 type Decision int
 
 // The decisions.
 const (
-	Stop  Decision = iota // nobody can be asked: the call stays pending
-	Allow                 // the call is made
-	Deny                  // the call is recorded as declined, and the model goes on
+	Stop  Decision = iota // end the turn and leave the call pending, because nobody can be asked
+	Allow                 // make the call
+	Deny                  // record the call as declined and continue
 )
 
-// An Approver decides about calls.
+// An Approver decides whether calls may be made.
 type Approver interface {
-	// Decide decides about a call of a tool. The error of a call that cannot be decided ends the
-	// turn, and the call stays pending.
+	// Decide decides whether a call of a tool may be made. An error ends the turn and leaves the
+	// call pending.
 	Decide(ctx context.Context, c turns.PendingCall, tool turns.ToolOffer) (Decision, error)
 }
 
@@ -32,11 +32,12 @@ func (ApproveAll) Decide(context.Context, turns.PendingCall, turns.ToolOffer) (D
 	return Allow, nil
 }
 
-// ApproveReadOnly allows calls of built-in tools that only read, and of the tools of MCP servers
-// in Listed. What a server says about its tools does not count. It asks Else about all others.
+// ApproveReadOnly allows calls of built-in tools that only read, and calls of the tools of MCP
+// servers in Listed. It ignores annotations by which servers declare their tools as read-only. It
+// asks Else about all other calls.
 type ApproveReadOnly struct {
-	Listed []string // RESOURCE__TOOL
-	Else   Approver // nil stops the turn
+	Listed []string // names of tools of MCP servers, as RESOURCE__TOOL
+	Else   Approver // nil stands for [ApproveNone]
 }
 
 // Decide decides about a call.
@@ -50,7 +51,7 @@ func (a ApproveReadOnly) Decide(ctx context.Context, c turns.PendingCall, tool t
 	return a.Else.Decide(ctx, c, tool)
 }
 
-// ApproveNone allows no call: the turn stops at the first one.
+// ApproveNone allows no calls: the first call ends the turn.
 type ApproveNone struct{}
 
 // Decide stops the turn.

@@ -9,17 +9,18 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
-// maxRepeats is how many times in a row the same call is asked for before the turn stops.
+// maxRepeats is the number of successive requests for the same call at which the turn stops.
 const maxRepeats = 3
 
-// Texts of declined calls.
+// The messages of declined calls.
 const (
 	declinedByUser    = "the user declined this call"
 	declinedByMessage = "the call was not made: the user sent another message instead of approving it"
 )
 
-// make makes the calls of an answer that the user approves. If a new message of the user follows
-// them, those that nobody can be asked about are declined; else they stop the turn.
+// make decides about the calls of an answer and makes those that are allowed. superseded means that
+// the user has sent another message since the answer. Calls that nobody can be asked about are then
+// declined; otherwise they stop the turn.
 func (t *turn) make(ctx context.Context, calls []turns.PendingCall, superseded bool) error {
 	for _, c := range calls {
 		t.emit(CallEvent{c})
@@ -70,7 +71,7 @@ func (t *turn) refuse(ctx context.Context, c turns.PendingCall, o toolcall.Outco
 	return nil
 }
 
-// isRepeated counts a call and reports whether it was asked for too often.
+// isRepeated counts successive requests for the same call, and reports whether there are too many.
 func (t *turn) isRepeated(c turns.PendingCall) bool {
 	key := domarkx.ArrayValue(domarkx.StringValue(c.Resource), domarkx.StringValue(c.Tool), c.Arguments).JSON()
 	if key != t.last {

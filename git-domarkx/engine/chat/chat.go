@@ -1,7 +1,7 @@
-// Package chat lets models answer in sessions. A turn begins with a message of the user and ends
-// with the model's final answer; between them the model calls tools of the session's workspace.
-// Every step is stored before the next one begins, so that a turn can be continued after a kill,
-// edited in between, or continued with another model.
+// Package chat lets language models answer in sessions. A turn begins with a message of the user
+// and ends with the model's final answer; in between, the model calls tools of the session's
+// workspace. Every step is stored before the next one begins. A turn can therefore be continued
+// after a kill, edited before it is continued, or continued with another model.
 package chat
 
 import (
@@ -18,8 +18,8 @@ import (
 
 // A Model is the model that answers.
 type Model struct {
-	Wire      provider.Wire // usually a [provider.Client]
-	Context   int64         // size of the context window in tokens; 0 if unknown
+	Wire      provider.Wire // size of the context window in tokens; 0 if unknown
+	Context   int64         // maximum length of an answer in tokens; 0 for the wire's default
 	MaxTokens int           // of an answer; 0 for the wire's default
 	Reasoning provider.Reasoning
 	Price     *prices.Price // nil if unknown
@@ -33,17 +33,17 @@ func (m *Model) cost(u provider.Usage) float64 {
 	return m.Price.Cost(prices.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 }
 
-// DefaultResponses is the number of answers that a turn may have unless the user says otherwise.
+// DefaultResponses is the default limit of answers in a turn.
 const DefaultResponses = 50
 
-// Limits end a turn between two steps. A zero value does not limit.
+// Limits stop a turn before its next answer. Zero means no limit.
 type Limits struct {
 	Responses int
-	Tokens    int64   // of requests and answers together
+	Tokens    int64   // of requests and answers together, including cached tokens
 	Cost      float64 // in USD; needs a price of the model
 }
 
-// A Request is a turn to take.
+// A Request describes a turn.
 type Request struct {
 	Session string
 	New     bool    // create the session if it does not exist
@@ -54,23 +54,23 @@ type Request struct {
 	Limits  Limits
 	// Trust asks whether an untrusted session may be worked on this once; nil means no.
 	Trust func(ctx context.Context, e *trust.UntrustedError) (bool, error)
-	// Emit receives the events of the turn, one at a time.
+	// Emit receives the events of the turn, one at a time. It may be nil.
 	Emit func(Event)
 }
 
-// A Result is the end of a turn.
+// A Result describes a turn that ended.
 type Result struct {
 	Text  string // the final answer, as Markdown
 	Usage provider.Usage
 	Cost  float64 // in USD; 0 without a price
 }
 
-// A StoppedError means that a limit or a call that the user did not approve ended a turn. The
-// session can be continued.
+// A StoppedError means that a turn was stopped by a limit or by a call that the user did not
+// approve. The turn can be continued.
 type StoppedError struct {
 	Session string
 	Reason  string
-	Options string // of the command that continues the turn, or ""
+	Options string // options for the command that continues the turn
 }
 
 func (e *StoppedError) Error() string {
@@ -81,27 +81,28 @@ func (e *StoppedError) Error() string {
 	return fmt.Sprintf("%s; to go on: git domarkx chat%s %s", e.Reason, options, e.Session)
 }
 
-// ErrNothing means that a session has no turn to continue: its last message is a complete answer.
+// ErrNothing means that a session has no turn to continue: it has no messages, or its last message
+// is a complete answer.
 var ErrNothing = errors.New("there is nothing to go on with; give a message")
 
-// A Chat takes turns in the sessions of a repository.
+// A Chat runs turns in the sessions of a repository.
 type Chat struct {
 	turns    *turns.Manager
 	stateDir string
 	version  string
-	memory   *memory // of the session and the model of the last turn; may be nil
+	memory   *memory // of the last turn's session and model; may be nil
 }
 
-// New returns a chat. Streams that are under way are recorded in stateDir, and so is what only
-// programs of this version read (see [Forget]).
+// New returns a chat. It records answers in stateDir while they arrive, and caches messages there.
+// Only programs with the same version read the cache (see [Forget]).
 func New(manager *turns.Manager, stateDir, version string) *Chat {
 	return &Chat{turns: manager, stateDir: stateDir, version: version}
 }
 
-// Turn takes a turn. If ctx ends, the text so far is stored and marked as interrupted, a running
-// tool is ended and recorded, and the error is the cause of ctx. If the provider fails, the error
-// is that of the wire. Other errors are a [*StoppedError], [ErrNothing], and those of
-// [turns.Manager.BeginTurn].
+// Turn runs a turn. If ctx ends, Turn stores the text of the unfinished answer and marks it as
+// interrupted, ends a running tool and records its result, and returns the cause of ctx. If the
+// provider fails, the error is that of the wire (see [provider.Error]). Other errors are a
+// [*StoppedError], [ErrNothing], and those of [turns.Manager.BeginTurn].
 func (c *Chat) Turn(ctx context.Context, r Request) (result Result, err error) {
 	t := &turn{chat: c, request: r, origin: r.Model.Wire.Origin()}
 	if t.Turn, err = c.turns.BeginTurn(ctx, turns.TurnRequest{Name: r.Session, New: r.New, Approve: r.Trust}); err != nil {
@@ -111,12 +112,12 @@ func (c *Chat) Turn(ctx context.Context, r Request) (result Result, err error) {
 	err = t.run(ctx)
 	t.memory.save()
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause // other errors follow from it
+		err = cause // other errors result from it
 	}
 	return t.result, err
 }
 
-// A turn is one turn that is being taken.
+// A turn is a running turn.
 type turn struct {
 	*turns.Turn
 	chat    *Chat
@@ -126,11 +127,11 @@ type turn struct {
 	memory  *memory
 	result  Result
 	answers int
-	last    string // the last call
-	repeats int    // how many times in a row it was asked for
+	last    string // the last call that the model requested
+	repeats int    // how many times in a row the model requested it
 
-	shortened bool // results of old calls are shortened in requests
-	compacted bool // the request that is being made was shortened by a summary
+	shortened bool // requests contain only the beginnings of old results
+	compacted bool // the current request was shortened by a summary
 }
 
 func (t *turn) emit(e Event) {
@@ -195,7 +196,7 @@ func (t *turn) run(ctx context.Context) error {
 	}
 }
 
-// noteEnd informs the user of an answer that ended for an unusual reason.
+// noteEnd emits a notice if an answer ended for an unusual reason.
 func (t *turn) noteEnd(a provider.Answer) {
 	reason := ""
 	switch a.Stop {
@@ -216,8 +217,8 @@ func (t *turn) noteEnd(a provider.Answer) {
 	t.emit(Notice(reason))
 }
 
-// isOver reports whether the last message of the session is a complete answer, or whether there is
-// no message to answer.
+// isOver reports whether there is nothing to answer: the session has no messages, or its last
+// message is a complete answer.
 func (t *turn) isOver(ctx context.Context) (bool, error) {
 	tip, err := t.Tip(ctx)
 	if err != nil || tip.Messages == 0 {
@@ -235,7 +236,7 @@ func (t *turn) isOver(ctx context.Context) (bool, error) {
 	return !ends && !metadata(msg, metaInterrupted).IsTrue(), nil
 }
 
-// checkLimits returns a *StoppedError if the turn must not have another answer.
+// checkLimits returns a *StoppedError if the turn has reached a limit.
 func (t *turn) checkLimits() error {
 	l := t.request.Limits
 	reason := ""
@@ -253,7 +254,7 @@ func (t *turn) checkLimits() error {
 	return &StoppedError{Session: t.request.Session, Reason: reason}
 }
 
-// spend counts the tokens of an answer.
+// spend adds the tokens and the cost of an answer to the result.
 func (t *turn) spend(u provider.Usage) {
 	total := &t.result.Usage
 	total.Input += u.Input

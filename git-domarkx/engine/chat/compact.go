@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
-// What a model is asked for, and how a summary begins.
+// The prompt for a summary, and the beginning of the message with it.
 const (
 	summaryPrompt = "The conversation is too long to go on with all of it. Write a summary that can replace everything so far, for yourself: " +
 		"what the user wants and has decided, what was done and found (with names of files, commands and values that matter), and what is left to do. " +
@@ -20,8 +20,8 @@ const (
 	summaryHead = "This is a summary of the conversation so far."
 )
 
-// makeRoom shortens the next request: first by the results of old calls, then by a summary of old
-// messages. It returns false if neither helped.
+// makeRoom shortens the next request: first it cuts the results of old calls, then it replaces old
+// messages by a summary. It returns false if the request cannot be shortened further.
 func (t *turn) makeRoom(ctx context.Context, items []item, system []string) (bool, error) {
 	if !t.shortened {
 		t.shortened = true
@@ -39,9 +39,9 @@ func (t *turn) makeRoom(ctx context.Context, items []item, system []string) (boo
 	return true, t.compact(ctx, items[:n], system)
 }
 
-// cutAt returns the number of messages to summarise: those before the user's last message, or if
-// the turn itself is long, all but the last few. Results are in the message of their call, so that
-// no cut divides them.
+// cutAt returns the number of messages to summarize: all before the user's last message or, if the
+// turn itself is long, all but the last two. A message contains the results of its calls, so that
+// calls and results stay together.
 func cutAt(items []item) int {
 	last := 0
 	for i, m := range items {
@@ -55,8 +55,8 @@ func cutAt(items []item) int {
 	return max(0, len(items)-2)
 }
 
-// compact stores a summary of messages. It asks for less and less as long as the request does not
-// fit.
+// compact asks the model for a summary of messages and stores it. If the request for the summary is
+// itself too long, compact shortens its messages until it fits.
 func (t *turn) compact(ctx context.Context, items []item, system []string) error {
 	for size := shortResult; ; size /= 4 {
 		r := provider.Request{System: system, MaxTokens: t.request.Model.MaxTokens, Plain: true}
@@ -113,8 +113,9 @@ func (t *turn) keepSummary(ctx context.Context, items []item, answer provider.An
 	return nil
 }
 
-// shortParts returns the parts of a message with at most n bytes of each result and n times 4 of
-// each text.
+// shortParts returns the parts of a message with at most n bytes of each result, and below
+// shortResult at most 4n bytes of each text and of the arguments of calls. It omits thoughts and
+// images.
 func shortParts(parts []provider.Part, n int) []provider.Part {
 	short := make([]provider.Part, 0, len(parts))
 	for _, p := range parts {

@@ -9,21 +9,21 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 )
 
-// The languages of code blocks with a meaning.
+// The languages of code blocks that are not plain code.
 const (
 	toolCall   = "tool-call"
 	toolResult = "tool-result"
 	thought    = "thought"
 )
 
-// reserved are words in the info string of a fence that give it a meaning in a document. What a
-// model writes must not get such a meaning.
+// reserved are words in the info string of a code fence that give the block a special meaning in a
+// document. Text from a model must not get such a meaning.
 var reserved = []string{toolCall, toolResult, thought, "workspace-config", "session-config", "setup-script", "msg-metadata",
 	"domarkx-message", "domarkx-snapshot"}
 
-// Foreign returns text that a model, a tool or a file wrote as the content of a message. Its
-// fences become code blocks. If one of them would be run, configure something or pass for a call
-// or a result, the whole text is a single text block.
+// Foreign returns text from a model, a tool or a file as the content of a message. Fenced code
+// becomes code blocks. If a fence has a special meaning, such as that of a call or a configuration,
+// Foreign returns the whole text as a single text block.
 func Foreign(text string) []domarkx.Block {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if strings.TrimSpace(text) == "" {
@@ -40,7 +40,8 @@ func hasMeaning(b domarkx.Block) bool {
 	return b.Type == domarkx.CodeBlock && (b.HasName || len(b.Extra) > 0 || isReserved(b.Language))
 }
 
-// hasReservedFence reports whether a line may begin a code block with a meaning, at any depth.
+// hasReservedFence reports whether any line may begin a code block with a special meaning, at any
+// nesting depth.
 func hasReservedFence(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(line, " \t>*+-0123456789.)")
@@ -51,13 +52,13 @@ func hasReservedFence(text string) bool {
 	return false
 }
 
-// isReserved reports whether an info string has a word that gives a code block a meaning.
+// isReserved reports whether an info string gives a code block a special meaning.
 func isReserved(info string) bool {
 	info = strings.ToLower(info)
 	return strings.Contains(info, "name=") || slices.ContainsFunc(reserved, func(w string) bool { return strings.Contains(info, w) })
 }
 
-// content returns the blocks of an answer. Without calls, it leaves them out.
+// content returns the blocks of an answer. calls is whether to include its calls.
 func (t *turn) content(parts []provider.Part, calls bool) []domarkx.Block {
 	var blocks []domarkx.Block
 	var text []string

@@ -19,7 +19,7 @@ type Thought string
 // A Notice is a message about the turn for the user.
 type Notice string
 
-// A CallEvent is a call that the model asks for, before the user is asked about it.
+// A CallEvent is a call that the model requests, before the user is asked for approval.
 type CallEvent struct{ turns.PendingCall }
 
 // A ResultEvent is the recorded result of a call.
@@ -27,13 +27,13 @@ type ResultEvent struct{ turns.CallResult }
 
 // A MessageEvent is a message that was stored.
 type MessageEvent struct {
-	domarkx.Info // the snapshot that added it
+	domarkx.Info // the snapshot with the message
 	Index        int
 	ID           domarkx.ID
 	Message      domarkx.Message
 }
 
-// A UsageEvent is what an answer used.
+// A UsageEvent is the number of tokens that an answer used, and its cost.
 type UsageEvent struct {
 	Model string
 	provider.Usage

@@ -13,15 +13,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// An item is a message of the history that a request begins with.
+// An item is a message of the conversation in a request.
 type item struct {
 	*known
-	// uncounted means that the usage in the message is of a longer conversation.
+	// uncounted means that the message's usage includes messages that this request omits.
 	uncounted bool
 }
 
-// history returns the messages that a request contains, in order: from the last summary on, and
-// the system prompts.
+// history returns the system prompts and the messages for a request, in order. If there is a
+// summary, it replaces all messages before it.
 func (t *turn) history(ctx context.Context) (system []string, items []item, err error) {
 	tip, err := t.Tip(ctx)
 	if err != nil || tip.ID == "" {
@@ -63,8 +63,8 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 	return system, items, nil
 }
 
-// backward returns the messages from the end to those that a summary stands for, the last one first,
-// and where the newest summary is; -1 if there is none.
+// backward returns the messages in reverse order, from the last one to the first that the newest
+// summary does not replace. summary is the index of the newest summary in them, or -1 for none.
 func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item, summary int, err error) {
 	summary, end := -1, ""
 	for last, step := tip.Messages, 64; last > 0; step *= 4 {
@@ -79,7 +79,7 @@ func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item,
 				return backward, summary, nil
 			}
 			if i.compacts != "" && summary >= 0 {
-				continue // of an earlier part of the session
+				continue // an older summary, which the newest one replaces
 			}
 			backward = append(backward, i)
 			if i.compacts != "" {
@@ -91,8 +91,8 @@ func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item,
 	return backward, summary, nil
 }
 
-// between returns messages from number first on, before number last. It begins and ends at the border
-// of a directory or at the end of the session.
+// between returns messages first to last-1. first is a multiple of blockWidth or of
+// [snapshot.LeafWidth]; last is too, or is the number of messages.
 func (t *turn) between(ctx context.Context, tip domarkx.Info, first, last int) ([]item, error) {
 	leaves, err := t.chat.turns.Leaves(ctx, tip, first, last)
 	if err != nil {
@@ -117,9 +117,9 @@ func (t *turn) between(ctx context.Context, tip domarkx.Info, first, last int) (
 	return items, nil
 }
 
-// readAll reads the missing leaves into read, on all processors.
+// readAll reads the missing leaves into read, in parallel.
 func (t *turn) readAll(ctx context.Context, tip domarkx.Info, leaves []snapshot.Leaf, missing []int, read [][]known) error {
-	const share = 8 // leaves that a goroutine reads at a time
+	const share = 8 // minimum number of leaves for each goroutine
 	final := make([]bool, len(leaves))
 	errs := make([]error, max(1, min(runtime.GOMAXPROCS(0), len(missing)/share)))
 	var next atomic.Int64
@@ -141,8 +141,8 @@ func (t *turn) readAll(ctx context.Context, tip domarkx.Info, leaves []snapshot.
 	return errors.Join(errs...)
 }
 
-// read reads a leaf. final means that what it returns depends on nothing but the leaf's id, and
-// that the session will have no more messages in this leaf.
+// read reads a leaf. final means that the result may be cached by the leaf's id: it depends on
+// nothing else, and the leaf is full.
 func (t *turn) read(ctx context.Context, tip domarkx.Info, leaf snapshot.Leaf) (messages []known, final bool, err error) {
 	entries, err := t.chat.turns.LeafEntries(ctx, leaf)
 	if err != nil {
@@ -165,7 +165,7 @@ func (t *turn) read(ctx context.Context, tip domarkx.Info, leaf snapshot.Leaf) (
 	return messages, final, nil
 }
 
-// leadingSystem returns the system messages with which the session begins.
+// leadingSystem returns the system messages at the beginning of the session.
 func (t *turn) leadingSystem(ctx context.Context, tip domarkx.Info) (system []string, err error) {
 	for first := 0; first < tip.Messages; first += snapshot.LeafWidth {
 		items, err := t.between(ctx, tip, first, min(first+snapshot.LeafWidth, tip.Messages))

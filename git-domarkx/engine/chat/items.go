@@ -13,16 +13,17 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 )
 
-// itemsHead begins every record of provider items (gitstore/SPEC.md, section 13).
+// itemsHead is the first line of a record of provider items (gitstore/SPEC.md, section 13).
 const itemsHead = "domarkx-items 1\n"
 
-// Limits of a record.
+// The limits of a record.
 const (
 	maxItems     = 100000
 	maxItemsHead = 4 << 20 // bytes before the items
 )
 
-// encodeItems returns the record of the items that stand for a message.
+// encodeItems returns the record of a message's provider items. message is the digest of the
+// message's content.
 func encodeItems(raw provider.Raw, message string) []byte {
 	var b bytes.Buffer
 	b.WriteString(itemsHead)
@@ -37,7 +38,7 @@ func encodeItems(raw provider.Raw, message string) []byte {
 	return b.Bytes()
 }
 
-// decodeItems reads a record. An attachment that is not one, byte for byte, is not a record.
+// decodeItems decodes a record. ok is false unless encodeItems would write exactly the same bytes.
 func decodeItems(data []byte) (raw provider.Raw, message string, ok bool) {
 	head, items, found := bytes.Cut(data, []byte("\n\n"))
 	if !found || len(head) > maxItemsHead || !bytes.HasPrefix(head, []byte(itemsHead)) {
@@ -69,8 +70,8 @@ func decodeItems(data []byte) (raw provider.Raw, message string, ok bool) {
 	return raw, message, bytes.Equal(encodeItems(raw, message), data)
 }
 
-// contentDigest identifies what a model said in a message: its content without the results of
-// calls.
+// contentDigest returns the SHA-256 of a message's content without the results of calls, in
+// hexadecimal.
 func contentDigest(content []domarkx.Block) string {
 	said := slices.DeleteFunc(slices.Clone(content), func(b domarkx.Block) bool { return isCode(b, toolResult) })
 	if said == nil {
@@ -81,7 +82,8 @@ func contentDigest(content []domarkx.Block) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// escape writes a text without blanks and control characters: see "fence=" in gitstore/SPEC.md.
+// escape percent-encodes blanks, control characters, "%" and bytes outside ASCII; see "fence=" in
+// gitstore/SPEC.md.
 func escape(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -94,8 +96,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// unescape is the reverse of escape. What escape does not write it returns in some form that
-// escape writes in another way.
+// unescape reverses escape. It accepts texts that escape does not write; encoding their result
+// again gives another text.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -19,15 +19,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// syncEvery is how often a stream is synced to disk while it grows. A kill loses nothing of it, a
-// power failure at most this much.
+// syncEvery is the interval at which a growing journal is synced to disk. A kill loses nothing; a
+// power failure loses at most what arrived in this interval.
 const syncEvery = 500 * time.Millisecond
 
-// maxJournal limits the journal of a stream that is read again, in bytes.
+// maxJournal is the maximum size in bytes of a journal that is read again.
 const maxJournal = 256 << 20
 
-// A journal records the text of an answer beside the session while it arrives, as JSON lines: a
-// header, then pieces. It is removed when the answer is stored.
+// A journal stores the text of an answer in a file while it arrives, as JSON lines: a header, then
+// pieces of the text. It is removed when the session contains the answer.
 type journal struct {
 	path   string
 	header journalHeader
@@ -39,16 +39,16 @@ type journal struct {
 	ended sync.WaitGroup
 }
 
-// A journalHeader is the first line.
+// A journalHeader is the first line of a journal.
 type journalHeader struct {
 	Format   int    `json:"format"` // 1
 	Session  string `json:"session"`
-	Message  string `json:"message"` // the id that the answer gets
+	Message  string `json:"message"` // the id of the message that will contain the answer
 	Model    string `json:"model"`
 	Provider string `json:"provider"`
 }
 
-// A journalPiece is another line.
+// A journalPiece is one of the other lines.
 type journalPiece struct {
 	Text    string `json:"text,omitempty"`
 	Thought string `json:"thought,omitempty"`
@@ -64,7 +64,7 @@ func (t *turn) newJournal(id domarkx.ID) *journal {
 		header: journalHeader{1, t.request.Session, id.String(), t.origin.Model, t.origin.Provider}}
 }
 
-// add records a piece. Its errors are those of sync.
+// add appends a piece. [journal.sync] returns its errors.
 func (j *journal) add(kind, s string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -124,7 +124,7 @@ func (j *journal) syncOften() {
 	}
 }
 
-// sync ends the recording. It returns why the answer could not be recorded, if so.
+// sync closes the journal. It returns the first error of recording, if any.
 func (j *journal) sync() error {
 	if j.file == nil {
 		return j.failure()
@@ -143,7 +143,7 @@ func (j *journal) failure() error {
 	return fmt.Errorf("recording the answer while it arrives: %w", j.err)
 }
 
-// remove removes the journal of an answer that is stored.
+// remove removes the journal after its answer was stored.
 func (j *journal) remove() error { return removeJournal(j.path) }
 
 func removeJournal(path string) error {
@@ -154,7 +154,7 @@ func removeJournal(path string) error {
 	return err
 }
 
-// recoverStream stores the answer that a killed process was receiving.
+// recoverStream stores the answer that a killed process had received in part.
 func (t *turn) recoverStream(ctx context.Context) error {
 	path := t.chat.journalPath(t.request.Session)
 	data, err := readJournal(path)
@@ -167,7 +167,7 @@ func (t *turn) recoverStream(ctx context.Context) error {
 	header, parts := parseJournal(data)
 	id, err := domarkx.ParseID(header.Message)
 	if err != nil || header.Session != t.request.Session || len(parts) == 0 {
-		return removeJournal(path) // it was killed before the first piece
+		return removeJournal(path) // the process was killed before the first piece
 	}
 	stored, err := t.hasMessage(ctx, id)
 	if err != nil {
@@ -188,7 +188,7 @@ func (t *turn) recoverStream(ctx context.Context) error {
 	return removeJournal(path)
 }
 
-// errKilled is why an answer was cut.
+// errKilled is the reason why a recovered answer is incomplete.
 var errKilled = errors.New("the program was killed")
 
 func readJournal(path string) ([]byte, error) {
@@ -202,7 +202,7 @@ func readJournal(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// parseJournal reads a journal up to its last whole line.
+// parseJournal reads a journal up to its last complete line.
 func parseJournal(data []byte) (header journalHeader, parts []provider.Part) {
 	var answer pieces
 	for n := 0; ; n++ {
@@ -219,7 +219,7 @@ func parseJournal(data []byte) (header journalHeader, parts []provider.Part) {
 		}
 		var piece journalPiece
 		if json.Unmarshal(line, &piece) != nil {
-			break // after a power failure
+			break // damaged by a power failure
 		}
 		answer.add(piece)
 	}
@@ -256,7 +256,7 @@ func (s *pieces) parts() []provider.Part {
 	return s.done
 }
 
-// hasMessage reports whether one of the last messages of the session has an id.
+// hasMessage reports whether one of the last 100 messages of the session has the id.
 func (t *turn) hasMessage(ctx context.Context, id domarkx.ID) (bool, error) {
 	const most = 100
 	tip, err := t.Tip(ctx)

@@ -32,17 +32,17 @@ func metadata(m domarkx.Message, name string) domarkx.Value {
 	return v
 }
 
-// A known is a message as it goes into requests to one model.
+// A known is a message in the form in which it is sent to a model.
 type known struct {
 	id       domarkx.ID
 	role     provider.Role
 	parts    []provider.Part
-	text     string // of a message of the user, for its images
+	text     string // text of a user's message, to find its images
 	system   bool
-	compacts string // the id of the last message that it stands for; "" if it is no summary
+	compacts string // for a summary, the id of the last message that it replaces; otherwise ""
 	usage    *provider.Usage
 	size     int           // bytes of the parts
-	raw      *provider.Raw // the provider's items, which are sent in place of the parts; nil if there are none
+	raw      *provider.Raw // the provider's items, which are sent in place of the parts; may be nil
 }
 
 func (t *turn) convert(id domarkx.ID, msg domarkx.Message) known {
@@ -123,7 +123,7 @@ func (t *turn) call(id, block string) provider.Call {
 	return c
 }
 
-// resultPart returns the result in a tool-result block as the model gets it.
+// resultPart converts a tool-result block to a result for the model.
 func resultPart(callID, block string) provider.Result {
 	r := provider.Result{CallID: callID, Text: block}
 	v, err := domarkx.ParseValue([]byte(block))
@@ -145,10 +145,10 @@ func resultPart(callID, block string) provider.Result {
 	return r
 }
 
-// addRaw adds the provider items of an answer, if they came from the model that is asked, the
-// answer was not edited, and they say what the message says: a session of somebody else could
-// say something else to the model than to its reader. found is false if the session has not kept
-// the items.
+// addRaw adds the provider's items of an answer to a message. It omits them if they came from
+// another model or the answer was edited. It also omits them if their text differs from that of the
+// message: otherwise, an imported session could hide instructions to the model from its reader.
+// found is false if the session lacks the items.
 func (t *turn) addRaw(ctx context.Context, tip domarkx.Info, k *known, msg domarkx.Message) (found bool, err error) {
 	record := metadata(msg, metaItems).Text()
 	if msg.Role != domarkx.Assistant || record == "" || metadata(msg, metaProvider).Text() != t.origin.Provider {
@@ -165,19 +165,20 @@ func (t *turn) addRaw(ctx context.Context, tip domarkx.Info, k *known, msg domar
 	return true, nil
 }
 
-// says reports whether provider items say what a message with a digest of its content says.
+// says reports whether provider items have the same content as a message. digest is the
+// [contentDigest] of the message.
 func (t *turn) says(raw provider.Raw, digest string) bool {
 	parts, err := t.request.Model.Wire.Parts(raw.Items)
 	return err == nil && contentDigest(t.content(parts, true)) == digest
 }
 
-// Limits of the images of a request.
+// The limits of the images in a request.
 const (
 	maxImages    = 20
-	maxImageSize = 5 << 20 // bytes
+	maxImageSize = 5 << 20 // bytes of one image
 )
 
-// images returns the pictures that a message of the user shows and the session keeps.
+// images returns the pictures in the text of a user's message, as far as the session keeps them.
 func (t *turn) images(ctx context.Context, text string, files map[string]domarkx.AttachedFile) ([]provider.Part, error) {
 	var parts []provider.Part
 	for _, destination := range markdown.Images(text) {

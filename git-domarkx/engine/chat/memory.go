@@ -12,41 +12,42 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// A memory keeps the messages of a session as they go into requests to one model, in this process
-// and in files for the next one: reading and converting them takes ten times as long. It is found
-// by the ids of the directories that the messages are in, so whatever changes in the session
-// changes what is found. Each file has a block of the session. A file that is missing, damaged or
-// of another program is written again, and errors are ignored: nothing depends on the files.
+// A memory caches the messages of a session in the form in which they are sent to one model,
+// because reading and converting them takes ten times as long. It consists of memory for this
+// process and of files for the next one. The cache is keyed by the ids of the directories that
+// contain the messages, so a change to a message changes its key. Files that are missing, damaged
+// or of another version are written again. Errors are ignored, because nothing depends on the
+// files.
 type memory struct {
-	key       [sha256.Size]byte // of everything but a message that its form in a request depends on
+	key       [sha256.Size]byte // digest of the version, session, model and tools, on which the cached form depends
 	origin    provider.Origin
 	directory string
 	blocks    map[int]*block
 }
 
-// A block has blockLeaves leaves.
+// A block is the part of the cache that one file holds.
 type block struct {
 	leaves  [blockLeaves]knownLeaf
-	changed bool // since it was read or written
+	changed bool // since the file was read or written
 }
 
 const (
 	blockLeaves = 32
 	blockWidth  = blockLeaves * snapshot.LeafWidth
-	// maxBlock limits the size of a file in bytes. Blocks of longer messages are not kept.
+	// maxBlock is the maximum size of a file in bytes. Larger blocks are not written.
 	maxBlock = 64 << 20
 )
 
-// A knownLeaf has the messages of a full leaf.
+// A knownLeaf holds the messages of a full leaf.
 type knownLeaf struct {
-	id       string // "" if the leaf is not known
+	id       string // "" if the leaf is not cached
 	messages []known
 }
 
-// memoriesName is the directory in the state directory that has a directory for each session.
+// memoriesName is the directory below the state directory with a directory for each session.
 const memoriesName = "chat"
 
-// Forget removes what chats in this repository keep of the texts of sessions, besides the sessions.
+// Forget removes the cached texts of sessions from the state directory of a repository.
 func Forget(stateDir string) error { return os.RemoveAll(filepath.Join(stateDir, memoriesName)) }
 
 func (c *Chat) remember(session string, o provider.Origin, tools toolTable) *memory {
@@ -65,14 +66,14 @@ func (c *Chat) remember(session string, o provider.Origin, tools toolTable) *mem
 	if c.memory != nil && c.memory.key == m.key {
 		return c.memory
 	}
-	// The directory is made only here: once Forget has removed it, a turn that is under way
-	// leaves nothing.
+	// Create the directory only here: after Forget has removed it, a running turn must not write
+	// files again.
 	_ = atomicfile.MkdirAll(m.directory, 0o700)
 	c.memory = m
 	return m
 }
 
-// find returns the messages of a leaf, or nil if they are not known.
+// find returns the cached messages of a leaf, or nil if there are none.
 func (m *memory) find(leaf snapshot.Leaf) []known {
 	b, slot := m.at(leaf)
 	if b.leaves[slot].id != leaf.ID {
@@ -81,7 +82,7 @@ func (m *memory) find(leaf snapshot.Leaf) []known {
 	return b.leaves[slot].messages
 }
 
-// add keeps the messages of a full leaf.
+// add caches the messages of a full leaf.
 func (m *memory) add(leaf snapshot.Leaf, messages []known) {
 	b, slot := m.at(leaf)
 	b.leaves[slot] = knownLeaf{leaf.ID, messages}
@@ -103,8 +104,8 @@ func (m *memory) at(leaf snapshot.Leaf) (b *block, slot int) {
 
 func (m *memory) file(n int) string { return filepath.Join(m.directory, strconv.Itoa(n)) }
 
-// save writes the blocks that changed. A file need not survive a power failure, so it is not
-// synced; its checksum reveals what is left of it.
+// save writes the changed blocks. It does not sync them: after a power failure, the checksum
+// detects a damaged file.
 func (m *memory) save() {
 	if m == nil {
 		return
@@ -118,7 +119,7 @@ func (m *memory) save() {
 		if len(data) > maxBlock {
 			continue
 		}
-		// Only one process at a time takes turns in a session.
+		// Only one process at a time runs a turn of a session.
 		fresh := filepath.Join(m.directory, "new")
 		if os.WriteFile(fresh, data, 0o600) != nil || os.Rename(fresh, m.file(n)) != nil {
 			os.Remove(fresh)

@@ -10,8 +10,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// The form of a block in a file: blockHead, the key of its memory, the CRC-32C of the rest, and
-// for each known leaf its slot and its messages. Numbers are varints, strings follow their length.
+// A file contains blockHead, the key of the memory, the CRC-32C (big-endian) of the rest, and for
+// each cached leaf its slot, its id and its messages. Numbers are varints. Strings are preceded by
+// their length in bytes.
 const (
 	blockHead     = "domarkx-known 1\n"
 	blockHeadSize = len(blockHead) + 32 + 4
@@ -27,11 +28,11 @@ const (
 	isSystem
 	hasUsage
 	hasRaw
-	hasCalls // the calls in the provider's items are known
+	hasCalls // k.raw.Calls is set
 	isSendable
 )
 
-// The kinds of parts.
+// The encodings of parts.
 const (
 	textPart = iota
 	thoughtPart
@@ -40,7 +41,7 @@ const (
 	resultPartFailed
 )
 
-// encode returns the content of a file.
+// encode returns the content of the file for a block.
 func (b *block) encode(key [32]byte) []byte {
 	var e encoder
 	for slot, leaf := range b.leaves {
@@ -57,7 +58,7 @@ func (b *block) encode(key [32]byte) []byte {
 	return sealBlock(key, e.data)
 }
 
-// sealBlock returns the content of a file with this body.
+// sealBlock prepends the header to a body.
 func sealBlock(key [32]byte, body []byte) []byte {
 	data := append(make([]byte, 0, blockHeadSize+len(body)), blockHead...)
 	data = append(data, key[:]...)
@@ -65,8 +66,9 @@ func sealBlock(key [32]byte, body []byte) []byte {
 	return append(data, body...)
 }
 
-// decode reads the content of a file. The messages share its memory. Their items are of the origin. If it is not a file of this
-// memory, the block stays empty.
+// decode decodes the content of a file. The decoded messages share the memory of data. Their
+// provider items get the origin from. If the file has another key or is damaged, decode returns
+// errBlock and leaves the block empty.
 func (b *block) decode(data []byte, key [32]byte, from provider.Origin) error {
 	if len(data) < blockHeadSize || string(data[:len(blockHead)]) != blockHead || [32]byte(data[len(blockHead):]) != key {
 		return errBlock
@@ -75,7 +77,7 @@ func (b *block) decode(data []byte, key [32]byte, from provider.Origin) error {
 	if binary.BigEndian.Uint32(data[blockHeadSize-4:]) != crc32.Checksum(body, castagnoli) {
 		return errBlock
 	}
-	// Nobody writes to the file's content, so strings can share it.
+	// The content is never modified, so strings can share its memory.
 	d := decoder{data: body, text: unsafe.String(unsafe.SliceData(body), len(body)), origin: from, parts: make([]provider.Part, 0, 2*blockWidth)}
 	var leaves [blockLeaves]knownLeaf
 	for d.at < len(d.data) && !d.bad {
@@ -94,7 +96,7 @@ func (b *block) decode(data []byte, key [32]byte, from provider.Origin) error {
 	return nil
 }
 
-// An encoder appends values.
+// An encoder appends values to data.
 type encoder struct{ data []byte }
 
 func (e *encoder) number(n int) { e.data = binary.AppendUvarint(e.data, uint64(n)) }
@@ -168,15 +170,16 @@ func (e *encoder) part(p provider.Part) {
 	}
 }
 
-// A decoder reads what an encoder appended. After the first mistake it returns zero values.
+// A decoder decodes values that an encoder wrote. After an error it sets bad and returns zero
+// values.
 type decoder struct {
 	data []byte
-	text string // the same
+	text string // data as a string
 	at   int
 	bad  bool
 
 	origin provider.Origin
-	parts  []provider.Part // memory for the parts of many messages
+	parts  []provider.Part // a common slice for the parts of all messages
 }
 
 func (d *decoder) number(most int) int {

@@ -9,15 +9,15 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 )
 
-// Numbers for long conversations.
+// Parameters for long conversations.
 const (
-	windowShare   = 0.8  // of the context window that a request may fill
-	bytesPerToken = 3.5  // roughly, for what no provider has counted yet
-	recentItems   = 6    // messages at the end whose results are never shortened
-	shortResult   = 1000 // bytes of a shortened result
+	windowShare   = 0.8  // share of the context window that a request may fill
+	bytesPerToken = 3.5  // estimate for text whose tokens no provider has counted
+	recentItems   = 6    // number of last messages whose results are never shortened
+	shortResult   = 1000 // length of a shortened result in bytes
 )
 
-// build returns the request for the next answer, and roughly its size in tokens.
+// build returns the request for the next answer, and an estimate of its size in tokens.
 func (t *turn) build(ctx context.Context, items []item, system []string) (provider.Request, int64, error) {
 	r := provider.Request{System: system, Tools: t.tools.definitions(), MaxTokens: t.request.Model.MaxTokens, Reasoning: t.request.Model.Reasoning,
 		Messages: make([]provider.Message, 0, len(items))}
@@ -50,7 +50,7 @@ func (t *turn) build(ctx context.Context, items []item, system []string) (provid
 	return r, int64(tokens), nil
 }
 
-// imageFiles returns the files of the session by path, or nil if no message can show one.
+// imageFiles returns the files of the session by path, or nil if no message shows an image.
 func (t *turn) imageFiles(ctx context.Context, items []item) (map[string]domarkx.AttachedFile, error) {
 	shows := false
 	for _, m := range items {
@@ -67,7 +67,7 @@ func (t *turn) imageFiles(ctx context.Context, items []item) (map[string]domarkx
 	return files, err
 }
 
-// shortenResults returns the parts of a message with the beginnings of long results.
+// shortenResults returns the parts of a message with long results cut, and their size in bytes.
 func shortenResults(parts []provider.Part) ([]provider.Part, int) {
 	short := make([]provider.Part, len(parts))
 	size := 0
@@ -82,7 +82,7 @@ func shortenResults(parts []provider.Part) ([]provider.Part, int) {
 	return short, size
 }
 
-// cut returns at most n bytes of a text, not half of a character.
+// cut returns at most n bytes of a text without splitting a character.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

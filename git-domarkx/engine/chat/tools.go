@@ -11,16 +11,16 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
-// separator stands between the resource and the tool in the name that a model sees.
+// separator separates the resource and the tool in the name that a model gets.
 const separator = "__"
 
-// maxToolName is the number of bytes that all providers allow in the name of a tool.
+// maxToolName is the maximum length in bytes of a tool's name that all providers allow.
 const maxToolName = 64
 
-// A toolTable maps the names that a model sees to the tools of a workspace.
+// A toolTable maps the tools of a workspace to the names that a model gets.
 type toolTable struct {
 	offers []turns.ToolOffer
-	names  []string // of the offers
+	names  []string // names[i] is the name of offers[i]
 }
 
 func newToolTable(offers []turns.ToolOffer) toolTable {
@@ -48,7 +48,7 @@ func (t toolTable) definitions() []provider.Tool {
 	return tools
 }
 
-// name returns the name of a tool in requests. It need not exist any more.
+// name returns a tool's name in requests, also for a tool that no longer exists.
 func (t toolTable) name(resource, tool string) string {
 	for i, o := range t.offers {
 		if o.Resource == resource && o.Name == tool {
@@ -61,7 +61,7 @@ func (t toolTable) name(resource, tool string) string {
 	return provider.ToolName(resource + separator + tool)
 }
 
-// offer returns the tool of a call, or nil if there is none.
+// offer returns the tool with that name, or nil.
 func (t toolTable) offer(resource, tool string) *turns.ToolOffer {
 	i := slices.IndexFunc(t.offers, func(o turns.ToolOffer) bool { return o.Resource == resource && o.Name == tool })
 	if i < 0 {
@@ -70,9 +70,9 @@ func (t toolTable) offer(resource, tool string) *turns.ToolOffer {
 	return &t.offers[i]
 }
 
-// block returns the tool-call block for a call of the model. The block of a tool that does not
-// exist has an empty resource, unless the name begins with one. Arguments that are not a JSON
-// object are kept as a string.
+// block returns the tool-call block for a call by the model. If there is no such tool, the resource
+// is the part of the name before the separator, or "". Arguments that are not a JSON object become
+// a string.
 func (t toolTable) block(c provider.Call) domarkx.Block {
 	var resource, tool string
 	if i := slices.Index(t.names, c.Name); i >= 0 {
@@ -97,11 +97,11 @@ func (t toolTable) block(c provider.Call) domarkx.Block {
 		domarkx.Member{Name: "arguments", Value: arguments}))}
 }
 
-// maxArgumentDepth limits the nesting of arguments, since documents contain them.
+// maxArgumentDepth is the maximum nesting of arguments; the document adds some levels to it.
 const maxArgumentDepth = domarkx.MaxDepth - 100
 
-// problem returns why a call cannot be made although its block is complete, or nil: its tool is
-// none of those that the model was offered.
+// problem returns the reason why a call cannot be made, or nil. In addition to c.Problem, it
+// detects tools that the model was not offered.
 func (t toolTable) problem(c turns.PendingCall) *domarkx.ToolError {
 	if t.offer(c.Resource, c.Tool) != nil {
 		return c.Problem

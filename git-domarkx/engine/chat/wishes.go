@@ -7,19 +7,19 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Wishes are what a document says about models. It is foreign: the name is only a suggestion, and
-// everything else is ignored.
+// Wishes are the settings for models in a document. Because a document can come from anybody, the
+// model's name is only a suggestion and all other settings are ignored.
 type Wishes struct {
 	Model   string
 	Ignored []string // names of the settings that are ignored
 }
 
-// ignoredWords are the names of settings by which a document would choose where a conversation
-// goes, without case, "_" and "-".
+// ignoredWords are settings by which a document could choose where a conversation is sent, in lower
+// case without "_" and "-".
 var ignoredWords = []string{"url", "baseurl", "apibase", "apiurl", "endpoint", "host", "key", "apikey", "keyenv", "keyhelper", "token", "provider", "headers"}
 
-// WishesOf returns what the header of a session says about models: in its session-config, and in
-// its front matter.
+// WishesOf returns the settings for models in a session's header: in its session-config and its
+// front matter.
 func WishesOf(h domarkx.Header) Wishes {
 	var w Wishes
 	w.read("", h.ExecutionConfig, true)
@@ -29,8 +29,8 @@ func WishesOf(h domarkx.Header) Wishes {
 	return w
 }
 
-// read collects the settings of an object. In a front matter, plain words such as "url" are about
-// other things.
+// read collects the settings in an object. In front matter (config is false), plain words such as
+// "url" are not settings for models.
 func (w *Wishes) read(prefix string, v domarkx.Value, config bool) {
 	for _, m := range v.Members() {
 		name := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(m.Name))
@@ -49,7 +49,7 @@ func (w *Wishes) read(prefix string, v domarkx.Value, config bool) {
 	}
 }
 
-// And returns the wishes of both. If both name a model, that of w counts.
+// And combines two wishes. If both name a model, it chooses that of w.
 func (w Wishes) And(other Wishes) Wishes {
 	if w.Model == "" {
 		w.Model = other.Model
