@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// An Array is a JSON array that grows to the size of a long conversation.
+// An Array builds a large JSON array that is a member of a JSON object.
 type Array struct {
-	b     []byte // the object up to the array, and the array so far
-	first int    // where the array begins
-	tail  []byte // the rest of the object
+	b     []byte // the object up to the array, and the items so far
+	first int    // offset of the first item in b
+	tail  []byte // the rest of the object after the array
 }
 
-// NewArray returns an empty array that becomes a member of a JSON object, in the place of a value
-// that the object has. size is roughly how long the array will be, in bytes.
+// NewArray returns an empty array that replaces a member of a JSON object. size is an estimate of
+// the array's size in bytes.
 func NewArray(object []byte, member string, size int) (*Array, error) {
 	object, err := SetMember(object, member, []byte("[]"))
 	if err != nil {
@@ -37,7 +37,7 @@ func NewArray(object []byte, member string, size int) (*Array, error) {
 	return a, nil
 }
 
-// Add appends values as they are.
+// Add appends JSON values unchanged.
 func (a *Array) Add(values ...[]byte) {
 	for _, v := range values {
 		a.next()
@@ -45,7 +45,7 @@ func (a *Array) Add(values ...[]byte) {
 	}
 }
 
-// Marshal appends a value that encoding/json encodes.
+// Marshal appends the JSON encoding of v.
 func (a *Array) Marshal(v any) error {
 	encoded, err := json.Marshal(v)
 	if err == nil {
@@ -54,8 +54,8 @@ func (a *Array) Marshal(v any) error {
 	return err
 }
 
-// Text appends a value that consists of a text, as a JSON string, between two pieces of JSON. It
-// takes a small part of the time that the SDKs take for a message.
+// Text appends an item that consists of before, text as a JSON string, and after. It is much faster
+// than encoding a message with an SDK.
 func (a *Array) Text(before, text, after string) {
 	a.next()
 	a.b = append(a.b, before...)
@@ -63,8 +63,7 @@ func (a *Array) Text(before, text, after string) {
 	a.b = append(a.b, after...)
 }
 
-// Items appends a value that consists of values as they are, with commas between them, between two
-// pieces of JSON.
+// Items appends an item that consists of before, the JSON values separated by commas, and after.
 func (a *Array) Items(before string, items [][]byte, after string) {
 	a.next()
 	a.b = append(a.b, before...)
@@ -83,7 +82,7 @@ func (a *Array) next() {
 	}
 }
 
-// Object returns the object. Nothing can be added any more.
+// Object returns the whole object. After that, nothing can be added.
 func (a *Array) Object() []byte { return append(append(a.b, ']'), a.tail...) }
 
 func appendString(b []byte, text string) []byte {
@@ -108,19 +107,19 @@ func appendString(b []byte, text string) []byte {
 	return append(append(b, text[done:]...), '"')
 }
 
-// escapes has the second character of short escapes.
+// escapes maps a character to the second character of its short escape.
 var escapes = [...]byte{'\n': 'n', '\t': 't', '\r': 'r', '"': '"', '\\': '\\'}
 
-// appendUnusual is appendString for any text.
+// appendUnusual is like appendString, but accepts any text.
 func appendUnusual(b []byte, text string) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string and a buffer cannot fail
+	_ = encoder.Encode(text) // encoding a string cannot fail
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
 }
 
-// SizeOf returns roughly how long a conversation is as JSON, in bytes.
+// SizeOf returns an estimate of a conversation's size as JSON, in bytes.
 func SizeOf(messages []Message) int {
 	size := 0
 	for _, m := range messages {

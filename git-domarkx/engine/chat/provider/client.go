@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// Limits of repeated requests.
+// Limits of retries.
 const (
 	tries     = 5
-	connects  = 3 // tries of a provider that cannot be reached
+	connects  = 3 // tries if the provider cannot be reached
 	firstWait = time.Second
-	maxWait   = 2 * time.Minute // a provider that asks for more gets an error instead
+	maxWait   = 2 * time.Minute // if the provider asks for a longer wait, return the error instead
 )
 
-// A Client repeats requests that fail for a passing reason.
+// A Client is a Wire that retries requests after temporary failures.
 type Client struct {
 	Wire
-	// Sleep waits unless ctx ends first. nil means a timer.
+	// Sleep waits for d, or until ctx ends. If it is nil, a timer is used.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Stream is [Wire.Stream] with these repetitions, each announced by a [Notice]:
+// Stream is like [Wire.Stream], but retries a failed request as long as no part of the answer has
+// arrived. It emits a [Notice] before each retry.
 //
-//   - While nothing of an answer has arrived, a request that fails because the provider is busy
-//     or failing is repeated up to four times, after the time that the provider asks
-//     for or with growing pauses; one that cannot be reached, up to twice. If the provider asks for
-//     more than two minutes, the error is returned.
-//   - If the provider does not accept an id or a signature, the request is repeated once without
-//     the raw items.
+//   - If the provider is busy or has an internal error, Stream retries up to four times. It waits as
+//     long as the provider asks for, or else with growing pauses. If the provider asks for more than
+//     two minutes, Stream returns the error.
+//   - If the provider cannot be reached, Stream retries up to twice.
+//   - If the provider does not accept an id or a signature, Stream retries once without raw items.
 func (c Client) Stream(ctx context.Context, r Request, emit func(Event)) (Answer, error) {
 	began := false
 	watch := func(e Event) {
@@ -59,7 +59,7 @@ func (c Client) Stream(ctx context.Context, r Request, emit func(Event)) (Answer
 	}
 }
 
-// pause returns how long to wait after a failed try, and whether to try again at all.
+// pause returns how long to wait after a failed try, and whether to retry.
 func pause(err error, try int) (time.Duration, bool) {
 	passing := errors.Is(err, ErrBusy) || errors.Is(err, ErrServer) || errors.Is(err, ErrConnection) ||
 		errors.Is(err, ErrStalled) || errors.Is(err, ErrCut)
@@ -91,10 +91,11 @@ func (c Client) sleep(ctx context.Context, d time.Duration) error {
 // A Key is a provider's API key. It is never printed: every format shows "[key]".
 type Key struct{ secret string }
 
-// NewKey returns the key with this text; "" stands for no key.
+// NewKey returns a key with the given text; "" stands for no key.
 func NewKey(secret string) Key { return Key{secret} }
 
-// Secret returns the key's text, which only a request to the key's own provider may hold.
+// Secret returns the text of the key. Only requests to the provider that the key belongs to may
+// contain it.
 func (k Key) Secret() string { return k.secret }
 
 // IsZero reports whether the key is absent.
@@ -106,7 +107,7 @@ func (k Key) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte("[key]")) }
 // MarshalText implements [encoding.TextMarshaler] without showing the key.
 func (k Key) MarshalText() ([]byte, error) { return []byte("[key]"), nil }
 
-// Redact replaces the key in a text that may repeat it.
+// Redact replaces the key in a text, such as an error message of the provider.
 func (k Key) Redact(text string) string {
 	if k.secret == "" {
 		return text

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// MaxAnswer limits the text, reasoning and arguments of one answer together, in bytes.
+// MaxAnswer is the maximum size in bytes of an answer's text, reasoning and arguments together.
 const MaxAnswer = 16 << 20
 
-// A Collector puts an answer together from what a wire reads, and passes it on for display.
+// A Collector assembles an answer from the pieces that a wire receives, and emits them for display.
 type Collector struct {
 	emit    func(Event)
 	answer  Answer
-	text    strings.Builder // of the last part, unless it is a call
-	thought bool            // that part is a thought
+	text    strings.Builder // the last part, if it is not a call
+	thought bool            // the last part is a thought
 	size    int
 }
 
 // NewCollector returns a collector that calls emit for each piece.
 func NewCollector(emit func(Event)) *Collector { return &Collector{emit: emit} }
 
-// Text continues the text.
+// Text appends a piece of the text.
 func (c *Collector) Text(s string) error { return c.add(s, false, TextDelta(s)) }
 
-// Thought continues the visible reasoning.
+// Thought appends a piece of the visible reasoning.
 func (c *Collector) Thought(s string) error { return c.add(s, true, ThoughtDelta(s)) }
 
 func (c *Collector) add(s string, thought bool, e Event) error {
@@ -40,7 +40,7 @@ func (c *Collector) add(s string, thought bool, e Event) error {
 	return c.Grow(len(s))
 }
 
-// Break ends the current part: the next text begins a new one.
+// Break ends the current part: the next piece begins a new one.
 func (c *Collector) Break() {
 	if c.text.Len() == 0 {
 		return
@@ -53,14 +53,15 @@ func (c *Collector) Break() {
 	c.text.Reset()
 }
 
-// Call adds a complete call, whose size was counted by [Collector.Grow].
+// Call adds a complete call. [Collector.Grow] must have counted its size.
 func (c *Collector) Call(call Call) {
 	c.Break()
 	c.answer.Parts = append(c.answer.Parts, call)
 	c.emit(call)
 }
 
-// Grow counts bytes of the answer. It fails with ErrTooLarge when there are too many.
+// Grow adds n bytes to the size of the answer. The error is [ErrTooLarge] if the answer exceeds
+// [MaxAnswer].
 func (c *Collector) Grow(n int) error {
 	if c.size += n; c.size > MaxAnswer {
 		return &Error{Kind: ErrTooLarge}
@@ -68,28 +69,27 @@ func (c *Collector) Grow(n int) error {
 	return nil
 }
 
-// Model sets the name of the model, as the provider reports it.
+// Model sets the model's name as reported by the provider.
 func (c *Collector) Model(name string) {
 	if name != "" {
 		c.answer.Model = name
 	}
 }
 
-// Usage sets the tokens of the answer.
+// Usage sets the tokens that the answer used.
 func (c *Collector) Usage(u Usage) { c.answer.Usage = u }
 
-// Stop sets why the answer ended, and the provider's word for it.
+// Stop sets the reason for the answer's end, and the provider's name for that reason.
 func (c *Collector) Stop(s Stop, reported string) { c.answer.Stop, c.answer.Reported = s, reported }
 
-// Finish returns the answer: with its raw items if err is nil, else with what came before the
-// error.
+// Finish returns the answer. If err is not nil, the answer is incomplete and has no raw items.
 func (c *Collector) Finish(o Origin, items [][]byte, err error) (Answer, error) {
 	c.Break()
 	if err == nil && len(items) > 0 {
 		c.answer.Raw = &Raw{Origin: o, Items: items}
 	}
 	if c.answer.Stop == StopEnd && len(c.answer.Calls()) > 0 {
-		c.answer.Stop = StopTools // some servers report every end alike
+		c.answer.Stop = StopTools // some servers report the same reason for every end
 	}
 	return c.answer, err
 }
@@ -97,11 +97,11 @@ func (c *Collector) Finish(o Origin, items [][]byte, err error) (Answer, error) 
 // A Member is a member of a JSON object.
 type Member struct {
 	Name  string
-	Value json.RawMessage // as written
-	start int             // offset of the value
+	Value json.RawMessage // JSON as received
+	start int             // offset of Value in the object
 }
 
-// Members returns the members of a JSON object in order, with their values as written.
+// Members returns the members of a JSON object in order, with their values unchanged.
 func Members(object []byte) ([]Member, error) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -124,8 +124,8 @@ func Members(object []byte) ([]Member, error) {
 	return members, nil
 }
 
-// Fields returns the members of a JSON object by their names. It is an error if two members have names
-// that some decoder takes for the same.
+// Fields returns the members of a JSON object by name. It returns an error if two names differ at
+// most in case, because decoders differ in which one they choose.
 func Fields(object []byte) (map[string]json.RawMessage, error) {
 	members, err := Members(object)
 	if err != nil {
@@ -143,7 +143,7 @@ func Fields(object []byte) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// Strings decodes members that are strings; null and missing ones are empty.
+// Strings decodes members that are strings. A missing or null member leaves its string unchanged.
 func Strings(fields map[string]json.RawMessage, into map[string]*string) error {
 	for name, s := range into {
 		if v, ok := fields[name]; ok && json.Unmarshal(v, s) != nil {
@@ -153,8 +153,8 @@ func Strings(fields map[string]json.RawMessage, into map[string]*string) error {
 	return nil
 }
 
-// SetMember returns a JSON object in which a member has another value. All other bytes remain. A
-// member that is missing is added at the end.
+// SetMember replaces the value of a member in a JSON object and leaves all other bytes unchanged.
+// It appends a missing member.
 func SetMember(object []byte, name string, value []byte) ([]byte, error) {
 	members, err := Members(object)
 	if err != nil {
@@ -184,11 +184,11 @@ func splice(b []byte, from, to int, with []byte) []byte {
 	return append(out, b[to:]...)
 }
 
-// A RawText concatenates JSON strings without decoding them, so that every escape stays as the
-// provider wrote it, and surrogate pairs that are split between two strings are joined.
+// A RawText concatenates JSON strings without decoding them. This preserves the provider's escapes,
+// and surrogate pairs that are split between two strings.
 type RawText struct{ b []byte }
 
-// Add appends a JSON string with its quotes. Anything else is ignored.
+// Add appends a JSON string, which includes its quotes. It ignores anything else.
 func (t *RawText) Add(quoted string) {
 	if len(quoted) >= 2 && quoted[0] == '"' && quoted[len(quoted)-1] == '"' {
 		t.b = append(t.b, quoted[1:len(quoted)-1]...)
@@ -210,12 +210,12 @@ func (t *RawText) Text() string {
 	return s
 }
 
-// Join returns a JSON array of values as they are.
+// Join returns a JSON array of values, which remain unchanged.
 func Join(values [][]byte) []byte {
 	return append(append([]byte{'['}, bytes.Join(values, []byte(","))...), ']')
 }
 
-// OnlyText returns the text of a message that has one text and nothing else, as most messages of a
+// OnlyText returns the text of a message that consists of exactly one text, as most messages of a
 // long conversation do.
 func OnlyText(m Message) (text string, ok bool) {
 	if m.Raw != nil || len(m.Parts) != 1 {

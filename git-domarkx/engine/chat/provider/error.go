@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The kinds of failure of a request, for errors.Is.
+// The kinds of failures, for [errors.Is].
 var (
 	ErrContext    = errors.New("the conversation does not fit the model's context window")
 	ErrForeign    = errors.New("the provider does not accept the request or an earlier answer in it")
@@ -25,11 +25,11 @@ var (
 	ErrPlainHTTP  = errors.New("plain HTTP is only for this machine; use https")
 )
 
-// An Error is the failure of a request.
+// An Error is the failure of a request. It unwraps to its Kind.
 type Error struct {
-	Kind       error  // one of the Err values of this package
-	Status     int    // of the HTTP response; 0 without one
-	Message    string // in the provider's words, without the key
+	Kind       error  // one of the Err variables of this package
+	Status     int    // status of the HTTP response; 0 without one
+	Message    string // the provider's message, without the key
 	RetryAfter time.Duration
 }
 
@@ -47,19 +47,19 @@ func (e *Error) Error() string {
 // Unwrap returns the kind.
 func (e *Error) Unwrap() error { return e.Kind }
 
-// Failure is what a provider reports about a failed request.
+// A Failure is an error as reported by a provider.
 type Failure struct {
-	Status  int         // of the HTTP response; 0 for an error inside a stream
-	Header  http.Header // may be nil
-	Type    string      // "invalid_request_error", "rate_limit_exceeded" ...
+	Status  int         // status of the HTTP response; 0 for an error inside a stream
+	Header  http.Header // header of the response; may be nil
+	Type    string      // such as "invalid_request_error" or "rate_limit_exceeded"
 	Code    string
 	Message string
 }
 
-// maxMessage limits the provider's words in an error, in bytes.
+// maxMessage is the maximum length in bytes of the provider's message in an error.
 const maxMessage = 2000
 
-// NewError classifies a failure. key is removed from the message.
+// NewError returns the [Error] for a failure. It removes key from the message.
 func NewError(f Failure, key Key) *Error {
 	message := key.Redact(f.Message)
 	if message == "" {
@@ -106,8 +106,8 @@ func containsAny(s string, parts ...string) bool {
 	return false
 }
 
-// retryAfter returns the time that a response asks to wait: Retry-After in seconds or as a date
-// (RFC 9110, section 10.2.3), or OpenAI's Retry-After-Ms.
+// retryAfter returns how long a response asks to wait: Retry-After in seconds or as a date (RFC
+// 9110, section 10.2.3), or OpenAI's Retry-After-Ms in milliseconds.
 func retryAfter(h http.Header, now func() time.Time) time.Duration {
 	if d, err := time.ParseDuration(h.Get("Retry-After-Ms") + "ms"); err == nil && d > 0 {
 		return d

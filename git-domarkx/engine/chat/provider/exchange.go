@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Check returns the error of a response, or nil for one whose stream can be read. err is what
-// the SDK returned. Check closes the body of a failed response.
+// Check returns an [Error] if a request failed, or nil if the response has a stream to read. err is
+// the SDK's error. Check closes the body of a failed response.
 func Check(ctx context.Context, res *http.Response, err error, key Key) error {
 	if res != nil && res.Body != nil && res.StatusCode >= 400 {
 		defer res.Body.Close()
@@ -36,7 +36,8 @@ func Check(ctx context.Context, res *http.Response, err error, key Key) error {
 	return errors.Join(err, res.Body.Close())
 }
 
-// Broken returns the error of a connection that failed. kind is used unless the reason is known.
+// Broken returns the [Error] for a connection that failed. Its kind is kind, unless err has a more
+// specific cause.
 func Broken(ctx context.Context, err error, key Key, kind error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -53,7 +54,7 @@ func Broken(ctx context.Context, err error, key Key, kind error) error {
 	message := ""
 	var request *url.Error
 	if errors.As(err, &request) {
-		err = request.Err // the URL is known
+		err = request.Err // omit the URL, which the caller knows
 	}
 	if err != nil {
 		message = key.Redact(err.Error())
@@ -61,8 +62,8 @@ func Broken(ctx context.Context, err error, key Key, kind error) error {
 	return &Error{Kind: kind, Message: message}
 }
 
-// ParseFailure reads the JSON that providers send for an error: {"error": {"type", "code",
-// "message"}}, in an array for Gemini, or {"code", "message"}. Other text becomes the message.
+// ParseFailure parses the JSON of an error: {"error": {"type", "code", "message"}}, the same in an
+// array (Gemini), or {"code", "message"}. Any other text becomes the message.
 func ParseFailure(text []byte) Failure {
 	type detail struct {
 		Type    string          `json:"type"`
@@ -84,7 +85,7 @@ func ParseFailure(text []byte) Failure {
 	d := outer.detail
 	if len(outer.Error) > 0 && json.Unmarshal(outer.Error, &d) != nil {
 		var message string
-		_ = json.Unmarshal(outer.Error, &message) // {"error": "text"} of some servers
+		_ = json.Unmarshal(outer.Error, &message) // {"error": "text"}, as some servers send it
 		d = detail{Message: message}
 	}
 	code := string(d.Code)

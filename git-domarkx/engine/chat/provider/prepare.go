@@ -10,32 +10,31 @@ import (
 	"unicode/utf8"
 )
 
-// Rules are what a provider requires of a conversation.
+// Rules are the requirements of a provider for conversations.
 type Rules struct {
 	Origin Origin
-	// ValidID reports whether the provider accepts the id of a call.
+	// ValidID reports whether the provider accepts an id of a call.
 	ValidID func(id string) bool
-	// CallIDs returns the ids of the calls in the raw items of an answer, in order. ok is false
-	// if the items cannot be sent back.
+	// CallIDs returns the ids of the calls in an answer's raw items, in order. ok is false if the
+	// items cannot be sent back.
 	CallIDs func(items [][]byte) (ids []string, ok bool)
 }
 
-// Texts that stand in a request for what the conversation does not have.
+// Placeholders for parts that a provider requires and the conversation lacks.
 const (
 	noResult = "There is no result: the call was not made, or it was interrupted."
 	noAnswer = "Please go on."
 	noBegin  = "(The conversation begins with the assistant's message.)"
 )
 
-// Prepare returns a request's conversation as every provider accepts it, whatever the stored one
-// looks like. In the returned messages:
+// Prepare returns the conversation of a request in a form that every provider accepts. In the returned messages:
 //
-//   - raw items remain only in answers of the same origin whose calls they match, unless r.Plain;
-//   - all other thoughts are left out;
-//   - each assistant message with calls is followed by a user message that begins with one result
-//     for each call, in their order; missing results say so, and results without a call are text;
-//   - ids are unique and valid, names of tools are valid, arguments are JSON objects;
-//   - neighbouring user messages are joined; the first and the last message are the user's.
+//   - raw items remain only in answers of the same origin if they have the same calls, and not with r.Plain;
+//   - all other thoughts are omitted;
+//   - after each message of the assistant with calls, a message of the user begins with one result for
+//     each call, in the same order; missing results are replaced by a note, and results without a call by text;
+//   - ids are unique and valid, names of tools are valid, and arguments are JSON objects;
+//   - adjacent messages of the user are joined, and the first and the last message are the user's.
 func Prepare(r Request, rules Rules) []Message {
 	p := preparation{rules: rules, plain: r.Plain, results: map[string][]Result{}, calls: map[string]int{}, ids: map[string]bool{}, items: map[uint64]bool{}, seed: maphash.MakeSeed()}
 	for _, m := range r.Messages {
@@ -68,7 +67,7 @@ func Prepare(r Request, rules Rules) []Message {
 	return p.out
 }
 
-// SentRaw reports whether a request for a model contains raw items.
+// SentRaw reports whether a request to a model contains raw items.
 func SentRaw(r Request, o Origin) bool {
 	if r.Plain {
 		return false
@@ -84,15 +83,15 @@ func SentRaw(r Request, o Origin) bool {
 type preparation struct {
 	rules   Rules
 	plain   bool
-	results map[string][]Result // by the id of their call, those that are not used yet
-	calls   map[string]int      // the calls with an id that are not reached yet
-	ids     map[string]bool     // used in out
-	items   map[uint64]bool     // the hashes of raw items in out
+	results map[string][]Result // id of a call → its results that are not used yet
+	calls   map[string]int      // id → number of calls with it that follow
+	ids     map[string]bool     // ids of calls in out
+	items   map[uint64]bool     // hashes of the raw items in out
 	seed    maphash.Seed
 	out     []Message
 }
 
-// add appends parts to the last message if it has the same role and no raw items.
+// add appends parts to the last message of out if both are the user's, and a new message otherwise.
 func (p *preparation) add(role Role, parts ...Part) {
 	if n := len(p.out); n > 0 && p.out[n-1].Role == role && p.out[n-1].Raw == nil && role == User {
 		p.out[n-1].Parts = append(p.out[n-1].Parts, parts...)
@@ -101,7 +100,8 @@ func (p *preparation) add(role Role, parts ...Part) {
 	p.out = append(p.out, Message{Role: role, Parts: parts})
 }
 
-// text adds a message that has nothing but a text which every provider accepts, as most have.
+// text handles the most frequent case: a message with only one text that every provider accepts. It
+// returns false if the message must be handled otherwise.
 func (p *preparation) text(m Message) bool {
 	text, ok := OnlyText(m)
 	if !ok || text == "" || sendable(text) != text || m.Role != Assistant && m.Role != User {
@@ -133,25 +133,25 @@ func (p *preparation) user(m Message) {
 	}
 }
 
-// orphan returns a result as text unless a later call takes it.
+// orphan returns a result that no call takes as text, or nil if a call took it or will take it.
 func (p *preparation) orphan(r Result) []Part {
 	left := p.results[r.CallID]
 	if len(left) == 0 || p.calls[r.CallID] > 0 {
-		return nil // used before, or to be used by a call
+		return nil // an earlier call took it, or a later one will
 	}
 	p.results[r.CallID] = left[1:]
 	return []Part{Text{"The result of a call that is no longer in the conversation:\n" + sendable(left[0].Text)}}
 }
 
 func (p *preparation) assistant(m Message) {
-	own := make([]Part, 0, len(m.Parts)) // text and calls
+	own := make([]Part, 0, len(m.Parts)) // texts and calls
 	var calls []Call
 	var orphans []Part
 	for i, part := range m.Parts {
 		switch part := part.(type) {
 		case Text:
 			if text := sendable(part.Text); text == part.Text && text != "" {
-				own = append(own, m.Parts[i]) // needs no memory
+				own = append(own, m.Parts[i]) // no allocation
 			} else if text != "" {
 				own = append(own, Text{text})
 			}
@@ -197,8 +197,8 @@ func (p *preparation) assistant(m Message) {
 	}
 }
 
-// raw returns the raw items of an answer and the ids of its calls, or nil if the items cannot be
-// sent to this provider.
+// raw returns the raw items of an answer and the ids of its calls, or nil if the items must not be
+// sent.
 func (p *preparation) raw(m Message, calls int) (*Raw, []string) {
 	if m.Raw == nil || p.plain || m.Raw.Origin != p.rules.Origin || len(m.Raw.Items) == 0 {
 		return nil, nil
@@ -218,7 +218,7 @@ func (p *preparation) raw(m Message, calls int) (*Raw, []string) {
 		}
 		seen[id] = true
 	}
-	// An answer that is in the conversation twice is refused for its ids.
+	// Providers refuse an answer that occurs twice, because its ids are not unique.
 	for _, item := range m.Raw.Items {
 		if p.items[maphash.Bytes(p.seed, item)] {
 			return nil, nil
@@ -230,7 +230,7 @@ func (p *preparation) raw(m Message, calls int) (*Raw, []string) {
 	return m.Raw, ids
 }
 
-// take returns the result of a call, or one that says that there is none.
+// take returns the result of a call, or a placeholder if there is none.
 func (p *preparation) take(id string) Result {
 	left := p.results[id]
 	if len(left) == 0 {
@@ -242,7 +242,7 @@ func (p *preparation) take(id string) Result {
 	return result
 }
 
-// id returns a valid id that is not used yet.
+// id returns a valid id that out does not contain yet.
 func (p *preparation) id(id string) string {
 	for n := 0; ; n++ {
 		if id != "" && p.rules.ValidID(id) && !p.ids[id] {
@@ -254,7 +254,7 @@ func (p *preparation) id(id string) string {
 	}
 }
 
-// ToolName returns a valid name for a tool: at most 64 letters, digits, "_" and "-".
+// ToolName returns a valid tool name: 1 to 64 letters, digits, "_" and "-".
 func ToolName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && isNameByte(byte(r)) {
@@ -268,7 +268,7 @@ func ToolName(name string) string {
 	return name[:min(len(name), 64)]
 }
 
-// IsName reports whether a text is 1 to most letters, digits, "_" and "-".
+// IsName reports whether a text consists of 1 to most letters, digits, "_" and "-".
 func IsName(s string, most int) bool {
 	for i := range len(s) {
 		if !isNameByte(s[i]) {
@@ -282,7 +282,8 @@ func isNameByte(c byte) bool {
 	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }
 
-// object returns arguments as a JSON object. Arguments that are none become its only member.
+// object returns arguments as a JSON object. If arguments are not a JSON object, they become its
+// only member.
 func object(arguments string) string {
 	if IsObject(arguments) {
 		return arguments
@@ -300,7 +301,8 @@ func IsObject(text string) bool {
 	return strings.HasPrefix(trimmed, "{") && json.Valid([]byte(text))
 }
 
-// sendable returns a text that every provider accepts: valid UTF-8, and "" if it is blank.
+// sendable returns a text in a form that every provider accepts: valid UTF-8, and "" if it is
+// blank.
 func sendable(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if strings.TrimSpace(text) == "" {

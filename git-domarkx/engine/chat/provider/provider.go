@@ -1,33 +1,33 @@
-// Package provider defines what a request to a language model and its answer consist of,
-// whatever wire format the model's provider speaks.
+// Package provider defines requests to language models and their answers, independent of the wire
+// formats of providers.
 //
-// The packages below it implement the wires. Each of them sends a [Request] and returns an
-// [Answer], whose raw items are the provider's own JSON, byte for byte. A raw item is sent back
-// only to the [Origin] that it came from: it holds ids, signatures and encrypted reasoning that
-// no other provider, host or model accepts.
+// The packages below it implement the wire formats. Each sends a [Request] and returns an [Answer]
+// with raw items, which are the provider's own JSON, byte for byte. A raw item is sent back only to
+// the [Origin] that it came from. It contains ids, signatures and encrypted reasoning that no other
+// provider, host or model accepts.
 package provider
 
 import "context"
 
-// A Wire sends requests to one model.
+// A Wire sends requests to one model in the format of its provider.
 type Wire interface {
-	// Origin identifies the model. Raw items of the same origin are sent back to it.
+	// Origin identifies the model. Only raw items of the same origin are sent to it.
 	Origin() Origin
 	// Stream sends a request and calls emit for each piece of the answer as it arrives. If the
-	// answer breaks off, Stream returns what came of it together with an error (see [Error]);
-	// such an answer has no raw items.
+	// answer breaks off, Stream returns the incomplete answer, without raw items, and an error (see
+	// [Error]).
 	Stream(ctx context.Context, r Request, emit func(Event)) (Answer, error)
-	// Parts returns what the raw items of an answer say, which is what Stream returned with them.
-	// It is an error if they have anything else to say to the provider: items can come from
-	// somebody else's session.
+	// Parts returns the content of raw items: the parts that Stream returned with them. It returns
+	// an error if the items contain anything else that the provider would read, because raw items
+	// can come from another person's session.
 	Parts(items [][]byte) ([]Part, error)
 }
 
-// An Origin is where raw items come from.
+// An Origin identifies the model that raw items came from.
 type Origin struct {
 	Provider string `json:"provider"` // "anthropic", "openai", "openai-chat" or "gemini"
-	Host     string `json:"host"`     // of the URL, with the port if it has one
-	Model    string `json:"model"`    // as requested
+	Host     string `json:"host"`     // host of the URL, with the port if it has one
+	Model    string `json:"model"`    // name as requested
 }
 
 // A Request is a conversation for a model to continue.
@@ -35,16 +35,16 @@ type Request struct {
 	System    []string // system prompts, in order
 	Messages  []Message
 	Tools     []Tool
-	MaxTokens int       // of the answer; 0 for the wire's default
+	MaxTokens int       // maximum length of the answer in tokens; 0 for the wire's default
 	Reasoning Reasoning // "" for the model's default
-	// Plain leaves out all raw items, for a provider that refused them.
+	// Plain omits all raw items, after a provider refused them.
 	Plain bool
 }
 
-// A Reasoning is how much a model thinks before it answers.
+// A Reasoning is the amount of reasoning before an answer.
 type Reasoning string
 
-// The degrees of reasoning.
+// The amounts of reasoning.
 const (
 	ReasoningOff    Reasoning = "off"
 	ReasoningLow    Reasoning = "low"
@@ -56,7 +56,7 @@ const (
 type Tool struct {
 	Name        string // matches [A-Za-z0-9_-]{1,64}
 	Description string
-	Schema      []byte // JSON Schema of the arguments, an object
+	Schema      []byte // JSON Schema of the arguments, of type object
 }
 
 // A Role is the author role of a message.
@@ -68,32 +68,32 @@ const (
 	Assistant Role = "assistant"
 )
 
-// A Message is one contribution to the conversation. An assistant's message may hold the results
-// of its calls, as they are stored.
+// A Message is one contribution to the conversation. A message of the assistant may contain the
+// results of its calls.
 type Message struct {
 	Role  Role
 	Parts []Part
-	Raw   *Raw // the items that an assistant's message came as; nil if unknown or edited
+	Raw   *Raw // the provider's items of an assistant's message; nil if unknown or edited
 }
 
 // Raw holds the provider's own items of one answer.
 type Raw struct {
 	Origin Origin
 	Items  [][]byte // JSON values, byte for byte
-	// Calls is set by [Prepare], so that the items are read once. nil if they were not.
+	// Calls caches the result of [Rules.CallIDs]; [Prepare] sets it. It is nil if unknown.
 	Calls *RawCalls
 }
 
 // RawCalls are the calls in raw items.
 type RawCalls struct {
 	IDs      []string // in order
-	Sendable bool     // whether the provider accepts the items
+	Sendable bool     // whether the items may be sent back
 }
 
 // A Part is a piece of a message: [Text], [Thought], [Image], [Call] or [Result].
 type Part interface{ part() }
 
-// Text is text that everybody sees.
+// Text is visible text.
 type Text struct{ Text string }
 
 // A Thought is visible reasoning. It is sent back only as part of a raw item.
@@ -109,7 +109,7 @@ type Image struct {
 type Call struct {
 	ID        string // unique in the conversation
 	Name      string
-	Arguments string // as the model wrote them; not necessarily JSON
+	Arguments string // as written by the model; not necessarily JSON
 }
 
 // A Result is the outcome of a call.
@@ -125,17 +125,17 @@ func (Image) part()   {}
 func (Call) part()    {}
 func (Result) part()  {}
 
-// An Event is a piece of an answer for display, as soon as it arrives: [TextDelta],
-// [ThoughtDelta], [Call] or [Notice].
+// An Event is a piece of an answer, emitted as soon as it arrives: [TextDelta], [ThoughtDelta],
+// [Call] or [Notice].
 type Event interface{ event() }
 
-// A TextDelta continues the text.
+// A TextDelta is the next piece of the text.
 type TextDelta string
 
-// A ThoughtDelta continues the visible reasoning.
+// A ThoughtDelta is the next piece of the visible reasoning.
 type ThoughtDelta string
 
-// A Notice is a message about the request for the user, such as that it is repeated.
+// A Notice is a message for the user about the request, such as that it is retried.
 type Notice string
 
 func (TextDelta) event()    {}
@@ -145,12 +145,12 @@ func (Notice) event()       {}
 
 // An Answer is the answer of a model.
 type Answer struct {
-	Model    string // as the provider reports it; "" if it does not
+	Model    string // as reported by the provider; may be ""
 	Parts    []Part // Text, Thought and Call, in order
-	Raw      *Raw   // nil if the answer is not complete
+	Raw      *Raw   // nil if the answer is incomplete
 	Usage    Usage
 	Stop     Stop
-	Reported string // the reason why it stopped in the provider's words
+	Reported string // the provider's name for the reason Stop
 }
 
 // Calls returns the calls in the answer.
@@ -164,28 +164,28 @@ func (a Answer) Calls() []Call {
 	return calls
 }
 
-// Usage counts the tokens of an answer in the same way for every provider.
+// Usage counts tokens in a uniform way for all providers.
 type Usage struct {
-	Input      int64 `json:"input"` // without cached tokens
+	Input      int64 `json:"input"` // excludes cached tokens
 	CacheRead  int64 `json:"cache_read"`
 	CacheWrite int64 `json:"cache_write"`
-	Output     int64 `json:"output"` // with reasoning
+	Output     int64 `json:"output"` // includes reasoning
 	Reasoning  int64 `json:"reasoning"`
 }
 
 // Context returns the number of tokens of the request and the answer.
 func (u Usage) Context() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }
 
-// A Stop is why an answer ended.
+// A Stop is the reason why an answer ended.
 type Stop string
 
-// The reasons for the end of an answer.
+// The reasons why answers end.
 const (
 	StopEnd       Stop = "end_turn"
-	StopTools     Stop = "tool_use"   // the answer has calls
-	StopMaxTokens Stop = "max_tokens" // cut at the limit
+	StopTools     Stop = "tool_use"   // the answer contains calls
+	StopMaxTokens Stop = "max_tokens" // cut off at the limit of tokens
 	StopContext   Stop = "context_window"
 	StopRefusal   Stop = "refusal"
-	StopPause     Stop = "pause_turn" // the provider goes on when it is asked again
+	StopPause     Stop = "pause_turn" // the provider continues the answer on the next request
 	StopOther     Stop = "other"
 )

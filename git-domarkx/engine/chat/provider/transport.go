@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxErrorBody = 1 << 20  // bytes of an error response that are read
-	maxEvent     = 48 << 20 // bytes of a response between two empty lines
+	maxErrorBody = 1 << 20  // maximum size in bytes of an error response that is read
+	maxEvent     = 48 << 20 // maximum number of bytes between two empty lines of a response
 )
 
-// CheckURL returns the URL of a provider. Plain HTTP is only accepted for this machine, and the
-// URL must not contain a user, a password, a query or a fragment.
+// CheckURL parses the URL of a provider. It accepts plain HTTP only for this machine. It rejects
+// URLs with a user, a password, a query or a fragment.
 func CheckURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -39,10 +39,10 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// HTTPClient returns a client for the provider at base. It sends requests only there, follows no
-// redirect, uses plain HTTP only to this machine, and ends a response after idle without a byte.
-// Its responses cannot use unbounded memory. It removes the headers by which the SDKs describe
-// the machine.
+// HTTPClient returns a client for the provider at base. The client sends requests only to that
+// host, follows no redirects, and uses plain HTTP only for this machine. It ends a response if no
+// byte arrives for the time idle. Its responses use bounded memory. It removes headers by which the
+// SDKs describe this machine.
 func HTTPClient(base *url.URL, idle time.Duration) *http.Client {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
@@ -57,7 +57,7 @@ func HTTPClient(base *url.URL, idle time.Duration) *http.Client {
 	}
 	if base.Scheme == "http" {
 		t.Proxy = nil
-		t.DisableKeepAlives = true // some local servers close a kept connection as the next request arrives
+		t.DisableKeepAlives = true // some local servers close an idle connection just as the next request arrives
 		t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			return dialLoopback(ctx, dialer, network, address)
 		}
@@ -68,7 +68,8 @@ func HTTPClient(base *url.URL, idle time.Duration) *http.Client {
 	}
 }
 
-// dialLoopback connects to this machine, whatever address a name like "localhost" has.
+// dialLoopback connects to a loopback address of this machine, even if a name like "localhost"
+// resolves to another address.
 func dialLoopback(ctx context.Context, dialer *net.Dialer, network, address string) (net.Conn, error) {
 	conn, err := dialer.DialContext(ctx, network, address)
 	if err != nil {
@@ -115,14 +116,14 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// CloseIdleConnections lets [http.Client.CloseIdleConnections] reach the connections.
+// CloseIdleConnections makes [http.Client.CloseIdleConnections] work with this transport.
 func (t *transport) CloseIdleConnections() {
 	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// cause returns ErrStalled for an error that the stall itself led to.
+// cause returns ErrStalled if err is a consequence of a stalled response, and err otherwise.
 func cause(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), ErrStalled) {
 		return ErrStalled
@@ -136,9 +137,9 @@ type body struct {
 	ctx      context.Context
 	end      func()
 	progress func()
-	left     int64 // bytes until the body is cut; negative for no limit
-	event    int   // bytes since the last empty line
-	last     byte  // the last byte that is not a carriage return
+	left     int64 // bytes until the body is cut off; negative for no limit
+	event    int   // number of bytes since the last empty line
+	last     byte  // the last byte other than a carriage return
 	once     sync.Once
 }
 
@@ -165,7 +166,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// count measures the current event of a stream, which ends with an empty line.
+// count updates the size of the current event. An empty line ends an event.
 func (b *body) count(p []byte) {
 	for len(p) > 0 {
 		i := bytes.IndexByte(p, '\n')

@@ -15,7 +15,7 @@ type answer struct {
 	collector *provider.Collector
 	key       provider.Key
 	usage     sdk.MessageDeltaUsage
-	blocks    map[int64]*block // begun and not ended
+	blocks    map[int64]*block // blocks that have begun and not ended
 	items     [][]byte
 	stop      string
 	done      bool
@@ -23,9 +23,9 @@ type answer struct {
 
 // A block is a content block in progress.
 type block struct {
-	start     []byte // as it came
+	start     []byte // JSON of content_block_start, as received
 	kind      string
-	text      provider.RawText // of a text or thinking block
+	text      provider.RawText // for a text or thinking block
 	signature provider.RawText
 	input     provider.RawText // JSON of a call's arguments, as a JSON string
 	citations [][]byte
@@ -57,7 +57,7 @@ func (a *answer) event(data []byte) error {
 		return provider.NewError(provider.ParseFailure(data), a.key)
 	case "message_start", "message_delta", "content_block_start", "content_block_delta", "content_block_stop", "message_stop":
 	default:
-		return nil // "ping", and events of the future
+		return nil // "ping", and events that this version does not know
 	}
 	var e sdk.MessageStreamEventUnion
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -88,7 +88,8 @@ func (a *answer) event(data []byte) error {
 	return nil
 }
 
-// updateUsage takes the cumulative counts of a message_delta; those that are missing remain.
+// updateUsage applies the cumulative counts of a message_delta. Counts that it lacks keep their
+// values.
 func (a *answer) updateUsage(u sdk.MessageDeltaUsage) {
 	if u.JSON.InputTokens.Valid() {
 		a.usage.InputTokens = u.InputTokens
@@ -135,7 +136,7 @@ func (a *answer) start(e sdk.MessageStreamEventUnion) error {
 	return a.grow(b, string(c.Text))
 }
 
-// grow continues the text of a block with a JSON string.
+// grow appends a JSON string to the text of a block.
 func (a *answer) grow(b *block, quoted string) error {
 	b.text.Add(quoted)
 	var s string
@@ -198,10 +199,11 @@ func (a *answer) end(index int64) error {
 	return nil
 }
 
-// invalidArguments is the member that has arguments that are not a JSON object.
+// invalidArguments is the member in which arguments are sent back that are not a JSON object.
 const invalidArguments = "invalid_arguments"
 
-// item returns the block as it is sent back: what it began with, completed by its deltas.
+// item returns the block in the form to send back: the JSON that it began with, completed by its
+// deltas.
 func (b *block) item() ([]byte, error) {
 	item := b.start
 	set := func(name string, value []byte) (err error) {
@@ -225,7 +227,7 @@ func (b *block) item() ([]byte, error) {
 			err = set("input", []byte("{}"))
 		case b.input.Len() > 0 && provider.IsObject(input):
 			err = set("input", []byte(input))
-		case b.input.Len() > 0: // what the model wrote is no JSON, and the wire has no other place for it
+		case b.input.Len() > 0: // the model wrote invalid JSON, and the wire has no other place for it
 			quoted, _ := json.Marshal(map[string]string{invalidArguments: input})
 			err = set("input", quoted)
 		}

@@ -1,8 +1,8 @@
-// Package anthropic speaks the Messages wire of Anthropic and compatible servers
+// Package anthropic implements the Messages API of Anthropic and compatible servers
 // (https://platform.claude.com/docs/en/api/messages).
 //
-// A raw item is one content block of an answer. Blocks arrive in pieces: the block of
-// content_block_start is kept as it came, and the strings of its deltas are joined without
+// A raw item is one content block of an answer. Blocks arrive in parts: the JSON of
+// content_block_start remains as it was received, and the strings of its deltas are joined without
 // decoding them.
 package anthropic
 
@@ -19,7 +19,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 )
 
-// defaultMaxTokens is the length of an answer unless the request has one: the wire requires it.
+// defaultMaxTokens is max_tokens for requests without a limit, since the API requires one.
 const defaultMaxTokens = 16384
 
 // A Wire sends requests to one model. It implements [provider.Wire].
@@ -27,20 +27,20 @@ type Wire struct {
 	origin provider.Origin
 	key    provider.Key
 	client sdk.MessageService
-	known  atomic.Int32 // the thinkingForm that the model accepts, or a preferred one
+	known  atomic.Int32 // the thinkingForm to try first
 }
 
-// New returns a wire to a model. base is checked by [provider.CheckURL], with or without
-// "/v1" at the end. timeout limits the time without a byte.
+// New returns a wire to a model. base must satisfy [provider.CheckURL]; it may end with "/v1".
+// timeout is the maximum time without a received byte.
 func New(base *url.URL, model string, key provider.Key, timeout time.Duration) *Wire {
 	root := *base
 	root.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/v1") + "/" // the SDK adds v1
-	// sdk.NewClient would read URLs and keys from the environment, and link the services that
-	// this program does not use, which doubles its size.
+	// sdk.NewClient would read URLs and keys from the environment. It would also link services that
+	// this program does not use, which doubles the size of the program.
 	options := []option.RequestOption{
 		option.WithBaseURL(root.String()),
 		option.WithHTTPClient(provider.HTTPClient(base, timeout)),
-		option.WithMaxRetries(0), // see provider.Client
+		option.WithMaxRetries(0), // provider.Client repeats requests
 		option.WithoutOpenTelemetry(),
 	}
 	if !key.IsZero() {
@@ -56,8 +56,8 @@ func New(base *url.URL, model string, key provider.Key, timeout time.Duration) *
 // Origin implements [provider.Wire].
 func (w *Wire) Origin() provider.Origin { return w.origin }
 
-// Stream implements [provider.Wire]. A model that refuses a form of reasoning is asked again with an
-// older one; a refused request costs nothing.
+// Stream implements [provider.Wire]. If the model refuses a form of reasoning, Stream asks again
+// with an older form. Refused requests cost nothing.
 func (w *Wire) Stream(ctx context.Context, r provider.Request, emit func(provider.Event)) (provider.Answer, error) {
 	for form := thinkingForm(w.known.Load()); ; form++ {
 		answer, err := w.stream(ctx, r, form, emit)

@@ -10,8 +10,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 )
 
-// requestBody returns the body of a request. The SDK encodes everything but the raw items, which
-// it would compact.
+// requestBody returns the JSON body of a request. Raw items are not encoded by the SDK, which would
+// remove their white space.
 func requestBody(o provider.Origin, r provider.Request, form thinkingForm) ([]byte, error) {
 	prepared := provider.Prepare(r, rules(o))
 	anchors := cacheAnchors(prepared)
@@ -30,7 +30,7 @@ func requestBody(o provider.Origin, r provider.Request, form thinkingForm) ([]by
 		}
 		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &tool})
 	}
-	// The cache holds a prefix of tools, system prompt and messages, in this order.
+	// The provider caches prefixes of a request, in the order of tools, system prompt and messages.
 	if n := len(p.System); n > 0 {
 		p.System[n-1].CacheControl = sdk.NewCacheControlEphemeralParam()
 	} else if n := len(p.Tools); n > 0 {
@@ -52,8 +52,8 @@ func requestBody(o provider.Origin, r provider.Request, form thinkingForm) ([]by
 	return messages.Object(), nil
 }
 
-// cacheAnchors returns the messages that a cached prefix ends with: the last two of the user. The
-// older one was the end of the previous request, so its prefix is in the cache already.
+// cacheAnchors returns the indexes of the messages at which a cached prefix ends: the last two of
+// the user. The previous request ended with the older one, so its prefix is already in the cache.
 func cacheAnchors(messages []provider.Message) []int {
 	var anchors []int
 	for i := len(messages) - 1; i >= 0 && len(anchors) < 2; i-- {
@@ -94,7 +94,7 @@ func addMessage(messages *provider.Array, m provider.Message, anchor bool) error
 	return messages.Marshal(sdk.MessageParam{Role: sdk.MessageParamRole(m.Role), Content: blocks})
 }
 
-// textHeads are the beginnings of messages that consist of a text.
+// textHeads are the beginnings of the JSON of messages that consist of one text.
 var textHeads = map[provider.Role]string{
 	provider.User:      `{"role":"user","content":[{"type":"text","text":`,
 	provider.Assistant: `{"role":"assistant","content":[{"type":"text","text":`,
@@ -102,7 +102,7 @@ var textHeads = map[provider.Role]string{
 
 func resultBlock(r provider.Result) sdk.ContentBlockParamUnion {
 	block := sdk.ToolResultBlockParam{ToolUseID: r.CallID}
-	if r.Text != "" { // an empty text block is refused
+	if r.Text != "" { // the provider refuses an empty text block
 		block.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: r.Text}}}
 	}
 	if r.Failed {
@@ -111,8 +111,8 @@ func resultBlock(r provider.Result) sdk.ContentBlockParamUnion {
 	return sdk.ContentBlockParamUnion{OfToolResult: &block}
 }
 
-// callIDs returns the ids of the tool_use blocks. Items that end with reasoning cannot be sent
-// back: the provider requires what followed it.
+// callIDs returns the ids of the tool_use blocks in raw items. ok is false if the items end with
+// reasoning: they cannot be sent back, because the provider requires the block that followed.
 func callIDs(items [][]byte) (ids []string, ok bool) {
 	last := ""
 	for _, item := range items {

@@ -10,25 +10,25 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 )
 
-// A thinkingForm is a way to say how much a model reasons. Which one a model accepts depends on its
-// age (https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking), and servers that are
-// not Anthropic's have models of their own, so it is found out by asking.
+// A thinkingForm is a way to request reasoning. Models accept different forms, depending on their
+// age (https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking), and compatible
+// servers have other models. The wire therefore tries the forms in order.
 type thinkingForm int32
 
-// The forms, the preferred one first.
+// The forms, in the order in which they are tried.
 const (
 	adaptive thinkingForm = iota // thinking.type "adaptive", and output_config.effort
 	budget                       // thinking.type "enabled" with budget_tokens
-	unset                        // nothing
+	unset                        // no request for reasoning
 )
 
-// budgets are the tokens of reasoning in the older form. The provider requires at least minBudget,
-// and fewer than max_tokens.
+// budgets are the numbers of tokens for reasoning in the older form. The provider requires at least
+// minBudget, and less than max_tokens.
 var budgets = map[provider.Reasoning]int64{provider.ReasoningLow: 2048, provider.ReasoningMedium: 8192, provider.ReasoningHigh: 24576}
 
 const minBudget = 1024
 
-// setThinking sets how much the model reasons.
+// setThinking sets the form and the amount of reasoning of a request.
 func setThinking(p *sdk.MessageNewParams, r provider.Request, form thinkingForm, messages []provider.Message) {
 	tokens := budgets[r.Reasoning]
 	switch {
@@ -47,8 +47,8 @@ func setThinking(p *sdk.MessageNewParams, r provider.Request, form thinkingForm,
 	}
 }
 
-// continuesWithoutThinking reports whether the results of an answer's calls come last, and the
-// answer has no reasoning that can be sent back. With a budget, the provider requires it there.
+// continuesWithoutThinking reports whether a request ends with the results of an answer's calls and
+// that answer has no reasoning to send back. A request with a budget would then be refused.
 func continuesWithoutThinking(messages []provider.Message) bool {
 	n := len(messages)
 	if n < 2 || messages[n-2].Role != provider.Assistant || len(messages[n-1].Parts) == 0 {
@@ -65,7 +65,7 @@ func continuesWithoutThinking(messages []provider.Message) bool {
 	return json.Unmarshal(raw.Items[0], &first) != nil || first.Type != "thinking" && first.Type != "redacted_thinking"
 }
 
-// refusesThinking reports whether a request was refused for the form of its reasoning.
+// refusesThinking reports whether a request was refused because of its form of reasoning.
 func refusesThinking(err error) bool {
 	var e *provider.Error
 	if !errors.As(err, &e) || e.Status != http.StatusBadRequest {
@@ -73,7 +73,7 @@ func refusesThinking(err error) bool {
 	}
 	text := strings.ToLower(e.Message)
 	if strings.Contains(text, "signature") {
-		return false // of an earlier answer
+		return false // the error concerns the reasoning of an earlier answer
 	}
 	for _, part := range []string{"adaptive", "effort parameter", "output_config", "thinking.", "thinking:", "budget_tokens", "support thinking", "thinking is not supported"} {
 		if strings.Contains(text, part) {

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// The types of values in GGUF (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
+// The types of values in GGUF files (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
 const (
 	ggufInt32   = 5
 	ggufUint32  = 4
@@ -17,7 +17,7 @@ const (
 
 const ggufAlignment = 32
 
-// A ggufWriter writes the little-endian values of the format.
+// A ggufWriter writes little-endian values.
 type ggufWriter struct {
 	bytes.Buffer
 	entries uint64
@@ -30,11 +30,11 @@ func (w *ggufWriter) put(values ...any) {
 			w.WriteString(s)
 			continue
 		}
-		_ = binary.Write(w, binary.LittleEndian, v) // to memory
+		_ = binary.Write(w, binary.LittleEndian, v) // writes to memory do not fail
 	}
 }
 
-// set writes an entry of the metadata.
+// set writes a metadata entry.
 func (w *ggufWriter) set(key string, value any) {
 	w.entries++
 	w.put(key)
@@ -95,7 +95,7 @@ func tensors(v *vocabulary) []tensor {
 	return append(list, tensor{"blk.0.ffn_down", []int{32, w}, zeros(32, w)})
 }
 
-// encode returns a model file with this vocabulary and table of successors.
+// encode returns a GGUF file with the vocabulary and a table of which token follows which.
 func encode(v *vocabulary, stop, begin int) []byte {
 	w := v.width()
 	kinds := make([]int32, len(v.tokens))

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A Model holds the answers of a model.
+// A Model defines the answers of a test model.
 type Model struct {
-	Thought   string // before a call
-	Text      string // before a call
-	Tool      string // to call when the request offers tools
-	Arguments string // of the call, JSON
-	Answer    string // to a result, and to a request without tools
+	Thought   string // written before a call
+	Text      string // written before a call
+	Tool      string // called if the request offers tools
+	Arguments string // arguments of the call, JSON
+	Answer    string // written after a result, or if the request offers no tools
 }
 
-// Endless is a word that makes the model talk without an end when the last message has it.
+// Endless is a word in the last message that makes the model answer without an end.
 const Endless = "endlessly"
 
-// template renders a conversation. Its last token decides what the model says; see [WriteModel].
-// The server finds the marks of thoughts and calls in it by itself.
+// template is the chat template. Its last token selects the answer; see [WriteModel]. The server
+// recognizes the marks of thoughts and calls by itself.
 const template = `{%- if tools -%}
 <|role|>system
 Functions:
@@ -46,14 +46,14 @@ Call one as <tool_call>{"name": ..., "arguments": ...}</tool_call>.<|stop|>
 {% if messages[-1].role == 'tool' %}<|answer|>{% elif '` + Endless + `' in (messages[-1].content | string) %}<|endless|>{% elif tools %}<|call|>{% else %}<|answer|>{% endif -%}
 {%- endif -%}`
 
-// A vocabulary numbers tokens: the 256 bytes, marks, and pieces of text.
+// A vocabulary numbers the tokens: 256 bytes, marks, and pieces of text.
 type vocabulary struct {
-	tokens []string // in the spelling of the tokenizer
+	tokens []string // in the tokenizer's spelling
 	marks  map[int]bool
-	scores map[[2]int]float64 // of a token after another
+	scores map[[2]int]float64 // score of the second token after the first
 }
 
-// certain is the score of a token that always follows another.
+// certain is the score of the only token that can follow another.
 const certain = 40
 
 func (v *vocabulary) mark(name string) int {
@@ -67,7 +67,7 @@ func (v *vocabulary) piece(text string) int {
 	return len(v.tokens) - 1
 }
 
-// chain lets texts follow a token, each as one token, and returns the last.
+// chain makes texts follow the token from, each as one token, and returns the last token.
 func (v *vocabulary) chain(from int, texts ...string) int {
 	for _, text := range texts {
 		next := v.piece(text)
@@ -77,10 +77,10 @@ func (v *vocabulary) chain(from int, texts ...string) int {
 	return from
 }
 
-// WriteModel returns a model in the GGUF format. It is a llama of one layer that does nothing: the
+// WriteModel returns a model as a GGUF file. It is a llama with one layer that does nothing: the
 // state of a token is its one-hot embedding, and the output matrix is a table of which token
-// follows which. The tokens after the prompt's last one are a chain, of which each piece of text
-// is one token, so that the server streams them one by one.
+// follows which. The tokens after the prompt's last token form a chain. Each piece of text is one
+// token, so that the server streams the pieces one by one.
 func WriteModel(m Model) []byte {
 	v := &vocabulary{marks: map[int]bool{}, scores: map[[2]int]float64{}}
 	for b := range 256 {
@@ -98,11 +98,11 @@ func WriteModel(m Model) []byte {
 	first := v.piece("and so")
 	last = v.chain(first, " on,", " and on, ")
 	v.scores[[2]int{endless, first}], v.scores[[2]int{last, first}] = certain, certain
-	v.piece("th") // the format wants one merge and its token
+	v.piece("th") // the format requires at least one merge, and the token for it
 	return encode(v, stop, role)
 }
 
-// unique splits texts into pieces that all differ, because a token has only one successor.
+// unique splits texts into pieces that all differ, because each token has exactly one successor.
 type unique map[string]bool
 
 func (u unique) words(texts ...string) []string {
@@ -112,7 +112,7 @@ func (u unique) words(texts ...string) []string {
 			if word == "" {
 				continue
 			}
-			for n := len(words); u[word] && n > 0; { // join it to the one before
+			for n := len(words); u[word] && n > 0; { // join it to the previous piece
 				n--
 				word = words[n] + word
 				words = words[:n]
@@ -124,8 +124,8 @@ func (u unique) words(texts ...string) []string {
 	return words
 }
 
-// spell returns a text in GPT-2's spelling: printable bytes stand for themselves, the others for
-// letters from U+0100 on.
+// spell returns a text in GPT-2's spelling: printable bytes represent themselves, and other bytes
+// are letters from U+0100 on.
 func spell(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
@@ -148,10 +148,11 @@ func letter(c byte) rune {
 	return r
 }
 
-// width returns the size of the state: one number for each token, in whole heads of 32.
+// width returns the size of the state: one number for each token, rounded up to a multiple of 32,
+// the size of a head.
 func (v *vocabulary) width() int { return (len(v.tokens) + 31) / 32 * 32 }
 
-// matrices returns the embedding and the output matrix, a row for each token.
+// matrices returns the embedding and the output matrix, with a row for each token.
 func (v *vocabulary) matrices() (embedding, output []float32) {
 	w := v.width()
 	embedding, output = make([]float32, w*len(v.tokens)), make([]float32, w*len(v.tokens))
@@ -159,7 +160,8 @@ func (v *vocabulary) matrices() (embedding, output []float32) {
 		embedding[t*w+t] = 1
 	}
 	for pair, score := range v.scores {
-		// The norm before the output makes the one of a one-hot state the root of its size.
+		// The normalization before the output scales the one in a one-hot state to the root of the
+		// state's size.
 		output[pair[1]*w+pair[0]] = float32(score / math.Sqrt(float64(w)))
 	}
 	return embedding, output

@@ -1,8 +1,7 @@
-// Package llamatest runs llama.cpp's server, a real language-model server, with a small model that
-// says what a test wants.
+// Package llamatest runs llama.cpp's server with a small model whose answers a test defines.
 //
-// The server is real: its inference, its wires, its cache, its errors. Only the weights are
-// written by hand (see [WriteModel]). ".ci/test-models" downloads it and sets the environment
+// The server is real, with its inference, its APIs, its cache and its errors. Only the weights are
+// generated (see [WriteModel]). ".ci/test-models" downloads the server and sets the environment
 // variable.
 package llamatest
 
@@ -22,23 +21,23 @@ import (
 	"time"
 )
 
-// Variable is the environment variable with the directory of the server.
+// Variable is the environment variable with the server's directory.
 const Variable = "DOMARKX_TEST_LLAMA"
 
-// Key is the key that the server accepts.
+// Key is the API key that the server accepts.
 const Key = "llama-key-0123456789"
 
 // A Server is a running server.
 type Server struct {
-	URL string // with "/v1"
+	URL string // base URL, with "/v1"
 
 	cmd  *exec.Cmd
 	log  *lines
 	done chan struct{}
 }
 
-// Start starts the server with a model, and more arguments of its own, such as "-c 1024". It ends
-// with the test. Without the variable, the test is skipped.
+// Start starts the server with a model and additional arguments for llama.cpp, such as "-c 1024".
+// The server stops when the test ends. Without [Variable], Start skips the test.
 func Start(t testing.TB, m Model, arguments ...string) *Server {
 	t.Helper()
 	dir := os.Getenv(Variable)
@@ -53,8 +52,8 @@ func Start(t testing.TB, m Model, arguments ...string) *Server {
 	return s
 }
 
-// Run is like [Start], without a test: it starts the server of a directory, writes the model to a
-// file, and returns when the server answers. The caller kills the server.
+// Run is like [Start] without a test. It starts the server that is in a directory, writes the model
+// to a file, and returns when the server answers. The caller must kill the server.
 func Run(ctx context.Context, dir, file string, m Model, arguments ...string) (*Server, error) {
 	if err := os.WriteFile(file, WriteModel(m), 0o600); err != nil {
 		return nil, err
@@ -74,7 +73,7 @@ func Run(ctx context.Context, dir, file string, m Model, arguments ...string) (*
 		return nil, err
 	}
 	go func() {
-		_ = s.cmd.Wait() // it is killed at the end
+		_ = s.cmd.Wait() // the caller kills it
 		close(s.done)
 	}()
 	if err := s.await(ctx); err != nil {
@@ -84,7 +83,7 @@ func Run(ctx context.Context, dir, file string, m Model, arguments ...string) (*
 	return s, nil
 }
 
-// command runs the server with the loader and libraries that came with it.
+// command runs the server with the dynamic loader and libraries from its directory.
 func command(root string, arguments []string) (*exec.Cmd, error) {
 	loaders, err := filepath.Glob(filepath.Join(root, "usr/lib/*/ld-linux*.so.*"))
 	if err != nil || len(loaders) == 0 {
@@ -97,7 +96,7 @@ func command(root string, arguments []string) (*exec.Cmd, error) {
 	}
 	backend := backends[0]
 	if i := slices.IndexFunc(backends, func(b string) bool { return strings.HasSuffix(b, "cpu-x64.so") }); i >= 0 {
-		backend = backends[i] // runs on any processor
+		backend = backends[i] // the variant for any processor
 	}
 	cmd := exec.Command(loaders[0], append([]string{"--library-path", lib + ":" + filepath.Join(lib, "llama"), filepath.Join(root, "usr/bin/llama-server")}, arguments...)...)
 	cmd.Env = append(os.Environ(), "GGML_BACKEND_PATH="+backend, "GGML_NO_BACKTRACE=1")
@@ -113,7 +112,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// await waits until the server answers.
+// await waits until the server answers requests.
 func (s *Server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -140,13 +139,13 @@ func (s *Server) await(ctx context.Context) error {
 	}
 }
 
-// Kill ends the server at once.
+// Kill kills the server and waits for its end.
 func (s *Server) Kill() {
-	_ = s.cmd.Process.Kill() // it may have ended
+	_ = s.cmd.Process.Kill() // it may have ended already
 	<-s.done
 }
 
-// AwaitLog waits until the server logs a text.
+// AwaitLog waits until the server's log contains a text.
 func (s *Server) AwaitLog(t testing.TB, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -162,7 +161,7 @@ func (s *Server) AwaitLog(t testing.TB, text string) {
 	}
 }
 
-// lines holds what the server logs.
+// lines collects the server's log.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer

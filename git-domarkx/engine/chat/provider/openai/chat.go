@@ -12,15 +12,15 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// Chat is the Chat Completions wire to one model. It implements [provider.Wire].
+// Chat sends requests to one model by the Chat Completions API. It implements [provider.Wire].
 type Chat struct {
 	wire
 	gemini bool
 }
 
-// NewChat returns the Chat Completions wire to a model of OpenAI or a compatible server. base is
-// checked by [provider.CheckURL] and ends with the version, such as "/v1". timeout limits the
-// time without a byte.
+// NewChat returns a wire to a model of OpenAI or a compatible server. base must satisfy
+// [provider.CheckURL] and end with the version, such as "/v1". timeout is the maximum time without
+// a received byte.
 func NewChat(base *url.URL, model string, key provider.Key, timeout time.Duration) *Chat {
 	return &Chat{wire: newWire("openai-chat", base, model, key, timeout)}
 }
@@ -52,8 +52,8 @@ func (w *Chat) Stream(ctx context.Context, r provider.Request, emit func(provide
 	return a.collector.Finish(w.origin, items, err)
 }
 
-// openAIHost accepts max_completion_tokens only, for its newer models. Other servers may know
-// only the older max_tokens.
+// openAIHost is the host whose newer models require max_completion_tokens. Other servers may only
+// know the older max_tokens.
 const openAIHost = "api.openai.com"
 
 func (w *Chat) body(r provider.Request) ([]byte, error) {
@@ -104,7 +104,7 @@ func (w *Chat) body(r provider.Request) ([]byte, error) {
 	return messages.Object(), nil
 }
 
-// textHeads are the beginnings of messages that consist of a text.
+// textHeads are the beginnings of the JSON of messages that consist of one text.
 var textHeads = map[provider.Role]string{
 	provider.User:      `{"role":"user","content":`,
 	provider.Assistant: `{"role":"assistant","content":`,
@@ -130,7 +130,7 @@ func (w *Chat) addMessage(messages *provider.Array, m provider.Message) error {
 	return nil
 }
 
-// noSignature is what Gemini accepts in place of the signature of a call that another model made
+// noSignature is accepted by Gemini as the signature of a call that another model made
 // (https://ai.google.dev/gemini-api/docs/thought-signatures).
 const noSignature = "skip_thought_signature_validator"
 
@@ -159,7 +159,7 @@ func (w *Chat) assistant(m provider.Message) sdk.ChatCompletionMessageParamUnion
 	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}
 }
 
-// userMessages returns a message for each result, and one for the rest.
+// userMessages returns a message for each result, and one for all other parts.
 func userMessages(m provider.Message) []sdk.ChatCompletionMessageParamUnion {
 	var messages []sdk.ChatCompletionMessageParamUnion
 	var content []sdk.ChatCompletionContentPartUnionParam
@@ -181,7 +181,7 @@ func userMessages(m provider.Message) []sdk.ChatCompletionMessageParamUnion {
 	}
 	switch {
 	case len(content) == 0:
-	case plain: // every server knows a string
+	case plain: // every server accepts a plain string
 		messages = append(messages, sdk.UserMessage(text))
 	default:
 		messages = append(messages, sdk.UserMessage(content))
@@ -189,8 +189,8 @@ func userMessages(m provider.Message) []sdk.ChatCompletionMessageParamUnion {
 	return messages
 }
 
-// chatCallIDs returns the ids of the calls in a message. A message whose arguments are not JSON
-// cannot be sent back.
+// chatCallIDs returns the ids of the calls in a raw message. ok is false if the arguments of a call
+// are not JSON: such a message cannot be sent back.
 func chatCallIDs(items [][]byte) (ids []string, ok bool) {
 	for _, item := range items {
 		var m struct {

@@ -15,9 +15,9 @@ import (
 type chatAnswer struct {
 	collector *provider.Collector
 	key       provider.Key
-	merged    object // the message without its calls
+	merged    object // the message so far, without its calls
 	calls     []*chatCall
-	thoughts  string // the member that has the reasoning; servers that send two repeat it
+	thoughts  string // the member with the reasoning; some servers send it twice, under two names
 	finish    string
 	refused   bool
 	done      bool
@@ -27,7 +27,7 @@ type chatAnswer struct {
 type chatCall struct {
 	index    int64
 	id       string
-	call     object // without the function
+	call     object // the call without its function
 	function object
 }
 
@@ -38,7 +38,7 @@ func (a *chatAnswer) read(ctx context.Context, res *http.Response) error {
 			return err
 		}
 	}
-	// Some servers send no "[DONE]"; the reason for the end is enough.
+	// Some servers do not send "[DONE]", so a finish_reason suffices.
 	if !a.done && (a.finish == "" || events.Err() != nil) {
 		return provider.Broken(ctx, events.Err(), a.key, provider.ErrCut)
 	}
@@ -84,8 +84,8 @@ func (a *chatAnswer) chunk(data []byte) error {
 	return nil
 }
 
-// chatUsage returns the usage of a chunk. Gemini's completion_tokens lack the reasoning, which is
-// in the total.
+// chatUsage returns the tokens of a chunk. Gemini's completion_tokens exclude reasoning, but its
+// total includes it.
 func chatUsage(u sdk.CompletionUsage) provider.Usage {
 	cached, written := u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens
 	output := max(u.CompletionTokens, u.TotalTokens-u.PromptTokens)
@@ -106,7 +106,7 @@ func (a *chatAnswer) delta(raw []byte) error {
 		case "role":
 			a.merged.setOnce(m.Name, m.Value)
 		case "tool_calls":
-			a.merged.setOnce(m.Name, []byte("[]")) // its place; see message
+			a.merged.setOnce(m.Name, []byte("[]")) // a placeholder; message replaces it
 			err = a.toolCalls(m.Value)
 		case "content", "refusal":
 			a.merged.add(m.Name, m.Value)
@@ -133,7 +133,7 @@ func (a *chatAnswer) delta(raw []byte) error {
 
 func text(value []byte) string {
 	var s string
-	_ = json.Unmarshal(value, &s) // null and other types have no text
+	_ = json.Unmarshal(value, &s) // null or another type: no text
 	return s
 }
 
@@ -164,7 +164,7 @@ func (a *chatAnswer) toolCalls(list []byte) error {
 			case "id", "type":
 				c.call.setOnce(m.Name, m.Value)
 			case "function":
-				c.call.setOnce(m.Name, []byte("{}")) // its place; see message
+				c.call.setOnce(m.Name, []byte("{}")) // a placeholder; message replaces it
 				if err := c.addFunction(m.Value); err != nil {
 					return err
 				}
@@ -176,8 +176,8 @@ func (a *chatAnswer) toolCalls(list []byte) error {
 	return nil
 }
 
-// callAt returns the call that a piece belongs to. Gemini sends calls that are made at once with
-// the same index, each whole and with its own id.
+// callAt returns the call that a piece belongs to. Gemini sends parallel calls with the same index,
+// each complete and with an id of its own.
 func (a *chatAnswer) callAt(index int64, id string) *chatCall {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		c := a.calls[i]
@@ -212,7 +212,7 @@ func (c *chatCall) addFunction(raw []byte) error {
 	return nil
 }
 
-// message completes the answer and returns its only raw item.
+// message completes the answer and returns its only raw item: the message as JSON.
 func (a *chatAnswer) message() ([][]byte, error) {
 	calls := make([][]byte, len(a.calls))
 	for i, c := range a.calls {

@@ -7,15 +7,15 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 )
 
-// An object is a JSON object that arrives in pieces. A member that arrives once stays as it came,
-// byte for byte. Of one that arrives again, strings are joined, arrays are continued, objects are
-// merged; other values are replaced, and null changes nothing.
+// An object is a JSON object that arrives in pieces. A member that arrives once keeps its bytes. If
+// a member arrives again, strings and arrays are concatenated, objects are merged, other values are
+// replaced, and null is ignored.
 type object struct{ entries []*entry }
 
 type entry struct {
 	name  string
-	value []byte            // unless text is set
-	text  *provider.RawText // a string
+	value []byte            // JSON; unused if text is set
+	text  *provider.RawText // for a string
 }
 
 func (o *object) find(name string) *entry {
@@ -67,7 +67,7 @@ func kind(value []byte) byte {
 	if len(value) == 0 {
 		return 0
 	}
-	return value[0] // the decoder leaves no space before a value
+	return value[0] // the decoder removes white space before a value
 }
 
 func joinArrays(a, b []byte) []byte {

@@ -1,11 +1,11 @@
-// Package openai speaks the two wires of OpenAI: Responses
-// (https://developers.openai.com/api/reference/resources/responses), and Chat Completions, which
-// many other servers speak, also Gemini's OpenAI-compatible endpoint
+// Package openai implements two APIs of OpenAI: Responses
+// (https://developers.openai.com/api/reference/resources/responses) and Chat Completions. Many
+// other servers implement the latter, such as Gemini's OpenAI-compatible endpoint
 // (https://ai.google.dev/gemini-api/docs/openai).
 //
-// A raw item of Responses is an output item as the provider sent it. The raw item of Chat
-// Completions is the message: its strings arrive in pieces, which are joined without decoding
-// them, and everything else is kept as it came.
+// A raw item of Responses is an output item as received. The raw item of Chat Completions is the
+// message: its strings arrive in pieces, which are joined without decoding them, and all other
+// values remain as received.
 package openai
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 )
 
-// A wire is what both wires have in common.
+// A wire holds the settings for requests to one model, by either API.
 type wire struct {
 	origin  provider.Origin
 	key     provider.Key
@@ -29,12 +29,12 @@ type wire struct {
 func newWire(name string, base *url.URL, model string, key provider.Key, timeout time.Duration) wire {
 	root := *base
 	root.Path = strings.TrimSuffix(base.Path, "/") + "/"
-	// sdk.NewClient would read URLs and keys from the environment, and link the services that
-	// this program does not use, which doubles its size.
+	// sdk.NewClient would read URLs and keys from the environment. It would also link services that
+	// this program does not use, which doubles the size of the program.
 	options := []option.RequestOption{
 		option.WithBaseURL(root.String()),
 		option.WithHTTPClient(provider.HTTPClient(base, timeout)),
-		option.WithMaxRetries(0), // see provider.Client
+		option.WithMaxRetries(0), // provider.Client repeats requests
 	}
 	if !key.IsZero() {
 		options = append(options, option.WithAPIKey(key.Secret()))
@@ -48,14 +48,14 @@ func newWire(name string, base *url.URL, model string, key provider.Key, timeout
 
 func (w *wire) Origin() provider.Origin { return w.origin }
 
-// with returns options by which a service of the SDK sends a body and leaves the response to the
-// caller.
+// with returns options to send a body unchanged and to store the response in *res, whose body the
+// caller reads.
 func with(body []byte, res **http.Response) []option.RequestOption {
 	return []option.RequestOption{option.WithRequestBody("application/json", body), option.WithResponseBodyInto(res), option.WithHeader("Accept", "text/event-stream")}
 }
 
-// schema returns a tool's schema for the SDK. The values remain JSON, so that numbers stay as they
-// are written.
+// schema returns a tool's schema as a map for the SDK. Its values remain JSON, so that numbers keep
+// their notation.
 func schema(t provider.Tool) (map[string]any, error) {
 	members, err := provider.Members(t.Schema)
 	if err != nil {

@@ -32,7 +32,7 @@ func chatParts(c *provider.Collector, item []byte) error {
 	if role != string(provider.Assistant) {
 		return &provider.Error{Kind: provider.ErrAnswer, Message: "a message of the role " + role}
 	}
-	members, err := provider.Members(item) // in order
+	members, err := provider.Members(item) // parts in order
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,8 @@ func (w *Responses) Parts(items [][]byte) ([]provider.Part, error) {
 	return a.Parts, err
 }
 
-// each calls add with the type and the text of each member of an array, which may be missing.
+// each calls add for each object in a JSON array, with its members "type", and "text" or "refusal". It does
+// nothing if the array is missing.
 func each(list json.RawMessage, add func(kind, text string) error) error {
 	var items []json.RawMessage
 	if len(list) > 0 && json.Unmarshal(list, &items) != nil {

@@ -16,17 +16,18 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// Responses is the Responses wire to one model. It implements [provider.Wire].
+// Responses sends requests to one model by the Responses API. It implements [provider.Wire].
 type Responses struct{ wire }
 
-// NewResponses returns the Responses wire to a model. base is checked by [provider.CheckURL] and
-// ends with the version, such as "/v1". timeout limits the time without a byte.
+// NewResponses returns a wire to a model by the Responses API. base must satisfy
+// [provider.CheckURL] and end with the version, such as "/v1". timeout is the maximum time without
+// a received byte.
 func NewResponses(base *url.URL, model string, key provider.Key, timeout time.Duration) *Responses {
 	return &Responses{newWire("openai", base, model, key, timeout)}
 }
 
-// Stream implements [provider.Wire]. Nothing is stored at the provider, so encrypted reasoning is
-// asked for; models that have none refuse that, and are asked again without it.
+// Stream implements [provider.Wire]. The provider stores nothing, so Stream requests encrypted
+// reasoning to send back. Models without reasoning refuse that; Stream then asks again without it.
 func (w *Responses) Stream(ctx context.Context, r provider.Request, emit func(provider.Event)) (provider.Answer, error) {
 	answer, err := w.stream(ctx, r, r.Reasoning != provider.ReasoningOff, emit)
 	var e *provider.Error
@@ -98,7 +99,8 @@ func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {
 	return input.Object(), nil
 }
 
-// addItems appends the items of a message. The SDK encodes them unless they are raw or plain text.
+// addItems appends the items of a message to the input. The SDK encodes items that are neither raw
+// nor plain text.
 func addItems(input *provider.Array, m provider.Message) error {
 	if m.Raw != nil {
 		input.Add(m.Raw.Items...)
@@ -146,14 +148,14 @@ func addItems(input *provider.Array, m provider.Message) error {
 	return nil
 }
 
-// itemHeads are the beginnings of messages that consist of a text.
+// itemHeads are the beginnings of the JSON of messages that consist of one text.
 var itemHeads = map[provider.Role]string{
 	provider.User:      `{"type":"message","role":"user","content":[{"type":"input_text","text":`,
 	provider.Assistant: `{"type":"message","role":"assistant","content":[{"type":"output_text","text":`,
 }
 
-// outputMessage returns a text of the assistant without the id that the SDK's type requires. Some
-// servers do not know the shorter form with a string.
+// outputMessage returns the JSON of a text by the assistant. It omits the id that the SDK's type
+// requires. It does not use the short form with a string, which some servers do not accept.
 func outputMessage(text string) any {
 	type content struct {
 		Type string `json:"type"`
@@ -170,8 +172,9 @@ func dataURL(i provider.Image) string {
 	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }
 
-// responsesCallIDs returns the ids of the function_call items. Items cannot be sent back if
-// reasoning is the last of them, or has no encrypted content: the provider has not stored it.
+// responsesCallIDs returns the ids of the function_call items. ok is false if the last item is
+// reasoning, or reasoning has no encrypted content: then the items cannot be sent back, because the
+// provider does not store them.
 func responsesCallIDs(items [][]byte) (ids []string, ok bool) {
 	last := ""
 	for _, item := range items {

@@ -16,7 +16,7 @@ type responsesAnswer struct {
 	collector *provider.Collector
 	key       provider.Key
 	items     [][]byte
-	shown     map[int64]bool // items whose text came in deltas
+	shown     map[int64]bool // indexes of items whose text arrived in deltas
 	calls     bool
 	refused   bool
 	done      bool
@@ -55,11 +55,11 @@ func (a *responsesAnswer) event(data []byte) error {
 		}
 		return provider.NewError(provider.ParseFailure(data), a.key)
 	case "response.output_item.done":
-		// decoded below, also as it is
+		// the item is decoded below and also kept unchanged
 	case "response.output_text.delta", "response.refusal.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta",
 		"response.reasoning_summary_part.added", "response.created", "response.completed", "response.incomplete", "response.failed":
 	default:
-		return nil // events that say nothing new, and those of the future
+		return nil // events without new information, and events that this version does not know
 	}
 	if err := json.Unmarshal(data, &e); err != nil {
 		return invalid(err)
@@ -88,7 +88,7 @@ func (a *responsesAnswer) event(data []byte) error {
 	return nil
 }
 
-// item adds a complete output item.
+// item adds a completed output item.
 func (a *responsesAnswer) item(index int64, raw []byte) error {
 	var item responses.ResponseOutputItemUnion
 	if err := json.Unmarshal(raw, &item); err != nil {

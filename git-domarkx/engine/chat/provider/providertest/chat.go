@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// chat is the Chat Completions wire of OpenAI
-// (https://developers.openai.com/api/reference/resources/chat), or Gemini's form of it
+// chat is the Chat Completions API of OpenAI
+// (https://developers.openai.com/api/reference/resources/chat), or Gemini's variant of it
 // (https://ai.google.dev/gemini-api/docs/openai).
 type chat struct{ gemini bool }
 
@@ -164,7 +164,7 @@ func (c chat) answer(s *Server, model string, r Reply) ([]event, []byte) {
 		}
 		head := fmt.Sprintf(`"id":%q,"type":"function",`, id)
 		calls = append(calls, `{`+head+`"function":{"name":"`+call.Name+`","arguments":`+quote(call.Arguments)+`},`+extra+`}`)
-		if c.gemini { // whole, and always with the index 0
+		if c.gemini { // complete, and always with the index 0
 			add(`{"tool_calls":[{"index":0,`+head+`"function":{"name":"`+call.Name+`","arguments":`+quote(call.Arguments)+`},`+extra+`}]}`, "null")
 			continue
 		}
@@ -192,7 +192,8 @@ func (c chat) answer(s *Server, model string, r Reply) ([]event, []byte) {
 	return events, []byte(plain)
 }
 
-// usage returns the usage as the provider counts: Gemini's completion_tokens lack the reasoning.
+// usage returns the tokens as the provider counts them: Gemini's completion_tokens exclude
+// reasoning.
 func (c chat) usage(u Usage) string {
 	input := u.Input + u.CacheRead + u.CacheWrite
 	if c.gemini {

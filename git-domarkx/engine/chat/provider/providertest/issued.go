@@ -11,11 +11,11 @@ import (
 	"unicode/utf16"
 )
 
-// issued is what the server gave out and recognises.
+// issued holds the items that the server has sent, in order to recognize them when they come back.
 type issued struct {
 	secret []byte
 	items  [][]byte
-	n      int // answers
+	n      int // number of answers
 }
 
 func newIssued() issued {
@@ -24,7 +24,7 @@ func newIssued() issued {
 	return issued{secret: secret}
 }
 
-// sign returns a signature that only this server makes, and only for the same parts.
+// sign returns a signature of parts that only this server can create.
 func (i *issued) sign(parts ...string) string {
 	mac := hmac.New(sha256.New, i.secret)
 	for _, p := range parts {
@@ -33,10 +33,11 @@ func (i *issued) sign(parts ...string) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// keep remembers an item as it has to come back.
+// keep stores an item in the form in which it must come back.
 func (i *issued) keep(item string) { i.items = append(i.items, []byte(item)) }
 
-// changed reports whether an item with the server's own unknown member is not one that it gave out.
+// changed reports whether an item with the member unknown differs from all items that the server
+// has sent.
 func (i *issued) changed(item []byte) bool {
 	if !strings.Contains(string(item), `"x_unknown"`) {
 		return false
@@ -49,16 +50,17 @@ func (i *issued) changed(item []byte) bool {
 	return true
 }
 
-// unknown is a member that no client knows, in a spelling that encoders do not use.
-// The value is unusual and not the space around it: Chat Completions sends objects in pieces.
+// unknown is a member that no client knows, in a spelling that encoders do not produce. Only its
+// value is unusual: clients may change the white space around it, because Chat Completions sends
+// objects in pieces.
 const unknown = `"x_unknown":{"b": [1.0, 2.50E+3,  "\u0061\/<&>"], "a": null }`
 
-// quote returns a JSON string in an unusual spelling: letters outside ASCII, the slash and the
-// ampersand as escapes.
+// quote returns a JSON string in an unusual spelling: it escapes non-ASCII letters, slashes and
+// ampersands.
 func quote(s string) string { return `"` + strings.Join(pieces(s, 0), "") + `"` }
 
-// pieces returns the inside of a JSON string in pieces of up to size characters (0: in one), none
-// of which ends within an escape, but a surrogate pair may be split.
+// pieces splits the content of a JSON string into pieces of up to size characters; 0 means one
+// piece. No piece ends within an escape, but a surrogate pair may be split.
 func pieces(s string, size int) []string {
 	var list []string
 	var b strings.Builder
@@ -93,7 +95,7 @@ func pieces(s string, size int) []string {
 	return list
 }
 
-// deltas returns the pieces in which a stream sends a text.
+// deltas returns the pieces of a text in a stream.
 func deltas(s string) []string {
 	if len(s) > 1<<16 {
 		return pieces(s, 1<<16)
@@ -103,6 +105,6 @@ func deltas(s string) []string {
 
 func object(body []byte) map[string]any {
 	var o map[string]any
-	_ = json.Unmarshal(body, &o) // the check of the dialect reported what is not JSON
+	_ = json.Unmarshal(body, &o) // the dialect's check has already reported invalid JSON
 	return o
 }

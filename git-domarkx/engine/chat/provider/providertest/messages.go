@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// messages is Anthropic's wire (https://platform.claude.com/docs/en/api/messages).
+// messages is Anthropic's Messages API (https://platform.claude.com/docs/en/api/messages).
 type messages struct{}
 
 func (messages) failure(status int, message string) string {
@@ -99,7 +99,7 @@ func (messages) check(s *Server, body []byte) string {
 			return fmt.Sprintf("messages.%d: content must be non-empty", i)
 		}
 		c.calls, c.last = map[string]bool{}, ""
-		content := false // whether the message has more than results
+		content := false // whether the message contains anything but results
 		for j, raw := range m.Content {
 			if reason := c.block(m.Role, content, raw); reason != "" {
 				return fmt.Sprintf("messages.%d.content.%d: %s", i, j, reason)
@@ -121,18 +121,19 @@ func (messages) check(s *Server, body []byte) string {
 	return ""
 }
 
-// A conversationCheck checks the blocks of messages in their order.
+// A conversationCheck checks the content blocks of messages in order.
 type conversationCheck struct {
 	server *Server
 	model  string
-	caches int             // blocks with cache_control
+	caches int             // number of blocks with cache_control
 	seen   map[string]bool // ids of all calls
-	open   map[string]bool // ids of calls in the message before, without a result so far
-	calls  map[string]bool // ids of calls in this message
-	last   string          // the type of the last block
+	open   map[string]bool // ids of the previous message's calls that have no result yet
+	calls  map[string]bool // ids of the calls in this message
+	last   string          // type of the last block
 }
 
-// block returns what is wrong with a block of a message, or "". content is whether text or an image stands before it.
+// block returns an error message if a content block is not valid, or "". content is whether the
+// message has a text or image before it.
 func (c *conversationCheck) block(role string, content bool, raw json.RawMessage) string {
 	var b messagesBlock
 	if err := json.Unmarshal(raw, &b); err != nil {
@@ -175,8 +176,9 @@ func (c *conversationCheck) block(role string, content bool, raw json.RawMessage
 	return ""
 }
 
-// checkThinking refuses what models refuse by their age: those whose name begins with "adaptive-"
-// know only the newer form, those with "budget-" only the older one, those with "plain-" none.
+// checkThinking checks the form of reasoning, depending on the model's name. Models with
+// "adaptive-" only accept the newer form, those with "budget-" only the older one, and those with
+// "plain-" none.
 func checkThinking(r messagesRequest) string {
 	age, _, _ := strings.Cut(r.Model, "-")
 	switch kind := r.Thinking.Type; {
@@ -200,7 +202,7 @@ func checkThinking(r messagesRequest) string {
 	return ""
 }
 
-// checkThinkingLoop requires that an answer whose results come last begins with its reasoning.
+// checkThinkingLoop requires reasoning at the beginning of an answer whose results end the request.
 func checkThinkingLoop(r messagesRequest) string {
 	n := len(r.Messages)
 	var result, first messagesBlock

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// responses is OpenAI's wire of that name
+// responses is OpenAI's Responses API
 // (https://developers.openai.com/api/reference/resources/responses).
 type responses struct{}
 
@@ -63,7 +63,7 @@ func (responses) check(s *Server, body []byte) string {
 		}
 	}
 	open := map[string]bool{}
-	reasoning, followed := "", false // the reasoning of the answer that goes on, and whether anything followed it
+	reasoning, followed := "", false // the reasoning of the current answer, and whether an item followed it
 	for i, raw := range r.Input {
 		var item responsesItem
 		if err := json.Unmarshal(raw, &item); err != nil {
@@ -72,7 +72,7 @@ func (responses) check(s *Server, body []byte) string {
 		if s.issued.changed(raw) {
 			return fmt.Sprintf("input[%d]: the encrypted content or the item was changed", i)
 		}
-		own := strings.Contains(item.ID, "_r") // needs the reasoning of its answer
+		own := strings.Contains(item.ID, "_r") // requires the reasoning of its answer
 		switch {
 		case item.Type == "reasoning":
 		case own && reasoning == "":
@@ -144,7 +144,7 @@ func (responses) answer(s *Server, model string, r Reply) ([]event, []byte) {
 		progress(i)
 		add("response.output_item.done", `"output_index":%d,"item":%s`, i, whole)
 	}
-	mark := "" // of items that need the reasoning before them
+	mark := "" // ids of items that require the reasoning before them
 	if r.Thought != "" {
 		mark = "_r"
 		id := fmt.Sprintf("rs_%d", n)

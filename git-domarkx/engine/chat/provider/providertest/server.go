@@ -1,9 +1,9 @@
-// Package providertest has a server that speaks the wires of the model providers and refuses what
-// the providers refuse, for tests.
+// Package providertest provides a test server with the APIs of the model providers. It refuses the
+// requests that the providers refuse.
 //
-// It is written from the providers' documentation and from reports of their errors, and knows
-// nothing of the packages that it tests. Its answers are scripted. Every item of an answer has an
-// unknown member and unusual escapes, and an item that comes back changed is refused.
+// The server follows the providers' documentation and reports of their errors, independent of the
+// packages that it tests. Its answers are scripted. Each item of an answer contains an unknown
+// member and unusual escapes. The server refuses an item that comes back changed.
 package providertest
 
 import (
@@ -16,35 +16,35 @@ import (
 	"testing"
 )
 
-// Key is the key that the server accepts.
+// Key is the API key that the server accepts.
 const Key = "test-key-0123456789"
 
-// A Reply is the answer to one request, or its failure.
+// A Reply is the answer to one request, or a failure.
 type Reply struct {
-	Model   string // as reported; "" repeats the requested one
+	Model   string // as reported; "" repeats the name in the request
 	Thought string
 	Text    string
 	Calls   []Call
 	Refusal bool // the model refuses with Text
-	Cut     bool // the answer ended at the limit of tokens
+	Cut     bool // the answer is cut off at the limit of tokens
 	Usage   Usage
 
-	Status   int // of an HTTP error with the header and body below
+	Status   int // status of an HTTP error, with the header and body below
 	Header   http.Header
 	Body     string
 	Redirect string // a URL to redirect to
 
-	Break   Break // what goes wrong in the stream
-	After   int   // after that many events
-	Unknown bool  // the stream has events of unknown types
-	// Wait, unless nil, holds the stream after After events until it is closed.
+	Break   Break // failure within the stream
+	After   int   // number of events before the failure
+	Unknown bool  // adds events of unknown types to the stream
+	// Wait, if not nil, pauses the stream after After events until the channel is closed.
 	Wait <-chan struct{} `json:"-"`
 }
 
 // A Call is a call in an answer.
 type Call struct{ Name, Arguments string }
 
-// Usage counts tokens without overlaps.
+// Usage counts tokens; no token is counted twice.
 type Usage struct{ Input, CacheRead, CacheWrite, Output, Reasoning int }
 
 // A Break is a failure in the middle of a stream.
@@ -52,21 +52,21 @@ type Break string
 
 // The failures of streams.
 const (
-	Cut        Break = "cut"         // the connection ends
-	Stall      Break = "stall"       // nothing more comes
-	Invalid    Break = "invalid"     // an event that is not JSON
-	Overloaded Break = "overloaded"  // an error as an event
-	EndOfBody  Break = "end-of-body" // the response ends well, but without its last events
+	Cut        Break = "cut"         // the connection is closed
+	Stall      Break = "stall"       // the stream stalls
+	Invalid    Break = "invalid"     // an event is not JSON
+	Overloaded Break = "overloaded"  // an event reports an error
+	EndOfBody  Break = "end-of-body" // the response ends regularly, but lacks its last events
 )
 
-// A Request is what the server received.
+// A Request is a request that the server received.
 type Request struct {
 	Path   string
 	Header http.Header
 	Body   []byte
 }
 
-// A Server is a provider on this machine. Its wires share the script.
+// A Server is a provider on this machine. All of its APIs use the same script.
 type Server struct {
 	*httptest.Server
 
@@ -74,13 +74,13 @@ type Server struct {
 	script   []Reply
 	requests []Request
 	refused  []string
-	surplus  int // requests after the end of the script
-	left     int // stalled streams whose client left
+	surplus  int // number of requests after the end of the script
+	left     int // number of stalled streams whose client disconnected
 	issued   issued
 }
 
-// New starts a server that gives these replies in order. It is closed when the test ends, which
-// fails if there were more requests than replies.
+// New starts a server that gives the replies in order. The server stops when the test ends. The
+// test fails if there were more requests than replies.
 func New(t testing.TB, script ...Reply) *Server {
 	t.Helper()
 	s := Start(script...)
@@ -92,14 +92,14 @@ func New(t testing.TB, script ...Reply) *Server {
 	return s
 }
 
-// Start is like [New], without a test. The caller ends the server.
+// Start is like [New], without a test. The caller must call [Server.End].
 func Start(script ...Reply) *Server {
 	s := &Server{script: script, issued: newIssued()}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
 }
 
-// End closes the server. It returns an error if there were more requests than replies.
+// End stops the server. It returns an error if there were more requests than replies.
 func (s *Server) End() error {
 	s.CloseClientConnections()
 	s.Close()
@@ -109,7 +109,7 @@ func (s *Server) End() error {
 	return nil
 }
 
-// Base returns the URL for a model's definition, with its "/v1".
+// Base returns the base URL of the server, with "/v1".
 func (s *Server) Base() string { return s.URL + "/v1" }
 
 // Add appends replies to the script.
@@ -119,39 +119,39 @@ func (s *Server) Add(script ...Reply) {
 	s.script = append(s.script, script...)
 }
 
-// Requests returns what the server received so far.
+// Requests returns the requests so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// Refused returns why the server refused requests so far.
+// Refused returns the reasons for which the server has refused requests so far.
 func (s *Server) Refused() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.refused...)
 }
 
-// Left returns how many clients left a stalled stream so far.
+// Left returns the number of stalled streams whose client has disconnected so far.
 func (s *Server) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left
 }
 
-// Items returns the raw items of the answers so far, as they have to come back.
+// Items returns the raw items of the answers so far, in the form in which they must come back.
 func (s *Server) Items() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([][]byte(nil), s.issued.items...)
 }
 
-// A dialect is one wire of the server.
+// A dialect is one API of the server.
 type dialect interface {
-	// check returns why the provider refuses a request; "" if it does not.
+	// check returns the reason why the provider refuses a request, or "".
 	check(s *Server, body []byte) string
-	// answer returns the events of a reply and the same answer as one object.
+	// answer returns a reply as events, and as one object.
 	answer(s *Server, model string, r Reply) (events []event, plain []byte)
 	// failure returns an error body.
 	failure(status int, message string) string
@@ -238,7 +238,7 @@ func (s *Server) dialect(r *http.Request) (dialect, string) {
 	return nil, ""
 }
 
-// Gemini returns the URL for a definition of Gemini.
+// Gemini returns the base URL of the server's Gemini API.
 func (s *Server) Gemini() string { return s.URL + "/v1beta/openai" }
 
 func fail(w http.ResponseWriter, status int, header http.Header, body string) {
@@ -281,7 +281,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, d dialect, body 
 	}
 }
 
-// broken does what goes wrong at this place of a stream. It reports whether the stream ended.
+// broken causes the failure of a reply at this point of a stream. It reports whether the stream
+// ended.
 func (s *Server) broken(w http.ResponseWriter, r *http.Request, d dialect, reply Reply) bool {
 	controller := http.NewResponseController(w)
 	_ = controller.Flush()
