@@ -16,8 +16,8 @@ import (
 // A Session is a session in a database.
 type Session struct {
 	ID        string
-	Directory string // in which it began
-	// Stamp changes whenever the session does; "" if that is not known.
+	Directory string // the directory in which the session began
+	// Stamp differs whenever the session has changed; "" if unknown.
 	Stamp string
 }
 
@@ -42,8 +42,8 @@ func (d *DB) Sessions(ctx context.Context) ([]Session, error) {
 	return all, err
 }
 
-// stamp sets the stamps of sessions: when they and their rows were written last, and how many rows
-// there are. Databases of a program that does not record this have none.
+// stamp sets the stamps of sessions: the times of the last changes to a session's rows, and the
+// number of rows. Old versions of OpenCode do not record these times; their sessions get no stamp.
 func (d *DB) stamp(all []Session) error {
 	at := make(map[string]int, len(all))
 	parts := make([]strings.Builder, len(all))
@@ -61,7 +61,7 @@ func (d *DB) stamp(all []Session) error {
 			}
 			return nil
 		})
-		if sqlite3.Primary(err) == sqlite3.Failed { // no such column
+		if sqlite3.Primary(err) == sqlite3.Failed { // old databases lack the column
 			return nil
 		}
 		if err != nil {
@@ -74,8 +74,8 @@ func (d *DB) stamp(all []Session) error {
 	return nil
 }
 
-// LastModel returns the provider and the model that answered last, in the form PROVIDER/MODEL; "" if
-// none did.
+// LastModel returns the provider and the model of the last answer, in the form PROVIDER/MODEL; ""
+// if there is none.
 func (d *DB) LastModel(ctx context.Context) (model string, err error) {
 	const rows = `SELECT m.data FROM session AS s JOIN message AS m ON m.session_id = s.id
 		WHERE s.id IN (SELECT id FROM session ORDER BY time_updated DESC LIMIT 20) ORDER BY s.time_updated DESC, m.time_created DESC`
@@ -95,18 +95,18 @@ func (d *DB) LastModel(ctx context.Context) (model string, err error) {
 	return model, err
 }
 
-// An exporting is the export of one session.
+// An exporting is the running export of one session.
 type exporting struct {
 	*DB
 	out     *bufio.Writer
 	id      string
-	message string // the id of the current one; "" for none
-	parts   int    // of the current message
+	message string // id of the current message; "" for none
+	parts   int    // parts of the current message
 	skipped []string
 }
 
-// Export writes a session as OpenCode's export does. Rows that are not valid are left out and
-// reported. If there is no such session, the error matches domarkx.ErrNotFound.
+// Export writes a session in the format of the command "opencode export". It omits and reports
+// invalid rows. If there is no such session, the error matches [domarkx.ErrNotFound].
 func (d *DB) Export(ctx context.Context, id string, w io.Writer) (skipped []string, err error) {
 	if d.storage != nil {
 		out := bufio.NewWriterSize(w, 64<<10)
@@ -128,7 +128,7 @@ func (d *DB) Export(ctx context.Context, id string, w io.Writer) (skipped []stri
 	return e.skipped, e.out.Flush()
 }
 
-// columns are the columns of a session that an export has, by the names of its members.
+// columns maps the members of an exported session to the columns of its row.
 var columns = map[string]string{"id": "id", "slug": "slug", "project_id": "projectID", "parent_id": "parentID", "directory": "directory", "title": "title", "version": "version"}
 
 func (e *exporting) info() error {
@@ -163,7 +163,8 @@ func times(created, updated int64) domarkx.Value {
 	return domarkx.ObjectValue(domarkx.Member{Name: "created", Value: number(created)}, domarkx.Member{Name: "updated", Value: number(updated)})
 }
 
-// messages writes the messages with their parts. A message's row comes once for each part.
+// messages writes the messages with their parts. The query returns a row for each part, with the
+// message repeated.
 func (e *exporting) messages() error {
 	const rows = `SELECT m.id, p.id, p.data, m.data FROM message AS m LEFT JOIN part AS p ON p.message_id = m.id
 		WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id`
@@ -216,12 +217,12 @@ func (e *exporting) next() {
 	e.parts = 0
 }
 
-// isObject reports whether a column holds a JSON object.
+// isObject reports whether a column contains a JSON object.
 func isObject(data string) bool {
 	return strings.HasPrefix(strings.TrimLeft(data, " \t\r\n"), "{") && json.Valid([]byte(data))
 }
 
-// object writes a JSON object with more members before its own.
+// object writes a JSON object with additional members before its own.
 func (e *exporting) object(data string, members ...string) {
 	data = strings.TrimLeft(data, " \t\r\n")
 	separator := byte('{')

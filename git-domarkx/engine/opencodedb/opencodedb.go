@@ -1,6 +1,6 @@
-// Package opencodedb reads the sessions in OpenCode's database, as the program's command export
-// writes them. It changes neither the database nor its log, and reads what other programs are
-// writing meanwhile.
+// Package opencodedb reads sessions from OpenCode's database, in the format of the command
+// "opencode export". It never changes the database or its write-ahead log. Other programs may write
+// to the database meanwhile.
 package opencodedb
 
 import (
@@ -17,16 +17,17 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// magic is how a database of SQLite begins (https://www.sqlite.org/fileformat.html).
+// magic is the beginning of a SQLite database (https://www.sqlite.org/fileformat.html).
 const magic = "SQLite format 3\x00"
 
-// Is reports whether a file is a database of SQLite, given its beginning.
+// Is reports whether a file is a SQLite database, given the beginning of its content.
 func Is(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
 
-// Path returns the path under which a session in a database is found and imported.
+// Path returns the path by which a session in a database is imported and recorded.
 func Path(database, session string) string { return database + "#" + session }
 
-// Canonical returns the absolute path of a transcript without symbolic links: of a file, or of a session in a database.
+// Canonical returns the absolute path, without symbolic links, of a transcript: a file, or a
+// session in a database.
 func Canonical(path string) (string, error) {
 	database, session, ok := Split(path)
 	if !ok {
@@ -42,34 +43,35 @@ func Canonical(path string) (string, error) {
 	return Path(abs, session), nil
 }
 
-// Split returns the database and the session of a path made by [Path]; false for any other path.
+// Split splits a path made by [Path] into the database and the session. ok is false for any other
+// path.
 func Split(path string) (database, session string, ok bool) {
 	at := strings.LastIndex(path, "#ses_")
 	if at < 0 {
 		return "", "", false
 	}
-	if _, err := os.Lstat(path); err == nil { // a file of that name
+	if _, err := os.Lstat(path); err == nil { // a file has this name
 		return "", "", false
 	}
 	return path[:at], path[at+1:], true
 }
 
-// A DB is an open database, or a directory that is read as one.
+// A DB is an open database, or an open directory of older versions of OpenCode.
 type DB struct {
 	path   string
 	conn   *sqlite3.Conn
-	copied string      // directory with a copy of the database that is read instead; "" for none
-	before os.FileInfo // of a database without a log, which nothing may write while it is read
+	copied string      // directory with a temporary copy of the database; "" if it is read in place
+	before os.FileInfo // the state of a database without a log when it was opened; nil otherwise
 
-	storage      *os.Root          // a directory of files in place of a database; nil for none
-	sessionFiles map[string]string // of the storage, once they are known
+	storage      *os.Root          // the directory of files, in place of a database; nil for none
+	sessionFiles map[string]string // session → file in storage; nil until they are read
 }
 
-// ErrChanged means that another program wrote the database in a way that made reading it
-// impossible. Reading it again succeeds.
+// ErrChanged means that another program changed the database in a way that made reading it
+// impossible. The read can be repeated.
 var ErrChanged = fmt.Errorf("%w: the database changed while it was read; import it again", domarkx.ErrInvalid)
 
-// maxValue limits the size of a value in the database, in bytes.
+// maxValue is the maximum size in bytes of a value in the database.
 const maxValue = 256 << 20
 
 // Open opens a database. The error matches domarkx.ErrUnsupported if OpenCode did not write it.
@@ -103,7 +105,7 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("reading the database: %w", reason(err)), d.Close())
 	}
-	// Only these tables are read. What else a hostile schema defines has no effect.
+	// Only these tables may be read, so that a malicious schema has no effect.
 	d.conn.Restrict(func(a sqlite3.Action) bool {
 		switch a.Code {
 		case sqlite3.Select, sqlite3.Transaction:
@@ -118,9 +120,10 @@ func Open(path string) (*DB, error) {
 	return d, nil
 }
 
-// open connects to the database: in place if another program has its log open, and to a copy if
-// there is a log that no program has open, because recovering it writes beside the database.
-// Without a log, nothing but a checkpoint changes the file, and that is noticed.
+// open opens the database file. It reads it in place if another program has the log open. If there
+// is a log that no program has open, it reads a copy, because SQLite would write to the directory
+// to recover the log. Without a log, only a checkpoint changes the file, and [DB.changed] detects
+// that.
 func (d *DB) open() (err error) {
 	info, err := os.Stat(d.path)
 	if err != nil {
@@ -182,7 +185,7 @@ func (d *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// changed returns ErrChanged if a program wrote the database since it was opened without a log.
+// changed returns ErrChanged if the database was opened without a log and has changed since.
 func (d *DB) changed() error {
 	if d.before == nil {
 		return nil
@@ -197,7 +200,7 @@ func (d *DB) changed() error {
 	return nil
 }
 
-// query runs a SELECT and calls row for each row.
+// query runs a SELECT statement and calls row for each row.
 func (d *DB) query(sql string, arguments []any, row func(*sqlite3.Stmt) error) error {
 	s, _, err := d.conn.Prepare(sql)
 	if err != nil {
@@ -220,7 +223,8 @@ func (d *DB) query(sql string, arguments []any, row func(*sqlite3.Stmt) error) e
 	}
 }
 
-// read runs queries on one state of the database.
+// read runs queries in one transaction, so that all see the same state. It returns ErrChanged if
+// the database changed in another way.
 func (d *DB) read(ctx context.Context, queries func() error) error {
 	defer d.conn.Watch(ctx)()
 	err := d.conn.Exec("BEGIN")
@@ -236,7 +240,7 @@ func (d *DB) read(ctx context.Context, queries func() error) error {
 	return reason(err)
 }
 
-// reason makes damage of a database an error of the document.
+// reason makes errors about damaged or locked databases match [domarkx.ErrInvalid].
 func reason(err error) error {
 	switch sqlite3.Primary(err) {
 	case sqlite3.Corrupt, sqlite3.NotDatabase, sqlite3.TooBig, sqlite3.Failed, sqlite3.Denied:

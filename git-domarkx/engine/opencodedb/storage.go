@@ -18,11 +18,11 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Before version 1.2, OpenCode kept its sessions in the directory "storage": a file of JSON for each session, each
-// message and each part, in session/PROJECT, message/SESSION and part/MESSAGE. Such a directory is read as a
-// database, with the sessions under the same paths.
+// Before version 1.2, OpenCode stored its sessions in the directory "storage": one JSON file for
+// each session, message and part, below session/PROJECT, message/SESSION and part/MESSAGE. Such a
+// directory is read like a database, and its sessions have paths of the same form.
 
-// IsStorage reports whether a directory is such a directory.
+// IsStorage reports whether a directory is a storage directory of OpenCode.
 func IsStorage(dir string) bool {
 	if filepath.Base(dir) != "storage" {
 		return false
@@ -35,8 +35,8 @@ func IsStorage(dir string) bool {
 	return true
 }
 
-// InStorage returns the path of the session in a file session/PROJECT/ID.json of such a directory; false for any
-// other file.
+// InStorage returns the [Path] of the session in a file session/PROJECT/ID.json of a storage
+// directory. ok is false for any other file.
 func InStorage(file string) (string, bool) {
 	id, ok := strings.CutSuffix(filepath.Base(file), ".json")
 	if session := filepath.Dir(filepath.Dir(file)); ok && strings.HasPrefix(id, "ses_") && filepath.Base(session) == "session" {
@@ -45,7 +45,7 @@ func InStorage(file string) (string, bool) {
 	return "", false
 }
 
-// openStorage opens the directory. Nothing outside of it is read, whatever links are in it.
+// openStorage opens a storage directory. It never follows a symbolic link to the outside.
 func (d *DB) openStorage() (err error) {
 	if !IsStorage(d.path) {
 		return fmt.Errorf("%w: it is a directory, but not the storage of OpenCode", domarkx.ErrUnsupported)
@@ -54,7 +54,7 @@ func (d *DB) openStorage() (err error) {
 	return err
 }
 
-// stored returns the content of a regular file, which must be a JSON object.
+// stored returns the content of a file, which must be regular and contain a JSON object.
 func (d *DB) stored(name string) ([]byte, error) {
 	info, err := d.storage.Lstat(name)
 	if err != nil {
@@ -70,7 +70,8 @@ func (d *DB) stored(name string) ([]byte, error) {
 	return bytes.TrimSpace(data), err
 }
 
-// ids returns the ids of the objects in a directory that is as its name says, in their order, which is that of time.
+// ids returns the ids of the objects in a directory, which are the names of its files, in the order
+// of their creation.
 func (d *DB) ids(dir string) ([]string, error) {
 	entries, err := fs.ReadDir(d.storage.FS(), dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +86,7 @@ func (d *DB) ids(dir string) ([]string, error) {
 	return ids, nil
 }
 
-// files returns the files of sessions by their ids, as they were when it was first called.
+// files returns the paths of session files by id. It reads the directory only once.
 func (d *DB) files() (map[string]string, error) {
 	if d.sessionFiles != nil {
 		return d.sessionFiles, nil
@@ -114,7 +115,8 @@ func (d *DB) files() (map[string]string, error) {
 	return files, nil
 }
 
-// StoredFiles calls visit for each file of a session in a directory that was opened, without reading it.
+// StoredFiles calls visit for each file of a session in a storage directory, without reading the
+// files.
 func (d *DB) StoredFiles(id string, visit func(name string, info fs.FileInfo)) error {
 	if d.storage == nil {
 		return nil
@@ -132,7 +134,7 @@ func (d *DB) StoredFiles(id string, visit func(name string, info fs.FileInfo)) e
 	return d.visitFiles(messages, visit, func(message string) error { return d.visitFiles("part/"+message, visit, nil) })
 }
 
-// visitFiles calls visit for each file that ids returns, and then with its id, if that is not nil.
+// visitFiles calls visit for each file that ids lists, and then calls then for the id of that file.
 func (d *DB) visitFiles(dir string, visit func(string, fs.FileInfo), then func(id string) error) error {
 	entries, err := fs.ReadDir(d.storage.FS(), dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +158,8 @@ func (d *DB) visitFiles(dir string, visit func(string, fs.FileInfo), then func(i
 	return nil
 }
 
-// storedSessions is Sessions of a directory. The sessions have no stamp: [DB.StoredFiles] are what may have changed.
+// storedSessions implements [DB.Sessions] for a storage directory. The sessions have no stamp; use
+// [DB.StoredFiles] to detect changes.
 func (d *DB) storedSessions(ctx context.Context) ([]Session, error) {
 	files, err := d.files()
 	if err != nil {
@@ -176,7 +179,7 @@ func (d *DB) storedSessions(ctx context.Context) ([]Session, error) {
 		}
 		data, err := d.stored(file)
 		if err != nil || json.Unmarshal(data, &info) != nil {
-			continue // its export reports it
+			continue // the export of the session reports the error
 		}
 		created[id] = info.Time.Created
 		all = append(all, Session{ID: id, Directory: info.Directory})
@@ -187,7 +190,7 @@ func (d *DB) storedSessions(ctx context.Context) ([]Session, error) {
 	return all, nil
 }
 
-// exportStored is Export of a directory.
+// exportStored implements [DB.Export] for a storage directory.
 func (d *DB) exportStored(ctx context.Context, id string, w io.Writer) (skipped []string, err error) {
 	files, err := d.files()
 	if err == nil && files[id] == "" {
