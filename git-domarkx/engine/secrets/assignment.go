@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// How a value follows its name.
+// The ways in which a value follows its name.
 type style uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	element                  // <name>value</name>
 	option                   // --name value
 	word                     // the name is value
-	literal                  // a member of JSON
+	literal                  // "name": "value", as a member of JSON
 )
 
 const (
@@ -25,7 +25,8 @@ const (
 	maxValue = 2048
 )
 
-// findAssignment appends the value that is assigned to a name around text[start:end], if the name promises a secret.
+// findAssignment appends the value that is assigned to a name around text[start:end], if the name
+// suggests a secret.
 func findAssignment(found []match, text []byte, start, end int) []match {
 	from, to := start, end
 	for from > 0 && start-from < maxName && isName(text[from-1]) {
@@ -56,7 +57,8 @@ func findAssignment(found []match, text []byte, start, end int) []match {
 
 func isName(c byte) bool { return isWord(c) || c == '-' || c == '.' }
 
-// operatorAfter returns how a value follows the name text[from:to], and where it begins.
+// operatorAfter returns how a value follows the name text[from:to], and the offset at which the
+// value begins.
 func operatorAfter(text []byte, from, to int, kind nameKind) (style, int) {
 	i := to
 	at := func(i int) byte {
@@ -115,7 +117,8 @@ func operatorAfter(text []byte, from, to int, kind nameKind) (style, int) {
 	return 0, 0
 }
 
-// typeAnnotation returns where the value begins after the type of a variable, as in "password: string = x"; else 0.
+// typeAnnotation returns the offset of the value after the type of a variable, as in "password:
+// string = x", or 0 if there is no type.
 func typeAnnotation(text []byte, i int) int {
 	limit := min(len(text), i+40)
 	letters := 0
@@ -132,7 +135,8 @@ func typeAnnotation(text []byte, i int) int {
 	return 0
 }
 
-// valueMember returns where the value begins if a member "value" follows a member "name", as in lists of environment variables; else 0.
+// valueMember returns the offset of the value of a member "value" that follows a member "name", as
+// in lists of environment variables, or 0 if there is none.
 func valueMember(text []byte, i int) int {
 	limit := min(len(text), i+60)
 	for i < limit && strings.IndexByte(", \t\r\n\"'\\", text[i]) >= 0 {
@@ -149,7 +153,8 @@ func valueMember(text []byte, i int) int {
 	return skipBlanks(text, i+1)
 }
 
-// skipBlanks returns the first place from i without a blank, at most one line further, if what follows there is a literal.
+// skipBlanks returns the first offset from i on without a blank. It also skips line ends if a
+// quoted literal follows within 40 bytes.
 func skipBlanks(text []byte, i int) int {
 	for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
 		i++
@@ -164,13 +169,14 @@ func skipBlanks(text []byte, i int) int {
 	return i
 }
 
-// valueAt returns the value at a place: a literal without its quotes, or what ends at a blank or at punctuation.
+// valueAt returns the value at an offset: a literal without its quotes, or the text up to a blank
+// or punctuation.
 func valueAt(text []byte, at int, how style, name int) (start, end int, quoted bool) {
 	for at < len(text) && strings.IndexByte("rbfuLS@$", text[at]) >= 0 && at+1 < len(text) && (text[at+1] == '"' || text[at+1] == '\'') {
 		at++
 	}
 	if how == word || how == colon {
-		for at < len(text) && text[at] == '*' { // emphasis
+		for at < len(text) && text[at] == '*' { // emphasis of Markdown
 			at++
 		}
 	}
@@ -216,7 +222,8 @@ func valueAt(text []byte, at int, how style, name int) (start, end int, quoted b
 	return at, end, false
 }
 
-// isSecretValue reports whether the value of a name is a secret and not a placeholder, a reference, an id or a description.
+// isSecretValue reports whether the value of a name is a secret, and not a placeholder, a
+// reference, an id or a description.
 func isSecretValue(value, name string, kind nameKind, how style, quoted bool) bool {
 	least := 8
 	if kind >= passwordName {
@@ -240,7 +247,7 @@ func isSecretValue(value, name string, kind nameKind, how style, quoted bool) bo
 	if kind < passwordName {
 		return isGenerated(value, m, kind, literalValue || how == equals)
 	}
-	if letters+m.separators == len(value) { // words, unless nobody would write them as words
+	if letters+m.separators == len(value) { // a value of words is only a secret where people write words as passwords
 		return letters == len(value) && len(value) >= 16 && (m.upper == 0 || m.lower == 0) || isEnvironment(name) && (quoted || how == equals || how == colon) && !isSlug(value)
 	}
 	if how == colon || how == word || how == spaced && !quoted {
@@ -249,7 +256,8 @@ func isSecretValue(value, name string, kind nameKind, how style, quoted bool) bo
 	return m.digits > 0 || m.symbols > 0
 }
 
-// isPlace reports whether a value says where a secret is: a URL, a path, or a name in another store.
+// isPlace reports whether a value is the place of a secret: a URL, a path, or a name in another
+// store.
 func isPlace(value string, m makeup) bool {
 	if strings.Contains(value, "://") || strings.HasPrefix(value, "/") && m.symbols == 0 {
 		return true
@@ -257,7 +265,8 @@ func isPlace(value string, m makeup) bool {
 	return slices.ContainsFunc([]string{"./", "~/", "env:", "file:", "arn:", "vault:"}, func(prefix string) bool { return strings.HasPrefix(value, prefix) })
 }
 
-// isIdentifier reports whether a value is an id or a digest, which the values of names of that kind may be.
+// isIdentifier reports whether a value is an id or a digest, and names of that kind can have such
+// values.
 func isIdentifier(value, name string, m makeup, kind nameKind) bool {
 	switch {
 	case isUUID(value):
@@ -268,8 +277,8 @@ func isIdentifier(value, name string, m makeup, kind nameKind) bool {
 	return looksLikeID(value) && (kind < passwordName || m.lower+m.upper == 0 && m.symbols == 0 && len(value) < 8)
 }
 
-// isGenerated reports whether a value is random enough for a token or key. isAssigned is whether it stands where values are
-// written exactly.
+// isGenerated reports whether a value is random enough for a token or key. isAssigned reports
+// whether the value follows an assignment operator, where a value is written exactly.
 func isGenerated(value string, m makeup, kind nameKind, isAssigned bool) bool {
 	least := 8
 	if kind == tokenName {
@@ -286,11 +295,12 @@ func isGenerated(value string, m makeup, kind nameKind, isAssigned bool) bool {
 	return shannonEntropy(value) >= 2.7
 }
 
-// accessToken reports whether the value of a name may be hexadecimal without being a digest.
+// accessToken reports whether a name suggests a token that can be hexadecimal without being a
+// digest.
 func accessToken(name string) bool {
 	low := strings.ToLower(name)
 	return strings.Contains(low, "auth") || strings.Contains(low, "access") || strings.Contains(low, "api") || strings.Contains(low, "bearer") || strings.Contains(low, "refresh")
 }
 
-// isEnvironment reports whether a name is that of an environment variable.
+// isEnvironment reports whether a name has the form of an environment variable's.
 func isEnvironment(name string) bool { return strings.ToUpper(name) == name }

@@ -1,19 +1,22 @@
 package secrets
 
-// An automaton finds keywords in a text in one pass, whatever their case (Aho and Corasick, 1975).
+// An automaton finds all occurrences of keywords in a text in one pass, regardless of case (Aho and
+// Corasick, 1975).
 type automaton struct {
-	class   [256]uint8 // by byte; 0 for those in no keyword
+	class   [256]uint8 // class of each byte; 0 for bytes in no keyword
 	classes int
-	next    []uint16  // by state * classes + class
-	ends    []uint16  // by state: the index in words of the keywords that end there
-	words   [][]int32 // the first list is empty
-	length  []int32   // by keyword
+	next    []uint16  // next state, indexed by state * classes + class
+	ends    []uint16  // state → index in words of the keywords that end there
+	words   [][]int32 // lists of keywords; the first list is empty
+	length  []int32   // keyword → its length
 }
 
-// maxKeywords is how many bytes the keywords of an automaton have at most, so that the numbers of states fit into 16 bits.
+// maxKeywords is the maximum number of bytes in all keywords, so that numbers of states fit into 16
+// bits.
 const maxKeywords = 1<<16 - 1
 
-// newAutomaton returns the automaton of lower-case keywords of at most maxKeywords bytes.
+// newAutomaton returns the automaton for keywords in lower case, with at most maxKeywords bytes in
+// total.
 func newAutomaton(keywords []string) *automaton {
 	a := &automaton{classes: 1, length: make([]int32, len(keywords)), words: make([][]int32, 1, len(keywords)+1)}
 	states := 1
@@ -51,9 +54,10 @@ func newAutomaton(keywords []string) *automaton {
 	return a
 }
 
-// A trie holds the edges between the states of an automaton. Index 0 in edges ends a list.
+// A trie holds the edges between the states of an automaton. Edges are linked lists, which end with
+// index 0.
 type trie struct {
-	first []int32 // by state
+	first []int32 // state → its first edge
 	edges []edge
 }
 
@@ -63,7 +67,7 @@ type edge struct {
 	other int32 // the next edge from the same state
 }
 
-// child returns the state after state for a class, which is added if there is none.
+// child returns the state that a state goes to for a class. It adds the edge if it is missing.
 func (t *trie) child(state uint16, class uint8) uint16 {
 	for e := t.first[state]; e != 0; e = t.edges[e].other {
 		if t.edges[e].class == class {
@@ -83,7 +87,8 @@ func (a *automaton) list(words, more []int32) uint16 {
 	return uint16(len(a.words) - 1)
 }
 
-// link sets the transitions, breadth first: for a class without an edge, a state goes where its longest proper suffix goes.
+// link sets the transitions, breadth first. For a class without an edge, a state goes to the same
+// state as its longest proper suffix.
 func (a *automaton) link(t trie) {
 	a.next = make([]uint16, len(t.first)*a.classes)
 	suffix := make([]uint16, len(t.first))
@@ -110,7 +115,7 @@ func (a *automaton) link(t trie) {
 	}
 }
 
-// find calls found for each occurrence of a keyword, in the order of their ends.
+// find calls found for each occurrence of a keyword, sorted by the occurrences' ends.
 func (a *automaton) find(text []byte, found func(word int32, start, end int)) {
 	state := 0
 	for i, c := range text {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// findCommand appends the passwords in the arguments of a command, and in a line of .netrc, that begins at start.
+// findCommand appends the passwords in the arguments of a command, or in a line of .netrc, that
+// begins at start.
 func findCommand(found []match, text []byte, start, end int) []match {
 	if start > 0 && isName(text[start-1]) {
 		return found
@@ -15,7 +16,7 @@ func findCommand(found []match, text []byte, start, end int) []match {
 	if command == "machine " {
 		return findNetrc(found, line, end)
 	}
-	for i := 0; ; { // up to the end of the command, with its continued lines
+	for i := 0; ; { // up to the end of the command, including continuation lines
 		n := bytes.IndexByte(line[i:], '\n')
 		if n < 0 {
 			break
@@ -52,7 +53,8 @@ func findCommand(found []match, text []byte, start, end int) []match {
 	return found
 }
 
-// argument returns the value of an option whose name ends at i. An attached value follows without a blank.
+// argument returns the value of an option whose name ends at i. An attached value follows the name
+// without a blank.
 func argument(line []byte, i int, attached bool) (start, end int) {
 	for !attached && i < len(line) && (line[i] == ' ' || line[i] == '=') {
 		i++
@@ -69,7 +71,7 @@ func argument(line []byte, i int, attached bool) (start, end int) {
 	return start, i
 }
 
-// findNetrc appends the password of a machine.
+// findNetrc appends the password of a machine in a line of .netrc.
 func findNetrc(found []match, text []byte, offset int) []match {
 	fields := 0
 	previous := ""

@@ -13,25 +13,26 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The limits of rules that a repository adds.
+// The limits of rules in a repository.
 const (
-	MaxRules   = 64 << 10 // bytes of a file of rules
-	maxAdded   = 200      // rules
-	maxPattern = 2000     // bytes of a regular expression
-	maxProgram = 40_000   // instructions of all regular expressions, about
+	MaxRules   = 64 << 10 // size of a file of rules in bytes
+	maxAdded   = 200      // number of rules
+	maxPattern = 2000     // size of a regular expression in bytes
+	maxProgram = 40_000   // approximate number of instructions of all compiled regular expressions
 	maxWords   = 60_000   // bytes of all keywords, and of the stop words of an allowlist
 )
 
-// Rules are rules of a user or a repository, which New adds to the built-in ones.
+// Rules are additional rules of a user or a repository.
 type Rules struct {
 	rules  []ruleText
 	allow  []*allowlist
 	digest string
 }
 
-// ParseRules reads rules in the format of gitleaks. Each is checked: it has an id, at least one keyword, a pattern that
-// compiles to a bounded size, and is neither one of a path alone nor of several parts. If allow is false,
-// allowlists are left out. Rules that extend others are [domarkx.ErrUnsupported].
+// ParseRules parses rules in the format of gitleaks. Each rule must have an id, a keyword and a
+// pattern of bounded size; rules for paths alone or with several parts are rejected. If allow is
+// false, allowlists are omitted. The error matches [domarkx.ErrUnsupported] if the rules extend
+// others.
 func ParseRules(data []byte, allow bool) (*Rules, error) {
 	if len(data) > MaxRules {
 		return nil, fmt.Errorf("%w: %d bytes, expected at most %d", domarkx.ErrInvalid, len(data), MaxRules)
@@ -132,8 +133,8 @@ func size(words []string) int {
 	return n
 }
 
-// checkPattern compiles a pattern. Matching takes time linear in the text (RE2), times the size of the program,
-// which repetitions can make large.
+// checkPattern compiles a pattern. Matching takes time linear in the text (RE2), multiplied by the
+// size of the program, which repetitions can enlarge.
 func checkPattern(pattern string, budget *int) (*regexp.Regexp, error) {
 	if len(pattern) > maxPattern {
 		return nil, fmt.Errorf("%w: a regex of %d bytes, expected at most %d", domarkx.ErrInvalid, len(pattern), maxPattern)

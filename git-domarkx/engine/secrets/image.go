@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	maxMetadata = 1 << 20 // the decompressed size of a text in an image that is looked at
-	maxParts    = 10_000  // the texts of an image that are looked at
+	maxMetadata = 1 << 20 // maximum decompressed size in bytes of a text in an image
+	maxParts    = 10_000  // maximum number of texts in an image
 )
 
-// imageType returns the type of an image by its first bytes, or "".
+// imageType returns the type of an image according to its first bytes, or "".
 func imageType(content []byte) string {
 	switch {
 	case bytes.HasPrefix(content, []byte("\x89PNG\r\n\x1a\n")):
@@ -27,13 +27,13 @@ func imageType(content []byte) string {
 	return ""
 }
 
-// A part is a text in an image. The text of a compressed one differs from the bytes of the image.
+// A part is a text in an image. For a compressed text, data is the decompressed text.
 type part struct {
 	start, end int
 	inflated   []byte
 }
 
-// image returns the secrets in the metadata of an image; its pixels are not looked at.
+// image returns the secrets in the metadata of an image. It does not examine the pixels.
 func (s *ruleSet) image(content []byte) []match {
 	var parts []part
 	switch imageType(content) {
@@ -52,7 +52,7 @@ func (s *ruleSet) image(content []byte) []match {
 		if text == nil {
 			text = content[p.start:p.end]
 		}
-		text = bytes.ReplaceAll(text, []byte{0}, []byte{'\n'}) // NULs end texts
+		text = bytes.ReplaceAll(text, []byte{0}, []byte{'\n'}) // texts are separated by NULs
 		for _, m := range s.text(text, strong|weak) {
 			if p.inflated != nil {
 				m.secret = text[m.start:m.end]
@@ -107,7 +107,7 @@ func pngParts(content []byte) (parts []part) {
 	return parts
 }
 
-// inflate decompresses a text as far as it goes. It does not return nil.
+// inflate decompresses a text as far as possible. The result is not nil.
 func inflate(data []byte) []byte {
 	r, err := zlib.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -124,7 +124,7 @@ func inflate(data []byte) []byte {
 func jpegParts(content []byte) (parts []part) {
 	for at := 2; at+4 <= len(content) && content[at] == 0xff && len(parts) < maxParts; {
 		marker := content[at+1]
-		if marker == 0xda || marker == 0xd9 { // the pixels, the end
+		if marker == 0xda || marker == 0xd9 { // the pixels or the end of the image
 			break
 		}
 		if marker == 0xff {
@@ -155,10 +155,10 @@ func gifParts(content []byte) (parts []part) {
 	for at+2 < len(content) && len(parts) < maxParts {
 		comment := false
 		switch content[at] {
-		case 0x21: // an extension
+		case 0x21: // begins an extension
 			comment = content[at+1] == 0xfe || content[at+1] == 0xff
 			at += 2
-		case 0x2c: // an image
+		case 0x2c: // begins an image
 			if at+10 >= len(content) {
 				return parts
 			}

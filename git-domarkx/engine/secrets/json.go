@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// maxNested is how deep JSON inside of strings is read.
+// maxNested is the maximum nesting of JSON inside of JSON strings that is searched.
 const maxNested = 8
 
-// A literal is a string of a line of JSON.
+// A jsonString is a string in a line of JSON.
 type jsonString struct {
-	start, end int // without the quotes
+	start, end int // offsets of its content, without the quotes
 	key        bool
 	escaped    bool
 }
 
-// A jsonScan is the state of reading the values of JSON.
+// A jsonScan searches the values of JSON.
 type jsonScan struct {
 	rules    *ruleSet
 	depth    int
-	name     string // of the present member
-	variable string // the value of a member "name", which may name the value of the next member "value"
-	previous string // the item before, such as an option of a command
+	name     string // name of the current member
+	variable string // value of a member "name", which is the name for the next member "value"
+	previous string // the previous item of an array, such as an option of a command
 	strings  []jsonString
 	found    []match
 }
@@ -35,9 +35,9 @@ func (s *ruleSet) json(data []byte) []match {
 	return resolve(scan.found)
 }
 
-// read appends the secrets in data, whose lines are JSON or text.
+// read appends the secrets in data, whose lines are JSON or other text.
 func (j *jsonScan) read(data []byte) {
-	text := -1 // where the present lines of text begin
+	text := -1 // start of the current lines of text; -1 for none
 	flush := func(end int) {
 		if text >= 0 {
 			for _, m := range j.rules.text(data[text:end], strong|weak) {
@@ -63,7 +63,8 @@ func (j *jsonScan) read(data []byte) {
 	flush(len(data))
 }
 
-// split finds the strings of a line, and reports whether the line consists of JSON. A string may end with the line, as in a damaged file.
+// split finds the strings in a line, and reports whether the line consists of JSON. The last string
+// may lack its closing quote, as in a damaged file.
 func (j *jsonScan) split(line []byte) bool {
 	j.strings = j.strings[:0]
 	for i := 0; i < len(line); i++ {
@@ -97,10 +98,10 @@ func (j *jsonScan) split(line []byte) bool {
 	return len(j.strings) > 0 || len(bytes.TrimSpace(line)) > 0
 }
 
-// line appends the secrets in the strings of a line that begins at an offset.
+// line appends the secrets in the strings of a line. offset is the offset of the line.
 func (j *jsonScan) line(line []byte, offset int) {
 	list := j.strings
-	j.strings = nil // a nested value is split while the list is in use
+	j.strings = nil // nested values use j.strings while the list is in use
 	for _, s := range list {
 		raw := line[s.start:s.end]
 		decoded, escapes := raw, []escape(nil)
@@ -124,7 +125,7 @@ func (j *jsonScan) line(line []byte, offset int) {
 	j.strings = list[:0]
 }
 
-// value appends the secrets in a value, at their places in it.
+// value appends the secrets in a value.
 func (j *jsonScan) value(value []byte) {
 	name, variable, previous := j.name, j.variable, j.previous
 	j.previous = ""
@@ -173,7 +174,7 @@ func (j *jsonScan) value(value []byte) {
 	}
 }
 
-// namedValue returns the secret in a value whose name promises one.
+// namedValue returns the secret in a value whose name suggests one.
 func namedValue(name string, value []byte) (match, bool) {
 	if name == "" {
 		return match{}, false
@@ -197,7 +198,7 @@ func namedValue(name string, value []byte) (match, bool) {
 	return match{rule: "password-assignment", end: len(value), weak: true}, true
 }
 
-// isEncoded reports whether a value is data in base64, such as an image, and no text.
+// isEncoded reports whether a value is binary data in base64, such as an image.
 func isEncoded(name string, value []byte) bool {
 	if bytes.HasPrefix(value, []byte("data:")) {
 		head := value[:min(len(value), 120)]
@@ -225,10 +226,11 @@ func (s *ruleSet) value(name string, value []byte) []match {
 	return resolve(scan.found)
 }
 
-// An escape says where the text after an escape of a string is in the decoded string and in the literal.
+// An escape relates an offset in a decoded string to one in the literal: the offsets of the text
+// after an escape.
 type escape struct{ decoded, raw int }
 
-// rawPosition returns the place in the literal of a place in the decoded string.
+// rawPosition converts an offset in the decoded string to one in the literal.
 func rawPosition(escapes []escape, at int) int {
 	low, high := 0, len(escapes)
 	for low < high {
@@ -279,7 +281,7 @@ func unescape(raw []byte) ([]byte, []escape) {
 	return decoded, escapes
 }
 
-// unicodeEscape decodes \uxxxx, or two of them, at the beginning of raw.
+// unicodeEscape decodes \uxxxx, or a surrogate pair of two, at the beginning of raw.
 func unicodeEscape(raw []byte) (rune, int) {
 	r, ok := hex4(raw)
 	if !ok {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// The limits of the rules that a repository adds: the bytes that they try for each byte of a text, and the matches in one window.
+// The limits of rules in a repository: the number of bytes that they may examine for each byte of a
+// text, and the number of matches in one window.
 const (
 	addedWork       = 16
 	maxAddedMatches = 32
@@ -14,13 +15,13 @@ const (
 // A window is a part of a text in which a rule is tried.
 type window struct{ start, end int }
 
-// A scratch holds the windows of one scan, by rule.
+// A scratch holds the windows of one scan by rule.
 type scratch struct {
 	windows [][]window
 	touched []int32
 }
 
-// text returns the secrets that rules of the kinds find in a text.
+// text returns the secrets in a text that rules of the given kinds find.
 func (s *ruleSet) text(text []byte, kinds int) []match {
 	work := s.scratch.Get().(*scratch)
 	var found []match
@@ -57,7 +58,7 @@ func (s *ruleSet) text(text []byte, kinds int) []match {
 	return resolve(s.plausible(found, text))
 }
 
-// add adds a window for a rule, and joins it to the one before if they overlap.
+// add adds a window for a rule. It joins the window to the previous one if they overlap.
 func (s *scratch) add(rule int32, w window, added bool) {
 	list := s.windows[rule]
 	if len(list) == 0 {
@@ -70,12 +71,13 @@ func (s *scratch) add(rule int32, w window, added bool) {
 	s.windows[rule] = append(list, w)
 }
 
-// tryRule appends the findings of a rule in a window, in the unchanged text or else without the line ends in it.
+// tryRule appends the findings of a rule in a window. If there are none, it tries again without
+// line ends.
 func (s *ruleSet) tryRule(found []match, r *rule, text []byte, w window, limit int) []match {
 	before := len(found)
 	for _, at := range r.regexp().FindAllSubmatchIndex(text[w.start:w.end], limit) {
 		if at[1] == w.end-w.start && w.end < len(text) && !r.cut {
-			continue // the end of the window is not that of the text
+			continue // the match ends with the window, but the text continues
 		}
 		if m, ok := s.accept(r, text[w.start:w.end], at); ok {
 			m.start, m.end = m.start+w.start, m.end+w.start
@@ -88,7 +90,8 @@ func (s *ruleSet) tryRule(found []match, r *rule, text []byte, w window, limit i
 	return found
 }
 
-// trySplit appends the findings of a rule in a window without its line ends and without quotes and operators beside them.
+// trySplit appends the findings of a rule in a window without its line ends, and without quotes and
+// operators next to them, so that it finds secrets in literals of several lines.
 func (s *ruleSet) trySplit(found []match, r *rule, text []byte, w window, limit int) []match {
 	joined, origin := joinLines(text[w.start:w.end])
 	if joined == nil {
@@ -105,7 +108,7 @@ func (s *ruleSet) trySplit(found []match, r *rule, text []byte, w window, limit 
 		m.secret = joined[m.start:m.end]
 		start, end := origin[m.start]+w.start, origin[m.end-1]+1+w.start
 		if end-start == len(m.secret) {
-			continue // on one line, where another boundary before or after it was required
+			continue // a match in one line: tryRule would have found it if its boundary were valid
 		}
 		m.start, m.end = start, end
 		found = append(found, m)
@@ -113,7 +116,8 @@ func (s *ruleSet) trySplit(found []match, r *rule, text []byte, w window, limit 
 	return found
 }
 
-// accept returns the secret of a match of a rule's regular expression in part, unless entropy or an allowlist say that it is none.
+// accept returns the secret in a match of a rule. ok is false if its entropy is too low or an
+// allowlist contains it.
 func (s *ruleSet) accept(r *rule, part []byte, at []int) (match, bool) {
 	start, end := at[0], at[1]
 	if r.group > 0 {
@@ -157,7 +161,7 @@ func (s *ruleSet) accept(r *rule, part []byte, at []int) (match, bool) {
 	return match{rule: r.id, start: start, end: end, prefix: r.publicPrefix(secret), weak: r.kind == weak}, true
 }
 
-// publicPrefix returns the beginning of a secret that every secret of the rule has.
+// publicPrefix returns the beginning that all secrets of a rule have in common.
 func (r *rule) publicPrefix(secret string) string {
 	for _, k := range r.keywords {
 		if len(k) < len(secret)/2 && strings.EqualFold(secret[:len(k)], k) && !r.assigned {
@@ -175,7 +179,8 @@ func lineAround(text []byte, start, end int) string {
 	return string(text[from:])
 }
 
-// assignmentFollows reports whether a name with a keyword that ends at end can be followed by an operator and a value.
+// assignmentFollows reports whether an operator and a value may follow a name whose keyword ends at
+// end.
 func assignmentFollows(text []byte, end int) bool {
 	i, limit := end, min(len(text), end+24)
 	for i < limit && (isWord(text[i]) || strings.IndexByte(" \t.-\n\r'\"", text[i]) >= 0) {
@@ -199,8 +204,9 @@ func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// joinLines returns a text without its line ends, the blanks around them, and what joins a literal with the next
-// line; and where each of its bytes was. It returns nil if the text has no line end.
+// joinLines returns a text without its line ends, the blanks around them and the characters that
+// join a literal with the next line. origin maps each byte to its offset in the text. The result is
+// nil if the text has no line end.
 func joinLines(text []byte) (joined []byte, origin []int) {
 	if bytes.IndexByte(text, '\n') < 0 {
 		return nil, nil

@@ -2,7 +2,7 @@ package secrets
 
 import "strings"
 
-// A nameKind classifies the values that a name promises.
+// A nameKind is the kind of value that a name suggests.
 type nameKind uint8
 
 const (
@@ -15,20 +15,20 @@ const (
 )
 
 const (
-	// what follows the word that matters
+	// words that may follow the word that determines the kind
 	nameSuffixes = " value val plain plaintext text b64 base64 prod production dev staging live test old new env default string str raw input "
-	// of tokens that are places in a list or pieces of a text
+	// before "token": positions in a list or pieces of a text
 	tokenModifiers = " next page continuation cursor sync resume max min eos bos pad unk mask sep cls stop start end special num prompt completion input output" +
 		" first last cancel cancellation parse lexer pagination design color theme csrf xsrf of per total count cached reasoning thinking budget syntax ast line skip prev previous current "
-	// of keys that are secret
+	// before "key": keys that are secret
 	keyModifiers = " api access secret private auth encryption encrypt signing sign master account service admin license deploy storage shared ssh webhook jwt hmac aes" +
 		" subscription consumer app application server root session-encryption management write read "
-	// of keys that are names for something
+	// before "key": keys that are names or indexes
 	idModifiers = " cache cached session idempotency request primary foreign public sort partition row object s3 routing hash map dict event trace dedup dedupe lookup index group" +
 		" translation i18n message query react list item state store param field column header route prompt id name type kind version "
 )
 
-// nameWords splits a name into lower-case words, at separators and where the case changes.
+// nameWords splits a name into lower-case words, at separators and at changes of case.
 func nameWords(name string) []string {
 	var words []string
 	start := 0
@@ -89,7 +89,8 @@ func kindOf(name string) nameKind {
 	return kindOfWord(last)
 }
 
-// kindOfWord returns the kind of a name that ends in a word, if the word alone decides.
+// kindOfWord returns the kind of a name whose last word is word, if this word suffices to determine
+// it.
 func kindOfWord(last string) nameKind {
 	switch last {
 	case "mnemonic":
@@ -114,7 +115,7 @@ func kindOfWord(last string) nameKind {
 	return plainName
 }
 
-// namesID reports whether a name is that of an id: what follows is not secret whatever it looks like.
+// namesID reports whether a name is that of an id, whose values are never secret.
 func namesID(name string) bool {
 	words := nameWords(name)
 	if len(words) == 0 {
@@ -137,7 +138,7 @@ func namesID(name string) bool {
 	return false
 }
 
-// opaqueName reports whether the values of a member are encoded data that is never looked at.
+// opaqueName reports whether a member contains encoded data that is not searched.
 func opaqueName(name string) bool {
 	words := nameWords(name)
 	if len(words) == 0 {
@@ -151,7 +152,7 @@ func opaqueName(name string) bool {
 	return joined == "encrypted_content" || joined == "redacted_thinking" || joined == "reasoning_opaque" || joined == "encrypted_reasoning"
 }
 
-// nameBefore returns the name at the end of a text before a value.
+// nameBefore returns the name at the end of a text that precedes a value.
 func nameBefore(text string) string {
 	name := strings.TrimRight(text, "=>:|?,`'\" \t\r\n")
 	return name[strings.LastIndexAny(name, " \t\r\n'\"`,;({[")+1:]

@@ -1,6 +1,6 @@
 package secrets
 
-// ownRules returns the rules for what gitleaks' rules miss.
+// ownRules returns additional built-in rules, for secrets that gitleaks' rules do not find.
 func ownRules() []*rule {
 	rules := []*rule{
 		{id: "password-assignment", kind: weak, keywords: []string{"pass", "pwd", "secret", "token", "key", "cred", "auth", "mnemonic", "_pat"}, find: findAssignment},
@@ -20,7 +20,7 @@ func ownRules() []*rule {
 
 const webTokenRule = "json-web-token"
 
-// ownPatterns are forms of secrets that gitleaks does not know or knows only beside a name.
+// ownPatterns are the forms of secrets that gitleaks does not know, or finds only next to a name.
 var ownPatterns = []struct {
 	id       string
 	pattern  string

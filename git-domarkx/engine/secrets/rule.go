@@ -10,31 +10,32 @@ import (
 	"unicode"
 )
 
-// What a rule looks at: the form of the secret, or the name before it.
+// The kinds of rules: those that recognize the form of a secret, and those that recognize the name
+// before it.
 const (
 	strong = 1 << iota
 	weak
 )
 
-// A rule describes secrets by a regular expression that is tried near keywords.
+// A rule finds secrets with a regular expression that is tried near keywords.
 type rule struct {
 	id       string
 	pattern  string
-	group    int // the submatch that is the secret; 0: the first that is not empty, else the whole match
+	group    int // submatch with the secret; 0: the first nonempty one, or else the whole match
 	entropy  float64
-	keywords []string // lower case
+	keywords []string // in lower case
 	kind     int
-	assigned bool // a name with a keyword, an operator and the secret
-	joined   bool // also looked for where the secret is split over lines
-	before   int  // how much of the text before a keyword can matter
+	assigned bool // matches a name with a keyword, an operator and the secret
+	joined   bool // also matches secrets that are split over lines
+	before   int  // maximum number of bytes before a keyword that can matter
 	after    int
-	run      int  // how many word characters follow the keyword at least
-	cut      bool // the regular expression has no longest match
-	added    bool // of a repository: its work is limited
+	run      int  // minimum number of word characters after the keyword
+	cut      bool // the regular expression has no maximum length
+	added    bool // from a repository: its work is limited
 	allow    []*allowlist
-	accept   func(secret string) bool // nil: all
+	accept   func(secret string) bool // whether a matched text is a secret; nil accepts all
 
-	// find, if not nil, is used in place of the pattern: it appends the secrets at a keyword.
+	// find, if not nil, replaces the pattern: it appends the secrets at a keyword.
 	find func(found []match, text []byte, start, end int) []match
 
 	prepared lazily
@@ -43,7 +44,8 @@ type rule struct {
 	compiled *regexp.Regexp
 }
 
-// lazily is a [sync.Once] for functions that are asked for at each keyword: it creates no function value when all is done.
+// lazily is a [sync.Once] for functions that are called at each keyword. It does not allocate a
+// function value when the function has already run.
 type lazily struct {
 	done atomic.Bool
 	once sync.Once
@@ -55,7 +57,7 @@ func (l *lazily) do(r *rule, f func(*rule)) {
 	}
 }
 
-// An allowText describes matches that are not secrets, in the words of gitleaks.
+// An allowText describes matches that are not secrets, with the terms of gitleaks.
 type allowText struct {
 	Regexes     []string `toml:"regexes"`
 	RegexTarget string   `toml:"regexTarget"`
@@ -65,7 +67,7 @@ type allowText struct {
 	Condition   string   `toml:"condition"`
 }
 
-// An allowlist is an allowText that is compiled when first needed.
+// An allowlist is an allowText that is compiled on first use.
 type allowlist struct {
 	*allowText
 	once    sync.Once
@@ -73,21 +75,23 @@ type allowlist struct {
 	stop    *automaton
 }
 
-// The middle of gitleaks' rules for a name, an operator and a secret, and what precedes the name there.
+// The middle of gitleaks' rules that match a name, an operator and a secret, and what these rules
+// match before the name.
 const (
 	operatorPattern = `[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}(`
 	leadingName     = `[\w.-]{0,50}?`
 )
 
-// The widths of windows around keywords.
+// The sizes in bytes of windows around keywords.
 const (
 	nearBefore  = 64
 	farBefore   = 2048
 	maxAfter    = 4096
-	maxKeyBlock = 65536 // an armoured private key
+	maxKeyBlock = 65536 // for an armored private key
 )
 
-// prepare derives from a rule's pattern how it is tried. Of a short text, only the rules whose keywords it has are prepared.
+// prepare derives from a rule's pattern how the rule is tried. In a short text, only rules with a
+// keyword in the text are prepared.
 func (r *rule) prepare() {
 	if r.find != nil {
 		return
@@ -111,7 +115,7 @@ func (r *rule) prepare() {
 	for _, k := range r.keywords {
 		r.joined = r.joined && (len(k) >= 4 || r.id == webTokenRule)
 	}
-	if r.id != genericRule { // what precedes the name is not part of the secret, and slow to match
+	if r.id != genericRule { // the text before the name is not part of the secret, and slow to match
 		r.pattern = strings.TrimPrefix(r.pattern, leadingName)
 		if rest, ok := strings.CutPrefix(r.pattern, `(?i)`+leadingName); ok {
 			r.pattern = `(?i)` + rest
@@ -119,7 +123,8 @@ func (r *rule) prepare() {
 	}
 }
 
-// namesKeywords reports whether a pattern contains all keywords, so that a match is near one.
+// namesKeywords reports whether a pattern contains all keywords literally, so that matches are near
+// one.
 func (r *rule) namesKeywords(pattern string) bool {
 	pattern = strings.ToLower(strings.ReplaceAll(pattern, `\`, ""))
 	for _, k := range r.keywords {
@@ -130,7 +135,8 @@ func (r *rule) namesKeywords(pattern string) bool {
 	return true
 }
 
-// window returns the part of a text in which the rule is tried for a keyword; false for none.
+// window returns the part of a text in which the rule is tried for a keyword; ok is false if there
+// is none.
 func (r *rule) window(text []byte, start, end int) (window, bool) {
 	r.measured.do(r, (*rule).measure)
 	for i := range r.run { // a keyword such as pat is also the beginning of many words
@@ -141,8 +147,8 @@ func (r *rule) window(text []byte, start, end int) (window, bool) {
 	return window{max(0, start-r.before), min(len(text), end+r.after)}, true
 }
 
-// measure sets how much of the text after a keyword can matter, and what follows it in any case. It parses the pattern, which is too slow to be done for all
-// rules before the first text is scanned.
+// measure computes the fields that depend on the parsed pattern: after, run and cut. Parsing is too
+// slow to do it for all rules before the first scan.
 func (r *rule) measure() {
 	longest := math.MaxInt
 	if parsed, err := syntax.Parse(r.pattern, syntax.Perl); err == nil {
@@ -161,7 +167,8 @@ func (r *rule) measure() {
 	}
 }
 
-// runAfter returns how many word characters follow a keyword at least, with which a pattern begins.
+// runAfter returns the minimum number of word characters after a keyword with which a pattern
+// begins.
 func runAfter(re *syntax.Regexp, keyword string) int {
 	for i, sub := range re.Sub {
 		switch {
@@ -194,24 +201,24 @@ func isWordClass(re *syntax.Regexp) bool {
 	return true
 }
 
-// regexp returns the rule's regular expression, which is compiled when first needed.
+// regexp returns the rule's regular expression. It is compiled on first use.
 func (r *rule) regexp() *regexp.Regexp {
 	r.once.Do(func() { r.compiled = regexp.MustCompile(r.pattern) })
 	return r.compiled
 }
 
-// longestMatch returns the number of bytes of the longest match, or MaxInt.
+// longestMatch returns the maximum length in bytes of a match, or [math.MaxInt].
 func longestMatch(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return 4 * len(re.Rune) // a rune may match another one by folding
+		return 4 * len(re.Rune) // a rune may match another one by case folding
 	case syntax.OpCharClass:
 		for i := 1; i < len(re.Rune); i += 2 {
 			if re.Rune[i] > 0x17f {
 				return 4
 			}
 		}
-		return 3 // folding may add a longer rune, such as the Kelvin sign
+		return 3 // case folding may add a longer rune, such as the Kelvin sign
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return 4
 	case syntax.OpCapture, syntax.OpQuest:

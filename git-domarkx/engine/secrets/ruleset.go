@@ -9,24 +9,24 @@ import (
 
 const genericRule = "generic-api-key"
 
-// notSecret lists rules of gitleaks for what identifies an account or is published with a program, and
-// rules that ours replace: gitleaks takes every SHA-1 near the word Sourcegraph for a token, and reports only
-// the user and the password together.
+// notSecret lists rules of gitleaks to omit. Some find account names or values that are published
+// with a program. Others are replaced by our own: gitleaks takes every SHA-1 near the word
+// Sourcegraph for a token, and reports a user and a password only if both are present.
 const notSecret = " adobe-client-id asana-client-id bitbucket-client-id discord-client-id linkedin-client-id lob-pub-api-key mailgun-pub-key" +
 	" messagebird-client-id new-relic-user-api-id plaid-client-id sendbird-access-id sumologic-access-id sourcegraph-access-token" +
 	" curl-auth-header curl-auth-user private-key hashicorp-tf-password kubernetes-secret-yaml vault-service-token square-access-token "
 
-// A ruleSet is compiled rules.
+// A ruleSet is a set of compiled rules.
 type ruleSet struct {
 	rules    []*rule
 	allow    []*allowlist
-	paths    func() []*regexp.Regexp // files of no interest for rules that look at names
+	paths    func() []*regexp.Regexp // files in which rules that recognize names do not apply
 	keywords *automaton
-	of       [][]int32 // by keyword: the rules that have it
+	of       [][]int32 // keyword → indexes of the rules that have it
 	scratch  sync.Pool
 }
 
-// A document is a file of rules as gitleaks reads it. Members of JSON have the same names.
+// A document is a file of rules in gitleaks' format. The members of its JSON have the same names.
 type document struct {
 	Title       string
 	Description string
@@ -96,7 +96,7 @@ func compile(extra *Rules) *ruleSet {
 	return set
 }
 
-// link builds the automaton of all keywords.
+// link builds the automaton for all keywords.
 func (s *ruleSet) link() {
 	index := make(map[string]int, 2*len(s.rules))
 	var words []string

@@ -1,8 +1,9 @@
-// Package secrets finds secrets in text, in the values of JSON, in files and in the metadata of images.
+// Package secrets finds secrets in text, in the values of JSON, in files and in the metadata of
+// images.
 //
-// The rules are those of gitleaks (directory gitleaks, MIT licence) and our own for what these miss.
-// The package does no input or output, and gives the same answer for the same bytes on every machine:
-// only fingerprints depend on the machine's key.
+// The rules are those of gitleaks (directory gitleaks, MIT license) and additional ones for secrets
+// that these do not find. The package does no input or output. Its results depend only on the
+// content, except for fingerprints, which depend on the machine's key.
 package secrets
 
 import (
@@ -16,14 +17,14 @@ import (
 
 // A Finding is a secret in a text.
 type Finding struct {
-	Rule        string // the id of the rule
-	Start, End  int    // the secret's bytes in the text that was scanned; in JSON, of the literal between its quotes
-	Fingerprint string // the same for equal secrets, whatever the rule and the place
-	Masked      string // the public prefix of the secret, if it has one, and asterisks
+	Rule        string // id of the rule
+	Start, End  int    // offsets of the secret in the scanned text; in JSON, of the literal between its quotes
+	Fingerprint string // the same for equal secrets, regardless of rule and place
+	Masked      string // public prefix of the secret, if it has one, and asterisks
 }
 
-// A Scanner finds secrets. Its methods may be called concurrently. Rules are compiled when they
-// are first needed, so that creating a scanner costs nothing.
+// A Scanner finds secrets. Its methods are safe for concurrent use. It compiles rules on first use,
+// so that creating a scanner is cheap.
 type Scanner struct {
 	key   []byte
 	extra *Rules
@@ -31,8 +32,8 @@ type Scanner struct {
 	set   *ruleSet
 }
 
-// New returns a scanner with the built-in rules and extra ones, which may be nil. Fingerprints depend on
-// the key, so that nobody without it can try out guesses at a secret.
+// New returns a scanner with the built-in rules and additional ones, which may be nil. Fingerprints
+// are keyed with key: without the key, nobody can use them to verify guesses at a secret.
 func New(key []byte, extra *Rules) *Scanner { return &Scanner{key: key, extra: extra} }
 
 func (s *Scanner) rules() *ruleSet {
@@ -40,19 +41,21 @@ func (s *Scanner) rules() *ruleSet {
 	return s.set
 }
 
-// Text returns the secrets in a text, in ascending order and without overlaps.
+// Text returns the secrets in a text, sorted by offset and without overlaps.
 func (s *Scanner) Text(text []byte) []Finding {
 	return s.findings(s.rules().text(text, strong|weak), func(m match) []byte { return text[m.start:m.end] })
 }
 
-// Value returns the secrets in a value whose name is known, such as the argument "password" of a call.
+// Value returns the secrets in the value of a known name, such as the argument "password" of a
+// call.
 func (s *Scanner) Value(name string, value []byte) []Finding {
 	return s.findings(s.rules().value(name, value), func(m match) []byte { return value[m.start:m.end] })
 }
 
-// JSON returns the secrets in the values of JSON, or of lines of JSON: in strings, in JSON inside of strings, and with
-// the names of members as context. The values of ids, signatures, digests and images are left out. What
-// is not JSON, such as a damaged line, is scanned as text.
+// JSON returns the secrets in JSON or in lines of JSON. It searches strings and JSON inside of
+// strings, and uses the names of members as context. It does not search the values of ids,
+// signatures, digests and images. It scans everything that is not JSON, such as a damaged line, as
+// text.
 func (s *Scanner) JSON(data []byte) []Finding {
 	found := s.rules().json(data)
 	return s.findings(found, func(m match) []byte {
@@ -67,9 +70,9 @@ func (s *Scanner) JSON(data []byte) []Finding {
 type match struct {
 	rule       string
 	start, end int
-	prefix     string // the public prefix of the secret
-	secret     []byte // the decoded secret, where the bytes of the text differ from it
-	weak       bool   // found by the name before it, not by the secret's own form
+	prefix     string // public prefix of the secret
+	secret     []byte // the decoded secret, if the bytes of the text differ from it
+	weak       bool   // found by the name before it, not by its own form
 }
 
 func (s *Scanner) findings(matches []match, secret func(match) []byte) []Finding {
@@ -85,7 +88,8 @@ func (s *Scanner) findings(matches []match, secret func(match) []byte) []Finding
 	return found
 }
 
-// allows reports whether an allowlist of the extra rules allows a secret, whatever rule found it.
+// allows reports whether an allowlist of the additional rules allows a secret, regardless of the
+// rule that found it.
 func (s *Scanner) allows(secret []byte) bool {
 	if s.extra == nil {
 		return false
@@ -100,7 +104,8 @@ func (s *Scanner) fingerprint(secret []byte) string {
 	return hex.EncodeToString(sum.Sum(nil)[:10])
 }
 
-// resolve sorts matches and joins those that overlap: the secret's own form determines the rule, among equals the longer match.
+// resolve sorts matches and joins overlapping ones. The joined match has the rule of the secret's
+// form rather than that of a name; if these are equal, that of the longer match.
 func resolve(matches []match) []match {
 	if len(matches) < 2 {
 		return matches
@@ -137,10 +142,11 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// rulesVersion changes whenever a text may have other findings.
+// rulesVersion must change whenever a text may get other findings.
 const rulesVersion = "3"
 
-// Version identifies the rules: a text need not be scanned again under the same version.
+// Version identifies the rules. A text that was scanned under a version need not be scanned again
+// under the same version.
 func (s *Scanner) Version() string {
 	if s.extra == nil {
 		return rulesVersion

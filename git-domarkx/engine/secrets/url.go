@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// findURLPassword appends the password in the URL around "://".
+// findURLPassword appends the password in the URL with "://" at text[start:end].
 func findURLPassword(found []match, text []byte, start, end int) []match {
 	if start == 0 || !isWord(text[start-1]) {
 		return found
@@ -33,22 +33,22 @@ func findURLPassword(found []match, text []byte, start, end int) []match {
 		return append(found, match{rule: "url-password", start: end, end: at})
 	}
 	first := at - len(password)
-	if strings.EqualFold(password, "x-oauth-basic") { // the token is the user
+	if strings.EqualFold(password, "x-oauth-basic") { // the token is in the place of the user
 		password, first, at = user, end, end+len(user)
 	}
 	if len(password) < 2 || isPlaceholder(password) || password == user || strings.ContainsAny(password, "{}<>()[]") {
 		return found
 	}
 	if strings.ToUpper(password) == password && strings.Trim(password, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" {
-		return found // a name for the password
+		return found // the password is a name, and not a secret
 	}
 	return append(found, match{rule: "url-password", start: first, end: at})
 }
 
-// schemes are the words before the credentials of a header.
+// schemes are the authentication schemes before the credentials in a header.
 const schemes = " bearer token basic apikey api-key bot negotiate splunk sso-key key oauth jwt "
 
-// findHeader appends the credentials of the HTTP header whose name is text[start:end].
+// findHeader appends the credentials in the HTTP header whose name is text[start:end].
 func findHeader(found []match, text []byte, start, end int) []match {
 	i, scheme := end, ""
 	if text[end-1] == ' ' { // "Bearer "
@@ -76,7 +76,8 @@ func findHeader(found []match, text []byte, start, end int) []match {
 	return append(found, match{rule: "authorization-header", start: first, end: first + len(value), weak: true})
 }
 
-// headerValue returns where the value of a header begins whose name ends at end; -1 without a value.
+// headerValue returns the offset of a header's value, given the end of the header's name, or -1 if
+// there is no value.
 func headerValue(text []byte, end int) int {
 	i := end
 	for n := 0; n < 4 && i < len(text) && strings.IndexByte("\\\"'`]", text[i]) >= 0; n++ {
@@ -98,7 +99,8 @@ func headerValue(text []byte, end int) int {
 	return i
 }
 
-// schemeAt returns the scheme at the beginning of a value, if it has one, and where the credentials begin.
+// schemeAt returns the scheme at the beginning of a header's value, if there is one, and the offset
+// of the credentials.
 func schemeAt(text []byte, i int) (scheme string, credentials int) {
 	j := i
 	for j < len(text) && j < i+12 && (isWord(text[j]) || text[j] == '-') {
@@ -114,7 +116,7 @@ func schemeAt(text []byte, i int) (scheme string, credentials int) {
 	return scheme, j
 }
 
-// isCredential reports whether a value of a header grants access.
+// isCredential reports whether a header's value grants access.
 func isCredential(value, scheme string) bool {
 	if len(value) < 8 || isPlaceholder(value) {
 		return false
@@ -131,7 +133,7 @@ func isCredential(value, scheme string) bool {
 	return true
 }
 
-// findCookie appends the values of cookies whose names promise a session.
+// findCookie appends the values of cookies whose names suggest a session.
 func findCookie(found []match, text []byte, i int) []match {
 	for n := 0; n < 50 && i < len(text); n++ {
 		from := i

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// isPlaceholder reports whether a value stands for a secret without being one.
+// isPlaceholder reports whether a value is written in place of a secret.
 func isPlaceholder(value string) bool {
 	if value == "" || strings.HasPrefix(value, "[REDACTED:") {
 		return true
@@ -27,13 +27,14 @@ func isPlaceholder(value string) bool {
 	return strings.HasPrefix(low, "abcdef") || strings.HasPrefix(low, "012345") || strings.HasPrefix(low, "12345")
 }
 
-// placeholders are whole values that are not secrets.
+// placeholders are complete values that are not secrets.
 const placeholders = " secret password passwd passphrase passw0rd pass pwd token key apikey api_key api-key username user test testing test123 tests foo bar foobar baz qux" +
 	" none null nil true false undefined string text number bool boolean hidden masked removed omitted empty required optional unset set value admin root guest" +
 	" default sample mypassword mysecret mytoken my-secret my-token my-password secret123 password1 password123 bearer basic" +
 	" asdf qwerty todo tbd fixme n/a na unknown some-password some-secret some-token somepassword sometoken supersecret super-secret topsecret "
 
-// namesSecret reports whether a value is a name for a secret, a path or the name of a file, and not the secret itself.
+// namesSecret reports whether a value is the name of a secret, a path or a file name, and not a
+// secret itself.
 func namesSecret(value string) bool {
 	low := strings.ToLower(value)
 	name := strings.TrimRight(low, "0123456789")
@@ -55,7 +56,7 @@ func allWord(s string) bool {
 	return true
 }
 
-// A makeup counts the kinds of characters in a value.
+// A makeup counts the characters of a value by kind.
 type makeup struct{ lower, upper, digits, separators, symbols, blanks int }
 
 func makeupOf(value string) (m makeup) {
@@ -87,7 +88,7 @@ func isHex(value string) bool {
 	return value != ""
 }
 
-// isUUID reports whether a value is a UUID, with or without what some programs put before it.
+// isUUID reports whether a value is a UUID, with or without one of idPrefixes.
 func isUUID(value string) bool {
 	if len(value) > 36 && strings.IndexByte("-_:.", value[len(value)-37]) >= 0 {
 		value = value[len(value)-36:]
@@ -95,7 +96,7 @@ func isUUID(value string) bool {
 	return len(value) == 36 && value[8] == '-' && value[13] == '-' && value[18] == '-' && value[23] == '-' && isHex(strings.ReplaceAll(value, "-", ""))
 }
 
-// idPrefixes are the beginnings of ids of programs and of providers of models.
+// idPrefixes are the prefixes of ids that programs and providers of models create.
 const idPrefixes = " toolu srvtoolu call msg req resp chatcmpl cmpl fc rs ws run thread asst file batch sess session gen evt event item org proj user snap ctc ig ses prt part step" +
 	" task job trace span container tool message request response conv turn agent node commit blob tree sha1 sha256 sha384 sha512 md5 etag id uuid chunk vec idx "
 
@@ -115,7 +116,7 @@ func looksLikeID(value string) bool {
 	return len(value) == 26 && m.lower == 0 && m.digits > 0 && m.separators+m.symbols == 0 && (value[0] == '0' || value[0] == '1') // a ULID
 }
 
-// isSlug reports whether a value consists of words and numbers with separators, as names do.
+// isSlug reports whether a value consists of words and numbers with separators, like a name.
 func isSlug(value string) bool {
 	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("-_./:@ ", r) }) {
 		m := makeupOf(strings.TrimLeft(part, "vV"))
@@ -126,7 +127,8 @@ func isSlug(value string) bool {
 	return true
 }
 
-// isReference reports whether a value without quotes refers to a secret, as code does.
+// isReference reports whether a value without quotes refers to a secret, like an expression in
+// code.
 func isReference(value string) bool {
 	if strings.ContainsAny(value, "()[]{}$<>\\") || strings.HasPrefix(value, "&") || strings.HasPrefix(value, "*") || strings.Contains(value, "::") || strings.Contains(value, "->") {
 		return true
@@ -140,7 +142,8 @@ func isReference(value string) bool {
 	return m.digits == 0 || strings.Contains(value, ".") && m.digits <= 2
 }
 
-// plausible removes matches inside of long encoded data, such as an image, in which any short text occurs by chance.
+// plausible removes matches inside of long encoded data, such as an image, where any short text
+// occurs by chance.
 func (s *ruleSet) plausible(found []match, text []byte) []match {
 	const longRun, look = 400, 2048
 	kept := found[:0]
