@@ -17,22 +17,22 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// The directory of a record has a file for each group, and
+// The names in the directory of a record, besides a file for each group.
 const (
 	sessionsFile = "sessions" // the index of sessions
-	newDir       = "new"      // a directory of unfinished files
+	newDir       = "new"      // the directory of unfinished files
 )
 
-// hash returns a name for a text of any length.
+// hash returns a fixed-length file name for a text.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }
 
-// fileOf returns the name of the file with the group of keys that have that first line.
+// fileOf returns the name of the file with a group, given the first line of its keys.
 func fileOf(first string) string { return hash(first) + ".json" }
 
-// read reads a group, which is nil if its file is missing or damaged.
+// read reads a group. It returns nil if the group's file is missing or damaged.
 func (s *Record) read(name string) (map[string]Source, error) {
 	data, err := os.ReadFile(filepath.Join(s.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +58,7 @@ func (s *Record) loadFile(name string) error {
 	return err
 }
 
-// load reads the groups that have a session, and perhaps others.
+// load reads all groups with records of a session, and possibly others.
 func (s *Record) load(session string) error {
 	for first, byKey := range s.former.all() {
 		for _, source := range byKey {
@@ -107,8 +107,9 @@ func (s *Record) loadAll() error {
 	return nil
 }
 
-// Save must be called within the update, before the sessions move. A record of a move that did
-// not happen is detected later, but a missing record is not.
+// Save writes the changed records durably. It must be called within the update of the store, before
+// the sessions move: the record of a move that did not happen is detected later, but a missing
+// record is not.
 func (s *Record) Save() error {
 	if s.err != nil {
 		return s.err
@@ -123,7 +124,7 @@ func (s *Record) Save() error {
 		return nil
 	}
 	for first := range s.former.all() {
-		if g := s.of(first); len(g.known) == 0 { // it has no file yet
+		if g := s.of(first); len(g.known) == 0 { // former held it, so it has no file yet
 			dirty[first] = g
 		}
 	}
@@ -141,7 +142,7 @@ func (s *Record) Save() error {
 	return nil
 }
 
-// write writes groups: all to the side, before it replaces the first file.
+// write writes groups to files. It completes all new files before it replaces the first old one.
 func (s *Record) write(groups map[string]*group) error {
 	aside := filepath.Join(s.dir, newDir)
 	if err := atomicfile.MkdirAll(aside, 0o700); err != nil {
@@ -172,7 +173,7 @@ func (s *Record) write(groups map[string]*group) error {
 	return atomicfile.SyncDir(s.dir)
 }
 
-// sync makes files durable: many at once, where the system can.
+// sync makes files durable. It syncs many files at once if the system supports that.
 func (s *Record) sync(dir string, firsts []string) error {
 	const few = 8
 	if len(firsts) > few {
@@ -192,8 +193,9 @@ func (s *Record) sync(dir string, firsts []string) error {
 	return nil
 }
 
-// writeSessions appends to the index of sessions which groups have which sessions. The index is written
-// before the groups, so it may name more groups than have a session, and never fewer.
+// writeSessions appends to the index the groups that contain records of each session. It runs
+// before the groups are written, so the index may list too many groups for a session, but never too
+// few.
 func (s *Record) writeSessions(groups map[string]*group) error {
 	path := filepath.Join(s.dir, sessionsFile)
 	_, err := os.Stat(path)
@@ -220,7 +222,7 @@ func (s *Record) writeSessions(groups map[string]*group) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append([]byte("\n"), lines...)) // a killed process may have left a part of a line
+	_, err = f.Write(append([]byte("\n"), lines...)) // a killed process may have left an incomplete line
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil && isNew {
 		err = atomicfile.SyncDir(s.dir)
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A former is the record of earlier releases: all documents in one file, which was read and written with
-// each of them. The first save moves it to files of their own. A nil former has no records.
+// A former is the record of earlier releases: a single file with all documents. The first save
+// replaces it by separate files. A nil former has no records.
 type former struct {
 	path   string
 	groups map[string]map[string]Source // by the first line of their keys
 }
 
-// readFormer reads the record of earlier releases, nil if there is none.
+// readFormer reads the record of earlier releases. It returns nil if there is none.
 func readFormer(stateDir string) (*former, error) {
 	f := &former{path: filepath.Join(stateDir, "sources.json"), groups: map[string]map[string]Source{}}
 	data, err := os.ReadFile(f.path)
@@ -43,7 +43,7 @@ func readFormer(stateDir string) (*former, error) {
 	return f, nil
 }
 
-// all returns the groups, by the first line of their keys.
+// all returns the groups by the first line of their keys.
 func (f *former) all() map[string]map[string]Source {
 	if f == nil {
 		return nil

@@ -19,44 +19,48 @@ type Source struct {
 	Snapshot string `json:"snapshot"`        // created by the last import
 	Digest   string `json:"digest"`          // SHA-256 of the document and its includes, in hexadecimal
 	Saved    int64  `json:"saved,omitempty"` // when the document was saved, in milliseconds since 1970
-	// Stamp is the state of a transcript's file when it was imported, and Format is the transcript's
-	// format. As long as the file has that stamp, it need not be read. "" if it must be.
+	// Stamp is the state of a transcript's file when it was imported, and Format is the
+	// transcript's format. The file need not be read again while it has the same stamp. "" means
+	// that it must be read.
 	Stamp  string `json:"stamp,omitempty"`
 	Format string `json:"format,omitempty"`
 	// Growth describes how to continue reading the document; nil if it must be read in full.
 	Growth *Growth `json:"growth,omitempty"`
-	// Beside holds the files that the document's messages name ([format.NamedFiles]), by path.
+	// Beside maps the paths of files that the document's messages name ([format.NamedFiles]) to
+	// their last known state.
 	Beside map[string]File `json:"beside,omitempty"`
-	// Before is the previous record. It is still valid if the import was killed before the
-	// sessions moved.
+	// Before is the previous record. It is valid if the process was killed before the session
+	// moved.
 	Before *Source `json:"before,omitempty"`
 }
 
-// A Record records which documents became which sessions on this machine. The key of a document is the
-// absolute path of the file, "-:NAME" for standard input, or the format name and the document's identity
-// ([format.Identity]). It is only a cache: without it, a document is recognized by its session's
-// name and source_file.
+// A Record holds which documents became which sessions on this machine. The key of a document is
+// the absolute path of the file, "-:NAME" for standard input, or the format's name and the
+// document's identity ([format.Identity]). The record is only a cache: without it, a document is
+// recognized by its session's name and source_file.
 //
-// Each document has a file of its own, so that one turn costs the same however many there are.
+// Each document has a file of its own, so that the cost of a save does not depend on the number of
+// documents.
 type Record struct {
 	dir    string
 	groups map[string]*group // by the first line of their keys, as far as they were read
-	former *former           // what an earlier release recorded, until it is migrated; nil if there is none
+	former *former           // the record of earlier releases until it is migrated; nil if there is none
 	err    error             // the first error of reading
 }
 
-// A group is the records whose keys have the same first line: those of one document, under all names that
-// the user gave it, and of its branches.
+// A group holds the records whose keys have the same first line. These belong to one document:
+// under all names that the user gave its session, and for all of its branches.
 type group struct {
 	byKey map[string]Source
-	known map[string]bool // sessions that the index of sessions has
+	known map[string]bool // sessions that the index already lists for this group
 	dirty bool
 }
 
 // BranchKey returns the key of a branch of a document.
 func BranchKey(document, suffix string) string { return document + "\n" + suffix }
 
-// DocumentKey returns the key of a document without the name that the user gave to its session. That of a branch stays.
+// DocumentKey returns a document's key without the name that the user gave its session. The suffix
+// of a branch remains.
 func DocumentKey(key string) string {
 	document, name, _ := strings.Cut(key, "\n")
 	if strings.HasPrefix(name, ".") {
@@ -65,7 +69,7 @@ func DocumentKey(key string) string {
 	return document
 }
 
-// Open opens the record in a state directory. Missing or damaged files of it are empty.
+// Open opens the record in a state directory. Missing and damaged files count as empty.
 func Open(stateDir string) (*Record, error) {
 	s := &Record{dir: filepath.Join(stateDir, "sources"), groups: map[string]*group{}}
 	var err error
@@ -73,7 +77,7 @@ func Open(stateDir string) (*Record, error) {
 	return s, err
 }
 
-// Get returns the record of a document; the zero value for none.
+// Get returns the record of a document, or the zero value if there is none.
 func (s *Record) Get(key string) Source { return s.of(key).byKey[key] }
 
 // of returns the group of a key.
@@ -98,11 +102,11 @@ func (s *Record) of(key string) *group {
 	return g
 }
 
-// Branches returns the suffixes of a document's known branches.
+// Branches returns the suffixes of the branches that are recorded for a document.
 func (s *Record) Branches(document string) []string {
 	var all []string
 	for key := range s.of(document).byKey {
-		// Suffixes start with a dot, and session names do not.
+		// a suffix starts with a dot; a session's name does not
 		if rest, ok := strings.CutPrefix(key, document+"\n"); ok && strings.HasPrefix(rest, ".") {
 			suffix, _, _ := strings.Cut(rest, "\n")
 			all = append(all, suffix)
@@ -112,7 +116,7 @@ func (s *Record) Branches(document string) []string {
 	return slices.Compact(all)
 }
 
-// HasKey reports whether a document is known under any name that the user gave it.
+// HasKey reports whether a document is recorded under any name that the user gave its session.
 func (s *Record) HasKey(key string) bool {
 	for known := range s.of(key).byKey {
 		if rest, ok := strings.CutPrefix(known, key); ok && (rest == "" || rest[0] == '\n') {
@@ -138,7 +142,8 @@ func (s *Record) OfSession(session string) (map[string]Source, error) {
 	return found, s.err
 }
 
-// Set replaces the record of a document. before is the record that was valid until now.
+// Set replaces the record of a document. before is the record that is valid until the session
+// moves.
 func (s *Record) Set(key string, now, before Source) {
 	now.Before, before.Before = nil, nil
 	g := s.of(key)
@@ -156,8 +161,9 @@ func (s *Record) Set(key string, now, before Source) {
 	g.byKey[key], g.dirty = now, true
 }
 
-// Forget calls forget with each record, which may change it; forget reports whether it did. It removes the
-// files that a killed save left unfinished, since they may hold what is to be forgotten.
+// Forget calls forget for each record. forget may change the record and reports whether it did.
+// Forget also removes unfinished files of killed processes, because they may contain what has to be
+// forgotten.
 func (s *Record) Forget(forget func(*Source) bool) error {
 	if err := os.RemoveAll(filepath.Join(s.dir, newDir)); err != nil {
 		return fmt.Errorf("clearing the record of imports: %w", err)
@@ -178,19 +184,19 @@ func (s *Record) Forget(forget func(*Source) bool) error {
 // A Growth describes how to continue reading a document that grew.
 type Growth struct {
 	Format string `json:"format"`
-	Size   int64  `json:"size"` // of the document
-	Read   int64  `json:"read"` // number of bytes that will not change
+	Size   int64  `json:"size"` // size of the document in bytes
+	Read   int64  `json:"read"` // number of bytes at the beginning that will not change
 	State  string `json:"state"`
 }
 
 // A File is the last known state of a file that a document names.
 type File struct {
 	Size   int64  `json:"size,omitempty"`
-	Time   int64  `json:"time,omitempty"`   // of the last change, in nanoseconds since 1970
-	SHA256 string `json:"sha256,omitempty"` // of the kept content, in hexadecimal; "" if nothing was kept
+	Time   int64  `json:"time,omitempty"`   // time of the last change, in nanoseconds since 1970
+	SHA256 string `json:"sha256,omitempty"` // digest of the stored content, in hexadecimal; "" if none was stored
 }
 
-// Rename changes the records of a session's files to its new name.
+// Rename changes the session's name in all of its records.
 func Rename(stateDir, from, to string) error {
 	return change(stateDir, from, func(src Source) (Source, bool) {
 		src.Session = to
@@ -198,8 +204,9 @@ func Rename(stateDir, from, to string) error {
 	})
 }
 
-// Moved records that a snapshot has the document of another one, so that the next import of that document
-// continues it. It must be called within the update, before the session moves.
+// Moved changes the records of snapshot from to snapshot to, which contains the same document, so
+// that the next import continues it. It must be called within the update of the store, before the
+// session moves.
 func Moved(stateDir, session, from, to string) error {
 	return change(stateDir, session, func(src Source) (Source, bool) {
 		moves := src.Snapshot == from
@@ -208,7 +215,7 @@ func Moved(stateDir, session, from, to string) error {
 	})
 }
 
-// change replaces the records of a session for which changed reports true.
+// change replaces the records of a session for which changed returns true.
 func change(stateDir, session string, changed func(Source) (Source, bool)) error {
 	s, err := Open(stateDir)
 	if err != nil {
@@ -226,9 +233,9 @@ func change(stateDir, session string, changed func(Source) (Source, bool)) error
 	return s.Save()
 }
 
-// IsSettled reports whether a file's last change is old enough that another change would alter
-// its time.
+// IsSettled reports whether a file's last change is so old that another change would alter the time
+// of the file.
 func IsSettled(info fs.FileInfo) bool {
-	const tick = 2 * time.Second // of FAT, the coarsest
+	const tick = 2 * time.Second // resolution of FAT, the coarsest of all file systems
 	return time.Since(info.ModTime()) > tick
 }
