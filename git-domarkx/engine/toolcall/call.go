@@ -15,9 +15,9 @@ const (
 	ResultLanguage = "tool-result"
 )
 
-// Runnable returns the blocks of a message that may be run: tool calls that the user did not
-// decline, and code blocks with a name. The workspace decides by language which code blocks are run.
-// Calls that an agent recorded are never run.
+// Runnable returns the blocks of a message that may run: tool calls that the user did not decline,
+// and named code blocks. Whether a code block runs also depends on the workspace and the block's
+// language. Calls that an agent recorded never run.
 func Runnable(m domarkx.Message) []domarkx.Block {
 	var blocks []domarkx.Block
 	for i, b := range m.Content {

@@ -1,3 +1,3 @@
-// Package toolcall reads and writes the blocks of a message that hold tool calls and their results,
-// and says which blocks of a message can run.
+// Package toolcall reads and writes the blocks of a message that contain tool calls and their
+// results, and determines which blocks of a message can run.
 package toolcall
