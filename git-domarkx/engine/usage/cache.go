@@ -10,19 +10,19 @@ import (
 	"path/filepath"
 )
 
-// The cache stores the rows of the newest snapshots of sessions, so that a later count reads only
-// messages that are new. Entries are keyed by object id, whose content never changes. A damaged
-// cache, or one of another version, is ignored.
+// The cache stores the rows of the newest snapshots of sessions, so that a later count only reads
+// new messages. Entries are keyed by object ids. A cache that is damaged or has another version is
+// ignored.
 //
-// The file is a magic line, a CRC-32 (Castagnoli) of the rest in four bytes, and the rest: a
-// table of strings, then the sessions. Numbers are varints, strings and lists begin with their
-// length, and strings in sessions are indexes in the table.
+// The file consists of a magic line, the CRC-32 (Castagnoli) of the rest in four bytes, and the
+// rest: a table of strings, then the sessions. Numbers are varints, strings and lists are preceded
+// by their length, and the strings of sessions are indexes in the table.
 const (
 	cacheName  = "usage-cache"
 	cacheMagic = "domarkx usage cache 1\n"
 )
 
-// The bits of the byte that begins a row.
+// The bits of the first byte of a row.
 const (
 	isCounted = 1 << iota
 	isChat
@@ -41,7 +41,8 @@ func readCache(dir string) []session {
 	return decodeCache(data)
 }
 
-// writeCache replaces the cache, and reports whether it did: a repository may not be writable.
+// writeCache replaces the cache. It returns false if that failed, for example because the
+// repository is read-only.
 func writeCache(dir string, sessions []session) bool {
 	if info, err := os.Stat(dir); dir == "" || err != nil || !info.IsDir() {
 		return false // counting does not create the state directory
@@ -73,7 +74,7 @@ func encodeCache(sessions []session) []byte {
 		body = binary.AppendUvarint(body, i)
 	}
 	for _, s := range sessions {
-		body, _ = hex.AppendDecode(body, []byte(s.tip)) // is a valid id
+		body, _ = hex.AppendDecode(body, []byte(s.tip)) // the row has a valid id
 		str(s.agent)
 		body = binary.AppendUvarint(binary.AppendVarint(body, s.first), uint64(len(s.rows)))
 		for _, a := range s.rows {
@@ -125,12 +126,12 @@ func (r *row) flags() (flags byte) {
 	return flags
 }
 
-// checksum returns the checksum of what follows it.
+// checksum returns the checksum of the bytes after it in the file.
 func checksum(data []byte) uint32 {
 	return crc32.Checksum(data[len(cacheMagic)+4:], crc32.MakeTable(crc32.Castagnoli))
 }
 
-// decodeCache returns the sessions of a cache; none if it is damaged.
+// decodeCache returns the sessions in a cache, or nil if it is damaged.
 func decodeCache(data []byte) []session {
 	if len(data) < len(cacheMagic)+4 || string(data[:len(cacheMagic)]) != cacheMagic || binary.BigEndian.Uint32(data[len(cacheMagic):]) != checksum(data) {
 		return nil
@@ -144,7 +145,7 @@ func decodeCache(data []byte) []session {
 	var sessions []session
 	for len(d.rest) > 0 && !d.bad {
 		s := session{tip: hex.EncodeToString(d.take(20)), agent: d.str(), first: d.number()}
-		const smallest = 1 + 20 + 16 + 1 // bytes of a row
+		const smallest = 1 + 20 + 16 + 1 // minimum size of a row in bytes
 		n := d.length(smallest)
 		s.rows = make([]answer, n)
 		for i := range s.rows {
@@ -158,11 +159,11 @@ func decodeCache(data []byte) []session {
 	return sessions
 }
 
-// A decoder reads a cache. After bad input it returns zero values.
+// A decoder reads a cache. After invalid input it returns zero values.
 type decoder struct {
 	rest  []byte
 	table []string
-	count int // the last length
+	count int // index of the string that was read last
 	bad   bool
 }
 
@@ -190,7 +191,7 @@ func (d *decoder) numbers(r *row, flags byte) {
 	}
 }
 
-// take returns the next bytes, or zeros if there are not as many.
+// take returns the next n bytes, or zeros if there are fewer.
 func (d *decoder) take(n int) []byte {
 	if n > len(d.rest) {
 		d.bad, d.rest = true, nil
@@ -201,7 +202,7 @@ func (d *decoder) take(n int) []byte {
 	return b
 }
 
-// length reads the length of a list whose items have at least so many bytes.
+// length reads the length of a list whose items have at least the given number of bytes.
 func (d *decoder) length(item int) int {
 	n, size := binary.Uvarint(d.rest)
 	d.skip(size)

@@ -19,32 +19,33 @@ type Store interface {
 	Read(ctx context.Context, b domarkx.Blob) ([]byte, error)
 }
 
-// A Reader reads the responses of sessions. It keeps a cache, which can be removed
+// A Reader reads the responses in sessions. It caches them in a directory; the cache can be removed
 // at any time.
 type Reader struct {
 	Store Store
 	// Agent returns the agent whose transcript a session was imported from, or "".
 	Agent func(ctx context.Context, info domarkx.Info) string
-	Dir   string // of the cache; "" for none
+	Dir   string // directory of the cache; "" for no cache
 }
 
-// A session holds the rows of a snapshot.
+// A session holds the rows of one snapshot.
 type session struct {
-	tip   string // the snapshot
+	tip   string // id of the snapshot
 	agent string
-	first int64 // when its first message was written, Unix seconds
+	first int64 // date of the first message, in Unix seconds
 	rows  []answer
 }
 
-// An answer is a row at its place in a session.
+// An answer is a row with its message.
 type answer struct {
 	id   domarkx.ID // of the message
 	date int64      // Unix seconds
 	row
 }
 
-// Responses returns the responses in the selected sessions, each once. all are the newest
-// snapshots of all sessions, whose cached rows are kept. Unreadable sessions are left out, and are the error.
+// Responses returns the responses in the selected sessions, without duplicates. all are the newest
+// snapshots of all sessions; their cached rows are kept. If some sessions cannot be read, Responses
+// returns the responses in the others together with an error.
 func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([]Response, error) {
 	cached := readCache(r.Dir)
 	known := make(map[string]*session, len(cached))
@@ -74,7 +75,7 @@ func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([
 		}
 	}
 	if writeCache(r.Dir, keep) && len(seen) == len(distinct(all)) {
-		removeRecorded(r.Dir) // the cache has all of it now
+		removeRecorded(r.Dir) // the cache contains all of it now
 	}
 	return merge(selected, known), unread
 }
@@ -88,7 +89,7 @@ func distinct(list []domarkx.Info) map[string]bool {
 	return ids
 }
 
-// readAll reads sessions and adds them to known. rows has rows by message.
+// readAll reads sessions and adds them to known. rows are the known rows of messages.
 func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, rows *knownRows, known map[string]*session) error {
 	for i := range cached {
 		for _, a := range cached[i].rows {
@@ -121,7 +122,7 @@ func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []s
 	return errors.Join(errs...)
 }
 
-// session reads a snapshot. rows has the known rows by message.
+// session reads a snapshot. rows are the known rows of messages.
 func (r *Reader) session(ctx context.Context, info domarkx.Info, rows *knownRows) (*session, error) {
 	s := &session{tip: info.ID, agent: r.Agent(ctx, info), rows: make([]answer, 0, min(info.Messages/2+1, 1<<16))}
 	for e, err := range r.Store.Entries(ctx, info.ID) {
@@ -152,8 +153,8 @@ func (r *Reader) session(ctx context.Context, info domarkx.Info, rows *knownRows
 	return s, nil
 }
 
-// merge returns the responses of sessions, each once. One that is in several counts for the
-// session that began first, and of those for the first by name.
+// merge returns the responses in sessions without duplicates. A response in several sessions counts
+// for the session that began first; of several, for the first one by name.
 func merge(selected []domarkx.Info, known map[string]*session) []Response {
 	order := slices.Clone(selected)
 	order = slices.DeleteFunc(order, func(i domarkx.Info) bool { return known[i.ID] == nil })

@@ -10,10 +10,11 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 )
 
-// chatAgent is the agent of the responses that git-domarkx asked for itself.
+// chatAgent is the agent of responses that this program requested itself.
 const chatAgent = "chat"
 
-// A key identifies a response: equal keys are the same response in several sessions.
+// A key identifies a response. A response that several sessions contain has the same key in all of
+// them.
 type key [16]byte
 
 func keyOf(kind, id string) key {
@@ -21,11 +22,11 @@ func keyOf(kind, id string) key {
 	return key(sum[:16])
 }
 
-// A row is what one message of an assistant says about its use.
+// A row holds the usage data of one message of the assistant.
 type row struct {
-	blob    [20]byte // the id of the message's blob
-	counted bool     // it says that tokens were used; otherwise the rest is zero
-	key     key      // zero if the message has no id of its provider or agent
+	blob    [20]byte // id of the blob with the message
+	counted bool     // the message states the tokens that it used; otherwise the rest is zero
+	key     key      // zero if neither the provider nor the agent gave the response an id
 	chat    bool
 	model   string
 	branch  string
@@ -34,8 +35,8 @@ type row struct {
 	prices.Tokens
 }
 
-// read returns the row of a message, from its stored JSON. Only the metadata is parsed: a
-// stored message is indented by two blanks a level, and strings have no line ends.
+// read returns the row of a message from its stored JSON. It parses only the metadata, relying on
+// the stored form: an indentation of two spaces for each level, and no line ends in strings.
 func read(data []byte) (r row) {
 	const member = "\n  \"message_metadata\": {\n"
 	start := bytes.Index(data, []byte(member))
@@ -54,7 +55,7 @@ func read(data []byte) (r row) {
 		return r
 	}
 	source := metadata
-	if entry, ok := get(metadata, "entry", "message"); ok { // of pi, as earlier versions stored it
+	if entry, ok := get(metadata, "entry", "message"); ok { // as earlier versions imported it from pi
 		source = entry
 	}
 	u, ok := get(source, "usage")
@@ -76,7 +77,7 @@ func read(data []byte) (r row) {
 			break
 		}
 	}
-	if id, ok := get(metadata, "entry", "id"); ok && r.key == (key{}) { // as format/pi makes response_id
+	if id, ok := get(metadata, "entry", "id"); ok && r.key == (key{}) { // in the form in which format/pi makes response_id
 		response := text(source, "responseId")
 		if response == "" {
 			at, _ := get(source, "timestamp")
@@ -87,7 +88,7 @@ func read(data []byte) (r row) {
 	return r
 }
 
-// cost returns the recorded cost in USD. Programs record 0 when they do not know it.
+// cost returns the recorded cost in USD. Programs that do not know the cost record 0.
 func cost(metadata, usage domarkx.Value) (float64, bool) {
 	v, ok := get(metadata, "cost")
 	if !ok {
@@ -100,8 +101,8 @@ func cost(metadata, usage domarkx.Value) (float64, bool) {
 	return n, err == nil && n > 0 && n < 1e9
 }
 
-// count returns the number of tokens in a member of one of these names. A number that
-// cannot be one counts as 0.
+// count returns the number of tokens in the first member with one of the names. It returns 0 for a
+// value that is not a number of tokens.
 func count(v domarkx.Value, names ...string) int64 {
 	for _, name := range names {
 		m, ok := v.Get(name)
@@ -117,7 +118,7 @@ func count(v domarkx.Value, names ...string) int64 {
 	return 0
 }
 
-// get returns a value inside objects.
+// get returns the value at a path of members in nested objects.
 func get(v domarkx.Value, path ...string) (domarkx.Value, bool) {
 	for _, name := range path {
 		next, ok := v.Get(name)

@@ -8,29 +8,29 @@ import (
 	"path/filepath"
 )
 
-// A Recorder writes the rows of messages to a file as they are stored, so that the first count after an import
-// does not read the messages. Without the file it does. The file holds parts that are appended as a
-// whole, by any number of processes; a part is its size and its CRC-32 (Castagnoli), each in four bytes, and rows. In a
-// row the strings have their length before them.
+// A Recorder appends the rows of messages to a file when they are stored, so that the first count
+// after an import need not read the messages. The file is optional. It consists of parts, which any
+// number of processes may append. A part is its size and its CRC-32 (Castagnoli), each in four
+// bytes, and rows. Strings in rows are preceded by their length.
 type Recorder struct {
-	Dir  string // an existing directory; otherwise nothing is written
+	Dir  string // an existing directory; if it does not exist, nothing is written
 	rows []byte
 }
 
-// The file of a recorder; it grows no more from maxRecorded on.
+// The name of a recorder's file, and the size in bytes at which it no longer grows.
 const (
 	recorderName = "usage-new"
 	maxRecorded  = 256 << 20
 )
 
-// usualPart is the size from which on a part is written.
+// usualPart is the size in bytes at which a part is written.
 const usualPart = 1 << 20
 
-// Add adds a message of an assistant, with the id of its blob and its stored JSON.
+// Add adds the row of an assistant's message, given the id of its blob and its stored JSON.
 func (r *Recorder) Add(id string, data []byte) {
 	row := read(data)
 	if n, err := hex.Decode(row.blob[:], []byte(id)); err != nil || n != len(row.blob) {
-		return // of another hash function
+		return // an id of another hash function
 	}
 	r.rows = append(append(r.rows, row.flags()), row.blob[:]...)
 	if row.counted {
@@ -44,7 +44,8 @@ func (r *Recorder) Add(id string, data []byte) {
 	}
 }
 
-// Stored writes the rows. It ignores errors: the messages are read later then.
+// Stored writes the rows that were added. It ignores errors, because the messages can be read
+// later.
 func (r *Recorder) Stored() {
 	if len(r.rows) == 0 {
 		return
@@ -63,10 +64,10 @@ func (r *Recorder) Stored() {
 	}
 }
 
-// knownRows are rows by message.
+// knownRows holds rows by message.
 type knownRows struct {
 	rows []row
-	at   map[[20]byte]int32 // indexes in rows
+	at   map[[20]byte]int32 // blob → index in rows
 }
 
 func (k *knownRows) add(r *row) {
@@ -82,10 +83,10 @@ func (k *knownRows) of(blob [20]byte) (row, bool) {
 	return k.rows[i], true
 }
 
-// usualRow is the usual size of a recorded row.
+// usualRow is the typical size of a recorded row in bytes.
 const usualRow = 64
 
-// readRecorded returns the recorded rows, up to a damaged part.
+// readRecorded returns the recorded rows up to the first damaged part.
 func readRecorded(dir string) *knownRows {
 	k := &knownRows{at: map[[20]byte]int32{}}
 	if dir == "" {
@@ -112,7 +113,8 @@ func readRecorded(dir string) *knownRows {
 	return k
 }
 
-// recorded reads a row of a recorder. It shares the strings of the last one, which are mostly the same.
+// recorded decodes a recorded row. It reuses the strings of the previous row, which are usually the
+// same.
 func (d *decoder) recorded(last *row) (r row) {
 	flags := d.take(1)[0]
 	copy(r.blob[:], d.take(len(r.blob)))

@@ -12,19 +12,19 @@ import (
 
 // A Response is one answer of a model.
 type Response struct {
-	Session string // the first one, by name, that has it
-	Agent   string // the agent whose transcript it is from; "chat" for git-domarkx itself; "" if unknown
-	Model   string // as the provider reported it; "" if it did not
-	Branch  string // of the work tree; "" if the agent did not record it
+	Session string // session with the response; of several, the first one by name
+	Agent   string // agent that wrote the transcript; "chat" for git-domarkx itself; "" if unknown
+	Model   string // name as reported by the provider; "" if it reported none
+	Branch  string // Git branch of the work tree; "" if the agent did not record it
 	Date    int64  // Unix seconds
 	Cost    float64
-	HasCost bool // Cost was recorded, in USD
+	HasCost bool // cost in USD, if it was recorded
 	prices.Tokens
 
 	key key
 }
 
-// A Key is what responses are grouped by.
+// A Key is a property by which responses are grouped.
 type Key string
 
 // The keys.
@@ -36,20 +36,20 @@ const (
 	ByBranch  Key = "branch"
 )
 
-// Unknown stands for a key that a response does not have.
+// Unknown is the group of responses that lack the property.
 const Unknown = "-"
 
-// A Sum is what the responses of one group used.
+// A Sum is the usage of the responses in one group.
 type Sum struct {
 	Key       string
 	Responses int
 	prices.Tokens
-	Cost   float64 // in USD, of the responses with a known price
-	Priced int     // the number of those
+	Cost   float64 // in USD, for the responses whose price is known
+	Priced int     // number of responses whose price is known
 }
 
-// Total groups responses and adds them up, sorted by key. The result names the models whose
-// prices are not known, sorted.
+// Total groups responses by a key and adds up their usage, sorted by key. unpriced are the models
+// whose price is unknown, sorted.
 func Total(responses []Response, by Key, list *prices.List) (sums []Sum, unpriced []string, err error) {
 	known := map[string]*prices.Price{}
 	at := map[string]int{}

@@ -19,12 +19,12 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// providers are those whose prices are used, the ones that make their models themselves first. The
-// first one that has a model sets its price.
+// providers are the providers whose prices are used. The first one that lists a model determines
+// its price, so those that make their own models come first.
 var providers = []string{"anthropic", "openai", "google", "xai", "mistral", "deepseek", "moonshotai", "alibaba", "zai", "minimax",
 	"cohere", "llama", "xiaomi", "stepfun", "perplexity", "inception", "nova", "poolside", "sakana", "sarvam", "upstage", "openrouter"}
 
-// A file is the part of a model's description that matters here.
+// A file is the part of a model's description that is used.
 type file struct {
 	Cost struct {
 		cost
@@ -61,7 +61,7 @@ func main() {
 				continue
 			}
 			model := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(name, dir), ".toml"))
-			if p == "openrouter" { // its ids begin with the provider's
+			if p == "openrouter" { // ids in it begin with the name of the model's maker
 				model = path.Base(model)
 			}
 			if line, ok := priced(clone, name); ok && lines[model] == "" && !strings.ContainsAny(model, " \t:") {
@@ -84,8 +84,8 @@ func main() {
 	}
 }
 
-// priced returns the columns of a model, each after a tab; false if it has no price, or is free
-// of charge, which is an offer of the provider and not a price.
+// priced returns the columns of a model, each preceded by a tab. ok is false if the model has no
+// price or is free of charge, which is a provider's offer and not a price.
 func priced(clone, name string) (string, bool) {
 	var f file
 	if _, err := toml.Decode(git(clone, "show", "HEAD:"+name), &f); err != nil {
@@ -105,7 +105,7 @@ func priced(clone, name string) (string, bool) {
 	return line, true
 }
 
-// columns returns the prices; "-" stands for an unknown one.
+// columns returns prices as columns; "-" stands for an unknown price.
 func (c cost) columns() string {
 	var b strings.Builder
 	for _, n := range []*float64{c.Input, c.Output, c.CacheRead, c.CacheWrite} {

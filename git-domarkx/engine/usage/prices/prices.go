@@ -1,5 +1,5 @@
-// Package prices returns the prices of models: from a table that was made from models.dev, and from the
-// user's configuration, which overrides it. It asks nothing over the network.
+// Package prices returns the prices of models: from a table that was generated from models.dev, and
+// from the user's configuration, which overrides it. It uses no network.
 package prices
 
 import (
@@ -13,30 +13,31 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The table is made by "go run generate.go CLONE". Its first line is "# models.dev DATE COMMIT".
-// The others are those of a model each, sorted: its id, then USD for a million tokens of input,
-// output, cache read and cache write, or "-"; then perhaps a number of tokens and the prices of
-// requests with more than that, and so on.
+// "go run generate.go CLONE" generates the table. Its first line is "# models.dev DATE COMMIT".
+// Each other line is a model, sorted by id: the id, then USD per million tokens of input, output,
+// cache read and cache write, or "-". More groups may follow: a number of tokens and the four
+// prices for requests with more tokens.
 //
 //go:embed prices.tsv
 var table string
 
-// Tokens are what one response of a model used. Input excludes cached tokens, and Output includes reasoning.
+// Tokens are the numbers of tokens of one response. Input excludes cached tokens, and Output
+// includes reasoning.
 type Tokens struct{ Input, CacheRead, CacheWrite, Output int64 }
 
-// Rates are prices in USD for a million tokens.
+// Rates are prices in USD per million tokens.
 type Rates struct{ Input, Output, CacheRead, CacheWrite float64 }
 
-// A Tier is what requests with more than a number of tokens cost.
+// A Tier holds the prices of requests with more than a number of tokens.
 type Tier struct {
-	Above int64 // tokens of the request, cached ones included
+	Above int64 // number of tokens in the request, including cached ones
 	Rates
 }
 
 // A Price is the price of a model.
 type Price struct {
 	Rates
-	Tiers []Tier // by Above
+	Tiers []Tier // sorted by Above
 }
 
 // Cost returns the cost of one response in USD.
@@ -50,28 +51,29 @@ func (p Price) Cost(t Tokens) float64 {
 	return (float64(t.Input)*rates.Input + float64(t.CacheRead)*rates.CacheRead + float64(t.CacheWrite)*rates.CacheWrite + float64(t.Output)*rates.Output) / 1e6
 }
 
-// A Config returns settings of Git's configuration.
+// A Config provides settings from Git's configuration.
 type Config interface {
 	Get(key string) (value string, ok bool)
 }
 
-// A List returns the prices of models. The zero List knows only the table.
+// A List returns prices of models. The zero List uses only the table.
 type List struct {
 	config Config
-	lines  []string // of the table
+	lines  []string // lines of the table
 }
 
 // New returns the prices in the table and in a configuration, which overrides them.
 func New(config Config) *List { return &List{config: config} }
 
-// Date returns the day at which the prices in the table were valid, as YYYY-MM-DD.
+// Date returns the date of the prices in the table, as YYYY-MM-DD.
 func Date() string {
 	first, _, _ := strings.Cut(table, "\n")
 	return strings.Fields(first)[2]
 }
 
-// Of returns the price of a model. In the configuration it may also stand under an alias, which
-// then counts more. ok is false if the price is not known.
+// Of returns the price of a model. Prices in the configuration may also be set for an alias of the
+// model, which takes precedence. ok is false if the price is unknown. The error matches
+// [domarkx.ErrInvalid] if the configuration is not valid.
 func (l *List) Of(model string, aliases ...string) (p Price, ok bool, err error) {
 	p, ok = l.find(model)
 	if l.config == nil {
@@ -97,7 +99,8 @@ func (l *List) Of(model string, aliases ...string) (p Price, ok bool, err error)
 	return p, ok, nil
 }
 
-// configured returns the prices that the configuration has for a model.
+// configured returns the prices that the configuration sets for a model, by the last part of their
+// key.
 func (l *List) configured(name string) (map[string]float64, error) {
 	set := map[string]float64{}
 	for _, part := range []string{"input", "output", "cacheRead", "cacheWrite"} {
@@ -115,8 +118,8 @@ func (l *List) configured(name string) (map[string]float64, error) {
 	return set, nil
 }
 
-// override returns a price with some rates replaced, for requests of any size. Without a known
-// price, cached tokens cost what input costs unless that is set.
+// override returns a price with some rates replaced in all tiers. If the price was unknown, cached
+// tokens cost as much as input unless their prices are set.
 func override(p Price, set map[string]float64, known bool) Price {
 	if !known {
 		p = Price{Rates: Rates{CacheRead: set["input"], CacheWrite: set["input"]}}
@@ -134,8 +137,8 @@ func override(p Price, set map[string]float64, known bool) Price {
 	return p
 }
 
-// find returns the price of a model in the table. Providers report a model as "NAME",
-// "VENDOR/NAME", and on clouds as "REGION.VENDOR.NAME-v1:0" or "NAME@DATE".
+// find returns the price of a model in the table. Providers report a model as "NAME" or
+// "VENDOR/NAME", and clouds as "REGION.VENDOR.NAME-v1:0" or "NAME@DATE".
 func (l *List) find(model string) (Price, bool) {
 	if l.lines == nil {
 		l.lines = strings.Split(strings.TrimSuffix(table, "\n"), "\n")[1:]
@@ -177,7 +180,7 @@ func (l *List) line(model string) (Price, bool) {
 	return p, true
 }
 
-// rates parses four columns. Cached tokens without a price of their own cost what input costs.
+// rates parses four columns. If the price of cached tokens is unknown, it is that of input.
 func rates(fields []string) Rates {
 	var n [4]float64
 	for i := range n {
@@ -189,7 +192,8 @@ func rates(fields []string) Rates {
 	return Rates{n[0], n[1], n[2], n[3]}
 }
 
-// withoutDate cuts the date off a name such as "gpt-5.4-2026-03-05" or "claude-opus-4-6-20260205".
+// withoutDate removes the date from a name such as "gpt-5.4-2026-03-05" or
+// "claude-opus-4-6-20260205".
 func withoutDate(name string) (string, bool) {
 	for _, form := range []string{"-20060102", "-2006-01-02"} {
 		at := len(name) - len(form)
