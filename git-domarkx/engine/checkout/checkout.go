@@ -15,10 +15,10 @@ import (
 
 // A Request describes a version to write and the directory to write it to.
 type Request struct {
-	Of      engine.Revision // the session that the version belongs to, or the workspace with that name
+	Of      engine.Revision // session that the version belongs to, or workspace of that name
 	Version domarkx.Version
 	Dir     string // must be empty or must not exist
-	Yes     bool   // also write hazards, as far as this user's privileges allow
+	Yes     bool   // also write hazards (see hazards), as far as this user is permitted to
 }
 
 // Checkout writes a version of a workspace to a directory, each resource to a subdirectory, and
@@ -57,7 +57,7 @@ func (m *Manager) Checkout(ctx context.Context, r Request) ([]string, error) {
 	}
 	if err := s.finish(); err != nil {
 		err = fmt.Errorf("moving %q to %q: %w", r.Dir, s.path, err)
-		if !s.inside { // no part of it has been moved yet
+		if !s.inside { // no part of it has been moved to dir yet
 			err = errors.Join(err, removeRestored(s.path))
 		}
 		return left, err
@@ -79,8 +79,8 @@ func (m *Manager) restoreTo(ctx context.Context, r Request, dir string) (left []
 	return left, nil
 }
 
-// vacantDirectory returns an error unless a directory does not exist or contains nothing but the
-// leftovers of a killed checkout.
+// vacantDirectory returns a [*RefusedError] if a directory contains anything but the leftovers of a
+// killed checkout. The directory need not exist.
 func vacantDirectory(dir string) error {
 	names, err := namesIn(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -142,7 +142,7 @@ func (m *Manager) trustsRevision(ctx context.Context, r engine.Revision) (bool, 
 // configuration.
 func (m *Manager) hazards(ctx context.Context, resource domarkx.ResourceVersion) ([]string, error) {
 	var found []string
-	bare := map[string][]string{} // by directory, the names that a bare repository has
+	bare := map[string][]string{} // directory → names in it that a bare repository has
 	err := domarkx.WalkVersion(ctx, m.store, resource.Version, func(path string, f domarkx.File) error {
 		at := engine.QuotedPath(resource.ID + "/" + path)
 		switch {
@@ -171,8 +171,8 @@ func (m *Manager) hazards(ctx context.Context, resource domarkx.ResourceVersion)
 }
 
 // bareNames are the names by which Git recognizes a directory as a repository. isBare reports
-// whether it would: a repository with "commondir" keeps everything but HEAD elsewhere, including
-// the configuration.
+// whether it would recognize one. A repository with "commondir" keeps everything but HEAD
+// elsewhere, including its configuration.
 var bareNames = []string{"HEAD", "objects", "refs", "commondir"}
 
 func isBare(names []string) bool {
@@ -180,8 +180,8 @@ func isBare(names []string) bool {
 	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
-// hasCapabilities reports whether a program gains privileges when it is started, as with a set-id
-// bit; see capabilities(7).
+// hasCapabilities reports whether a file grants privileges to the program that is started from it,
+// like a set-id bit; see capabilities(7).
 func hasCapabilities(f domarkx.File) bool {
 	return slices.ContainsFunc(f.Xattrs, func(x domarkx.Xattr) bool { return x.Name == "security.capability" })
 }
@@ -194,7 +194,7 @@ func isGitName(name string) bool {
 		}
 		return r
 	}, strings.ToLower(name))
-	folded, _, _ = strings.Cut(folded, ":") // a stream of NTFS
+	folded, _, _ = strings.Cut(folded, ":") // an NTFS stream
 	folded = strings.TrimRight(folded, ". ")
 	return folded == ".git" || folded == "git~1"
 }

@@ -66,12 +66,13 @@ func lossesOf(ctx context.Context, r domarkx.VersionReader, version string) (lef
 	return left, err
 }
 
-// removeRestored deletes a directory that restoreVersion has written to, whatever its permissions.
+// removeRestored deletes a directory that restoreVersion has written, even if the permissions in it
+// forbid that.
 func removeRestored(dir string) error {
 	return errors.Join(dirversion.Empty(dir), os.Remove(dir))
 }
 
-// unprivileged reads a version without what an unprivileged user cannot create.
+// An unprivileged reads a version, but omits what a user without privileges cannot create.
 type unprivileged struct {
 	domarkx.VersionReader
 	changed atomic.Bool // whether a device was left out or a file has another owner
@@ -95,8 +96,8 @@ func (u *unprivileged) Directory(ctx context.Context, id string) ([]domarkx.File
 	return files, err
 }
 
-// foreignBits returns the set-id bits that would apply to the wrong user or group if this
-// process created the file.
+// foreignBits returns the set-id bits that must be cleared because this process cannot give the
+// file its owner or group.
 func foreignBits(f domarkx.File) (bits uint32) {
 	if f.HasOwner && f.UID != uint32(os.Geteuid()) {
 		bits |= setUID

@@ -32,10 +32,10 @@ type stage struct {
 	lock   *os.File // nil where directories cannot be locked
 }
 
-// newStage creates a stage for dir, which must not exist, be empty or hold only the leftovers of
-// a killed process. It removes the leftovers. However, if they are a complete checkout of the
-// same version, it returns them with done set, and the caller only has to finish the stage. The
-// caller must close the stage.
+// newStage creates a stage for dir, which must not exist, be empty or contain only the leftovers of
+// a killed process. It removes these leftovers. However, if they are a complete checkout of the
+// same version, newStage returns them and sets done; the caller then only calls finish. The caller
+// must close the stage.
 func newStage(dir, version string, resources []string, remove func(dir string) error) (s *stage, done bool, err error) {
 	dir = filepath.Clean(dir)
 	names, err := namesIn(dir)
@@ -47,7 +47,7 @@ func newStage(dir, version string, resources []string, remove func(dir string) e
 		return nil, false, err
 	}
 	var left, moved []string
-	whole := "" // the leftover of this version
+	whole := "" // a leftover of a checkout of this version
 	for _, name := range names {
 		switch of, _, ok := parseStage(name); {
 		case !ok:
@@ -199,8 +199,8 @@ func kindOf(mode fs.FileMode) string {
 	return "file"
 }
 
-// completes reports whether the contents of a stage and the names in moved are together exactly
-// the resources of the version.
+// completes reports whether a stage and the names in moved together contain exactly the resources
+// of the version.
 func completes(stage string, moved, resources []string) bool {
 	staged, err := namesIn(stage)
 	if err != nil || len(staged)+len(moved) != len(resources) {
