@@ -16,27 +16,27 @@ import (
 // An Edit computes the next state of a session from a document.
 type Edit struct {
 	Blobs view.Blobs
-	Base  *view.View // nil for a new session
+	Base  *view.View // state before the edit; nil for a new session
 	Doc   *domarkx.Document
-	// messages holds the messages of the document if doc itself holds none.
+	// Messages holds the messages of the document if Doc contains none.
 	Messages format.Messages
 	Date     int64 // of new and changed messages, in Unix seconds
-	// derived derives the ids of new messages from the document, so that importing the same file
-	// twice produces the same session. Otherwise new messages get fresh ids.
+	// Derived means that the ids of new messages are derived from the document, so that two imports
+	// of a file produce the same session. Otherwise new messages get fresh ids.
 	Derived bool
 	NewID   func(clock uint32) domarkx.ID
 
 	Keys    []domarkx.Key // of the header and messages of the base
 	Scanned []scanned     // the document's messages; nil before the first scan
-	// origin is the tree of the foreign original if the document is one. An edit of the header
-	// drops it, because an export could no longer return the original.
+	// Origin is the tree of the document if it is one of another program, which exports return
+	// unchanged. An edit of the header clears it, because the original would no longer fit.
 	Origin   string
-	Original *Original    // stored with the messages of a new session; nil for none
-	Linker   *Linker      // links messages that name files that an import keeps; nil links none
-	Stated   *StatedLinks // links messages with a workspace_version; nil links none
+	Original *Original    // stores the document with the messages of a new session; may be nil
+	Linker   *Linker      // links messages that name files of a home; may be nil
+	Stated   *StatedLinks // links messages with a workspace_version; may be nil
 
-	moved  map[int]string  // by message: the version that it states, which is still in its metadata
-	Shared *SharedMessages // messages shared with other conversations of the document; nil for none
+	moved  map[int]string  // message → version that it states, and that its metadata still contains
+	Shared *SharedMessages // messages shared with other conversations of the document; may be nil
 	made   struct {        // the message that was created last
 		message int
 		origin  string
@@ -45,15 +45,15 @@ type Edit struct {
 	NewLinks  []string        // versions that the next snapshot links for the first time
 	linkedNow map[string]bool // the same versions as a set
 
-	Attachments []domarkx.Attachment   // those that the base lacks
-	Files       []domarkx.AttachedFile // those that the base lacks; attachments holds their contents
+	Attachments []domarkx.Attachment   // attachments that the base lacks
+	Files       []domarkx.AttachedFile // files that the base lacks; Attachments has their contents
 
-	// verify, when not nil, reports whether the document has changed since it was read.
+	// Verify, if not nil, returns an error if the document has changed since it was read.
 	Verify func() error
 }
 
-// New returns an edition of base that makes doc its document, by the committer and at its time.
-// base is nil for a new session.
+// New returns an Edit that changes base to the content of doc. base is nil for a new session. The
+// dates of new texts are the time of the committer.
 func New(blobs view.Blobs, base *view.View, doc *domarkx.Document, committer domarkx.Signature) *Edit {
 	return &Edit{Blobs: blobs, Base: base, Doc: doc, Date: committer.When.Unix(),
 		NewID: func(clock uint32) domarkx.ID { return domarkx.NewID(clock, committer.When) }}
@@ -67,10 +67,10 @@ func (e *Edit) Len() int {
 	return len(e.Doc.Conversation)
 }
 
-// scanned holds the properties of a message that an alignment compares.
+// A scanned holds the properties of a message that an alignment compares.
 type scanned struct {
-	Key    domarkx.Key // see [layoutKey]
-	Digest domarkx.Key // of its bytes
+	Key    domarkx.Key // key of the layout, see [view.LayoutKey]
+	Digest domarkx.Key // digest of its bytes
 	isUser bool
 }
 

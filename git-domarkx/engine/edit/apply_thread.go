@@ -62,7 +62,7 @@ func (e *Edit) thread(ctx context.Context) (NextState, error) {
 		}
 		switch runsOtherwise := from >= 0 && base.At(from).Link != ""; {
 		case now.Link != "":
-		case runsOtherwise: // a version that the document states belongs to its earlier calls
+		case runsOtherwise: // the stated version belongs to the message's earlier calls
 			now.Link = e.NoteLink(e.Linker.link(msg.Message))
 		default:
 			now.Link = e.NoteLink(e.linkFor(j, msg.Message))

@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// JsonKeys returns the keys of the document's messages; see [jsonKey].
+// JsonKeys returns the keys of the document's messages; see [JSONKey].
 func (e *Edit) JsonKeys() ([]domarkx.Key, error) {
 	keys := make([]domarkx.Key, e.Len())
 	for j := range keys {

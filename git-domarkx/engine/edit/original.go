@@ -9,11 +9,11 @@ import (
 	"github.com/domarkx/domarkx/gitstore/original"
 )
 
-// An Original is a document that is stored together with its messages.
+// An Original stores a document together with its messages.
 type Original struct {
 	Writer *original.Writer
 	Placed format.Placed
-	Verify func() error // returns an error if the stored bytes are not those that were read before
+	Verify func() error // returns an error unless the stored bytes are those that were read before
 }
 
 // Finish stores the rest of the document and returns its tree.

@@ -50,7 +50,7 @@ func WithStatedAsMetadata(m domarkx.Message) domarkx.Message {
 	return m
 }
 
-// withoutStatedMetadata reverses withStatedAsMetadata.
+// withoutStatedMetadata reverses [WithStatedAsMetadata].
 func withoutStatedMetadata(m domarkx.Message) domarkx.Message {
 	var members []domarkx.Member
 	for _, member := range m.Metadata.Members() {
@@ -65,7 +65,8 @@ func withoutStatedMetadata(m domarkx.Message) domarkx.Message {
 	return m
 }
 
-// keepStated does the same for a message of a document and keeps the message's bytes.
+// keepStated applies [WithStatedAsMetadata] to a message of a document, and preserves the message's
+// bytes.
 func keepStated(m *domarkx.WrittenMessage) {
 	if _, ok := statedVersion(m.Message); !ok {
 		return
@@ -80,9 +81,9 @@ func keepStated(m *domarkx.WrittenMessage) {
 type StatedLinks struct {
 	workspace string
 	versions  map[string]bool // the versions of the workspace
-	accepted  map[int]string  // by message: the stated version that becomes its link
+	accepted  map[int]string  // message → stated version that becomes its link
 	missing   []error         // a warning for each version that cannot be linked
-	reported  map[string]bool // the versions in missing
+	reported  map[string]bool // versions that are missing, each reported once
 }
 
 // NewStatedLinks returns links for the messages of one document. versions holds those of
