@@ -53,9 +53,9 @@ type Clone struct {
 	*turnsManager
 	*importManager
 	T          *testing.T
-	Dir        string    // the work tree
-	Now        time.Time // what the clock said last
-	Settings   *Settings // what the clone records about its sessions
+	Dir        string    // path of the work tree
+	Now        time.Time // time that the clock returned last
+	Settings   *Settings // local state of the clone
 	Workspaces *plugins.WorkspaceManager
 	Notes      *Notes
 	Store      *gitstore.Store

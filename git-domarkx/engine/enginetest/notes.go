@@ -30,8 +30,8 @@ type Notes struct {
 	calls   []string      // all calls, in order
 	Waiting chan struct{} // closed when "wait" starts to wait; may be nil
 	During  func()        // runs during each call
-	stamp   int           // counter that "stamp" writes
-	Titles  []string      // of all opened resources
+	stamp   int           // counter that the tool "stamp" writes
+	Titles  []string      // number of opened resources
 }
 
 func (*Notes) Type() string { return "notes" }

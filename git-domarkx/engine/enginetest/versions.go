@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// WorkTree is the configuration of a resource whose files are those of the work tree.
+// WorkTree is the configuration of a resource that has the files of the work tree.
 const WorkTree = `{"type": "filesystem", "id": "files", "path": "."}`
 
 // Committed commits a version of a workspace with one resource, after those in v.Parents or, if that is nil, after
@@ -81,7 +81,7 @@ func (c *Clone) Committed(workspace, config string, files map[string]string, v d
 	return done
 }
 
-// inWalk compares paths by the names in them, as a version is walked.
+// inWalk compares paths name by name, which is the order in which a version is walked.
 func inWalk(a, b string) int {
 	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }
