@@ -29,7 +29,8 @@ type Config struct {
 	Resources []domarkx.Value
 	// Plugins are the tables of [plugins], in order.
 	Plugins []Defaults
-	// Models is what the file says about models: a name to suggest, and settings that are ignored.
+	// Models holds the file's settings for models: the name of a suggested model, and settings that
+	// are ignored.
 	Models []domarkx.Member
 
 	data   []byte
@@ -109,7 +110,7 @@ func Read(top string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	if !info.Mode().IsRegular() { // as Git does with its own files in a work tree
+	if !info.Mode().IsRegular() { // Git also refuses symbolic links for its own files in a work tree
 		return Config{}, errorAt(nil, 0, "is no regular file, expected one: symbolic links are not followed", nil)
 	}
 	f, err := os.Open(path)
