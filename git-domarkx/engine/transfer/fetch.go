@@ -54,7 +54,7 @@ const UpToDate = "up to date"
 // rejected.
 const NotSent = "rejected: not sent, for another session or workspace was rejected"
 
-// An Result is the result of a push, fetch or pull for one session and its workspaces.
+// A Result describes the push, fetch or pull of one session and its workspaces.
 type Result struct {
 	Name   string
 	Status string // a few words; starts with "rejected" if nothing was sent

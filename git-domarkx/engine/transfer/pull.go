@@ -21,15 +21,15 @@ type pull struct {
 	m *Manager
 	fetchResult
 	accept bool                // take redacted histories unchecked
-	going  map[string][]string // by session: the workspaces to pull with it
-	all    map[string]string   // by session: its workspace, if that has another name
+	going  map[string][]string // session → workspaces to pull with it
+	all    map[string]string   // session → its workspace, if that has another name
 }
 
 // A PullRequest describes what to get.
 type PullRequest struct {
 	Remote          string
 	Names           []string // sessions; none means all
-	AcceptRedaction bool     // take a redacted history without checking that it is the same but for secrets
+	AcceptRedaction bool     // accept a redacted history without checking that it differs only in secrets
 }
 
 // Pull fetches and applies the changes of a remote, including workspaces. Sessions that changed

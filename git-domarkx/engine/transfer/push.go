@@ -22,7 +22,7 @@ type PushRequest struct {
 	Names        []string             // sessions; none means those on the remote and those pushed before
 	All          bool                 // every session
 	AllowIgnored bool                 // send versions with files that the repository ignores
-	Secrets      *scan.Manager        // nil sends secrets, too
+	Secrets      *scan.Manager        // finds the secrets; nil sends secrets, too
 	Found        func([]scan.Finding) // receives the secrets for which sessions are not sent
 }
 
@@ -33,7 +33,7 @@ type push struct {
 	tracked, local Tips
 	results        map[string]Result // results of sessions that are not sent, and of those sent so far
 	send           Tips
-	carrier        map[string]string // by workspace to be sent: the session that it belongs to
+	carrier        map[string]string // workspace to send → session that it belongs to
 }
 
 // Push sends sessions and their workspaces to a remote, but not those in which the request's finder finds
@@ -153,15 +153,16 @@ func (p *push) session(ctx context.Context, name string) error {
 	return nil
 }
 
-// replaces reports whether the remote still has what was redacted here, although nothing else is to be sent.
+// replaces reports whether a reference must be sent only because the remote still has the commit
+// that a redaction replaced here.
 func (p *push) replaces(ref, local, tracked string) bool {
 	return local != "" && local == tracked && p.m.there(p.place.Tracking(ref), tracked) != tracked
 }
 
 const holdsReplaced = "rejected: its history holds what a redaction replaced; run git domarkx redact, or remove it"
 
-// refuseReplaced rejects a session, and reports that, if the push of a commit with it would send one that a
-// redaction replaced.
+// refuseReplaced rejects a session if the history of tip, which would be sent with it, contains a
+// commit that a redaction replaced. It reports whether it rejected the session.
 func (p *push) refuseReplaced(ctx context.Context, session, tip string) (bool, error) {
 	if tip == "" || !p.m.store.HasReplacements() {
 		return false, nil

@@ -36,9 +36,9 @@ func (e *IgnoredError) Error() string {
 // An ignoredCheck looks for ignored files in the versions that a push would send.
 type ignoredCheck struct {
 	m       *Manager
-	checked map[string]bool                 // by place and version of a resource
+	checked map[string]bool                 // place and version of a resource that were checked
 	known   map[string]domarkx.Version      // cache of versions
-	found   map[bool]map[string]IgnoredFile // by whether the place is real, then by name below the work tree: the first occurrence
+	found   map[bool]map[string]IgnoredFile // whether the place is real → path below the work tree → first occurrence
 }
 
 // checkIgnored returns an [*IgnoredError] if the push would send files that the repository
@@ -90,7 +90,7 @@ func (c *ignoredCheck) version(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	before := map[string]string{} // by place and id of a resource: its version
+	before := map[string]string{} // place and id of a resource → its version
 	if len(v.Parents) > 0 {
 		parent, err := c.read(ctx, v.Parents[0])
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone lacks some

@@ -25,11 +25,12 @@ func (m *Manager) client(progress io.Writer) *remote.Client {
 	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(m.store.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: checkRefName, Progress: progress, There: m.there}
 }
 
-// there returns the commit that a remote has where a tracking reference was redacted.
+// there returns the commit that a remote has for a tracking reference. This differs from id if a
+// redaction here moved the tracking reference to id.
 func (m *Manager) there(tracking, id string) string {
 	leases, err := m.store.Leases()
 	if err != nil {
-		return id // then the remote has another one, and nothing is replaced there
+		return id // the push then fails, because the remote has another commit
 	}
 	return leases.Remote(tracking, id)
 }

@@ -34,10 +34,10 @@ func (m *Manager) workspaceTips(ctx context.Context) (map[string]string, error) 
 // those assigned to a session, and those whose versions its messages link.
 type peers struct {
 	m          *Manager
-	assigned   map[string]string // by session: its workspace, if that has another name
-	workspaces map[string]string // the tips that can be transferred
-	known      []string          // commits whose versions need no transfer
-	sessions   map[string]string // all sessions, including those that are not transferred
+	assigned   map[string]string // session → its workspace, if that has another name
+	workspaces map[string]string // workspace → tip, for workspaces that can be transferred
+	known      []string          // commits whose versions are already on the other side
+	sessions   map[string]string // session → tip, including sessions that are not transferred
 }
 
 // of returns the workspaces by session. Each workspace belongs to only one session.
