@@ -18,9 +18,9 @@ const ProjectFile = project.File
 // resourcesAt is the JSON pointer to the resources of a document.
 const resourcesAt = "/execution_config/workspace/resources"
 
-// An Resources holds the resources that a session asks for. They come from its document, or else
-// from the repository's .domarkx.toml, or else from the newest version of its workspace. The file
-// also supplies defaults for resources in the document.
+// Resources holds the resources that a session asks for. They come from its document, or else from
+// the repository's .domarkx.toml, or else from the newest version of its workspace. The file also
+// supplies defaults for resources in the document.
 type Resources struct {
 	Specs  []domarkx.ResourceSpec
 	Shared project.Config

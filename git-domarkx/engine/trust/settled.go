@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// SettledMessage returns the digest extended by a message as if it had only those of its calls
-// that have a result or are in made, which has indexes of blocks.
+// SettledMessage returns the digest extended by a message without its pending calls: those that
+// have no result and whose block index is not in made.
 func (d Digest) SettledMessage(m domarkx.Message, made ...int) Digest {
 	settled := m
 	settled.Content = nil
@@ -29,8 +29,8 @@ func hasResult(content []domarkx.Block, i int) bool {
 	return i+1 < len(content) && content[i+1].Type == domarkx.CodeBlock && content[i+1].Language == toolcall.ResultLanguage
 }
 
-// SettledDigest returns the digest of a snapshot without the calls that have no result. A chat
-// makes none of them without asking, so it needs trust only in the rest.
+// SettledDigest returns the digest of a snapshot without calls that have no result. A chat asks
+// before it makes such a call, so it only needs trust in the rest.
 func (m *Manager) SettledDigest(ctx context.Context, info domarkx.Info) (Digest, error) {
 	h, err := view.Header(ctx, m.store, info.ID)
 	if err != nil {
@@ -51,12 +51,12 @@ func (m *Manager) SettledDigest(ctx context.Context, info domarkx.Info) (Digest,
 	return b.Settled, nil
 }
 
-// Bases are the digests of a session before one of its messages: as [Manager.Digest] and as
-// [Manager.SettledDigest] define them.
+// Bases are the digests of a session before one of its messages: Whole as from [Manager.Digest],
+// and Settled as from [Manager.SettledDigest].
 type Bases struct{ Whole, Settled Digest }
 
-// BasesBefore extends a digest by the messages of a snapshot up to a message, or by all if its id
-// is zero.
+// BasesBefore extends the digest of a header by the messages of a snapshot before the message end,
+// or by all messages if end is zero.
 func (m *Manager) BasesBefore(ctx context.Context, info domarkx.Info, header Digest, end domarkx.ID) (Bases, error) {
 	b := Bases{header, header}
 	for e, err := range m.store.Entries(ctx, info.ID) {

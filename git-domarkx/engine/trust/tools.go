@@ -37,7 +37,7 @@ func ListTools(spec domarkx.ResourceSpec, tools []domarkx.Tool) ListedTools {
 		parts = append(parts, tool.Name, tool.Description, tool.Schema.JSON())
 		line := domarkx.ObjectValue(domarkx.Member{Name: "name", Value: domarkx.StringValue(tool.Name)},
 			domarkx.Member{Name: "description", Value: domarkx.StringValue(tool.Description)}, domarkx.Member{Name: "inputSchema", Value: tool.Schema})
-		text.WriteString(line.JSON() + "\n") // as JSON, no tool can pass for several
+		text.WriteString(line.JSON() + "\n") // JSON, so that different lists have different digests
 	}
 	t.digest = t.config.with("tools", parts...)
 	t.runs = toolsListing(spec, text.String())
@@ -88,7 +88,8 @@ func (g *Authorizer) CheckTools(ctx context.Context, session string, t ListedToo
 	return nil
 }
 
-// first says which tools are trusted that nobody could look at before.
+// first returns a warning that lists the tools of a resource which are trusted although nobody
+// could see them before.
 func (t ListedTools) first() error {
 	const most = 20
 	names, more := t.names, ""

@@ -184,7 +184,7 @@ func (m *Manager) Grow(ctx context.Context, now Digest, session string, was ...D
 // keptDigests is the number of states of a session for which trust is kept.
 const keptDigests = 20
 
-// forgetOld removes the oldest values of a session until at most keptTrust remain.
+// forgetOld removes the oldest values of a session until at most keptDigests remain.
 func forgetOld(values []string, session string) []string {
 	of := func(value string) bool {
 		_, name, _ := strings.Cut(value, " ")
