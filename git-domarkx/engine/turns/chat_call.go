@@ -145,8 +145,8 @@ func (t *Turn) target(c PendingCall) callTarget {
 		Block: c.block, Resource: c.Resource, Tool: c.Tool}}
 }
 
-// allow extends the trust in the session, as far as there is any, to a call that is about to be
-// made. It returns the digest that then counts.
+// allow extends the trust in the session, or the approval of this turn, to a call that is about to
+// be made. It returns the digest of the session with that call.
 func (t *Turn) allow(ctx context.Context, c PendingCall) (trust.Digest, error) {
 	base, err := t.base(ctx, c.Message)
 	if err != nil {
@@ -165,8 +165,8 @@ func (t *Turn) allow(ctx context.Context, c PendingCall) (trust.Digest, error) {
 	return now, t.m.trust.Grow(ctx, now, t.request.Name, was)
 }
 
-// settled caches the digest of the session after a call got its result, and extends the trust in
-// now to arguments that the resource added to the call.
+// settled caches the digest of the session after a call got its result. If the resource added
+// arguments to the call, settled extends the trust in the digest now to them.
 func (t *Turn) settled(ctx context.Context, c PendingCall, now trust.Digest) error {
 	tip, err := t.Tip(ctx)
 	if err != nil {
@@ -198,8 +198,8 @@ func (t *Turn) settled(ctx context.Context, c PendingCall, now trust.Digest) err
 	return t.m.trust.Grow(ctx, d, tip.Name, now)
 }
 
-// follow makes the known digests those of a snapshot that this turn has just stored. If the session
-// was changed before that by somebody else, it forgets them.
+// follow records that this turn has stored a snapshot, so that the known digests apply to it. It
+// clears them if another process changed the session before.
 func (t *Turn) follow(ctx context.Context, stored domarkx.Info) error {
 	parents, err := t.m.store.Parents(ctx, stored.ID)
 	if err != nil {

@@ -24,16 +24,16 @@ const chatOperation = "chat"
 
 // A File is a file to attach to a session.
 type File struct {
-	Path string // relative to the session's directory; see [domarkx.CheckFilePath]
+	Path string // path relative to the session's directory; see [domarkx.CheckFilePath]
 	Data []byte
 }
 
 // A Reply is a message to add to a session.
 type Reply struct {
-	ID      domarkx.ID // see [Turn.NewID]; adding a message with the id of an existing one is an error
+	ID      domarkx.ID // from [Turn.NewID]; adding a message with the id of an existing one is an error
 	Message domarkx.Message
-	Files   []File   // kept by path; the message must name them by the paths that [Turn.FreePath] returns
-	Extra   [][]byte // attachments, found by their SHA-256
+	Files   []File   // files to attach; the message must use the paths that [Turn.FreePath] returned
+	Extra   [][]byte // other attachments, found by their SHA-256
 }
 
 // NewID returns an id for a message.

@@ -17,21 +17,21 @@ import (
 type TurnRequest struct {
 	Name string
 	New  bool // create the session with the first message if it does not exist
-	// Approve asks whether an untrusted session may be worked on this once; nil means no.
+	// Approve asks the user whether to work once on an untrusted session; nil means no.
 	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error)
 }
 
-// A Turn is the exclusive right to continue a session with answers of a model and with calls: at
-// any time one process has it. Everything that it stores is one snapshot each and durable when the
-// method returns. Other commands can change the session meanwhile. The workspace is opened when it
-// is needed first, and stays open and locked until the end of the turn.
+// A Turn is the exclusive right to continue a session with answers of a model and with calls: only
+// one process at a time has it. Each method that stores something stores one snapshot, which is
+// durable when the method returns. Other commands can change the session meanwhile. The workspace
+// is opened on first use, and stays open and locked until the end of the turn.
 type Turn struct {
 	m       *Manager
 	request TurnRequest
 	auth    *trust.Authorizer
 	unlock  func()
-	bench   *openWorkspace             // nil until needed
-	bases   map[domarkx.ID]trust.Bases // of answers, in the snapshot at
+	bench   *openWorkspace             // workspace, nil until needed
+	bases   map[domarkx.ID]trust.Bases // index of the last answer in the snapshot at
 	at      string
 }
 

@@ -118,10 +118,10 @@ type recordedCall struct {
 	index   int
 	block   domarkx.Block
 	outcome toolcall.Outcome
-	link    string // the link of its message
+	link    string // workspace version that its message links
 }
 
-// A callPlace identifies a call as the commits of versions do.
+// A callPlace identifies a call in the same way as the commits of versions.
 type callPlace struct {
 	message domarkx.ID
 	index   int
@@ -133,11 +133,11 @@ func (c recordedCall) key() callPlace { return callPlace{c.id, c.index} }
 type replayPlan struct {
 	start    domarkx.Version
 	calls    []recordedCall
-	versions map[callPlace]domarkx.Version // the versions that calls created, without resources
+	versions map[callPlace]domarkx.Version // call → version that it created, without resources
 	timeout  time.Duration
 }
 
-// before returns the version in which a call was made, and whether it is known.
+// before returns the version on which a call ran. ok is false if it is unknown.
 func (p replayPlan) before(c recordedCall) (string, bool) {
 	v, ok := p.versions[c.key()]
 	if !ok || len(v.Parents) == 0 {
@@ -146,9 +146,9 @@ func (p replayPlan) before(c recordedCall) (string, bool) {
 	return v.Parents[0], true
 }
 
-// foundBy returns the version in which call n was made, if it created no version of its own. at
-// is the version after the previous call. Manual changes between the two calls are in a later
-// version.
+// foundBy returns the version on which call n ran, for a call that created no version of its own.
+// at is the version after the previous call. If there were manual changes between the two calls,
+// the result is a later version.
 func (m *Manager) foundBy(ctx context.Context, p replayPlan, n int, at string) (string, error) {
 	c := p.calls[n]
 	last := c.link

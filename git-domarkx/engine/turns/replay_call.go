@@ -17,9 +17,9 @@ type replayer struct {
 	m     *Manager
 	plan  replayPlan
 	types []plugins.Type
-	all   []domarkx.ResourceSpec // the resources of the session
-	bench *openWorkspace         // the temporary instance, nil until it is needed
-	at    string                 // the version that its state derives from
+	all   []domarkx.ResourceSpec // resources of the session
+	bench *openWorkspace         // the temporary instance; nil until it is needed
+	at    string                 // id of the version in the instance
 }
 
 func (r *replayer) call(ctx context.Context, session string, n int) (ReplayResult, error) {

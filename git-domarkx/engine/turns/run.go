@@ -19,7 +19,7 @@ import (
 type RunRequest struct {
 	Name  string
 	Retry bool // also run interrupted calls and a setup script that failed
-	// Approve asks whether something untrusted may run this once; nil means no.
+	// Approve asks the user whether to run something untrusted once; nil means no.
 	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error)
 	// Report is called after each recorded call.
 	Report func(CallResult)
@@ -55,11 +55,11 @@ type runner struct {
 	m        *Manager
 	request  RunRequest
 	auth     *trust.Authorizer
-	bench    *openWorkspace // nil until needed
+	bench    *openWorkspace // the workspace; nil until needed
 	runs     func(language string) bool
 	tried    map[callKey]bool
-	messages map[string]domarkx.Message // by blob: messages, with content only if they can run something
-	stale    map[string]int             // by blob: the first call of a message to run again
+	messages map[string]domarkx.Message // by blob: messages, without the content of those that run nothing
+	stale    map[string]int             // by blob: index of the first call of a message to run again
 	ran      RunResult
 }
 

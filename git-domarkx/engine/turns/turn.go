@@ -42,11 +42,11 @@ type callTarget struct {
 	prune     bool // remove the results of later calls, which ran on an outdated state
 }
 
-// A position is the location at which an outcome was recorded.
+// A position is the place at which an outcome was recorded.
 type position struct {
 	message   int   // index in the session
 	index     int   // index of the call among those of the message
-	untrusted error // why trust did not grow to cover a message created for the call
+	untrusted error // reason why the trust was not extended to a message created for the call
 }
 
 // A callResult is a call that was made and is not recorded yet.

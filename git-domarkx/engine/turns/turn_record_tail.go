@@ -14,7 +14,7 @@ import (
 )
 
 // recentMessages is the number of messages at the end of a session among which
-// [bench.recordRecent] looks for a call.
+// [openWorkspace.recordRecent] looks for a call.
 const recentMessages = 8
 
 // recordRecent is like recordBehind for a call in one of the last messages of a session, which is

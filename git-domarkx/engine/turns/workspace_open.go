@@ -17,18 +17,18 @@ import (
 	"github.com/domarkx/domarkx/plugins"
 )
 
-// A openWorkspace is an open workspace. It is locked: other processes wait until it is closed. The live
-// state derives from the newest version that this process knows.
+// An openWorkspace is an open workspace. It is locked: other processes wait until it is closed. Its
+// files derive from the newest version that this process knows.
 type openWorkspace struct {
 	m         *Manager
 	live      *plugins.Live
 	workspace string
 	tip       domarkx.Version // the base of the live state; the ID is empty before the first version
-	header    domarkx.Header  // of the session
+	header    domarkx.Header  // header of the session
 	specs     []domarkx.ResourceSpec
-	replaced  bool              // a redaction replaced the version that the live state derives from; tip is in its place
-	session   string            // that the workspace was opened for
-	passed    *trust.Authorizer // that allowed the session to run; nil for a replay
+	replaced  bool              // a redaction replaced the version that the live state derives from, and tip is its redacted form
+	session   string            // session that the workspace was opened for
+	passed    *trust.Authorizer // authorizer that allowed the session to run; nil for a replay
 }
 
 // errNoWorkspace returns the error for a session that asks for no resources.
@@ -39,7 +39,7 @@ func errNoWorkspace(session string) error {
 // open opens the workspace of a session and makes it live if necessary. It records
 // interrupted calls, commits local changes if the workspace moved in the meantime, and adds and
 // removes resources according to the session. It does not create the first version of a
-// workspace; bench.prepare does. passed is the authorizer that allowed the session to run.
+// workspace; [openWorkspace.prepare] does. passed is the authorizer that allowed the session to run.
 func (m *Manager) open(ctx context.Context, session domarkx.Info, passed *trust.Authorizer) (*openWorkspace, error) {
 	workspace, err := m.sessions.WorkspaceOf(ctx, session.Name)
 	if err != nil {
@@ -105,7 +105,7 @@ func (m *Manager) keeper(workspace string) func(context.Context, *plugins.Change
 }
 
 // permitted returns a session's header and the resources that its calls need. It fails if the
-// the authorizer did not allow these resources, because versions may come from anybody.
+// authorizer did not allow these resources, because versions can come from anybody.
 func (m *Manager) permitted(ctx context.Context, session domarkx.Info, workspace string, tip domarkx.Version, passed *trust.Authorizer) (domarkx.Header, []domarkx.ResourceSpec, error) {
 	h, err := view.Header(ctx, m.store, session.ID)
 	if err != nil {
@@ -345,9 +345,9 @@ func (b *openWorkspace) redact(ctx context.Context, tx *gitstore.Tx, resources [
 	return redacted, nil
 }
 
-// continueWith returns a function for [bench.store] that adds a version with the resources of
-// newest in the same update, and sets loaded to it. A kill can then not leave the version before
-// it, which nobody wants to go on from, as the newest one.
+// continueWith returns a function for [openWorkspace.store] that adds a second version in the same
+// update, with the resources of newest, and sets loaded to it. The first version is thus never the
+// newest one, even after a kill, because nobody wants to continue from it.
 func (b *openWorkspace) continueWith(ctx context.Context, newest domarkx.Version, loaded *domarkx.Version) func(tx *gitstore.Tx, v domarkx.Version) error {
 	return func(tx *gitstore.Tx, v domarkx.Version) error {
 		if newest.ID == "" {
