@@ -7,25 +7,25 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Stats computes the data that a commit records about its messages while they pass through it.
-// It holds only a few messages at a time.
+// Stats computes the data that a commit records about its messages while they pass through it. It
+// holds only a few messages in memory.
 type Stats struct {
 	Ctx     context.Context
 	Blobs   Blobs
 	Headers []domarkx.HeaderEntry
 
 	Preview string
-	bytes   int64 // of the document as far as it was measured
+	bytes   int64 // size of the document in bytes, as far as it was measured
 	count   int
 
 	measured []domarkx.Entry // the last measured messages, on which the size of the next ones depends
 	waiting  []domarkx.Entry // messages that are not measured yet
 	held     int64           // bytes of content in waiting
-	within   int             // number of following messages that are within the bytes of a waiting one
+	within   int             // number of next messages whose bytes a waiting message contains
 
-	Keeps bool             // whether the messages are kept, because there are few
+	Keeps bool             // whether to keep the messages, because they are small
 	Room  int64            // remaining bytes for kept messages; negative means no limit
-	Kept  []*domarkx.Entry // with their ids after they are stored
+	Kept  []*domarkx.Entry // the kept messages, with their ids after they are stored
 }
 
 // The number of messages that are measured together, and the bytes of their content. Messages
@@ -83,8 +83,8 @@ func (t *Stats) keep(entry *domarkx.Entry, size int64) {
 	}
 }
 
-// measure adds the size of the waiting messages: the difference that they make to the size of the
-// document. The form of a message can depend on the one before it.
+// measure adds to the size of the document the difference that the waiting messages make. The form
+// of a message can depend on the previous one.
 func (t *Stats) measure() error {
 	if t.count > len(t.waiting) {
 		n, err := t.sizeOf(t.measured)

@@ -243,7 +243,8 @@ func (v *View) Includes(ctx context.Context) ([]domarkx.Include, error) {
 }
 
 // Keys returns a key for each piece. Pieces with equal keys have equal bytes and meaning in the
-// document. A piece that was written without an end gets one when another piece follows.
+// document. If a piece lacks its end, such as the end of a fence, and another piece follows, its key
+// is that of the piece with the end.
 func (v *View) Keys(ctx context.Context) ([]domarkx.Key, error) {
 	keys := make([]domarkx.Key, len(v.Placed))
 	span := "" // identifies the last written piece, for the pieces inside it
@@ -268,7 +269,7 @@ func (v *View) Keys(ctx context.Context) ([]domarkx.Key, error) {
 	return keys, nil
 }
 
-// reread returns the layout of a piece with the end that the next piece gives it.
+// reread returns the layout of a piece together with the end that the next piece gives it.
 func (v *View) reread(ctx context.Context, i int) (domarkx.Layout, error) {
 	data, err := v.Bytes(ctx, i)
 	if err != nil {
@@ -286,7 +287,7 @@ func (v *View) reread(ctx context.Context, i int) (domarkx.Layout, error) {
 		messages++
 	}
 	if err != nil || len(doc.Conversation) != messages {
-		return layout, nil // it reads differently on its own, so it counts as changed
+		return layout, nil // the piece reads differently on its own, so it counts as changed
 	}
 	read := doc.Preamble.Layout
 	if i > 0 {
