@@ -75,7 +75,7 @@ type keptDir struct {
 	*Home
 	key     string
 	pending plugins.Pending // the stored contents, until they are settled
-	version string          // of the resource
+	version string          // version of the resource
 	paths   map[string]bool // the paths that it contains
 	others  bool            // whether it contains more than documents
 	stats   map[string]knownFile

@@ -22,8 +22,8 @@ type record struct {
 // A knownFile identifies an unchanged file, so that its content need not be read again.
 type knownFile struct {
 	Size int64  `json:"size"`
-	Time int64  `json:"time"` // of the last change, in nanoseconds since 1970
-	ID   string `json:"id"`   // of the content
+	Time int64  `json:"time"` // time of the last change, in nanoseconds since 1970
+	ID   string `json:"id"`   // id of the content
 }
 
 // records maps the absolute path of each home's documents to the record of the home's last import
