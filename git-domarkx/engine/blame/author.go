@@ -17,7 +17,7 @@ import (
 type authors struct {
 	sessions map[string]*session
 	users    map[string][]string // workspace → sessions that work in it under another name
-	origins  map[int]Origin      // by the index of an event
+	origins  map[int]Origin      // index of an event → its origin
 }
 
 // A session is the newest snapshot of a session.
@@ -25,7 +25,7 @@ type session struct {
 	name    string
 	entries []domarkx.Entry
 	byID    map[domarkx.ID]int
-	byLink  map[string]int // version → the first message that links it; later messages link it because nothing changed after it
+	byLink  map[string]int // version → the first message that links it; later links mean that nothing changed
 	numbers map[string]int // version in byLink → its number; nil until needed
 }
 

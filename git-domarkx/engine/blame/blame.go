@@ -52,7 +52,7 @@ const (
 
 // A Line is a line of a file with its origin.
 type Line struct {
-	Number int // from 1
+	Number int // line number, from 1
 	Text   string
 	Origin
 }
@@ -62,9 +62,9 @@ type Origin struct {
 	Source  Source
 	Session string     // the name of the session
 	Message int        // the number of the message, or -1 if the session no longer has it
-	ID      domarkx.ID // of the message; zero if it is not known
+	ID      domarkx.ID // id of the message; zero if unknown
 	Model   string     // "" if it is not known
-	Date    int64      // in Unix seconds; 0 if it is not known
+	Date    int64      // Unix seconds; 0 if unknown
 	Version string     // the workspace version in which the line appeared
 	Commit  string     // for a line without a session: the commit that git blame names, if any
 }
