@@ -16,16 +16,16 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 )
 
-// A Model is the model that answers.
+// A Model is the model that answers, with its limits and its price.
 type Model struct {
 	Wire      provider.Wire // size of the context window in tokens; 0 if unknown
 	Context   int64         // maximum length of an answer in tokens; 0 for the wire's default
-	MaxTokens int           // of an answer; 0 for the wire's default
+	MaxTokens int           // maximum length of an answer in tokens; 0 for the wire's default
 	Reasoning provider.Reasoning
 	Price     *prices.Price // nil if unknown
 }
 
-// cost returns what an answer cost in USD; 0 without a price.
+// cost returns the cost of an answer in USD; 0 if the price is unknown.
 func (m *Model) cost(u provider.Usage) float64 {
 	if m.Price == nil {
 		return 0
@@ -40,7 +40,7 @@ const DefaultResponses = 50
 type Limits struct {
 	Responses int
 	Tokens    int64   // of requests and answers together, including cached tokens
-	Cost      float64 // in USD; needs a price of the model
+	Cost      float64 // USD; requires the price of the model
 }
 
 // A Request describes a turn.
@@ -62,7 +62,7 @@ type Request struct {
 type Result struct {
 	Text  string // the final answer, as Markdown
 	Usage provider.Usage
-	Cost  float64 // in USD; 0 without a price
+	Cost  float64 // USD; 0 if the price is unknown
 }
 
 // A StoppedError means that a turn was stopped by a limit or by a call that the user did not
@@ -90,7 +90,7 @@ type Chat struct {
 	turns    *turns.Manager
 	stateDir string
 	version  string
-	memory   *memory // of the last turn's session and model; may be nil
+	memory   *memory // cache for the last turn's session and model; may be nil
 }
 
 // New returns a chat. It records answers in stateDir while they arrive, and caches messages there.

@@ -58,7 +58,7 @@ func isReserved(info string) bool {
 	return strings.Contains(info, "name=") || slices.ContainsFunc(reserved, func(w string) bool { return strings.Contains(info, w) })
 }
 
-// content returns the blocks of an answer. calls is whether to include its calls.
+// content returns the blocks of an answer, with its calls only if calls is set.
 func (t *turn) content(parts []provider.Part, calls bool) []domarkx.Block {
 	var blocks []domarkx.Block
 	var text []string

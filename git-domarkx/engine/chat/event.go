@@ -37,7 +37,7 @@ type MessageEvent struct {
 type UsageEvent struct {
 	Model string
 	provider.Usage
-	Cost float64 // in USD; 0 without a price
+	Cost float64 // USD; 0 if the price is unknown
 }
 
 func (Text) event()         {}

@@ -19,7 +19,7 @@ const itemsHead = "domarkx-items 1\n"
 // The limits of a record.
 const (
 	maxItems     = 100000
-	maxItemsHead = 4 << 20 // bytes before the items
+	maxItemsHead = 4 << 20 // maximum number of bytes before the items
 )
 
 // encodeItems returns the record of a message's provider items. message is the digest of the

@@ -41,7 +41,7 @@ type journal struct {
 
 // A journalHeader is the first line of a journal.
 type journalHeader struct {
-	Format   int    `json:"format"` // 1
+	Format   int    `json:"format"` // version of the format: 1
 	Session  string `json:"session"`
 	Message  string `json:"message"` // the id of the message that will contain the answer
 	Model    string `json:"model"`

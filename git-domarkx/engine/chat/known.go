@@ -41,7 +41,7 @@ type known struct {
 	system   bool
 	compacts string // for a summary, the id of the last message that it replaces; otherwise ""
 	usage    *provider.Usage
-	size     int           // bytes of the parts
+	size     int           // size of the parts in bytes
 	raw      *provider.Raw // the provider's items, which are sent in place of the parts; may be nil
 }
 
@@ -175,7 +175,7 @@ func (t *turn) says(raw provider.Raw, digest string) bool {
 // The limits of the images in a request.
 const (
 	maxImages    = 20
-	maxImageSize = 5 << 20 // bytes of one image
+	maxImageSize = 5 << 20 // maximum size of one image in bytes
 )
 
 // images returns the pictures in the text of a user's message, as far as the session keeps them.
