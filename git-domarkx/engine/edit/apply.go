@@ -20,13 +20,13 @@ type Edit struct {
 	Doc   *domarkx.Document
 	// Messages holds the messages of the document if Doc contains none.
 	Messages format.Messages
-	Date     int64 // of new and changed messages, in Unix seconds
+	Date     int64 // date of new and changed messages, in Unix seconds
 	// Derived means that the ids of new messages are derived from the document, so that two imports
 	// of a file produce the same session. Otherwise new messages get fresh ids.
 	Derived bool
 	NewID   func(clock uint32) domarkx.ID
 
-	Keys    []domarkx.Key // of the header and messages of the base
+	Keys    []domarkx.Key // keys of the header and messages of the base
 	Scanned []scanned     // the document's messages; nil before the first scan
 	// Origin is the tree of the document if it is one of another program, which exports return
 	// unchanged. An edit of the header clears it, because the original would no longer fit.
@@ -43,7 +43,7 @@ type Edit struct {
 	}
 
 	NewLinks  []string        // versions that the next snapshot links for the first time
-	linkedNow map[string]bool // the same versions as a set
+	linkedNow map[string]bool // NewLinks as a set
 
 	Attachments []domarkx.Attachment   // attachments that the base lacks
 	Files       []domarkx.AttachedFile // files that the base lacks; Attachments has their contents

@@ -13,7 +13,7 @@ import (
 // runs of removed messages and larger texts are not searched.
 const (
 	maxJoined     = 32
-	maxJoinedSize = 16 << 20 // bytes
+	maxJoinedSize = 16 << 20 // bytes of text in which joined messages are searched
 )
 
 // joined returns, for each message of the base, the message of the document that it was joined

@@ -105,7 +105,7 @@ func (s *StatedLinks) accepts(j int, stated domarkx.Value) bool {
 	return false
 }
 
-// of returns the version to link to message j, or "" for none.
+// of returns the stated version to link to message j, or "" for none.
 func (s *StatedLinks) of(j int, m domarkx.Message) string {
 	if s == nil {
 		return ""
