@@ -24,11 +24,11 @@ func NewFile(git *gitcmd.Git) File { return File{git} }
 
 // A record is the content of local.json.
 type record struct {
-	Format int                 `json:"format"` // 1
+	Format int                 `json:"format"` // version of the format: 1
 	Values map[string][]string `json:"values"`
 }
 
-const maxRecord = 64 << 20 // bytes
+const maxRecord = 64 << 20 // maximum size of the file in bytes
 
 // All returns the values of a key.
 func (s File) All(ctx context.Context, key string) ([]string, error) {
