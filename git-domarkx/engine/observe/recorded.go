@@ -15,8 +15,8 @@ import (
 
 // A Recording is a session that got a new snapshot from a transcript.
 type Recording struct {
-	Name string // of the session
-	Path string // of the transcript
+	Name string // name of the session
+	Path string // path of the transcript
 	Time time.Time
 	Late func() bool // reports whether the transcript has grown since the import
 }

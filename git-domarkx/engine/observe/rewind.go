@@ -234,7 +234,7 @@ type storedRules struct {
 	t       *tree
 	version string
 	base    *gitignore.Stack
-	rules   map[string]storedDirectory // by directory
+	rules   map[string]storedDirectory // directory → its rules
 	err     error
 }
 

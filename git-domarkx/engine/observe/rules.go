@@ -70,7 +70,7 @@ func readSmall(path string) ([]byte, error) {
 type trackedFiles struct {
 	ctx  context.Context
 	git  *gitcmd.Git
-	path string // of the file that caches the list
+	path string // path of the file that caches the list
 
 	once sync.Once
 	list []string // sorted bytewise
