@@ -39,7 +39,7 @@ func (c *collector) first(id string) bool {
 	return true
 }
 
-// blob notes the secrets in a blob, unless the blob was read before.
+// blob adds the secrets in a blob to the table, unless the blob was read before.
 func (c *collector) blob(ctx context.Context, b domarkx.Blob, isJSON bool) error {
 	if !c.first(b.ID) {
 		return nil
@@ -51,7 +51,8 @@ func (c *collector) blob(ctx context.Context, b domarkx.Blob, isJSON bool) error
 	return err
 }
 
-// snapshot notes the secrets in a snapshot. It skips parts that were read with an earlier snapshot.
+// snapshot adds the secrets in a snapshot to the table. It skips parts that were read with an
+// earlier snapshot.
 func (c *collector) snapshot(ctx context.Context, head snapshot.CommitHead) error {
 	headers, err := c.messages(ctx, head.Info.ID)
 	if err == nil {
@@ -72,7 +73,7 @@ func (c *collector) snapshot(ctx context.Context, head snapshot.CommitHead) erro
 	return nil
 }
 
-// attachments notes the secrets in the attachments of a snapshot.
+// attachments adds the secrets in the attachments of a snapshot to the table.
 func (c *collector) attachments(ctx context.Context, id string) error {
 	directory, err := c.from.AttachmentsID(ctx, id)
 	if err != nil || !c.first(directory) {
@@ -99,7 +100,8 @@ func (c *collector) attachments(ctx context.Context, id string) error {
 	return nil
 }
 
-// messages notes the secrets in the headers and the messages of a snapshot, and returns the headers.
+// messages adds the secrets in the headers and messages of a snapshot to the table, and returns the
+// headers.
 func (c *collector) messages(ctx context.Context, id string) ([]domarkx.HeaderEntry, error) {
 	headers, err := c.from.Header(ctx, id)
 	if err != nil {

@@ -22,9 +22,9 @@ import (
 // Limits for reading the objects of Git repositories in a workspace. A pack that exceeds them
 // counts as one with a secret, because its contents are unknown.
 const (
-	maxNestedPack   = 256 << 20 // bytes of a pack
-	maxNestedObject = 32 << 20  // bytes of an object; larger objects are not searched, as files of that size are not
-	maxNestedTotal  = 2 << 30   // bytes of all objects of a pack
+	maxNestedPack   = 256 << 20 // maximum size of a pack in bytes
+	maxNestedObject = 32 << 20  // maximum size of an object in bytes; larger ones, like large files, are not searched
+	maxNestedTotal  = 2 << 30   // maximum size of all objects of a pack in bytes
 )
 
 // unread is reported in place of a rule if content could not be searched.

@@ -20,7 +20,7 @@ func readOriginal(o *original.Document) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// original notes the secrets in an original document.
+// original adds the secrets in an original document to the table.
 func (c *collector) original(ctx context.Context, tree string) error {
 	o, err := c.from.Origin(ctx, tree)
 	if err != nil {

@@ -26,22 +26,22 @@ type rewriter struct {
 	trees    map[string]string   // tree of included files → redacted tree
 	included map[string]string   // identifier of included files → that of the redacted ones
 	origins  map[string]string   // tree of an original document → redacted tree with the snapshot that it belongs to
-	sources  map[string]source   // by tree of an original document
+	sources  map[string]source   // tree of an original document → its redacted form
 	last     *original.Document  // the original document that was redacted last
 	grower   *original.Grower
 	digests  map[string]domarkx.Attachment
-	attached map[string]attached // by the directory of the attachments
+	attached map[string]attached // directory of attachments → redacted attachments
 	leaves   snapshot.Rewritings
 	spans    map[string]string // identifier of a piece that contains others → that of the redacted piece
 	tops     map[headerKey]domarkx.HeaderEntry
-	previews map[string]string // by the blob of the first message
+	previews map[string]string // blob of the first message → preview
 	joined   *reconciler       // nil if there is only one side
 	files    map[string]string // version of a resource → redacted version
 
 	directories map[string]string // directory of a version → redacted directory
 	names       map[string]bool   // directories whose names were searched
-	clean       map[string]string // by resource: its last version without secrets
-	packs       map[string]string // by pack in a workspace: the rule that found a secret
+	clean       map[string]string // resource → its last version without secrets
+	packs       map[string]string // pack in a workspace → rule that found a secret in it
 	stuck       []Stuck
 }
 

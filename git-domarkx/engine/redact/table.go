@@ -109,7 +109,7 @@ func (t *table) seed(l learned) {
 	}
 }
 
-// marks marks the numbers of the placeholders in a text as used.
+// marks records that the numbers of the placeholders in a text are used.
 func (t *table) marks(text []byte) {
 	for _, m := range placeholders().FindAllSubmatch(text, -1) {
 		if n, err := strconv.Atoi(string(m[2])); err == nil {

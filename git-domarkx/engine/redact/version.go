@@ -11,7 +11,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// noteVersion notes the secrets in a workspace version: in its subject, its configs and its files.
+// noteVersion adds the secrets in a workspace version to the table: in its subject, its configs,
+// and the contents and names of its files.
 func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.Version, done map[string]string, names map[string]bool) error {
 	c.note([]byte(v.Subject), false)
 	for _, r := range v.Resources {
