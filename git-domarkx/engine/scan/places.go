@@ -136,7 +136,7 @@ func placeIn(data []byte, offset int) string {
 		index int
 		array bool
 		key   bool
-		kind  string // of a block
+		kind  string // type or language of a content block
 	}
 	var stack []level
 	for decoder.InputOffset() <= int64(offset) {
