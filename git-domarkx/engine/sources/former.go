@@ -16,7 +16,7 @@ import (
 // replaces it by separate files. A nil former has no records.
 type former struct {
 	path   string
-	groups map[string]map[string]Source // by the first line of their keys
+	groups map[string]map[string]Source // first line of the keys → records
 }
 
 // readFormer reads the record of earlier releases. It returns nil if there is none.

@@ -43,7 +43,7 @@ type Source struct {
 // documents.
 type Record struct {
 	dir    string
-	groups map[string]*group // by the first line of their keys, as far as they were read
+	groups map[string]*group // first line of the keys → group, as far as it was read
 	former *former           // the record of earlier releases until it is migrated; nil if there is none
 	err    error             // the first error of reading
 }
