@@ -116,7 +116,7 @@ func NewBlock(r Request) domarkx.Block {
 type Outcome struct {
 	OK      bool
 	Result  domarkx.Value // return value of the tool, if OK
-	Version string        // of the resource after the call, if OK
+	Version string        // version of the resource after the call, if OK
 	Code    string        // code of the domarkx.ToolError, if not OK
 	Message string
 
