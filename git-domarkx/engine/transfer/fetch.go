@@ -21,7 +21,7 @@ type fetchRequest struct {
 
 // fetchResult is the result of a fetch.
 type fetchResult struct {
-	Before, After Tips // of the remote, as far as they passed verification
+	Before, After Tips // tips of the remote that passed verification
 	// Rejected lists the sessions and workspaces with contents on the remote that were not
 	// accepted, with the reasons.
 	Rejected rejections
