@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// Manager knows what sessions run and what the user trusts. Its methods are safe for concurrent
-// use.
+// Manager determines what sessions run and whether the user trusts it. Its methods are safe for
+// concurrent use.
 type Manager struct {
 	store *gitstore.Store
 	env   local.Environment

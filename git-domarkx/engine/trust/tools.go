@@ -20,9 +20,9 @@ import (
 // belongs to the config of the resource: the first list of a trusted session is trusted with it,
 // and every other list has to be trusted on its own.
 type ListedTools struct {
-	config Digest // of the resource's type and config
-	digest Digest // of the config and the tools
-	id     string // of the resource
+	config Digest // digest of the resource's type and config
+	digest Digest // digest of the config and the tools
+	id     string // id of the resource
 	names  []string
 	runs   Runs
 }
