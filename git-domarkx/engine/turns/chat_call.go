@@ -17,7 +17,7 @@ import (
 // A PendingCall is a call of a session that has no result.
 type PendingCall struct {
 	Message  domarkx.ID
-	Index    int // of the call among those of the message, from 0
+	Index    int // index of the call among those of the message, from 0
 	Resource string
 	Tool     string
 	// Arguments are those of the call: an object, unless Problem is set.
@@ -239,9 +239,9 @@ func (t *Turn) base(ctx context.Context, message domarkx.ID) (trust.Bases, error
 // A ToolOffer is a tool that a model can be offered.
 type ToolOffer struct {
 	Resource string
-	Type     string // of the resource
+	Type     string // type of the resource
 	domarkx.Tool
-	// ReadOnly reports that the tool is built in and changes nothing, whatever its arguments are.
+	// ReadOnly means that the tool is built in and never changes anything.
 	ReadOnly bool
 }
 

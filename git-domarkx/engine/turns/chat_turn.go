@@ -35,10 +35,10 @@ type Turn struct {
 	at      string
 }
 
-// BeginTurn begins a turn. It returns a *BusyError if another process has one of this session, an
-// *trust.UntrustedError if the session is not trusted and the user does not approve it, and
-// [domarkx.ErrNotFound] for a missing session. Calls without a result need neither trust nor
-// approval here: [Turn.Make] is for those that the user approves.
+// BeginTurn begins a turn. It returns a [*BusyError] if another process is in a turn of this
+// session, and a [*trust.UntrustedError] if the session is not trusted and the user does not
+// approve it. The error matches [domarkx.ErrNotFound] if there is no such session. Calls without a
+// result need no trust here: [Turn.Make] is for calls that the user approves.
 func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil && !(errors.Is(err, domarkx.ErrNotFound) && r.New) {
@@ -115,7 +115,7 @@ func (t *Turn) check(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.auth.Approved[d] = true // what is allowed as a whole is allowed without some of its calls
+		t.auth.Approved[d] = true // an approval of the whole session includes the session without some of its calls
 		return t.m.trust.Grow(ctx, d, tip.Name, whole)
 	}
 	t.auth.Approved[d], t.auth.Trusted = true, held
@@ -193,7 +193,8 @@ func (m *Manager) MessagesBackward(ctx context.Context, snapshot domarkx.Info) i
 	}
 }
 
-// Messages returns the messages of a snapshot from number from on, before number to.
+// Messages returns the messages of a snapshot with index from or later, and before index to. The
+// error matches [domarkx.ErrCorrupt] if some are missing.
 func (m *Manager) Messages(ctx context.Context, snapshot domarkx.Info, from, to int) ([]domarkx.Entry, error) {
 	entries, err := m.store.EntriesBetween(ctx, snapshot.ID, from, to)
 	if err == nil && len(entries) != to-from {
@@ -202,8 +203,8 @@ func (m *Manager) Messages(ctx context.Context, snapshot domarkx.Info, from, to 
 	return entries, err
 }
 
-// Leaves returns the directories of a snapshot that have the messages from number from on, before
-// number to.
+// Leaves returns the directories that contain the messages of a snapshot with index from or later, and
+// before index to.
 func (m *Manager) Leaves(ctx context.Context, of domarkx.Info, from, to int) ([]snapshot.Leaf, error) {
 	return m.store.LeavesBetween(ctx, of.ID, from, to)
 }

@@ -16,7 +16,7 @@ import (
 // A ReplayRequest names the session whose calls to repeat.
 type ReplayRequest struct {
 	Name    string
-	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error) // as in RunRequest
+	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error) // see [RunRequest]
 	Report  func(ReplayResult)
 }
 

@@ -58,8 +58,8 @@ type runner struct {
 	bench    *openWorkspace // the workspace; nil until needed
 	runs     func(language string) bool
 	tried    map[callKey]bool
-	messages map[string]domarkx.Message // by blob: messages, without the content of those that run nothing
-	stale    map[string]int             // by blob: index of the first call of a message to run again
+	messages map[string]domarkx.Message // blob → message, without the content of those that run nothing
+	stale    map[string]int             // blob → index of the first call of a message to run again
 	ran      RunResult
 }
 

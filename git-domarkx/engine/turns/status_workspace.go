@@ -32,7 +32,7 @@ const (
 // A WorkspaceState is one state of a workspace or of its session.
 type WorkspaceState struct {
 	State  string
-	Name   string // of the workspace or the session
+	Name   string // name of the workspace or the session
 	Detail string
 }
 

@@ -18,9 +18,9 @@ import (
 // A CallResult is the result of one call.
 type CallResult struct {
 	Message  int // index in the session, from 0
-	Index    int // of the call among those of the message, from 0
+	Index    int // index of the call among those of the message, from 0
 	Resource string
-	Tool     string // for a code block, its language
+	Tool     string // the language, for a code block
 	toolcall.Outcome
 	// WorkspaceVersion is the version of the workspace after the call.
 	WorkspaceVersion string
