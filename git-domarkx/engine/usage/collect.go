@@ -38,7 +38,7 @@ type session struct {
 
 // An answer is a row with its message.
 type answer struct {
-	id   domarkx.ID // of the message
+	id   domarkx.ID // id of the message
 	date int64      // Unix seconds
 	row
 }

@@ -44,7 +44,7 @@ type Sum struct {
 	Key       string
 	Responses int
 	prices.Tokens
-	Cost   float64 // in USD, for the responses whose price is known
+	Cost   float64 // USD, for the responses whose price is known
 	Priced int     // number of responses whose price is known
 }
 

@@ -62,7 +62,7 @@ type List struct {
 	lines  []string // lines of the table
 }
 
-// New returns the prices in the table and in a configuration, which overrides them.
+// New returns a List with the prices of the table and of a configuration, which overrides them.
 func New(config Config) *List { return &List{config: config} }
 
 // Date returns the date of the prices in the table, as YYYY-MM-DD.
