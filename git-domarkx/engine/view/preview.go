@@ -14,7 +14,7 @@ func Preview(m domarkx.Message) string {
 	if m.Glue() != nil || !slices.ContainsFunc(m.Content, isCode) {
 		return domarkx.Preview(m) // keeps the fences that were read
 	}
-	const enough = 300 // bytes; more than the 50 units that are shown
+	const enough = 300 // bytes; more than the 50 units that a preview shows
 	n, size := 0, 0
 	for ; n < len(m.Content) && size < enough; n++ {
 		size += len(m.Content[n].Text)

@@ -20,7 +20,7 @@ type Stats struct {
 
 	measured []domarkx.Entry // the last measured messages, on which the size of the next ones depends
 	waiting  []domarkx.Entry // messages that are not measured yet
-	held     int64           // bytes of content in waiting
+	held     int64           // size of the content in waiting, in bytes
 	within   int             // number of next messages whose bytes a waiting message contains
 
 	Keeps bool             // whether to keep the messages, because they are small
