@@ -15,7 +15,7 @@ import (
 
 // A ProgramSession is the session of another program that a session was imported from.
 type ProgramSession struct {
-	Format    string // of the document; "" if the session was not imported from another program
+	Format    string // name of the document's format; "" if the session was not imported from another program
 	ID        string // the program's id of its session; "" if unknown
 	Unchanged bool   // the session has not changed since the import
 	Here      bool   // a document of the session was imported or exported on this machine

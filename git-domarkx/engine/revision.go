@@ -15,7 +15,7 @@ type Revision struct {
 	Name    string
 	Back    int    // number of snapshots before the newest
 	ID      string // prefix of a snapshot's id; "" for none
-	Message int    // from 0; -1 for the whole snapshot
+	Message int    // index of the message, from 0; -1 for the whole snapshot
 }
 
 // ParseRevision parses a revision. Its errors match domarkx.ErrInvalid.

@@ -31,7 +31,7 @@ type SaveResult struct {
 	// Document is the snapshot with exactly the saved text. It is Info.ID unless Merged.
 	Document string
 
-	State  *domarkx.State // of Document, if it was created and is small; else nil
+	State  *domarkx.State // state of Document, if it was created and is small; otherwise nil
 	Grows  bool           // whether later messages of the document can be appended
 	Before domarkx.Info   // the session's newest snapshot before the save
 }
