@@ -28,6 +28,7 @@ func TestConformance(t *testing.T) {
 		Read:    run("ls /data"),
 		Refused: map[string]domarkx.Call{domarkx.CodeInvalid: run("a\x00b")},
 		Invalid: []domarkx.Value{value(t, `{}`), value(t, `{"image": 1}`), value(t, `{"image": "`+dockertest.Image+`", "volumes": []}`)},
+		Costly:  5,
 		Alive: func(dir string) bool {
 			list, err := engine.ContainerList(context.Background(), client.ContainerListOptions{Filters: make(client.Filters).Add("label", "org.domarkx.dir")})
 			if err != nil {

@@ -188,6 +188,9 @@ func TestVersion(t *testing.T) {
 		t.Errorf("the version after a command:\n%s", cmp.Diff(list(t, m, full), list(t, m, again)))
 	}
 
+	if testing.Short() {
+		return
+	}
 	// On another engine.
 	engine, err := dockertest.Start()
 	if err != nil {

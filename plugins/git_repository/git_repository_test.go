@@ -167,6 +167,7 @@ func TestConformance(t *testing.T) {
 	plugintest.Run(t, suite)
 	t.Run("path", func(t *testing.T) {
 		suite.Config = value(t, `{"path": "repo"}`)
+		suite.Costly = 6
 		plugintest.Run(t, suite)
 	})
 }

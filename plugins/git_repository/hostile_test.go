@@ -16,6 +16,12 @@ import (
 // other files. The tools must refuse each one or prevent its effect.
 func TestHostileRepository(t *testing.T) {
 	isolate(t)
+	honest := t.TempDir()
+	with := open(t, domarkx.Env{Config: value(t, `{}`), Dir: honest})
+	run(t, with, "write_file", `{"path": "f", "content": "1\n"}`)
+	git(t, pathOf(with), "add", ".")
+	git(t, pathOf(with), "commit", "-q", "-m", "one")
+	git(t, pathOf(with), "branch", "side")
 	for i, c := range []struct {
 		name    string
 		plant   func(dir, evil, secret string)
@@ -162,12 +168,11 @@ func TestHostileRepository(t *testing.T) {
 			top := t.TempDir()
 			marker, secret := filepath.Join(top, "ran"), filepath.Join(top, "secret", "file")
 			write(t, secret, "s3cret\n")
-			r := open(t, domarkx.Env{Config: value(t, `{}`), Dir: filepath.Join(top)})
-			run(t, r, "write_file", `{"path": "f", "content": "1\n"}`)
+			if err := os.CopyFS(top, os.DirFS(honest)); err != nil {
+				t.Fatal(err)
+			}
+			r := open(t, domarkx.Env{Config: value(t, `{}`), Dir: top})
 			dir := pathOf(r)
-			git(t, dir, "add", ".")
-			git(t, dir, "commit", "-q", "-m", "one")
-			git(t, dir, "branch", "side")
 			c.plant(dir, "touch "+marker+"; false", secret)
 			store := plugintest.NewMemory()
 			os.Remove(marker) // planting may have run the program
@@ -186,10 +191,18 @@ func TestHostileRepository(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, step := range [][2]string{
-					{"status", `{}`}, {"diff", `{}`}, {"diff", `{"from": "HEAD"}`}, {"commit", `{"message": "x"}`}, {"log", `{}`}, {"log", `{"paths": ["f"]}`},
-					{"checkout", `{"ref": "side", "force": true}`}, {"branch", `{"name": "b` + fmt.Sprint(i) + `"}`}, {"branch", `{"name": "b` + fmt.Sprint(i) + `", "delete": true}`}, {"checkout", `{"ref": "main"}`},
-				} {
+				steps := [][2]string{
+					{"status", `{}`}, {"diff", `{}`}, {"commit", `{"message": "x"}`}, {"log", `{}`}, {"checkout", `{"ref": "side", "force": true}`}, {"checkout", `{"ref": "main"}`},
+					{"diff", `{"from": "HEAD"}`}, {"log", `{"paths": ["f"]}`},
+					{"branch", `{"name": "b` + fmt.Sprint(i) + `"}`}, {"branch", `{"name": "b` + fmt.Sprint(i) + `", "delete": true}`},
+				}
+				switch {
+				case testing.Short() && c.refused: // all tools look for that first
+					steps = steps[:2]
+				case testing.Short() && i%4 != 0: // each tool that reads or writes the work tree
+					steps = steps[:6]
+				}
+				for _, step := range steps {
 					_, err := r.Execute(t.Context(), call(t, step[0], step[1]))
 					var tool *domarkx.ToolError
 					if c.refused && (!errors.As(err, &tool) || tool.Code != domarkx.CodeRefused) || !c.refused && err != nil {

@@ -25,6 +25,21 @@ type Suite struct {
 	// Alive, unless nil, reports whether a process runs that the resources in a directory
 	// started.
 	Alive func(dir string) bool
+	// Costly, unless 0, says that resources take long to create, and versions to commit and
+	// load: with -short, the suite has fewer of them, and interrupts only one load, after this
+	// number of reads.
+	Costly int
+}
+
+// fewer reports whether the suite leaves out what repeats a check with another state.
+func (s Suite) fewer() bool { return s.Costly > 0 && testing.Short() }
+
+// changes returns the changes that tests make to reach several states.
+func (s Suite) changes() []domarkx.Call {
+	if s.fewer() {
+		return s.Changes[:min(2, len(s.Changes))]
+	}
+	return s.Changes
 }
 
 // Run checks that a plugin follows the rules for all resource types.
@@ -36,7 +51,9 @@ func Run(t *testing.T, s Suite) {
 	t.Run("elsewhere", s.elsewhere)
 	t.Run("taken up", s.takenUp)
 	t.Run("interrupted load", s.interruptedLoad)
-	t.Run("pruned", s.pruned)
+	if !s.fewer() {
+		t.Run("pruned", s.pruned)
+	}
 	t.Run("tear down", s.tearDown)
 }
 
