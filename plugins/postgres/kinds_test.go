@@ -7,7 +7,6 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
-	"github.com/domarkx/domarkx/plugins/postgres"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -18,7 +17,7 @@ func TestKinds(t *testing.T) {
 		t.Skip("loads many versions")
 	}
 	dir := dir(t)
-	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
+	db := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir})
 	m := plugintest.NewMemory()
 	empty := db.Commit(m)
 	su := asSuperuser(t, dir)
@@ -56,7 +55,7 @@ func TestRefusedKinds(t *testing.T) {
 		t.Skip("loads many versions")
 	}
 	dir := dir(t)
-	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
+	db := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir})
 	m := plugintest.NewMemory()
 	empty := db.Commit(m)
 	su := asSuperuser(t, dir)

@@ -20,31 +20,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMain also runs the test binary as a process that the tests kill.
-func TestMain(m *testing.M) {
-	if dir := os.Getenv("POSTGRES_HOLD"); dir != "" {
-		hold(dir)
-	}
-	os.Exit(m.Run())
-}
-
-// hold runs statements in the resource in dir until it is killed.
-func hold(dir string) {
-	ctx := context.Background()
-	live, err := postgres.New().Open(ctx, domarkx.Env{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
-	run := func(sql string) {
-		if err == nil {
-			_, err = live.Execute(ctx, domarkx.Call{Tool: "execute", Arguments: domarkx.ObjectValue(domarkx.Member{Name: "sql", Value: domarkx.StringValue(sql)})})
-		}
-	}
-	run("CREATE TABLE IF NOT EXISTS t (v int)")
-	run("INSERT INTO t VALUES (1)")
-	fmt.Println("working", err)
-	run("INSERT INTO t VALUES (2); SELECT pg_sleep(1000)")
-	fmt.Fprintln(os.Stderr, "not killed:", err)
-	os.Exit(1)
-}
-
 // servers returns the process ids of PostgreSQL servers with files in a place that the resource's
 // directory names.
 func servers(t *testing.T, dir string) []string {
@@ -97,6 +72,9 @@ func gone(t *testing.T, dir string) {
 // be lost.
 func TestKill(t *testing.T) {
 	dir := dir(t)
+	if err := common.plant(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
 	for round := range 2 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "POSTGRES_HOLD="+dir)
@@ -171,7 +149,7 @@ func TestExternal(t *testing.T) {
 		t.Skip("loads many versions")
 	}
 	own := dir(t)
-	databasetest.Open(t, postgres.New(), domarkx.Env{Dir: own}).Query("SELECT 1")
+	databasetest.Open(t, planted{}, domarkx.Env{Dir: own}).Query("SELECT 1")
 	state, err := os.ReadFile(filepath.Join(own, "server.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +161,7 @@ func TestExternal(t *testing.T) {
 	}
 	open := func(user string) *databasetest.DB {
 		dsn := fmt.Sprintf("host=%s user=%s password=%s dbname=domarkx", text("Socket"), user, text("Password"))
-		return databasetest.Open(t, postgres.New(), domarkx.Env{Dir: t.TempDir(), Allow: domarkx.Allow{DSNs: []string{dsn}},
+		return databasetest.Open(t, planted{}, domarkx.Env{Dir: t.TempDir(), Allow: domarkx.Allow{DSNs: []string{dsn}},
 			Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})})
 	}
 	admin := open("git_domarkx")
@@ -220,7 +198,7 @@ func TestExternal(t *testing.T) {
 		}
 	}
 	// A private copy uses a private server.
-	private := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir(t), Private: true,
+	private := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir(t), Private: true,
 		Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue("host=/nowhere")})})
 	private.Load(m, full)
 	if again := private.Commit(m); again != full {
@@ -233,7 +211,7 @@ func TestConformance(t *testing.T) {
 		return domarkx.Call{Tool: tool, Arguments: databasetest.Object(t, arguments)}
 	}
 	plugintest.Run(t, plugintest.Suite{
-		Plugin: postgres.New(),
+		Plugin: planted{},
 		Config: domarkx.ObjectValue(),
 		Changes: []domarkx.Call{
 			call("execute", `{"sql": "CREATE TABLE t (id int PRIMARY KEY, v text)"}`),
@@ -250,6 +228,7 @@ func TestConformance(t *testing.T) {
 		Invalid: []domarkx.Value{
 			databasetest.Object(t, `{"dsn": ""}`), databasetest.Object(t, `{"dsn": 1}`), databasetest.Object(t, `{"path": "x"}`),
 		},
-		Alive: func(dir string) bool { return len(servers(t, dir)) > 0 },
+		Alive:  func(dir string) bool { return len(servers(t, dir)) > 0 },
+		Costly: 6,
 	})
 }

@@ -11,12 +11,13 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/postgres"
 )
 
 func open(t *testing.T) *databasetest.DB {
 	t.Helper()
-	return databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir(t)})
+	return databasetest.Open(t, planted{}, domarkx.Env{Dir: dir(t)})
 }
 
 // dir returns a directory for a resource; the server in it is removed at the end of the test.
@@ -35,8 +36,18 @@ func dir(t *testing.T) string {
 	return dir
 }
 
+// TestTools makes calls to one server, one group after the other.
 func TestTools(t *testing.T) {
 	db := open(t)
+	for _, group := range []struct {
+		name string
+		run  func(*testing.T, *databasetest.DB)
+	}{{"results", testResults}, {"cancel", testCancel}, {"failed load", testFailedLoad}, {"confined", testConfined}} {
+		t.Run(group.name, func(t *testing.T) { group.run(t, &databasetest.DB{T: t, Live: db.Live}) })
+	}
+}
+
+func testResults(t *testing.T, db *databasetest.DB) {
 	for _, step := range []struct{ tool, sql, args, want string }{
 		{"execute", "CREATE TABLE t (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v text UNIQUE, b bytea)", "", `{"rows_affected":0}`},
 		{"execute", "INSERT INTO t (v, b) VALUES ($1, $2)", `["é", {"base64": "AP8="}]`, `{"rows_affected":1}`},
@@ -74,10 +85,9 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestConfined checks that no statement reaches beyond the database, that no query changes it, and
+// testConfined checks that no statement reaches beyond the database, that no query changes it, and
 // that no statement can lock the tools out.
-func TestConfined(t *testing.T) {
-	db := open(t)
+func testConfined(t *testing.T, db *databasetest.DB) {
 	db.Execute("CREATE TABLE t (v int); INSERT INTO t VALUES (1); CREATE SEQUENCE s")
 	elsewhere := filepath.Join(t.TempDir(), "other")
 	for _, step := range []struct{ tool, sql string }{
@@ -115,8 +125,7 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-func TestCancel(t *testing.T) {
-	db := open(t)
+func testCancel(t *testing.T, db *databasetest.DB) {
 	db.Query("SELECT 1")
 	for _, tool := range []string{"query", "execute"} {
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
@@ -128,5 +137,19 @@ func TestCancel(t *testing.T) {
 	}
 	if got := db.Query("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND state = 'active' AND pid <> pg_backend_pid()"); got != "[[0]]" {
 		t.Errorf("still running: %s", got)
+	}
+}
+
+// testFailedLoad checks that a version that cannot be loaded leaves the database unchanged.
+func testFailedLoad(t *testing.T, db *databasetest.DB) {
+	db.Execute("CREATE TABLE kept (v int)")
+	m := plugintest.NewMemory()
+	version := db.Commit(m)
+	m.Forget()
+	if err := db.Live.Load(context.Background(), m, version); err == nil {
+		t.Error("loaded what is not there")
+	}
+	if got := db.Query("SELECT count(*) FROM kept"); got != "[[0]]" {
+		t.Errorf("kept: %s", got)
 	}
 }

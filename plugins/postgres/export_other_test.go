@@ -1,0 +1,15 @@
+//go:build !unix
+
+package postgres
+
+import (
+	"context"
+
+	"github.com/domarkx/domarkx"
+)
+
+// DoNotSync does nothing.
+func DoNotSync() {}
+
+// Plant fails: private servers are for other systems.
+func Plant(context.Context, string, string) error { return domarkx.ErrUnsupported }

@@ -1,0 +1,76 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/postgres"
+)
+
+// A template is a resource whose server the resources of tests begin with, since copying it takes a
+// tenth of the time in which PostgreSQL creates one.
+type template struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+var common template
+
+// plant gives a resource in dir a copy of the server.
+func (p *template) plant(ctx context.Context, dir string) error {
+	p.once.Do(func() { p.err = p.create(ctx) })
+	if p.err != nil {
+		return p.err
+	}
+	return postgres.Plant(ctx, dir, p.dir)
+}
+
+// create creates the server just as a user's is.
+func (p *template) create(ctx context.Context) error {
+	var err error
+	if p.dir, err = os.MkdirTemp("", "postgres-template-"); err != nil {
+		return err
+	}
+	live, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = live.Execute(ctx, domarkx.Call{Tool: "schema", Arguments: domarkx.ObjectValue()})
+	return errors.Join(err, live.Close(ctx))
+}
+
+func (p *template) open(ctx context.Context) (domarkx.Resource, error) {
+	return postgres.New().Open(ctx, domarkx.Env{Dir: p.dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
+}
+
+func (p *template) remove() error {
+	if p.dir == "" {
+		return nil
+	}
+	ctx := context.Background()
+	live, err := p.open(ctx)
+	if err == nil {
+		err = live.TearDown(ctx)
+	}
+	return errors.Join(err, os.RemoveAll(p.dir))
+}
+
+// planted is the plugin, but new private servers are copies of a common one.
+type planted struct{ postgres.Plugin }
+
+func (p planted) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, error) {
+	_, named := env.Config.Get("dsn")
+	_, err := os.Lstat(filepath.Join(env.Dir, "server.json"))
+	if errors.Is(err, fs.ErrNotExist) && (!named || env.Private) {
+		if err := common.plant(ctx, env.Dir); err != nil {
+			return nil, err
+		}
+	}
+	return p.Plugin.Open(ctx, env)
+}
