@@ -9,9 +9,9 @@ import (
 )
 
 // NewLimited returns the plugin with other limits: the time of a call, the time until the server has listed its
-// tools, and the bytes of a message.
+// tools, and the bytes of a message. A program has little time to end.
 func NewLimited(call, start time.Duration, message int) Plugin {
-	return Plugin{limits{call: call, start: start, message: message}}
+	return Plugin{limits{call: call, start: start, message: message, grace: 100 * time.Millisecond}}
 }
 
 // ToolsFrom returns the tools in a server's list, and the content of tools.json.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -107,15 +108,19 @@ func TestResults(t *testing.T) {
 	if v, err := domarkx.ParseValue(whole); err != nil || fmt.Sprint(len(whole)) != bytes.Text() || len(whole) < 4000000 {
 		t.Errorf("%v, %d bytes in the attachment, %s said, %s", err, len(whole), bytes.Text(), v.Kind())
 	}
+	size := 30000000
+	if testing.Short() {
+		size = 6000000
+	}
 	most := peak(func() {
-		if result, err = r.Execute(t.Context(), call("big", "bytes", "30000000")); err != nil {
+		if result, err = r.Execute(t.Context(), call("big", "bytes", strconv.Itoa(size))); err != nil {
 			t.Error(err)
 		} else {
 			result.Attachment.Close()
 		}
 	})
 	if most > 400<<20 {
-		t.Errorf("a result of 30 MB took %d MiB", most>>20)
+		t.Errorf("a large result took %d MiB", most>>20)
 	}
 	if err := r.Close(t.Context()); err != nil {
 		t.Error(err)
@@ -142,7 +147,7 @@ func TestEndlessResult(t *testing.T) {
 func TestRawResults(t *testing.T) {
 	dir := t.TempDir()
 	redact := func(s string) string { return strings.ReplaceAll(s, "s3cret", "${TOKEN}") }
-	r := open(t, mcp.New(), domarkx.Env{Dir: dir, Config: config(t, `raw:{"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}`), Redact: redact})
+	r := open(t, mcp.NewLimited(time.Minute, time.Minute, mcp.MaxMessage), domarkx.Env{Dir: dir, Config: config(t, `raw:{"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}`), Redact: redact})
 	tools(t, r)
 	for _, c := range []struct{ name, sent, want, code string }{
 		{"numbers and order survive", `{"content": [], "structuredContent": {"z": 9007199254740993, "a": 1.0}}`, `{"content": [], "structuredContent": {"z": 9007199254740993, "a": 1.0}}`, ""},

@@ -253,9 +253,13 @@ func TestHostileHTTP(t *testing.T) {
 			s := serveHTTP(t, nil, func(http.Handler) http.Handler { return http.HandlerFunc(c.answer) })
 			start := 30 * time.Second
 			if c.code != domarkx.CodeBroken { // it takes as long as it may
-				start = 3 * time.Second
+				start = 300 * time.Millisecond
 			}
-			r := open(t, mcp.NewLimited(time.Minute, start, mcp.MaxMessage), remote(s.URL))
+			message := mcp.MaxMessage
+			if testing.Short() {
+				message /= 8
+			}
+			r := open(t, mcp.NewLimited(time.Minute, start, message), remote(s.URL))
 			began := time.Now()
 			var err error
 			most := peak(func() { _, err = r.(domarkx.ToolLister).Tools(t.Context()) })
@@ -279,8 +283,9 @@ func TestHostileHTTP(t *testing.T) {
 
 // TestHTTPTimeout calls a tool that hangs, and then others, also after the connection broke.
 func TestHTTPTimeout(t *testing.T) {
+	t.Parallel()
 	s := serveHTTP(t, nil, nil)
-	r := open(t, mcp.NewLimited(2*time.Second, 20*time.Second, mcp.MaxMessage), remote(s.URL))
+	r := open(t, mcp.NewLimited(time.Second, 20*time.Second, mcp.MaxMessage), remote(s.URL))
 	tools(t, r)
 	began := time.Now()
 	_, err := r.Execute(t.Context(), call("hang", "timeout", "1000"))

@@ -126,8 +126,9 @@ func TestWorkTree(t *testing.T) {
 
 // TestTimeout calls a tool that hangs, whatever its argument "timeout" says.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	r := open(t, mcp.NewLimited(2*time.Second, time.Minute, 1<<20), domarkx.Env{Dir: dir, Config: config(t, "")})
+	r := open(t, mcp.NewLimited(time.Second, time.Minute, 1<<20), domarkx.Env{Dir: dir, Config: config(t, "")})
 	tools(t, r)
 	began := time.Now()
 	_, err := r.Execute(t.Context(), call("hang", "timeout", "1000"))
@@ -142,7 +143,7 @@ func TestTimeout(t *testing.T) {
 		t.Errorf("afterwards: %q", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(300*time.Millisecond, cancel)
+	time.AfterFunc(100*time.Millisecond, cancel)
 	if _, err := r.Execute(ctx, call("hang", "timeout", "1")); err != context.Canceled {
 		t.Errorf("a call that was cancelled: %v", err)
 	}
@@ -153,6 +154,7 @@ func TestTimeout(t *testing.T) {
 
 // TestEnds calls a tool of a server that ends, and starts servers that end or never answer.
 func TestEnds(t *testing.T) {
+	t.Parallel()
 	r := open(t, mcp.New(), domarkx.Env{Config: config(t, "")})
 	_, err := r.Execute(t.Context(), call("end"))
 	fails(t, err, domarkx.CodeBroken, "exit code 4", "ending on purpose")
@@ -165,9 +167,9 @@ func TestEnds(t *testing.T) {
 	fails(t, err, domarkx.CodeBroken, "exit code 3", "no configuration: ${TOKEN}")
 	for _, kind := range []string{"silent", "deaf"} {
 		dir := t.TempDir()
-		r := open(t, mcp.NewLimited(time.Minute, 2*time.Second, 1<<20), domarkx.Env{Dir: dir, Config: config(t, kind)})
+		r := open(t, mcp.NewLimited(time.Minute, 300*time.Millisecond, 1<<20), domarkx.Env{Dir: dir, Config: config(t, kind)})
 		_, err := r.(domarkx.ToolLister).Tools(t.Context())
-		fails(t, err, domarkx.CodeTimeout, "did not list its tools within 2s")
+		fails(t, err, domarkx.CodeTimeout, "did not list its tools within 300ms")
 		if left := working(t, dir); len(left) > 0 {
 			t.Errorf("%s: still alive: %v", kind, left)
 		}

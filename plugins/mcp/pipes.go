@@ -37,6 +37,7 @@ type pipes struct {
 	forget  func()            // called once everything has ended
 	in      *bufio.Reader
 	limit   int // bytes of a message
+	grace   time.Duration
 
 	writing sync.Mutex
 	once    sync.Once
@@ -50,8 +51,8 @@ type pipes struct {
 	ended   bool
 }
 
-func newPipes(p *process.Program, limit int, forget func()) *pipes {
-	return &pipes{program: p, in: bufio.NewReaderSize(p.Stdout, 64<<10), limit: limit, forget: forget}
+func newPipes(p *process.Program, l limits, forget func()) *pipes {
+	return &pipes{program: p, in: bufio.NewReaderSize(p.Stdout, 64<<10), limit: l.message, grace: l.grace, forget: forget}
 }
 
 func (p *pipes) Connect(context.Context) (sdk.Connection, error) { return p, nil }
@@ -180,7 +181,7 @@ func (p *pipes) failure() error {
 	case <-p.program.Done():
 		p.stderr.wait()
 		return fmt.Errorf("it ended with exit code %d", p.program.ExitCode())
-	case <-time.After(endGrace):
+	case <-time.After(p.grace):
 		return nil
 	}
 }
@@ -207,7 +208,7 @@ func (p *pipes) Close() error {
 	select {
 	case <-p.program.Done():
 		p.stderr.wait()
-	case <-time.After(endGrace):
+	case <-time.After(p.grace):
 	}
 	p.kill()
 	return nil

@@ -18,13 +18,16 @@ type Plugin struct{ limits limits }
 // New returns the plugin. The program's main must call [process.Supervise] first.
 //
 // [process.Supervise]: https://pkg.go.dev/github.com/domarkx/domarkx/plugins/process#Supervise
-func New() Plugin { return Plugin{limits{call: CallTimeout, start: startTimeout, message: maxMessage}} }
+func New() Plugin {
+	return Plugin{limits{call: CallTimeout, start: startTimeout, message: maxMessage, grace: endGrace}}
+}
 
 // limits are the limits that tests lower.
 type limits struct {
 	call    time.Duration // of a call
 	start   time.Duration // until the server has listed its tools
 	message int           // bytes of a message
+	grace   time.Duration // that a program has to end after its standard input was closed
 }
 
 // Type returns "mcp".

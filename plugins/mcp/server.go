@@ -96,7 +96,7 @@ func (r *resource) startProgram() (*pipes, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newPipes(p, r.limits.message, forget)
+	c := newPipes(p, r.limits, forget)
 	c.stray = func(line string) {
 		r.env.Warn(fmt.Sprintf("the server of %q wrote to its standard output what is no message, such as %q; it is ignored", r.env.Resource, shorten(plainText(r.env.Redact(line)), 80)))
 	}
