@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 	if code, ok := process.Supervise(); ok {
 		os.Exit(code)
 	}
+	plugintest.UsePython()
 	os.Exit(m.Run())
 }
 
@@ -58,15 +59,27 @@ func alive(t *testing.T, dir string) []string {
 // plugin writes a plugin in Python; body may call answer(), error() and serve().
 func plugin(t *testing.T, body string) external.Plugin {
 	t.Helper()
+	return patient(t, body, 5*time.Second)
+}
+
+// patient returns a plugin that has some time for each answer but those to calls.
+func patient(t *testing.T, body string, patience time.Duration) external.Plugin {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "git-domarkx-plugin-test")
+	for _, module := range []string{"socket", "subprocess"} { // most do without, and begin sooner
+		if strings.Contains(body, module+".") {
+			body = "import " + module + "\n" + body
+		}
+	}
 	if err := os.WriteFile(path, []byte(library+body), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return external.New("test", path, external.Options{Describe: 5 * time.Second, Patience: 2 * time.Second, Shutdown: 500 * time.Millisecond})
+	return external.New("test", path, external.Options{Describe: patience, Patience: patience, Shutdown: 500 * time.Millisecond})
 }
 
-const library = `#!/usr/bin/env python3
-import json, os, shutil, socket, subprocess, sys, time
+// library begins without Python's module site, which only finds installed packages.
+const library = `#!/usr/bin/env -S python3 -S
+import json, os, sys, time
 
 def say(message):
     sys.stdout.write((message if isinstance(message, str) else json.dumps(message)) + "\n")
@@ -201,7 +214,11 @@ func TestLies(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r, env, err := open(t, plugin(t, c.body))
+			p := plugin(t, c.body)
+			if strings.HasPrefix(c.message, "does not answer") {
+				p = patient(t, c.body, time.Second)
+			}
+			r, env, err := open(t, p)
 			if err == nil {
 				var result domarkx.Result
 				result, err = r.Execute(t.Context(), call(t, "do", `{"n": 1}`))
@@ -224,6 +241,10 @@ func TestLies(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
+	r, _, err := open(t, plugin(t, `serve({"execute_tool": lambda r: say(eval(r["params"]["arguments"]["answer"]))})`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for answer, code := range map[string]string{
 		`error(r, -32000, "m", data={"code": "not_found"})`:    domarkx.CodeNotFound,
 		`error(r, -32000, "m", data={"code": "refused"})`:      domarkx.CodeRefused,
@@ -233,11 +254,7 @@ func TestErrors(t *testing.T) {
 		`error(r, 1, "m", data=["code"])`:                      domarkx.CodeFailed,
 		`error(r, -32602, "m", data={"code": "unknown_tool"})`: domarkx.CodeUnknownTool,
 	} {
-		r, _, err := open(t, plugin(t, "serve({'execute_tool': lambda r: say("+answer+")})"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = r.Execute(t.Context(), call(t, "do", `{}`))
+		_, err = r.Execute(t.Context(), domarkx.Call{Tool: "do", Arguments: domarkx.ObjectValue().With("answer", domarkx.StringValue(answer))})
 		expect(t, err, code, "m")
 		if _, err := commit(t, r, plugintest.NewMemory()); err != nil {
 			t.Errorf("after an error: %v", err)
@@ -278,6 +295,7 @@ serve({"execute_tool": do, "create_resource": create})`))
 }
 
 func TestTimeAndCancel(t *testing.T) {
+	t.Parallel()
 	r, env, err := open(t, plugin(t, "serve({'execute_tool': lambda r: (subprocess.Popen(['setsid', 'sleep', '1000']), open('ready', 'w').close(), time.sleep(1000))})"))
 	if err != nil {
 		t.Fatal(err)
@@ -296,13 +314,14 @@ func TestTimeAndCancel(t *testing.T) {
 }
 
 func TestProgressIsPatience(t *testing.T) {
-	r, _, err := open(t, plugin(t, `
+	t.Parallel()
+	r, _, err := open(t, patient(t, `
 def slow(r):
     for _ in range(5):
-        time.sleep(0.6)
+        time.sleep(0.25)
         say({"jsonrpc": "2.0", "method": "progress"})
     say(honest(r))
-serve({"commit_version": slow})`))
+serve({"commit_version": slow})`, time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/process"
 )
 
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 	if socket := os.Getenv("LOCALSHELL_TEST_CONNECT"); socket != "" {
 		connect(socket)
 	}
+	plugintest.UsePython()
 	os.Exit(m.Run())
 }
 
@@ -163,9 +165,10 @@ func TestConfinedAttributes(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	r, path := open(t, domarkx.Allow{})
 	began := time.Now()
-	result, err := r.Execute(t.Context(), call("run_command", "command", "echo before; "+daemon, "timeout", "1.5"))
+	result, err := r.Execute(t.Context(), call("run_command", "command", "echo before; "+daemon, "timeout", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}

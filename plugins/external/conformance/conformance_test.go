@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 	if code, ok := process.Supervise(); ok {
 		os.Exit(code)
 	}
+	plugintest.UsePython()
 	os.Exit(m.Run())
 }
 
