@@ -13,7 +13,6 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/database"
-	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // Load replaces the database by that of a version, byte for byte. It writes a temporary file and
@@ -98,7 +97,7 @@ func (r *resource) leave(ctx context.Context) error {
 	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	c, err := sqlite3.Open(r.path)
+	c, err := r.openDatabase()
 	if err != nil {
 		return err
 	}

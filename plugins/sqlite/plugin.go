@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
@@ -16,7 +17,9 @@ import (
 )
 
 // Plugin implements domarkx.Plugin for the type "sqlite".
-type Plugin struct{}
+type Plugin struct {
+	lockTimeout time.Duration // for locks of other programs, unless 0
+}
 
 // New returns the plugin.
 func New() Plugin { return Plugin{} }
@@ -44,12 +47,12 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 
 // Open opens the database of a resource: the file that its config's path names, or a file in
 // env.Dir when env is private or names no path.
-func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
+func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	dir, err := filepath.EvalSymlinks(env.Dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &resource{dir: dir, path: filepath.Join(dir, fileName), own: true}
+	r := &resource{dir: dir, path: filepath.Join(dir, fileName), own: true, lockTimeout: p.lockTimeout}
 	if path, named := env.Config.Get("path"); named && !env.Private {
 		r.own = false
 		if r.path, err = inWorkTree(env, path.Text()); err != nil {
@@ -83,6 +86,8 @@ type resource struct {
 	dir  string
 	path string // of the database, absolute and without symbolic links
 	own  bool   // whether the database is private
+
+	lockTimeout time.Duration // see [Plugin]
 }
 
 // Close does nothing.
@@ -124,7 +129,15 @@ func (r *resource) connect() (*sqlite3.Conn, error) {
 			return nil, fmt.Errorf("%q is not an SQLite database, or is damaged, and %q contains changes of one: %w; restore the one or remove the other", r.path, r.wal(), domarkx.ErrCorrupt)
 		}
 	}
-	return sqlite3.Open(r.path)
+	return r.openDatabase()
+}
+
+func (r *resource) openDatabase() (*sqlite3.Conn, error) {
+	c, err := sqlite3.Open(r.path)
+	if err == nil && r.lockTimeout > 0 {
+		c.WaitForLocks(r.lockTimeout)
+	}
+	return c, err
 }
 
 // magic is the beginning of a database file (https://www.sqlite.org/fileformat.html).

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
@@ -149,7 +150,7 @@ func TestLogOfAnotherProgram(t *testing.T) {
 	top := t.TempDir()
 	path := filepath.Join(top, "data", "app.db")
 	config := databasetest.Object(t, `{"path": "data/app.db"}`)
-	db := databasetest.Open(t, sqlite.New(), domarkx.Env{Dir: t.TempDir(), WorkTree: top, Config: config})
+	db := databasetest.Open(t, sqlite.NewImpatient(200*time.Millisecond), domarkx.Env{Dir: t.TempDir(), WorkTree: top, Config: config})
 	other, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)

@@ -104,15 +104,20 @@ func open(path string, flags int32) (*Conn, error) {
 	// Statements must not be able to corrupt the file, and functions in a schema are not trusted.
 	c.configure(lib.SQLITE_DBCONFIG_DEFENSIVE, 1)
 	c.configure(lib.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-	lib.Xsqlite3_busy_timeout(c.tls, c.db, int32(busyTimeout/time.Millisecond))
+	c.WaitForLocks(busyTimeout)
 	return c, nil
+}
+
+// WaitForLocks limits how long a statement waits for another program's lock, in place of two seconds.
+func (c *Conn) WaitForLocks(limit time.Duration) {
+	lib.Xsqlite3_busy_timeout(c.tls, c.db, int32(limit/time.Millisecond))
 }
 
 // WriteShadowTables lets statements write the tables in which virtual tables, such as those of FTS5,
 // store their data. It is for databases that only this program writes.
 func (c *Conn) WriteShadowTables() { c.configure(lib.SQLITE_DBCONFIG_DEFENSIVE, 0) }
 
-// busyTimeout limits how long a statement waits for another program's lock.
+// busyTimeout is the limit of [Conn.WaitForLocks] unless a caller sets another one.
 const busyTimeout = 2 * time.Second
 
 func (c *Conn) configure(option, value int32) {
