@@ -391,7 +391,11 @@ func TestLinksThatComeAndGo(t *testing.T) {
 			}
 		}
 	}()
-	for range 100 {
+	commits := 100
+	if testing.Short() {
+		commits = 20
+	}
+	for range commits {
 		version := p.commit()
 		found := false
 		must(t, domarkx.WalkVersion(t.Context(), m, version, func(path string, _ domarkx.File) error {
@@ -415,7 +419,11 @@ func TestDamagedCache(t *testing.T) {
 	p.settle()
 	data, err := os.ReadFile(p.cache)
 	must(t, err)
-	for i := 0; i < len(data); i += 1 + len(data)/60 {
+	places := 60
+	if testing.Short() {
+		places = 12
+	}
+	for i := 0; i < len(data); i += 1 + len(data)/places {
 		damaged := append([]byte(nil), data...)
 		damaged[i] ^= 0xff
 		must(t, os.WriteFile(p.cache, damaged, 0o600))
