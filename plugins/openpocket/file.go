@@ -79,14 +79,25 @@ func (r *resource) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	info, err := f.Stat()
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	if info.Size() > maxFile {
+		return nil, tooLarge(name)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1)) // it may grow meanwhile
 	if err != nil {
 		return nil, explain(name, err)
 	}
 	if len(data) > maxFile {
-		return nil, toolError(domarkx.CodeFailed, "%q is larger than 256 MiB", name)
+		return nil, tooLarge(name)
 	}
 	return data, nil
+}
+
+func tooLarge(name string) error {
+	return toolError(domarkx.CodeFailed, "%q is larger than 256 MiB", name)
 }
 
 // openRegular opens a regular file. It does not block on a FIFO.

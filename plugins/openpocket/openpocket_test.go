@@ -244,7 +244,7 @@ func TestScripts(t *testing.T) {
 	if code, _ := v.Get("exitCode"); code.Text() != "137" {
 		t.Errorf("exit code %s", code.JSON())
 	}
-	v = r.call("run_script", `{"script": "echo begun; sleep 1000 & sleep 1000", "timeout": 2, "run_id": "slow"}`)
+	v = r.call("run_script", `{"script": "echo begun; sleep 1000 & sleep 1000", "timeout": 1, "run_id": "slow"}`)
 	if got := v.Without("durationMs").JSON(); got != `{"ok":false,"runId":"slow","runDir":"workspace/scripts/runs/run-slow","scriptPath":"workspace/scripts/runs/run-slow/script.sh","exitCode":null,"timedOut":true,"stdout":"begun\n","stderr":""}` {
 		t.Errorf("timed out: %s", got)
 	}
