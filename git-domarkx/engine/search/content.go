@@ -21,26 +21,48 @@ type content struct {
 	calls []byte // the values in calls and results, likewise
 }
 
-// contentOf returns the indexed part of a message. Calls and their results are JSON; their text has the escapes in
+// reset makes a content empty.
+func (c *content) reset() {
+	*c = content{text: c.text[:0], prose: c.prose[:0], calls: c.calls[:0], tools: c.tools[:0], paths: c.paths[:0]}
+}
+
+// set makes it that of a message. Calls and their results are JSON; their text has the escapes in
 // strings resolved, so that the text of a file or a command is found as it is there.
-func contentOf(m domarkx.Message) *content {
-	c := &content{role: m.Role}
+func (c *content) set(m domarkx.Message) {
+	c.reset()
+	c.role = m.Role
 	if m.Metadata != nil {
-		model, _ := m.Metadata.Get("model")
-		c.model = model.Text()
+		c.setModel(*m.Metadata)
 	}
-	for _, b := range m.Content {
-		if len(c.text) > 0 {
-			c.text = append(c.text, '\n')
+	for i, b := range m.Content {
+		if i > 0 {
+			c.separate()
 		}
-		if b.Type != domarkx.CodeBlock || b.Language != toolcall.Language && b.Language != toolcall.ResultLanguage {
+		switch {
+		case b.Type != domarkx.CodeBlock || !isCall(b.Language):
 			c.text = append(c.text, b.Text...)
 			c.prose = append(append(c.prose, b.Text...), '\n')
-			continue
+		default:
+			c.addCall(b.Text, b.Language == toolcall.Language)
 		}
-		c.addCall(b.Text, b.Language == toolcall.Language)
 	}
-	return c
+}
+
+func (c *content) setModel(metadata domarkx.Value) {
+	model, _ := metadata.Get("model")
+	c.model = model.Text()
+}
+
+// separate ends a block, if it has text.
+func (c *content) separate() {
+	if len(c.text) > 0 {
+		c.text = append(c.text, '\n')
+	}
+}
+
+// isCall reports whether the code in a language is a call or a result.
+func isCall(language string) bool {
+	return language == toolcall.Language || language == toolcall.ResultLanguage
 }
 
 // addCall adds the JSON of a call or a result.

@@ -3,6 +3,9 @@ package search
 import (
 	"slices"
 	"strings"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // Analyze returns the indexed forms of a text: the text as prepared, and the parts of its identifiers.
@@ -108,3 +111,16 @@ func Best(scores []float32, n int) (chosen, sorted []int64) {
 
 // CodedSize returns the size that is stored for the size of a message.
 func CodedSize(size int) float64 { return codedSize(sizeCode(size)) }
+
+// Contents returns the indexed part of a stored message, as it is scanned and as it is parsed; nil if it is not.
+func Contents(data []byte) (scanned, parsed *content) {
+	var a, b content
+	if a.scan(data) {
+		scanned = &a
+	}
+	if m, err := view.DecodeMessage(data, domarkx.ID{}); err == nil {
+		b.set(m)
+		parsed = &b
+	}
+	return scanned, parsed
+}

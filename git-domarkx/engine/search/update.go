@@ -55,7 +55,8 @@ type updater struct {
 	db      *database
 	w       *writer
 	options Options
-	done    int // messages that were indexed
+	content content // of the message that is being indexed
+	done    int     // messages that were indexed
 }
 
 // update makes the index that of these sessions. It removes the texts of messages that no session has any more
@@ -232,15 +233,22 @@ func (u *updater) message(ctx context.Context, e domarkx.Entry, leaf int64) (id 
 	if err != nil || id != 0 {
 		return id, false, err
 	}
-	m, err := view.LoadMessage(ctx, u.store, e)
+	data, err := view.Read(ctx, u.store, e.JSON)
 	if err != nil {
 		return 0, false, err
+	}
+	if !u.content.scan(data) {
+		m, err := view.DecodeMessage(data, e.ID)
+		if err != nil {
+			return 0, false, err
+		}
+		u.content.set(m)
 	}
 	u.done++
 	if u.options.Progress != nil {
 		u.options.Progress(u.done)
 	}
-	id, err = u.w.add(blob, contentOf(m), leaf)
+	id, err = u.w.add(blob, &u.content, leaf)
 	return id, true, err
 }
 

@@ -1,11 +1,11 @@
 package search
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/domarkx/domarkx"
@@ -36,9 +36,10 @@ type writer struct {
 	prose      []byte
 	calls      []byte
 	facets     map[facet]int64
-	last       int64            // the newest message
-	added      map[string]int64 // messages by blob that are not in table blob yet
-	hadBlobs   bool             // the table has some
+	last       int64              // the newest message
+	added      map[string]int64   // messages by blob that are not in table blob yet
+	keys       map[int64]struct{} // all keys of the table; nil if it had some before
+	hadBlobs   bool               // the table has some
 	nextLeaf   int64
 	pending    int // bytes of text in the transaction
 }
@@ -53,7 +54,9 @@ func newWriter(db *database) (*writer, error) {
 		w.last, err = db.number("SELECT max(id) FROM message")
 	}
 	if err == nil {
-		w.hadBlobs = w.last > 0
+		if w.hadBlobs = w.last > 0; !w.hadBlobs {
+			w.keys = map[int64]struct{}{}
+		}
 		err = errors.Join(w.reopenBlock(), w.sizes.open(db, w.last))
 	}
 	if err != nil {
@@ -114,6 +117,9 @@ func (w *writer) find(blob []byte) (message int64, err error) {
 	if message, ok := w.added[string(blob)]; ok || !w.hadBlobs {
 		return message, nil
 	}
+	if _, ok := w.keys[blobKey(blob)]; !ok && w.keys != nil {
+		return 0, nil
+	}
 	for key := blobKey(blob); ; key++ {
 		found, same := int64(0), false
 		err := w.db.query("SELECT blob.message, message.blob FROM blob LEFT JOIN message ON message.id = blob.message WHERE key = ?", func(s *sqlite3.Stmt) error {
@@ -130,9 +136,18 @@ func (w *writer) find(blob []byte) (message int64, err error) {
 
 // flushBlobs writes the blobs of the messages that were added, in their order in the table.
 func (w *writer) flushBlobs() error {
-	for _, blob := range slices.Sorted(maps.Keys(w.added)) {
-		for key := blobKey([]byte(blob)); ; key++ {
-			if err := w.db.exec("INSERT OR IGNORE INTO blob(key, message) VALUES(?, ?)", key, w.added[blob]); err != nil {
+	type row struct{ key, message int64 }
+	rows := make([]row, 0, len(w.added))
+	for blob, message := range w.added {
+		rows = append(rows, row{blobKey([]byte(blob)), message})
+	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.key, b.key) })
+	for _, r := range rows {
+		if w.keys != nil {
+			w.keys[r.key] = struct{}{}
+		}
+		for key := r.key; ; key++ {
+			if err := w.db.exec("INSERT OR IGNORE INTO blob(key, message) VALUES(?, ?)", key, r.message); err != nil {
 				return err
 			}
 			if w.db.conn.Changes() > 0 {

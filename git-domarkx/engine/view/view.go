@@ -217,10 +217,11 @@ func LoadMessage(ctx context.Context, blobs Blobs, e domarkx.Entry) (domarkx.Mes
 	if err != nil {
 		return domarkx.Message{}, err
 	}
-	return decodeMessage(data, e.ID)
+	return DecodeMessage(data, e.ID)
 }
 
-func decodeMessage(data []byte, id domarkx.ID) (domarkx.Message, error) {
+// DecodeMessage parses a message as it is stored.
+func DecodeMessage(data []byte, id domarkx.ID) (domarkx.Message, error) {
 	value, err := domarkx.ParseValue(data)
 	if err == nil {
 		var msg domarkx.Message

@@ -120,9 +120,16 @@ func (d *dictionary) number(l *lookup) uint32 {
 	return number
 }
 
+// manySlots is the size from which on the table only doubles, since more is much memory.
+const manySlots = 1 << 17
+
 func (d *dictionary) grow() {
 	old := d.slots
-	d.slots = make([]slot, 2*len(old))
+	factor := 4
+	if len(old) >= manySlots {
+		factor = 2
+	}
+	d.slots = make([]slot, factor*len(old))
 	mask := uint64(len(d.slots) - 1)
 	for _, s := range old {
 		if s.number == 0 {
