@@ -14,9 +14,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/domarkx/domarkx/fusefs/sessions"
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
+
+type tests struct{ *testing.M }
+
+func (t tests) Run() int { return shorttest.Main(t.M) }
 
 const ms = time.Millisecond
 

@@ -25,6 +25,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
@@ -36,7 +37,7 @@ const repositoryVariable = "MOUNTD_TEST_REPOSITORY"
 func TestMain(m *testing.M) {
 	dir := os.Getenv(repositoryVariable)
 	if dir == "" || len(os.Args) < 2 || os.Args[1] != "mount" && os.Args[1] != "unmount" {
-		os.Exit(m.Run())
+		os.Exit(shorttest.Main(m))
 	}
 	if err := command(dir, os.Args[1], os.Args[len(os.Args)-1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

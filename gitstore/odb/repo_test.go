@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		child(dir, os.Getenv("ODB_TEST_NAME"))
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(shorttest.Main(m))
 }
 
 // git runs Git in a directory and returns its output without the final newline.

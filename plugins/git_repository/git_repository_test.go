@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/process"
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 	if code, supervised := process.Supervise(); supervised {
 		os.Exit(code)
 	}
-	os.Exit(m.Run())
+	os.Exit(shorttest.Main(m))
 }
 
 func value(t *testing.T, text string) domarkx.Value {

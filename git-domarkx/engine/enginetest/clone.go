@@ -24,6 +24,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
 )
@@ -36,7 +37,7 @@ func Main(m *testing.M) int {
 	} {
 		os.Setenv(key, value)
 	}
-	return m.Run()
+	return shorttest.Main(m)
 }
 
 type (

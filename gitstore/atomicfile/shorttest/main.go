@@ -1,0 +1,33 @@
+// Package shorttest makes the tests of a short run quick (go test -short).
+package shorttest
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+// enough is the free space, in bytes, that a directory in memory needs to be used. The
+// containers of Docker have 64 MiB unless told otherwise.
+const enough = 1 << 30
+
+// Main runs the tests of a package and returns the exit code. In a short run their temporary
+// directories are in memory if the system has such a file system: these programs sync every file
+// that they write, and their tests wait longer for a disk than for anything else. The full run
+// has them on the disk. A directory that TMPDIR names is used in either run.
+func Main(m *testing.M) int {
+	flag.Parse()
+	if !testing.Short() || os.Getenv("TMPDIR") != "" || !hasMemory(shared) {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp(shared, "test") // short, for the paths of sockets
+	if err != nil {
+		return m.Run()
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o711); err != nil { // as that of the system, for what tests run as another user
+		return m.Run()
+	}
+	os.Setenv("TMPDIR", dir)
+	return m.Run()
+}
