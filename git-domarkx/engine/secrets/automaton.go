@@ -11,12 +11,8 @@ type automaton struct {
 	length  []int32   // keyword → its length
 }
 
-// maxKeywords is the maximum number of bytes in all keywords, so that numbers of states fit into 16
-// bits.
-const maxKeywords = 1<<16 - 1
-
-// newAutomaton returns the automaton for keywords in lower case, with at most maxKeywords bytes in
-// total.
+// newAutomaton returns the automaton for keywords in lower case. In total they have less than 64 KiB
+// ([maxWords]), so that numbers of states fit into 16 bits.
 func newAutomaton(keywords []string) *automaton {
 	a := &automaton{classes: 1, length: make([]int32, len(keywords)), words: make([][]int32, 1, len(keywords)+1)}
 	states := 1
