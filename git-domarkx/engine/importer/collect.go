@@ -97,7 +97,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 				all = append(all, f)
 				continue
 			}
-			if head, err := readHead(path); err == nil && opencodedb.Is(head) {
+			if isDatabase(path) {
 				inside, err := c.database(ctx, path, "")
 				if err != nil {
 					bad(err)
@@ -356,6 +356,18 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// isDatabase reports whether a file is a database. Unlike [readHead] it reads a few bytes only.
+func isDatabase(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false // the later import reports it
+	}
+	defer f.Close()
+	var head [16]byte
+	n, err := io.ReadFull(f, head[:])
+	return err == nil && opencodedb.Is(head[:n])
 }
 
 func readHead(path string) ([]byte, error) {
