@@ -3,7 +3,6 @@ package importer
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -21,8 +20,8 @@ import (
 )
 
 // grown imports a document that only grew since its last import, if that import created the
-// newest snapshot of its session. The cost does not grow with the document, except for one
-// SHA-256 to verify that the old part is unchanged. It reports false if the document must be read
+// newest snapshot of its session. The cost does not grow with the document, except that all of it is
+// read to verify that the old part is unchanged. It reports false if the document must be read
 // in full. The result is empty if the request ignores the document.
 func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
 	if f.path == "-" || len(imp.attach) > 0 || imp.always {
@@ -59,6 +58,7 @@ func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.S
 type grownFile struct {
 	size   int64
 	digest [32]byte
+	seal   *sources.Seal
 	unread []byte // everything after the part that was read for good
 	added  []byte // everything after the old end of the file
 	stamp  string // of the file before it was read; see [sources.Source]
@@ -79,8 +79,11 @@ func readGrowth(path string, known sources.Source) (*grownFile, error) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() < known.Growth.Size || known.Growth.Read > known.Growth.Size {
 		return nil, err
 	}
-	digest := sha256.New()
-	if _, err := io.CopyN(digest, f, known.Growth.Read); err != nil {
+	check, err := newPrefixCheck(known)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.CopyN(check, f, known.Growth.Read); err != nil {
 		return nil, err
 	}
 	rest, err := io.ReadAll(io.LimitReader(f, maxGrowth+1))
@@ -91,12 +94,14 @@ func readGrowth(path string, known sources.Source) (*grownFile, error) {
 	if int64(len(rest)) < before {
 		return nil, nil
 	}
-	digest.Write(rest[:before])
-	if hex.EncodeToString(digest.Sum(nil)) != known.Digest {
+	check.Write(rest[:before]) //nolint:errcheck // it never fails
+	if !check.verified() {
 		return nil, nil
 	}
-	digest.Write(rest[before:])
-	return &grownFile{size: known.Growth.Read + int64(len(rest)), digest: [32]byte(digest.Sum(nil)), unread: rest, added: rest[before:], stamp: stampOf(info, time.Now())}, nil
+	check.Write(rest[before:]) //nolint:errcheck // it never fails
+	grown := &grownFile{size: known.Growth.Read + int64(len(rest)), unread: rest, added: rest[before:], stamp: stampOf(info, time.Now())}
+	grown.digest, grown.seal, err = check.result()
+	return grown, err
 }
 
 // grow appends the new part of a document to its session.
@@ -153,7 +158,7 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 		now.Stamp, now.Format = in.stamp, in.codec.Name
 	}
 	if grown.State != "" {
-		now.Growth = &sources.Growth{Format: in.codec.Name, Size: more.size, Read: known.Growth.Read + grown.Read, State: grown.State}
+		now.Growth = &sources.Growth{Format: in.codec.Name, Size: more.size, Read: known.Growth.Read + grown.Read, State: grown.State, Seal: more.seal}
 	}
 	imp.sources.Set(imp.key(in), now, known)
 	for _, b := range branches { // growth does not change branches
