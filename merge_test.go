@@ -284,11 +284,22 @@ func TestHeirOfRemovedStays(t *testing.T) {
 	before.edit(func([]string) []string { return []string{"x", "y", "z", "w"} })
 	moved := replica{name: "moved", thread: before.thread}
 	moved.edit(func([]string) []string { return []string{"x", "z", "w", "y"} })
-	both := replica{name: "both", thread: &domarkx.Thread{Live: append(slices.Clone(before.thread.Live), moved.thread.Live[3])}}
-	both.edit(func([]string) []string { return []string{"x", "z", "w", "y"} })
-	for _, with := range []*domarkx.Thread{before.thread, moved.thread, both.thread} {
-		if got := texts(domarkx.Merge(both.thread, with)); !slices.Contains(got, "y") {
-			t.Errorf("the merge reads %q", got)
-		}
+	heir := moved.thread.Live[3]
+	for name, c := range map[string]struct {
+		live []domarkx.Entry
+		next []string
+	}{
+		"stays":       {append(slices.Clone(before.thread.Live), heir), []string{"x", "z", "w", "y"}},
+		"moves again": {slices.Insert(slices.Clone(before.thread.Live), 0, heir), []string{"x", "z", "y", "w"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			both := replica{name: "both", thread: &domarkx.Thread{Live: c.live}}
+			both.edit(func([]string) []string { return c.next })
+			for _, with := range []*domarkx.Thread{before.thread, moved.thread, both.thread} {
+				if got := texts(domarkx.Merge(both.thread, with)); !slices.Contains(got, "y") {
+					t.Errorf("the merge reads %q", got)
+				}
+			}
+		})
 	}
 }

@@ -129,8 +129,8 @@ func (r *Revision) Dead() []Tombstone {
 	return dead
 }
 
-// findHeirs adds the removed messages that continue in a kept one to r.moved. An import can have
-// both: the message of its base, and the same message as it was moved in the session since.
+// findHeirs adds the removed messages that continue in a kept or moved one to r.moved. An import can
+// have both: the message of its base, and the same message as it was moved in the session since.
 func (r *Revision) findHeirs() {
 	removed := map[Rev]int{}
 	for i := range r.kept {
@@ -139,7 +139,7 @@ func (r *Revision) findHeirs() {
 		}
 	}
 	for j := 0; j < len(r.kept) && len(removed) > 0; j++ {
-		if !r.kept[j] {
+		if !r.kept[j] && !r.moved[j] {
 			continue
 		}
 		for _, rev := range r.live.At(j).Past {
