@@ -43,7 +43,7 @@ func New(store *gitstore.Store, git *gitcmd.Git, state local.State) *Manager {
 // A Source is the kind of author of a line.
 type Source int
 
-// The sources of lines.
+// The kinds of authors of lines.
 const (
 	Person  Source = iota // written by no session
 	Session               // a message of a session
