@@ -10,7 +10,7 @@ import (
 // A Decision is the user's answer to the question whether a call may be made.
 type Decision int
 
-// The decisions.
+// The decisions about a call.
 const (
 	Stop  Decision = iota // end the turn and leave the call pending, because nobody can be asked
 	Allow                 // make the call
