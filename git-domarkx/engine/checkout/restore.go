@@ -72,7 +72,8 @@ func removeRestored(dir string) error {
 	return errors.Join(dirversion.Empty(dir), os.Remove(dir))
 }
 
-// An unprivileged reads a version, but omits what a user without privileges cannot create.
+// An unprivileged reads a version without files and attributes that only a privileged user can
+// create.
 type unprivileged struct {
 	domarkx.VersionReader
 	changed atomic.Bool // whether a device was left out or a file has another owner
