@@ -30,7 +30,7 @@ import (
 // commit.
 type Kind string
 
-// The kinds.
+// The events for which versions are taken.
 const (
 	Prompt Kind = "prompt" // the user submitted a prompt
 	Batch  Kind = "batch"  // calls of a message ended
