@@ -22,7 +22,7 @@ const bom = "\ufeff"
 // maxDepth limits the nesting of values in the file.
 const maxDepth = 50
 
-// The keys of the file.
+// The keys in .domarkx.toml.
 const (
 	resourcesKey = "resources"
 	pluginsKey   = "plugins"

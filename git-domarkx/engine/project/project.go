@@ -24,8 +24,8 @@ const maxSize = 64 << 10
 
 // A Config is the content of the file. The zero Config stands for a missing file.
 type Config struct {
-	// Resources are the objects of [[resources]], in the format of a document's workspace-config;
-	// nil if the key is missing.
+	// Resources are the objects of [[resources]], in the format of a document's workspace-config.
+	// It is nil if the file lacks the key.
 	Resources []domarkx.Value
 	// Plugins are the tables of [plugins], in order.
 	Plugins []Defaults
