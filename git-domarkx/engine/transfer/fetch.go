@@ -19,9 +19,9 @@ type fetchRequest struct {
 	Progress io.Writer             // receives Git's progress output; nil for none
 }
 
-// fetchResult is the result of a fetch.
+// A fetchResult holds the state of the remote.
 type fetchResult struct {
-	Before, After Tips // tips of the remote that passed verification
+	Before, After Tips // tips on the remote before and after the fetch, as far as they passed verification
 	// Rejected lists the sessions and workspaces with contents on the remote that were not
 	// accepted, with the reasons.
 	Rejected rejections
