@@ -165,8 +165,9 @@ func (t *Turn) allow(ctx context.Context, c PendingCall) (trust.Digest, error) {
 	return now, t.m.trust.Grow(ctx, now, t.request.Name, was)
 }
 
-// settled caches the digest of the session after a call got its result. If the resource added
-// arguments to the call, settled extends the trust in the digest now to them.
+// settled caches the digest of the session after a call got its result. now is the digest with the
+// call as it was made. If the resource added arguments to the call, settled extends the trust in
+// now to the resulting digest.
 func (t *Turn) settled(ctx context.Context, c PendingCall, now trust.Digest) error {
 	tip, err := t.Tip(ctx)
 	if err != nil {

@@ -78,7 +78,7 @@ func (t *Turn) Add(ctx context.Context, r Reply) (domarkx.Info, error) {
 }
 
 // Answer adds an answer of a model, linked to the present version of the workspace. Its calls are
-// pending, and nothing in it is trusted by that.
+// pending. Adding it does not make the user trust anything in it.
 func (t *Turn) Answer(ctx context.Context, r Reply) (domarkx.Info, error) {
 	tip, err := t.Tip(ctx)
 	if err != nil {

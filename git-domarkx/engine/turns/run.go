@@ -25,7 +25,7 @@ type RunRequest struct {
 	Report func(CallResult)
 }
 
-// RunResult is the result of a run.
+// RunResult describes the calls of a run that did not succeed.
 type RunResult struct {
 	Failed int // number of calls that ended with an error
 	// Interrupted lists calls of an earlier run that are not repeated automatically.

@@ -19,7 +19,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// ForkResult is the result of a fork.
+// ForkResult describes a new session and its workspace.
 type ForkResult struct {
 	domarkx.Info
 	Workspace domarkx.Version // first version of the new session's workspace; zero for none
