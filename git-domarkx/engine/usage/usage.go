@@ -27,7 +27,7 @@ type Response struct {
 // A Key is a property by which responses are grouped.
 type Key string
 
-// The keys.
+// The properties by which responses can be grouped.
 const (
 	BySession Key = "session"
 	ByAgent   Key = "agent"
