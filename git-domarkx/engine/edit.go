@@ -16,7 +16,7 @@ func (m *SessionManager) TextOf(ctx context.Context, id string) ([]byte, error) 
 	return b.Bytes(), err
 }
 
-// EditResult is the result of an edit.
+// EditResult describes what [SessionManager.Edit] changed.
 type EditResult struct {
 	SaveResult
 	FromDraft bool // the editor started with a draft that could not be saved before

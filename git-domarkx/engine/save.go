@@ -22,7 +22,7 @@ type SaveRequest struct {
 	Operation string // the command or the kind of save
 }
 
-// SaveResult is the result of a save.
+// SaveResult describes a saved document and the snapshot that it became part of.
 type SaveResult struct {
 	domarkx.Info
 	Changed bool // whether a snapshot was created

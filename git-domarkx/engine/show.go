@@ -18,7 +18,7 @@ import (
 // Form is the format in which a session is shown.
 type Form string
 
-// The forms of sessions.
+// The forms in which sessions can be shown.
 const (
 	Markdown Form = "md"
 	JSON     Form = "json"
