@@ -24,7 +24,9 @@ const attachOperation = "attach"
 
 // Attach creates a snapshot of a session that keeps a file under path, relative to the session's
 // directory, and returns the newest snapshots before and after. If the session already keeps that
-// file, it creates no snapshot and both are equal.
+// file, it creates no snapshot and both are equal. The error matches [domarkx.ErrInvalid] if the
+// path is not valid or the file is larger than [MaxFileSize], and [domarkx.ErrNotFound] if there is
+// no such session.
 func (m *SessionManager) Attach(ctx context.Context, name, path string, content io.Reader) (before, after domarkx.Info, err error) {
 	if err := domarkx.CheckFilePath(path); err != nil {
 		return before, after, fmt.Errorf("attaching %q: %w", path, err)
@@ -132,7 +134,8 @@ func (m *SessionManager) pastAttached(ctx context.Context, name, base string) (s
 }
 
 // WriteAttachment writes an attachment of a snapshot to w: the full output that a message holds
-// only the beginning of. The attachment is identified by its SHA-256 in hexadecimal.
+// only the beginning of. The attachment is identified by its SHA-256 in hexadecimal. The error
+// matches [domarkx.ErrNotFound] if the snapshot has no such attachment.
 func (m *SessionManager) WriteAttachment(ctx context.Context, r Revision, sha256 string, w io.Writer) error {
 	info, err := m.Resolve(ctx, r)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
-// TextOf returns a snapshot as Markdown for an editor.
+// TextOf returns a snapshot as Markdown for an editor. The error matches [domarkx.ErrCorrupt] if
+// the snapshot is damaged.
 func (m *SessionManager) TextOf(ctx context.Context, id string) ([]byte, error) {
 	var b bytes.Buffer
 	err := m.Write(ctx, id, Markdown, &b)

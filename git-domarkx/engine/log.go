@@ -14,7 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// List returns all sessions, sorted by name.
+// List returns all sessions, sorted by name. Sessions that cannot be read are omitted; their errors
+// are joined and returned together with the rest.
 func (m *SessionManager) List(ctx context.Context) ([]domarkx.Info, error) { return m.store.List(ctx) }
 
 // Identities returns the identities that the headers of sessions state, by session name. Sessions
@@ -73,7 +74,8 @@ func (m *SessionManager) Title(ctx context.Context, info domarkx.Info) string {
 	return title.Text()
 }
 
-// Log returns the snapshots of a revision, newest first.
+// Log returns the snapshots of a revision, newest first. If there is no such revision, it yields
+// the error of [SessionManager.Resolve].
 func (m *SessionManager) Log(ctx context.Context, r Revision) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {
 		info, err := m.Resolve(ctx, r)
@@ -100,7 +102,8 @@ type MessageInfo struct {
 	ID        domarkx.ID
 }
 
-// Messages returns the messages of a revision in order. It reads them one by one.
+// Messages returns the messages of a revision in order. It reads them one by one. If there is no
+// such revision, it yields the error of [SessionManager.Resolve].
 func (m *SessionManager) Messages(ctx context.Context, r Revision) iter.Seq2[MessageInfo, error] {
 	return func(yield func(MessageInfo, error) bool) {
 		info, err := m.Resolve(ctx, r)
@@ -144,7 +147,8 @@ func (m *SessionManager) messageInfo(ctx context.Context, snapshot string, k int
 	return MessageInfo{K: k, Role: e.Role, Date: e.Date, Link: e.Link, FirstLine: view.FirstLine(msg), ID: e.ID}, err
 }
 
-// Diff returns a unified diff of two revisions as Markdown. It is empty if they are the same.
+// Diff returns a unified diff of two revisions as Markdown. It is empty if they are the same. The
+// errors are those of [SessionManager.Resolve].
 func (m *SessionManager) Diff(ctx context.Context, a, b Revision, nameA, nameB string) ([]byte, error) {
 	var text [2]bytes.Buffer
 	for i, r := range []Revision{a, b} {

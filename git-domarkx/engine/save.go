@@ -124,7 +124,8 @@ func (m *SessionManager) parse(ctx context.Context, r SaveRequest, base *view.Vi
 // other, so only plain Git commands cause conflicts.
 const attempts = 100
 
-// Update calls fn in an update of the store and retries on conflicts with other processes.
+// Update calls fn in an update of the store and retries on conflicts with other processes. If they
+// persist, the error matches [domarkx.ErrConflict].
 func (m *SessionManager) Update(ctx context.Context, reason string, fn func(*gitstore.Tx) error) error {
 	var err error
 	for range attempts {

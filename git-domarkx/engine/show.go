@@ -24,7 +24,9 @@ const (
 	JSON     Form = "json"
 )
 
-// Show writes a snapshot, or one of its messages, as Markdown or as JSON of the specification.
+// Show writes a snapshot, or one of its messages, as Markdown or as JSON of the specification. The
+// errors are those of [SessionManager.Resolve], and match [domarkx.ErrCorrupt] if the snapshot is
+// damaged.
 func (m *SessionManager) Show(ctx context.Context, r Revision, form Form, w io.Writer) error {
 	info, err := m.Resolve(ctx, r)
 	if err != nil {
@@ -130,7 +132,8 @@ func addLink(msg *domarkx.Message, link string) {
 	msg.Extra = domarkx.ObjectValue(msg.Extra...).With(domarkx.WorkspaceVersion, domarkx.StringValue(link)).Members()
 }
 
-// WriteMessage writes message k of a snapshot without reading the others.
+// WriteMessage writes message k of a snapshot without reading the others. The error matches
+// [domarkx.ErrCorrupt] if the message is damaged.
 func (m *SessionManager) WriteMessage(ctx context.Context, id string, k int, form Form, w io.Writer) error {
 	msg, e, conflict, err := m.messageAt(ctx, id, k)
 	if err != nil {

@@ -10,13 +10,15 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// ListWorkspaces returns the newest version of every workspace, sorted by name.
+// ListWorkspaces returns the newest version of every workspace, sorted by name. Workspaces that
+// cannot be read are omitted; their errors are joined and returned together with the rest.
 func (m *SessionManager) ListWorkspaces(ctx context.Context) ([]domarkx.Version, error) {
 	return m.store.Workspaces(ctx)
 }
 
-// ResolveVersion returns the version that a revision of a workspace names: WS, WS~2 or WS@OID.
-// For NAME#K it returns the version of [SessionManager.VersionAt].
+// ResolveVersion returns the version that a revision of a workspace names: WS, WS~2 or WS@OID. For
+// NAME#K it returns the version of [SessionManager.VersionAt]. The error matches
+// [domarkx.ErrNotFound] if there is no such version.
 func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domarkx.Version, error) {
 	if r.Message >= 0 {
 		return m.VersionAt(ctx, r)
@@ -58,7 +60,7 @@ func (m *SessionManager) ElsewhereError(ctx context.Context, name string, err er
 }
 
 // VersionLog returns the version that a revision names and its ancestors, newest first, without
-// resources.
+// resources. The error is that of [SessionManager.ResolveVersion].
 func (m *SessionManager) VersionLog(ctx context.Context, r Revision) iter.Seq2[domarkx.Version, error] {
 	return func(yield func(domarkx.Version, error) bool) {
 		top, err := m.ResolveVersion(ctx, r)
@@ -75,7 +77,8 @@ func (m *SessionManager) VersionLog(ctx context.Context, r Revision) iter.Seq2[d
 }
 
 // VersionAt returns the workspace version after message K of a session: the version that the
-// message links, or the last one linked before it. Without K, it starts with the last message.
+// message links, or the last one linked before it. Without K, it starts with the last message. The
+// error matches [domarkx.ErrNotFound] if no such message has a link.
 func (m *SessionManager) VersionAt(ctx context.Context, r Revision) (domarkx.Version, error) {
 	info, err := m.Resolve(ctx, r)
 	if err != nil {

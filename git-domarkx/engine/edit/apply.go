@@ -121,7 +121,8 @@ func (e *Edit) At(j int) (domarkx.WrittenMessage, error) {
 	return msg, err
 }
 
-// CheckDepth rejects a message that is nested too deeply to be read again after it is stored.
+// CheckDepth rejects a message that is nested too deeply to be read again after it is stored. The
+// error matches [domarkx.ErrInvalid].
 func CheckDepth(j int, m domarkx.Message) error {
 	if m.Depth() <= domarkx.MaxMessageDepth {
 		return nil

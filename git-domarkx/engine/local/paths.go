@@ -19,8 +19,8 @@ func PathError(err error) error {
 	return err
 }
 
-// CanonicalPath returns the absolute path without symbolic links, under which a file is
-// remembered.
+// CanonicalPath returns the absolute path of an existing file without symbolic links. Files are
+// recorded under this path.
 func CanonicalPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

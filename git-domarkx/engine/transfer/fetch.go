@@ -64,7 +64,7 @@ type Result struct {
 }
 
 // Fetch downloads the sessions of a remote without changing local ones. If names is empty, it
-// reports on all sessions.
+// reports on all sessions. Errors of single sessions are in their results.
 func (m *Manager) Fetch(ctx context.Context, remote string, names []string, progress io.Writer) ([]Result, error) {
 	fetched, err := m.fetch(ctx, remote, names, progress)
 	if err != nil {

@@ -32,9 +32,9 @@ type PullRequest struct {
 	AcceptRedaction bool     // accept a redacted history without checking that it differs only in secrets
 }
 
-// Pull fetches and applies the changes of a remote, including workspaces. Sessions that changed
-// on both sides are merged. A session that was removed on the remote and has not changed here is
-// moved to the trash.
+// Pull fetches and applies the changes of a remote, including workspaces. Sessions that changed on
+// both sides are merged. A session that was removed on the remote and has not changed here is moved
+// to the trash. Errors of single sessions are in their results.
 func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) ([]Result, error) {
 	remote, names := r.Remote, r.Names
 	here, err := m.workspaceTips(ctx)

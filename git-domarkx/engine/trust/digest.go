@@ -114,7 +114,7 @@ func (m *Manager) digestsOf(ctx context.Context, session string, state *domarkx.
 	return all, nil
 }
 
-// StateDigest returns the last digest of digestsOf.
+// StateDigest returns the digest of everything that a state can run. The state need not be stored.
 func (m *Manager) StateDigest(ctx context.Context, session string, state *domarkx.State, message func(k int, e domarkx.Entry) (domarkx.Message, error)) (Digest, error) {
 	all, err := m.digestsOf(ctx, session, state, message)
 	if err != nil {

@@ -45,7 +45,8 @@ func documentSpecs(h domarkx.Header) ([]domarkx.ResourceSpec, error) {
 // defaultTimeout limits the time of a call if the document sets no timeout.
 const defaultTimeout = 60 * time.Second
 
-// CallTimeout returns the time limit of a call.
+// CallTimeout returns the time limit of a call. It is 60 seconds if the header sets none. An
+// invalid limit is a [*domarkx.SyntaxError].
 func CallTimeout(h domarkx.Header) (time.Duration, error) {
 	v, ok := h.ExecutionConfig.Get(configTimeout)
 	if !ok || v.Kind() == domarkx.Null {

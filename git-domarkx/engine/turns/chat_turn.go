@@ -224,7 +224,8 @@ func (m *Manager) EntryAt(ctx context.Context, snapshot domarkx.Info, k int) (do
 	return m.store.Entry(ctx, snapshot.ID, k)
 }
 
-// HeaderOf returns the header of a session's newest snapshot.
+// HeaderOf returns the header of a session's newest snapshot. The error matches
+// [domarkx.ErrNotFound] if there is no such session.
 func (m *Manager) HeaderOf(ctx context.Context, session string) (domarkx.Header, error) {
 	tip, err := m.store.Tip(ctx, session)
 	if err != nil {

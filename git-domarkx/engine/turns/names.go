@@ -12,7 +12,9 @@ import (
 )
 
 // Rename renames a session, its workspace and the instance of the workspace on this machine.
-// Sessions that work in this workspace follow. Rename waits for running calls in the workspace.
+// Sessions that work in this workspace follow. Rename waits for running calls in the workspace. The
+// error matches [domarkx.ErrNotFound] if there is no session with the old name, and
+// [domarkx.ErrExists] if the new name is taken.
 func (m *Manager) Rename(ctx context.Context, from, to string) (domarkx.Info, error) {
 	assigned, err := m.sessions.Attached(ctx)
 	if err != nil {
@@ -139,8 +141,9 @@ func (m *Manager) Remove(ctx context.Context, name string, lose func(error)) (do
 	return info, errors.Join(m.sessions.Assign(ctx, trashed(name), all[name]), m.sessions.Assign(ctx, name, ""), m.movePrivate(ctx, name, trashed(name)))
 }
 
-// Restore moves the most recently removed session with a name, and its workspace, out of the
-// trash. If only the workspace was removed, it restores the workspace.
+// Restore moves the most recently removed session with a name, and its workspace, out of the trash.
+// If only the workspace was removed, it restores the workspace. The error matches
+// [domarkx.ErrNotFound] if the trash has neither, and [domarkx.ErrExists] if the name is taken.
 func (m *Manager) Restore(ctx context.Context, name string) (domarkx.Info, error) {
 	var info domarkx.Info
 	err := m.sessions.Update(ctx, "restore "+name, func(tx *gitstore.Tx) error {

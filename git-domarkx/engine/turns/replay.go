@@ -31,11 +31,12 @@ type ReplayResult struct {
 // Same reports whether both calls had the same result.
 func (r ReplayResult) Same() bool { return r.Recorded == r.Replayed }
 
-// Replay repeats the recorded calls of a session in a temporary instance, starting from the
-// version before the first call, and returns the number of calls with different results. Changes
-// between calls are loaded from the versions that contain them. Resources whose calls are not
-// replayed (see [domarkx.Description]) are not part of the instance. Replay removes the instance
-// when it returns. If the process is killed, the next opened workspace removes it.
+// Replay repeats the recorded calls of a session in a temporary instance, starting from the version
+// before the first call, and returns the number of calls with different results. Changes between
+// calls are loaded from the versions that contain them. Resources whose calls are not replayed (see
+// [domarkx.Description]) are not part of the instance. Replay removes the instance when it returns.
+// If the process is killed, the next opened workspace removes it. If the user does not trust the
+// session, the error is a [*trust.UntrustedError].
 func (m *Manager) Replay(ctx context.Context, r ReplayRequest) (differ int, err error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {

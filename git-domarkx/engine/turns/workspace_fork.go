@@ -28,9 +28,11 @@ type ForkResult struct {
 	Asleep error
 }
 
-// Fork creates a session from a snapshot of another one. If r has a message number, the new
-// session ends with that message. It gets a workspace of its own, which starts with the version
-// that the message left and is private: it never works in the files of the other workspace.
+// Fork creates a session from a snapshot of another one. If r has a message number, the new session
+// ends with that message. It gets a workspace of its own, which starts with the version that the
+// message left and is private: it never works in the files of the other workspace. The error
+// matches [domarkx.ErrExists] if the new name is taken, and [domarkx.ErrNotFound] if there is no
+// such snapshot or message.
 func (m *Manager) Fork(ctx context.Context, r engine.Revision, name string) (ForkResult, error) {
 	fork, err := m.fork(ctx, r, name, true)
 	if err != nil || fork.Workspace.ID == "" {
@@ -40,8 +42,8 @@ func (m *Manager) Fork(ctx context.Context, r engine.Revision, name string) (For
 	return fork, err
 }
 
-// ForkUntrusted is Fork for a program that acts without the user: the trust in the session is not
-// extended to the fork, and nothing of its workspace becomes live.
+// ForkUntrusted is like [Manager.Fork], for a program that acts without the user: it does not
+// extend the trust in the session to the fork, and makes nothing of the new workspace live.
 func (m *Manager) ForkUntrusted(ctx context.Context, r engine.Revision, name string) (ForkResult, error) {
 	return m.fork(ctx, r, name, false)
 }

@@ -22,9 +22,9 @@ type RewindResult struct {
 }
 
 // Rewind creates a snapshot on top of a session with the contents of an earlier one, or with the
-// messages up to r.Message. It commits the changes of the session's workspace and then restores
-// the workspace's state of that time. The parents of the snapshot include the version before the
-// rewind and the restored one.
+// messages up to r.Message. It commits the changes of the session's workspace and then restores the
+// workspace's state of that time. The parents of the snapshot include the version before the rewind
+// and the restored one. The errors are those of [engine.SessionManager.Resolve].
 func (m *Manager) Rewind(ctx context.Context, r engine.Revision) (RewindResult, error) {
 	author, committer, err := m.env.Identity(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
-// Bytes returns a piece's own bytes in the document. It verifies them against the recorded
-// digest.
+// Bytes returns a piece's own bytes in the document. It verifies them against the recorded digest.
+// The error matches [domarkx.ErrCorrupt] if they differ from it.
 func (v *View) Bytes(ctx context.Context, i int) ([]byte, error) {
 	form := v.Placed[i].Form
 	if made, ok := v.made[i]; ok && form != domarkx.Nothing {
@@ -77,7 +77,8 @@ func damagedPiece(what string) error {
 	return fmt.Errorf("%s is %w: its bytes do not have the recorded SHA-256; run git domarkx fsck", what, domarkx.ErrCorrupt)
 }
 
-// Write writes the document as Markdown.
+// Write writes the document as Markdown. The error matches [domarkx.ErrCorrupt] if a piece is
+// damaged.
 func (v *View) Write(ctx context.Context, w io.Writer) error {
 	for i, p := range v.Placed {
 		data, err := v.Bytes(ctx, i)

@@ -211,7 +211,8 @@ func MarkConflict(msg *domarkx.Message, side domarkx.Rev) {
 	msg.Metadata = &metadata
 }
 
-// LoadMessage reads the message of an entry.
+// LoadMessage reads the message of an entry. The error matches [domarkx.ErrCorrupt] if the message
+// is damaged.
 func LoadMessage(ctx context.Context, blobs Blobs, e domarkx.Entry) (domarkx.Message, error) {
 	data, err := Read(ctx, blobs, e.JSON)
 	if err != nil {

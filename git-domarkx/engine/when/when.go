@@ -13,13 +13,15 @@ import (
 // Forms describes what [Since] and [Until] accept, for help texts and errors.
 const Forms = "YYYY-MM-DD, YYYY-MM, a time such as 2026-11-22T15:04, today, yesterday, or how long ago, such as 12h, 3d, 2w, 6m or 1y"
 
-// Since returns the moment at which a date begins. Dates without a zone are in that of now.
+// Since parses a date and returns the moment at which it begins. A date without a time zone is in
+// that of now. [Forms] lists the accepted dates; the error matches [domarkx.ErrInvalid] for others.
 func Since(text string, now time.Time) (time.Time, error) {
 	start, _, err := parse(text, now)
 	return start, err
 }
 
-// Until returns the moment after a date, so that the whole day or month is before it.
+// Until is like [Since], but returns the moment after the date, so that the whole day or month is
+// before it.
 func Until(text string, now time.Time) (time.Time, error) {
 	_, end, err := parse(text, now)
 	return end, err

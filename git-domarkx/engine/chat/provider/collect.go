@@ -101,7 +101,8 @@ type Member struct {
 	start int             // offset of Value in the object
 }
 
-// Members returns the members of a JSON object in order, with their values unchanged.
+// Members returns the members of a JSON object in order, with their values unchanged. The error
+// matches [ErrAnswer] if it is not a JSON object.
 func Members(object []byte) ([]Member, error) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -20,7 +20,8 @@ const (
 )
 
 // CheckURL parses the URL of a provider. It accepts plain HTTP only for this machine. It rejects
-// URLs with a user, a password, a query or a fragment.
+// URLs with a user, a password, a query or a fragment. The error matches [ErrPlainHTTP] if plain
+// HTTP is not allowed.
 func CheckURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
