@@ -101,7 +101,7 @@ type exporting struct {
 	out     *bufio.Writer
 	id      string
 	message string // id of the current message; "" for none
-	parts   int    // parts of the current message
+	parts   int    // number of parts of the current message
 	skipped []string
 }
 

@@ -163,7 +163,7 @@ func decodeCache(data []byte) []session {
 type decoder struct {
 	rest  []byte
 	table []string
-	count int // index of the string that was read last
+	count int // the last result of length
 	bad   bool
 }
 
