@@ -40,7 +40,11 @@ func TestLosses(t *testing.T) {
 // Who loses something else with each message, and much, takes no more memory for it.
 func TestHostileLosses(t *testing.T) {
 	var l format.Losses
-	long := strings.Repeat("x", 1<<20)
+	size := 1 << 20
+	if testing.Short() { // to copy them takes seconds
+		size = 1 << 12
+	}
+	long := strings.Repeat("x", size)
 	for i := range 3000 {
 		l.Add(i, fmt.Sprint(i, long))
 	}

@@ -159,18 +159,18 @@ func TestLongAttachmentNeedsLittleMemory(t *testing.T) {
 	save(t, s, "s", conversation(1))
 	size := blank(512 << 20)
 	if testing.Short() {
-		size = 256 << 20 // still more than the limit below
+		size = 128 << 20
 	}
 	content := size
 	var most uint64
 	info, sums := attach(t, s, "s", io.TeeReader(&content, writerFunc(func(p []byte) {
-		if content%(64<<20) == 0 {
+		if content%(8<<20) == 0 {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			most = max(most, m.HeapAlloc)
 		}
 	})))
-	if most > 200<<20 {
+	if limit := min(200<<20, uint64(size)*3/4); most > limit {
 		t.Errorf("%d MB of memory", most>>20)
 	}
 	attached, err := s.Attachment(context.Background(), info.ID, sums[0])

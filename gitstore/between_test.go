@@ -15,6 +15,9 @@ func TestEntriesBetween(t *testing.T) {
 		state := conversation(messages)
 		tip := save(t, s, name, state)
 		borders := []int{0, 1, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 2047, 2048, 2099, 2100, 5000, math.MaxInt}
+		if testing.Short() { // each pair reads what is between them
+			borders = []int{0, 31, 32, 33, 65, 1024, 1025, 2099, math.MaxInt}
+		}
 		for _, from := range borders {
 			for _, to := range borders {
 				got, err := s.EntriesBetween(t.Context(), tip.ID, from, to)

@@ -21,7 +21,11 @@ func TestOrigin(t *testing.T) {
 	ctx := context.Background()
 	var log bytes.Buffer
 	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range 40000 {
+	lines := 40000
+	if testing.Short() {
+		lines = 10000
+	}
+	for i := range lines {
 		fmt.Fprintf(&log, "{\"n\":%d,\"x\":\"%s\"}\n", i, strings.Repeat("x", rng.IntN(200)))
 	}
 	long := bytes.Repeat([]byte("0123456789abcdef"), 17<<16) // 17 MiB in one line

@@ -13,19 +13,23 @@ import (
 // after a known one, none, and those beside each other.
 func TestNewFiles(t *testing.T) {
 	s, dir := newStore(t)
+	length := 70
+	if testing.Short() { // each is an update of its own
+		length = 25
+	}
 	var line []string
-	for n := range 70 {
+	for n := range length {
 		line = append(line, save(t, s, "line", conversation(n+1)).ID)
 	}
 	other := save(t, s, "other", conversation(3)).ID
 	last := line[len(line)-1]
 	for name, test := range map[string]struct{ tips, known []string }{
-		"one turn":          {[]string{last}, []string{line[67]}},
+		"one turn":          {[]string{last}, []string{line[length-3]}},
 		"nothing":           {[]string{last}, []string{last}},
 		"many":              {[]string{last}, []string{line[2]}},
 		"all":               {[]string{last}, nil},
 		"of another":        {[]string{other}, []string{last}},
-		"two tips":          {[]string{last, other}, []string{line[60]}},
+		"two tips":          {[]string{last, other}, []string{line[length-10]}},
 		"known is a later":  {[]string{line[5]}, []string{line[9]}},
 		"an unrelated base": {[]string{line[3]}, []string{other}},
 	} {
