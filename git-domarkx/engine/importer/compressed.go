@@ -52,7 +52,7 @@ func uncompress(f *os.File) (content *os.File, err error) {
 	if err != nil {
 		content.Close()
 		os.Remove(content.Name())
-		return nil, fmt.Errorf("%w: reading the compressed file: %w", domarkx.ErrInvalid, err)
+		return nil, compressedError(err)
 	}
 	return content, nil
 }
@@ -67,7 +67,15 @@ func uncompressedHead(f *os.File, most int64) ([]byte, error) {
 	defer z.Close()
 	var head bytes.Buffer
 	if _, err := head.ReadFrom(io.LimitReader(z, most)); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && head.Len() == 0 {
-		return nil, fmt.Errorf("%w: reading the compressed file: %w", domarkx.ErrInvalid, err)
+		return nil, compressedError(err)
 	}
 	return head.Bytes(), nil
+}
+
+// compressedError describes an error of reading a compressed file.
+func compressedError(err error) error {
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		return fmt.Errorf("%w: reading the compressed file: it was compressed with a window of more than %d MiB; compress it anew, without --long or --ultra", domarkx.ErrInvalid, maxZstdWindow>>20)
+	}
+	return fmt.Errorf("%w: reading the compressed file: %w", domarkx.ErrInvalid, err)
 }
