@@ -46,15 +46,28 @@ func (s Suite) changes() []domarkx.Call {
 func Run(t *testing.T, s Suite) {
 	t.Run("describe", s.describe)
 	t.Run("config", s.config)
-	t.Run("calls", s.calls)
-	t.Run("versions", s.versions)
 	t.Run("elsewhere", s.elsewhere)
-	t.Run("taken up", s.takenUp)
-	t.Run("interrupted load", s.interruptedLoad)
-	if !s.fewer() {
-		t.Run("pruned", s.pruned)
+	environment := func(t *testing.T) *home { return s.home(t, NewMemory()) }
+	if s.fewer() { // each test begins in the state in which the one before it ends
+		one := environment(t)
+		environment = func(*testing.T) *home { return one }
 	}
-	t.Run("tear down", s.tearDown)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *home)
+		full bool // only without -short, if the plugin is costly
+	}{
+		{"calls", s.calls, false},
+		{"versions", s.versions, false},
+		{"interrupted load", s.interruptedLoad, false},
+		{"pruned", s.pruned, true},
+		{"taken up", s.takenUp, false},
+		{"tear down", s.tearDown, false},
+	} {
+		if !test.full || !s.fewer() {
+			t.Run(test.name, func(t *testing.T) { test.run(t, environment(t)) })
+		}
+	}
 }
 
 func (s Suite) describe(t *testing.T) {
@@ -92,8 +105,7 @@ func (s Suite) config(t *testing.T) {
 	}
 }
 
-func (s Suite) calls(t *testing.T) {
-	h := s.home(t, NewMemory())
+func (s Suite) calls(t *testing.T, h *home) {
 	l := h.open(t, nil)
 	before := h.commit(t, l, "1")
 	none := domarkx.ObjectValue()
@@ -126,10 +138,11 @@ func (s Suite) calls(t *testing.T) {
 	}
 }
 
-func (s Suite) tearDown(t *testing.T) {
-	h := s.home(t, NewMemory())
+func (s Suite) tearDown(t *testing.T, h *home) {
 	l := h.open(t, nil)
-	h.call(t, l, s.Changes[0])
+	if !s.fewer() { // else the test before it did
+		h.call(t, l, s.Changes[0])
+	}
 	h.close(t, l)
 	if err := h.m.TearDown(t.Context(), workspace); err != nil {
 		t.Fatal(err)
