@@ -92,9 +92,7 @@ func (s superuser) dumps(want string) {
 }
 
 func TestExact(t *testing.T) {
-	dir := dir(t)
-	db := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir})
-	db.Query("SELECT 1")
+	db, dir := emptied(t)
 	su := asSuperuser(t, dir)
 	m := plugintest.NewMemory()
 	db.Execute(everything)
@@ -181,7 +179,7 @@ func TestExactExternal(t *testing.T) {
 // TestCommitIsNoSuperuser checks that functions which the server runs while it plans to read rows do
 // not run as a superuser, who could reach files and programs.
 func TestCommitIsNoSuperuser(t *testing.T) {
-	db := open(t)
+	db, _ := emptied(t)
 	db.Execute(`CREATE FUNCTION who() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$BEGIN
   IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = session_user) THEN RAISE EXCEPTION 'it runs as a superuser'; END IF; RETURN 1; END$$;
 CREATE TABLE t (v int, secret text); INSERT INTO t VALUES (1, 'x'), (2, 'y'); CREATE INDEX ON t ((v + who())) WHERE who() = 1; CREATE STATISTICS s ON (v * who()), v FROM t;
@@ -207,8 +205,7 @@ func TestCommitRunsNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads many versions")
 	}
-	dir := dir(t)
-	db := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir})
+	db, _ := emptied(t)
 	db.Execute(`CREATE TYPE pair AS (a int, b int); CREATE TYPE mood AS ENUM ('x');
 CREATE FUNCTION ran(pair) RETURNS text LANGUAGE plpgsql AS $$BEGIN PERFORM setval('s', 99); RETURN current_user; END$$;
 CREATE FUNCTION ran(mood) RETURNS text LANGUAGE plpgsql AS $$BEGIN PERFORM setval('s', 99); RETURN current_user; END$$;

@@ -16,8 +16,7 @@ func TestKinds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads many versions")
 	}
-	dir := dir(t)
-	db := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir})
+	db, dir := emptied(t)
 	m := plugintest.NewMemory()
 	empty := db.Commit(m)
 	su := asSuperuser(t, dir)

@@ -75,7 +75,11 @@ func TestKill(t *testing.T) {
 	if err := common.plant(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	for round := range 2 {
+	rounds := 2
+	if testing.Short() {
+		rounds = 1
+	}
+	for round := range rounds {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "POSTGRES_HOLD="+dir)
 		cmd.Stderr = os.Stderr

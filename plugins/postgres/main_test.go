@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -17,8 +18,8 @@ func TestMain(m *testing.M) {
 		hold(dir)
 	}
 	code := m.Run()
-	if err := common.remove(); err != nil {
-		fmt.Fprintln(os.Stderr, "remove the server that tests copy:", err)
+	if err := errors.Join(shared.remove(), common.remove()); err != nil {
+		fmt.Fprintln(os.Stderr, "remove the servers that tests copy and share:", err)
 		code = 1
 	}
 	os.Exit(code)

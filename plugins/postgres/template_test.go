@@ -7,8 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"testing"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/database/databasetest"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/postgres"
 )
 
@@ -59,6 +62,45 @@ func (p *template) remove() error {
 		err = live.TearDown(ctx)
 	}
 	return errors.Join(err, os.RemoveAll(p.dir))
+}
+
+// A sharedServer is a resource that several tests use, one after the other.
+type sharedServer struct {
+	dir   string
+	live  domarkx.Resource
+	store *plugintest.Memory
+	empty string // the version of the new database
+}
+
+var shared sharedServer
+
+// emptied returns the empty database of the shared resource, and its directory.
+func emptied(t *testing.T) (*databasetest.DB, string) {
+	t.Helper()
+	if shared.live != nil {
+		db := &databasetest.DB{T: t, Live: shared.live}
+		db.Load(shared.store, shared.empty)
+		return db, shared.dir
+	}
+	var err error
+	if shared.dir, err = os.MkdirTemp("", "postgres-shared-"); err != nil {
+		t.Fatal(err)
+	}
+	env := domarkx.Env{Workspace: "w", Resource: "postgres", Dir: shared.dir, Config: domarkx.ObjectValue(), Warn: func(string) {}}
+	if shared.live, err = (planted{}).Open(context.Background(), env); err != nil {
+		t.Fatal(err)
+	}
+	db := &databasetest.DB{T: t, Live: shared.live}
+	shared.store = plugintest.NewMemory()
+	shared.empty = db.Commit(shared.store)
+	return db, shared.dir
+}
+
+func (s *sharedServer) remove() error {
+	if s.live == nil {
+		return nil
+	}
+	return errors.Join(s.live.TearDown(context.Background()), os.RemoveAll(s.dir))
 }
 
 // planted is the plugin, but new private servers are copies of a common one.

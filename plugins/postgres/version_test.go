@@ -44,8 +44,7 @@ CREATE POLICY po ON a USING (p = 1);
 COMMENT ON TABLE a IS 'a comment'; COMMENT ON SCHEMA public IS 'ours'`
 
 func TestVersions(t *testing.T) {
-	dir := dir(t)
-	db := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir})
+	db, _ := emptied(t)
 	m := plugintest.NewMemory()
 	empty := db.Commit(m)
 	if db.Changed() {
@@ -139,7 +138,7 @@ func TestChangeOfLargeTable(t *testing.T) {
 
 // TestSchemaPublic checks the schema public, which pg_dump omits.
 func TestSchemaPublic(t *testing.T) {
-	db := open(t)
+	db, _ := emptied(t)
 	m := plugintest.NewMemory()
 	versions := []string{db.Commit(m)}
 	for i, sql := range []string{"REVOKE ALL ON SCHEMA public FROM PUBLIC", "GRANT ALL ON SCHEMA public TO PUBLIC", "DROP SCHEMA public", "CREATE SCHEMA public; CREATE TABLE public.t (v int)", "COMMENT ON SCHEMA public IS 'mine'",
@@ -163,8 +162,7 @@ func TestSchemaPublic(t *testing.T) {
 
 // TestLargeObjects checks that large objects are stored in pieces, and that a change stores few.
 func TestLargeObjects(t *testing.T) {
-	dir := dir(t)
-	db := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir})
+	db, dir := emptied(t)
 	m := plugintest.NewMemory()
 	none := db.Commit(m)
 	db.Execute(`SELECT lo_from_bytea(5, ''), lo_from_bytea(4000000001, '\x00ff0a5c74'), lo_from_bytea(7, decode(repeat('00', 16384), 'hex')), lo_create(8);
