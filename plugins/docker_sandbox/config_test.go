@@ -124,6 +124,7 @@ func TestNoImage(t *testing.T) {
 }
 
 func TestMounts(t *testing.T) {
+	t.Parallel()
 	host, shared := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(host, "given"), []byte("given\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -162,6 +163,7 @@ func TestMounts(t *testing.T) {
 }
 
 func TestRunner(t *testing.T) {
+	t.Parallel()
 	s := open(t, plainConfig)
 	r, err := s.live.(domarkx.Runner).Run(context.Background(), "sh", "for i in 1 2; do\n  echo \"$i\"\ndone\nexit 4\n")
 	if err != nil || r.Value.JSON() != `{"exit_code":4,"output":"1\n2\n"}` {
@@ -179,6 +181,7 @@ func TestRunner(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
+	t.Parallel()
 	s := open(t, `{"image": "`+dockertest.Image+`", "command": "echo $$ >> /began; exec sleep 600"}`)
 	eventually(t, "the command began", func() bool { return s.call("cat /began | wc -l") == `{"exit_code":0,"output":"1\n"}` })
 	r, err := s.live.Execute(context.Background(), domarkx.Call{Tool: "run_command", Arguments: value(t, `{"command": "sleep 600", "timeout": 0.2}`)})

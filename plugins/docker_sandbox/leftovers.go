@@ -1,6 +1,7 @@
 package dockersandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,7 @@ const leftoversTimeout = 2 * time.Second
 // there. It ignores containers of other machines and repositories on the same engine, and returns
 // none if no engine answers within leftoversTimeout.
 func (p *Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover, error) {
-	asked, cancel := context.WithTimeout(ctx, leftoversTimeout)
+	asked, cancel := context.WithTimeout(ctx, cmp.Or(p.wait, leftoversTimeout))
 	defer cancel()
 	e, err := answering(asked)
 	if err != nil || e == nil {

@@ -51,6 +51,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 }
 
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	s := open(t, plainConfig)
 	s.run("echo one > /one")
 	s.close()
@@ -91,6 +92,7 @@ func TestKilled(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
+	t.Parallel()
 	s := open(t, plainConfig)
 	s.run("sleep 1000 & echo kept > /kept")
 	m := plugintest.NewMemory()
@@ -148,6 +150,7 @@ func TestTearDown(t *testing.T) {
 // TestKilledLoad checks that Open removes what a process left that was killed during a load, and
 // that the container is unchanged.
 func TestKilledLoad(t *testing.T) {
+	t.Parallel()
 	s := open(t, plainConfig)
 	s.run("echo kept > /kept")
 	s.close()
@@ -233,6 +236,7 @@ func TestLost(t *testing.T) {
 
 // TestLostBeforeItsFirstVersion removes a container before anything ran in it; it is created again.
 func TestLostBeforeItsFirstVersion(t *testing.T) {
+	t.Parallel()
 	s := open(t, plainConfig)
 	s.close()
 	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.env.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
@@ -245,6 +249,7 @@ func TestLostBeforeItsFirstVersion(t *testing.T) {
 }
 
 func TestStateDamaged(t *testing.T) {
+	t.Parallel()
 	s := open(t, plainConfig)
 	m := plugintest.NewMemory()
 	s.run("echo x > /x")
@@ -269,6 +274,7 @@ func TestStateDamaged(t *testing.T) {
 }
 
 func TestAgentRemoved(t *testing.T) {
+	t.Parallel()
 	s := open(t, plainConfig)
 	s.call("rm -rf /.git-domarkx/agent /.git-domarkx 2>/dev/null; echo kept > /kept")
 	s.close()
@@ -334,7 +340,7 @@ func TestLeftoversWithoutAnEngine(t *testing.T) {
 	defer slow.Close()
 	for _, host := range []string{"unix:///nowhere/docker.sock", "unix://" + slow.Addr().String(), "tcp://127.0.0.1:1", "nonsense"} {
 		t.Setenv("DOCKER_HOST", host)
-		if list, err := dockersandbox.New().Leftovers(t.Context(), t.TempDir()); len(list) > 0 || err != nil {
+		if list, err := dockersandbox.NewImpatient(300*time.Millisecond).Leftovers(t.Context(), t.TempDir()); len(list) > 0 || err != nil {
 			t.Errorf("%s: %v, %v", host, list, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/domarkx/domarkx"
@@ -17,6 +18,8 @@ import (
 type Plugin struct {
 	// Agent is the path of a program that calls [AgentMain]; default the running program.
 	Agent string
+	// wait, unless 0, replaces leftoversTimeout.
+	wait time.Duration
 }
 
 // New returns a plugin that uses the running program as the agent.

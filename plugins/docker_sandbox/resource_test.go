@@ -137,6 +137,7 @@ func list(t *testing.T, m *plugintest.Memory, version string) string {
 }
 
 func TestCommands(t *testing.T) {
+	t.Parallel()
 	s := open(t, `{"image": "`+dockertest.Image+`", "env": {"A": "b c", "N": 1}}`)
 	for _, c := range []struct{ command, want string }{
 		{"echo hi; echo there >&2; exit 3", `{"exit_code":3,"output":"hi\nthere\n"}`},
@@ -173,6 +174,7 @@ func TestOutOfMemory(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	s := open(t, plainConfig)
 	s.run("echo kept > /tmp/kept")
 	began := time.Now()
@@ -193,6 +195,7 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestFirst(t *testing.T) {
+	t.Parallel()
 	s := open(t, plainConfig)
 	m := plugintest.NewMemory()
 	if changed, err := s.live.Changed(context.Background()); changed || err != nil {
