@@ -45,8 +45,8 @@ func (m *SessionManager) SessionOf(codec string, info domarkx.Info) (string, err
 	return "", nil
 }
 
-// withoutOriginal completes the session of another program by what the header says, for sessions
-// that were read from a program's database.
+// withoutOriginal fills in a ProgramSession from a header, for sessions that were read from a
+// program's database and have no original document.
 func (m *SessionManager) withoutOriginal(ctx context.Context, p ProgramSession, info domarkx.Info, of map[string]sources.Source) (ProgramSession, error) {
 	h, err := view.Header(ctx, m.store, info.ID)
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package blame finds the messages that wrote the lines of a file of the work tree.
+// Package blame finds the messages that wrote the lines of a file in the work tree.
 //
-// It rests on content and not on commits of the work tree, so a rebase, a squash or a cherry-pick
-// changes nothing. The versions of workspaces say which call or turn left which content at a path. A
-// text that is exactly the content in a version is followed back through these versions; any other
-// text is compared with the version that is closest to it, and lines that differ are a person's.
-// Lines that no version explains are looked up in the commit of git blame that introduced them, and
-// the content of that commit is followed in the same way.
+// It compares contents and ignores the history of commits, so a rebase, a squash or a cherry-pick
+// changes nothing. Versions of workspaces record which call or turn left which content at a path.
+// If a text equals the content in a version, it is followed back through the earlier versions. Any
+// other text is compared with the most similar version; the lines that differ were written by a
+// person. For lines that no version explains, git blame finds the commit that introduced them, and
+// the content in that commit is followed in the same way.
 package blame
 
 import (

@@ -74,7 +74,7 @@ type scanned struct {
 	isUser bool
 }
 
-// basedMessages are the messages of a document, some of which come unchanged from the base.
+// basedMessages are the messages of a document. Unchanged messages come from the base.
 type basedMessages interface {
 	// Base returns the index of message j in the base, or -1 if it is not from there.
 	Base(j int) int

@@ -191,7 +191,7 @@ func (b *notebook) Path() string                       { return b.dir }
 func (b *notebook) Close(context.Context) error        { return nil }
 func (b *notebook) TearDown(ctx context.Context) error { return os.RemoveAll(b.dir) }
 
-// File returns a File of a version, or "-" if it does not exist.
+// File returns the content of a file in a version, or "-" if the file does not exist.
 func (c *Clone) File(t *testing.T, version, name string) string {
 	t.Helper()
 	v, err := c.Store.Version(t.Context(), version)

@@ -73,7 +73,7 @@ type Request struct {
 	Show   func(Result) // called before anything changes; may be nil
 }
 
-// Shared is a session or workspace whose history is redacted.
+// A Shared is a session or workspace whose history is redacted.
 type Shared struct {
 	Kind    string // "session" or "workspace"
 	Name    string

@@ -2,8 +2,8 @@
 
 package secrets
 
-// builtin are the rules of gitleaks. They are a table of the program, because reading them from a file would take longer
-// than scanning what a turn adds to a session.
+// builtin holds the rules of gitleaks as Go values, because reading them from a file would take
+// longer than scanning the text that a turn adds to a session.
 var builtin = document{
 	AllowList: &allowText{
 		Regexes: []string{`(?i)^true|false|null$`, `^(?i:a+|b+|c+|d+|e+|f+|g+|h+|i+|j+|k+|l+|m+|n+|o+|p+|q+|r+|s+|t+|u+|v+|w+|x+|y+|z+|\*+|\.+)$`,

@@ -198,8 +198,8 @@ func Declined(message string) Outcome {
 }
 
 // isDeclined reports whether block i of a message is a call that the user declined. Such a call is
-// a record: it is not pending, no command makes it, and trust does not cover it. Without its
-// result it is a call like any other.
+// only a record: it is not pending, no command makes it, and it needs no trust. If its result is
+// removed, it is a call like any other.
 func isDeclined(content []domarkx.Block, i int) bool {
 	if i+1 >= len(content) || content[i].Type != domarkx.CodeBlock || content[i].Language != Language {
 		return false

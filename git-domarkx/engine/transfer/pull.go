@@ -20,12 +20,12 @@ import (
 type pull struct {
 	m *Manager
 	fetchResult
-	accept bool                // take redacted histories unchecked
+	accept bool                // accept redacted histories without a check
 	going  map[string][]string // session → workspaces to pull with it
 	all    map[string]string   // session → its workspace, if that has another name
 }
 
-// A PullRequest describes what to get.
+// A PullRequest describes what to pull from a remote.
 type PullRequest struct {
 	Remote          string
 	Names           []string // sessions; none means all

@@ -113,7 +113,7 @@ func ConfigsText(specs []domarkx.ResourceSpec) string {
 	return string(domarkx.ArrayValue(configs...).AppendJSON(nil, "", "  "))
 }
 
-// At adds the location in the session's document or in the file to an error about a resource.
+// At adds to an error about a resource its location in the session's document or in .domarkx.toml.
 func (a *Resources) At(session string, err error) error {
 	var syntax *domarkx.SyntaxError
 	if !errors.As(err, &syntax) {
