@@ -1,5 +1,7 @@
 package delta
 
+import "encoding/binary"
+
 // Samples of the segments that were added last, so that a segment which repeats much of one of them is
 // found: what agents read and send again, such as files and prompts.
 type samples [1 << 13]sample
@@ -61,11 +63,40 @@ func (w *Window) mostSimilar() int {
 // appendSamples appends the hashes of the content's samples. They depend on the 32 bytes before them
 // only, so that they are the same wherever a text stands.
 func appendSamples(hashes []uint32, content []byte) []uint32 {
+	var spreads [256]uint32
+	for c := range spreads {
+		spreads[c] = uint32(byte(c+1)) * spread
+	}
 	h := uint32(0)
-	for _, c := range content {
-		if h = h<<1 + uint32(c+1)*spread; h>>23 == 0 { // one place of 512
-			hashes = append(hashes, h)
+	for ; len(content) >= 8; content = content[8:] { // eight at once take two thirds of the time
+		x := binary.LittleEndian.Uint64(content)
+		a := h<<1 + spreads[byte(x)]
+		b := a<<1 + spreads[byte(x>>8)]
+		c := b<<1 + spreads[byte(x>>16)]
+		d := c<<1 + spreads[byte(x>>24)]
+		e := d<<1 + spreads[byte(x>>32)]
+		f := e<<1 + spreads[byte(x>>40)]
+		g := f<<1 + spreads[byte(x>>48)]
+		h = g<<1 + spreads[byte(x>>56)]
+		if a < sampled || b < sampled || c < sampled || d < sampled || e < sampled || f < sampled || g < sampled || h < sampled {
+			hashes = appendSampled(hashes, a, b, c, d, e, f, g, h)
 		}
 	}
+	for _, c := range content {
+		h = h<<1 + spreads[c]
+		hashes = appendSampled(hashes, h)
+	}
 	return hashes
+}
+
+// sampled is the bound of the hashes that are samples: one place of 512.
+const sampled = 1 << 23
+
+func appendSampled(samples []uint32, hashes ...uint32) []uint32 {
+	for _, h := range hashes {
+		if h < sampled {
+			samples = append(samples, h)
+		}
+	}
+	return samples
 }
