@@ -44,7 +44,7 @@ func ParseHeader(v Value, stored bool) (Header, error) {
 	}
 	if version.text != FormatVersion {
 		return h, &located{&SyntaxError{Pointer: "/version", Err: ErrUnsupported,
-			Msg: fmt.Sprintf("version is %q, expected %q", version.text, FormatVersion)}, version.offset}
+			Msg: fmt.Sprintf("version is %q, expected %q", version.text, FormatVersion)}, version.Offset()}
 	}
 	text := required
 	if stored {

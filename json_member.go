@@ -27,7 +27,7 @@ func Locate(err error, data []byte) error {
 }
 
 func badValue(v Value, at, msg string) error {
-	return &located{&SyntaxError{Pointer: at, Msg: msg}, v.offset}
+	return &located{&SyntaxError{Pointer: at, Msg: msg}, v.Offset()}
 }
 
 func wrongKind(v Value, at, expected string) error {

@@ -2,6 +2,7 @@ package domarkx
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -96,6 +97,9 @@ func (p *parser) fail(format string, args ...any) error {
 	return &SyntaxError{Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
 }
 
+// offset returns the position as a value stores it.
+func (p *parser) offset() uint32 { return uint32(min(uint64(p.pos), math.MaxUint32)) }
+
 func (p *parser) found() string {
 	if p.pos >= len(p.data) {
 		return "end of input"
@@ -133,7 +137,7 @@ func (p *parser) value(depth int) (Value, error) {
 	if p.pos >= len(p.data) {
 		return Value{}, p.fail("unexpected end of input, expected a JSON value")
 	}
-	start := p.pos
+	start := p.offset()
 	switch c := p.data[p.pos]; {
 	case c == '{':
 		return p.object(depth)
@@ -164,7 +168,7 @@ func (p *parser) value(depth int) (Value, error) {
 }
 
 func (p *parser) object(depth int) (Value, error) {
-	v := Value{kind: Object, offset: p.pos}
+	v := Value{kind: Object, offset: p.offset()}
 	first := len(p.members)
 	err := p.readMembers(depth)
 	if members := p.members[first:]; len(members) > 0 {
@@ -246,7 +250,7 @@ func (p *parser) member(name string, depth int) (Value, error) {
 }
 
 func (p *parser) array(depth int) (Value, error) {
-	v := Value{kind: Array, offset: p.pos}
+	v := Value{kind: Array, offset: p.offset()}
 	first := len(p.items)
 	err := p.readItems(depth)
 	if items := p.items[first:]; len(items) > 0 {

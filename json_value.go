@@ -23,10 +23,13 @@ func (k Kind) String() string {
 // A Value is a JSON value that keeps its spelling: objects keep the order of their members (and
 // repeated names), numbers keep their spelling, and strings are WTF-8, so that lone surrogates
 // survive. The zero Value is null. Values are immutable once shared.
+//
+// The compiler passes four words in registers, but would copy a fifth one through memory. That
+// is why the offset has 32 bits.
 type Value struct {
 	text   string  // string content, number spelling, "true" or "false"
 	nested *nested // of an array or object that is not empty
-	offset int
+	offset uint32
 	kind   Kind
 }
 
@@ -101,9 +104,9 @@ func (v Value) Members() []Member {
 	return v.nested.members
 }
 
-// Offset returns the byte offset of the value in the parsed text; 0 for a value that was not
-// parsed.
-func (v Value) Offset() int { return v.offset }
+// Offset returns the byte offset of the value in the parsed text, at most 4 GiB; 0 for a value
+// that was not parsed.
+func (v Value) Offset() int { return int(v.offset) }
 
 // Depth returns the nesting depth: the number of arrays and objects around the innermost value. It
 // is 0 for empty arrays and objects and for other kinds.
