@@ -163,14 +163,25 @@ func (v Value) With(name string, value Value) Value {
 // Distinct returns the members without repeated names: each name at its first position with its
 // last value, as repeated calls of [Value.With] would produce.
 func Distinct(members []Member) []Member {
-	places := make(map[string]int, len(members))
+	const few = 16 // up to here comparing all pairs costs less than a map
 	distinct := make([]Member, 0, len(members))
+	places := map[string]int{}
+	place := func(name string) (int, bool) {
+		if len(members) > few {
+			at, ok := places[name]
+			return at, ok
+		}
+		at := slices.IndexFunc(distinct, func(m Member) bool { return m.Name == name })
+		return at, at >= 0
+	}
 	for _, m := range members {
-		if at, ok := places[m.Name]; ok {
+		if at, ok := place(m.Name); ok {
 			distinct[at].Value = m.Value
 			continue
 		}
-		places[m.Name] = len(distinct)
+		if len(members) > few {
+			places[m.Name] = len(distinct)
+		}
 		distinct = append(distinct, m)
 	}
 	return distinct
