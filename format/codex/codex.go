@@ -221,10 +221,10 @@ func idOf(payload domarkx.Value, at string) string {
 	if id := first(transcript.Text(payload, "id"), transcript.Text(payload, "call_id")); id != "" {
 		return id
 	}
-	h := sha256.New()
-	h.Write([]byte(at + "\n" + transcript.Text(payload, "type") + "\n" + transcript.Text(payload, "role") + "\n"))
+	data := []byte(at + "\n" + transcript.Text(payload, "type") + "\n" + transcript.Text(payload, "role") + "\n")
 	for _, name := range []string{"content", "summary"} {
-		h.Write(transcript.Get(payload, name).AppendJSON(nil, "", ""))
+		data = transcript.Get(payload, name).AppendJSON(data, "", "")
 	}
-	return hex.EncodeToString(h.Sum(nil)[:12])
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:12])
 }

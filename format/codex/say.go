@@ -134,6 +134,9 @@ func resultOf(call string, payload domarkx.Value) transcript.Result {
 	r := transcript.Result{ID: call, Value: output}
 	switch output.Kind() {
 	case domarkx.String:
+		if !strings.HasPrefix(strings.TrimLeft(output.Text(), " \t\r\n"), "{") {
+			break // most outputs are plain text
+		}
 		v, err := domarkx.ParseValue([]byte(output.Text()))
 		if err == nil && transcript.Get(v, "output").Kind() == domarkx.String && transcript.Has(v, "metadata") {
 			r.Value, r.Failed = transcript.Get(v, "output"), transcript.Int(v, "metadata", "exit_code") != 0
