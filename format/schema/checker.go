@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
@@ -67,7 +66,7 @@ func (c *checker) check(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	}
 	defer func() { c.depth-- }()
 	if isFalse(s) {
-		c.report(at, v, "is "+spelled(v)+", which cannot stand here with the rest")
+		c.report(at, v, "is %s, which cannot stand here with the rest", spelling(v))
 		return
 	}
 	if !c.checkType(s, v, at) {
@@ -106,11 +105,11 @@ func (c *checker) checkType(s *jsonschema.Schema, v domarkx.Value, at *step) boo
 	for i, name := range wanted {
 		kinds[i] = article(name)
 	}
-	found := article(v.Kind().String())
+	var found any = article(v.Kind().String())
 	if v.Kind() == domarkx.Number {
-		found = spelled(v)
+		found = spelling(v)
 	}
-	c.report(at, v, fmt.Sprintf("is %s, expected %s", found, strings.Join(kinds, " or ")))
+	c.report(at, v, "is %s, expected %s", found, strings.Join(kinds, " or "))
 	return false
 }
 
@@ -130,7 +129,7 @@ func hasType(v domarkx.Value, name string) bool {
 
 func (c *checker) checkValues(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	if s.Const != nil && !equal(*s.Const, v) {
-		c.report(at, v, fmt.Sprintf("is %s, expected %s", spelled(v), quoted(*s.Const)))
+		c.report(at, v, "is %s, expected %s", spelling(v), quoted(*s.Const))
 	}
 	if s.Enum == nil || slices.ContainsFunc(s.Enum, func(want any) bool { return equal(want, v) }) {
 		return
@@ -143,7 +142,7 @@ func (c *checker) checkValues(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	for i, want := range listed {
 		wanted[i] = quoted(want)
 	}
-	c.report(at, v, fmt.Sprintf("is %s, expected one of %s", spelled(v), strings.Join(wanted, ", ")))
+	c.report(at, v, "is %s, expected one of %s", spelling(v), strings.Join(wanted, ", "))
 }
 
 // maxListed is the number of values that a report lists for a foreign schema.
@@ -179,14 +178,14 @@ func (c *checker) checkString(s *jsonschema.Schema, v domarkx.Value, at *step) {
 		if s.MinLength != nil && n == 0 && *s.MinLength > 0 {
 			c.report(at, v, "is empty, expected some text")
 		} else if s.MinLength != nil && n < *s.MinLength {
-			c.report(at, v, fmt.Sprintf("is %s, expected at least %d characters", spelled(v), *s.MinLength))
+			c.report(at, v, "is %s, expected at least %d characters", spelling(v), *s.MinLength)
 		}
 		if s.MaxLength != nil && n > *s.MaxLength {
-			c.report(at, v, fmt.Sprintf("is %s, expected at most %d characters", spelled(v), *s.MaxLength))
+			c.report(at, v, "is %s, expected at most %d characters", spelling(v), *s.MaxLength)
 		}
 	}
 	if s.Pattern != "" && !c.schema.patterns[s.Pattern].MatchString(v.Text()) {
-		c.report(at, v, fmt.Sprintf("is %s, expected what the pattern %s matches", spelled(v), s.Pattern))
+		c.report(at, v, "is %s, expected what the pattern %s matches", spelling(v), s.Pattern)
 	}
 	if parse := timeFormats[s.Format]; parse != nil {
 		if _, ok := parse(v.Text()); !ok {
@@ -194,7 +193,7 @@ func (c *checker) checkString(s *jsonschema.Schema, v domarkx.Value, at *step) {
 			if s.Format == localTime {
 				example = `a date and time, as in "2006-01-02T15:04:05+00:00"`
 			}
-			c.report(at, v, fmt.Sprintf("is %s, expected %s", spelled(v), example))
+			c.report(at, v, "is %s, expected %s", spelling(v), example)
 		}
 	}
 }
@@ -214,7 +213,7 @@ func (c *checker) checkNumber(s *jsonschema.Schema, v domarkx.Value, at *step) {
 			continue
 		}
 		if limit := new(big.Rat).SetFloat64(*bound.limit); !bound.holds(number(v).Cmp(limit)) {
-			c.report(at, v, fmt.Sprintf("is %s, expected "+bound.expected, spelled(v), limit.RatString()))
+			c.report(at, v, "is %s, expected "+bound.expected, spelling(v), limit.RatString())
 		}
 	}
 }
@@ -231,10 +230,10 @@ func number(v domarkx.Value) *big.Rat {
 func (c *checker) checkArray(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	n := len(v.Items())
 	if s.MinItems != nil && n < *s.MinItems {
-		c.report(at, v, fmt.Sprintf("has %d items, expected %d or more", n, *s.MinItems))
+		c.report(at, v, "has %d items, expected %d or more", n, *s.MinItems)
 	}
 	if s.MaxItems != nil && n > *s.MaxItems {
-		c.report(at, v, fmt.Sprintf("has %d items, expected %d at most", n, *s.MaxItems))
+		c.report(at, v, "has %d items, expected %d at most", n, *s.MaxItems)
 	}
 	if s.Items == nil || s.PrefixItems != nil { // with those, the library checks the items
 		return
@@ -247,7 +246,7 @@ func (c *checker) checkArray(s *jsonschema.Schema, v domarkx.Value, at *step) {
 func (c *checker) checkObject(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	for _, name := range s.Required {
 		if _, ok := v.Get(name); !ok {
-			c.report(at, v, fmt.Sprintf("required member %q is missing", name))
+			c.report(at, v, "required member %q is missing", name)
 		}
 	}
 	if len(s.Properties) == 0 && s.AdditionalProperties == nil {
@@ -317,7 +316,7 @@ func (c *checker) checkCombined(s *jsonschema.Schema, v domarkx.Value, at *step)
 		}
 	}
 	if s.Not != nil && c.valid(s.Not, v) {
-		c.report(at, v, fmt.Sprintf("is %s, which its schema forbids by not", spelled(v)))
+		c.report(at, v, "is %s, which its schema forbids by not", spelling(v))
 	}
 	if s.If != nil {
 		next := s.Then

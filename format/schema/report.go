@@ -11,18 +11,30 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A problem is something that the schema forbids.
+// A problem is something that the schema forbids. It is described only if it is reported: of several
+// alternatives all but one are not, and most often none.
 type problem struct {
-	offset  int
-	pointer string
-	msg     string
+	value domarkx.Value
+	at    *step
+	msg   string // a format for args
+	args  []any
 }
 
-func (c *checker) report(at *step, v domarkx.Value, msg string) {
+func (c *checker) report(at *step, v domarkx.Value, msg string, args ...any) {
 	if c.work != nil && len(c.found) == maxReports {
 		return
 	}
-	c.found = append(c.found, problem{v.Offset(), at.pointer(), msg})
+	c.found = append(c.found, problem{v, at, msg, args})
+}
+
+// A description is a problem in words.
+type description struct {
+	offset       int
+	pointer, msg string
+}
+
+func (p problem) describe() description {
+	return description{p.value.Offset(), p.at.pointer(), fmt.Sprintf(p.msg, p.args...)}
 }
 
 // escaped writes names for pointers (RFC 6901, section 3).
@@ -39,9 +51,12 @@ func (s *step) pointer() string {
 	return s.parent.pointer() + "/" + escaped.Replace(s.name)
 }
 
-// spelled returns a value as a message quotes it.
-func spelled(v domarkx.Value) string {
+// A spelling is a value as a message quotes it.
+type spelling domarkx.Value
+
+func (s spelling) String() string {
 	const longest = 60
+	v := domarkx.Value(s)
 	switch v.Kind() {
 	case domarkx.Array, domarkx.Object:
 		return article(v.Kind().String())
@@ -75,15 +90,19 @@ func article(kind string) string {
 // locate returns the problems in document order with their positions. Of more than
 // maxReports it returns the first, and one that counts the rest.
 func (c *checker) locate(data []byte) []*domarkx.SyntaxError {
-	slices.SortFunc(c.found, func(a, b problem) int {
+	found := make([]description, len(c.found))
+	for i, p := range c.found {
+		found[i] = p.describe()
+	}
+	slices.SortFunc(found, func(a, b description) int {
 		return cmp.Or(cmp.Compare(a.offset, b.offset), strings.Compare(a.pointer, b.pointer), strings.Compare(a.msg, b.msg))
 	})
-	c.found = slices.Compact(c.found)
-	reports := make([]*domarkx.SyntaxError, 0, min(len(c.found), maxReports+1))
-	for i, f := range c.found {
+	found = slices.Compact(found)
+	reports := make([]*domarkx.SyntaxError, 0, min(len(found), maxReports+1))
+	for i, f := range found {
 		line, column := domarkx.Position(data, f.offset)
 		if i == maxReports {
-			f.pointer, f.msg = "", fmt.Sprintf("from here on %d more values are not as the format wants them", len(c.found)-i)
+			f.pointer, f.msg = "", fmt.Sprintf("from here on %d more values are not as the format wants them", len(found)-i)
 		}
 		reports = append(reports, &domarkx.SyntaxError{Line: line, Column: column, Pointer: f.pointer, Msg: f.msg})
 		if i == maxReports {
