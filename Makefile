@@ -13,11 +13,12 @@ RELEASE ?=
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
 
-.PHONY: help build test test-models test-live test-fresh test-tools lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
+.PHONY: help build test test-short test-models test-live test-fresh test-tools lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
 
 help:
 	@echo "make build      bin/git-domarkx"
 	@echo "make test       everything is checked; installs the Debian packages that the tests drive"
+	@echo "make test-short each package alone, in one to two minutes: while you work"
 	@echo "make test-models models are asked for real: a small one in llama.cpp's server, which is downloaded"
 	@echo "make test-live  real providers, with the keys in your environment (MODELS=\"anthropic/MODEL …\")"
 	@echo "make test-agents the coding agents themselves judge transcripts and are recorded, offline; installs them from npm into a cache (2 GB)"
@@ -37,6 +38,10 @@ build:
 test: test-tools
 	.ci/check-source
 	CI=true $(GO) test -trimpath -timeout 30m ./...
+
+# What needs the whole program, kills it, or takes long is for "make test".
+test-short:
+	$(GO) test -trimpath -short $$($(GO) list ./... | grep -v /integration$$)
 
 test-models:
 	.ci/test-models
