@@ -56,10 +56,10 @@ func (d *dictionary) reset() {
 	d.size, d.texts = 0, d.texts[:0]
 }
 
-// hash returns the hash of a word, by multiplication with a secret as in wyhash.
-func (d *dictionary) hash(k key) uint64 {
-	a, b := bits.Mul64(k[0]^d.seed[0], k[1]^d.seed[1])
-	a, b = bits.Mul64(a^k[2]^d.seed[2], b^d.seed[0])
+// hash returns the hash of the word with a key, by multiplication with a secret as in wyhash.
+func (d *dictionary) hash(k0, k1, k2 uint64) uint64 {
+	a, b := bits.Mul64(k0^d.seed[0], k1^d.seed[1])
+	a, b = bits.Mul64(a^k2^d.seed[2], b^d.seed[0])
 	return a ^ b
 }
 
@@ -131,15 +131,16 @@ func (d *dictionary) grow() {
 	}
 	d.slots = make([]slot, factor*len(old))
 	mask := uint64(len(d.slots) - 1)
-	for _, s := range old {
+	for j := range old {
+		s := &old[j]
 		if s.number == 0 {
 			continue
 		}
-		i := d.hash(s.key) & mask
+		i := d.hash(s.key[0], s.key[1], s.key[2]) & mask
 		for d.slots[i].number != 0 {
 			i = (i + 1) & mask
 		}
-		d.slots[i] = s
+		d.slots[i] = *s
 	}
 }
 
@@ -159,10 +160,10 @@ func (d *dictionary) text(buffer []byte, k *key) []byte {
 	return buffer[:n]
 }
 
-// An ordered word is its first eight bytes, and the index of its slot.
+// An ordered word is its first sixteen bytes, and the index of its slot.
 type ordered struct {
-	start uint64
-	slot  int
+	start, next uint64
+	slot        int
 }
 
 // sorted returns the words in ascending order.
@@ -170,7 +171,7 @@ func (d *dictionary) sorted() []ordered {
 	all := make([]ordered, 0, d.size)
 	for i := range d.slots {
 		if s := &d.slots[i]; s.number != 0 {
-			all = append(all, ordered{s.key[0], i})
+			all = append(all, ordered{s.key[0], s.key[1], i})
 		}
 	}
 	all = sortedByStart(all)
@@ -180,7 +181,7 @@ func (d *dictionary) sorted() []ordered {
 			end++
 		}
 		if end-i > 1 {
-			slices.SortFunc(all[i:end], func(a, b ordered) int { return d.compare(&d.slots[a.slot].key, &d.slots[b.slot].key) })
+			slices.SortFunc(all[i:end], d.compare)
 		}
 		i = end
 	}
@@ -188,12 +189,16 @@ func (d *dictionary) sorted() []ordered {
 }
 
 // compare compares words with the same first eight bytes.
-func (d *dictionary) compare(a, b *key) int {
-	if a.isLong() || b.isLong() {
-		var first, second [keySize]byte
-		return bytes.Compare(d.text(first[:0], a), d.text(second[:0], b))
+func (d *dictionary) compare(a, b ordered) int {
+	if a.next != b.next {
+		return cmp.Compare(a.next, b.next)
 	}
-	return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
+	first, second := &d.slots[a.slot].key, &d.slots[b.slot].key
+	if first.isLong() || second.isLong() {
+		var buffer, other [keySize]byte
+		return bytes.Compare(d.text(buffer[:0], first), d.text(other[:0], second))
+	}
+	return cmp.Compare(first[2], second[2])
 }
 
 // fewWords is a number that is sorted by comparing.

@@ -72,12 +72,15 @@ func (p *postings) end() int {
 	return n
 }
 
-// add adds a word.
-func (p *postings) add(k key) {
+// add adds the word with a key. Its parts are arguments of their own: as an array, they would be stored in memory one by
+// one and loaded together at once, which processors wait for.
+func (p *postings) add(k0, k1, k2 uint64) {
 	if p.waiting == len(p.pending) {
 		p.settle()
 	}
-	p.pending[p.waiting] = lookup{k, p.words.hash(k)}
+	l := &p.pending[p.waiting]
+	l.key[0], l.key[1], l.key[2] = k0, k1, k2
+	l.hash = p.words.hash(k0, k1, k2)
 	p.waiting++
 }
 

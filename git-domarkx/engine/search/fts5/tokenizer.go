@@ -58,14 +58,18 @@ func (t *tokenizer) tokenize(text []byte, to *postings) error {
 			i++
 			continue
 		}
-		var k key
-		start, n := i, 8
-		for part := 0; part < len(k) && n == 8; part++ {
-			k[part], n = lowerWord(text[i:])
-			i += n
+		start := i
+		var k0, k1, k2 uint64 // in registers
+		k0, n := lowerWord(text[i:])
+		if i += n; n == 8 {
+			k1, n = lowerWord(text[i:])
+			if i += n; n == 8 {
+				k2, n = lowerWord(text[i:])
+				i += n
+			}
 		}
 		if n < 8 && (i == len(text) || text[i] < utf8.RuneSelf) {
-			to.add(k)
+			to.add(k0, k1, k2)
 			continue
 		}
 		var err error
@@ -123,7 +127,8 @@ func (t *tokenizer) anyWord(text []byte, i int, to *postings) (int, error) {
 		word = append(word, ch.text...)
 	}
 	if len(word) > 0 {
-		to.add(to.words.key(word[:min(len(word), maxWord)]))
+		k := to.words.key(word[:min(len(word), maxWord)])
+		to.add(k[0], k[1], k[2])
 	}
 	t.word = word
 	return i, nil
