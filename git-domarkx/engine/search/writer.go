@@ -38,7 +38,7 @@ type writer struct {
 	facets     map[facet]int64
 	last       int64              // the newest message
 	added      map[string]int64   // messages by blob that are not in table blob yet
-	keys       map[int64]struct{} // all keys of the table; nil if it had some before
+	keys       map[int64]struct{} // of all messages (see blobKey); nil if the table had some before
 	hadBlobs   bool               // the table has some
 	nextLeaf   int64
 	pending    int // bytes of text in the transaction
@@ -114,11 +114,11 @@ func blobKey(blob []byte) int64 { return int64(binary.BigEndian.Uint64(blob) >> 
 
 // find returns the number of a message in the index, or 0.
 func (w *writer) find(blob []byte) (message int64, err error) {
-	if message, ok := w.added[string(blob)]; ok || !w.hadBlobs {
-		return message, nil
-	}
 	if _, ok := w.keys[blobKey(blob)]; !ok && w.keys != nil {
 		return 0, nil
+	}
+	if message, ok := w.added[string(blob)]; ok || !w.hadBlobs {
+		return message, nil
 	}
 	for key := blobKey(blob); ; key++ {
 		found, same := int64(0), false
@@ -143,9 +143,6 @@ func (w *writer) flushBlobs() error {
 	}
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.key, b.key) })
 	for _, r := range rows {
-		if w.keys != nil {
-			w.keys[r.key] = struct{}{}
-		}
 		for key := r.key; ; key++ {
 			if err := w.db.exec("INSERT OR IGNORE INTO blob(key, message) VALUES(?, ?)", key, r.message); err != nil {
 				return err
@@ -173,6 +170,9 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	w.last++
 	id := w.last
 	w.added[string(blob)] = id
+	if w.keys != nil {
+		w.keys[blobKey(blob)] = struct{}{}
+	}
 	err := w.db.exec("INSERT INTO message(id, blob, role, model, leaf) VALUES(?, ?, ?, ?, ?)", id, blob, roleNumber(c.role), model, leaf)
 	w.analyzer.reset()
 	w.prose = w.analyzer.analyze(w.prose[:0], c.prose)
@@ -180,16 +180,11 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	if err == nil {
 		err = w.words.Add(id, w.prose, w.calls, w.analyzer.parts)
 	}
-	for kind, names := range map[int][]string{toolFacet: c.tools, pathFacet: c.paths} {
-		for _, name := range names {
-			var f int64
-			if err == nil {
-				f, err = w.facet(facet{kind, name})
-			}
-			if err == nil {
-				err = w.db.exec("INSERT OR IGNORE INTO facet_message(facet, message) VALUES(?, ?)", f, id)
-			}
-		}
+	if err == nil {
+		err = w.addFacets(id, toolFacet, c.tools)
+	}
+	if err == nil {
+		err = w.addFacets(id, pathFacet, c.paths)
 	}
 	if err == nil {
 		err = w.sizes.add(id, len(c.prose)+len(c.calls))
@@ -200,6 +195,20 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	}
 	w.pending += len(c.text) + 1<<8
 	return id, err
+}
+
+// addFacets adds facets of a message.
+func (w *writer) addFacets(message int64, kind int, names []string) error {
+	for _, name := range names {
+		f, err := w.facet(facet{kind, name})
+		if err == nil {
+			err = w.db.exec("INSERT OR IGNORE INTO facet_message(facet, message) VALUES(?, ?)", f, message)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func roleNumber(r domarkx.Role) int {
