@@ -98,6 +98,12 @@ func (d *decoder) stream() error {
 
 // refill reads until at least 56 bits are available, or all that are left.
 func (d *decoder) refill() {
+	if len(d.src)-d.at >= 8 {
+		d.bits |= binary.LittleEndian.Uint64(d.src[d.at:]) << d.count
+		d.at += int(63-d.count) / 8
+		d.count |= 56
+		return
+	}
 	for d.count <= 56 && d.at < len(d.src) {
 		d.bits |= uint64(d.src[d.at]) << d.count
 		d.at++
@@ -164,7 +170,9 @@ func (d *decoder) dynamic() error {
 	}
 	all := d.sizes[:lits+dists]
 	for i := 0; i < len(all); {
-		d.refill()
+		if d.count < lenBits+7 { // a code and its extra bits
+			d.refill()
+		}
 		e := d.lens[d.bits&(1<<lenBits-1)]
 		n, symbol := uint(e&0xff), e>>16
 		if e&isBad != 0 || n == 0 {

@@ -139,7 +139,14 @@ func (x *Index) Find(id ID) (i int, ok bool) {
 		low = int(binary.BigEndian.Uint32(x.fanout[4*(int(id[0])-1):]))
 	}
 	high := int(binary.BigEndian.Uint32(x.fanout[4*int(id[0]):]))
-	i = low + sort.Search(high-low, func(i int) bool { return bytes.Compare(x.id(low+i), id[:]) >= 0 })
+	start := binary.BigEndian.Uint64(id[:])
+	i = low + sort.Search(high-low, func(i int) bool {
+		other := x.id(low + i)
+		if n := binary.BigEndian.Uint64(other); n != start {
+			return n > start
+		}
+		return bytes.Compare(other, id[:]) >= 0
+	})
 	return i, i < high && bytes.Equal(x.id(i), id[:])
 }
 
