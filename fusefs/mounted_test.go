@@ -28,6 +28,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/fusefs/internal/storetest"
 	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 )
 
 // serveVariable makes the test binary serve a mount. A test must not serve a mount that
@@ -42,8 +43,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(tests{m})
 }
+
+type tests struct{ *testing.M }
+
+func (t tests) Run() int { return shorttest.Main(t.M) }
 
 // serve mounts dir/mnt, says so on stdout, and serves until it is unmounted or
 // stdin ends.

@@ -19,13 +19,14 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/mountpoint"
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("MOUNTPOINT_TEST_SERVE"); dir != "" {
 		serve(dir, os.Getenv("MOUNTPOINT_TEST_NAME"))
 	}
-	os.Exit(m.Run())
+	os.Exit(shorttest.Main(m))
 }
 
 const label = "/repo with blank"

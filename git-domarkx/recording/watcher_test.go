@@ -17,9 +17,14 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/recording"
 	"github.com/domarkx/domarkx/git-domarkx/transcripts"
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
+
+type tests struct{ *testing.M }
+
+func (t tests) Run() int { return shorttest.Main(t.M) }
 
 // A desk is a user's home and repository with a watcher.
 type desk struct {

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,12 +19,14 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/filesystem"
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 	for key, value := range map[string]string{"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C", "TZ": "UTC"} {
 		os.Setenv(key, value)
 	}
-	os.Exit(m.Run())
+	os.Exit(shorttest.Main(m))
 }
 
 type (
@@ -77,9 +78,7 @@ const config = "```workspace-config\nresources:\n  - type: filesystem\n    id: f
 func newSite(t testing.TB, script ...reply) *site {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
-		t.Fatalf("git init: %v\n%s", err, out)
-	}
+	enginetest.Init(t, dir)
 	return openSite(t, dir, script...)
 }
 

@@ -114,9 +114,7 @@ func (m countedMessages) At(k int) (domarkx.WrittenMessage, error) {
 func New(t *testing.T) *Clone {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
-		t.Fatalf("git init: %v\n%s", err, out)
-	}
+	Init(t, dir)
 	return Open(t, dir, &Settings{Values: map[string][]string{}})
 }
 

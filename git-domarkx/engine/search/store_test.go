@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +13,11 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/search"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 	for key, value := range map[string]string{"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C", "TZ": "UTC"} {
 		os.Setenv(key, value)
 	}
-	os.Exit(m.Run())
+	os.Exit(shorttest.Main(m))
 }
 
 // A repository has sessions to search.
@@ -40,9 +41,7 @@ type repository struct {
 func newRepository(t *testing.T) *repository {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
-		t.Fatalf("git init: %v\n%s", err, out)
-	}
+	enginetest.Init(t, dir)
 	return (&repository{t: t, dir: dir, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}).open()
 }
 
