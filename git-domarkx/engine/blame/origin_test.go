@@ -167,7 +167,11 @@ func TestForksAndMerges(t *testing.T) {
 // that lack more, several can be the closest.
 func TestOriginsProperty(t *testing.T) {
 	type line struct{ text, by string }
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			d := newDesk(t)

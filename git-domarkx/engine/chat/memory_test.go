@@ -16,9 +16,12 @@ import (
 // TestMemory takes a turn in processes that find what earlier ones kept of the session, in whatever
 // state it is. All of them send the same conversation.
 func TestMemory(t *testing.T) {
+	turns := 40
+	if testing.Short() {
+		turns = 12
+	}
 	s := newSite(t)
 	s.session("s", config)
-	const turns = 40
 	for i := range turns {
 		answer := say(fmt.Sprintf("answer %d ✓", i))
 		if i%4 == 1 {

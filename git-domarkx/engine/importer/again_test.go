@@ -85,8 +85,12 @@ func changed(t *testing.T, document []byte, change func(v map[string]any)) []byt
 // nothing. Importing an export that the program continued must add exactly the program's
 // additions and keep those made here.
 func TestExportsAreTheSameSession(t *testing.T) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
 	for name, p := range programs {
-		for seed := range uint64(3) {
+		for seed := range seeds {
 			t.Run(fmt.Sprintf("%s-%d", name, seed), func(t *testing.T) {
 				t.Parallel()
 				begun := p.begun

@@ -60,33 +60,54 @@ func pinnedChatter(messages int) string {
 }
 
 // TestImportIsPinned: imported snapshots have the same ids as when documents were still held in
-// memory as a whole. The documents are larger than the buffers for reading and measuring.
+// memory as a whole. The long documents are larger than the buffers for reading and measuring.
 func TestImportIsPinned(t *testing.T) {
-	c := newClone(t)
-	c.ImportFile(c.WriteFile("talk.jsonl", pinnedTranscript(1500)))
-	c.ImportFile(c.WriteFile("short.jsonl", pinnedTranscript(10))) // the same session with fewer messages
-	c.ImportFile(c.WriteFile("chat.json", pinnedChatter(3000)))
-	// Changed and longer documents become the next snapshots.
-	c.ImportFile(c.WriteFile("talk.jsonl", strings.ReplaceAll(pinnedTranscript(1510), "Question 7", "Request 7")))
-	c.ImportFile(c.WriteFile("chat.json", strings.Replace(pinnedChatter(3100), "Message 1.", "Note 1.", 1)))
-	want := map[string]string{
-		"talk":             "4c4fb24f513478beab3117d88856e37014abdec8",
-		"talk.fork-r00003": "1aec9d5cf0ac9f98fa9cba8e92806a4ce0589c33",
-		"talk.fork-r00503": "35732bc34828ec16e853b1b3058bf8e7eef64dbc",
-		"talk.fork-t00005": "a7f6a182e285d2008321ff6b80fd70e4df6c96b6",
-		"talk.fork-t00500": "52cfa70df311feda6dbe9c9ebe3915d2f577e79f",
-		"talk.fork-t00750": "dbb93bfd906edc5bda9bbe8ef90db3a3fe552933",
-		"talk.fork-t00755": "5e6cc5b4a5649b7d8f59d90abf900a93aab74805",
-		"team/s":           "572eb9092e4b65184f8ae6845969e85cb80a2b50",
+	for _, test := range []struct {
+		turns int
+		want  map[string]string
+	}{
+		{150, map[string]string{
+			"talk":             "decfadb12785136b5494ee41ddf7670d4b4ec224",
+			"talk.fork-r00003": "1aec9d5cf0ac9f98fa9cba8e92806a4ce0589c33",
+			"talk.fork-r00053": "76a4e5ddc2e09ad504e463e2196dd8ed4d6b3303",
+			"talk.fork-t00005": "a7f6a182e285d2008321ff6b80fd70e4df6c96b6",
+			"talk.fork-t00050": "e1c3d24a1d03636e2ad2333970c7d2d1e93728e9",
+			"talk.fork-t00075": "ca35db6c6bc40d12f0a46f85209b1e29ef4fe487",
+			"talk.fork-t00080": "c09627adf29b168f6689458f8425893d467869a4",
+			"team/s":           "ee41f22bbec9f234af5393ff0242f0ce7609fdf5",
+		}},
+		{1500, map[string]string{
+			"talk":             "4c4fb24f513478beab3117d88856e37014abdec8",
+			"talk.fork-r00003": "1aec9d5cf0ac9f98fa9cba8e92806a4ce0589c33",
+			"talk.fork-r00503": "35732bc34828ec16e853b1b3058bf8e7eef64dbc",
+			"talk.fork-t00005": "a7f6a182e285d2008321ff6b80fd70e4df6c96b6",
+			"talk.fork-t00500": "52cfa70df311feda6dbe9c9ebe3915d2f577e79f",
+			"talk.fork-t00750": "dbb93bfd906edc5bda9bbe8ef90db3a3fe552933",
+			"talk.fork-t00755": "5e6cc5b4a5649b7d8f59d90abf900a93aab74805",
+			"team/s":           "572eb9092e4b65184f8ae6845969e85cb80a2b50",
+		}},
+	} {
+		t.Run(fmt.Sprint(test.turns, " turns"), func(t *testing.T) {
+			if testing.Short() && test.turns > 1000 {
+				t.Skip("reads documents of 5 MB")
+			}
+			c, n := newClone(t), test.turns
+			c.ImportFile(c.WriteFile("talk.jsonl", pinnedTranscript(n)))
+			c.ImportFile(c.WriteFile("short.jsonl", pinnedTranscript(10))) // the same session with fewer messages
+			c.ImportFile(c.WriteFile("chat.json", pinnedChatter(2*n)))
+			// Changed and longer documents become the next snapshots.
+			c.ImportFile(c.WriteFile("talk.jsonl", strings.ReplaceAll(pinnedTranscript(n+10), "Question 7", "Request 7")))
+			c.ImportFile(c.WriteFile("chat.json", strings.Replace(pinnedChatter(2*n+100), "Message 1.", "Note 1.", 1)))
+			got := map[string]string{}
+			for _, name := range c.names() {
+				got[name] = c.Tip(name).ID
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("the sessions (-want +got):\n%s", diff)
+			}
+			c.Fsck()
+		})
 	}
-	got := map[string]string{}
-	for _, name := range c.names() {
-		got[name] = c.Tip(name).ID
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the sessions (-want +got):\n%s", diff)
-	}
-	c.Fsck()
 }
 
 // TestImportPutsLargeSavesOff: a save that continues a long save of the same import waits until

@@ -124,7 +124,11 @@ func TestTranscriptImages(t *testing.T) {
 // TestTranscriptKeepsEveryMessage: whatever is appended to a transcript, rewritten in it, imported and
 // edited, every message that was ever imported or written is in some snapshot of the session.
 func TestTranscriptKeepsEveryMessage(t *testing.T) {
-	for seed := range uint64(8) {
+	seeds := uint64(8)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 1))

@@ -250,6 +250,10 @@ func TestShared(t *testing.T) {
 // TestTenSessions lets ten sessions work at once, each through a process of its own, half of them in a linked work
 // tree.
 func TestTenSessions(t *testing.T) {
+	sessions := 10
+	if testing.Short() {
+		sessions = 4
+	}
 	d := newDesk(t)
 	d.write("start", "s")
 	git(t, d.top, "add", ".")
@@ -258,7 +262,7 @@ func TestTenSessions(t *testing.T) {
 	git(t, d.top, "worktree", "add", "-q", linked)
 	t.Cleanup(func() { os.RemoveAll(linked) })
 	var work sync.WaitGroup
-	for n := range 10 {
+	for n := range sessions {
 		top := []string{d.top, linked}[n%2]
 		own := open(t, d.top)
 		work.Go(func() {
@@ -277,16 +281,16 @@ func TestTenSessions(t *testing.T) {
 		})
 	}
 	work.Wait()
-	for n := range 10 { // everything is in the last version of each
+	for n := range sessions { // everything is in the last version of each
 		d.take(observe.Turn, fmt.Sprint(n), []string{d.top, linked}[n%2])
 	}
 	tips := d.workspaces()
-	if len(tips) != 10 {
+	if len(tips) != sessions {
 		t.Fatalf("%d workspaces", len(tips))
 	}
 	for _, tip := range tips {
 		files := d.files(tip.Workspace)
-		if len(files) != 1+5*6 {
+		if len(files) != 1+sessions/2*6 {
 			t.Errorf("%s has %d files", tip.Workspace, len(files))
 		}
 	}
@@ -369,7 +373,10 @@ func (d *desk) tree() map[string]string {
 // TestRewindProperty changes a work tree at random, with hostile names, and goes back to random versions of it. Versions
 // have what Git does not ignore, a rewind restores it, and touches nothing ignored.
 func TestRewindProperty(t *testing.T) {
-	d, session := newDesk(t), 0
+	d, session, rounds := newDesk(t), 0, 5
+	if testing.Short() {
+		rounds = 3
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		session++
 		for file := range d.tree() {
@@ -383,7 +390,7 @@ func TestRewindProperty(t *testing.T) {
 		}
 		var all []taken
 		workspace := ""
-		for range rapid.IntRange(2, 5).Draw(rt, "rounds") {
+		for range rapid.IntRange(2, rounds).Draw(rt, "rounds") {
 			for range rapid.IntRange(1, 4).Draw(rt, "changes") {
 				path := name.Draw(rt, "name")
 				full := filepath.Join(d.top, path)

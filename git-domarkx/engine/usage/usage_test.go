@@ -162,7 +162,11 @@ func TestRecorder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := 0; n <= len(whole); n += 7 {
+	step := 7
+	if testing.Short() {
+		step = 97
+	}
+	for n := 0; n <= len(whole); n += step {
 		for _, damaged := range [][]byte{whole[:n], slices.Concat(whole[:n], []byte{^whole[min(n, len(whole)-1)]}, whole[min(n+1, len(whole)):]), slices.Concat(whole, whole[:n])} {
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "usage-new"), damaged, 0o600); err != nil {
@@ -258,7 +262,11 @@ func TestCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for cut := 0; cut < len(whole); cut += 37 {
+	step := 37
+	if testing.Short() {
+		step = 257
+	}
+	for cut := 0; cut < len(whole); cut += step {
 		damaged := slices.Clone(whole)
 		damaged[cut] ^= 1 << (cut % 8)
 		for _, data := range [][]byte{whole[:cut], damaged} {
