@@ -56,7 +56,7 @@ and results count half. Case and accents do not matter.
     getUser            also a part of getUserByID; user is in it too, and in snake_user
     限制               any run of Chinese, Japanese or Korean characters
 
-With -F and -e all texts are read, and the newest messages come first. Case matters; (?i) before
+With -F and -e the texts themselves are searched, and the newest messages come first. Case matters; (?i) before
 a regular expression ignores it. ^ and $ match at lines. Strings in calls and results
 are searched as they are, without the escapes of JSON.
 

@@ -61,7 +61,10 @@ func (b *block) text(id int64) ([]byte, bool) {
 }
 
 // A compressor encodes blocks.
-type compressor struct{ plain, out []byte }
+type compressor struct {
+	plain, out []byte
+	signer     signer
+}
 
 // castagnoli is the table of the checksum of a block, which the processor computes.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
@@ -79,6 +82,20 @@ func (c *compressor) encode(b *block) []byte {
 	c.out = s2.Encode(c.out[:cap(c.out)], c.plain)
 	c.out = binary.LittleEndian.AppendUint32(c.out, crc32.Checksum(c.out, castagnoli()))
 	return c.out
+}
+
+// addBlock stores a block that has messages, with the signature of its texts.
+func (d *database) addBlock(c *compressor, b *block) error {
+	err := d.exec("INSERT INTO block(first, data) VALUES(?, ?)", b.ids[0], c.encode(b))
+	if err == nil {
+		err = d.exec("INSERT INTO signature(first, bits) VALUES(?, ?)", b.ids[0], []byte(c.signer.sign(b.texts)))
+	}
+	return err
+}
+
+// removeBlock removes a block from the index.
+func (d *database) removeBlock(first int64) error {
+	return errors.Join(d.exec("DELETE FROM block WHERE first = ?", first), d.exec("DELETE FROM signature WHERE first = ?", first))
 }
 
 // A decompressor decodes blocks.

@@ -124,3 +124,15 @@ func Contents(data []byte) (scanned, parsed *content) {
 	}
 	return scanned, parsed
 }
+
+// Signature returns whether the signature of a text says that it may have a part.
+func Signature(text []byte) func(part []byte) bool {
+	s := new(signer).sign(text)
+	return func(part []byte) bool { return s.has(runs(part)) }
+}
+
+// NewSigner returns a function that makes signatures of texts.
+func NewSigner() func(text []byte) {
+	s := new(signer)
+	return func(text []byte) { s.sign(text) }
+}

@@ -73,6 +73,21 @@ func (m *matching) mayMatch(texts []byte) bool {
 	return false
 }
 
+// runs returns the runs of the literals of which a text that matches has one, or nil if that is not known.
+func (m *matching) runs() (all [][]uint32) {
+	literals := m.filter
+	if m.fixed != nil {
+		literals = []literal{{text: m.fixed}}
+	}
+	for _, l := range literals {
+		if len(l.text) < runSize {
+			return nil
+		}
+		all = append(all, runs(l.text))
+	}
+	return all
+}
+
 // matcher returns whether a text matches, for one goroutine.
 func (m *matching) matcher() (func(text []byte) bool, error) {
 	if m.re == nil {

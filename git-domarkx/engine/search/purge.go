@@ -67,9 +67,9 @@ func (d *database) purgeBlocks(gone map[int64]bool) error {
 		if len(kept.ids) == len(old.ids) {
 			continue
 		}
-		err = d.exec("DELETE FROM block WHERE first = ?", first)
+		err = d.removeBlock(first)
 		if len(kept.ids) > 0 {
-			err = errors.Join(err, d.exec("INSERT INTO block(first, data) VALUES(?, ?)", kept.ids[0], out.encode(&kept)))
+			err = errors.Join(err, d.addBlock(&out, &kept))
 		}
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 // schema, or of the indexed part of a message, needs another version.
 const (
 	applicationID = 0x646d7873
-	schemaVersion = 3
+	schemaVersion = 4
 )
 
 // wordsTable is the full-text index; its rowid is the message's. Column parts has the parts of identifiers
@@ -46,6 +46,7 @@ var tables = []string{
 	`CREATE TABLE facet_message(facet INTEGER NOT NULL, message INTEGER NOT NULL, PRIMARY KEY(facet, message)) WITHOUT ROWID`,
 	// The texts of successive messages, compressed together (see block).
 	`CREATE TABLE block(first INTEGER PRIMARY KEY, data BLOB NOT NULL)`,
+	`CREATE TABLE signature(first INTEGER PRIMARY KEY, bits BLOB NOT NULL)`,
 }
 
 // settings are the settings of each connection. The journal is a file that exists during a transaction

@@ -87,7 +87,7 @@ func (w *writer) reopenBlock() error {
 	if err != nil || first < 0 {
 		return err
 	}
-	return w.db.exec("DELETE FROM block WHERE first = ?", first)
+	return w.db.removeBlock(first)
 }
 
 // flush writes all that is in memory.
@@ -103,7 +103,7 @@ func (w *writer) flushBlock() error {
 	if len(w.block.ids) == 0 {
 		return nil
 	}
-	err := w.db.exec("INSERT INTO block(first, data) VALUES(?, ?)", w.block.ids[0], w.compressor.encode(&w.block))
+	err := w.db.addBlock(&w.compressor, &w.block)
 	w.block.reset()
 	return err
 }
