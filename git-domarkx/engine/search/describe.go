@@ -47,10 +47,10 @@ type blockHits struct {
 	hits []*Hit
 }
 
-// blocksOf sends the blocks of hits that need snippets, and adds what is in tables. Hits are ordered by message.
+// blocksOf sends the blocks of hits that need snippets, and adds roles and models. Hits are ordered by message.
 func (x *Index) blocksOf(ctx context.Context, hits []*Hit, jobs chan<- blockHits) error {
 	var job blockHits
-	first := int64(-1)
+	end := int64(-1) // the first message after the block
 	for i, h := range hits {
 		if i > 0 && hits[i-1].message == h.message {
 			h.Role, h.Model = hits[i-1].Role, hits[i-1].Model
@@ -60,20 +60,19 @@ func (x *Index) blocksOf(ctx context.Context, hits []*Hit, jobs chan<- blockHits
 		if h.Snippet != "" {
 			continue
 		}
-		at, err := x.db.number("SELECT max(first) FROM block WHERE first <= ?", h.message)
-		if err != nil {
-			return err
-		}
-		if at != first || job.hits == nil {
+		if h.message >= end {
 			if job.hits != nil {
 				jobs <- job
 			}
-			job, first = blockHits{}, at
-			err := x.db.query("SELECT data FROM block WHERE first = ?", func(s *sqlite3.Stmt) error {
-				job.data, _ = s.Column(0).([]byte)
+			job = blockHits{}
+			err := x.db.query("SELECT data FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+				job.data = s.AppendBytes(nil, 0)
 				return ctx.Err()
-			}, at)
+			}, h.message)
 			if err != nil {
+				return err
+			}
+			if end, err = x.db.number("SELECT coalesce(min(first), 1 << 62) FROM signature WHERE first > ?", h.message); err != nil {
 				return err
 			}
 		}

@@ -131,6 +131,9 @@ func (p *places) ofBest(ctx context.Context, found []ranking) (hits []Hit, err e
 	}
 	for done := 0; done < len(found); n *= 8 {
 		ordered := best(found, n)
+		if err := p.prepare(len(ordered), func(i int) int64 { return ordered[i].message }); err != nil {
+			return nil, err
+		}
 		for _, f := range ordered[done:] {
 			some, err := p.of(f.message)
 			if err != nil {
@@ -152,6 +155,7 @@ type places struct {
 	db       *database
 	q        Query
 	sessions map[int64]string
+	many     map[int64][]Hit // of all messages that were prepared; nil if none were
 }
 
 func (x *Index) places(q Query) (*places, error) {
@@ -166,6 +170,9 @@ func (x *Index) places(q Query) (*places, error) {
 
 // of returns the hits of a message, by session.
 func (p *places) of(message int64) ([]Hit, error) {
+	if p.many != nil {
+		return p.many[message], nil
+	}
 	var leaves []int64
 	err := p.db.query("SELECT leaf FROM message WHERE id = ?1 UNION SELECT leaf FROM shared WHERE message = ?1", func(s *sqlite3.Stmt) error {
 		leaves = append(leaves, s.Int(0))
@@ -205,8 +212,36 @@ func (p *places) of(message int64) ([]Hit, error) {
 			return nil
 		}, message)
 	}
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.K, b.K)) })
+	slices.SortFunc(hits, compareHits)
 	return hits, err
+}
+
+// prepare finds the hits of many messages together, if that takes less time.
+func (p *places) prepare(n int, message func(i int) int64) error {
+	p.many = nil
+	leaves, err := p.db.number("SELECT max(id) FROM leaf")
+	if err != nil || p.q.History || int64(n) < 100+leaves/8 {
+		return err
+	}
+	p.many = make(map[int64][]Hit, n)
+	for i := range n {
+		p.many[message(i)] = nil
+	}
+	err = p.each(func(message, session int64, k int, date int64) {
+		if hits, ok := p.many[message]; ok {
+			p.many[message] = append(hits, Hit{Session: p.sessions[session], K: k, Date: date, message: message})
+		}
+	})
+	for _, hits := range p.many {
+		if len(hits) > 1 {
+			slices.SortFunc(hits, compareHits)
+		}
+	}
+	return err
+}
+
+func compareHits(a, b Hit) int {
+	return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.K, b.K))
 }
 
 // leafWidth is the number of messages of a leaf (gitstore/SPEC.md, section 3).

@@ -73,7 +73,7 @@ func (m *matching) mayMatch(texts []byte) bool {
 	return false
 }
 
-// runs returns the runs of the literals of which a text that matches has one, or nil if that is not known.
+// runs returns the runs of each literal. A text that matches has all runs of one literal. It returns nil if that is not known.
 func (m *matching) runs() (all [][]uint32) {
 	literals := m.filter
 	if m.fixed != nil {

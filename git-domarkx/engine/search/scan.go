@@ -17,9 +17,24 @@ type found struct {
 	matches [][2]int
 }
 
-// scan finds messages by reading all texts.
+// fewBlocks is the number of blocks up to which it does not pay to know which of them are the newest.
+const fewBlocks = 50
+
+// scan finds messages by reading the texts that may match.
 func (x *Index) scan(ctx context.Context, q Query, m *matching, allowed set, p *places) ([]Hit, error) {
-	all, err := x.scanBlocks(ctx, m, allowed, q.Limit == 0)
+	firsts, err := x.db.mayMatch(m)
+	if err != nil {
+		return nil, err
+	}
+	var all []found
+	if q.Limit > 0 && !q.History && len(firsts) > fewBlocks {
+		all, err = x.scanNewest(ctx, firsts, m, allowed, p)
+	} else {
+		all, err = x.scanBlocks(ctx, firsts, m, allowed, q.Limit == 0)
+	}
+	if err == nil && len(all) > 0 {
+		err = p.prepare(len(all), func(i int) int64 { return all[i].message })
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -43,54 +58,31 @@ func (x *Index) scan(ctx context.Context, q Query, m *matching, allowed set, p *
 	return hits, x.describe(ctx, hits, m)
 }
 
-// scanBlocks returns the messages whose texts match, with snippets if they are all wanted.
-func (x *Index) scanBlocks(ctx context.Context, m *matching, allowed set, snippets bool) ([]found, error) {
-	firsts, all, err := x.db.mayMatch(m)
-	if err != nil {
-		return nil, err
-	}
-	workers := runtime.GOMAXPROCS(0)
-	jobs, used := make(chan []byte, 4*workers), make(chan []byte, 6*workers)
+// scanBlocks returns the messages in some blocks whose texts match, with snippets if they are all wanted.
+func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, allowed set, snippets bool) (all []found, err error) {
 	var lock sync.Mutex
-	var matching []found
-	var failed error
-	var running sync.WaitGroup
-	for range workers {
-		running.Go(func() {
-			some, err := scanEach(ctx, jobs, used, m, allowed, snippets)
-			lock.Lock()
-			defer lock.Unlock()
-			matching = append(matching, some...)
-			failed = cmp.Or(failed, err)
-		})
-	}
-	send := func(s *sqlite3.Stmt) error {
-		var buffer []byte
-		select {
-		case buffer = <-used:
-		default:
-		}
-		jobs <- s.AppendBytes(buffer[:0], 0)
-		return ctx.Err()
-	}
-	if all {
-		err = x.db.query("SELECT data FROM block ORDER BY first", send)
-	}
+	s := newScan(ctx, m, allowed.has, snippets, func(some []found) {
+		lock.Lock()
+		defer lock.Unlock()
+		all = append(all, some...)
+	})
 	for _, first := range firsts {
-		if err == nil {
-			err = x.db.query("SELECT data FROM block WHERE first = ?", send, first)
+		if err = s.block(x.db, first); err != nil {
+			break
 		}
 	}
-	close(jobs)
-	running.Wait()
-	return matching, cmp.Or(err, failed)
+	return all, cmp.Or(s.end(), err)
 }
 
-// mayMatch returns the blocks with texts that may match, by the first message of each, or that all of them may.
-func (d *database) mayMatch(m *matching) (firsts []int64, all bool, err error) {
+// mayMatch returns the blocks with texts that may match, by the first message of each.
+func (d *database) mayMatch(m *matching) (firsts []int64, err error) {
 	filter := m.runs()
 	if filter == nil {
-		return nil, true, nil
+		err = d.query("SELECT first FROM signature ORDER BY first", func(s *sqlite3.Stmt) error {
+			firsts = append(firsts, s.Int(0))
+			return nil
+		})
+		return firsts, err
 	}
 	var bits signature
 	err = d.query("SELECT first, bits FROM signature ORDER BY first", func(s *sqlite3.Stmt) error {
@@ -100,38 +92,93 @@ func (d *database) mayMatch(m *matching) (firsts []int64, all bool, err error) {
 		}
 		return nil
 	})
-	return firsts, false, err
+	return firsts, err
 }
 
-// scanEach scans all blocks that it receives, and sends their memory to used. After an error it only receives them.
-func scanEach(ctx context.Context, jobs <-chan []byte, used chan<- []byte, m *matching, allowed set, snippets bool) (all []found, err error) {
+// A scan searches blocks on all processors.
+type scan struct {
+	ctx      context.Context
+	m        *matching
+	wanted   func(message int64) bool
+	snippets bool
+	found    func([]found) // is called by several goroutines, with what one block has
+
+	jobs    chan []byte
+	used    chan []byte // memory of blocks that were searched
+	running sync.WaitGroup
+	lock    sync.Mutex
+	err     error
+}
+
+// newScan starts the goroutines of a scan. It has to be ended.
+func newScan(ctx context.Context, m *matching, wanted func(message int64) bool, snippets bool, found func([]found)) *scan {
+	workers := runtime.GOMAXPROCS(0)
+	s := &scan{ctx: ctx, m: m, wanted: wanted, snippets: snippets, found: found, jobs: make(chan []byte, 4*workers), used: make(chan []byte, 6*workers)}
+	for range workers {
+		s.running.Go(func() {
+			if err := s.work(); err != nil {
+				s.lock.Lock()
+				defer s.lock.Unlock()
+				s.err = err
+			}
+		})
+	}
+	return s
+}
+
+// block searches a block, soon.
+func (s *scan) block(d *database, first int64) error {
+	return d.query("SELECT data FROM block WHERE first = ?", func(stmt *sqlite3.Stmt) error {
+		var buffer []byte
+		select {
+		case buffer = <-s.used:
+		default:
+		}
+		s.jobs <- stmt.AppendBytes(buffer[:0], 0)
+		return s.ctx.Err()
+	}, first)
+}
+
+// end waits until all blocks have been searched.
+func (s *scan) end() error {
+	close(s.jobs)
+	s.running.Wait()
+	return s.err
+}
+
+// work searches all blocks that it receives. After an error it only receives them.
+func (s *scan) work() error {
 	var in decompressor
 	var b block
-	matches, err := m.matcher()
-	for data := range jobs {
-		if err == nil && ctx.Err() == nil {
+	matches, err := s.m.matcher()
+	for data := range s.jobs {
+		if err == nil && s.ctx.Err() == nil {
 			err = in.decode(data, &b)
 		}
 		select {
-		case used <- data:
+		case s.used <- data:
 		default:
 		}
-		if err != nil || ctx.Err() != nil || !m.mayMatch(b.texts) {
+		if err != nil || s.ctx.Err() != nil || !s.m.mayMatch(b.texts) {
 			continue
 		}
+		var some []found
 		at := 0
 		for i, id := range b.ids {
 			text := b.texts[at : at+b.sizes[i]]
 			at += b.sizes[i]
-			if !allowed.has(id) || !matches(text) {
+			if !s.wanted(id) || !matches(text) {
 				continue
 			}
 			f := found{message: id}
-			if snippets {
-				f.snippet, f.matches = m.snippet(text)
+			if s.snippets {
+				f.snippet, f.matches = s.m.snippet(text)
 			}
-			all = append(all, f)
+			some = append(some, f)
+		}
+		if some != nil {
+			s.found(some)
 		}
 	}
-	return all, err
+	return err
 }

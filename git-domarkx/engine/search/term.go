@@ -14,7 +14,7 @@ const (
 	allColumns  = textColumns | partsColumn
 )
 
-// columnWeight returns how much a word in a column counts. Words in calls and results say less of what a message is about.
+// columnWeight returns how much a word in a column counts. Words in calls and results say less about its subject.
 func columnWeight(column int) float32 { return [wordsColumns]float32{2, 1, 0.5}[column] }
 
 // An occurrence is a message that has a term, and how often, with the weights of the columns.
@@ -139,7 +139,7 @@ func countWeight(positions fts5.Positions, columns int) (weight float32) {
 	return weight
 }
 
-// number returns the number of a message for its row, or false if there is no such message.
+// number returns the number of a message for its row, and whether the message exists.
 func (l *lister) number(row int64) (uint32, bool) { return uint32(row), row < int64(l.messages) }
 
 // word returns the messages that have a word in some columns.

@@ -43,7 +43,7 @@ func describe(row int64, at fts5.Positions) (all []string) {
 	return all
 }
 
-// checkReader compares what a reader returns of each word, and of some prefixes, with what SQLite does.
+// checkReader compares the lists that a reader returns, of each word and some prefixes, with those of SQLite.
 func (x *index) checkReader(what string) {
 	x.t.Helper()
 	want := x.instances()

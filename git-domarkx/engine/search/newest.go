@@ -1,0 +1,165 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// A recency orders messages by the newest place where a query wants them: by its date, by the name of its session, and by its
+// number there. The zero value stands for no place.
+type recency struct {
+	date int64
+	tie  int64
+}
+
+func compareRecency(a, b recency) int {
+	return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.tie, b.tie))
+}
+
+// each calls f with each message in the tips of the sessions that the query wants, if its date is wanted.
+func (p *places) each(f func(message, session int64, k int, date int64)) error {
+	var data []byte
+	row := func(s *sqlite3.Stmt) error {
+		session := s.Int(0)
+		if _, ok := p.sessions[session]; !ok {
+			return nil
+		}
+		data = s.AppendBytes(data[:0], 2)
+		entries, err := decodeLeaf(data)
+		for i, e := range entries {
+			if p.inTime(e.date) {
+				f(e.message, session, int(s.Int(1))*leafWidth+i, e.date)
+			}
+		}
+		return err
+	}
+	const sql = "SELECT session, number, entries FROM place JOIN leaf ON leaf.id = leaf"
+	if p.q.Sessions == nil {
+		return p.db.query(sql, row)
+	}
+	for session := range p.sessions {
+		if err := p.db.query(sql+" WHERE session = ?", row, session); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newest returns the recency of each message, of so many. It takes 16 bytes for each.
+func (p *places) newest(messages int) ([]recency, error) {
+	names := make([]string, 0, len(p.sessions))
+	for _, name := range p.sessions {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	order := map[int64]int64{}
+	for id, name := range p.sessions {
+		i, _ := slices.BinarySearch(names, name)
+		order[id] = int64(len(names) - i) // names come in ascending order, so the first one is the highest
+	}
+	all := make([]recency, messages)
+	return all, p.each(func(message, session int64, k int, date int64) {
+		if message < 0 || message >= int64(messages) {
+			return
+		}
+		r := recency{date, order[session]<<32 | int64(k)}
+		if known := &all[message]; known.tie == 0 || compareRecency(r, *known) > 0 {
+			*known = r
+		}
+	})
+}
+
+// A stretch is a stored block, by its first message, with the highest recency of its messages.
+type stretch struct {
+	first  int64
+	newest recency
+}
+
+// byRecency orders blocks, given by their first messages, by the newest messages in them, and leaves out those without
+// wanted messages.
+func byRecency(firsts []int64, all []recency) (ordered []stretch) {
+	for i, first := range firsts {
+		end := int64(len(all))
+		if i+1 < len(firsts) {
+			end = min(end, firsts[i+1])
+		}
+		b := stretch{first: first}
+		for message := first; message < end; message++ {
+			if compareRecency(all[message], b.newest) > 0 || b.newest.tie == 0 {
+				b.newest = all[message]
+			}
+		}
+		if b.newest.tie != 0 {
+			ordered = append(ordered, b)
+		}
+	}
+	slices.SortStableFunc(ordered, func(a, b stretch) int { return compareRecency(b.newest, a.newest) })
+	return ordered
+}
+
+// A newestFound keeps the newest of the messages that were found, as many as are wanted.
+type newestFound struct {
+	limit   int
+	recency []recency // of all messages
+
+	lock sync.Mutex
+	kept []found
+}
+
+// add adds messages that were found.
+func (n *newestFound) add(some []found) {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	if n.kept = append(n.kept, some...); len(n.kept) >= 2*n.limit {
+		n.cut()
+	}
+}
+
+func (n *newestFound) cut() {
+	slices.SortFunc(n.kept, func(a, b found) int { return compareRecency(n.recency[b.message], n.recency[a.message]) })
+	n.kept = n.kept[:min(len(n.kept), n.limit)]
+}
+
+// enough reports whether all that is wanted was found, if all other messages are at most as new as r.
+func (n *newestFound) enough(r recency) bool {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	if len(n.kept) < n.limit {
+		return false
+	}
+	n.cut()
+	return compareRecency(n.recency[n.kept[n.limit-1].message], r) > 0
+}
+
+// scanNewest returns messages in some blocks whose texts match, among them those with the newest hits that the query
+// wants. It reads the newest texts first.
+func (x *Index) scanNewest(ctx context.Context, firsts []int64, m *matching, allowed set, p *places) ([]found, error) {
+	codes, err := x.db.sizes()
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.newest(len(codes))
+	if err != nil {
+		return nil, err
+	}
+	n := &newestFound{limit: p.q.Limit, recency: all}
+	wanted := func(message int64) bool {
+		return message < int64(len(all)) && all[message].tie != 0 && allowed.has(message)
+	}
+	s := newScan(ctx, m, wanted, false, n.add)
+	for _, b := range byRecency(firsts, all) {
+		if n.enough(b.newest) {
+			break
+		}
+		if err = s.block(x.db, b.first); err != nil {
+			break
+		}
+	}
+	err = cmp.Or(s.end(), err)
+	n.cut()
+	return n.kept, err
+}
