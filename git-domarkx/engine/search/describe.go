@@ -49,14 +49,12 @@ type blockHits struct {
 
 // blocksOf sends the blocks of hits that need snippets, and adds roles and models. Hits are ordered by message.
 func (x *Index) blocksOf(ctx context.Context, hits []*Hit, jobs chan<- blockHits) error {
+	if err := x.attributes(hits); err != nil {
+		return err
+	}
 	var job blockHits
 	end := int64(-1) // the first message after the block
-	for i, h := range hits {
-		if i > 0 && hits[i-1].message == h.message {
-			h.Role, h.Model = hits[i-1].Role, hits[i-1].Model
-		} else if err := x.attributes(h); err != nil {
-			return err
-		}
+	for _, h := range hits {
 		if h.Snippet != "" {
 			continue
 		}
@@ -84,14 +82,37 @@ func (x *Index) blocksOf(ctx context.Context, hits []*Hit, jobs chan<- blockHits
 	return nil
 }
 
-// attributes adds role and model to a hit.
-func (x *Index) attributes(h *Hit) error {
-	return x.db.query("SELECT role, facet.name FROM message LEFT JOIN facet ON facet.id = model WHERE message.id = ?", func(s *sqlite3.Stmt) error {
-		h.Role = roleOf(s.Int(0))
-		h.Model, _ = s.Column(1).(string)
+// attributes adds role and model to hits, which are ordered by message.
+func (x *Index) attributes(hits []*Hit) error {
+	models := map[int64]string{}
+	err := x.db.query("SELECT id, name FROM facet WHERE kind = ?", func(s *sqlite3.Stmt) error {
+		models[s.Int(0)], _ = s.Column(1).(string)
 		return nil
-	}, h.message)
+	}, modelFacet)
+	for len(hits) > 0 && err == nil {
+		// Messages of many hits are close together, so they are read in one go up to the next gap.
+		last := 1
+		for last < len(hits) && hits[last].message-hits[last-1].message < nearMessages {
+			last++
+		}
+		some := hits[:last]
+		hits = hits[last:]
+		err = x.db.query("SELECT id, role, model FROM message WHERE id BETWEEN ? AND ?", func(s *sqlite3.Stmt) error {
+			id, role, model := s.Int(0), roleOf(s.Int(1)), models[s.Int(2)]
+			for len(some) > 0 && some[0].message <= id {
+				if some[0].message == id {
+					some[0].Role, some[0].Model = role, model
+				}
+				some = some[1:]
+			}
+			return nil
+		}, some[0].message, some[last-1].message)
+	}
+	return err
 }
+
+// nearMessages is the number of messages that are read in less time than one is found.
+const nearMessages = 4
 
 // snippets adds the snippets to hits in a block.
 func (d *decompressor) snippets(job blockHits, m *matching) error {

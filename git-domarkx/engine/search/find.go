@@ -155,7 +155,7 @@ type places struct {
 	db       *database
 	q        Query
 	sessions map[int64]string
-	many     map[int64][]Hit // of all messages that were prepared; nil if none were
+	many     []placed // of the messages that were prepared, in their order; nil if none were
 }
 
 func (x *Index) places(q Query) (*places, error) {
@@ -171,7 +171,7 @@ func (x *Index) places(q Query) (*places, error) {
 // of returns the hits of a message, by session.
 func (p *places) of(message int64) ([]Hit, error) {
 	if p.many != nil {
-		return p.many[message], nil
+		return p.prepared(message), nil
 	}
 	var leaves []int64
 	err := p.db.query("SELECT leaf FROM message WHERE id = ?1 UNION SELECT leaf FROM shared WHERE message = ?1", func(s *sqlite3.Stmt) error {
@@ -216,28 +216,39 @@ func (p *places) of(message int64) ([]Hit, error) {
 	return hits, err
 }
 
-// prepare finds the hits of many messages together, if that takes less time.
+// placed is where a session has a message.
+type placed struct{ message, session, k, date int64 }
+
+// prepare finds the places of many messages together, if that takes less time.
 func (p *places) prepare(n int, message func(i int) int64) error {
 	p.many = nil
 	leaves, err := p.db.number("SELECT max(id) FROM leaf")
 	if err != nil || p.q.History || int64(n) < 100+leaves/8 {
 		return err
 	}
-	p.many = make(map[int64][]Hit, n)
+	var wanted set
 	for i := range n {
-		p.many[message(i)] = nil
+		wanted = wanted.add(message(i))
 	}
+	p.many = make([]placed, 0, n)
 	err = p.each(func(message, session int64, k int, date int64) {
-		if hits, ok := p.many[message]; ok {
-			p.many[message] = append(hits, Hit{Session: p.sessions[session], K: k, Date: date, message: message})
+		if message >= 0 && wanted.has(message) {
+			p.many = append(p.many, placed{message, session, int64(k), date})
 		}
 	})
-	for _, hits := range p.many {
-		if len(hits) > 1 {
-			slices.SortFunc(hits, compareHits)
-		}
-	}
+	slices.SortStableFunc(p.many, func(a, b placed) int { return cmp.Compare(a.message, b.message) })
 	return err
+}
+
+// prepared returns the hits of a message that was prepared.
+func (p *places) prepared(message int64) (hits []Hit) {
+	at, _ := slices.BinarySearchFunc(p.many, message, func(p placed, message int64) int { return cmp.Compare(p.message, message) })
+	for ; at < len(p.many) && p.many[at].message == message; at++ {
+		m := p.many[at]
+		hits = append(hits, Hit{Session: p.sessions[m.session], K: int(m.k), Date: m.date, message: message})
+	}
+	slices.SortFunc(hits, compareHits)
+	return hits
 }
 
 func compareHits(a, b Hit) int {
