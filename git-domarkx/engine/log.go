@@ -74,7 +74,7 @@ func (m *SessionManager) Title(ctx context.Context, info domarkx.Info) string {
 	return title.Text()
 }
 
-// Log returns the snapshots of a revision, newest first. If there is no such revision, it yields
+// Log returns the snapshots of a revision, newest first. If the revision does not exist, it yields
 // the error of [SessionManager.Resolve].
 func (m *SessionManager) Log(ctx context.Context, r Revision) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {
@@ -102,8 +102,8 @@ type MessageInfo struct {
 	ID        domarkx.ID
 }
 
-// Messages returns the messages of a revision in order. It reads them one by one. If there is no
-// such revision, it yields the error of [SessionManager.Resolve].
+// Messages returns the messages of a revision in order. It reads them one by one. If the revision
+// does not exist, it yields the error of [SessionManager.Resolve].
 func (m *SessionManager) Messages(ctx context.Context, r Revision) iter.Seq2[MessageInfo, error] {
 	return func(yield func(MessageInfo, error) bool) {
 		info, err := m.Resolve(ctx, r)

@@ -18,7 +18,7 @@ func (m *SessionManager) ListWorkspaces(ctx context.Context) ([]domarkx.Version,
 
 // ResolveVersion returns the version that a revision of a workspace names: WS, WS~2 or WS@OID. For
 // NAME#K it returns the version of [SessionManager.VersionAt]. The error matches
-// [domarkx.ErrNotFound] if there is no such version.
+// [domarkx.ErrNotFound] if the version does not exist.
 func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domarkx.Version, error) {
 	if r.Message >= 0 {
 		return m.VersionAt(ctx, r)

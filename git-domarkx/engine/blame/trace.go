@@ -95,7 +95,7 @@ func (t *trace) made(id string, limit int) int {
 
 // nearest returns the content that is most similar to a text, the new limit and the lines that both
 // contain. It searches the contents that the workspaces had just before event i, or all before
-// limit if i < 0. Other lines are a person's and get no origin. If there is no content, the
+// limit if i < 0. Other lines are a person's and get no origin. If it finds no content, the
 // returned limit is -1.
 func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []place) (int, content, []place, error) {
 	candidates := t.candidates(i, limit)

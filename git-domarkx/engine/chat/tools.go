@@ -70,9 +70,9 @@ func (t toolTable) offer(resource, tool string) *turns.ToolOffer {
 	return &t.offers[i]
 }
 
-// block returns the tool-call block for a call by the model. If there is no such tool, the resource
-// is the part of the name before the separator, or "". Arguments that are not a JSON object become
-// a string.
+// block returns the tool-call block for a call by the model. If the tool does not exist, the
+// resource is the part of the name before the separator, or "". Arguments that are not a JSON
+// object become a string.
 func (t toolTable) block(c provider.Call) domarkx.Block {
 	var resource, tool string
 	if i := slices.Index(t.names, c.Name); i >= 0 {

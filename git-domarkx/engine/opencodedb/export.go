@@ -106,7 +106,7 @@ type exporting struct {
 }
 
 // Export writes a session in the format of the command "opencode export". It omits and reports
-// invalid rows. If there is no such session, the error matches [domarkx.ErrNotFound].
+// invalid rows. If the session does not exist, the error matches [domarkx.ErrNotFound].
 func (d *DB) Export(ctx context.Context, id string, w io.Writer) (skipped []string, err error) {
 	if d.storage != nil {
 		out := bufio.NewWriterSize(w, 64<<10)

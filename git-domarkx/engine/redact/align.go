@@ -114,7 +114,7 @@ func markAt(text []byte, at int) int {
 }
 
 // endOf returns the end and the fingerprint of the span that begins at offset at, and removes the
-// spans before it. The end is 0 if there is no such span.
+// spans before it. The end is 0 if the span does not exist.
 func endOf(spans *[]span, at int) (int, string) {
 	for len(*spans) > 0 && (*spans)[0].start < at {
 		*spans = (*spans)[1:]

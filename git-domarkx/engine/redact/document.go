@@ -184,7 +184,7 @@ func (d *Document) Copy(w io.Writer, document io.ReaderAt, size int64) error {
 	})
 }
 
-// parts calls visit for consecutive parts of content, each of which ends at a line end if possible.
+// parts calls visit for consecutive parts of content. Each ends at a line end if possible.
 func parts(content *io.SectionReader, visit func(part []byte) error) error {
 	buffer := make([]byte, 0, min(content.Size()+1, partSize))
 	for {

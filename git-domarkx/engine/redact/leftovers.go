@@ -139,9 +139,9 @@ func (t *table) mask(path string, data []byte) error {
 	return errors.Join(err, atomicfile.Sync(file), file.Close())
 }
 
-// stream redacts the journal of an answer: JSON lines, the first of which is a header. The others
-// are pieces of the text. stream joins adjacent pieces, because a secret can be split between them.
-// It omits incomplete lines, which no reader uses.
+// stream redacts the journal of an answer: JSON lines after a header. The lines are pieces of the
+// text. stream joins adjacent pieces, because a secret can be split between them. It omits
+// incomplete lines, which no reader uses.
 func (t *table) stream(data []byte) ([]byte, bool) {
 	type piece struct {
 		Text    string `json:"text,omitempty"`

@@ -17,7 +17,7 @@ import (
 // secrets.
 var ErrNotSame = errors.New("the histories differ in more than secrets")
 
-// A pair holds two forms of the same commit, at least one of which is redacted.
+// A pair holds two forms of the same commit, at least one of them redacted.
 type pair struct{ ours, theirs snapshot.CommitHead }
 
 // key returns the id that a commit had before any redaction, which all its forms share.
@@ -43,7 +43,7 @@ func pairs(ours, theirs []snapshot.CommitHead) map[string]pair {
 	return found
 }
 
-// A reconciler compares two histories, at least one of which is redacted.
+// A reconciler compares two histories, at least one of them redacted.
 type reconciler struct {
 	from    snapshot.Reader
 	ours    *table // the secrets in our commits alone, so that their side cannot declare a text of ours a secret

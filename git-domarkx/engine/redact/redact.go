@@ -102,8 +102,8 @@ type Result struct {
 
 // Redact replaces the secrets of a session and of all sessions and workspaces that share its
 // history. If a secret is in a place that can neither be edited nor dropped, Redact changes nothing
-// and returns the place in Result.Stuck. The error matches [domarkx.ErrNotFound] if there is no
-// such session.
+// and returns the place in Result.Stuck. The error matches [domarkx.ErrNotFound] if the session
+// does not exist.
 func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 	if _, err := m.store.Tip(ctx, r.Name); err != nil {
 		return Result{}, err

@@ -13,8 +13,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// rewrite creates the redacted commits of a history. theirs are commits of a remote, some of which
-// are other forms of commits in the history. Unless accept is set, rewrite returns an error that
+// rewrite creates the redacted commits of a history. theirs are commits of a remote, which can be
+// other forms of commits in the history. Unless accept is set, rewrite returns an error that
 // matches [ErrNotSame] if these differ in more than secrets.
 func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []snapshot.CommitHead, drop []string, accept bool) (*rewriter, error) {
 	t := newTable(m.scanner, m.allow)

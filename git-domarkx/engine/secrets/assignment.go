@@ -118,7 +118,7 @@ func operatorAfter(text []byte, from, to int, kind nameKind) (style, int) {
 }
 
 // typeAnnotation returns the offset of the value after the type of a variable, as in "password:
-// string = x", or 0 if there is no type.
+// string = x", or 0 without a type.
 func typeAnnotation(text []byte, i int) int {
 	limit := min(len(text), i+40)
 	letters := 0

@@ -76,8 +76,8 @@ func findHeader(found []match, text []byte, start, end int) []match {
 	return append(found, match{rule: "authorization-header", start: first, end: first + len(value), weak: true})
 }
 
-// headerValue returns the offset of a header's value, given the end of the header's name, or -1 if
-// there is no value.
+// headerValue returns the offset of a header's value, given the end of the header's name, or -1
+// without a value.
 func headerValue(text []byte, end int) int {
 	i := end
 	for n := 0; n < 4 && i < len(text) && strings.IndexByte("\\\"'`]", text[i]) >= 0; n++ {

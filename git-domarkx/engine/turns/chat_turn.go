@@ -37,8 +37,8 @@ type Turn struct {
 
 // BeginTurn begins a turn. It returns a [*BusyError] if another process is in a turn of this
 // session, and a [*trust.UntrustedError] if the session is not trusted and the user does not
-// approve it. The error matches [domarkx.ErrNotFound] if there is no such session. Calls without a
-// result need no trust here: [Turn.Make] is for calls that the user approves.
+// approve it. The error matches [domarkx.ErrNotFound] if the session does not exist. Calls without
+// a result need no trust here: [Turn.Make] is for calls that the user approves.
 func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil && !(errors.Is(err, domarkx.ErrNotFound) && r.New) {
@@ -225,7 +225,7 @@ func (m *Manager) EntryAt(ctx context.Context, snapshot domarkx.Info, k int) (do
 }
 
 // HeaderOf returns the header of a session's newest snapshot. The error matches
-// [domarkx.ErrNotFound] if there is no such session.
+// [domarkx.ErrNotFound] if the session does not exist.
 func (m *Manager) HeaderOf(ctx context.Context, session string) (domarkx.Header, error) {
 	tip, err := m.store.Tip(ctx, session)
 	if err != nil {

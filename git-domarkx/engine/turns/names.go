@@ -13,8 +13,8 @@ import (
 
 // Rename renames a session, its workspace and the instance of the workspace on this machine.
 // Sessions that work in this workspace follow. Rename waits for running calls in the workspace. The
-// error matches [domarkx.ErrNotFound] if there is no session with the old name, and
-// [domarkx.ErrExists] if the new name is taken.
+// error matches [domarkx.ErrNotFound] if no session has the old name, and [domarkx.ErrExists] if
+// the new name is taken.
 func (m *Manager) Rename(ctx context.Context, from, to string) (domarkx.Info, error) {
 	assigned, err := m.sessions.Attached(ctx)
 	if err != nil {

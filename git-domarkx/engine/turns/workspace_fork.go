@@ -31,8 +31,8 @@ type ForkResult struct {
 // Fork creates a session from a snapshot of another one. If r has a message number, the new session
 // ends with that message. It gets a workspace of its own, which starts with the version that the
 // message left and is private: it never works in the files of the other workspace. The error
-// matches [domarkx.ErrExists] if the new name is taken, and [domarkx.ErrNotFound] if there is no
-// such snapshot or message.
+// matches [domarkx.ErrExists] if the new name is taken, and [domarkx.ErrNotFound] if the snapshot
+// or message does not exist.
 func (m *Manager) Fork(ctx context.Context, r engine.Revision, name string) (ForkResult, error) {
 	fork, err := m.fork(ctx, r, name, true)
 	if err != nil || fork.Workspace.ID == "" {

@@ -88,7 +88,7 @@ func (m *Manager) discard(ctx context.Context, workspace string, why error, lose
 }
 
 // AttachWorkspace assigns a session to a workspace of another name. The error matches
-// [domarkx.ErrNotFound] if there is no such session or workspace.
+// [domarkx.ErrNotFound] if the session or workspace does not exist.
 func (m *Manager) AttachWorkspace(ctx context.Context, session, workspace string) error {
 	info, err := m.store.Tip(ctx, session)
 	if err != nil {
@@ -119,7 +119,7 @@ func (e *NotLiveError) Error() string {
 // WorkspacePaths returns the directories of a live workspace's resources in the order of the
 // document, or the directory of one resource. It creates nothing. It returns a [*NotLiveError] if
 // the workspace is not live, an [*engine.RefusedError] if no resource has a directory, and an error
-// that matches [domarkx.ErrNotFound] if there is no such workspace or resource.
+// that matches [domarkx.ErrNotFound] if the workspace or resource does not exist.
 func (m *Manager) WorkspacePaths(ctx context.Context, workspace, resource string) ([]string, error) {
 	i, err := m.env.Workspaces.Instance(ctx, workspace)
 	if errors.Is(err, domarkx.ErrNotFound) {
