@@ -33,12 +33,15 @@ const (
 
 // findBase returns the snapshot of a session that differs least from the document. Among equals,
 // it prefers the snapshot of the last import, then the newest. A snapshot before the last import
-// qualifies only if the document contains all of its messages and none was removed since.
+// qualifies only if the document contains all of its messages and none was removed since. Any other
+// one qualifies only if the document has a message from it that the last import lacks: a document
+// that merely lacks the same messages may not replace what was written in the session since.
 func (imp *importer) findBase(ctx context.Context, c *comparison, in input, known string, tip domarkx.Info) (string, error) {
 	least, err := c.distance(known, nil)
 	if err != nil {
 		return "", err
 	}
+	c.last = least.match
 	if known == tip.ID && least.missing == 0 && least.edited == 0 {
 		return known, nil // no other snapshot can match better
 	}
@@ -71,10 +74,10 @@ func (imp *importer) findBase(ctx context.Context, c *comparison, in input, know
 		if d.weight >= least.weight {
 			continue
 		}
-		if d.weight > 0 && (d.missing > 0 || d.removed) {
+		if evident := c.isEvident(d); d.weight > 0 && (d.missing > 0 || d.removed || !evident) {
 			if before, err := imp.manager.store.IsAncestor(ctx, info.ID, known); err != nil {
 				return "", err
-			} else if before {
+			} else if before && (d.missing > 0 || d.removed) || !before && !evident {
 				continue
 			}
 		}
@@ -97,6 +100,7 @@ type comparison struct {
 	stored map[string]domarkx.Key      // keys of stored messages, by the id of their JSON
 	loaded *domarkx.PackedState        // the snapshot that was loaded last
 	loadID string                      // id of loaded
+	last   []int                       // [distance.match] of the last import
 }
 
 // load loads a snapshot and caches the last one.
@@ -151,7 +155,19 @@ type distance struct {
 	missing int // messages that only the snapshot has
 	edited  int // messages with the same words but different bytes
 	weight  int
-	removed bool // whether messages of the snapshot are no longer alive
+	removed bool  // whether messages of the snapshot are no longer alive
+	match   []int // for each message of the document the equal one of the snapshot, or -1
+}
+
+// isEvident reports whether a snapshot has a message of the document that the last import lacks
+// or has in another order.
+func (c *comparison) isEvident(d distance) bool {
+	for j, i := range d.match {
+		if i >= 0 && c.last[j] < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // distance compares the document with a snapshot. alive is the set of messages of the last
@@ -182,8 +198,8 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 			}
 		}
 	}
-	match := domarkx.Align(was, keys, neverAlike).Match
-	for j, i := range match {
+	d.match = domarkx.Align(was, keys, neverAlike).Match
+	for j, i := range d.match {
 		if i < 0 {
 			continue
 		}
@@ -192,7 +208,7 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 			d.edited++
 		}
 	}
-	rewritten, err := c.rewritten(state, match)
+	rewritten, err := c.rewritten(state, d.match)
 	if err != nil {
 		return distance{}, err
 	}
