@@ -48,7 +48,11 @@ func read(data []byte) (r row) {
 	if end < 0 {
 		return r
 	}
-	metadata, err := domarkx.ParseOutline(data[start:start+end+len("\n  }")], func(name string, kind domarkx.Kind) bool {
+	data = data[start : start+end+len("\n  }")]
+	if !bytes.Contains(data, []byte(`"usage":`)) {
+		return r
+	}
+	metadata, err := domarkx.ParseOutline(data, func(name string, kind domarkx.Kind) bool {
 		return name == domarkx.MetadataGlue || name == "content" || name == "runs" || name == "results"
 	})
 	if err != nil {
