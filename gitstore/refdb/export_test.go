@@ -1,5 +1,17 @@
 package refdb
 
+import (
+	"testing"
+	"time"
+)
+
+// SetPatience makes r wait less for lock files in a short run.
+func SetPatience(r *Refs) {
+	if testing.Short() {
+		r.patience = time.Second
+	}
+}
+
 // For the fuzz targets.
 var (
 	ParseJournal = func(data []byte) (any, bool) { return parseJournal(data) }

@@ -255,6 +255,7 @@ func TestAbandonedLock(t *testing.T) {
 		t.Run(age.String(), func(t *testing.T) {
 			t.Parallel() // it waits
 			w := newWreck(t)
+			refdb.SetPatience(w.refs)
 			for _, name := range []string{session("a.lock"), "refs/domarkx-remotes/origin/x.lock"} {
 				w.write(t, name, "")
 				when := time.Now().Add(-age)
@@ -280,6 +281,7 @@ func TestAbandonedLock(t *testing.T) {
 func TestLockOfLivingGit(t *testing.T) {
 	t.Parallel() // it waits
 	w := newWreck(t)
+	refdb.SetPatience(w.refs)
 	cmd := exec.Command("git", "update-ref", "--stdin")
 	cmd.Dir, cmd.Env = w.dir, gittest.Env()
 	in, err := cmd.StdinPipe()
@@ -320,6 +322,7 @@ func TestLockOfLivingGit(t *testing.T) {
 func TestRecoverWaitsForLivingGit(t *testing.T) {
 	t.Parallel() // it waits
 	w := newWreck(t)
+	refdb.SetPatience(w.refs)
 	cmd := exec.Command("git", "update-ref", "--stdin")
 	cmd.Dir, cmd.Env = w.dir, gittest.Env()
 	in, err := cmd.StdinPipe()

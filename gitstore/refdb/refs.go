@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -16,9 +17,10 @@ import (
 // Refs are the references of one repository. It may be used by several goroutines
 // at once.
 type Refs struct {
-	git    *gitcmd.Git
-	common string      // the repository's common directory
-	held   atomic.Bool // whether this Refs holds the lock
+	git      *gitcmd.Git
+	common   string        // the repository's common directory
+	held     atomic.Bool   // whether this Refs holds the lock
+	patience time.Duration // how long to wait for a lock file that may belong to a running git
 }
 
 // A Ref is a reference and the object it names.
@@ -28,7 +30,7 @@ type Ref struct {
 }
 
 // Open returns the references of a repository. It does no input or output.
-func Open(g *gitcmd.Git) *Refs { return &Refs{git: g, common: g.CommonDir} }
+func Open(g *gitcmd.Git) *Refs { return &Refs{git: g, common: g.CommonDir, patience: patience} }
 
 // Read returns the id of the object that a reference names; ok is false if the reference does
 // not exist. Errors: [domarkx.ErrUnsupported] for a symbolic reference, [domarkx.ErrCorrupt]

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// patience is how long to wait for a lock file that may belong to a running git. Git holds its
-// locks on references for milliseconds.
+// patience is the default of Refs.patience. Git holds its locks on references for milliseconds.
 const patience = 3 * time.Second
 
 // unlockDead removes the lock files that the dead git of an entry left.
@@ -58,7 +57,7 @@ func (r *Refs) unlockStale(ctx context.Context, changes []Change) error {
 }
 
 // unlockAbandoned removes a lock file that was written before the last boot. It also removes
-// one that has not changed for [patience], unless a git process is running that was started
+// one that has not changed for the patience of r, unless a git process is running that was started
 // before the file was written, works in this repository and locks references (it may wait for
 // a hook or its user). Processes in other containers or on other machines are not seen.
 func (r *Refs) unlockAbandoned(ctx context.Context, name string) error {
@@ -81,7 +80,7 @@ func (r *Refs) unlockAbandoned(ctx context.Context, name string) error {
 		if !old && r.livingGit(written) != nil {
 			return nil
 		}
-		if old || time.Since(written) > patience || time.Since(seen) > patience {
+		if old || time.Since(written) > r.patience || time.Since(seen) > r.patience {
 			if err := ignoreMissing(os.Remove(path)); err != nil {
 				return readOnly("removing a lock file that nobody holds", err)
 			}
@@ -136,7 +135,7 @@ func (r *Refs) unlockPath(ctx context.Context, name string, since time.Time, our
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(r.patience)
 	for {
 		info, err := os.Lstat(path)
 		if err != nil {

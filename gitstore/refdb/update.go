@@ -119,7 +119,7 @@ func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error 
 	}
 	args := []string{
 		"-c", sync,
-		"-c", "core.filesRefLockTimeout=3000", "-c", "core.packedRefsTimeout=5000", // wait for a running git
+		"-c", fmt.Sprintf("core.filesRefLockTimeout=%d", r.patience.Milliseconds()), "-c", "core.packedRefsTimeout=5000", // wait for a running git
 		"update-ref", "--no-deref",
 	}
 	if !manyNew(changes) {
