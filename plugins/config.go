@@ -10,8 +10,8 @@ import (
 )
 
 // Check validates the types and configs of resources without creating anything. It returns a
-// [*domarkx.SyntaxError] with a JSON pointer from the top of a snapshot. For an unknown type the
-// error Is domarkx.ErrNotFound.
+// [*domarkx.SyntaxError] whose JSON pointer starts at the top of a snapshot. For an unknown type
+// the error wraps domarkx.ErrNotFound.
 func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSpec) error {
 	ids := map[string]int{}
 	for i, spec := range specs {
@@ -49,7 +49,8 @@ func checkID(id string) error {
 	return nil
 }
 
-// pluginConfig returns the part of a document's resource object that its plugin gets.
+// pluginConfig returns the config that the plugin receives: the resource object of a document
+// without its members "type" and "id". It returns {} if v is not an object.
 func pluginConfig(v domarkx.Value) domarkx.Value {
 	if v.Kind() != domarkx.Object {
 		return domarkx.ObjectValue()

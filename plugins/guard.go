@@ -29,7 +29,7 @@ func guard[T any](ctx context.Context, grace time.Duration, busy chan struct{}, 
 				a.err = &domarkx.ToolError{Code: domarkx.CodeBroken, Message: fmt.Sprintf("the plugin panicked: %v\n%s", p, trace())}
 			}
 			if busy != nil {
-				close(busy) // first: the receiver of the answer may use the resource at once
+				close(busy) // before the send: whoever receives the answer may use the resource at once
 			}
 			answers <- a
 		}()
@@ -58,7 +58,7 @@ func trace() []byte {
 	return stack[:min(len(stack), longest)]
 }
 
-// nothing adapts a function that returns only an error to guard.
+// nothing adapts a function that returns only an error, so that guard can run it.
 func nothing(f func(context.Context) error) func(context.Context) (struct{}, error) {
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
 }

@@ -21,7 +21,8 @@ type Options struct {
 	Specs []domarkx.ResourceSpec
 	// Tip is the newest version of the workspace with its resources; nil for none.
 	Tip *domarkx.Version
-	// Private forbids the resources of a new instance to work on anything shared.
+	// Private gives each resource of a new instance its own files, instead of a path or a service
+	// that others use too.
 	Private bool
 	// Temporary creates a private instance for this process alone, in addition to the one
 	// with that name. Close tears it down.
@@ -33,9 +34,9 @@ type Options struct {
 	OnlyDirectories bool
 	// NoWait makes Open return domarkx.ErrConflict while another process holds the instance.
 	NoWait bool
-	// Keep stores the live state of an unfinished load before another load overwrites it,
-	// since somebody may have worked on it. It ends the changes as a caller of Commit does, but
-	// does not call Committed. nil discards the state.
+	// Keep stores the live state of an unfinished load before another load overwrites it, since
+	// somebody may have worked on it. Like a caller of Commit, it must call Settle or Abort on the
+	// changes, but it must not call Committed. Without Keep, the state is discarded.
 	Keep func(ctx context.Context, c *Changes) error
 	// Timeout is the timeout of calls; 0 is that of the resource type, or else of Config.
 	Timeout time.Duration
@@ -56,7 +57,7 @@ type Live struct {
 	lock      *lock
 	dir       string
 	state     state
-	resources []*resource // as in state
+	resources []*resource // in the order of state.Resources
 	closed    bool
 	broke     error // why the load that the state names failed, if this process knows
 }
@@ -177,8 +178,8 @@ func (l *Live) openResources(ctx context.Context, o Options) error {
 	return nil
 }
 
-// adopt makes tip the head if it contains what the last commit of this instance stored: that
-// process was killed before it called Committed.
+// adopt makes tip the head if tip contains the resources that this instance committed last. Then
+// the process that committed them was killed before it called Committed.
 func (l *Live) adopt(tip *domarkx.Version) error {
 	if tip == nil || l.state.Head == tip.ID || l.state.Given == nil || !slices.Equal(versionsOf(tip.Resources), l.state.Given) {
 		return nil

@@ -27,8 +27,8 @@ func (l *Live) Changed(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// Differs reports whether the live state differs from the head. Where Changed is uncertain, it
-// reads the resources, unless the last commit is known to have become no version.
+// Differs reports whether the live state differs from the head. If Changed reports only a possible
+// change, Differs stores the resources, compares their versions with the head's, and discards them.
 func (l *Live) Differs(ctx context.Context) (bool, error) {
 	changed, err := l.Changed(ctx)
 	if err != nil || !changed || l.knownChanged() {
@@ -62,7 +62,7 @@ func (l *Live) changed(ctx context.Context, i int) (changed bool, err error) {
 		return true, nil
 	}
 	if l.resources[i].live == nil {
-		return false, nil // it cannot be committed either
+		return false, nil // a closed resource cannot be committed
 	}
 	err = l.use(ctx, i, func(ctx context.Context, live domarkx.Resource) error {
 		var err error
@@ -284,7 +284,7 @@ func sameVersion(a, b domarkx.ResourceVersion) bool {
 	return sameSpec(a.ResourceSpec, b.ResourceSpec) && a.Version == b.Version
 }
 
-// versionsOf returns strings that identify the states of resources.
+// versionsOf returns the string "ID VERSION" for each resource.
 func versionsOf(resources []domarkx.ResourceVersion) []string {
 	versions := make([]string, len(resources))
 	for i, r := range resources {

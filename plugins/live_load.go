@@ -73,7 +73,7 @@ func (l *Live) commitUnfinished(ctx context.Context) (*Changes, error) {
 		e := &l.state.Resources[i]
 		version := l.committedVersion(e.ID, e.Type)
 		if l.resources[i].live != nil && !l.uncompared(e) {
-			e.Dirty = true // the recorded flag is from before the load
+			e.Dirty = true // the flag dates from before the load
 			var err error
 			if version, err = l.commit(ctx, i, c); err != nil {
 				return c, err
@@ -86,8 +86,9 @@ func (l *Live) commitUnfinished(ctx context.Context) (*Changes, error) {
 	return c, nil
 }
 
-// recordUnfinished records the state that a failed load left, which nobody needs to keep. If it cannot
-// be determined, more than necessary is kept.
+// recordUnfinished records the state that a failed load left, so that [Options].Keep is not called
+// for it: it contains no work of anybody. If the state cannot be read, Keep is called although
+// nothing is lost.
 func (l *Live) recordUnfinished(ctx context.Context) {
 	if l.keep == nil || ctx.Err() != nil {
 		return

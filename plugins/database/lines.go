@@ -12,16 +12,16 @@ type Lines struct {
 	v               *Version
 	path, ext       string
 	size            int
-	held            []part // content that may still fit into one file
+	held            []part // files that stay in memory while the table may still fit into a single file
 	split           bool
 	now             part
-	directory, file int // numbers of the next file
+	directory, file int // numbers of the next directory and file
 }
 
-// A part is the content of a file.
+// A part is the content of one file of rows.
 type part struct {
 	data []byte
-	last bool // whether its directory ends with it
+	last bool // whether this is the last file in its directory
 }
 
 // Lines starts a table.
@@ -45,7 +45,7 @@ func (l *Lines) Add(ctx context.Context, row []byte) error {
 	return l.give(ctx, append(l.hold(), full)...)
 }
 
-// hold writes the held content to files, because the table needs several.
+// hold writes the files that were kept in memory, because the table needs more than one file.
 func (l *Lines) hold() []part {
 	held := l.held
 	l.held, l.split = nil, true
@@ -80,16 +80,17 @@ func (l *Lines) End(ctx context.Context) error {
 	return l.v.File(ctx, l.path+"."+l.ext, all)
 }
 
-// The rows of a table are divided into files where a row's own digest says so. So an inserted
-// row does not move other rows to another file.
+// A row's hash decides whether a file, or a directory, ends after that row (content-defined
+// chunking). So inserting a row does not move later rows to other files.
 const (
 	perFile      = 8 << 10   // bytes, on average
 	perDirectory = 64        // files, on average
-	maxFile      = 256 << 10 // bytes, except for a longer row
-	oneFile      = 64 << 10  // bytes of rows that stay in one file
+	maxFile      = 256 << 10 // bytes; a single longer row has a longer file
+	oneFile      = 64 << 10  // bytes; a table with at most so many bytes of rows is a single file
 )
 
-// cut reports whether a file with so many bytes ends after a row, and whether its directory does.
+// cut reports whether a file of size bytes that ends with row is complete, and whether its
+// directory is.
 func cut(row []byte, size int) (file, directory bool) {
 	h := fnv.New64a()
 	h.Write(row)

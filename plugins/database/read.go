@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Top returns the files at the top of a version, by name.
+// Top returns the files in the top directory of a version, keyed by name.
 func Top(ctx context.Context, r domarkx.VersionReader, version string) (map[string]domarkx.File, error) {
 	top, err := r.Top(ctx, version)
 	if err != nil {

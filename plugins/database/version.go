@@ -73,7 +73,8 @@ func (v *Version) File(ctx context.Context, path string, data []byte) error {
 	return v.w.Add(ctx, path, file)
 }
 
-// Large adds a file at the top of which most parts stay the same from version to version.
+// Large adds a large file at the top of the version. It stores the content in parts if the writer
+// is a [domarkx.PartWriter], since most parts stay the same from version to version.
 func (v *Version) Large(ctx context.Context, path string, r io.Reader) error {
 	store := v.w.Content
 	if p, ok := v.w.(domarkx.PartWriter); ok {

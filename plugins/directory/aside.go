@@ -51,7 +51,7 @@ func (f *Files) sweep() error {
 	if err != nil {
 		return err
 	}
-	aside := string(noted) // only a part, if the note was not written completely
+	aside := string(noted) // may be truncated: the process may have died while it wrote the note
 	if random, ok := strings.CutPrefix(filepath.Base(aside), asidePrefix); ok && len(random) == asideLength {
 		if info, err := f.Lstat(aside); err == nil && info.Mode().IsRegular() {
 			if err := f.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -14,13 +14,14 @@ import (
 // Files implements the tools for a directory.
 type Files struct {
 	*os.Root
-	hidden map[string]fs.FileInfo // by path from the top, without symbolic links; nil if the path does not exist
+	hidden map[string]fs.FileInfo // keyed by slash-separated path, with symbolic links resolved; nil if the path does not exist
 	note   string                 // path of the file that names the current temporary file; "" for none
 }
 
-// OpenFiles opens a directory. The tools do not reach the absolute paths in hidden. note is the
-// path of a file, which may not exist, that records temporary files, so that those of a killed
-// process are removed; with "" they stay.
+// OpenFiles opens the directory at path for the tools. The tools refuse to reach the absolute paths
+// in hidden. note is the path of a file in which the tools record their temporary file, so that the
+// next OpenFiles can remove it after a kill; the note need not exist. With note "" such a file
+// stays.
 func OpenFiles(path string, hidden []string, note string) (*Files, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {

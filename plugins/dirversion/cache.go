@@ -83,7 +83,7 @@ func (c *cache) records(directory string) []record {
 	return records
 }
 
-// fileOf returns the file of a version that a record describes.
+// fileOf returns the entry of a version for the file that the record describes.
 func (r *record) fileOf() domarkx.File {
 	return domarkx.File{
 		Type: r.stat.kind, Mode: r.stat.mode, ID: r.id, Size: sizeOf(r), Target: r.target,
@@ -180,8 +180,8 @@ func (w *cacheWriter) patchStats(directory string, changed map[string]record) {
 	w.put(directory, records)
 }
 
-// commit replaces the stat cache durably. If a power cut brought the old cache back, it
-// could match files that came back, too.
+// commit replaces the stat cache durably: a power cut must not restore an old cache together with
+// the old files that match it.
 func (w *cacheWriter) commit() error {
 	if w.w == nil {
 		return w.err

@@ -43,7 +43,7 @@ type nameCheck struct {
 	r    domarkx.VersionReader
 	seen map[string]bool // ids of checked directories
 
-	hashes map[uint64]bool // of the folded names of a directory
+	hashes map[uint64]bool // hashes of the folded names in the current directory
 	seed   maphash.Seed
 	key    []byte
 }
@@ -60,7 +60,7 @@ func (c *nameCheck) directory(ctx context.Context, path, base, id string, depth 
 	if depth > maxDepth {
 		return fmt.Errorf("%s: it is more than %d directories deep: %w", quoted(path), maxDepth, domarkx.ErrCorrupt)
 	}
-	if len(c.f.exclude) == 0 { // otherwise the path decides which files are written
+	if len(c.f.exclude) == 0 { // with exclude patterns, the files to write depend on the path as well
 		if c.seen[id] {
 			return nil
 		}
@@ -109,7 +109,7 @@ func (c *nameCheck) before(ctx context.Context, id string) map[string]string {
 	}
 	files, err := c.r.Directory(ctx, id)
 	if err != nil {
-		return nil // everything is checked
+		return nil // without the base, check everything
 	}
 	directories := map[string]string{}
 	for _, f := range files {
@@ -153,10 +153,11 @@ func (c *nameCheck) mayHaveTwins(files []domarkx.File) bool {
 // everLong is a length of names, in bytes, that every file system allows (eCryptfs allows 143).
 const everLong = 140
 
-// isOdd reports whether some file systems may reject a name.
+// isOdd reports whether some file systems may reject a name because of its length or encoding.
 func isOdd(name string) bool { return len(name) > everLong || !utf8.ValidString(name) }
 
-// isPlain reports whether no file system considers another plain name equal.
+// isPlain reports whether a name has only characters that no file system folds: ASCII without
+// capitals.
 func isPlain(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
@@ -166,7 +167,8 @@ func isPlain(name string) bool {
 	return true
 }
 
-// name looks a name up, to see whether the file system accepts it.
+// name looks up a name in the top directory, to find out whether the file system accepts it. It
+// returns domarkx.ErrUnsupported if not.
 func (c *nameCheck) name(at, name string) error {
 	_, err := c.f.top.stat(name)
 	switch {
@@ -178,7 +180,7 @@ func (c *nameCheck) name(at, name string) error {
 	return nil
 }
 
-// twins rejects two names of a directory that the file system considers equal.
+// twins returns domarkx.ErrUnsupported if the file system considers two names of a directory equal.
 func (c *nameCheck) twins(path string, files []domarkx.File) error {
 	if len(c.f.exclude) > 0 {
 		files = slices.DeleteFunc(slices.Clone(files), func(f domarkx.File) bool {
@@ -191,7 +193,7 @@ func (c *nameCheck) twins(path string, files []domarkx.File) error {
 	if c.f.same == nil {
 		same, err := c.f.fsFolding()
 		if err != nil {
-			return nil // loading reports it
+			return nil // Load reports the error
 		}
 		c.f.same = &same
 	}

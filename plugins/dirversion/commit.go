@@ -87,9 +87,9 @@ func (s *scan) top() *record {
 // A walk writes the results of a scan in the order of a version.
 type walk struct {
 	*scan
-	keeper  domarkx.DirectoryKeeper // nil if every directory has to be written
+	keeper  domarkx.DirectoryKeeper // nil if unchanged directories cannot be copied from the base
 	out     *cacheWriter
-	links   map[identity]firstName // of files with several hard links
+	links   map[identity]firstName // first path of each file with several hard links
 	top     record
 	changed bool // whether the cache is out of date
 }

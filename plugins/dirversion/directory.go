@@ -19,9 +19,9 @@ type Config struct {
 	Path      string   // the directory; it must exist
 	Cache     string   // file of the stat cache, in an existing directory; "" for none
 	Exclude   []string // patterns of files that are not versioned
-	Known     bool     // versions with these patterns exist: a pattern that begins with "!" is taken as a name, with a warning
+	Known     bool     // versions with these patterns exist: Open takes a leading "!" as part of a name, and warns
 	Forbidden []string // paths that are skipped and never touched; Path must not be one of them
-	Observe   *Observe // for a work tree in which other programs work
+	Observe   *Observe // for a work tree in which other programs work; nil otherwise
 	Warn      func(message string)
 }
 
@@ -34,7 +34,7 @@ type Directory struct {
 	inside    map[string]bool // forbidden paths, relative to the directory
 	warn      func(string)
 	top       *dir
-	checked   string     // version that CheckLoad accepted last
+	checked   string     // id of the version that CheckLoad accepted last
 	same      *fsFolding // nil until it is needed
 	observe   *observation
 }

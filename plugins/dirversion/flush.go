@@ -2,16 +2,16 @@ package dirversion
 
 import "sync/atomic"
 
-// A flush syncs the files that a commit found new or changed, before the stat cache records
-// them, so that a file that matches the cache is complete even after a power cut. It syncs
-// a few files and directories one by one while they are open, and the whole file system if
-// there are more.
+// A flush syncs the new and changed files of a commit before the stat cache records them, so that
+// every file that matches the cache is complete even after a power cut. It syncs up to maxSingly
+// files and directories one by one while they are open. If there are more, it syncs the whole file
+// system once.
 type flush struct {
 	singly atomic.Int64 // number of files synced one by one
-	whole  atomic.Bool  // whether the file system has to be synced
+	whole  atomic.Bool  // whether end must sync the whole file system
 }
 
-// one syncs an open file or directory, or leaves that to end.
+// one syncs an open file or directory. Beyond maxSingly files, it leaves the work to end.
 func (f *flush) one(sync func() error) error {
 	if f.whole.Load() {
 		return nil
@@ -27,7 +27,7 @@ func (f *flush) one(sync func() error) error {
 // sync of the file system is faster, although it also waits for writes of other programs.
 const maxSingly = 16
 
-// end syncs the file system if one did not sync every file.
+// end syncs the whole file system if one() skipped a file.
 func (f *flush) end(top *dir) error {
 	if !f.whole.Load() {
 		return nil

@@ -71,18 +71,18 @@ type load struct {
 	out   *cacheWriter
 
 	mu          sync.Mutex
-	written     map[identity]string // first paths of files with several hard links that stay
-	newest      int64               // ctime of what was written
+	written     map[identity]string // files with several hard links that the load keeps: first path of each
+	newest      int64               // greatest ctime of the files that the load wrote
 	top         string              // id of the top directory
 	links       []pendingLink
 	directories []pendingDirectory // whose attributes are set last, parents first
 	warned      bool               // whether the user was warned that the file system has no extended attributes
 	left        bool               // whether some attributes were skipped
-	skipped     map[string]bool    // paths of an observed directory that are left alone
+	skipped     map[string]bool    // paths of an observed directory that the load does not touch
 }
 
-// skip notes that a path of an observed directory is left alone, even if the version has a file
-// there.
+// skip records that the load does not touch a path of an observed directory, even if the version
+// has a file there.
 func (l *load) skip(at string) {
 	if l.f.observe == nil {
 		return
@@ -159,7 +159,7 @@ func (l *load) directory(ctx context.Context, path string, want domarkx.File, de
 	return nil
 }
 
-// leave records that a file of the version is not written.
+// leave warns that the load does not write a file of the version, because its path is forbidden.
 func (l *load) leave(path string) {
 	if l.f.inside[path] && l.f.warn != nil {
 		l.f.warn(fmt.Sprintf("%q of the version is not written: this path is not part of the resource", path))
@@ -228,7 +228,8 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 	return records, nil
 }
 
-// checkName rejects names that lead elsewhere: a version may be hostile.
+// checkName returns domarkx.ErrCorrupt for a name that would lead out of the directory, such as
+// "..". The version may come from an attacker.
 func checkName(directory, name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return fmt.Errorf("%s has a file named %q: %w", quoted(directory), name, domarkx.ErrCorrupt)

@@ -26,7 +26,7 @@ func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, err
 	}
 	if h.stat.nlink > 1 {
 		if _, ok := l.written[h.stat.identity]; ok {
-			return false, nil // a hard link here, but a file of its own in the version
+			return false, nil // it has several hard links here, but only one in the version
 		}
 	}
 	if h.id == "" {
@@ -156,8 +156,9 @@ func (l *load) writeFile(ctx context.Context, d *dir, t task) (err error) {
 	return nil
 }
 
-// leaveAttributes removes the extended attributes of a file of the version that this user
-// never keeps: they come from a container, a user with more rights or a hostile remote.
+// leaveAttributes removes from f the extended attributes that this user cannot keep, and warns
+// once. Such attributes come from a container, from a user with more rights or from a hostile
+// remote.
 func (l *load) leaveAttributes(path string, f *domarkx.File) {
 	first := slices.IndexFunc(f.Xattrs, func(a domarkx.Xattr) bool { return !kept(a.Name) })
 	if first < 0 {

@@ -41,7 +41,7 @@ type observation struct {
 	mu    sync.RWMutex
 	rules map[string]directoryRules // by directory
 	left  map[string]string         // path → reason
-	saved *cache                    // what the last commit read; set during a load
+	saved *cache                    // stat cache of the last commit; nil unless a load is running
 }
 
 // directoryRules are the rules for the files in a directory.
@@ -143,7 +143,8 @@ func (f *Directory) ignored(at string, directory bool) bool {
 	return f.observe.Tracked == nil || !f.observe.Tracked(at, directory)
 }
 
-// observes reports whether a file that Git does not ignore is left out, with the error of its stat.
+// observes reports whether an observed directory's versions omit a file that Git does not ignore.
+// It records the reason. err is the error of the file's stat.
 func (f *Directory) observes(d *dir, at, name string, st stat, err error) bool {
 	reason := ""
 	switch {
@@ -166,7 +167,7 @@ func (f *Directory) observes(d *dir, at, name string, st stat, err error) bool {
 	return reason != ""
 }
 
-// leftDirectory returns why a directory is left out, or "".
+// leftDirectory returns the reason why versions omit a directory; "" if they contain it.
 func leftDirectory(d *dir, name string, st stat) string {
 	_, err := d.stat(name + "/.git")
 	switch {
@@ -196,10 +197,11 @@ func (f *Directory) tolerate(at string, err error) bool {
 	return true
 }
 
-// protected reports whether a load leaves a path alone for other reasons than Git's rules.
+// protected reports whether a load must not touch a path for a reason other than Git's ignore
+// rules.
 func (f *Directory) protected(at string, directory bool) bool {
 	o := f.observe
-	if o.saved == nil { // no load
+	if o.saved == nil { // no load is running
 		return false
 	}
 	o.mu.RLock()

@@ -17,7 +17,7 @@ import (
 type scan struct {
 	f     *Directory
 	cache *cache
-	w     domarkx.VersionWriter // nil if contents are not read
+	w     domarkx.VersionWriter // nil if the scan reads no contents
 	slots chan struct{}         // limits the directories read at once
 	hash  chan struct{}         // limits the files read at once
 	work  sync.WaitGroup        // background goroutines
@@ -26,10 +26,10 @@ type scan struct {
 	flush flush    // of new and changed files
 }
 
-// end waits for the background goroutines, after their ctx ended.
+// end waits for the background goroutines. The caller must cancel their context first.
 func (s *scan) end() { s.work.Wait() }
 
-// newScan returns a scan that writes contents to w, unless w is nil.
+// newScan returns a scan that writes the contents of files to w. With w nil it reads no contents.
 func (f *Directory) newScan(w domarkx.VersionWriter) *scan {
 	n := max(2, runtime.GOMAXPROCS(0))
 	return &scan{f: f, cache: openCache(f.cache), w: w, slots: make(chan struct{}, 2*n), hash: make(chan struct{}, n)}
@@ -40,7 +40,7 @@ type listing struct {
 	path    string
 	self    record
 	files   []record // sorted by name
-	raw     string   // encoded records of the cache, unless changed
+	raw     string   // encoded records from the cache; valid only if changed is false
 	changed bool     // whether the cached records of the files differ or are missing
 	altered bool     // whether the cached record of the directory itself differs
 	err     error
@@ -85,7 +85,7 @@ func (s *scan) read(ctx context.Context, l *listing, known *record) error {
 	}
 	l.files = make([]record, 0, len(names))
 	var unread []int
-	met := 0 // number of old records that still match
+	met := 0 // number of cached records that still match
 	for _, name := range names {
 		r, err := s.readStat(d, l.path, name)
 		if err != nil {
@@ -185,10 +185,10 @@ func (s *scan) readStat(d *dir, directory, name string) (record, error) {
 	return record{name: name, stat: st}, nil
 }
 
-// recall completes a record from the cached one, and reports whether the file has to be
-// read.
+// recall takes the content id and attributes from the cached record old if the file did not change,
+// and reports whether the file must be read.
 func (s *scan) recall(d *dir, directory string, r, old *record) (bool, error) {
-	if r.stat.kind == domarkx.Directory { // read by its own listing, which compares it
+	if r.stat.kind == domarkx.Directory { // the directory's own listing reads and compares its attributes
 		if old.stat.kind == domarkx.Directory {
 			*r = *old
 			return false, nil

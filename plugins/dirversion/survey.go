@@ -44,12 +44,13 @@ type survey struct {
 	found atomic.Bool
 
 	mu   sync.Mutex
-	wake sync.Cond // signals more work, or the end
+	wake sync.Cond // signals that todo has a directory or that the survey ended
 	todo []*node
 	busy int
 }
 
-// survey compares the whole directory tree. Directories that cannot be read differ.
+// survey compares the whole directory tree with the cache; with first set it stops at the first
+// difference. A directory that cannot be read counts as different.
 func (s *scan) survey(ctx context.Context, first bool) (*node, error) {
 	top := &node{}
 	if known := s.top(); known != nil {
@@ -97,7 +98,7 @@ func (v *survey) work(ctx context.Context) {
 	}
 }
 
-// settle propagates the flags of the subdirectories.
+// settle sets differs and linked in a directory if they are set in a subdirectory.
 func (n *node) settle() {
 	for _, f := range n.directories {
 		f.settle()
@@ -137,7 +138,8 @@ func (v *survey) look(n *node) {
 	v.compare(d, n, raw, names)
 }
 
-// compare compares the files of a directory with the cached records.
+// compare compares the files of a directory with its cached records and sets n.differs if one
+// changed.
 func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 	records := decoder{b: raw}
 	if raw != "" {

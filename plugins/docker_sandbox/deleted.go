@@ -43,7 +43,7 @@ func plain(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' })
 }
 
-// readDeleted decodes the output of writeDeleted.
+// readDeleted decodes a list of paths that writeDeleted encoded.
 func readDeleted(text string) ([]string, error) {
 	var paths []string
 	for line := range strings.Lines(text) {

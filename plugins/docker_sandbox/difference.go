@@ -141,7 +141,7 @@ func (b *baseline) settleLinks(now []agent.Entry, groups map[int][]int, equal []
 		}
 		return i
 	}
-	holder := map[int]int{} // from a file in the image to the first link here that represents it
+	holder := map[int]int{} // index of a file in the image → index of the first link in now that represents it
 	for i := range now {
 		e := &now[i]
 		if e.Type == domarkx.Directory || e.Type == agent.Socket {
@@ -171,7 +171,8 @@ func (b *baseline) settleLinks(now []agent.Entry, groups map[int][]int, equal []
 	}
 }
 
-// linked returns the indexes of all links to each file that has several.
+// linked groups the hard links of each file with several: for the index of each link it returns the
+// indexes of all of them.
 func linked(entries []agent.Entry) map[int][]int {
 	type file struct{ dev, ino uint64 }
 	names := map[file][]int{}

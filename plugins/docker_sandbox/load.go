@@ -94,7 +94,7 @@ func readText(ctx context.Context, v domarkx.VersionReader, f domarkx.File) (str
 // A restorer writes files to a new container.
 type restorer struct {
 	app  *agent.Application
-	diff difference // the restored files
+	diff difference // the files restored so far
 }
 
 func (f *restorer) delete(path string) error {

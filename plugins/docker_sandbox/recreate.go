@@ -40,7 +40,7 @@ func (r *resource) recreate(ctx context.Context) error {
 			}
 		}
 		next := 0
-		plain := func(until int) error { // writes the items up to until, which have no content
+		plain := func(until int) error { // writes the items before until; they are not regular files and have no content
 			for ; next < until; next++ {
 				if err := f.put(d.items[next], nil); err != nil {
 					return err

@@ -26,9 +26,9 @@ type resource struct {
 	state    state
 	unusable error // why the container cannot be used; nil if it can
 	lost     error // unusable, with advice to the user; only Load and TearDown work then
-	final    bool  // whether loading the last committed or loaded version loses nothing
+	final    bool  // whether the state is gone for good, so that loading the last committed or loaded version loses nothing
 	session  *session
-	serving  bool      // whether the configured command was started in the session
+	serving  bool      // whether the configured background command was started in this session
 	base     *baseline // nil until needed
 }
 
@@ -56,7 +56,8 @@ func (r *resource) create(ctx context.Context, i image) (id, stamp string, err e
 	return id, stamp, err
 }
 
-// use makes a container the resource's. Its baseline and difference must be on disk.
+// use stores a container, already created, as the resource's container in the state. The files with
+// its baseline and difference must exist.
 func (r *resource) use(ctx context.Context, i image, id, stamp string, dirty bool) error {
 	r.image = i
 	r.state.Container, r.state.Agent, r.state.Image, r.state.ImageID = id, stamp, r.config.image, i.ID
@@ -94,7 +95,7 @@ func (r *resource) start(ctx context.Context) error {
 			return err
 		}
 		if r.renewAgent(ctx, stamp) != nil {
-			return err // the other error repeats that the engine or the container is gone
+			return err // err says more: renewAgent fails only because the engine or the container is gone
 		}
 		if r.session, err = r.engine.start(ctx, r.state.Container, r.image.Volumes); err != nil {
 			return err
@@ -128,8 +129,8 @@ func (r *resource) loadBase(ctx context.Context) (err error) {
 	return nil
 }
 
-// sameEntry reports whether a container that was created for one agent can start the other: the
-// entrypoint of a container cannot be changed. If not, the container keeps its agent.
+// sameEntry reports whether a container that was created for agent a can start agent b. The two
+// must have the same entrypoint, which Docker cannot change in an existing container.
 func sameEntry(a, b string) bool {
 	return strings.HasPrefix(a, agentLoader) == strings.HasPrefix(b, agentLoader)
 }
@@ -219,7 +220,7 @@ func (r *resource) Run(ctx context.Context, language, code string) (domarkx.Resu
 // maxCode is the longest argument that Linux accepts (MAX_ARG_STRLEN), without its NUL.
 const maxCode = 1<<17 - 1
 
-// run runs code with the first of programs that the container has.
+// run runs code with an interpreter: the first of programs that exists in the container.
 func (r *resource) run(ctx context.Context, programs []string, code string) (domarkx.Result, error) {
 	if len(code) > maxCode {
 		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("a command of %d bytes; Linux takes %d", len(code), maxCode)}

@@ -24,17 +24,17 @@ const (
 
 // A conversation is a running program and the state of the protocol.
 type conversation struct {
-	name    string // for messages
+	name    string // of the program, for error messages
 	program *process.Program
 	journal *journal
 	redact  func(string) string
 	lines   chan line
 	quit    chan struct{}
 	last    int   // id of the last request
-	broken  error // why the conversation ended
+	broken  error // error that ended the conversation; nil while it works
 }
 
-// A line is a line that the program wrote, or the reason why it is the last.
+// A line is one line of the program's output, or with err set the reason why no more lines follow.
 type line struct {
 	text []byte
 	err  error
@@ -88,7 +88,8 @@ func environment(all []string) []string {
 	return env
 }
 
-// read passes lines on one at a time, so that a program that floods is blocked.
+// read sends the program's lines to c.lines one at a time: a program that writes too much blocks on
+// its pipe.
 func (c *conversation) read(r io.Reader) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
@@ -163,7 +164,7 @@ func (c *conversation) answer(ctx context.Context, method string, patience time.
 			return answer{}, c.fail("it does not answer %s, and said nothing for %v", method, patience)
 		case err := <-written:
 			if written = nil; err != nil && got == nil {
-				select { // if it has just ended, that error says more
+				select { // if the program just ended, the error of its output says more
 				case l := <-c.lines:
 					if l.err != nil {
 						return answer{}, c.over(method, l.err)
@@ -195,7 +196,8 @@ func (c *conversation) answer(ctx context.Context, method string, patience time.
 	return *got, nil
 }
 
-// over returns the reason why no more lines come.
+// over ends the conversation after the program's output ended with err, and returns an error that
+// explains the reason.
 func (c *conversation) over(method string, err error) error {
 	if errors.Is(err, errLong) {
 		return c.fail("it answered %s with %v", method, err)
@@ -209,7 +211,7 @@ func (c *conversation) over(method string, err error) error {
 	return c.fail("it ended during %s, with exit code %d", method, c.program.ExitCode())
 }
 
-// unasked returns the error for a message between two requests.
+// unasked ends the conversation because the program wrote something when no request was open.
 func (c *conversation) unasked(l line) error {
 	if l.err != nil {
 		return c.over("a pause", l.err)

@@ -90,7 +90,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	if err := staging.remove(); err != nil {
 		return domarkx.Result{}, err
 	}
-	// A nil *os.File in the interface would not be a nil interface.
+	// A nil *os.File in the interface field would make the field non-nil.
 	if attachment == nil {
 		return domarkx.Result{Value: result}, nil
 	}
@@ -137,7 +137,8 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	return r.staged(ctx, func(c *conversation, s *staging) error { return r.commit(ctx, c, s, w) })
 }
 
-// staged calls do with a conversation and a directory for files to pass, which it removes afterwards.
+// staged calls do with a conversation and a new staging directory, and removes the directory
+// afterwards.
 func (r *resource) staged(ctx context.Context, do func(*conversation, *staging) error) error {
 	c, err := r.talk(ctx)
 	if err != nil {
@@ -158,7 +159,7 @@ func (r *resource) commit(ctx context.Context, c *conversation, s *staging, w do
 	if err := s.whole(); err != nil {
 		return c.fail("what commit_version left: %v", err)
 	}
-	left := "" // files that the version does not contain
+	left := "" // last warning about files that the version omits
 	directory, err := dirversion.Open(dirversion.Config{Path: s.path, Warn: func(m string) { left = m }})
 	if err != nil {
 		return err

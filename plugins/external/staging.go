@@ -36,7 +36,7 @@ func (r *resource) stage() (*staging, error) {
 
 func (s *staging) remove() error { return removeDirectory(s.path) }
 
-// whole returns an error unless the directory is still the one that was created.
+// whole returns an error if the plugin replaced the staging directory.
 func (s *staging) whole() error {
 	info, err := os.Lstat(s.path)
 	if err != nil || !info.IsDir() || !os.SameFile(info, s.info) {

@@ -89,7 +89,8 @@ func (r *repository) stage(ctx context.Context, g *gitcmd.Git, paths []string) e
 	return r.change(ctx, g, gitcmd.Command{Args: update, Stdin: bytes.NewReader(files)})
 }
 
-// prepare is the common start of all tools that change the history.
+// prepare does the common first steps of all tools that change the history: it returns the
+// environment with author and date, git, and the paths of the call.
 func (r *repository) prepare(ctx context.Context, tool string, arguments domarkx.Value) (env []string, g *gitcmd.Git, paths []string, err error) {
 	if g, err = r.git(ctx); err != nil {
 		return nil, nil, nil, err
@@ -101,7 +102,8 @@ func (r *repository) prepare(ctx context.Context, tool string, arguments domarkx
 	return env, g, paths, err
 }
 
-// done returns the result of a tool that moves HEAD.
+// done returns the result of a tool that moved HEAD: the branch and the commit. It passes on err
+// unless nil.
 func (r *repository) done(ctx context.Context, g *gitcmd.Git, err error) (domarkx.Result, error) {
 	if err != nil {
 		return domarkx.Result{}, err

@@ -30,8 +30,8 @@ var elsewhere = [][2]string{
 // configs are the config files. The second one, of a sparse checkout, may be missing.
 var configs = []string{"config", "config.worktree"}
 
-// unread are the directories of .git in which the tools access no files, or only files named by
-// content.
+// unread lists directories of .git that inspectFiles skips: the tools read no file in them, or only
+// files named by their content.
 var unread = []string{"hooks", "modules", "worktrees", "lfs", "annex"}
 
 // inspectFiles rejects a Git directory through which Git would reach other files.

@@ -25,7 +25,7 @@ var overrides = [][2]string{
 	{"core.excludesFile", os.DevNull}, {"core.attributesFile", os.DevNull}, {"core.untrackedCache", "false"}, {"core.splitIndex", "false"},
 	{"core.preferSymlinkRefs", "false"}, {"fetch.unpackLimit", "1"}, {"i18n.commitEncoding", "UTF-8"}, {"i18n.logOutputEncoding", "UTF-8"},
 	{"color.ui", "false"}, {"advice.detachedHead", "false"},
-	// the owner was checked already
+	// the plugin checked the owner before
 	{"safe.directory", "*"},
 }
 
@@ -48,7 +48,8 @@ func (r *repository) environment(top string) []string {
 	return env
 }
 
-// git returns the parameters for calling git, after creating and inspecting the repository.
+// git creates the repository if necessary, inspects it, and returns the git command to use. It
+// returns an error if the inspection finds a danger.
 func (r *repository) git(ctx context.Context) (*gitcmd.Git, error) {
 	if err := r.ensure(ctx); err != nil {
 		return nil, err
@@ -66,7 +67,8 @@ func (r *repository) git(ctx context.Context) (*gitcmd.Git, error) {
 	return g, nil
 }
 
-// change calls git to change something, and records that it runs in case it is killed.
+// change runs a git command that changes the repository. A marker file exists meanwhile, so that
+// the next Open can repair the repository if this process is killed.
 func (r *repository) change(ctx context.Context, g *gitcmd.Git, c gitcmd.Command) error {
 	if err := os.WriteFile(r.in(runningName), nil, 0o600); err != nil {
 		return err

@@ -34,7 +34,7 @@ func result(members ...domarkx.Member) domarkx.Result {
 	return domarkx.Result{Value: domarkx.ObjectValue(members...)}
 }
 
-// where returns the branch and the commit.
+// where returns the result members that name HEAD's branch and commit.
 func where(ctx context.Context, g *gitcmd.Git) ([]domarkx.Member, error) {
 	commit, err := resolve(ctx, g, "HEAD")
 	if err != nil {

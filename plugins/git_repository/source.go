@@ -95,8 +95,8 @@ func localSource(path string) source {
 	return source{url: "file:///", settings: [][2]string{{"remote." + sourceName + ".uploadpack", inDirectory}}, secrets: []string{"DOMARKX_SOURCE=" + path}}
 }
 
-// plain returns a text of a document unchanged if its expansion contains no ${NAME}, and a different
-// text otherwise.
+// plain removes the escapes $${ from a text of a document. It equals the expanded text if, and only
+// if, the text names no variable.
 func plain(written string) string { return strings.ReplaceAll(written, "$${", "${") }
 
 func misplaced(scheme string) error {

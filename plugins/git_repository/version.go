@@ -137,7 +137,7 @@ type writer struct {
 	index  []byte                  // nil for none
 }
 
-// Add adds a file, and the index after .git.
+// Add adds a file. After .git itself it also adds the index.
 func (w *writer) Add(ctx context.Context, at string, f domarkx.File) error {
 	err := w.VersionWriter.Add(ctx, at, f)
 	if err != nil || at != ".git" || f.Type != domarkx.Directory || w.index == nil {
@@ -150,7 +150,8 @@ func (w *writer) Add(ctx context.Context, at string, f domarkx.File) error {
 	return w.VersionWriter.Add(ctx, indexName, domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size})
 }
 
-// Keep copies a directory from the base, unless the index is in it.
+// Keep copies a directory from the base. It returns domarkx.ErrNotFound for the top and for .git,
+// which contain the index and must be written again.
 func (w *writer) Keep(ctx context.Context, at string, f domarkx.File) error {
 	if w.keeper == nil || at == "" || at == ".git" {
 		return domarkx.ErrNotFound
@@ -185,7 +186,8 @@ func (r *repository) Load(ctx context.Context, from domarkx.VersionReader, versi
 	return r.remember(index)
 }
 
-// loadIndex loads the index of a version, and reports whether .git can contain one.
+// loadIndex loads the index of a version. It returns false if .git is not a directory, so that it
+// cannot hold an index yet.
 func (r *repository) loadIndex(ctx context.Context, from domarkx.VersionReader, version string) (bool, error) {
 	root, err := os.OpenRoot(r.Path())
 	if err != nil {

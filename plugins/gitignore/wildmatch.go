@@ -10,8 +10,8 @@ const maxSteps = 1 << 20
 const (
 	match = iota
 	noMatch
-	abortAll        // no shorter text matches either
-	abortToStarStar // nor does one without a further slash
+	abortAll        // no match, and none either for any shorter rest of the text
+	abortToStarStar // no match, and none either until the rest starts behind another slash
 )
 
 // wildmatch matches a text with a pattern as wildmatch.c of Git does. With paths set, only "**" matches
@@ -116,7 +116,8 @@ func (m *matcher) star(pattern string, p int, text string) int {
 	return abortAll
 }
 
-// class matches a byte with the class that begins at p, and returns where that ends.
+// class matches the byte t with the bracket expression that begins at p. It returns the position of
+// the closing bracket and the result.
 func (m *matcher) class(pattern string, p int, t byte) (int, int) {
 	p++
 	negated := at(pattern, p) == '!' || at(pattern, p) == '^'
@@ -174,7 +175,8 @@ func (m *matcher) class(pattern string, p int, t byte) (int, int) {
 	return p, match
 }
 
-// className returns the name of the POSIX class that begins at p. It reports bad if nothing ends it.
+// className returns the name of the POSIX class that begins at p, and ok if ":]" ends it. bad
+// reports that no "]" follows.
 func className(pattern string, p int) (name string, ok, bad bool) {
 	end := strings.IndexByte(pattern[p:], ']')
 	if end < 0 {

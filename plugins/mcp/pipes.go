@@ -114,7 +114,7 @@ func (p *pipes) line() ([]byte, error) {
 			return bytes.TrimSpace(line), nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		default:
-			return nil, io.EOF // what is read incompletely is no message
+			return nil, io.EOF // an incomplete line at the end is not a message
 		}
 	}
 }

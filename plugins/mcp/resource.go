@@ -40,7 +40,7 @@ func (r *resource) Tools(ctx context.Context) ([]domarkx.Tool, error) {
 }
 
 func (r *resource) announce(s *server) {
-	list := s.list // which the server may change
+	list := s.list // a copy, since the server may change its list
 	r.announced = &list
 }
 
@@ -107,7 +107,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	defer cancel()
 	answer, err := s.call(limited, call)
 	if err != nil && limited.Err() != nil {
-		s.kill() // it may work on
+		s.kill() // the server may still work on the call
 		words := ""
 		if s.pipes != nil {
 			words = " and was killed" + r.lastWords()

@@ -49,7 +49,7 @@ func (r *resource) result(raw json.RawMessage) (domarkx.Result, error) {
 	return domarkx.Result{Value: short, Attachment: attachment}, nil
 }
 
-// itemOverhead is more than what the rest of an item takes whose text is cut, in bytes.
+// itemOverhead is an upper bound, in bytes, for the JSON of a shortened text item without its text.
 const itemOverhead = 1 << 10
 
 // beginning returns the items of a content that fit into the limit. The last one is cut if it is a
@@ -69,7 +69,7 @@ func beginning(content domarkx.Value) domarkx.Value {
 			break
 		}
 		short := shorten(text.Text(), left)
-		if over := len(domarkx.StringValue(short).JSON()) - left; over > 0 { // an escape takes more bytes than what it stands for
+		if over := len(domarkx.StringValue(short).JSON()) - left; over > 0 { // JSON escapes make the text longer
 			short = shorten(short, max(0, len(short)-over))
 		}
 		items = append(items, domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("text")}, domarkx.Member{Name: "text", Value: domarkx.StringValue(short)}))

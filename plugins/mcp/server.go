@@ -59,7 +59,7 @@ func (r *resource) connect(ctx context.Context) (*server, error) {
 	})
 	var err error
 	if s.session, err = client.Connect(ctx, transport, nil); err != nil {
-		r.server = s // explain looks at what it wrote
+		r.server = s // explain reads the server's standard error from r.server
 		err = r.explain(ctx, "connecting", err)
 		r.server = nil
 		s.close()

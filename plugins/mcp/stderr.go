@@ -62,7 +62,8 @@ func (s *stderr) follow(from io.Reader, log string) {
 	}
 }
 
-// wait waits until the end was read, which is soon after the program ended.
+// wait waits until the whole standard error was read, at most endGrace. The program must have
+// ended.
 func (s *stderr) wait() {
 	select {
 	case <-s.done:

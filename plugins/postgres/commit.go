@@ -161,7 +161,7 @@ func hint(err error) string {
 	return ""
 }
 
-// give adds the rows of a table to a version.
+// give writes the rows of a table to a version.
 func (t table) give(ctx context.Context, c *connection, v *database.Version) error {
 	return giveRows(ctx, c, v, t.path(), fmt.Sprintf("SELECT %s FROM ONLY %s.%s AS t%s", t.columns(), quote(t.Schema), quote(t.Name), t.order))
 }

@@ -65,20 +65,20 @@ func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, versi
 	return r.clean(mark)
 }
 
-// A stored version is a version to be loaded.
+// A stored is a version to be loaded, without its rows.
 type stored struct {
 	reader    domarkx.VersionReader
 	meta      meta
 	pre, post []byte
 	access    []byte
-	objects   rows   // the large ones
-	rows      []rows // of each table
+	objects   rows   // files with large objects
+	rows      []rows // files with rows, by table
 }
 
 // rows lists the files with the rows of a table.
 type rows struct{ files []domarkx.File }
 
-// open reads a version except its rows.
+// open reads everything in a version except the rows, and checks it.
 func open(ctx context.Context, reader domarkx.VersionReader, version string) (*stored, error) {
 	files, err := database.Top(ctx, reader, version)
 	if err != nil {

@@ -257,7 +257,7 @@ func (s *server) replace(ctx context.Context, roles []string, fill func(*connect
 	if err != nil {
 		return err
 	}
-	for _, name := range missing { // without LOGIN, so nobody can connect as them
+	for _, name := range missing { // the roles get no LOGIN, so nobody can connect with them
 		if err := admin.do(ctx, "CREATE ROLE "+quote(name)); err != nil {
 			return fmt.Errorf("create the role %q that the version names: %w", name, err)
 		}

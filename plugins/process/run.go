@@ -25,7 +25,7 @@ type Command struct {
 	Sockets  []string // Unix sockets outside of Writable to which a confined command may connect
 }
 
-// A command is a Command with the way in which it runs.
+// A command is a [Command] together with the way to run it.
 type command struct {
 	Command
 	Namespace bool // the supervisor is the first process of a PID namespace

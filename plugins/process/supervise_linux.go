@@ -68,7 +68,8 @@ func (s *supervisor) run() report {
 				return report{Error: err.Error()}
 			}
 		}
-		// With the capability, the command could undo that. This thread forks it.
+		// Drop CAP_SYS_ADMIN: with it, the command could undo the mounts. The same thread must fork
+		// the command, which inherits the thread's capabilities.
 		runtime.LockOSThread()
 		if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 			return report{Unable: fmt.Sprintf("dropping capabilities: %v", err)}
@@ -95,7 +96,7 @@ func (s *supervisor) run() report {
 		return report{Error: err.Error()}
 	}
 	if c.Pipes {
-		for fd := range 3 { // only the command holds its pipes, so that readers see them close
+		for fd := range 3 { // the supervisor closes its copies, so that readers reach the end of file when the command ends
 			_ = unix.Dup3(null, fd, unix.O_CLOEXEC)
 		}
 		if err := json.NewEncoder(s.reports).Encode(report{Started: true}); err != nil {

@@ -78,7 +78,7 @@ func (s *server) run(ctx context.Context, payload []byte) error {
 	}
 }
 
-// rest sends what the pipe contains now.
+// rest sends the output that is in the pipe at the moment, without waiting for more.
 func (s *server) rest(read *os.File) error {
 	raw, err := read.SyscallConn()
 	if err != nil {
@@ -169,7 +169,8 @@ func (s *server) begin(c Command) (*os.File, <-chan syscall.WaitStatus, error) {
 	return read, exit, nil
 }
 
-// Read deadlines: past makes reads return at once, never lets them block.
+// Read deadlines: with past, reads return at once; with never (the zero time), reads may wait
+// forever.
 var (
 	past  = time.Unix(1, 0)
 	never time.Time
