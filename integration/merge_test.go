@@ -217,9 +217,9 @@ func (c *crowd) check() {
 		texts = append(texts, strings.TrimSpace(text))
 	}
 	for text, gone := range c.written {
-		// A text can appear twice if both sides moved it, or one moved it and the other
-		// rewrote it.
-		if n := count(texts, text); n == 0 && !gone || n > 1 && !gone && !c.hasMoved(text) {
+		// A text can appear twice if both sides moved it, one moved it and the other rewrote it,
+		// or each settled its conflict with another text.
+		if n := count(texts, text); n == 0 && !gone || n > 1 && !gone && !c.mayAppearTwice(text) {
 			c.t.Errorf("%q is %d times in the session; removed or rewritten somewhere: %v", text, n, gone)
 		}
 	}
@@ -233,10 +233,15 @@ func (c *crowd) check() {
 	}
 }
 
-// hasMoved reports whether a text, or one that it replaced, may have been moved in some clone.
-func (c *crowd) hasMoved(text string) bool {
+// mayAppearTwice reports whether a text, or one that it replaced, may have been moved in some clone
+// or was one of several that replaced the same text.
+func (c *crowd) mayAppearTwice(text string) bool {
+	replaced := map[string]int{}
+	for _, former := range c.former {
+		replaced[former]++
+	}
 	for ; text != ""; text = c.former[text] {
-		if c.moved[text] {
+		if c.moved[text] || replaced[c.former[text]] > 1 {
 			return true
 		}
 	}
