@@ -35,34 +35,36 @@ type Codec struct {
 	// Encode writes a whole document: the same one for the same document and target.
 	Encode func(doc *domarkx.Document, to Target) ([]byte, error)
 
-	// Identify returns which session a document of that header is a save of, by what
-	// the document itself says. Without it, or without an answer, it is the session
-	// of its file.
+	// Identify returns the identity of the session that a document was saved from, according to the
+	// document's header. If Identify is nil or the identity is unknown, the session is identified by
+	// the file.
 	Identify func(h domarkx.Header) Identity
-	// Fork returns the header for a session that branches off the one with header h, and false if
-	// the format's program has no such sessions.
+	// Fork returns the header for a new session that branches off the session with header h. It
+	// returns false if the format's program has no forked sessions.
 	Fork func(h domarkx.Header, f Fork) (domarkx.Header, bool)
-	// SavedAt returns when a document was saved, and whether data (the document or its beginning) or
-	// the file's name says so. Saves of one session are imported in that order.
+	// SavedAt returns the time when a document was saved, and which of the two states it: data (the
+	// document or its beginning) or the file's name. Saves of one session are imported in the order of
+	// these times.
 	SavedAt func(data []byte, name string) (Saving, bool)
-	// Place returns the path at which the format's program keeps a document. Attempts count from 0;
-	// each returns another path.
+	// Place returns the path at which the format's program keeps a document. Callers count attempt up
+	// from 0 until the path is free; each value gives another path.
 	Place func(f File, attempt int) (Place, error)
-	// Open reads a document that may be larger than memory or hold several conversations; the first
-	// is the one that Decode returns. The streams are valid until the loop ends. An unreadable
-	// document is an error as in Decode, after which nothing follows.
+	// Open reads a document that may be larger than memory or may hold several conversations. The
+	// first conversation is the one that Decode returns. A stream is valid until the loop ends. If the
+	// document is unreadable, the iterator yields an error as from Decode, and ends.
 	Open func(f File) iter.Seq2[Stream, error]
-	// Write, if not nil, is Encode for messages that may not fit in memory. It reports losses, and
-	// returns a function that writes the document and may be called repeatedly.
+	// Write, if not nil, is like Encode for messages that may not fit in memory. It records losses
+	// when it is called. The function that it returns writes the document, and may be called
+	// repeatedly.
 	Write func(h domarkx.Header, messages Messages, to Target) (func(w io.Writer) error, error)
-	// IsPart reports whether a session of that header is only a part of the document that
-	// it was imported from, so that this is not given back for it.
+	// IsPart reports whether the session with this header is only one part of the document that it was
+	// imported from. The document's bytes must then not be returned as an export of the session.
 	IsPart func(h domarkx.Header) bool
-	// Grow reads the data appended to a document, and reports whether it only continues the
-	// document's own conversation. If not, the document must be read again.
+	// Grow reads the data appended to a document. It reports whether the data only continues the
+	// document's first conversation. Otherwise the whole document must be read again.
 	Grow func(g Growth) (Grown, bool, error)
-	// Images reports that messages may show images as data URLs, each on a line of its own, which an
-	// import keeps as files.
+	// Images reports that messages may contain images as data URLs, each on a line of its own. An
+	// import stores those images as files.
 	Images bool
 	// NamedFiles, if not nil, are files beside the document. Formats with Open have none.
 	NamedFiles *NamedFiles
@@ -70,19 +72,18 @@ type Codec struct {
 	Homes *Homes
 }
 
-// NamedFiles are files that messages of a document name. They exist only on the machine where the
-// document was written, and are imported with it.
+// NamedFiles describes the files that messages of a document refer to by path. The files exist only on
+// the machine where the document was written, and are imported with it.
 type NamedFiles struct {
-	// Of returns the path of a message's file; "" for none.
+	// Of returns the path of the file that a message refers to, or "".
 	Of func(m domarkx.Message) string
-	// Is reports whether a file that begins with head, at most [HeadSize] bytes, is one that a
-	// message may name. A document can name any file on the machine; no other file is read further.
+	// Is reports whether a file may be one that a message refers to, by its first bytes head (at most
+	// [HeadSize]). This protects other files of the machine: a document could name any of them, and
+	// only files that pass are read further.
 	Is func(head []byte) bool
-	// Digest returns the SHA-256 of the file that was kept with a message, in
-	// hexadecimal; "" for none.
+	// Digest returns the SHA-256, in hexadecimal, of the file that was stored with a message, or "".
 	Digest func(m domarkx.Message) string
-	// WithDigest returns the message with that digest. It does not show in what Encode
-	// writes.
+	// WithDigest returns the message with that digest recorded. Encode does not write the digest.
 	WithDigest func(m domarkx.Message, sha256 string) domarkx.Message
 }
 
@@ -91,37 +92,37 @@ type Identity struct {
 	ID   string // the same in all saves of one session and no others; "" if unknown
 	Name string // the session's name before mapping; "" for the file's name
 
-	// Parent is the ID of the session that started this one; "" for none. The name is then that
-	// session's with Suffix, if it is known.
+	// Parent is the ID of the session that started this one, or "". If that session is known, this
+	// session is named after it, with Suffix appended.
 	Parent string
 	Suffix string
 
-	// SessionID, CreatedAt and UpdatedAt are what lists of the format show, as the
-	// document spells them; "" when unknown.
+	// SessionID, CreatedAt and UpdatedAt are the values shown in lists, as the document spells them;
+	// "" when unknown.
 	SessionID string
 	CreatedAt string
 	UpdatedAt string
-	// Saved is UpdatedAt in milliseconds since 1970; 0 when unknown.
+	// Saved is UpdatedAt in milliseconds since 1970, UTC; 0 when unknown.
 	Saved int64
 }
 
-// A Fork is what becomes of a session that is forked.
+// A Fork holds the properties of a new session that is forked from another.
 type Fork struct {
 	UUID string    // unique to this session
-	At   time.Time // when it is forked
-	Cut  bool      // it ends before the session that it is forked from
+	At   time.Time // time of the fork
+	Cut  bool      // the new session ends before the end of the original
 }
 
-// A Saving is when a document was saved.
+// A Saving identifies a save of a document: its time and its session.
 type Saving struct {
-	At    int64  // milliseconds since 1970
-	Group string // equal for all saves of a session, if the file's name says; otherwise ""
+	At    int64  // milliseconds since 1970, UTC
+	Group string // the same string for all saves of a session, if the file's name contains one; otherwise ""
 }
 
 // A Place is where a program keeps a document.
 type Place struct {
 	Path string // below the directory of its documents; relative, slash-separated, clean
-	Team string // that the document belongs to
+	Team string // ID of the session that the document belongs to
 	ID   string // see [Identity]
 }
 
@@ -129,8 +130,8 @@ type Place struct {
 type NewSession struct {
 	ID      string // a UUID
 	WorkDir string // absolute path of the directory in which the program is started
-	// Model is the model that the program will ask, for formats that have to name one, as the program
-	// spells it; "" if unknown.
+	// Model is the model that the program will use, as the program spells it, for formats that must
+	// state one; "" if unknown.
 	Model string
 }
 
@@ -140,13 +141,13 @@ type Target struct {
 	Team    string // the team of a document without one; "" for the format's default
 	// Losses, if not nil, collects what the format cannot represent.
 	Losses *Losses
-	// New, if not nil, asks for a new session of the format's program. Formats without sessions of
-	// their own ignore it.
+	// New, if not nil, requests a document for a new session of the format's program. Formats without
+	// session IDs of their own ignore it.
 	New *NewSession
-	// File, if not nil, returns the content of a file that the session keeps under a path.
+	// File, if not nil, returns the content of the file that the session stores under a path.
 	File func(path string) ([]byte, error)
-	// Original, when not nil, calls read with the document that the session was imported
-	// from, if there is one.
+	// Original, if not nil, calls read with the document that the session was imported from, if it is
+	// stored.
 	Original func(read func(File) error) error
 }
 
@@ -216,10 +217,9 @@ func ByName(codecs []Codec, name string) (Codec, bool) {
 	return Codec{}, false
 }
 
-// Names returns the member names in the beginning of a JSON document, in order, each with the
-// number of enclosing objects and arrays, which is 1 for members of the document's own object. It
-// ends at the end of head or of the document, and is empty if the document is not an object.
-// Escapes in names are not decoded.
+// Names returns the member names in the beginning of a JSON document, in order, each with its nesting
+// depth; 1 is the depth of the document's own members. It stops at the end of head or of the document,
+// and returns nothing if the document is not an object. Escapes in names are not decoded.
 func Names(head []byte) iter.Seq2[int, string] {
 	return func(yield func(depth int, name string) bool) {
 		head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
@@ -272,16 +272,16 @@ func stringEnd(s []byte) int {
 // A Growth is the data appended to a document.
 type Growth struct {
 	Path   string
-	Data   []byte         // after the first Stream.Read bytes; shared as in [Source]
-	State  string         // of the rest
-	Header domarkx.Header // of the session
+	Data   []byte         // the bytes that follow the first Stream.Read bytes; shared as in [Source]
+	State  string         // number of those bytes
+	Header domarkx.Header // header of the session so far
 }
 
 // A Grown is the addition to a session from a Growth.
 type Grown struct {
 	Messages []domarkx.WrittenMessage // appended to the session's messages
-	Header   domarkx.Header           // instead of the one that it had
+	Header   domarkx.Header           // the new header, which replaces the old one
 	Damage   []*domarkx.SyntaxError
 	State    string // as in [Stream]
-	Read     int64  // bytes of Data that will stay as they are
+	Read     int64  // number of bytes of Data that will not change when the file grows
 }

@@ -16,15 +16,15 @@ const (
 )
 
 // Losses collects the parts of a session that a format cannot represent. If many messages lose the
-// same thing, it lists the first ones and counts the others. The zero value is empty.
+// same kind of thing, it lists the first ones and counts the others. The zero value is empty.
 type Losses struct {
 	told  []string
-	kinds []string // in the order in which they came
+	kinds []string // in the order of addition
 	count map[string]int
 	total int
 }
 
-// Add adds a loss, of a message or, for -1, of the session.
+// Add adds a loss of message k, or, if k is -1, of the session.
 func (l *Losses) Add(message int, what string) {
 	if len(what) > maxLossText {
 		what = strings.ToValidUTF8(what[:maxLossText], "") + "…"
