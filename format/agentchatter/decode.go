@@ -28,9 +28,9 @@ func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	panic("a document without a conversation")
 }
 
-// A document up to maxWhole bytes is read at once. One that is damaged has to be read at
-// once to be read behind the damage, up to maxMended bytes; this takes some ten times as
-// much memory.
+// Documents of up to maxWhole bytes are read into memory at once. So are damaged documents of up to
+// maxMended bytes, because what follows the damage can only be found that way; this needs about ten
+// times their size in memory.
 const (
 	maxWhole  = 1 << 20
 	maxMended = 16 << 20
@@ -50,7 +50,7 @@ func (c codec) open(f format.File) iter.Seq2[format.Stream, error] {
 	}
 }
 
-// atOnce reads a session that is small or damaged.
+// atOnce reads a whole session into memory. It is used for small and for damaged documents.
 func (c codec) atOnce(f format.File) (format.Stream, error) {
 	data, err := format.NewWindow(f).Bytes(0, f.Size)
 	if err != nil {
@@ -259,8 +259,9 @@ func messagesOf(v domarkx.Value) []domarkx.Value {
 	return messages.Items()
 }
 
-// salvage returns the readable parts of a damaged document, for which ParsePartial returned v and
-// broken, and reports the rest. It fails if neither a session's identity nor a message can be read.
+// salvage returns the readable parts of a damaged document and reports the damage. v and broken are
+// what ParsePartial returned for the document. It fails if neither the identity of the session nor any
+// message can be read.
 func salvage(path string, data []byte, v domarkx.Value, broken error) (domarkx.Value, []*domarkx.SyntaxError, error) {
 	v, gaps := format.Salvage(data, v, broken, isMessage, keyContext, keyMessages)
 	damage := format.Damaged(path, data, broken, gaps, "messages")
@@ -270,8 +271,8 @@ func salvage(path string, data []byte, v domarkx.Value, broken error) (domarkx.V
 	return v, damage, nil
 }
 
-// maxItemDepth is how deep an item of the messages may be nested: in a document that is
-// parsed as a whole, three levels are around it.
+// maxItemDepth is the maximum nesting of one message. In a document that is parsed as a whole, a
+// message is already inside three levels, which this limit leaves room for.
 const maxItemDepth = domarkx.MaxDepth - 3
 
 // isMessage reports whether a value, possibly incomplete, is a message: it must include the

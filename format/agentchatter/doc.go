@@ -88,13 +88,12 @@ const (
 	keySummary       = "summary"
 )
 
-// keyRole is the member of message_metadata that is "system" in a message of the
-// system.
+// keyRole is the member of message_metadata that marks a system message: its value is then "system".
 const keyRole = "role"
 
-// Detect reports whether a file is a session of agent-chatter. In head, it must be a JSON object
-// with two of the members schemaVersion, teamId and sessionId, or with a context that has messages.
-// A file NAME.tmp is an unfinished save and does not match.
+// Detect reports whether a file is a session of agent-chatter. head must be the beginning of a JSON
+// object that has either two of the members schemaVersion, teamId and sessionId, or a context with
+// messages. A file called NAME.tmp is an unfinished save and does not match.
 func Detect(head []byte, name string) bool {
 	if strings.HasSuffix(name, ".tmp") {
 		return false
@@ -119,7 +118,7 @@ func Detect(head []byte, name string) bool {
 	return false
 }
 
-// text returns the member of that name when it is a string, else "".
+// text returns the string in the member called name, or "" if there is none.
 func text(v domarkx.Value, name string) string {
 	if m, ok := v.Get(name); ok && m.Kind() == domarkx.String {
 		return m.Text()

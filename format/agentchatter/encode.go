@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// defaultTeam is the team of sessions without one.
+// defaultTeam is the team ID that is written for sessions without one.
 const defaultTeam = "domarkx"
 
 // Encode writes a session like the program does: JSON indented by two spaces, without a final
@@ -20,8 +20,8 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
 
-// Write is Encode for messages that need not be in memory. It requests each message once for a
-// survey, and once more each time the document is written.
+// Write is like Encode, for messages that may not fit in memory. It requests each message once when it
+// is called, and once more each time that the returned function writes the document.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
 	e := &encoder{doc: h, messages: messages, to: to, about: domarkx.ObjectValue(), only: map[string]speaker{}, several: map[string]bool{}, taken: ids{}}
 	if h.UserMetadata != nil {
@@ -40,16 +40,16 @@ type encoder struct {
 	doc      domarkx.Header
 	messages format.Messages
 	to       format.Target
-	about    domarkx.Value // user_metadata: the document's object but its messages
+	about    domarkx.Value // user_metadata: the document's object without its messages
 
-	// Properties of all messages together.
+	// Properties that depend on all messages.
 	created, updated string
 	sessionID        string
-	first            string             // the content of the first
-	last             speaker            // of the last
-	only             map[string]speaker // the only speaker of each kind, if there is just one
+	first            string             // the content of the first message
+	last             speaker            // of the last message
+	only             map[string]speaker // for each kind of speaker, the only one of that kind; unset if there are several
 	several          map[string]bool
-	taken            ids // ids that may be generated for messages without one
+	taken            ids // ids that must not be generated again
 }
 
 // write writes the document: the frame, with each message in its place.
@@ -82,7 +82,7 @@ func (e *encoder) write(w io.Writer) error {
 	return out.Flush()
 }
 
-// frame is the document without its messages.
+// frame returns the document without its messages.
 func (e *encoder) frame() domarkx.Value {
 	context, _ := e.about.Get(keyContext)
 	return object(

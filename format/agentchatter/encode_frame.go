@@ -44,9 +44,9 @@ func (e *encoder) header() {
 	e.check(about.in(keyMetadata), metadata, map[string]func(domarkx.Value) bool{keySummary: isString})
 }
 
-// A memberPath is where something of a session is.
+// A memberPath is the location of a value in the session.
 type memberPath struct {
-	message int // -1 for its header
+	message int // index of the message; -1 for the header
 	path    string
 }
 
@@ -75,8 +75,8 @@ func (e *encoder) team() string {
 	return defaultTeam
 }
 
-// idOf is the session's own id, else one that follows from its name and its first
-// message, spelled as the UUID v4 that the specification asks for.
+// idOf returns the ID to write: the session's own, or else one derived from the session's name and
+// first message, in the form of a UUID v4 as the specification requires.
 func (e *encoder) idOf(first *domarkx.WrittenMessage) string {
 	if id := text(e.about, keySessionID); id != "" {
 		return id
@@ -94,12 +94,12 @@ func (e *encoder) idOf(first *domarkx.WrittenMessage) string {
 	return id.String()
 }
 
-// isoTime is how the program spells times.
+// isoTime is the layout, as in package time, in which the program writes times.
 const isoTime = "2006-01-02T15:04:05.000Z"
 
 func iso(t time.Time) string { return t.UTC().Format(isoTime) }
 
-// fallback is the time of what says none: that of the snapshot.
+// fallback returns the time to use where the session states none: the time of the snapshot.
 func (e *encoder) fallback() time.Time {
 	if t, ok := format.ParseTime(e.doc.ImportTimestamp); ok {
 		return t
@@ -107,9 +107,9 @@ func (e *encoder) fallback() time.Time {
 	return time.Unix(0, 0)
 }
 
-// times returns when the session was created and last changed. It uses the session's own times, but
-// returns no time before its last message or, if it was changed, before the snapshot. Its messages
-// are from first to last.
+// times returns when the session was created and when it last changed. It prefers the times that the
+// session states. The change is not before the last message nor, if the session was edited, before the
+// snapshot. first and last are the times of the first and last message.
 func (e *encoder) times(first, last time.Time) {
 	e.created, e.updated = zoned(text(e.about, keyCreatedAt)), zoned(text(e.about, keyUpdatedAt))
 	if e.created == "" {
@@ -131,7 +131,7 @@ func zoned(s string) string {
 	return ""
 }
 
-// contextTime is the time of the context in milliseconds.
+// contextTime returns the time of the context, in milliseconds since 1970.
 func contextTime(context domarkx.Value, updated string) domarkx.Value {
 	if v, ok := context.Get(keyTimestamp); ok && v.Kind() == domarkx.Number {
 		return v

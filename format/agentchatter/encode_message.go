@@ -35,11 +35,11 @@ func (e *encoder) item(k int, m domarkx.WrittenMessage, given ids) domarkx.Value
 	return item
 }
 
-// madeID is the prefix of generated ids, as in the program's own.
+// madeID is the prefix of generated message IDs; the program uses the same one.
 const madeID = "msg-"
 
-// messageID is a message's own id, else one that follows from that under which the
-// session keeps it, else from its place.
+// messageID returns the ID to write for a message: its own, or else one derived from the ID that the
+// session uses for it, or else one derived from its position.
 func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata domarkx.Value, given ids) string {
 	if id := text(metadata, keyID); id != "" {
 		return id
@@ -56,7 +56,8 @@ func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata domarkx.Va
 	return id
 }
 
-// ids are ids of messages, each as a part of its SHA-256: there may be a million.
+// ids is a set of message IDs. It stores only a prefix of each ID's SHA-256, because a session may
+// have a million messages.
 type ids map[[16]byte]struct{}
 
 func (s ids) add(id string) { s[keyOf(id)] = struct{}{} }
@@ -111,13 +112,13 @@ func (e *encoder) loseMetadata(i int, metadata domarkx.Value, kind string) {
 	e.check(where.in(keySpeaker), migrate(said), map[string]func(domarkx.Value) bool{
 		"id": isString, "name": isString, "displayName": isString,
 		"type": func(v domarkx.Value) bool { return isString(v) && v.Text() == kind },
-		// A duplicate under the name of an older version: the program drops it too.
+		// A second value under an older version's name is dropped, as the program does.
 		"roleId": isString, "roleName": isString, "roleTitle": isString,
 	})
 }
 
-// routing returns what of a message's routing the format has a place for, and
-// whether that is a routing.
+// routing returns the parts of a message's routing that the format can represent. It reports false if
+// the value is not a routing.
 func (e *encoder) routing(i int, v domarkx.Value) (domarkx.Value, bool) {
 	if !isObject(v) {
 		return v, false
@@ -137,7 +138,7 @@ func (e *encoder) routing(i int, v domarkx.Value) (domarkx.Value, bool) {
 	return out, true
 }
 
-// items returns the items of an array that the format has a place for.
+// items returns the items of an array that the format can represent.
 func (e *encoder) items(where memberPath, v domarkx.Value, keep func(where memberPath, v domarkx.Value) (domarkx.Value, bool)) domarkx.Value {
 	kept := make([]domarkx.Value, 0, len(v.Items()))
 	for i, item := range v.Items() {
@@ -151,8 +152,8 @@ func (e *encoder) items(where memberPath, v domarkx.Value, keep func(where membe
 	return domarkx.ArrayValue(kept...)
 }
 
-// addressee returns what of an addressee the format has a place for: in the form in
-// which it was written.
+// addressee returns the parts of an addressee that the format can represent, in the form (string or
+// object) of the input.
 func (e *encoder) addressee(where memberPath, v domarkx.Value) (domarkx.Value, bool) {
 	if !has(v, "identifier") {
 		return v, false

@@ -13,8 +13,8 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// Identify returns which session a document is a save of: its team's and its own id.
-// The zero Identity is that of a document without them.
+// Identify returns the identity of the session that the document was saved from, made of its team ID
+// and session ID. It returns the zero Identity if the document lacks them.
 func Identify(h domarkx.Header) format.Identity {
 	if h.UserMetadata == nil {
 		return format.Identity{}
@@ -22,7 +22,7 @@ func Identify(h domarkx.Header) format.Identity {
 	return identify(*h.UserMetadata)
 }
 
-// identify looks at a document, or at a header's user_metadata.
+// identify derives the identity from a document's object, or from a header's user_metadata.
 func identify(v domarkx.Value) format.Identity {
 	team, session := text(v, keyTeamID), text(v, keySessionID)
 	if team == "" || session == "" || text(v, keySchemaVersion) != version {
@@ -51,8 +51,8 @@ func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 	return h, true
 }
 
-// component is an id as one component of a session's name. One without a letter or digit
-// could vanish when the name is mapped.
+// component returns an ID as one component of a session's name. IDs without letters and digits are
+// changed, because the mapping of names could otherwise remove them entirely.
 func component(id string) string {
 	if !strings.ContainsFunc(id, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return "_"
@@ -76,8 +76,8 @@ func SavedAt(data []byte, name string) (format.Saving, bool) {
 	return format.Saving{}, false
 }
 
-// updatedAt reads that member of the document's object; data may be only the
-// beginning of the document.
+// updatedAt returns the member updatedAt of the document's object. data may be only the beginning of
+// the document.
 func updatedAt(data []byte) (format.Saving, bool) {
 	v, _ := domarkx.ParsePartial(data)
 	at, ok := format.ParseLocalTime(text(v, keyUpdatedAt))
@@ -114,7 +114,8 @@ func Place(f format.File, attempt int) (format.Place, error) {
 	}, nil
 }
 
-// maxFileName is what file systems take, without the time and the extension.
+// maxFileName is the longest file name that file systems accept, in bytes, less the time and the
+// extension.
 const maxFileName = 255 - 32
 
 // directoryName returns the directory name that the program uses for a team's id: each UTF-16 unit
@@ -132,8 +133,9 @@ func directoryName(team string) string {
 	return s[:min(len(s), maxFileName)]
 }
 
-// fileName returns a session's id for use in a file name. The program uses it unchanged; here
-// characters that change the path or that file names cannot contain become "_".
+// fileName returns a session's ID for use in a file name. The program uses the ID unchanged. This
+// function replaces characters that would change the path, or that file names cannot contain, with
+// "_".
 func fileName(session string) string {
 	s := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
@@ -147,7 +149,7 @@ func fileName(session string) string {
 	return s
 }
 
-// units returns the UTF-16 units of WTF-8.
+// units returns the UTF-16 code units of a WTF-8 string.
 func units(s string) []uint16 {
 	var u []uint16
 	for _, r := range wide(s) {
@@ -168,7 +170,7 @@ func summary(n int, first string) string {
 	return domarkx.Info{Messages: n, Preview: preview}.Summary()
 }
 
-// wide returns the code points of WTF-8, lone surrogates among them.
+// wide returns the code points of a WTF-8 string, including lone surrogates.
 func wide(s string) []rune {
 	runes := make([]rune, 0, len(s))
 	for len(s) > 0 {

@@ -11,15 +11,16 @@ import (
 	"github.com/domarkx/domarkx/format/schema"
 )
 
-// pieces is a document that is read message by message; only the frame around them is in memory.
+// pieces is a document that is read message by message. In memory is only its frame: the text before
+// and after the array of messages.
 type pieces struct {
 	file   format.File
 	window *format.Window
-	start  int64         // where its text begins, behind a byte order mark
+	start  int64         // offset of the JSON text, after any byte order mark
 	items  []extent      // the messages
-	inside extent        // of the array of the messages, without its brackets
-	frame  domarkx.Value // the document with no messages
-	text   []byte        // of the frame
+	inside extent        // byte range of the messages array, without its brackets
+	frame  domarkx.Value // the document, with the messages removed
+	text   []byte        // the parsed frame
 	first  string        // the content of the first message
 	damage reports
 }
@@ -108,7 +109,7 @@ func (p *pieces) divide(item func(extent) error) error {
 	return damaged
 }
 
-// cutOff reports that a document was read only up to its damage.
+// cutOff reports the damage at which reading stopped.
 func (p *pieces) cutOff(broken *damagedError) ([]*domarkx.SyntaxError, error) {
 	e := &domarkx.SyntaxError{Line: 1, Column: 1, Msg: fmt.Sprintf("%s; %d bytes from here on, after %d messages, were not read, because the document is larger than %d MiB",
 		broken.msg, p.file.Size-broken.at, len(p.items), maxMended>>20)}
@@ -120,7 +121,7 @@ func (p *pieces) cutOff(broken *damagedError) ([]*domarkx.SyntaxError, error) {
 	return append(all, e), nil
 }
 
-// item takes a message.
+// item records one message, given its position in the file.
 func (p *pieces) item(e extent, checker *schema.Schema) error {
 	raw, err := p.bytes(e)
 	if err != nil {
@@ -141,8 +142,8 @@ func (p *pieces) item(e extent, checker *schema.Schema) error {
 	return p.damage.addAll(e.from, checker.Check(v, raw), format.NoUTF8("", raw), pointer)
 }
 
-// checkFrame reports errors outside of the messages. Offsets after the messages are shifted by
-// their length.
+// checkFrame reports errors outside the messages. Offsets after the messages are shifted by the length
+// of the messages.
 func (p *pieces) checkFrame(checker *schema.Schema) error {
 	var before, behind []*domarkx.SyntaxError
 	for _, r := range checker.Check(p.frame, p.text) {
@@ -163,8 +164,8 @@ func (p *pieces) checkFrame(checker *schema.Schema) error {
 	return nil
 }
 
-// fromCut reports whether a position in the frame's text is after the messages, and if so makes it
-// relative to the text there.
+// fromCut converts a position in the frame's text that is after the messages to one relative to the
+// text there. It reports false for a position before them.
 func (p *pieces) fromCut(e *domarkx.SyntaxError) bool {
 	line, column := domarkx.Position(p.text, int(p.inside.from-p.start))
 	if e.Line < line || e.Line == line && e.Column < column {
@@ -189,7 +190,7 @@ func (p *pieces) fail(v domarkx.Value, pointer, msg string, err error) error {
 	return e
 }
 
-// place returns where in the file a position in the frame's text is.
+// place converts a position in the frame's text to a position in the file.
 func (p *pieces) place(line, column int) int64 {
 	at := 0
 	for ; line > 1; line-- {
@@ -216,7 +217,7 @@ type reports struct {
 // maxReports limits the number of reports about one document.
 const maxReports = 100
 
-// addAll adds reports on a part of the document that begins at from.
+// addAll adds reports about a part of the document. from is where the part begins.
 func (r *reports) addAll(from int64, found []*domarkx.SyntaxError, noUTF8 *domarkx.SyntaxError, pointer string) error {
 	if noUTF8 != nil && r.noUTF8 == nil {
 		if err := r.place.locate(from, noUTF8); err != nil {
@@ -254,21 +255,21 @@ func (r *reports) damage(path string) []*domarkx.SyntaxError {
 	return all
 }
 
-// A place is a position in a file, which moves on.
+// A place is a position in a file, advanced as the file is read.
 type place struct {
 	window       *format.Window
 	at           int64
 	line, column int
 }
 
-// locate moves a position in what begins at from to where it is in the file.
+// locate converts a position within a part to a position in the file. from is where the part begins.
 func (p *place) locate(from int64, e *domarkx.SyntaxError) error {
 	for p.at < from {
 		part, err := p.window.Bytes(p.at, min(from-p.at, 64<<10))
 		if err != nil {
 			return err
 		}
-		if p.at+int64(len(part)) < from { // a character may be cut in two
+		if p.at+int64(len(part)) < from { // a block may end inside a character
 			for n := 1; n < utf8.UTFMax && n < len(part); n++ {
 				if end := part[len(part)-n:]; utf8.RuneStart(end[0]) && !utf8.FullRune(end) {
 					part = part[:len(part)-n]

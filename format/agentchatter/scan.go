@@ -7,15 +7,15 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// A scanner finds the messages of a document without reading it as JSON: it follows
-// quotes and brackets. What it finds has to be parsed, and so has the rest; where both are
-// JSON, so is the document, and it is divided rightly.
+// A scanner splits a document at its messages without parsing it: it only follows quotes and brackets.
+// The caller must parse the messages and the rest. If all of them are valid JSON, so is the document,
+// and the split is right.
 type scanner struct {
 	path   string
 	window *format.Window
 	size   int64
 	at     int64
-	block  []byte // from at on
+	block  []byte // unread bytes start at index at
 }
 
 // fill makes at least one byte available, and reports whether it could.
@@ -54,7 +54,7 @@ func (s *scanner) next() (byte, error) {
 	}
 }
 
-// eat takes one of the bytes, behind white space, and returns which.
+// eat skips white space and then one byte out of the given set, which it returns.
 func (s *scanner) eat(wanted string) (byte, error) {
 	c, err := s.next()
 	if err != nil {
@@ -73,11 +73,10 @@ func (s *scanner) eat(wanted string) (byte, error) {
 	return 0, &damagedError{at: s.at, msg: fmt.Sprintf("unexpected %s, expected one of %s", found, wanted)}
 }
 
-// document finds the messages, which it gives to item, and where in the document their array
-// is.
+// document passes each message to item, and returns the byte range of the array of messages.
 func (s *scanner) document(item func(extent) error, inside *extent) error {
 	seen := map[string]bool{}
-	once := func(name string) error { // of several the last would count
+	once := func(name string) error { // a second array: JSON readers would use the last one
 		if seen[name] {
 			return &damagedError{at: s.at, msg: fmt.Sprintf("has the member %q twice", name)}
 		}
@@ -207,8 +206,7 @@ func (s *scanner) itemsOf(item func(extent) error) error {
 	}
 }
 
-// value takes a value: to the bracket that closes it, its closing quote, or where a
-// number or word ends.
+// value skips a value: up to its closing bracket or quote, or to the end of a number or word.
 func (s *scanner) value() error {
 	depth, quoted, escaped := 0, false, false
 	from := s.at
@@ -243,7 +241,7 @@ func (s *scanner) value() error {
 				if depth > 0 {
 					continue
 				}
-				if depth < 0 { // it was none of the value's
+				if depth < 0 { // the byte belongs to what follows the value
 					return s.endAt(i, from)
 				}
 			case depth == 0 && (c == ',' || c == ' ' || c == '\t' || c == '\r' || c == '\n'):

@@ -13,8 +13,8 @@ const (
 	typeSystem = "system"
 )
 
-// migrate converts a speaker from older versions (roleId, roleName, roleTitle) to the current form,
-// like the program does. It returns other values unchanged.
+// migrate converts a speaker in the form of older versions (roleId, roleName, roleTitle) to the
+// current form, as the program does. It returns other values unchanged.
 func migrate(v domarkx.Value) domarkx.Value {
 	if _, ok := v.Get("roleId"); !ok || v.Kind() != domarkx.Object {
 		return v
@@ -56,7 +56,8 @@ func (s speaker) value() domarkx.Value {
 		domarkx.Member{Name: "type", Value: domarkx.StringValue(s.kind)})
 }
 
-// kindOf returns the required kind of a message's speaker, which depends on the heading.
+// kindOf returns the kind that the speaker of a message must have. It depends on the role in the
+// message's heading.
 func kindOf(m domarkx.Message) string {
 	switch {
 	case m.Role == domarkx.Assistant:
@@ -67,8 +68,8 @@ func kindOf(m domarkx.Message) string {
 	return typeHuman
 }
 
-// stated returns the speaker that a message names, as an object in either form or just by name, and
-// whether it names one.
+// stated returns the speaker that a message states, and whether it states one. The message may hold an
+// object in the old or new form, or only a name.
 func stated(m domarkx.Message) (speaker, bool) {
 	if m.Metadata == nil {
 		return speaker{}, false
@@ -98,14 +99,14 @@ func stated(m domarkx.Message) (speaker, bool) {
 	return s, s.id != "" || has(v, "id")
 }
 
-// has reports whether an object has a string of that name.
+// has reports whether an object has a string member called name.
 func has(v domarkx.Value, name string) bool {
 	m, ok := v.Get(name)
 	return ok && m.Kind() == domarkx.String
 }
 
-// unnamed are the speakers of messages that name none, where nobody else of their
-// kind speaks.
+// unnamed are the speakers that are written for messages without one, if the session has no other
+// speaker of that kind.
 func unnamed(kind string) speaker {
 	switch kind {
 	case typeAI:
@@ -116,7 +117,7 @@ func unnamed(kind string) speaker {
 	return speaker{"human", "human", "Human", kind}
 }
 
-// notice records the speaker of a message.
+// notice records the speaker of a message, for later calls of speaker.
 func (e *encoder) notice(m domarkx.Message) {
 	who, ok := stated(m)
 	if !ok {
@@ -129,8 +130,8 @@ func (e *encoder) notice(m domarkx.Message) {
 	e.only[who.kind] = who
 }
 
-// speaker returns the speaker of a message, after notice was called for all. A message that names
-// none belongs to the only speaker of its kind.
+// speaker returns the speaker of a message. notice must have been called for all messages before. A
+// message without a speaker gets the only speaker of its kind.
 func (e *encoder) speaker(m domarkx.Message) speaker {
 	who, ok := stated(m)
 	if ok {
