@@ -20,7 +20,7 @@ func agent() *transcript.Agent {
 	return &transcript.Agent{Name: Name, Program: "Claude Code", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path}
 }
 
-// The types of records that are more than kept.
+// The types of records that the decoder interprets. Records of other types are stored unchanged.
 const (
 	typeUser       = "user"
 	typeAssistant  = "assistant"
@@ -29,8 +29,8 @@ const (
 	typeSummary    = "summary"
 )
 
-// is reports whether a transcript begins with this object: a record of Claude Code has the id of
-// its session, but for those in which old versions kept summaries and snapshots of files.
+// is reports whether an object can be the first record of a transcript. Records of Claude Code have a
+// session ID, except for the summaries and file snapshots that old versions wrote.
 func is(v domarkx.Value) bool {
 	if transcript.Has(transcript.Get(v, "message"), "parts") || transcript.Has(v, "provenance") { // Qwen Code
 		return false
@@ -44,18 +44,18 @@ func is(v domarkx.Value) bool {
 	case "file-history-snapshot", "file-history-delta":
 		return transcript.Has(v, "messageId")
 	case typeUser, typeAssistant, "system", typeAttachment, "progress":
-		return transcript.Has(v, "parentUuid", "isSidechain") || // the ids may be behind a long text
+		return transcript.Has(v, "parentUuid", "isSidechain") || // the ids may follow a long text, outside of head
 			transcript.Has(v, "sessionId", "uuid") && (transcript.Has(v, "parentUuid") || transcript.Has(v, "isSidechain"))
 	}
 	return records[kind] && transcript.Text(v, "sessionId") != ""
 }
 
-// records are the other types with which a transcript may begin.
+// records are the types of records, other than messages, with which a transcript may begin.
 var records = map[string]bool{typeQueue: true, "custom-title": true, "ai-title": true, "agent-name": true, "last-prompt": true, "permission-mode": true,
 	"mode": true, "tools-used": true, "atis-latch": true, "cost-state": true, "pr-link": true, "worktree-state": true, "relocated": true, "tag": true,
 	"frame-link": true, "bridge-session": true, "api-request": true, "api-request-shape": true, "api-request-blob": true, "started": true, "result": true}
 
-// skips reports whether the index needs no value of a member.
+// skips reports whether the index does not need the value of a member, so that parsing may skip it.
 func skips(name string, kind domarkx.Kind) bool {
 	switch name {
 	case "toolUseResult", "input", "usage", "thinking", "signature", "source", "data", "snapshot", "rendered", "shape", "params", "systemPrompt", "tools":
@@ -64,7 +64,7 @@ func skips(name string, kind domarkx.Kind) bool {
 	return false
 }
 
-// The ranks of titles, by which one replaces another.
+// The ranks of titles. A title replaces another one of equal or lower rank.
 const (
 	rankSummary = iota + 1
 	rankAI
@@ -72,7 +72,7 @@ const (
 	rankCustom
 )
 
-// note classifies a record for the index.
+// note extracts from a record what the index needs.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	kind := transcript.Text(v, "type")
 	switch kind {
@@ -97,7 +97,8 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return transcript.Note{}
 }
 
-// said classifies a record in the chain of the conversation.
+// said extracts what the index needs from a record that is part of the conversation's chain (linked by
+// parentUuid).
 func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
 	sub := ""
 	if transcript.Get(v, "isSidechain").IsTrue() {
@@ -105,15 +106,15 @@ func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
 	}
 	id := transcript.Text(v, "sessionId")
 	switch {
-	case s.Memory == "": // the first one says whose transcript it is
+	case s.Memory == "": // the first record determines the session's identity
 		s.Memory = "main"
 		if sub != "" {
 			s.Memory, s.Sub, s.Parent = sub, sub, id
 		}
-	case sub != s.Sub: // old versions wrote what sub-agents say between the lines of the session
+	case sub != s.Sub: // old versions wrote the messages of sub-agents between those of the session
 		return transcript.Note{}
 	}
-	s.ID = or(id, s.ID) // a resumed session may begin with the records of the one before
+	s.ID = or(id, s.ID) // a resumed session may begin with records copied from the earlier session
 	if s.Sub != "" {
 		s.Parent = s.ID
 	}
@@ -159,8 +160,8 @@ func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
 	return n
 }
 
-// queued returns a prompt that was typed while the agent worked. It counts unless a message of the
-// user follows that has it.
+// queued returns a prompt that was typed while the agent worked. It is ignored if a later user message
+// contains it.
 func queued(v domarkx.Value) transcript.Note {
 	text := strings.TrimSpace(transcript.Text(v, "content"))
 	if transcript.Text(v, "operation") != "enqueue" || shown(text) == "" {
@@ -169,7 +170,7 @@ func queued(v domarkx.Value) transcript.Note {
 	return transcript.Note{Kind: transcript.Prompt, Text: shown(text), Queued: true, Time: transcript.Text(v, "timestamp")}
 }
 
-// branchOf returns the Git branch of a record; "" where there is none.
+// branchOf returns the Git branch that a record names, or "".
 func branchOf(v domarkx.Value) string {
 	if branch := transcript.Text(v, "gitBranch"); branch != "HEAD" {
 		return branch
@@ -194,7 +195,7 @@ func isResult(item domarkx.Value) bool {
 	return kind == "tool_result" || strings.HasSuffix(kind, "_tool_result")
 }
 
-// isAdded reports whether the program wrote a user's record by itself.
+// isAdded reports whether the program itself, not the user, wrote a user's record.
 func isAdded(v domarkx.Value) bool {
 	return transcript.Get(v, "isMeta").IsTrue() || transcript.Get(v, "isVisibleInTranscriptOnly").IsTrue() && !isSummary(v)
 }
@@ -202,7 +203,7 @@ func isAdded(v domarkx.Value) bool {
 // isSummary reports whether a record is the summary that a compaction made.
 func isSummary(v domarkx.Value) bool { return transcript.Get(v, "isCompactSummary").IsTrue() }
 
-// promptText returns what the user says in the content of a message.
+// promptText returns the text that the user typed in the content of a message.
 func promptText(content domarkx.Value) string {
 	if content.Kind() == domarkx.String {
 		return shown(content.Text())
@@ -228,8 +229,8 @@ func hasImage(content domarkx.Value) bool {
 	return false
 }
 
-// shown returns the visible part of a text in the user's place: nothing if the program added it,
-// and the command if it is one.
+// shown returns the part of a user's text that is to be shown: "" if the program added the text, and
+// only the command if the text is a command's markup.
 func shown(text string) string {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "[Request interrupted by user") && strings.HasSuffix(trimmed, "]") && len(trimmed) < 80 {
@@ -259,7 +260,7 @@ func shown(text string) string {
 	return ""
 }
 
-// An element is the markup that the program puts around its additions to a prompt.
+// An element is an XML-like element with which the program marks its additions to a prompt.
 type element struct{ name, text string }
 
 // added are the names of these elements.
@@ -268,7 +269,7 @@ var added = map[string]bool{"command-name": true, "command-message": true, "comm
 	"task-notification": true, "system-reminder": true, "ide_opened_file": true, "ide_selection": true, "ide_diagnostics": true,
 	"user-memory-input": true, "user-prompt-submit-hook": true, "session-start-hook": true}
 
-// markup returns the elements of a text that consists of nothing else.
+// markup returns the elements of a text. It returns none if the text has anything outside of them.
 func markup(text string) ([]element, bool) {
 	var all []element
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {

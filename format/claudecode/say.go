@@ -58,7 +58,7 @@ func sayPrompt(content domarkx.Value, m *transcript.Message) {
 }
 
 // sayAnswer adds a record of the assistant. Each record of a response repeats its model and usage;
-// the last usage is the right one.
+// only the last usage is complete.
 func sayAnswer(v domarkx.Value, m *transcript.Message) {
 	message := transcript.Get(v, "message")
 	m.Model, m.Stop = or(m.Model, transcript.Text(message, "model")), or(transcript.Text(message, "stop_reason"), m.Stop)
@@ -86,7 +86,7 @@ func sayAnswer(v domarkx.Value, m *transcript.Message) {
 			m.Thought(transcript.Text(item, "thinking"))
 		case isCall(item):
 			m.Call(transcript.Call{ID: transcript.Text(item, "id"), Tool: transcript.Text(item, "name"), Arguments: transcript.Get(item, "input")})
-		case isResult(item): // of a tool that runs on the server
+		case isResult(item): // the result of a tool that ran on the server
 			m.Result(resultOf(item))
 		case transcript.Text(item, "type") == "image":
 			m.Image(imageOf(item))
@@ -98,7 +98,7 @@ func imageOf(item domarkx.Value) mdtext.Image {
 	return mdtext.Image{Type: transcript.Text(item, "source", "media_type"), Data: transcript.Text(item, "source", "data")}
 }
 
-// resultOf returns the result in an item: its texts, or JSON where there is anything else.
+// resultOf returns the result in an item: its texts, or JSON if it holds anything other than texts.
 func resultOf(item domarkx.Value) transcript.Result {
 	r := transcript.Result{ID: transcript.Text(item, "tool_use_id"), Failed: transcript.Get(item, "is_error").IsTrue()}
 	content := transcript.Get(item, "content")

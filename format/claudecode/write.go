@@ -10,7 +10,8 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
-// write writes the least that Claude Code resumes: records of the user and the assistant in a chain.
+// write writes the minimal transcript that Claude Code can resume: the records of the user and the
+// assistant, linked in a chain.
 func write(w *transcript.Writer) error {
 	o := writing{Writer: w}
 	if w.Session.Title != "" {
@@ -31,8 +32,8 @@ func write(w *transcript.Writer) error {
 type writing struct {
 	*transcript.Writer
 	turn  transcript.Turn
-	count int    // records of the turn
-	last  string // the uuid of the record before
+	count int    // the records of the current turn
+	last  string // the uuid of the previous record
 }
 
 // line writes a record of the chain.
@@ -78,7 +79,8 @@ func (o *writing) prompt() {
 	o.line(typeUser, transcript.Object("role", typeUser, "content", content))
 }
 
-// answer writes the assistant's records, each followed by one with the results of its calls.
+// answer writes the assistant's records. After each record with calls, it writes one with their
+// results.
 func (o *writing) answer() {
 	steps := transcript.Steps(o.turn.Parts)
 	for i, step := range steps {
@@ -112,7 +114,7 @@ func (o *writing) answer() {
 	}
 }
 
-// usage returns the usage of a response. The last record of a message has it.
+// usage returns the usage of a response. Only the last record of a message gets it.
 func (o *writing) usage(last bool) domarkx.Value {
 	u := transcript.Usage{}
 	if last && o.turn.Usage != nil {
@@ -141,7 +143,8 @@ func path(s transcript.Session) string {
 	return DirectoryName(s.Cwd) + "/" + format.FileName(s.ID)
 }
 
-// DirectoryName returns the name that Claude Code and its relatives give to a working directory.
+// DirectoryName returns the name of the directory in which Claude Code, and programs derived from it,
+// keep the transcripts of a working directory.
 func DirectoryName(cwd string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
