@@ -22,8 +22,9 @@ func agent() *transcript.Agent {
 	return &transcript.Agent{Name: Name, Program: "Codex", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path, Version7: true}
 }
 
-// The types of records that are more than kept. Before version 0.32 records had no envelope: the
-// first line was the present payload of session_meta, the others those of response_item.
+// The types of records that the decoder interprets. Before version 0.32, records had no envelope: the
+// first line was what is now the payload of session_meta, and the other lines were payloads of
+// response_item.
 const (
 	typeMeta     = "session_meta"
 	typeItem     = "response_item"
@@ -44,7 +45,7 @@ func is(v domarkx.Value) bool {
 	return false
 }
 
-// skips reports whether the index needs no value of a member.
+// skips reports whether the index does not need the value of a member, so that parsing may skip it.
 func skips(name string, kind domarkx.Kind) bool {
 	switch name {
 	case "arguments", "input", "output", "encrypted_content", "base_instructions", "instructions", "aggregated_output", "replacement_history", "changes",
@@ -69,15 +70,15 @@ func record(v domarkx.Value) (kind string, payload domarkx.Value, at string) {
 	return "", domarkx.Value{}, at
 }
 
-// The ranks of titles, by which one replaces another.
+// The ranks of titles. A title replaces another one of equal or lower rank.
 const rankThread = 1
 
-// note classifies a record for the index.
+// note extracts from a record what the index needs.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	kind, payload, at := record(v)
 	switch kind {
 	case typeMeta:
-		if s.ID == "" { // of several the first one counts: the others were copied from the session before
+		if s.ID == "" { // the first session_meta counts; others were copied from the parent session
 			s.ID = transcript.Text(payload, "id")
 			s.Parent = first(transcript.Text(payload, "source", "subagent", "thread_spawn", "parent_thread_id"), transcript.Text(payload, "parent_thread_id"))
 			s.In(transcript.Text(payload, "cwd"), transcript.Text(payload, "git", "branch"))
@@ -99,7 +100,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return transcript.Note{}
 }
 
-// item classifies a response_item.
+// item extracts what the index needs from a response_item.
 func item(payload domarkx.Value, at string) transcript.Note {
 	n := transcript.Note{Time: at}
 	call := transcript.Text(payload, "call_id")
@@ -134,13 +135,13 @@ func item(payload domarkx.Value, at string) transcript.Note {
 	return n
 }
 
-// event classifies an event_msg. The conversation is in the response_items; events add only
-// what these do not.
+// event extracts what the index needs from an event_msg. The conversation itself is in the
+// response_items; events only add what those lack.
 func event(payload domarkx.Value, s *transcript.Session) transcript.Note {
 	switch transcript.Text(payload, "type") {
 	case "thread_name_updated":
 		s.Named(transcript.Text(payload, "thread_name"), rankThread)
-	case "token_count": // also when nothing was answered: then the sum is that of the one before
+	case "token_count": // sent even without an answer; the sum is then that of the previous response
 		total := transcript.Get(payload, "info", "total_token_usage").JSON()
 		if transcript.Get(payload, "info").Kind() != domarkx.Object || s.Memory == total {
 			break
@@ -157,10 +158,10 @@ func event(payload domarkx.Value, s *transcript.Session) transcript.Note {
 	return transcript.Note{}
 }
 
-// A context is what turn_context says about the answers behind it.
+// A context is what a turn_context record states about the answers that follow it.
 type context struct{ Cwd, Branch, Model string }
 
-// String returns a context as [transcript.Session] keeps it.
+// String returns a context in the encoding that [transcript.Session] stores.
 func (c context) String() string { return c.Cwd + "\x00" + c.Branch + "\x00" + c.Model }
 
 func contextOf(s string) context {
@@ -178,8 +179,8 @@ func first(all ...string) string {
 	return ""
 }
 
-// promptTexts returns what the user says in a message. The program adds texts of its own, which say
-// so in new versions and are known by how they begin in old ones.
+// promptTexts returns the texts that the user typed in a message. It leaves out texts that the program
+// added: new versions mark those, and in old versions they are known by their beginnings.
 func promptTexts(payload domarkx.Value) []string {
 	var texts []string
 	about := transcript.Get(payload, "internal_chat_message_metadata_passthrough", "content_item_metadata").Items()
@@ -215,8 +216,8 @@ func hasImage(payload domarkx.Value) bool {
 	return false
 }
 
-// idOf returns the id of a record: its own, or one that follows from when it was written and what
-// it says, which is the same in every version of the file.
+// idOf returns the ID of a record. If the record has none, the ID is derived from its time and
+// content, so that it is the same in each later version of the file.
 func idOf(payload domarkx.Value, at string) string {
 	if id := first(transcript.Text(payload, "id"), transcript.Text(payload, "call_id")); id != "" {
 		return id

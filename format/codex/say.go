@@ -34,7 +34,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 	}
 }
 
-// usageOf returns the usage of a response, whose input includes what the cache had.
+// usageOf returns the usage of a response. In the record, the input tokens include the cached ones.
 func usageOf(u domarkx.Value) *transcript.Usage {
 	cached, written := transcript.Int(u, "cached_input_tokens"), transcript.Int(u, "cache_write_input_tokens")
 	return &transcript.Usage{Input: max(0, transcript.Int(u, "input_tokens")-cached-written), CacheRead: cached, CacheWrite: written,
@@ -80,7 +80,7 @@ func sayItem(payload domarkx.Value, id string, m *transcript.Message) {
 		m.Call(transcript.Call{ID: call, Tool: toolOf(payload), Arguments: transcript.Object("input", transcript.Get(payload, "input"))})
 	case "local_shell_call":
 		m.Call(transcript.Call{ID: call, Tool: "local_shell", Arguments: transcript.Get(payload, "action")})
-	case "web_search_call", "image_generation_call": // their results are not recorded apart
+	case "web_search_call", "image_generation_call": // the results of these tools are not recorded separately
 		m.Call(transcript.Call{ID: call, Tool: strings.TrimSuffix(kind, "_call"), Arguments: transcript.Get(payload, "action")})
 		m.Result(transcript.Result{ID: call, Value: transcript.Str(first(transcript.Text(payload, "result"), transcript.Text(payload, "status")))})
 	default:
@@ -101,7 +101,7 @@ func either(v, other domarkx.Value) domarkx.Value {
 	return v
 }
 
-// toolOf returns the name of a call's tool, with its namespace.
+// toolOf returns the name of a called tool, including its namespace.
 func toolOf(payload domarkx.Value) string {
 	name := transcript.Text(payload, "name")
 	if space := transcript.Text(payload, "namespace"); space != "" {
@@ -161,7 +161,7 @@ func resultOf(call string, payload domarkx.Value) transcript.Result {
 			}
 		}
 		r.Value = transcript.Str(strings.Join(texts, "\n"))
-	case domarkx.Null: // a tool search has its tools beside
+	case domarkx.Null: // tool_search has its tools in a separate member
 		r.Value = either(transcript.Get(payload, "tools"), transcript.Str(transcript.Text(payload, "status")))
 	}
 	if r.Value.Kind() != domarkx.String {

@@ -10,11 +10,11 @@ import (
 )
 
 // version is the version of Codex whose records are written: the last one that shows texts from
-// events of its own.
+// event_msg records.
 const version = "0.140.0"
 
-// write writes the least that Codex resumes, lists and shows: its model gets the response_items, its
-// screen and lists the events user_message and agent_message.
+// write writes the minimal transcript that Codex can resume, list and show. Its model receives the
+// response_items; its screen and its lists show the events user_message and agent_message.
 func write(w *transcript.Writer) error {
 	o := writing{Writer: w}
 	o.line(w.Session.Created, typeMeta, transcript.Object("id", w.Session.ID, "timestamp", w.Session.Created, "cwd", w.Session.Cwd,
@@ -114,7 +114,7 @@ func tokens(u transcript.Usage) domarkx.Value {
 		"reasoning_output_tokens", u.Reasoning, "total_tokens", input+u.Output)
 }
 
-// functionName returns the name of a tool as the model's provider takes it.
+// functionName returns a tool's name in the characters that the model's provider accepts.
 func functionName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -137,7 +137,7 @@ func output(r *transcript.Result) domarkx.Value {
 	return transcript.List(items...)
 }
 
-// path returns where Codex keeps a transcript: in a directory for its day.
+// path returns where Codex keeps a transcript: in a directory per day.
 func path(s transcript.Session) string {
 	t, ok := format.ParseTime(s.Created)
 	if !ok {
