@@ -27,7 +27,7 @@ func is(v domarkx.Value) bool {
 		transcript.Has(v, "id", "timestamp", "parentId") && strings.Contains(transcript.Text(v, "type"), "."))
 }
 
-// skips reports whether the index needs no value of a member.
+// skips reports whether the index does not need the value of a member, so that parsing may skip it.
 func skips(name string, kind domarkx.Kind) bool {
 	switch name {
 	case "arguments", "result", "transformedContent", "toolTelemetry", "reasoningOpaque", "reasoningText", "modelMetrics", "input", "output":
@@ -36,11 +36,11 @@ func skips(name string, kind domarkx.Kind) bool {
 	return false
 }
 
-// note returns what an event is.
+// note extracts from an event what the index needs.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	data := transcript.Get(v, "data")
 	n := transcript.Note{Time: transcript.Text(v, "timestamp"), Once: transcript.Text(v, "id")}
-	if transcript.Text(data, "parentToolCallId") != "" { // of a sub-agent
+	if transcript.Text(data, "parentToolCallId") != "" { // the event belongs to a sub-agent
 		return transcript.Note{}
 	}
 	switch transcript.Text(v, "type") {
@@ -78,7 +78,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return n
 }
 
-// where notes where a session works.
+// where records the working directory and branch of a session.
 func where(data domarkx.Value, s *transcript.Session) {
 	cwd, branch := transcript.Text(data, "context", "cwd"), transcript.Text(data, "context", "branch")
 	s.In(cwd, branch)
@@ -92,7 +92,7 @@ func first(a, b string) string {
 	return b
 }
 
-// say adds to a message what an event says.
+// say adds the content of an event to a message.
 func say(v domarkx.Value, m *transcript.Message) {
 	data, id, at := transcript.Get(v, "data"), transcript.Text(v, "id"), transcript.Text(v, "timestamp")
 	m.Cwd, m.Branch, _ = strings.Cut(m.Context, "\x00")
@@ -136,7 +136,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 // version is the version of Copilot CLI whose events are written.
 const version = "1.0.102"
 
-// write writes the least that Copilot CLI resumes.
+// write writes the minimal transcript that Copilot CLI can resume.
 func write(w *transcript.Writer) error {
 	o := writing{Writer: w}
 	o.seed = w.Session.ID
