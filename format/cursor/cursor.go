@@ -28,10 +28,10 @@ func is(v domarkx.Value) bool {
 	return (role == "user" || role == "assistant") && !transcript.Has(v, "type") && transcript.Get(v, "message", "content").Kind() == domarkx.Array
 }
 
-// skips reports whether the index needs no value of a member.
+// skips reports whether the index does not need the value of a member, so that parsing may skip it.
 func skips(name string, kind domarkx.Kind) bool { return name == "input" }
 
-// note classifies a line for the index.
+// note extracts from a line what the index needs.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	n := transcript.Note{}
 	content := transcript.Get(v, "message", "content")
@@ -53,7 +53,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return n
 }
 
-// prompt returns what the user says, and when.
+// prompt returns the text that the user typed, and its time.
 func prompt(content domarkx.Value) (text, at string) {
 	var texts []string
 	for _, item := range content.Items() {
@@ -64,7 +64,7 @@ func prompt(content domarkx.Value) (text, at string) {
 		if query, ok := element(text, "user_query"); ok {
 			text = strings.TrimSpace(query)
 		} else if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "<") && strings.HasSuffix(trimmed, ">") {
-			continue // what the program adds
+			continue // the program's additions
 		}
 		if strings.TrimSpace(text) != "" {
 			texts = append(texts, text)
@@ -82,8 +82,8 @@ func element(text, name string) (string, bool) {
 	return inner, ok
 }
 
-// say adds the content of a line to a message. Lines have no ids: that of a message follows from its
-// text.
+// say adds the content of a line to a message. Lines have no IDs; the ID of the message is derived
+// from its text.
 func say(v domarkx.Value, m *transcript.Message) {
 	sum := sha256.Sum256(v.AppendJSON(nil, "", ""))
 	m.Said(hex.EncodeToString(sum[:12]), m.Context)
@@ -105,7 +105,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 				}
 			}
 			m.Call(transcript.Call{ID: id, Tool: transcript.Text(item, "name"), Arguments: transcript.Get(item, "input")})
-		case strings.TrimSpace(text) != "[REDACTED]": // what stands for reasoning
+		case strings.TrimSpace(text) != "[REDACTED]": // placeholder that Cursor writes in place of reasoning
 			m.Text(strings.TrimSuffix(strings.TrimRight(text, " \n"), "[REDACTED]"))
 		}
 	}
