@@ -25,7 +25,7 @@ func agent() *transcript.Agent {
 
 func is(v domarkx.Value) bool { return transcript.Has(v, "sessionId", "projectHash") }
 
-// skips reports whether the index needs no value of a member.
+// skips reports whether the index does not need the value of a member, so that parsing may skip it.
 func skips(name string, kind domarkx.Kind) bool {
 	switch name {
 	case "args", "result", "resultDisplay", "response", "thoughts", "inlineData", "memoryScratchpad", "tokens":
@@ -34,7 +34,7 @@ func skips(name string, kind domarkx.Kind) bool {
 	return false
 }
 
-// note classifies a record for the index.
+// note extracts from a record what the index needs.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	id, kind := transcript.Text(v, "id"), transcript.Text(v, "type")
 	set := transcript.Get(v, "$set")
@@ -78,7 +78,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return n
 }
 
-// header notes what the metadata of a session says, and returns the messages in it.
+// header records the metadata of a session, and returns the messages in it.
 func header(v domarkx.Value, s *transcript.Session) transcript.Note {
 	s.Named(transcript.Text(v, "summary"), 1)
 	if messages := transcript.Get(v, "messages"); messages.Kind() == domarkx.Array {
@@ -87,7 +87,7 @@ func header(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return transcript.Note{}
 }
 
-// typed returns what the user typed, if it is not what the model got.
+// typed returns the text that the user typed, if it differs from the text that the model received.
 func typed(v domarkx.Value) domarkx.Value {
 	if content := transcript.Get(v, "displayContent"); promptText(content) != "" {
 		return content
@@ -95,7 +95,7 @@ func typed(v domarkx.Value) domarkx.Value {
 	return transcript.Get(v, "content")
 }
 
-// parts returns the parts of a content, which may be text, a part, or a list of both.
+// parts returns the parts of a content. The content may be a text, a part, or a list of both.
 func parts(content domarkx.Value) []domarkx.Value {
 	var all []domarkx.Value
 	items := []domarkx.Value{content}
@@ -113,7 +113,7 @@ func parts(content domarkx.Value) []domarkx.Value {
 	return all
 }
 
-// promptText returns what the user says; what the program adds is in elements of its own.
+// promptText returns the text that the user typed. It leaves out the elements that the program added.
 func promptText(content domarkx.Value) string {
 	var texts []string
 	for _, part := range parts(content) {
@@ -134,7 +134,7 @@ func isAdded(text string) bool {
 	return strings.HasPrefix(text, "This is the Gemini CLI. We are setting up the context for our chat.")
 }
 
-// directoryIn returns the working directory in the first message of the program to the model.
+// directoryIn returns the working directory that the program states in its first message to the model.
 func directoryIn(content domarkx.Value) string {
 	for _, part := range parts(content) {
 		text := transcript.Text(part, "text")
@@ -204,8 +204,8 @@ func say(v domarkx.Value, m *transcript.Message) {
 	}
 }
 
-// usageOf returns the usage of a response, whose input includes what the cache had, and whose output
-// does not include the thoughts.
+// usageOf returns the usage of a response. In the record, the input tokens include the cached ones,
+// and the output tokens exclude the thoughts.
 func usageOf(u domarkx.Value, input, cached, output, thoughts string) *transcript.Usage {
 	read, reasoning := transcript.Int(u, cached), transcript.Int(u, thoughts)
 	return &transcript.Usage{Input: max(0, transcript.Int(u, input)-read), CacheRead: read, Output: transcript.Int(u, output) + reasoning, Reasoning: reasoning}
@@ -227,7 +227,8 @@ func sayCall(call domarkx.Value, m *transcript.Message) {
 	}
 }
 
-// write writes the least that Gemini CLI resumes: the session's metadata and its messages.
+// write writes the minimal transcript that Gemini CLI can resume: the session's metadata and its
+// messages.
 func write(w *transcript.Writer) error {
 	hash := sha256.Sum256([]byte(w.Session.Cwd))
 	w.Line(transcript.Object("sessionId", w.Session.ID, "projectHash", hex.EncodeToString(hash[:]), "startTime", w.Session.Created,
@@ -286,8 +287,8 @@ func answer(w *transcript.Writer, t transcript.Turn, id, at string, step []trans
 	return record
 }
 
-// path returns where Gemini CLI keeps a transcript, but for the directory of its project, whose name
-// only the program knows.
+// path returns where Gemini CLI keeps a transcript. It leaves out the directory of the project, whose
+// name only the program knows.
 func path(s transcript.Session) string {
 	minute, id := "1970-01-01T00-00", format.FileName(s.ID)
 	if t, ok := format.ParseTime(s.Created); ok {

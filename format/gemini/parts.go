@@ -6,9 +6,10 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
-// What Gemini CLI and its relatives write: contents of parts, as the API of Gemini has them.
+// This file reads contents, lists of parts as in the Gemini API, for Gemini CLI and programs derived
+// from it.
 
-// ResponseResult returns the result in a functionResponse.
+// ResponseResult returns the result in a part with functionResponse.
 func ResponseResult(v domarkx.Value) transcript.Result {
 	r := transcript.Result{ID: transcript.Text(v, "id"), Value: transcript.Get(v, "response")}
 	if failed := transcript.Get(r.Value, "error"); failed.Kind() != domarkx.Null {
