@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The languages of code blocks that are more than code.
+// The languages of the code blocks that are not shown as plain code.
 const (
 	callLanguage    = "tool-call"
 	resultLanguage  = "tool-result"
@@ -76,10 +76,10 @@ func writeCall(b *bytes.Buffer, call, result *domarkx.Block) {
 	b.WriteString("</details>\n")
 }
 
-// telling are the arguments that describe a call best, in order.
+// telling are the arguments that describe a call best, the most descriptive first.
 var telling = [...]string{"command", "cmd", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "description", "prompt", "title", "name"}
 
-// brief returns the argument that describes a call.
+// brief returns the argument that best describes a call, for its folded line.
 func brief(arguments domarkx.Value) string {
 	for _, name := range telling {
 		v := get(arguments, name)
@@ -100,8 +100,8 @@ func brief(arguments domarkx.Value) string {
 	return ""
 }
 
-// writeArguments writes the arguments of a call: what an edit replaces as a diff, long texts as
-// they are, and the rest as JSON.
+// writeArguments writes the arguments of a call: the replacement of an edit as a diff, long texts as
+// text, and the rest as JSON.
 func writeArguments(b *bytes.Buffer, arguments domarkx.Value) {
 	var short, rest, long []domarkx.Member
 	members := arguments.Members()
@@ -137,7 +137,7 @@ func writeArguments(b *bytes.Buffer, arguments domarkx.Value) {
 	}
 }
 
-// writeFields writes names and short values.
+// writeFields writes the names and values of short arguments.
 func writeFields(b *bytes.Buffer, members []domarkx.Member) {
 	if len(members) == 0 {
 		return
@@ -179,7 +179,7 @@ func writeOutcome(b *bytes.Buffer, block domarkx.Block, outcome domarkx.Value) {
 	}
 }
 
-// writeShown writes the value of a result. The output of a command is shown as it was printed.
+// writeShown writes the value of a result. The output of a command is shown unchanged.
 func writeShown(b *bytes.Buffer, v domarkx.Value) {
 	var rest []domarkx.Member
 	wrote := false
@@ -204,7 +204,7 @@ func writeShown(b *bytes.Buffer, v domarkx.Value) {
 	}
 }
 
-// writeResult writes a result that belongs to no call before it.
+// writeResult writes a result that has no preceding call.
 func writeResult(b *bytes.Buffer, block domarkx.Block) {
 	v, err := domarkx.ParseValue([]byte(block.Text))
 	if err != nil {

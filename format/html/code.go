@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxColoured is the longest text that is looked at for a diff, in bytes.
+// maxColoured is the length in bytes up to which a text is examined for a diff.
 const maxColoured = 4 << 20
 
 // writeCode writes code, coloured if it is a diff.
@@ -64,7 +64,7 @@ func writeDiff(b *bytes.Buffer, diff string) {
 	b.WriteString("</code></pre>\n")
 }
 
-// writeReplacement writes two texts as a diff: what an edit replaces by what.
+// writeReplacement writes a replacement as a diff of the old text and the new one.
 func writeReplacement(b *bytes.Buffer, old, new string) {
 	var d strings.Builder
 	for _, side := range []struct{ sign, text string }{{"-", old}, {"+", new}} {
@@ -75,7 +75,7 @@ func writeReplacement(b *bytes.Buffer, old, new string) {
 	writeDiff(b, clean(d.String()))
 }
 
-// writeValue writes a JSON value: a text as it is, other values indented.
+// writeValue writes a JSON value: a string as text, other values as indented JSON.
 func writeValue(b *bytes.Buffer, v domarkx.Value) {
 	if v.Kind() == domarkx.String {
 		writeCode(b, "", v.Text())

@@ -14,20 +14,21 @@ import (
 // A Session is a snapshot of a session, ready to be written.
 type Session struct {
 	Name     string
-	Snapshot string // the commit; "" if there is none
+	Snapshot string // commit ID in hexadecimal; "" if there is none
 	Header   domarkx.Header
 	Messages format.Messages
 	// File returns the content of a file that the session keeps under a path. It may be nil.
 	File func(path string) ([]byte, error)
-	// Cost returns the cost of a response in USD, if that is known. It may be nil.
+	// Cost returns the cost of a response in USD, and whether it is known. It may be nil.
 	Cost func(model string, u Usage) (float64, bool)
 	// Version returns the workspace version that message k is linked to; "" for none. It may be nil.
 	Version func(k int) string
-	// Files returns the URL of a workspace version. It may be nil.
+	// Files returns the URL of the pages of a workspace version. It may be nil.
 	Files func(version string) string
 }
 
-// A Usage is the tokens of a response. Input excludes cached tokens, and Output includes reasoning.
+// A Usage holds the token counts of a response. Input excludes cached tokens, and Output includes
+// reasoning.
 type Usage struct{ Input, CacheRead, CacheWrite, Output int64 }
 
 func (u Usage) plus(v Usage) Usage {

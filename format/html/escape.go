@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// escape appends text to dst so that it is text in HTML, also inside a quoted attribute.
+// escape appends text to dst, escaped for HTML text and for quoted attributes.
 func escape(dst *bytes.Buffer, s string) {
 	from := 0
 	for i := 0; i < len(s); i++ {
@@ -33,9 +33,9 @@ func escape(dst *bytes.Buffer, s string) {
 	dst.WriteString(s[from:])
 }
 
-// clean returns text in which nothing is hidden and nothing reorders the text around it: control
-// characters become pictures of themselves, characters that change the direction of text their
-// numbers, and invalid Unicode the replacement character. Colours of terminals are left out.
+// clean returns a text without hidden characters and without reordering: control characters become
+// visible symbols, characters that change the text's direction become their code points, and invalid
+// UTF-8 becomes U+FFFD. Terminal colour sequences are removed.
 func clean(s string) string {
 	if isClean(s) {
 		return s
@@ -73,7 +73,7 @@ func clean(s string) string {
 	return b.String()
 }
 
-// repeats returns how often the first bytes of a text follow each other.
+// repeats returns how many times the first bytes of a text are repeated in direct succession.
 func repeats(s string, size int) int {
 	n := 1
 	for strings.HasPrefix(s[n*size:], s[:size]) {
@@ -82,7 +82,7 @@ func repeats(s string, size int) int {
 	return n
 }
 
-// isClean reports whether a text is printable ASCII or has nothing that clean replaces.
+// isClean reports whether a text consists of printable ASCII or has nothing that clean would replace.
 func isClean(s string) bool {
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -99,21 +99,21 @@ func isClean(s string) bool {
 	return true
 }
 
-// isHidden reports whether a character shows nothing itself and changes how others are shown, or
-// must not be in HTML.
+// isHidden reports whether a character is invisible but affects other characters, or is not allowed in
+// HTML.
 func isHidden(r rune) bool {
 	switch {
 	case r >= 0x80 && r < 0xa0, // control characters
-		r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f, // direction
+		r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f, // direction of text
 		r >= 0x2028 && r <= 0x2029, r == 0xfeff, r >= 0xfff9 && r <= 0xfffb,
-		r >= 0xe0000 && r <= 0xe007f, // tags, which can hide a text in another one
+		r >= 0xe0000 && r <= 0xe007f, // tag characters, which can encode a hidden text
 		r&0xfffe == 0xfffe, r >= 0xfdd0 && r <= 0xfdef:
 		return true
 	}
 	return false
 }
 
-// style returns the length of a sequence that sets colours, at the beginning of s; 0 for none.
+// style returns the length in bytes of a terminal colour sequence at the beginning of s, or 0.
 func style(s string) int {
 	if !strings.HasPrefix(s, "\x1b[") {
 		return 0
@@ -130,7 +130,8 @@ func style(s string) int {
 	return 0
 }
 
-// cut returns at most n runes of the first line of a text that is not empty, and "…" if there is more.
+// cut returns at most n runes of the first non-empty line of a text, followed by "…" if the text has
+// more.
 func cut(s string, n int) string {
 	s = strings.TrimLeft(s, " \t\r\n")
 	s, rest, _ := strings.Cut(s, "\n")
@@ -148,7 +149,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// plain leaves out the commonest marks of Markdown, for a line that is shown without rendering.
+// plain removes the most common Markdown marks, for a line that is shown without rendering.
 func plain(line string) string {
 	line = strings.TrimLeft(line, "# ")
 	var b strings.Builder
@@ -156,7 +157,7 @@ func plain(line string) string {
 		before, rest, ok := strings.Cut(line, "[")
 		text, target, isLink := strings.Cut(rest, "](")
 		if !ok || !isLink || strings.Contains(text, "[") {
-			if ok && isLink { // perhaps the next bracket begins a link
+			if ok && isLink { // the next bracket may begin a link
 				b.WriteString(before + "[")
 				line = rest
 				continue

@@ -16,12 +16,12 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Limits that bound the time of a hostile message.
+// Limits that bound the time to render a hostile message.
 const (
-	maxMarkdown = 256 << 10 // bytes of a text that is rendered; a longer one is shown as it is
-	maxNesting  = 40        // quotes and lists in each other
-	maxBrackets = 2000      // of an unusual number of [ and ( and * in one paragraph, that is shown as it is
-	maxImage    = 8 << 20   // bytes of an image
+	maxMarkdown = 256 << 10 // bytes; a longer text is shown without rendering
+	maxNesting  = 40        // depth of nested quotes and lists
+	maxBrackets = 2000      // number of unusual [, ( and * in one paragraph; a paragraph with more is shown without rendering
+	maxImage    = 8 << 20   // bytes per image
 )
 
 // A markdownWriter renders Markdown.
@@ -57,8 +57,8 @@ func (w *markdownWriter) write(dst *bytes.Buffer, source string) error {
 	return w.markdown.Renderer().Render(dst, data, doc)
 }
 
-// isTame reports whether rendering a text takes time in proportion to its length: parsers of
-// Markdown are slow for deep nesting and for many brackets that nothing closes.
+// isTame reports whether the time to render a text is linear in its length. Markdown parsers are slow
+// for deep nesting and for many unclosed brackets.
 func isTame(s string) bool {
 	if len(s) > maxMarkdown {
 		return false
@@ -154,7 +154,7 @@ func lines(n ast.Node, source []byte) []byte {
 	return b
 }
 
-// safe reports whether a link may lead to an address.
+// safe reports whether a link to a URL may be rendered as a link.
 func safe(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -169,7 +169,7 @@ func safe(address string) bool {
 	return false
 }
 
-// openLink begins a link, or a text with the address as its title if the link is not safe.
+// openLink begins a link, or, if the link is not safe, a text with the URL as its title.
 func openLink(b *bytes.Buffer, address string) {
 	if safe(address) {
 		b.WriteString(`<a rel="noreferrer noopener" href="`)
@@ -219,7 +219,7 @@ func (w *markdownWriter) autoLink(dst util.BufWriter, source []byte, n ast.Node,
 	return ast.WalkContinue, err
 }
 
-// image shows an image of the session. For any other one there is a link.
+// image shows an image that is stored in the session. Any other image becomes a link.
 func (w *markdownWriter) image(dst util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
@@ -244,7 +244,8 @@ func (w *markdownWriter) image(dst util.BufWriter, source []byte, n ast.Node, en
 	return ast.WalkSkipChildren, err
 }
 
-// load returns an image that is in the document or in the session; nil for none.
+// load returns the bytes of an image that is in the document or stored in the session; nil for any
+// other.
 func (w *markdownWriter) load(address string) []byte {
 	if rest, ok := strings.CutPrefix(address, "data:image/"); ok {
 		_, encoded, ok := strings.Cut(rest, ";base64,")
@@ -265,7 +266,8 @@ func (w *markdownWriter) load(address string) []byte {
 	return nil
 }
 
-// writeImage writes an image of a type that browsers show and that cannot contain anything else.
+// writeImage writes an image. It accepts only types that browsers show and that cannot contain
+// scripts.
 func writeImage(b *bytes.Buffer, data []byte, alt string) {
 	kind := http.DetectContentType(data)
 	switch kind {
@@ -282,7 +284,7 @@ func writeImage(b *bytes.Buffer, data []byte, alt string) {
 	}
 }
 
-// heading makes the headings of a message lower than those of the page.
+// heading lowers the levels of headings in a message below those of the page.
 func (w *markdownWriter) heading(dst util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	level := min(n.(*ast.Heading).Level+2, 6)
 	tag := "<h"

@@ -10,19 +10,19 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxImages limits the images of one page, in bytes.
+// maxImages limits the total size of the images of one page, in bytes.
 const maxImages = 64 << 20
 
 // A writer writes the messages of a session.
 type writer struct {
 	session  Session
 	markdown *markdownWriter
-	seen     map[domarkx.ID]int // how often an id was written
+	seen     map[domarkx.ID]int // number of times that each anchor id was used
 	total    totals
 	prompts  []prompt
 }
 
-// totals sums up the messages that were written.
+// totals holds the sums over the written messages.
 type totals struct {
 	messages  int
 	responses int
@@ -34,10 +34,10 @@ type totals struct {
 	last      int64
 }
 
-// A prompt is a line of the table of prompts.
+// A prompt is a row in the table of prompts.
 type prompt struct {
 	anchor string
-	page   int // from 1; 0 for the same page
+	page   int // number of the page, from 1; 0 for the same page
 	text   string
 	date   int64
 }
@@ -53,7 +53,7 @@ func (w *writer) message(b *bytes.Buffer, k, page int) (int, error) {
 		return 0, err
 	}
 	anchor := m.ID.String()
-	if w.seen[m.ID]++; w.seen[m.ID] > 1 { // texts of a conflict share an id
+	if w.seen[m.ID]++; w.seen[m.ID] > 1 { // the texts of one merge conflict share an id
 		anchor += "-" + strconv.Itoa(w.seen[m.ID])
 	}
 	metadata := domarkx.Value{}
@@ -81,7 +81,7 @@ func (w *writer) message(b *bytes.Buffer, k, page int) (int, error) {
 	return size, nil
 }
 
-// about writes the line of a message's model, tokens and time, and counts them.
+// about writes a message's line with its model, tokens and time, and adds them to the totals.
 func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadata domarkx.Value) {
 	t := &w.total
 	t.messages++
@@ -131,7 +131,8 @@ func (t *totals) model(name string) {
 	}
 }
 
-// cost returns the cost of a response: as recorded, or by its price.
+// cost returns the cost of a response in USD: the recorded cost, or one computed from the model's
+// price.
 func (w *writer) cost(metadata domarkx.Value, u Usage) (float64, bool) {
 	if v := get(metadata, "cost"); v.Kind() == domarkx.Number {
 		if n, err := strconv.ParseFloat(v.Text(), 64); err == nil && n > 0 && n < 1e9 {
@@ -209,7 +210,7 @@ func count(v domarkx.Value, name string) int64 {
 	return int64(n)
 }
 
-// brief returns the tokens in short.
+// brief returns a token count in short form.
 func (u Usage) brief() string {
 	s := thousands(u.Input+u.CacheRead+u.CacheWrite) + " in"
 	if u.CacheRead > 0 {
@@ -218,7 +219,7 @@ func (u Usage) brief() string {
 	return s + " · " + thousands(u.Output) + " out"
 }
 
-// thousands returns a number in at most four characters and a unit.
+// thousands formats a number in at most four characters followed by a unit (k, M).
 func thousands(n int64) string {
 	switch {
 	case n < 1000:

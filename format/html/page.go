@@ -13,15 +13,16 @@ import (
 //go:embed style.css
 var styles string
 
-// Policy returns the Content-Security-Policy of pages: nothing runs, nothing is loaded but
-// images that are in the page, and only the style sheet of this package applies.
+// Policy returns the Content-Security-Policy of pages: no scripts, no loading except for images
+// embedded in the page, and no style sheet except this package's.
 func Policy() string { return policy() }
 
 var policy = sync.OnceValue(func() string {
 	return "default-src 'none'; img-src data:; style-src " + StyleHash() + "; base-uri 'none'; form-action 'none'"
 })
 
-// Hash returns the source expression of an inline style or script for a Content-Security-Policy.
+// Hash returns the source expression of an inline style or script for a Content-Security-Policy:
+// 'sha256-BASE64' (CSP Level 3, section 2.3.1).
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -56,7 +57,8 @@ func Write(to io.Writer, s Session) error {
 
 func begin(b *bytes.Buffer, title string) { Begin(b, title, Policy(), "") }
 
-// Begin writes a page up to its content, with a Content-Security-Policy and more styles.
+// Begin writes the beginning of a page, up to its content. styles are added to the style sheet and to
+// the Content-Security-Policy.
 func Begin(b *bytes.Buffer, title, policy, more string) {
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
 	escape(b, policy)
@@ -73,7 +75,8 @@ func end(b *bytes.Buffer) {
 	b.WriteString("<footer>Written by git-domarkx. Calls, results and thoughts are folded.</footer>\n</div>\n</body>\n</html>\n")
 }
 
-// title returns the title of a session: the one in its front matter, its first prompt, or its name.
+// title returns the title of a session: the one in its front matter, or else its first prompt, or else
+// its name.
 func (w *writer) title() string {
 	if m := w.session.Header.UserMetadata; m != nil {
 		if t := plain(clean(cut(str(*m, "title"), 120))); t != "" {
@@ -86,7 +89,7 @@ func (w *writer) title() string {
 	return clean(w.session.Name)
 }
 
-// header writes what there is to know about the whole session.
+// header writes the properties of the whole session.
 func (w *writer) header(b *bytes.Buffer, title string) {
 	t := &w.total
 	b.WriteString("<header>\n<h1>")
@@ -136,7 +139,8 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// writePrompts writes the table of prompts. Links go to anchors, in pages below dir.
+// writePrompts writes the table of prompts. It links to anchors in the same page or in pages below
+// dir.
 func writePrompts(b *bytes.Buffer, prompts []prompt, dir string, open bool) {
 	if len(prompts) == 0 {
 		return

@@ -14,7 +14,7 @@ const (
 )
 
 const (
-	pageText     = 1 << 20 // bytes of text after which a page ends
+	pageText     = 1 << 20 // bytes of text after which the next page begins
 	pageMessages = 1000
 	promptsShown = 50 // of a page, in the index
 )
@@ -22,7 +22,7 @@ const (
 // pageName returns the name of the file of a page; pages count from 1.
 func pageName(n int) string { return strconv.Itoa(n) + ".html" }
 
-// IsPage reports whether a file of a directory of pages has a name that [WritePages] gives.
+// IsPage reports whether name is a file name that [WritePages] generates for a page.
 func IsPage(name string) bool {
 	var n int
 	_, err := fmt.Sscanf(name, "%d.html", &n)
@@ -66,7 +66,7 @@ func WritePages(s Session, dir, index string, create func(name string, data []by
 	return b.Bytes(), nil
 }
 
-// page returns a page with messages from first to before last.
+// page returns the page with the messages from index first up to, but excluding, last.
 func page(w *writer, body []byte, index string, n, first, last int, more bool) []byte {
 	var b, links bytes.Buffer
 	links.WriteString(`<nav class="pages"><a href="`)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Part is some messages of a session, for a page of somebody else.
+// A Part is a range of messages of a session, rendered for embedding in the caller's page.
 type Part struct {
 	Title    string
 	Header   []byte // the title, and the sums of these messages
@@ -13,7 +13,7 @@ type Part struct {
 	Messages []byte
 }
 
-// Render returns messages from to before to of a session.
+// Render renders the messages of a session from index from up to, but excluding, to.
 func Render(s Session, from, to int) (Part, error) {
 	w := newWriter(s)
 	var head, prompts, body bytes.Buffer
@@ -28,10 +28,12 @@ func Render(s Session, from, to int) (Part, error) {
 	return Part{title, head.Bytes(), prompts.Bytes(), body.Bytes()}, nil
 }
 
-// Escape appends a text so that it is text in HTML, with nothing hidden in it.
+// Escape appends a text, escaped for HTML. Control characters and other hidden characters become
+// visible.
 func Escape(dst *bytes.Buffer, s string) { escape(dst, clean(s)) }
 
-// Line returns at most n characters of the first line of a text that has one, and "…" if there is more.
+// Line returns at most n characters of the first non-empty line of a text, followed by "…" if the text
+// has more.
 func Line(s string, n int) string { return plain(clean(cut(s, n))) }
 
 // WriteCode writes code, coloured if it is a diff.
