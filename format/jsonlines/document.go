@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// IsDocument reports whether the file is one object, and not a line for each record: its first line
-// is not an object, or one with the array of that name.
+// IsDocument reports whether the file is one JSON object instead of JSON lines. It is if its first
+// line is not a whole object, or is an object with the array called name.
 func (l *Reader) IsDocument(array string) (bool, error) {
 	line, whole, err := l.window.Line(0)
 	if err != nil {
@@ -30,11 +30,11 @@ func (l *Reader) IsDocument(array string) (bool, error) {
 
 func has(v domarkx.Value, name string) bool { _, ok := v.Get(name); return ok }
 
-// maxRest limits what an object has beside its records, in bytes.
+// maxRest limits the size of an object without its records, in bytes.
 const maxRest = 16 << 20
 
-// Document calls record for the object of a file without the items of the array of that name, and
-// for each item. It holds only one of them in memory.
+// Document calls record first for the object of a file, without the items of its array called name,
+// and then for each item. It holds only one of them in memory at a time.
 func (l *Reader) Document(array string, record func(v domarkx.Value, raw []byte, at Place) error) error {
 	s := splitter{array: array, line: 1}
 	var items []Place
@@ -77,19 +77,19 @@ func (l *Reader) Document(array string, record func(v domarkx.Value, raw []byte,
 // A splitter finds the items of an array that is a member of the outermost object.
 type splitter struct {
 	array  string
-	rest   []byte // everything but the items
-	name   []byte // the last string in the outermost object
+	rest   []byte // the object without the items
+	name   []byte // the last string seen in the outermost object
 	depth  int
 	line   int
-	good   int64 // the end of the last item
-	item   Place // the current one, when its size is not 0
+	good   int64 // offset of the end of the last item
+	item   Place // the item being read, if its size is not 0
 	inside bool  // in the array
 	quoted bool  // in a string
 	escape bool  // behind a backslash
 }
 
-// split reads the next block of the file, which begins at an offset, and adds the items that end in
-// it.
+// split reads the next block of the file, which begins at offset, and adds the items that end in the
+// block.
 func (s *splitter) split(block []byte, offset int64, items []Place) []Place {
 	for i, c := range block {
 		at := offset + int64(i)
@@ -118,7 +118,7 @@ func (s *splitter) split(block []byte, offset int64, items []Place) []Place {
 			s.depth++
 		case c == '}' || c == ']':
 			if s.depth--; s.inside && s.depth == 1 {
-				s.inside, keep, s.array = false, true, "\x00" // the first one counts
+				s.inside, keep, s.array = false, true, "\x00" // of several arrays, the first one counts
 			} else if s.inside && s.depth == 2 && s.item.Size > 0 && at-s.item.Start < math.MaxUint32 {
 				s.item.Size = uint32(at + 1 - s.item.Start)
 				items, s.item, s.good = append(items, s.item), Place{}, at+1

@@ -1,5 +1,6 @@
-// Package jsonlines reads files of JSON lines, and of one JSON object with an array of records, also
-// where they are damaged: it finds the records that are whole, and reports the bytes that are not.
+// Package jsonlines reads files of JSON lines, and files of one JSON object with an array of records.
+// It also reads damaged files: it finds the intact records, and reports the bytes that are not part of
+// any.
 package jsonlines
 
 import (
@@ -12,32 +13,33 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// A Place is where a record stands in a file.
+// A Place is the position of a record in a file.
 type Place struct {
 	Start int64
 	Size  uint32
 	Line  int32 // from 1
-	// Escaped says that control characters in the record's strings have to be escaped first.
+	// Escaped says that strings in the record contain raw control characters, which must be escaped
+	// before parsing.
 	Escaped bool
 }
 
 // A Reader reads the records of a file.
 type Reader struct {
-	Lines  int   // read, also before the part of a file that is read
-	End    int64 // of the part that will stay as it is when the file grows
-	Open   bool  // the last line of that part has no line end yet
-	Unsure bool  // a part of the last line was read that may change when the file grows
+	Lines  int   // bytes read, including any before the part of the file that this reader reads
+	End    int64 // bytes read that will not change when the file grows
+	Open   bool  // the stable bytes end with a line that has no line end yet
+	Unsure bool  // the last line was read in part, and that part may change when the file grows
 
 	path   string
 	window *format.Window
 	size   int64
 	skips  func(name string, kind domarkx.Kind) bool
 	damage []*domarkx.SyntaxError
-	more   int // reports that are not listed
+	more   int // number of reports beyond maxReports
 }
 
-// NewReader returns a reader of a file. skips reports whether the values that Each passes need not
-// have a member, by its name and the value's kind; nil needs all.
+// NewReader returns a reader of a file. Each may omit the values of members for which skips returns
+// true, given the member's name and the kind of the value. A nil skips keeps all values.
 func NewReader(f format.File, skips func(name string, kind domarkx.Kind) bool) *Reader {
 	if skips == nil {
 		skips = func(string, domarkx.Kind) bool { return false }
@@ -62,7 +64,7 @@ const bom = "\ufeff"
 // maxReports limits the number of reports about one transcript.
 const maxReports = 100
 
-// Report adds a report about a line; 0 for none.
+// Report adds a report about a line, counted from 1; 0 for none.
 func (l *Reader) Report(line int, msg string) {
 	if len(l.damage) == maxReports {
 		l.more++
@@ -92,7 +94,8 @@ func (l *Reader) Reports() []*domarkx.SyntaxError {
 // Failed adds the name of the file to a read error.
 func (l *Reader) Failed(err error) error { return fmt.Errorf("%s: %w", l.path, err) }
 
-// Each calls record for each record of the file, in order. The bytes are valid during the call.
+// Each calls record for each record of the file, in order. The bytes passed are valid only during the
+// call.
 func (l *Reader) Each(record func(v domarkx.Value, raw []byte, at Place) error) error {
 	start := int64(0)
 	if l.Lines == 0 {
@@ -135,9 +138,9 @@ func (l *Reader) Each(record func(v domarkx.Value, raw []byte, at Place) error) 
 	return nil
 }
 
-// broken reads what can be read of a damaged line, and returns its length, which is greater when
-// the line goes on behind a line end inside a string. It returns false for the end of a file that
-// may still be written.
+// broken reads the readable parts of a damaged line, and returns the line's length. The length
+// includes further lines if the line has a raw line end inside a string. It returns false at the end
+// of a file that may still be being written.
 func (l *Reader) broken(raw []byte, start int64, whole bool, why error, record func(domarkx.Value, []byte, Place) error) (int64, bool, error) {
 	line, length := l.Lines, int64(len(raw))
 	at := Place{Start: start, Size: uint32(length), Line: int32(line), Escaped: true}
@@ -185,14 +188,14 @@ func (l *Reader) broken(raw []byte, start int64, whole bool, why error, record f
 	return length, whole || len(gaps) == 0, nil
 }
 
-// These constants limit how far a record is looked for behind a line end inside a string.
+// These constants limit the search for the rest of a record that has a raw line end inside a string.
 const (
 	maxJoinedLines = 64
 	maxJoinedSize  = 4 << 20
 )
 
-// joined returns the length of a record that begins with the line at start, of that length, and
-// goes on in the lines behind it; the line's own when there is none.
+// joined returns the length of a record that begins with the line at offset start and continues in the
+// following lines. It returns length, the length of that line, if there is no such record.
 func (l *Reader) joined(start, length int64) (int64, error) {
 	end := start + length
 	for range maxJoinedLines {
@@ -223,7 +226,7 @@ func (l *Reader) joined(start, length int64) (int64, error) {
 	return length, nil
 }
 
-// escape returns JSON whose control characters inside of strings are escaped.
+// escape returns the JSON text with the control characters inside strings escaped.
 func escape(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+64)
 	inside := false
@@ -252,13 +255,13 @@ type piece struct {
 	value    domarkx.Value
 }
 
-// resyncBudget is how many times a damaged line may be read, so that a hostile one takes no
-// quadratic time.
+// resyncBudget is how many times a damaged line may be read, to keep the time linear for hostile
+// input.
 const resyncBudget = 16
 
 // pieces returns the objects on a line, and the ranges between them that are not objects. An object
-// behind such a range counts only when nothing but another one follows it, for it may be a part of
-// what is damaged.
+// after such a range counts only if the rest of the line consists of objects, because otherwise it may
+// be part of the damaged data.
 func pieces(raw []byte, skips func(string, domarkx.Kind) bool) (found, gaps []piece) {
 	budget, lost := resyncBudget*len(raw), -1
 	for at := 0; at < len(raw); {
@@ -299,7 +302,7 @@ func pieces(raw []byte, skips func(string, domarkx.Kind) bool) (found, gaps []pi
 	return found, gaps
 }
 
-// ObjectEnd returns the end of the object at the start of s, or 0.
+// ObjectEnd returns the end of the JSON object at the start of s, or 0 if there is none.
 func ObjectEnd(s []byte) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -327,7 +330,8 @@ func ObjectEnd(s []byte) int {
 // errChanged reports that a record has changed since it was first read.
 var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
 
-// At reads the whole record at a place.
+// At reads the whole record at a place. The error wraps errChanged if the record has changed since it
+// was first read.
 func (l *Reader) At(p Place) (domarkx.Value, error) {
 	raw, err := l.window.Bytes(p.Start, int64(p.Size))
 	if err != nil {
