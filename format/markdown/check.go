@@ -17,24 +17,24 @@ import (
 // expected describes the content of a session in Markdown.
 const expected = `expected "## user" or "## assistant" before each message; --format md imports it all the same`
 
-// maxBlock is how large a block is that is checked, in bytes.
+// maxBlock is the size in bytes up to which a block is checked.
 const maxBlock = 16 << 20
 
 // A Finding describes the content of a file that was read as a session in Markdown.
 type Finding struct {
-	// Alien, if not nil, says why the file is not a session: it is binary, or text without a
-	// message. A file without text is a session, and so is one with a header.
+	// Alien, if not nil, explains why the file is not a session: it is binary, or a text without
+	// messages. A file without text is a session, and so is one with only a header.
 	Alien *domarkx.SyntaxError
-	// Dialect, when not nil, is a heading that names a role of another dialect.
+	// Dialect, if not nil, is about a heading that names a role of another dialect.
 	Dialect *domarkx.SyntaxError
 	// Blocks lists the metadata, calls and results that are not valid JSON.
 	Blocks []*domarkx.SyntaxError
 
 	path    string
-	configs map[string]configBlock // the first of each name
+	configs map[string]configBlock // the first block of each kind
 }
 
-// Check looks for signs that a file, which was read as a session of n messages, is something else.
+// Check looks for signs that a file, which was read as a session of n messages, is not a session.
 func Check(f format.File, h domarkx.Header, n int) (Finding, error) {
 	c := checker{path: f.Path}
 	c.found.path, c.found.configs = f.Path, map[string]configBlock{}
@@ -72,18 +72,18 @@ func Check(f format.File, h domarkx.Header, n int) (Finding, error) {
 // A checker looks at a file line by line.
 type checker struct {
 	path   string
-	number int // of the line
+	number int // offset of the line
 	sc     scanner
-	front  bool // in the front matter
+	front  bool // inside the front matter
 
 	found      Finding
 	hasText    bool
-	configures bool // it has a block that configures a session
-	binary     int  // the first line that is not text; 0 for none
-	speaker    int  // the first with the name of a speaker in bold
+	configures bool // the file has a block that configures a session
+	binary     int  // number of the first line that is not text; 0 for none
+	speaker    int  // number of the first line that begins with a speaker's name in bold
 
 	block     string // name of the open block; "" if it is not checked
-	blockLine int    // its first line
+	blockLine int    // number of its first line
 	body      []byte
 }
 
@@ -132,7 +132,8 @@ func (c *checker) at(line int, msg string) *domarkx.SyntaxError {
 	return &domarkx.SyntaxError{Path: c.path, Line: line, Column: 1, Msg: msg, Err: domarkx.ErrUnsupported}
 }
 
-// alienRole returns the role of another dialect that a line is the heading of; "" for none.
+// alienRole returns the role that a heading line names, if that role is one of another dialect;
+// otherwise "".
 func alienRole(line []byte) string {
 	text, ok := strings.CutPrefix(string(line[leadingSpaces(line, 3):]), "##")
 	if !ok || text == "" || text[0] != ' ' && text[0] != '\t' {
@@ -145,7 +146,7 @@ func alienRole(line []byte) string {
 	return ""
 }
 
-// beginBlock looks at the info string of a block.
+// beginBlock examines the info string of a block.
 func (c *checker) beginBlock() {
 	seg := segment{code: true, fence: c.sc.fence}
 	c.block, c.blockLine, c.body = "", c.number+1, c.body[:0]
@@ -162,7 +163,7 @@ func (c *checker) beginBlock() {
 	c.configures = c.configures || seg.is(setupScript)
 }
 
-// The blocks of calls and their results.
+// The languages of blocks with calls and their results.
 const (
 	toolCall   = "tool-call"
 	toolResult = "tool-result"

@@ -18,13 +18,13 @@ func ParseContent(text string) ([]domarkx.Block, error) {
 		return nil, fmt.Errorf("reading the content of a message: %w: the text is not UTF-8", domarkx.ErrInvalid)
 	}
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") && strings.IndexByte(text, '\r') < 0 {
-		return oneText(text), nil // there can be no code
+		return oneText(text), nil // without fences, there is no code
 	}
 	s := source{text: []byte(text), said: text}
 	var blocks []domarkx.Block
 	err := split(s.text, plain, func(sec section) error {
 		for i := range sec.segments {
-			sec.segments[i].other = true // a quote stays one
+			sec.segments[i].other = true // a quote stays a single text
 		}
 		blocks = s.blocks(sec.segments)
 		return nil
@@ -49,7 +49,7 @@ func RenderContent(blocks []domarkx.Block) string {
 	return string(appendBlocks(nil, blocks))
 }
 
-// RendersAs reports whether [RenderContent] returns that text for blocks.
+// RendersAs reports whether [RenderContent] returns text for blocks.
 func RendersAs(blocks []domarkx.Block, text string) bool {
 	space := renderings.Get().(*[]byte)
 	defer renderings.Put(space)

@@ -4,11 +4,11 @@ package markdown
 // four (CommonMark 0.31, section 2.2) and may be passed in part.
 type cursor struct {
 	line []byte
-	pos  int // of the next byte
-	col  int // of it; inside a tab that was passed in part, a column of that tab
+	pos  int // offset of the next byte
+	col  int // column of that byte, or, after part of a tab was consumed, a column inside the tab
 }
 
-// blanks returns how many columns of white space follow, and where they end.
+// blanks returns the number of columns of white space ahead, and the offset where they end.
 func (c *cursor) blanks() (columns, end int) {
 	col, pos := c.col, c.pos
 	for pos < len(c.line) {
@@ -25,19 +25,19 @@ func (c *cursor) blanks() (columns, end int) {
 	return col - c.col, pos
 }
 
-// indent returns how many columns of white space follow.
+// indent returns the number of columns of white space ahead.
 func (c *cursor) indent() int {
 	n, _ := c.blanks()
 	return n
 }
 
-// rest returns the line after the white space that follows.
+// rest returns the rest of the line without leading white space.
 func (c *cursor) rest() []byte {
 	_, end := c.blanks()
 	return c.line[end:]
 }
 
-// blank reports whether only white space follows.
+// blank reports whether the rest of the line is white space.
 func (c *cursor) blank() bool { return len(c.rest()) == 0 }
 
 // advance skips up to n columns of white space.
@@ -67,7 +67,7 @@ func (c *cursor) skip(n int) {
 	c.col += n
 }
 
-// quote skips a blockquote marker indented by that many columns, and the blank that belongs to it.
+// quote skips a blockquote marker that is indented by indent columns, and the optional space after it.
 func (c *cursor) quote(indent int) {
 	c.advance(indent)
 	c.skip(1)

@@ -30,7 +30,7 @@ func Decode(src format.Source) (*domarkx.Document, error) {
 	return d.doc, nil
 }
 
-// ParseMessage reads the bytes of one message, from its heading on.
+// ParseMessage reads one message, whose bytes begin with its heading.
 func ParseMessage(body []byte) (domarkx.Message, error) {
 	d, err := open(body, "", nil)
 	if err != nil {
@@ -50,13 +50,13 @@ func ParseMessage(body []byte) (domarkx.Message, error) {
 type decoder struct {
 	source
 	raw        []byte // the document
-	directives []int  // where in it something is included, sorted
+	directives []int  // positions of included texts in the document, sorted
 	user       *domarkx.Value
 	resources  *domarkx.Value // the workspace
 
 	doc      *domarkx.Document
-	starts   []int  // offset of each message's heading; -1 for one from an include
-	unclosed string // the fence that the end of the document left open
+	starts   []int  // offset of each message's heading; -1 for a message from an included file
+	unclosed string // a fence that was still open at the end of the document
 }
 
 // open reads the front matter and expands the includes.
@@ -150,7 +150,7 @@ func (d *decoder) read() error {
 	return err
 }
 
-// takeWorkspace reads a workspace-config block; the first of a document counts.
+// takeWorkspace reads a workspace-config block; only the first of a document counts.
 func (d *decoder) takeWorkspace(seg segment) error {
 	v, err := d.workspace(seg)
 	if err == nil && d.resources == nil {
@@ -159,7 +159,7 @@ func (d *decoder) takeWorkspace(seg segment) error {
 	return err
 }
 
-// layOut says how each piece of the document is written.
+// layOut records how each piece of the document is written.
 func (d *decoder) layOut() {
 	id := IncludesID(d.doc.Includes)
 	messages := d.doc.Conversation
@@ -203,8 +203,8 @@ func (d *decoder) layOut() {
 	}
 }
 
-// isCanonical reports whether the bytes that were read as m are its canonical rendering; plain is m
-// as ordinary Markdown. It does not parse the bytes again.
+// isCanonical reports whether the bytes from which m was read are the canonical rendering of m. plain
+// is m rendered as ordinary Markdown. isCanonical does not parse the bytes again.
 func isCanonical(piece, plain []byte, m domarkx.Message) bool {
 	if bytes.Equal(piece, plain) {
 		return !hides(piece)
@@ -212,11 +212,11 @@ func isCanonical(piece, plain []byte, m domarkx.Message) bool {
 	return bytes.Contains(piece, []byte(wholeMessage)) && bytes.Equal(piece, RenderMessage(m))
 }
 
-// cutPiece decides which of the bytes before a heading belong to the piece that
-// ends there: all but one blank line, if a separator gives that back. It returns
-// how the piece ends, and whether the next is tight. The indentation of a heading
-// belongs to the piece before it, for it may mean something else after another: a
-// list there would take the heading in.
+// cutPiece decides how many of the bytes before a heading belong to the preceding piece: all except
+// for one blank line, if a separator restores that. It returns how the piece ends, and whether the
+// next piece is tight (follows without a blank line). The heading's indentation belongs to the
+// preceding piece, because the indentation could change the meaning of a heading after another piece:
+// after a list, the heading would become part of the list.
 func cutPiece(raw []byte, last bool) (piece []byte, tail domarkx.Tail, tight bool) {
 	tail = tailOf(raw)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Encode writes a document. It uses the author's bytes where they are kept and still have their
-// meaning ([domarkx.Arrange]), and the canonical rendering elsewhere. The error is always nil.
+// Encode writes a document. It uses the author's bytes where they were kept and still have their
+// meaning (see [domarkx.Arrange]), and the canonical rendering elsewhere. The error is always nil.
 func Encode(doc *domarkx.Document) ([]byte, error) {
 	preamble := doc.Preamble
 	if preamble.Layout == (domarkx.Layout{}) {

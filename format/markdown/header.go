@@ -9,8 +9,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// preambleMember is the member of metadata that holds the Markdown before the
-// first heading.
+// preambleMember is the metadata member that holds the Markdown before the first heading.
 const preambleMember = "preamble"
 
 // config reads the content of a block that is JSON or YAML as an object.
@@ -59,11 +58,11 @@ func (s *source) workspace(seg segment) (domarkx.Value, error) {
 	return v, s.checkWorkspace(seg, workspaceConfig, v, "")
 }
 
-// checkWorkspace returns what keeps a value in a block, at a JSON pointer from its top,
-// from being a workspace-config (domarkx-architecture, section 5.2), or nil.
+// checkWorkspace checks that a value is a workspace-config (domarkx-architecture, section 5.2). It
+// returns nil or the first error, whose JSON pointer is relative to the block's top.
 func (s *source) checkWorkspace(seg segment, what string, v domarkx.Value, at string) error {
 	if at != "" && v.Kind() == domarkx.Null {
-		return nil // none
+		return nil // no workspace
 	}
 	_, err := domarkx.ParseWorkspace(v, at)
 	if err == nil {
@@ -72,7 +71,7 @@ func (s *source) checkWorkspace(seg segment, what string, v domarkx.Value, at st
 	code := s.code(seg)
 	err = domarkx.Locate(err, []byte(code))
 	var bad *domarkx.SyntaxError
-	if !isJSON(seg, []byte(code)) && errors.As(err, &bad) { // a value of YAML has no place
+	if !isJSON(seg, []byte(code)) && errors.As(err, &bad) { // a value that YAML has and JSON lacks
 		bad.Line, bad.Column = 1, 1
 		for i, line := range strings.Split(code, "\n") {
 			if strings.HasPrefix(strings.TrimLeft(line, " \t{\"'"), "resources") {
@@ -86,16 +85,16 @@ func (s *source) checkWorkspace(seg segment, what string, v domarkx.Value, at st
 
 // A preamble holds the parts of the text before the first heading.
 type preamble struct {
-	config, setup, whole segment // present when they are code
+	config, setup, whole segment // nil if the preamble has no such block
 	text                 string
 }
 
-// preamble sorts the blocks before the first heading. workspace is called with
-// each workspace-config block.
+// preamble sorts the blocks before the first heading into the parts of a preamble. It calls workspace
+// with each workspace-config block.
 func (s *source) preamble(sec section, workspace func(segment) error) (preamble, error) {
 	var p preamble
 	var text []string
-	var pending *segment // consecutive segments that are text
+	var pending *segment // consecutive text segments
 	flush := func() {
 		if pending == nil {
 			return
@@ -107,7 +106,7 @@ func (s *source) preamble(sec section, workspace func(segment) error) (preamble,
 		pending = nil
 	}
 	explicit := slices.ContainsFunc(sec.segments, func(seg segment) bool { return seg.is(setupScript) })
-	next := false // the last block was session-config
+	next := false // the previous block was session-config
 	for _, seg := range sec.segments {
 		follows := next
 		next = next && !seg.code && !seg.other && seg.quotes == 0
@@ -142,7 +141,7 @@ func (s *source) preamble(sec section, workspace func(segment) error) (preamble,
 	return p, nil
 }
 
-// header reads the header of a document from its front matter, the text before the first heading,
+// header creates the header of a document from its front matter, the text before the first heading,
 // and the workspace. Front matter and workspace are nil if absent.
 func (s *source) header(user *domarkx.Value, p preamble, workspace *domarkx.Value) (domarkx.Header, error) {
 	h := domarkx.NewHeader()
@@ -188,8 +187,7 @@ func (s *source) header(user *domarkx.Value, p preamble, workspace *domarkx.Valu
 	return h, nil
 }
 
-// wholeSnapshot reads the block of document fields that have no place in
-// Markdown.
+// wholeSnapshot reads the block that holds document fields which Markdown cannot represent.
 func (s *source) wholeSnapshot(seg segment) (domarkx.Header, error) {
 	object, err := s.object(seg, wholeSnapshot, 0)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 // maxDestination limits the length of an image's destination, in bytes.
 const maxDestination = 4096
 
-// Images returns the destinations of the images that Markdown text shows inline, as
-// ![alt](destination), in order. Those in code, in HTML comments and by reference
-// (![alt][label]) are not among them. Its time is linear in the text.
+// Images returns the destinations of inline images in Markdown, written as ![alt](destination), in
+// order. It ignores images in code and HTML comments, and those by reference (![alt][label]). Its time
+// is linear in the length of the text.
 func Images(text string) []string {
 	if !strings.Contains(text, "![") {
 		return nil
@@ -24,7 +24,7 @@ func Images(text string) []string {
 	var found []string
 	var fence fenceLine
 	closings := closingFences(text)
-	start, hidden := 0, 0 // where the paragraph begins, and a comment ends
+	start, hidden := 0, 0 // offsets where the paragraph begins, and where a comment ends
 	end := func(at int) {
 		if start < at {
 			found = appendImages(found, text[start:at])
@@ -36,7 +36,7 @@ func Images(text string) []string {
 		for len(closings) > 0 && closings[0].at < next {
 			closings = closings[1:]
 		}
-		opening := parseFenceLine(strings.TrimLeft(line, " \t>-*+0123456789.)")) // optional list or quote marks before it
+		opening := parseFenceLine(strings.TrimLeft(line, " \t>-*+0123456789.)")) // optional list or quote markers before the fence
 		switch {
 		case at < hidden:
 			start = next
@@ -64,12 +64,13 @@ func Images(text string) []string {
 	return found
 }
 
-// A fenceLine is a line that may open or close a block of code; the zero one does not.
+// A fenceLine is a line that may open or close a fenced code block. The zero fenceLine is any other
+// line.
 type fenceLine struct {
 	mark   byte
 	length int
-	bare   bool // nothing follows the marks
-	ticks  bool // the text after the marks contains a backtick
+	bare   bool // nothing follows the fence characters
+	ticks  bool // the text after the fence characters contains a backtick
 }
 
 func parseFenceLine(line string) fenceLine {
@@ -100,7 +101,7 @@ func (l fenceLine) closes(opening fenceLine) bool {
 // A closingFence is a line that may close a block of code.
 type closingFence struct {
 	at      int
-	longest [2]int // of this and the following ones, for backticks and tildes
+	longest [2]int // longest closing fence on this line or later, for backticks and tildes
 }
 
 // closingFences returns the lines of a text that may close a block of code.
@@ -129,7 +130,7 @@ func appendImages(found []string, text string) []string {
 		return found
 	}
 	runs, comments := backtickRuns(text), true
-	var open []bool // the brackets that are open, and whether an image begins with each
+	var open []bool // the open brackets, and whether an image begins with each
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '\\':
@@ -166,7 +167,7 @@ func appendImages(found []string, text string) []string {
 	return found
 }
 
-// backtickRuns returns where runs of backticks begin, by their length.
+// backtickRuns returns the offsets of runs of backticks, by their length.
 func backtickRuns(text string) map[int][]int {
 	runs := map[int][]int{}
 	for i := 0; i < len(text); i++ {
@@ -182,8 +183,8 @@ func backtickRuns(text string) map[int][]int {
 
 func countMarks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
 
-// afterCode returns what follows the code span that begins at i, or the backticks there
-// when they begin none.
+// afterCode returns the offset after the code span that begins at i, or, if none begins there, after
+// the backticks at i.
 func afterCode(text string, i int, runs map[int][]int) int {
 	n := countMarks(text[i:])
 	for len(runs[n]) > 0 && runs[n][0] < i+n {
@@ -195,8 +196,8 @@ func afterCode(text string, i int, runs map[int][]int) int {
 	return runs[n][0] + n
 }
 
-// parseDestination reads the destination of an image and its title up to the closing
-// parenthesis, and returns what follows that.
+// parseDestination reads the destination of an image and its title, up to the closing parenthesis. It
+// returns the destination and the text after the parenthesis.
 func parseDestination(text string, i int) (destination string, next int, ok bool) {
 	i = skipBlanks(text, i)
 	start := i
@@ -256,7 +257,7 @@ func skipBlanks(text string, i int) int {
 	return i
 }
 
-// afterTitle returns what follows a title, -1 when it is not closed.
+// afterTitle returns the offset after a title, or -1 if the title is not closed.
 func afterTitle(text string, i int) int {
 	closing := text[i]
 	if closing == '(' {

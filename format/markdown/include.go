@@ -16,10 +16,10 @@ const (
 	// maxDirectives and maxExpanded limit the includes of one document.
 	maxDirectives = 10_000
 	maxExpanded   = 64 << 20
-	// originSize is the memory for the origin of a run of included lines, in bytes. It counts
+	// originSize is the memory in bytes that the origin of a run of included lines needs. It counts
 	// towards the limit, so that files that only include empty files are limited too.
 	originSize = 48
-	// maxIncludeDepth bounds how deep files include each other.
+	// maxIncludeDepth is the maximum nesting of includes.
 	maxIncludeDepth = 100
 )
 
@@ -27,21 +27,21 @@ const (
 type file struct {
 	data     []byte
 	text     source   // with its own includes expanded
-	reading  bool     // it is being expanded: to include it now would be a cycle
-	messages []string // the content of its messages as Markdown, once somebody asked
+	reading  bool     // it is being expanded; including it now would be a cycle
+	messages []string // the rendered content of its messages, computed on first use
 }
 
 // An expander replaces directives by the included content.
 type expander struct {
 	include    func(string) ([]byte, error)
-	directory  string // of the document, for messages
+	directory  string // path of the document, for errors
 	files      map[string]*file
 	directives int
 	expanded   int
 }
 
-// document expands the document from start on, which is line number first of it,
-// and returns where in it the directives are.
+// document expands the document from offset start, which is the beginning of line number first. It
+// returns the positions of the directives in the document.
 func (x *expander) document(raw []byte, name string, start, first int) (source, []int, error) {
 	s, at, err := x.expand(raw[start:], name, "", first, 0)
 	if err != nil {
@@ -68,9 +68,8 @@ func (x *expander) includes() []domarkx.Include {
 	return list
 }
 
-// expand replaces the directives in a text of the file called name. Includes are relative to dir,
-// and the first line of text has that number. It also returns the positions of the directives in
-// text.
+// expand replaces the directives in a text of the file called name. Included paths are relative to
+// dir. The text begins at line number first. It also returns the positions of the directives in text.
 func (x *expander) expand(text []byte, name, dir string, number, depth int) (source, []int, error) {
 	begin := origin{raw: 0, path: name, line: number}
 	if !mayInclude(text) {
@@ -78,7 +77,7 @@ func (x *expander) expand(text []byte, name, dir string, number, depth int) (sou
 	}
 	out := source{runs: []origin{begin}}
 	var at []int
-	copied := 0 // how much of text is in out
+	copied := 0 // how much of text was already copied to out
 	for pos := 0; pos < len(text); number++ {
 		line, next := cutLine(text, pos)
 		d, ok := matchDirective(line)
@@ -102,8 +101,8 @@ func (x *expander) expand(text []byte, name, dir string, number, depth int) (sou
 	return out, at, nil
 }
 
-// directive appends the content of a directive's file to out; end is the line end after the
-// directive. Errors without a position concern the directive itself.
+// directive appends the content of a directive's file to out. end is the line end after the directive.
+// An error without a position is about the directive itself.
 func (x *expander) directive(out *source, d directive, end []byte, name, dir string, number, depth int) error {
 	if x.directives++; x.directives > maxDirectives {
 		return fmt.Errorf("more than %d includes in one document", maxDirectives)
@@ -134,8 +133,8 @@ func (x *expander) directive(out *source, d directive, end []byte, name, dir str
 	return nil
 }
 
-// appendIncluded appends another text, without the end of its last line, indented
-// and quoted as the directive is.
+// appendIncluded appends the included text without its final line end. Each line gets the indentation
+// and quote marker of the directive.
 func (s *source) appendIncluded(included source, d directive) {
 	text, runs := chomp(included.text), included.runs
 	for at := 0; at < len(text); {

@@ -7,12 +7,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// systemMessage is the heading of the older dialects for instructions.
+// systemMessage is the heading that the older dialects use for instructions.
 const systemMessage = "system_message"
 
-// cutLine returns the line at offset at, without its line end, and the offset of the next line. A
-// line ends with LF or CRLF. The last one may end with a CR, whose LF can still be appended. A CR
-// elsewhere and U+2028 are not line ends.
+// cutLine returns the line at offset at, without its line end, and the offset of the next line. A line
+// ends with LF or CRLF. The last line may end with a CR alone, to which the LF may still be appended.
+// Other CRs, and U+2028, do not end a line.
 func cutLine(text []byte, at int) (line []byte, next int) {
 	line, next = text[at:], len(text)
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
@@ -52,11 +52,11 @@ func run(s []byte, c byte) int {
 	return n
 }
 
-// A roleHeading is a level 2 ATX heading that names a role, or would, were it
-// not for the backslashes before it.
+// A roleHeading is a level 2 ATX heading that names a role, or that would if the backslashes before it
+// were removed.
 type roleHeading struct {
 	role        string // in lower case
-	at          int    // where the backslashes, or else the number signs, begin
+	at          int    // offset of the backslashes, or, if there are none, of the number signs
 	backslashes int
 }
 
@@ -101,18 +101,17 @@ func asciiEqualFold(s []byte, lower string) bool {
 
 const includeWord = "[include]("
 
-// A directive is a line that includes a file, or would, were it not for the
-// backslashes in it.
+// A directive is a line that includes a file, or that would if its backslashes were removed.
 type directive struct {
 	indent      []byte // the white space before it
-	quoted      bool   // it is in a blockquote
+	quoted      bool   // inside a blockquote
 	path        string // as written, with any #N
-	at          int    // where the backslashes, or else the bracket, begin
+	at          int    // offset of the backslashes, or, if there are none, of the bracket
 	backslashes int
 }
 
-// matchDirective matches [include](path) alone on its line, in upper or lower case, optionally
-// indented, quoted once, and escaped.
+// matchDirective matches a line that consists of [include](path), in upper or lower case, and optional
+// indentation, one quote marker and backslashes.
 func matchDirective(line []byte) (directive, bool) {
 	var d directive
 	end := len(line)
@@ -198,7 +197,7 @@ func begins(text string) bool {
 type fence struct {
 	char   byte // '`' or '~'
 	length int
-	indent int    // columns before it, at most 3
+	indent int    // columns of indentation, at most 3
 	info   []byte // the info string, without blanks around it
 }
 
@@ -219,12 +218,11 @@ func matchFence(s []byte) (fence, bool) {
 	return f, true
 }
 
-// closedBy reports whether s, whose indentation is already removed, ends the
-// block that f began.
+// closedBy reports whether s, a line without its indentation, closes the block that f opened.
 func (f fence) closedBy(s []byte) bool {
 	n := run(s, f.char)
 	return n >= f.length && isBlank(s[n:])
 }
 
-// String returns the fence that closes f.
+// String returns the shortest fence that closes f.
 func (f fence) String() string { return strings.Repeat(string(rune(f.char)), f.length) }

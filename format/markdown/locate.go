@@ -17,9 +17,9 @@ type configBlock struct {
 	text []byte
 }
 
-// Locate returns an error about a document's execution_config with the line and column of
-// the block that says it, and the pointer from the top of that block. An error about what
-// no block says, as about an included one, is returned with the document's path alone.
+// Locate adds a position to an error about a document's execution_config: line and column of the block
+// that states it, and a JSON pointer from the top of that block. If no block of the document states
+// it, for example because it is from an included file, the error gets only the document's path.
 func (f Finding) Locate(err *domarkx.SyntaxError) *domarkx.SyntaxError {
 	e := *err
 	e.Path = f.path
@@ -36,8 +36,8 @@ func (f Finding) Locate(err *domarkx.SyntaxError) *domarkx.SyntaxError {
 	return &e
 }
 
-// positionOf returns the line and column of the value at a JSON pointer in JSON or YAML, or of
-// the innermost value around that place.
+// positionOf returns the line and column of the value at a JSON pointer in JSON or YAML. If there is
+// no such value, the position is that of its nearest existing parent.
 func positionOf(text []byte, pointer string) (line, column int) {
 	if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
 		v, err := domarkx.ParseValue(text)
@@ -62,8 +62,7 @@ func positionOf(text []byte, pointer string) (line, column int) {
 	return max(n.Line, 1), max(n.Column, 1)
 }
 
-// childOf returns the value of a key of a mapping, or an item of a sequence; nil when there
-// is none.
+// childOf returns the value of a mapping's key, or an item of a sequence; nil if there is none.
 func childOf(n *yaml.Node, token string) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias

@@ -6,7 +6,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The words in the info strings of blocks that are more than code.
+// The words in the info strings of blocks that are not ordinary code.
 const (
 	sessionConfig   = "session-config"
 	setupScript     = "setup-script"
@@ -16,18 +16,18 @@ const (
 	wholeSnapshot   = "domarkx-snapshot"
 )
 
-// How deep the objects of a message and a header lie in the snapshot document; no
-// deeper than that allows may they be nested here.
+// Nesting depths, in the snapshot document, at which the objects of a message and a header lie. The
+// limit for nesting also applies here, so these count towards it.
 const (
-	depthMessage         = 2 // conversation, item
+	depthMessage         = 2 // conversation, and the item in it
 	depthMessageMetadata = 3
 	depthExecutionConfig = 1
 	depthWorkspace       = 2
 	depthUserMetadata    = 2 // metadata, user_metadata
 )
 
-// message reads one message. It calls workspace with each workspace-config block, which is not
-// content; workspace is nil if such blocks are not possible.
+// message reads one message. It calls workspace with each workspace-config block, which is not part of
+// the content. workspace is nil if such blocks are not allowed.
 func (s *source) message(sec section, workspace func(segment) error) (domarkx.Message, error) {
 	m := domarkx.Message{Role: domarkx.Role(sec.role)}
 	if sec.role == systemMessage {
@@ -57,8 +57,7 @@ func (s *source) message(sec section, workspace func(segment) error) (domarkx.Me
 	return m, nil
 }
 
-// systemMetadata marks the metadata of a message that a system_message heading
-// began.
+// systemMetadata marks the metadata of a message whose heading is system_message.
 func systemMetadata(metadata *domarkx.Value) *domarkx.Value {
 	object := domarkx.ObjectValue()
 	if metadata != nil {
@@ -70,7 +69,7 @@ func systemMetadata(metadata *domarkx.Value) *domarkx.Value {
 	return &object
 }
 
-// content returns the segments of a message, without blank ones and the workspace.
+// content returns the segments of a message, except for blank ones and workspace-config blocks.
 func (s *source) content(sec section, workspace func(segment) error) ([]segment, error) {
 	segments := make([]segment, 0, len(sec.segments))
 	for _, seg := range sec.segments {
@@ -86,7 +85,7 @@ func (s *source) content(sec section, workspace func(segment) error) ([]segment,
 	return segments, nil
 }
 
-// wholeMessage reads a block that holds the message object itself.
+// wholeMessage reads a block that contains a message as a JSON object.
 func (s *source) wholeMessage(seg segment, role domarkx.Role) (domarkx.Message, error) {
 	object, err := s.object(seg, wholeMessage, depthMessage)
 	if err != nil {
@@ -135,7 +134,7 @@ func (s *source) blocks(segments []segment) []domarkx.Block {
 			continue
 		}
 		var parts [][]byte
-		for ; i < len(segments) && !segments[i].code; i++ { // a workspace was between them
+		for ; i < len(segments) && !segments[i].code; i++ { // a workspace-config block stood between them
 			part := unescape(s.text, segments[i].start, segments[i].end, segments[i].slashes)
 			if quotes == 1 && !other {
 				part = unquote(part)
@@ -147,7 +146,7 @@ func (s *source) blocks(segments []segment) []domarkx.Block {
 		i--
 		switch len(parts) {
 		case 0:
-		case 1: // may be large; it is copied once
+		case 1: // the text may be large; it is copied only once
 			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: s.valid(parts[0])})
 		default:
 			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: valid(bytes.Join(parts, []byte("\n\n")))})

@@ -10,12 +10,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-const indent = "  " // of the JSON in blocks
+const indent = "  " // indentation of JSON in blocks
 
-// RenderMessage returns the canonical rendering of a message (SPEC.md): its heading, its metadata,
-// and its content as ordinary Markdown. If that would read as anything else, it is one block with
-// the message object. It ends with one LF. [ParseMessage] restores the same message, whose strings
-// must be WTF-8.
+// RenderMessage returns the canonical rendering of a message (SPEC.md): its heading, its metadata, and
+// its content as ordinary Markdown. If that would not read back as the same message, the rendering is
+// one block with the message as a JSON object. It ends with one LF. The strings of the message must be
+// WTF-8. [ParseMessage] restores the message.
 func RenderMessage(m domarkx.Message) []byte {
 	return appendMessage(make([]byte, 0, sizeHint(m)), m)
 }
@@ -29,8 +29,8 @@ func appendMessage(dst []byte, m domarkx.Message) []byte {
 	return appendWhole(dst[:start], m)
 }
 
-// RenderRecorded returns the canonical rendering of a message whose SHA-256 is known, without
-// parsing it again; false if the digest differs.
+// RenderRecorded returns the canonical rendering of a message, if the rendering's SHA-256 is digest,
+// and false otherwise. Unlike [RenderMessage], it does not parse the result to check it.
 func RenderRecorded(m domarkx.Message, digest [32]byte) ([]byte, bool) {
 	body := appendPlain(make([]byte, 0, sizeHint(m)), m)
 	if sha256.Sum256(body) == digest {
@@ -48,7 +48,7 @@ func readsAs(body []byte, m domarkx.Message) bool {
 	return err == nil && read.Equal(m)
 }
 
-// sizeHint is about how long a message is as ordinary Markdown, without metadata.
+// sizeHint estimates the length in bytes of a message as ordinary Markdown, without metadata.
 func sizeHint(m domarkx.Message) int {
 	n := 64
 	for _, b := range m.Content {
@@ -125,10 +125,10 @@ func appendJSONBlock(dst []byte, info string, v domarkx.Value) []byte {
 	return append(dst, "\n```\n"...)
 }
 
-// appendText appends Markdown, with a backslash in each line that would begin a
-// message or include a file.
+// appendText appends Markdown. It puts a backslash into each line that would otherwise begin a message
+// or include a file.
 func appendText(dst []byte, text string) []byte {
-	dst = slices.Grow(dst, len(text)+64) // what follows must not copy it again
+	dst = slices.Grow(dst, len(text)+64) // capacity for the rest, so that append does not copy it again
 	if !begins(text) {
 		return append(dst, text...)
 	}
@@ -167,7 +167,7 @@ func WriteMessage(m domarkx.Message) domarkx.WrittenMessage {
 	return written
 }
 
-// renderings pools buffers for renderings that are needed only for their layout.
+// renderings pools buffers for renderings from which only the layout is needed.
 var renderings = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxKeptRendering = 1 << 20
@@ -181,9 +181,9 @@ func canonicalLayout(rendering []byte) domarkx.Layout {
 	return domarkx.Layout{Digest: sha256.Sum256(rendering), Size: int64(len(rendering)), Tail: tailOf(rendering)}
 }
 
-// hides reports whether text has characters that the reader would not restore: a carriage
-// return, which other readers take for a line end, or a NUL, which makes Git and
-// editors take the document for binary.
+// hides reports whether text has characters that would not be restored on reading: a carriage return,
+// which other readers treat as a line end, or a NUL, because of which Git and editors treat the
+// document as binary.
 func hides(text []byte) bool {
 	return bytes.IndexByte(text, '\r') >= 0 || bytes.IndexByte(text, 0) >= 0
 }
