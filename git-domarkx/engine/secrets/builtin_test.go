@@ -49,8 +49,8 @@ func TestBuiltIn(t *testing.T) {
 
 package secrets
 
-// builtin are the rules of gitleaks. They are a table of the program, because reading them from a file would take longer
-// than scanning what a turn adds to a session.
+// builtin holds the rules of gitleaks as Go values, because reading them from a file would take
+// longer than scanning the text that a turn adds to a session.
 var builtin = document`)
 	writeLiteral(&b, reflect.ValueOf(rules))
 	source, err := format.Source(append(b.Bytes(), '\n'))
