@@ -103,7 +103,11 @@ func (x *index) checkReader(what string) {
 
 // TestReader reads segments that SQLite and writers wrote, while and after they are merged.
 func TestReader(t *testing.T) {
-	for _, size := range []struct{ segments, rows, words int }{{0, 0, 0}, {1, 1, 0}, {1, 1, 3}, {1, 3, 5000}, {1, 1500, 30}, {6, 200, 60}, {20, 20, 100}} {
+	sizes := []struct{ segments, rows, words int }{{0, 0, 0}, {1, 1, 0}, {1, 1, 3}, {1, 3, 5000}, {1, 1500, 30}, {6, 200, 60}, {20, 20, 100}}
+	if testing.Short() {
+		sizes = []struct{ segments, rows, words int }{{0, 0, 0}, {1, 1, 0}, {1, 1, 3}, {1, 1, 3000}, {1, 400, 10}, {6, 20, 30}, {20, 4, 20}}
+	}
+	for _, size := range sizes {
 		random := rand.New(rand.NewPCG(uint64(size.rows), 9))
 		x := newIndex(t)
 		first := 1
