@@ -21,9 +21,9 @@ func (a Agent) Installed(p Place) []Scope {
 	return scopes
 }
 
-// Reviewed reports whether the user has reviewed the hooks, for an agent that asks for it. Codex
-// notes for each hook the digest of what was reviewed; whether it is that of the hook as it is
-// now, only Codex knows.
+// Reviewed reports whether the user has reviewed the hooks; it is true for agents that need no
+// review. Codex stores a digest of each reviewed hook. Reviewed cannot detect that a hook changed
+// after its review, since only Codex can compute the digest.
 func (a Agent) Reviewed(p Place) bool {
 	if a.Review == "" {
 		return true

@@ -68,7 +68,8 @@ func (p Place) inMain(elements ...string) []string {
 	return p.inTrees(elements...)[:min(1, len(p.Trees))]
 }
 
-// nested returns an entry as Claude Code, Codex, Gemini CLI and Qwen Code have them.
+// nested returns a function that builds a hook entry in the format of Claude Code, Codex, Gemini
+// CLI and Qwen Code. timeout is in the unit of the agent.
 func nested(timeout int) func(command, event string) jsontext.Item {
 	return func(command, _ string) jsontext.Item {
 		return jsontext.Members{{Name: "hooks", Value: []jsontext.Item{

@@ -6,14 +6,16 @@ import (
 	"strings"
 )
 
-// The events after a call that succeeded, and after all calls of a response of the model, those that failed included.
+// Claude Code's events: after a call that succeeded, and after all calls of one model response,
+// including those that failed.
 const (
 	postCall  = "PostToolUse"
 	postBatch = "PostToolBatch"
 )
 
-// Of returns the agent with the hooks that suit its program, whose version is "" if it is not known. A hook that the
-// program does not know is not installed: early versions of Claude Code ignore all settings in a file that names one.
+// Of returns the agent with the hooks that the installed version of its program knows. version
+// returns "" if the version is unknown. It omits unknown hooks, because early versions of Claude
+// Code ignore a whole settings file that names one.
 func (a Agent) Of(version func() string) Agent {
 	if a.batch == "" || !isAtLeast(version(), a.batch) {
 		return a
@@ -23,7 +25,7 @@ func (a Agent) Of(version func() string) Agent {
 	return a
 }
 
-// isAtLeast reports whether a version such as 2.1.330 is not earlier than another one.
+// isAtLeast reports whether version, such as 2.1.330, equals floor or is later.
 func isAtLeast(version, floor string) bool {
 	have, want := strings.Split(version, "."), strings.Split(floor, ".")
 	for i := range want {
@@ -34,7 +36,7 @@ func isAtLeast(version, floor string) bool {
 		if err != nil {
 			return false
 		}
-		if m, _ := strconv.Atoi(want[i]); n != m { // the floors are our own
+		if m, _ := strconv.Atoi(want[i]); n != m { // floor is a constant of this package, so it is valid
 			return n > m
 		}
 	}

@@ -22,7 +22,7 @@ func (a Agent) withHooks(data []byte, s Scope, p Place) ([]byte, error) {
 			}
 		}
 	}
-	for _, event := range []string{postCall, postBatch} { // an earlier installation may have the other one
+	for _, event := range []string{postCall, postBatch} { // an earlier installation may have installed the other event
 		if a.batch == "" || slices.Contains(a.events, event) {
 			continue
 		}
@@ -43,7 +43,7 @@ func (a Agent) withHooks(data []byte, s Scope, p Place) ([]byte, error) {
 			}
 			continue
 		}
-		for i := len(ours) - 1; i >= 0; i-- { // from the end, so that the places before stay
+		for i := len(ours) - 1; i >= 0; i-- { // from last to first, so that the positions of earlier ones stay valid
 			if ours[i].Text != command {
 				if err := e.Replace(ours[i], command); err != nil {
 					return nil, err
@@ -167,7 +167,7 @@ func (a Agent) removeFrom(e *jsontext.Edit, event string) (removed bool, err err
 	return removed, nil
 }
 
-// inFile says in which file an edit went wrong.
+// inFile adds the path of the settings file to an error.
 func inFile(path string, err error) error {
 	var syntax *jsontext.SyntaxError
 	if errors.As(err, &syntax) {

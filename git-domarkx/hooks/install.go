@@ -38,26 +38,28 @@ func (c Change) Changes() bool {
 	return !bytes.Equal(c.File.Data, c.After) || (c.After == nil) != c.File.Missing
 }
 
-// A Record remembers how settings files were before this program edited them, so that they get
-// their bytes back. It is in a file of this machine.
+// A Record stores the contents that settings files had before this program first edited them, so
+// that Uninstall can restore every byte. It is a file in this machine's own state.
 type Record struct {
 	path  string
 	files map[string]record
 }
 
-// A record is how a file was.
+// A record describes a settings file before and after this program's edits.
 type record struct {
-	Before  []byte     `json:"before"`            // of the whole file
+	Before  []byte     `json:"before"`            // content of the whole file
 	Missing bool       `json:"missing,omitempty"` // there was no file
 	After   string     `json:"after"`             // SHA-256 of what was written
 	Created [][]string `json:"created,omitempty"` // paths of containers that were created
 	Dirs    []string   `json:"dirs,omitempty"`    // directories that were created
 }
 
-// maxKept is the most bytes of a file that are kept. A larger one is edited back.
+// maxKept limits the size in bytes of a file whose former content is stored. For a larger one,
+// Uninstall removes the hooks by editing.
 const maxKept = 1 << 20
 
-// OpenRecord reads the record in a directory. A damaged one is empty: files are edited back then.
+// OpenRecord reads the record in dir. A damaged record counts as empty; then Uninstall edits files
+// instead of restoring them.
 func OpenRecord(dir string) (*Record, error) {
 	r := &Record{path: filepath.Join(dir, "installed.json"), files: map[string]record{}}
 	data, err := os.ReadFile(r.path)
@@ -144,7 +146,7 @@ type plan struct{ changes []Change }
 
 func newPlan() *plan { return &plan{} }
 
-// edit edits a file, on top of earlier edits.
+// edit changes the content of a file in the plan, in addition to earlier changes of the plan.
 func (p *plan) edit(path string, change func([]byte) ([]byte, error)) error {
 	i := slices.IndexFunc(p.changes, func(c Change) bool { return c.File.Path == path })
 	if i < 0 {
@@ -163,11 +165,11 @@ func (p *plan) edit(path string, change func([]byte) ([]byte, error)) error {
 	return nil
 }
 
-// remember notes in a change how the file was before all changes of this program.
+// remember stores in c.kept how the file was before this program first changed it.
 func (r *Record) remember(c *Change) {
 	before, ok := r.files[c.File.target]
 	if ok && before.After == digest(c.File.Data) && !c.File.Missing {
-		c.kept = before // an unchanged installation is extended
+		c.kept = before // this program made the file's last change, so the older record stays
 	} else {
 		c.kept = record{Before: c.File.Data, Missing: c.File.Missing}
 		if ok { // containers that were created before are still ours
@@ -216,7 +218,7 @@ func created(before, after []byte) [][]string {
 	return paths
 }
 
-// Apply makes a change, after noting how the file was.
+// Apply writes a change to its file. It first stores the file's former content in the record.
 func (r *Record) Apply(c Change) error {
 	if !c.Changes() {
 		return nil

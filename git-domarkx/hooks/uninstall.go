@@ -40,8 +40,8 @@ func (a Agent) Uninstall(place Place, r *Record) ([]Change, error) {
 	return plan.changes, nil
 }
 
-// mayRemove returns which empty containers of a file may be removed: those that were created, or
-// all if nothing is known about the file.
+// mayRemove returns a function that reports whether an empty object or array of the file may be
+// removed: one that this program created, or any if the record has no entry for the file.
 func (r *Record) mayRemove(path string) func(path ...string) bool {
 	target, err := follow(path)
 	kept, ok := r.files[target]
@@ -50,8 +50,8 @@ func (r *Record) mayRemove(path string) func(path ...string) bool {
 	}
 }
 
-// restore gives a file its former bytes back if it is as it was written. One that was created
-// and has nothing else in it is removed.
+// restore gives a file its former content if nobody changed it since this program wrote it. If this
+// program created the file and nothing else is in it, restore removes the file.
 func (r *Record) restore(c *Change) {
 	kept, ok := r.files[c.File.target]
 	switch {
@@ -91,7 +91,9 @@ func isEmpty(data []byte) bool {
 	return err == nil && e.IsBare(e.Get())
 }
 
-// Undo makes a change of [Agent.Uninstall], and forgets how the file was.
+// Undo writes a change that [Agent.Uninstall] returned, and deletes the file's entry from the
+// record. If the change removes the file, Undo also removes the empty directories that this program
+// created for it.
 func (r *Record) Undo(c Change) error {
 	if c.Changes() {
 		if err := c.File.Replace(c.After); err != nil {
@@ -105,7 +107,7 @@ func (r *Record) Undo(c Change) error {
 	if c.After == nil {
 		for _, dir := range kept.Dirs {
 			if err := os.Remove(dir); err != nil {
-				break // something else is in it
+				break // the directory contains something else
 			}
 		}
 	}

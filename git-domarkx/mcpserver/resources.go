@@ -72,7 +72,7 @@ func (s *Server) listResources(ctx context.Context, params *sdk.ListResourcesPar
 	if err != nil {
 		return nil, err
 	}
-	from = min(from, len(list)) // so that adding to it does not overflow
+	from = min(from, len(list)) // limit from, so that from+maxPage does not overflow
 	result := &sdk.ListResourcesResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Resources: []*sdk.Resource{}}
 	for _, info := range list[from:min(len(list), from+maxPage)] {
 		result.Resources = append(result.Resources, &sdk.Resource{URI: sessionURI(info.Name), Name: info.Name, MIMEType: markdownType, Description: engine.Count(info.Messages)})
@@ -155,13 +155,14 @@ func (s *Server) sessionResource(ctx context.Context, uri, escaped string) ([]*s
 	return contents, err
 }
 
-// readOn is a note of this program beside a text that was cut.
+// readOn returns a note of this program that accompanies a truncated text.
 func readOn(uri, note string) *sdk.ResourceContents {
 	return &sdk.ResourceContents{URI: uri + "#note", MIMEType: "text/plain", Text: note, Meta: sdk.Meta{"note": true}}
 }
 
-// fileResource returns a file. The name of a workspace and the path may have slashes, so the first component that is a version
-// of the workspace before it counts.
+// fileResource returns a file for WORKSPACE/VERSION/PATH. Workspace names and paths may contain
+// slashes, so it takes the first component as VERSION that is a version of the workspace named
+// before it.
 func (s *Server) fileResource(ctx context.Context, uri, rest string) ([]*sdk.ResourceContents, error) {
 	parts := strings.Split(rest, "/")
 	for i := 1; i < len(parts); i++ {

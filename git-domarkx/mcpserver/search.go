@@ -83,7 +83,8 @@ func (s *Server) search(ctx context.Context, r searchRequest) (searchResult, err
 	return result, nil
 }
 
-// query returns a client's query, for one match more than it wants.
+// query returns the query of a client's request. Its limit is one more than the client asked for,
+// to detect that more matches exist.
 func (s *Server) query(ctx context.Context, r searchRequest) (search.Query, error) {
 	count, err := page(r.Count, usualMatches)
 	q := search.Query{Text: r.Query, Model: r.Model, Tool: r.Tool, Path: r.Path, History: r.History, Limit: count + 1}

@@ -33,12 +33,13 @@ type Server struct {
 	Write    bool        // offer append and fork
 	Pattern  string      // of the sessions to offer, as for list; "" for all
 	Version  string      // of this program
-	Warn     func(error) // receives problems that are not those of a request
+	Warn     func(error) // receives errors that concern no single request
 
-	lock sync.Mutex // one request works at a time
+	lock sync.Mutex // held during a request: requests run one at a time
 }
 
-// New returns the protocol's server. A pattern that is none is [domarkx.ErrInvalid].
+// New returns an MCP server for s. For an invalid glob in s.Pattern the error wraps
+// [domarkx.ErrInvalid].
 func (s *Server) New() (*sdk.Server, error) {
 	if _, err := path.Match(s.Pattern, ""); err != nil {
 		return nil, fmt.Errorf("pattern %q: %w: expected a name, or a glob with * ? and [...]", s.Pattern, domarkx.ErrInvalid)
@@ -75,7 +76,7 @@ func addWriter[In, Out any](s *Server, server *sdk.Server, name, description str
 	add(s, server, &sdk.Tool{Name: name, Description: description, Annotations: &sdk.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no}}, run)
 }
 
-// A linker is a result that names resources.
+// A linker is the result of a tool that links to resources.
 type linker interface{ links() []sdk.Content }
 
 func add[In, Out any](s *Server, server *sdk.Server, tool *sdk.Tool, run func(context.Context, In) (Out, error)) {
@@ -160,7 +161,8 @@ func (s *Server) origin(ctx context.Context, snapshot string) string {
 	return "git-domarkx"
 }
 
-// page returns the size of a page that a client asks for.
+// page returns the number of entries for a page: the number that a client asked for, or usual for
+// 0.
 func page(asked, usual int) (int, error) {
 	switch {
 	case asked < 0:

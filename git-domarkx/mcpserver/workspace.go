@@ -79,8 +79,8 @@ func (s *Server) workspaceLog(ctx context.Context, r logRequest) (logResult, err
 	return result, nil
 }
 
-// workspace returns the name of a workspace that is offered: of that name, or that the session of that name
-// works in.
+// workspace returns the name of the workspace called name or, if there is none, of the workspace
+// that the session called name uses. It returns domarkx.ErrNotFound for a name that is not offered.
 func (s *Server) workspace(ctx context.Context, name string) (string, error) {
 	if !s.offers(name) {
 		return "", fmt.Errorf("workspace %q: %w", name, domarkx.ErrNotFound)
@@ -91,7 +91,7 @@ func (s *Server) workspace(ctx context.Context, name string) (string, error) {
 	}
 	other, err := s.Sessions.WorkspaceOf(ctx, name)
 	if err != nil || other == name {
-		return name, nil // the error that follows says that it is missing
+		return name, nil // the caller then gets an error that the workspace is missing
 	}
 	return other, nil
 }

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// FindRepository returns the common directory of the innermost repository around a directory, and
-// the top of its main work tree, or of the one around the directory if there is none. It runs
-// nothing, so that hooks are fast, and ignores Git's variables, which agents set for other purposes.
+// FindRepository returns the common Git directory of the innermost repository that contains dir,
+// and the top of its main work tree; without a main work tree, the top of the one that contains
+// dir. It starts no program, because hooks must be fast. It ignores Git's environment variables,
+// which agents set for other purposes.
 func FindRepository(dir string) (commonDir, tree string, ok bool) {
 	if !filepath.IsAbs(dir) {
 		return "", "", false

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// An inbox reads the notifications of hooks. It knows which calls run: an agent waits for its hook before it
-// begins a call, so the notification of a call that has begun is there. Its methods are safe for concurrent use.
+// An inbox reads the notifications of hooks and tracks which tool calls are running. An agent waits
+// for its hook before it begins a call, so each running call has a notification. The methods are
+// safe for concurrent use.
 type inbox struct {
 	dir string
 
@@ -23,10 +24,10 @@ type inbox struct {
 	reports  map[string]bool     // agents whose hooks report when a call begins
 }
 
-// running are the calls of a session, as hooks report them.
+// running tracks the tool calls of one session, as hooks reported them.
 type running struct {
 	last time.Time      // when the last one began
-	open map[string]int // how many have not ended, by id; "" for agents that name none
+	open map[string]int // number of calls that have not ended, by call id; "" if the agent reports no ids
 }
 
 func newInbox(dir string) *inbox {
@@ -44,11 +45,13 @@ func (in *inbox) take(now time.Time) []Event {
 	return all
 }
 
-// lateAfter is how long after an event its version counts as exact where hooks do not report when a call begins:
-// no agent begins its next call earlier, because a model answers first.
+// lateAfter is used for agents whose hooks do not report when a call begins: a version taken within
+// this time after an event counts as exact, because the model needs longer to request the next
+// call.
 const lateAfter = time.Second
 
-// late reports whether a call of an event's session may have begun since the event, or run then.
+// late reports whether a call of the event's session was running at the event or may have begun
+// since.
 func (in *inbox) late(e Event) bool {
 	now := time.Now()
 	in.mu.Lock()
@@ -90,11 +93,11 @@ func (in *inbox) read(now time.Time) {
 	}
 }
 
-// forgotten is after which time calls count as ended: their agent was killed.
+// forgotten is the time after which a call counts as ended, because its agent was probably killed.
 const forgotten = 12 * time.Hour
 
-// note notes which calls begin and end. A call that the user did not allow begins and does not end, so the end of
-// a turn ends them all.
+// note updates the running calls. A call that the user refused begins but never ends, so the end of
+// a turn ends all calls.
 func (in *inbox) note(e Event) {
 	key := e.Agent + ":" + e.Session
 	r := in.sessions[key]

@@ -9,18 +9,18 @@ import (
 // for one event after another, in the order in which they happened, and goes on importing
 // meanwhile.
 type Observer interface {
-	// Take acts on an event. late reports, at any time after it, whether the agent may have gone on meanwhile with
-	// a call that changes files.
+	// Take acts on an event. It may call late at any time, to learn whether the agent may have
+	// begun another call, which can change files, since the event.
 	Take(ctx context.Context, e Event, late func() bool) error
 }
 
-// A notice is an event that waits for an observer.
+// A notice is an event in the queue of an observer.
 type notice struct {
 	Event
 	late func() bool
 }
 
-// observers passes events on to an observer.
+// observers queues events and passes them to an observer, one after another.
 type observers struct {
 	observer Observer
 	logger   *slog.Logger

@@ -26,7 +26,7 @@ type payload struct {
 	Roots         []string `json:"workspace_roots"` // Cursor
 	Call          string   `json:"tool_use_id"`
 	CallTwo       string   `json:"toolCallId"`
-	CallThree     string   `json:"tool_call_id"` // Qwen Code's, whose tool_use_id stands in no transcript
+	CallThree     string   `json:"tool_call_id"` // Qwen Code; its tool_use_id occurs in no transcript
 	Prompt        *string  `json:"prompt"`
 	Timestamp     any      `json:"timestamp"`
 	Calls         []struct {
@@ -62,7 +62,7 @@ func ReadPayload(data []byte, agent, name string, now time.Time) Event {
 		e.Kind = Other // Qwen Code submits the results of calls as an empty prompt
 	}
 	if e.Kind == CallBegins && agent != installed {
-		e.Kind = Other // a program that runs the hooks of another one does not run all of them
+		e.Kind = Other // when a program runs another agent's hooks, it runs only some of them
 	}
 	e.Session = clip(cmp.Or(p.SessionID, p.SessionId, p.Conversation))
 	e.Transcript = clip(cmp.Or(p.Transcript, p.TranscriptTwo))

@@ -9,16 +9,16 @@ import (
 // The times after which a change of a transcript is recorded. Agents write a turn in many small
 // pieces; each pause of a second ends a snapshot.
 const (
-	quiet   = time.Second             // without another change
-	longest = 1400 * time.Millisecond // after the first change that is not recorded, however busy the file is
-	settle  = 200 * time.Millisecond  // without another change, after a hook said that the turn ended
+	quiet   = time.Second             // pause without a change after which a transcript is due
+	longest = 1400 * time.Millisecond // maximum delay after the first unrecorded change, for a file that changes all the time
+	settle  = 200 * time.Millisecond  // as quiet, after a hook reported the end of the turn
 )
 
-// A schedule says when which transcripts are due.
+// A schedule holds the changed transcripts, by path, with the times that decide when each is due.
 type schedule map[string]*due
 
 type due struct {
-	first, last time.Time // the first and the last change that is not recorded
+	first, last time.Time // times of the first and the last unrecorded change
 	ended       bool      // the turn ended
 }
 

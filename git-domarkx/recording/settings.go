@@ -23,7 +23,7 @@ type Settings struct {
 	Paused time.Time            `json:"paused,omitzero"` // since when nothing is recorded; zero if it is not paused
 }
 
-// Since returns since when an agent is recorded, and whether it is.
+// Since returns the time from which on an agent is recorded. ok is false if it is not recorded.
 func (s Settings) Since(agent string) (time.Time, bool) {
 	since, ok := s.Agents[agent]
 	if !s.All.IsZero() && (!ok || s.All.Before(since)) {
@@ -39,7 +39,7 @@ func (s Settings) Enabled() bool {
 
 func settingsPath(dir string) string { return filepath.Join(dir, "settings.json") }
 
-// maxSettings is the most bytes of a settings file that are read.
+// maxSettings is the maximum size of a settings file, in bytes.
 const maxSettings = 64 << 10
 
 // ReadSettings reads the settings of a repository. Without a file, nothing is recorded.

@@ -14,10 +14,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// aloneVariable is set for a watcher in the background for which no parent waits.
+// aloneVariable is the environment variable that marks a background watcher for which no parent
+// process waits.
 const aloneVariable = "GIT_DOMARKX_WATCH_ALONE"
 
-// A Report is how a watcher in the background says that it follows the transcripts.
+// A Report lets a background watcher notify the process that started it, when the watcher is ready
+// or has failed.
 type Report struct {
 	Background bool
 	parent     *background.Parent // nil if none waits
@@ -161,9 +163,9 @@ func Stop(ctx context.Context, dir string) error {
 	}
 }
 
-// Hear gives an event to the watcher of the repository around a directory, if the agent, or the
-// one for which the hook was installed, is recorded there. Where no watcher runs, it starts
-// one with these arguments. It reports whether the event was for that repository.
+// Hear passes an event to the watcher of the repository that contains dir. It does so if e.Agent,
+// or the agent installed (for which the hook was installed), is recorded there. If no watcher runs,
+// it starts one with args. It reports whether it passed the event on.
 func Hear(e Event, dir, installed string, args ...string) bool {
 	commonDir, tree, ok := FindRepository(dir)
 	if !ok {

@@ -61,12 +61,13 @@ func (w *Watcher) directories(ctx context.Context) map[string]bool {
 	return dirs
 }
 
-// ask reads the settings and the repository, which change rarely.
+// ask reads the settings and the description of the repository again. It returns errEnded if
+// nothing is to be recorded.
 func (w *Watcher) ask(ctx context.Context) error {
 	settings, err := ReadSettings(w.Dir)
 	if err != nil {
 		w.Logger.Error("recording", "err", err)
-		return nil // goes on as before
+		return nil // keep the previous settings
 	}
 	if !settings.Enabled() {
 		w.Logger.Info("nothing is to be recorded any more")
@@ -94,8 +95,8 @@ func (w *Watcher) ask(ctx context.Context) error {
 	return nil
 }
 
-// follow has the system notify of changes in these directories, and no others. It reports
-// whether there are new ones.
+// follow registers exactly these directories for file system notifications. It reports whether any
+// of them is new.
 func (w *Watcher) follow(dirs map[string]bool) (more bool) {
 	if w.notify == nil {
 		return false
@@ -151,7 +152,7 @@ func (w *Watcher) look(a transcripts.Agent, file string, now time.Time) {
 		}
 		dir, ok := a.Began(w.Environ, w.repository.Trees, file)
 		if !ok {
-			w.silent[file] = state // until it says more
+			w.silent[file] = state // until its state changes
 			return
 		}
 		delete(w.silent, file)

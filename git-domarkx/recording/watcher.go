@@ -59,14 +59,14 @@ type Watcher struct {
 	asked      time.Time           // when the repository and the settings were read
 	seen       Seen
 	dirty      bool                 // whether seen changed since it was written
-	known      map[string]bool      // transcripts that say where they began: whether they are recorded
-	silent     map[string]fileState // transcripts that did not say so in this state
-	warned     map[string]string    // the last warning about each thing
+	known      map[string]bool      // transcripts whose directory is known: whether they are recorded
+	silent     map[string]fileState // transcripts that did not yet name a directory, with their state then
+	warned     map[string]string    // the last warning, by subject
 	waiting    schedule
 	sweepAt    time.Time
 
 	inbox     *inbox
-	busy      map[string]fileState // the transcripts that are being imported, as they were before
+	busy      map[string]fileState // transcripts that are being imported, with their state before
 	imported  chan outcome
 	observers *observers
 }
@@ -157,7 +157,7 @@ func (w *Watcher) wait(ctx context.Context) error {
 	case done := <-w.imported:
 		w.settled(done)
 	case err := <-failures:
-		w.Logger.Warn("following transcripts", "err", err) // also when notifications were lost
+		w.Logger.Warn("following transcripts", "err", err) // also reported when notifications were lost
 		w.sweepSoon(0)
 	case change := <-changes:
 		return w.changed(ctx, change)
@@ -193,7 +193,7 @@ func (w *Watcher) changed(ctx context.Context, change fsnotify.Event) error {
 			}
 		}
 		if info, err := os.Lstat(change.Name); err == nil && info.IsDir() && change.Has(fsnotify.Create) {
-			w.sweepSoon(20 * time.Millisecond) // it may have transcripts already
+			w.sweepSoon(20 * time.Millisecond) // the new directory may contain transcripts already
 		}
 	}
 	return nil
@@ -217,7 +217,7 @@ func (w *Watcher) takeEvents(ctx context.Context) {
 		first := w.seen.Hooks[e.Agent].IsZero()
 		w.seen.Hooks[e.Agent], w.dirty = e.Time, true
 		if first {
-			w.remember() // doctor says whether hooks are active
+			w.remember() // doctor reads this to report whether hooks are active
 		}
 		w.observers.add(notice{e, func() bool { return w.inbox.late(e) }})
 		for _, a := range w.followed {
@@ -268,7 +268,7 @@ func (w *Watcher) settled(done outcome) {
 	w.busy = nil
 	if done.err != nil {
 		w.warnOnce("importing transcripts", done.err)
-		w.sweepSoon(5 * time.Second) // which finds them again
+		w.sweepSoon(5 * time.Second) // the sweep finds the transcripts again
 		return
 	}
 	for file, state := range busy {

@@ -32,7 +32,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// cookieName returns the name of the cookie: servers at other ports have others.
+// cookieName returns the name of the cookie. It contains the port, since servers on other ports of
+// the machine share the browser's cookies.
 func (s *Server) cookieName() string { return "domarkx-" + s.port }
 
 func (s *Server) knows(r *http.Request) bool {
@@ -41,8 +42,9 @@ func (s *Server) knows(r *http.Request) bool {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// isOwn reports whether a request comes from a page of this server, or from the user. Browsers send
-// cookies also with what pages of other servers of this machine ask for.
+// isOwn reports whether the request comes from a page of this server or from the address bar. The
+// cookie does not show that: browsers also send it with requests of pages of other servers on this
+// machine.
 func isOwn(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site == "" || site == "same-origin" || site == "none"
@@ -56,15 +58,15 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	address := again(r, "token", "")
-	if strings.HasPrefix(address, "//") { // would be another host
+	if strings.HasPrefix(address, "//") { // "//HOST" would redirect to another host
 		address = "/"
 	}
 	if isOwn(r) {
 		http.Redirect(w, r, address, http.StatusSeeOther)
 		return
 	}
-	// A browser that was led here by another page does not send the cookie when it is led further,
-	// but does when this page leads it.
+	// After a link on another site, the browser does not send a SameSite cookie along a redirect.
+	// It does when a page of this server leads to the address, so send such a page.
 	p := newPage("Sessions")
 	p.WriteString(`<meta http-equiv="refresh" content="0;url=`)
 	p.text(address)

@@ -78,7 +78,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// again returns the address of a request with another value of one of its parameters, or without it.
+// again returns the request's address with the named parameter set to value, or without that
+// parameter if value is "".
 func again(r *http.Request, name, value string) string {
 	query := r.URL.Query()
 	if query.Set(name, value); value == "" {

@@ -14,7 +14,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// How often a session is looked at, and how often a browser that is gone is noticed.
+// Intervals: how often live checks the session for changes, and how often it sends a ping, which
+// fails if the browser is gone.
 const (
 	lookEvery = 500 * time.Millisecond
 	pingEvery = 15 * time.Second
@@ -60,8 +61,9 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, name string) error
 	}
 }
 
-// news returns the event about the messages since a snapshot, and the newest snapshot; "" if
-// nothing is new. More messages than a page has are a change of the page, too.
+// news returns the server-sent event about the messages that are new since the snapshot known, and
+// the newest snapshot. The event is "" if nothing is new. It is "changed", so that the browser
+// reloads, if an earlier message changed or the new messages do not fit on a page.
 func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int) (string, domarkx.Info) {
 	const changed = "event: changed\ndata: {}\n\n"
 	now, err := s.Sessions.Resolve(r.Context(), engine.Revision{Name: name, Message: -1})

@@ -20,13 +20,14 @@ var styles string
 //go:embed live.js
 var script string
 
-// policy returns the Content-Security-Policy: only the script that shows new messages runs, only
-// this server is asked, and images are in the pages or come from it.
+// policy returns the Content-Security-Policy header. It permits only the script that shows new
+// messages, connections only to this server, and images only from this server or embedded in the
+// page.
 var policy = sync.OnceValue(func() string {
 	return pagePolicy() + "; frame-ancestors 'none'"
 })
 
-// pagePolicy is the part of the policy that a page itself can have, too.
+// pagePolicy is the part of the policy that may also stand in a page's meta element.
 var pagePolicy = sync.OnceValue(func() string {
 	return "default-src 'none'; img-src data: 'self'; style-src " + html.StyleHash() + " " + html.Hash(styles) + "; script-src " + html.Hash(script) +
 		"; connect-src 'self'; base-uri 'none'; form-action 'self'"
@@ -45,7 +46,7 @@ func newPage(title string) *page {
 	return p
 }
 
-// text writes a text of any origin.
+// text writes a text with HTML escaped; the text may come from anybody.
 func (p *page) text(s string) { html.Escape(&p.Buffer, s) }
 
 func (p *page) heading(s string) {

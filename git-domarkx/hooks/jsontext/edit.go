@@ -107,7 +107,7 @@ func (e *Edit) deepest(path []string) (*Value, []string, error) {
 // insert adds a member or an item at the end of a container.
 func (e *Edit) insert(in *Value, name string, value Item) error {
 	closing := in.End - 1
-	last := e.contentEnd(in) // behind it there is only white space
+	last := e.contentEnd(in) // only white space follows up to the closing bracket
 	isLine := len(in.parts) == 0 || bytes.IndexByte(e.data[last:closing], '\n') >= 0
 	outer := e.indentAt(in.Start)
 	inner := outer + e.unit()
@@ -175,7 +175,8 @@ func (e *Edit) RemoveItem(i int, path ...string) error {
 // RemoveAt removes an item of an array.
 func (e *Edit) RemoveAt(array *Value, i int) error { return e.cut(array, i) }
 
-// cut removes a part of a container. It undoes insert exactly, unless the container was empty.
+// cut removes part i of a container, with its comma. It exactly reverts insert, unless the
+// container was empty before.
 func (e *Edit) cut(in *Value, i int) error {
 	m := in.parts[i]
 	start, end := e.solidBefore(m.start), m.value.End
@@ -186,7 +187,7 @@ func (e *Edit) cut(in *Value, i int) error {
 		if len(bytes.TrimSpace(e.data[end:m.comma])) == 0 {
 			cuts[0].to = m.comma + 1
 		} else {
-			cuts = append(cuts, span{m.comma, m.comma + 1}) // a comment before the comma stays
+			cuts = append(cuts, span{m.comma, m.comma + 1}) // a comment between the value and the comma stays
 		}
 	case i > 0:
 		comma := in.parts[i-1].comma
@@ -196,7 +197,7 @@ func (e *Edit) cut(in *Value, i int) error {
 		cuts = []span{{start, in.End - 1}} // nothing else is inside
 	}
 	line := bytes.LastIndexByte(e.data[:m.start], '\n') + 1
-	for i, c := range cuts { // what follows must not become part of a comment in the line before
+	for i, c := range cuts { // the text after the cut must not become part of a comment on the line before
 		if c.from == start && line > start && start > in.Start+1 && !e.endsLine(c.to) {
 			cuts[i].from = line
 		}
@@ -224,10 +225,10 @@ func (e *Edit) splice(start, end int, text string) error {
 // contentEnd returns where the last part, comma or comment of a container ends.
 func (e *Edit) contentEnd(in *Value) int { return max(e.solidBefore(in.End-1), in.Start+1) }
 
-// solidBefore returns the end of what stands before a place, without white space.
+// solidBefore returns the end of the last character before at that is not white space.
 func (e *Edit) solidBefore(at int) int { return len(bytes.TrimRight(e.data[:at], " \t\r\n")) }
 
-// endsLine reports whether only white space stands between a place and the end of its line.
+// endsLine reports whether only white space follows at up to the end of the line.
 func (e *Edit) endsLine(at int) bool {
 	line, _, more := bytes.Cut(e.data[at:], []byte{'\n'})
 	return more && len(bytes.TrimSpace(line)) == 0
