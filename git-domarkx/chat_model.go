@@ -68,7 +68,7 @@ func (c *chatCmd) chooseModel(inv *invocation, opened managers, ask func(questio
 	return standard, missing
 }
 
-// wishes returns what the session and .domarkx.toml say about models.
+// wishes returns the models that the session and .domarkx.toml suggest.
 func (c *chatCmd) wishes(inv *invocation, opened managers) (chat.Wishes, error) {
 	var w chat.Wishes
 	h, err := opened.turns.HeaderOf(inv.ctx, c.Name)
@@ -80,7 +80,7 @@ func (c *chatCmd) wishes(inv *invocation, opened managers) (chat.Wishes, error) 
 	}
 	shared, err := opened.trust.ProjectModels()
 	if err != nil {
-		return w, nil // the turn reports it
+		return w, nil // the turn will report the error
 	}
 	file := domarkx.NewHeader()
 	file.ExecutionConfig = shared

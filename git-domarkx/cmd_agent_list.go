@@ -110,7 +110,7 @@ func hooksOf(name string, place hooks.Place) string {
 	return cmp.Or(strings.Join(scopes, ","), "-")
 }
 
-// watched says whether an agent is being recorded.
+// watched returns the text of the column that shows whether an agent is being recorded.
 func watched(settings recording.Settings, agent string, running bool) string {
 	_, recorded := settings.Since(agent)
 	switch {

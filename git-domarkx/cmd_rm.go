@@ -48,7 +48,8 @@ func (c *rmCmd) Run(inv *invocation) error {
 	return err
 }
 
-// forgetTexts removes what is in no session any more from the search index and from what chats keep.
+// forgetTexts removes the texts that no session contains any more from the search index and from
+// the files of chats.
 func (inv *invocation) forgetTexts(opened managers) {
 	if err := search.Forget(inv.ctx, opened.store); err != nil {
 		inv.warn(fmt.Errorf("removed texts are still in the search index; run git domarkx search, which removes them: %w", err))
@@ -56,7 +57,7 @@ func (inv *invocation) forgetTexts(opened managers) {
 	inv.forgetChats(opened)
 }
 
-// forgetChats removes what chats keep of the texts of sessions.
+// forgetChats removes the texts that no session contains any more from the files of chats.
 func (inv *invocation) forgetChats(opened managers) {
 	if err := chat.Forget(opened.store.StateDir()); err != nil {
 		inv.warn(fmt.Errorf("removed texts are still in a directory, which you can remove: %w", err))

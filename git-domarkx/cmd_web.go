@@ -84,7 +84,7 @@ func (c *webCmd) Run(inv *invocation) error {
 	case err := <-done:
 		return err
 	case <-inv.ctx.Done():
-		return nil // this is how it ends
+		return nil // the user ends a web server by interrupting it
 	}
 }
 

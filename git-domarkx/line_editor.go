@@ -31,8 +31,8 @@ func newLineEditor(inv *invocation) *lineEditor {
 	return e
 }
 
-// reset starts a terminal. The library's returns the end of the input for ever once a line ended
-// with Ctrl-C or Ctrl-D.
+// reset creates a new terminal object. After Ctrl-C or Ctrl-D, the library's object returns io.EOF
+// for ever.
 func (e *lineEditor) reset() {
 	e.terminal = term.NewTerminal(struct {
 		io.Reader

@@ -57,8 +57,7 @@ func runCommand(parser *kong.Kong, inv *invocation, args []string) error {
 	return err
 }
 
-// of records which command the usage error is about. It does nothing for help, whose own
-// help would not help.
+// of sets the command that the usage error is about. It does nothing for the command help.
 func (e *usageError) of(command *kong.Node) {
 	if command != nil && command.Name != "help" {
 		e.command, e.usage = clidoc.VerbOf(command), clidoc.New(command, resultFields).Usage

@@ -77,8 +77,8 @@ func await(ctx context.Context, answer io.Reader, program *os.Process) (string, 
 // A Parent is the process that waits for this program's report.
 type Parent struct{ file *os.File }
 
-// Waiting returns the process that waits for this program's report, nil if none does. It
-// may be called once: programs that this one starts have no parent that waits.
+// Waiting returns the process that waits for this program's report; nil for none. Call it once: it
+// clears the environment variable, so that child processes do not report to this parent.
 func Waiting() *Parent {
 	if os.Getenv(variable) == "" {
 		return nil

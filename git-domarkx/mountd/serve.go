@@ -109,8 +109,8 @@ func (m *Mounts) untilUnmounted(ctx context.Context, server *fusefs.Server) erro
 	}
 }
 
-// unmountVariable is set for an unmount that the server of the mount itself started and
-// waits for.
+// unmountVariable is set in the process that a mount's server starts to unmount. The server waits
+// for that process.
 const unmountVariable = "GIT_DOMARKX_UNMOUNT_ONLY"
 
 // unmountElsewhere unmounts from another process, or returns who uses the mount.

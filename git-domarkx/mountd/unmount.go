@@ -56,8 +56,8 @@ func (m *Mounts) Mounted(ctx context.Context, named string) (string, error) {
 	return dir, nil
 }
 
-// Unmount ends a mount, and waits until its server has created snapshots of all saves. A
-// *RefusedError means that the mount is whole.
+// Unmount ends a mount, and waits until its server has created snapshots of all saves. If the error
+// is a *RefusedError, the mount is unchanged.
 func (m *Mounts) Unmount(ctx context.Context, dir string) error {
 	forServer := m.Getenv(unmountVariable) != ""
 	mount, noted := mountAt(dir)
@@ -74,7 +74,7 @@ func (m *Mounts) Unmount(ctx context.Context, dir string) error {
 	case err != nil || forServer:
 		return err
 	}
-	// A dead mount may have a second, equally dead mount beside it.
+	// A dead mount may have a second one beside it, whose server is dead too.
 	if beside, err := m.besideDir(dir); err == nil && beside != "" && mountpoint.Recover(ctx, beside) == nil {
 		os.Remove(beside) // may not exist or not be ours
 	}

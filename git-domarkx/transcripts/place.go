@@ -60,8 +60,8 @@ func (a Agent) IsDatabase(e Environment, file string) bool {
 	return a.began == nil && a.Match(e, strings.TrimSuffix(file, "-wal"))
 }
 
-// Dirs returns the directories in which new transcripts of the agent can appear, each before
-// those below it. While the agent has no directory, it returns the closest one above that exists.
+// Dirs returns the directories in which new transcripts of the agent can appear, parents first. If
+// the agent's own directory does not exist, it returns the closest parent that exists.
 func (a Agent) Dirs(ctx context.Context, e Environment) ([]string, error) {
 	root := a.dir(e)
 	if len(a.patterns) == 0 || !filepath.IsAbs(root) {

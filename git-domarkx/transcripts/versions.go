@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What stands for the version of a program that is not installed, and of one that does not say it.
+// Placeholders for a version: the program is not installed, or does not report its version.
 const (
 	NotInstalled   = "-"
 	UnknownVersion = "?"
