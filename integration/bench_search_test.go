@@ -70,6 +70,7 @@ func BenchmarkSearch(b *testing.B) {
 			{"a phrase of common words", []string{"-n", "20", `"word1 word2"`}, 500},
 			{"a part of identifiers", []string{"-n", "20", "name"}, 500},
 			{"-F", []string{"-n", "20", "-F", "message4242 "}, max(20, 3000*gigabytes)},
+			{"-F, a common text", []string{"-n", "20", "-F", "word1"}, max(20, 3000*gigabytes)},
 			{"-e", []string{"-n", "20", "-e", "(?i)MESSAGE424[23] "}, max(20, 3000*gigabytes)},
 			{"-e without a literal", []string{"-n", "20", "-e", `^[a-z]+42\d2 `}, max(20, 3000*gigabytes)},
 		} {
