@@ -76,14 +76,15 @@ func Damaged(path string, data []byte, broken error, gaps []Gap, items string) [
 // maxGaps limits the number of ranges that are listed individually.
 const maxGaps = 1000
 
-// A position finds the lines and columns of offsets that rise.
+// A position converts offsets to lines and columns. It counts line ends only once, so the offsets must
+// be passed in ascending order.
 type position struct {
 	data []byte
-	at   int // up to where lines were counted
-	line int // lines up to there
+	at   int // offset up to which lines were counted
+	line int // number of lines up to there
 }
 
-// of is [domarkx.Position].
+// of returns the line and column of an offset, like [domarkx.Position].
 func (p *position) of(offset int) (line, column int) {
 	p.line += bytes.Count(p.data[p.at:offset], []byte("\n"))
 	p.at = offset
@@ -116,8 +117,7 @@ func (s *salvage) join(v, rest domarkx.Value, path []string) domarkx.Value {
 	return v.With(path[0], s.join(inner, innerRest, path[1:]))
 }
 
-// salvageBudget is how many times a document may be read, so that a hostile one takes
-// no quadratic time.
+// salvageBudget is how many times a document may be read, to keep the time linear for hostile input.
 const salvageBudget = 16
 
 type salvage struct {
@@ -136,7 +136,7 @@ func (s *salvage) gap(from, to int) {
 	}
 }
 
-// array returns where the items of the array of that name begin.
+// array returns the offset at which the items of the array called name begin.
 func (s *salvage) array(name string) (int, bool) {
 	quoted, _ := json.Marshal(name)
 	for at := 0; ; {
@@ -163,8 +163,8 @@ func (s *salvage) space(at int) int {
 	return at
 }
 
-// read reads the items from there on, and returns where the array ends; -1 when that
-// is not known.
+// read reads the items from an offset on, and returns the offset of the array's end, or -1 if that is
+// not known.
 func (s *salvage) read(at int) int {
 	lost := -1    // start of the unreadable range
 	perhaps := -1 // where the array may end, if no item follows
@@ -199,7 +199,7 @@ func (s *salvage) read(at int) int {
 		case lost < 0:
 			lost = at
 		}
-		at = s.next(at + 1) // with a quote or bracket too few it may have the next one in it
+		at = s.next(at + 1) // an item that lacks a quote or bracket may contain the next item
 	}
 	if perhaps >= 0 {
 		return perhaps
@@ -207,8 +207,8 @@ func (s *salvage) read(at int) int {
 	return s.end(lost)
 }
 
-// end returns where the array ends, somewhere behind an item that is broken; -1 when
-// that is not known.
+// end searches for the array's end, which is after a damaged item. It returns the offset, or -1 if it
+// finds none.
 func (s *salvage) end(lost int) int {
 	const maxTries = 64
 	from := lost
@@ -228,7 +228,7 @@ func (s *salvage) end(lost int) int {
 	return -1
 }
 
-// next returns where an object may begin from there on; -1 for nowhere.
+// next returns the offset at or after at where an object may begin, or -1 if there is none.
 func (s *salvage) next(at int) int {
 	for at < len(s.data) && s.budget >= 0 {
 		i := bytes.IndexByte(s.data[at:], '{')

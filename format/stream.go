@@ -20,8 +20,8 @@ type File struct {
 // A Stream is a conversation of a document. It holds in memory only what must be known about all
 // messages.
 type Stream struct {
-	// Suffix is what the session's name appends to the name of the document; "" for the document's
-	// own conversation.
+	// Suffix is appended to the document's name to form the session's name. It is "" for the
+	// document's first conversation.
 	Suffix   string
 	Header   domarkx.Header
 	Preamble domarkx.Written        // as in [domarkx.Document]
@@ -48,11 +48,12 @@ type Placed interface {
 	End(k int) int64
 }
 
-// Shared are messages of a document with several conversations, which have messages in common.
+// Shared is a list of messages of a document with several conversations that have messages in common.
 type Shared interface {
 	Messages
-	// Key identifies message k and everything before it among the conversations of the document. It
-	// returns false if no other conversation has the message.
+	// Key identifies message k together with all messages before it. Equal keys of two conversations
+	// mean that these have the same messages up to k. It returns false if no other conversation has
+	// the message.
 	Key(k int) (key uint64, isShared bool)
 }
 
@@ -77,7 +78,7 @@ func (c Conversation) Len() int { return len(c) }
 // At returns message k.
 func (c Conversation) At(k int) (domarkx.WrittenMessage, error) { return c[k], nil }
 
-// Whole writes a document that is in memory as a function such as [Codec.Write] does.
+// Whole adapts a function that writes a document in memory to the signature of [Codec.Write].
 func Whole(write func(domarkx.Header, Messages, Target) (func(w io.Writer) error, error), doc *domarkx.Document, to Target) ([]byte, error) {
 	writer, err := write(doc.Header, Conversation(doc.Conversation), to)
 	if err != nil {
@@ -100,10 +101,10 @@ func Writing(to Target, write func(w io.Writer, to Target) error) (func(w io.Wri
 // blockSize is how much of a file is read at once, in bytes.
 const blockSize = 256 << 10
 
-// maxPassing is the size up to which a passing window reuses its block.
+// maxPassing is the size in bytes up to which a passing window reuses its block.
 const maxPassing = 16 * blockSize
 
-// A Window is the part of a file that is in memory. It moves forward best.
+// A Window is the part of a file that is in memory. It is fastest if offsets ascend.
 type Window struct {
 	file    File
 	block   []byte

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ParseLocalTime reads what [ParseTime] reads, and a date and time without a zone, which
-// ISO 8601 has too: it is taken for UTC.
+// ParseLocalTime parses the times that [ParseTime] accepts, and also a date and time without a zone
+// (ISO 8601), which it interprets as UTC.
 func ParseLocalTime(s string) (time.Time, bool) {
 	if t, ok := ParseTime(s); ok {
 		return t, true
@@ -14,10 +14,9 @@ func ParseLocalTime(s string) (time.Time, bool) {
 	return ParseTime(s + "Z")
 }
 
-// ParseTime reads a date and time with a zone (RFC 3339, section 5.6), and reports
-// whether it is one. As other readers do, it takes a blank for the T, a zone without
-// minutes or colon, and a leap second at the end of a day in UTC, which it returns as
-// the second after.
+// ParseTime parses a date and time with a zone (RFC 3339, section 5.6), and reports whether it is
+// valid. Like other readers, it also accepts a space for the T, a zone without minutes or colon, and a
+// leap second at the end of a day in UTC, which it returns as the following second.
 func ParseTime(s string) (time.Time, bool) {
 	if len(s) < len("2006-01-02T15:04:05Z") || !strings.ContainsRune("Tt ", rune(s[10])) {
 		return time.Time{}, false
@@ -56,7 +55,7 @@ func ParseTime(s string) (time.Time, bool) {
 	return t, true
 }
 
-// MillisTime returns a time in milliseconds since 1970 as agents write it; "" for 0.
+// MillisTime formats a time in milliseconds since 1970, UTC, like [ISOTime]; "" for 0.
 func MillisTime(millis int64) string {
 	if millis == 0 {
 		return ""
