@@ -10,17 +10,17 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
-// An original is the conversation of a transcript that a session was imported from: the way through
-// its tree, and the messages on it.
+// An original is the conversation of a transcript that a session was imported from: the path through
+// its tree of entries, and the messages on that path.
 type original struct {
 	*jsonlines.Reader
 	header   domarkx.Value
 	first    string // its first prompt
 	way      []line
-	at       map[string]int // where on the way the entry of an id is
-	results  map[string]int // where on the way the result of a call is
+	at       map[string]int // index on the path of each entry, by the entry's ID
+	results  map[string]int // index on the path of each result, by the ID of its call
 	messages format.Messages
-	heads    map[string]int // the message that an entry begins, by its id
+	heads    map[string]int // number of the message that an entry begins, by the entry's ID
 }
 
 // A line is an entry in the file.
@@ -28,10 +28,10 @@ type line struct {
 	jsonlines.Place
 	id    string
 	call  string // of a result
-	above int    // the line before it on its way; -1 for none
+	above int    // index of the previous line on its path; -1 for none
 }
 
-// withOriginal calls write with the original of a session, nil if there is none.
+// withOriginal calls write with the original of a session, or with nil if there is none.
 func withOriginal(h domarkx.Header, to format.Target, write func(o *original) error) error {
 	read := false
 	if to.Original != nil && to.New == nil {
@@ -71,7 +71,7 @@ func newOriginal(f format.File, s format.Stream, fork string) (*original, error)
 	err := o.Each(func(v domarkx.Value, _ []byte, at jsonlines.Place) error {
 		if isHeader(v) {
 			if o.header.Kind() == domarkx.Null {
-				o.header, _ = domarkx.ParseValue([]byte(v.JSON())) // the bytes of v change
+				o.header, _ = domarkx.ParseValue([]byte(v.JSON())) // the bytes of v are reused
 			}
 			return nil
 		}
@@ -119,7 +119,7 @@ func newOriginal(f format.File, s format.Stream, fork string) (*original, error)
 	return o, nil
 }
 
-// promptOf returns what the user says in a message, on one line.
+// promptOf returns the text that the user typed in a message, on one line.
 func promptOf(m domarkx.Message) string {
 	if m.Role != domarkx.User || len(m.Content) == 0 {
 		return ""

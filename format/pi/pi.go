@@ -76,7 +76,8 @@ const (
 	keyFork    = "fork"
 )
 
-// identity is the identity of a transcript of that id, or of the branch of it that an entry ends.
+// identity returns the identity of the transcript with a session ID or, if fork is not "", of the
+// branch that ends with the entry called fork.
 func identity(session, fork string) string {
 	id := []domarkx.Value{transcript.Str(session)}
 	if fork != "" {
@@ -135,7 +136,7 @@ func fileName(time, id string) string {
 	return format.FileName(strings.NewReplacer(":", "-", ".", "-").Replace(time) + "_" + id)
 }
 
-// skips reports whether the index needs no value of a member.
+// skips reports whether the index does not need the value of a member, so that parsing may skip it.
 func skips(name string, kind domarkx.Kind) bool {
 	switch name {
 	case "thinking", "thinkingSignature", "data", "arguments", "command", "output", "summary", "usage", "details":
@@ -144,10 +145,10 @@ func skips(name string, kind domarkx.Kind) bool {
 	return false
 }
 
-// linear is the memory of transcripts of version 1, whose entries have no ids.
+// linear is the state for transcripts of version 1, whose entries have no IDs.
 const linear = "linear"
 
-// note classifies an entry for the index.
+// note extracts from an entry what the index needs.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	if transcript.Text(v, "type") == "session" {
 		if s.Memory == "" { // the first one counts
@@ -187,15 +188,15 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return n
 }
 
-// A kind is what an entry is in a conversation.
+// A kind classifies an entry by its role in a conversation.
 type kind uint8
 
 const (
-	nothing kind = iota // it is only kept in the original
-	prompt              // text of the user, or of pi on the user's behalf
+	nothing kind = iota // not part of the conversation; only the stored original has it
+	prompt              // text of the user, or text that pi wrote in the user's place
 	shell               // a command that the user ran
-	answer              // of the model
-	result              // of a call
+	answer              // an answer of the model
+	result              // the result of a call
 )
 
 // An entry is a line of a transcript. Its content is a member of the line, or of its message.
@@ -205,7 +206,7 @@ type entry struct {
 	member string // of body
 }
 
-// entryOf returns what an entry is. One without anything to show is nothing.
+// entryOf classifies an entry. An entry that has nothing to show is of the kind nothing.
 func entryOf(v domarkx.Value) entry {
 	e := entry{body: v, member: "content"}
 	switch transcript.Text(v, "type") {

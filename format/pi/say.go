@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
-// idOf returns the id of an entry. That of an entry without one follows from its content.
+// idOf returns the ID of an entry. If the entry has none, the ID is derived from its content.
 func idOf(v domarkx.Value) string {
 	if id := transcript.Text(v, "id"); id != "" {
 		return id
@@ -57,12 +57,12 @@ func say(v domarkx.Value, m *transcript.Message) {
 	}
 }
 
-// isSummary reports whether an entry stands for all before it.
+// isSummary reports whether an entry replaces all entries before it in the model's context.
 func (e entry) isSummary(v domarkx.Value) bool {
 	return transcript.Text(v, "type") == "compaction" || transcript.Text(e.body, "role") == "compactionSummary"
 }
 
-// sayAnswer adds what an answer says about itself.
+// sayAnswer adds the model, usage and other properties of an answer.
 func sayAnswer(id string, message domarkx.Value, m *transcript.Message) {
 	m.Model, m.Stop = transcript.Text(message, "model"), transcript.Text(message, "stopReason")
 	if why := transcript.Text(message, "errorMessage"); why != "" {
@@ -94,7 +94,7 @@ func imageOf(item domarkx.Value) mdtext.Image {
 	return mdtext.Image{Type: transcript.Text(item, "mimeType"), Data: transcript.Text(item, "data")}
 }
 
-// resultOf returns the result in a message: its texts and images, or JSON where there is anything else.
+// resultOf returns the result in a message: its texts and images, or JSON if it has anything else.
 func resultOf(message domarkx.Value) transcript.Result {
 	r := transcript.Result{ID: transcript.Text(message, "toolCallId"), Failed: transcript.Get(message, "isError").IsTrue(), Value: transcript.Get(message, "content")}
 	if r.Value.Kind() == domarkx.String {

@@ -16,8 +16,8 @@ func encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(write, doc, to)
 }
 
-// write writes a session as a transcript of version 3, without branches. Messages that are as they
-// were in the original keep their entries, with what stands between them.
+// write writes a session as a transcript of version 3, without branches. Messages that are unchanged
+// since the import keep their original entries, and the entries between those.
 func write(h domarkx.Header, messages format.Messages, to format.Target) (func(io.Writer) error, error) {
 	h = current(h)
 	return format.Writing(to, func(out io.Writer, to format.Target) error {
@@ -29,7 +29,7 @@ func write(h domarkx.Header, messages format.Messages, to format.Target) (func(i
 	})
 }
 
-// A writing is a transcript that is being written.
+// A writing is the state of writing a transcript.
 type writing struct {
 	*transcript.Writer
 	*original // nil if there is none
@@ -88,7 +88,7 @@ func (w *writing) header() {
 	w.Line(line)
 }
 
-// keeps finds the entry of a message in the original, and reports whether it still says the same.
+// keeps finds the original entry of a message, and reports whether the message is unchanged.
 func (w *writing) keeps(t transcript.Turn, m domarkx.WrittenMessage) bool {
 	w.from, w.same = -1, false
 	if w.prompt == "" {
@@ -117,8 +117,8 @@ func (w *writing) keeps(t transcript.Turn, m domarkx.WrittenMessage) bool {
 	return w.same
 }
 
-// sameBlock reports whether two blocks say the same. Earlier versions of this program stored the
-// members of calls in another order.
+// sameBlock reports whether two blocks have the same meaning. Earlier versions of this program stored
+// the members of calls in another order.
 func sameBlock(a, b domarkx.Block) bool {
 	if a.Type == b.Type && a.Language == b.Language && a.HasName == b.HasName && a.Name == b.Name && a.Text == b.Text && len(b.Extra) == 0 {
 		return true
@@ -218,7 +218,8 @@ func imageItem(i mdtext.Image) domarkx.Value {
 	return transcript.Object("type", "image", "data", i.Data, "mimeType", i.Type)
 }
 
-// edited returns an entry with what its message says now; false if it cannot say that.
+// edited returns an entry updated to the present text of its message; false if the entry cannot
+// represent that text.
 func (w *writing) edited(v domarkx.Value) (domarkx.Value, bool) {
 	e := entryOf(v)
 	switch e.kind {
@@ -346,7 +347,7 @@ func (w *writing) message(id string, message domarkx.Value) {
 		"message", message.With("timestamp", transcript.Num(w.turn.Time.UnixMilli()))))
 }
 
-// entry writes an entry behind the last one.
+// entry writes an entry as the child of the previous one.
 func (w *writing) entry(v domarkx.Value) {
 	id, parent := transcript.Text(v, "id"), domarkx.Value{}
 	if w.used[id] {
@@ -369,7 +370,7 @@ func (w *writing) entry(v domarkx.Value) {
 	w.used[w.last] = true
 }
 
-// migrated returns an entry as version 3 has it.
+// migrated returns an entry converted to version 3.
 func (w *writing) migrated(v domarkx.Value) domarkx.Value {
 	if message := transcript.Get(v, "message"); transcript.Text(message, "role") == "hookMessage" {
 		return v.With("message", message.With("role", transcript.Str("custom")))
