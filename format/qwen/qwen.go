@@ -27,7 +27,7 @@ func is(v domarkx.Value) bool {
 	return transcript.Has(v, "sessionId", "uuid", "parentUuid") && (transcript.Has(transcript.Get(v, "message"), "parts") || transcript.Has(v, "provenance"))
 }
 
-// skips reports whether the index needs no value of a member.
+// skips reports whether the index does not need the value of a member, so that parsing may skip it.
 func skips(name string, kind domarkx.Kind) bool {
 	switch name {
 	case "args", "response", "toolCallResult", "inlineData", "usageMetadata", "uiEvent", "snapshot":
@@ -36,7 +36,7 @@ func skips(name string, kind domarkx.Kind) bool {
 	return false
 }
 
-// note classifies a record for the index.
+// note extracts from a record what the index needs.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	kind := transcript.Text(v, "type")
 	if transcript.Get(v, "isSidechain").IsTrue() {
@@ -136,8 +136,8 @@ func say(v domarkx.Value, m *transcript.Message) {
 	}
 }
 
-// write writes the least that Qwen Code resumes: records of the user, the assistant and results, in
-// a chain.
+// write writes the minimal transcript that Qwen Code can resume: records of the user, the assistant
+// and results, linked in a chain.
 func write(w *transcript.Writer) error {
 	last := domarkx.Value{}
 	for t := range w.Turns() {
