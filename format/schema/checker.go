@@ -23,7 +23,8 @@ type checker struct {
 	work   *int // how often check was called for a foreign schema; nil for others
 }
 
-// A step is one step on the way to a value; nil is the root.
+// A step is one element of a JSON pointer: the name of a member or the index of an item. A nil step is
+// the document itself.
 type step struct {
 	parent *step
 	name   string // of a member
@@ -31,7 +32,7 @@ type step struct {
 	isItem bool
 }
 
-// maxDepth limits how deep schemas refer to each other.
+// maxDepth limits the nesting of references between schemas.
 const maxDepth = 4 * domarkx.MaxDepth
 
 // timeFormats are the formats that are asserted. JSON Schema has none for a time

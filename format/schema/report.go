@@ -11,8 +11,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A problem is something that the schema forbids. It is described only if it is reported: of several
-// alternatives all but one are not, and most often none.
+// A problem is a violation of the schema. Its description is formatted only when it is reported,
+// because most problems of alternatives (anyOf, oneOf) never are.
 type problem struct {
 	value domarkx.Value
 	at    *step
@@ -51,7 +51,7 @@ func (s *step) pointer() string {
 	return s.parent.pointer() + "/" + escaped.Replace(s.name)
 }
 
-// A spelling is a value as a message quotes it.
+// A spelling is a value in the form in which a message quotes it.
 type spelling domarkx.Value
 
 func (s spelling) String() string {
@@ -87,8 +87,8 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// locate returns the problems in document order with their positions. Of more than
-// maxReports it returns the first, and one that counts the rest.
+// locate returns the problems in document order with their positions. If there are more than
+// maxReports, it returns the first ones, and one that states the number of the others.
 func (c *checker) locate(data []byte) []*domarkx.SyntaxError {
 	found := make([]description, len(c.found))
 	for i, p := range c.found {
