@@ -19,7 +19,7 @@ type ref struct {
 	next int32 // index of the message's next one; -1 for none
 }
 
-// A said is a message in the index. A file can be far larger than memory, so this stores nothing
+// A said is a message in the index. Because a file can be far larger than memory, it stores nothing
 // that can be read from the records again.
 type said struct {
 	head, tail int32 // its first and last ref
@@ -32,7 +32,8 @@ type said struct {
 	shared     bool  // in several
 }
 
-// An end is where a branch ends that was left: with a message, and after a record, "" if unknown.
+// An end is the end of an abandoned branch: its last message, and the ID of the record after which it
+// was left, "" if unknown.
 type end struct {
 	message int32
 	id      string
@@ -150,7 +151,8 @@ func (x *index) within(v domarkx.Value, raw []byte, at jsonlines.Place, start in
 	return nil
 }
 
-// follow takes the conversation to the record that a record comes after, which may leave a branch.
+// follow moves the end of the conversation to the record that a record follows. This may abandon a
+// branch.
 func (x *index) follow(n Note, at jsonlines.Place) {
 	k := x.last
 	if n.Parent != x.leaf {
@@ -177,8 +179,8 @@ func (x *index) follow(n Note, at jsonlines.Place) {
 	x.leaf = strings.Clone(n.ID)
 }
 
-// results adds a record to the messages whose calls it has results of, and returns the number of
-// results without a call.
+// results adds a record to each message with a call whose result the record has. It returns the number
+// of results without a call.
 func (x *index) results(n Note, at jsonlines.Place) (without int) {
 	for _, id := range n.Results {
 		call := maphash.String(x.seed, id)
@@ -265,7 +267,7 @@ func (x *index) answered(n Note, at jsonlines.Place) {
 	x.called(k, n.Calls)
 }
 
-// grouped adds a record to the message of its group, and reports whether there is one.
+// grouped adds a record to the message of its group, and reports whether there is such a message.
 func (x *index) grouped(n Note, at jsonlines.Place) bool {
 	if n.Group == "" {
 		return false
@@ -294,7 +296,8 @@ func (x *index) grouped(n Note, at jsonlines.Place) bool {
 	return true
 }
 
-// aheadOf adds a record About the answer of a group, now or when that begins.
+// aheadOf adds a record of kind About to the answer of its group, now or as soon as that answer
+// begins.
 func (x *index) aheadOf(n Note, at jsonlines.Place) {
 	key := maphash.String(x.seed, n.Group)
 	if k, ok := x.groups[key]; ok {
@@ -306,7 +309,7 @@ func (x *index) aheadOf(n Note, at jsonlines.Place) {
 	x.ahead[key] = at
 }
 
-// items adds the records inside of a record, as within does.
+// items adds the records nested in a record, like within.
 func (x *index) items(n Note, raw []byte, at jsonlines.Place, start int) error {
 	if n.Clear {
 		x.again = x.again || x.before != nil
@@ -343,7 +346,7 @@ func (x *index) items(n Note, raw []byte, at jsonlines.Place, start int) error {
 	return nil
 }
 
-// called notes the calls that a message makes.
+// called records the calls that a message makes.
 func (x *index) called(k int32, ids []string) {
 	for _, id := range ids {
 		x.calls[maphash.String(x.seed, id)] = k
@@ -375,7 +378,7 @@ func (x *index) join(k int32, at jsonlines.Place) {
 	}
 }
 
-// back leaves a branch.
+// back removes messages from the end of the conversation. They become a branch.
 func (x *index) back(n Note) {
 	x.again = x.again || x.before != nil
 	k := x.last
@@ -412,7 +415,7 @@ func (x *index) onPath(k int32) bool {
 	return false
 }
 
-// short returns how a prompt begins.
+// short returns the beginning of a prompt, at most maxPrompt bytes.
 func (x *index) short(text string) string {
 	if len(text) > maxPrompt {
 		text = strings.ToValidUTF8(text[:maxPrompt], "")
@@ -420,7 +423,7 @@ func (x *index) short(text string) string {
 	return strings.Clone(text)
 }
 
-// way returns the messages from the first to one.
+// way returns the messages on the path from the first message to a given one.
 func (x *index) way(end int32) []int32 {
 	var path []int32
 	for k := end; k >= 0; k = x.messages[k].above {
@@ -432,8 +435,8 @@ func (x *index) way(end int32) []int32 {
 	return path
 }
 
-// forkBudget limits the cost of a hostile transcript's branches: their messages in total. maxForks
-// is how many branches become sessions at most.
+// forkBudget limits the total number of messages in branches, which bounds the cost of hostile
+// transcripts. maxForks is the maximum number of branches that become sessions.
 const (
 	forkBudget = 100_000
 	maxForks   = 1000
@@ -491,10 +494,10 @@ func keyOf(kind, name string) []byte {
 	return h.Sum(nil)[:keySize]
 }
 
-// note records that something was seen, for when the file grows.
+// note records that a name was seen, for reading additions to the file later.
 func (x *index) note(kind, name string) { x.keys = append(x.keys, keyOf(kind, name)...) }
 
-// known reports whether something may have been seen before the file grew.
+// known reports whether a name may have been seen before the file grew.
 func (x *index) known(kind, name string) bool {
 	return x.before != nil && hasKey(x.before.Keys, kind, name)
 }

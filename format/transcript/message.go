@@ -75,13 +75,14 @@ func (m *Message) Said(id, time string) {
 	}
 }
 
-// Add notes something that only some messages have. The last value of a name counts.
+// Add records a property that only some messages have. A later value of the same name replaces an
+// earlier one.
 func (m *Message) Add(name string, v domarkx.Value) {
 	m.extra = slices.DeleteFunc(m.extra, func(e domarkx.Member) bool { return e.Name == name })
 	m.extra = append(m.extra, domarkx.Member{Name: name, Value: v})
 }
 
-// Cost notes what the response cost in USD, if v is a number above 0.
+// Cost records the cost of the response in USD, if v is a number above 0.
 func (m *Message) Cost(v domarkx.Value) {
 	if n, err := strconv.ParseFloat(v.Text(), 64); v.Kind() == domarkx.Number && err == nil && n > 0 {
 		m.Add("cost", v)
@@ -126,8 +127,8 @@ func (m *Message) Call(c Call) {
 	m.parts = append(m.parts, Part{Call: &c})
 }
 
-// Result adds the result of a call, if the call is in this message. That of a call that is nowhere
-// is a message of its own.
+// Result adds the result of a call, if the call is in this message. A result whose call is in no
+// message becomes a message of its own.
 func (m *Message) Result(r Result) {
 	for i := len(m.parts) - 1; i >= 0; i-- {
 		if c := m.parts[i].Call; c != nil && c.ID == r.ID && m.parts[i].Result == nil {
@@ -140,8 +141,8 @@ func (m *Message) Result(r Result) {
 	}
 }
 
-// The errors of calls that have no result in a transcript: none was written, as when a turn was
-// aborted, or the program writes none. Any result keeps a call from counting as pending.
+// The errors that stand for missing results: of a call whose turn was aborted, or of a program that
+// records no results. Without any result, a call would count as pending.
 const (
 	codeNoResult    = "no_result"
 	codeNotRecorded = "not_recorded"
@@ -249,9 +250,9 @@ func (m *Message) metadata() []domarkx.Member {
 	return append(members, m.extra...)
 }
 
-// splitText returns the blocks of texts that follow each other, and the text between the blocks; nil
-// if they say it. Text that would read as a call, as configuration, or as anything else than text and
-// plain code, is one text block.
+// splitText splits consecutive texts into blocks, and returns them with the text between them, or nil
+// if the blocks determine it. Text that would read as a call, as configuration, or as anything except
+// text and plain code becomes one text block.
 func splitText(texts []string) ([]domarkx.Block, []string) {
 	if len(texts) == 0 {
 		return nil, nil

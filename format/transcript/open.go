@@ -103,7 +103,7 @@ func (x *index) check() error {
 	return nil
 }
 
-// fork returns a branch that was left. Of several with one name each gets another one.
+// fork returns an abandoned branch. Branches whose names would be equal get different names.
 func (x *index) fork(e end, names map[string]int) (format.Stream, error) {
 	c := &conversation{x, x.way(e.message)}
 	if e.id == "" {
@@ -123,7 +123,7 @@ func (x *index) fork(e end, names map[string]int) (format.Stream, error) {
 	return format.Stream{Suffix: ".fork-" + name, Header: h, Messages: c}, nil
 }
 
-// A conversation is a way through the messages of a transcript.
+// A conversation is a path through the messages of a transcript.
 type conversation struct {
 	*index
 	path []int32
@@ -146,8 +146,8 @@ func (c *conversation) Key(k int) (uint64, bool) {
 	return uint64(c.path[k]), c.messages[c.path[k]].shared
 }
 
-// End returns where the record before the next message's ends, and so most often the results of
-// message k.
+// End returns the offset after the record that precedes the next message. That usually includes the
+// results of message k.
 func (c *conversation) End(k int) int64 {
 	if k+1 == len(c.path) {
 		return c.Size()
@@ -168,7 +168,7 @@ func (c *conversation) message(k int) (*Message, error) {
 	return m, nil
 }
 
-// A state holds the knowledge about a transcript that reading its additions needs.
+// A state holds what is needed to read later additions to a transcript.
 type state struct {
 	Session Session `json:"session"`
 	Lines   int     `json:"lines"`
@@ -180,8 +180,8 @@ type state struct {
 	About   bool    `json:"about,omitempty"` // a record About an answer would join the last message
 }
 
-// These constants bound the state. What is older than the kept keys is not looked for when a
-// transcript grew, but found when it is read as a whole.
+// These constants bound the size of a state. Additions cannot refer to what is older than the kept
+// keys; reading the whole transcript finds that.
 const (
 	maxStateCalls = 1000
 	maxStateKeys  = 300
@@ -218,7 +218,7 @@ func hasKey(keys []byte, kind, name string) bool {
 	return false
 }
 
-// grow reads the additions to a transcript, and reports whether it is only new messages.
+// grow reads the additions to a transcript, and reports whether they consist only of new messages.
 func (a *Agent) grow(g format.Growth) (format.Grown, bool, error) {
 	var s state
 	if _, ok := a.sessionOf(g.Header); !ok || json.Unmarshal([]byte(g.State), &s) != nil {

@@ -51,7 +51,7 @@ func (a *Agent) header(s Session) domarkx.Header {
 	return h
 }
 
-// merged returns a header with what changed in the session; what the user changed stays.
+// merged returns a header with the changes of the session. Values that the user changed are kept.
 func (a *Agent) merged(h domarkx.Header, before, now Session) domarkx.Header {
 	old, kept := *a.header(before).UserMetadata, domarkx.ObjectValue()
 	if h.UserMetadata != nil {
@@ -69,7 +69,7 @@ func (a *Agent) merged(h domarkx.Header, before, now Session) domarkx.Header {
 	return h
 }
 
-// sessionOf returns what the front matter says of a session of this agent.
+// sessionOf returns the properties that the front matter states for a session of this agent.
 func (a *Agent) sessionOf(h domarkx.Header) (Session, bool) {
 	if h.UserMetadata == nil || Text(*h.UserMetadata, keyAgent) != a.Name {
 		return Session{}, false
@@ -83,7 +83,7 @@ func (a *Agent) sessionOf(h domarkx.Header) (Session, bool) {
 	return s, true
 }
 
-// identify returns which session a transcript is: by the agent's own id.
+// identify returns the identity of a transcript's session, based on the agent's own ID.
 func (a *Agent) identify(h domarkx.Header) format.Identity {
 	s, ok := a.sessionOf(h)
 	if !ok {
@@ -106,8 +106,8 @@ func (a *Agent) identify(h domarkx.Header) format.Identity {
 	return id
 }
 
-// subLength is how much of its id the name of a sub-agent has, in bytes. Ids end with random
-// characters.
+// subLength is the number of bytes of a sub-agent's ID that are used in its name, from the end, where
+// the IDs are random.
 const subLength = 8
 
 func identity(session, sub, fork string) string {
@@ -123,7 +123,7 @@ func (a *Agent) isPart(h domarkx.Header) bool {
 // maxSlug limits the last part of a session's name, in characters.
 const maxSlug = 60
 
-// sessionName returns AGENT/YYYY-MM-DD-SLUG: the day of the first message in UTC, and the title.
+// sessionName returns AGENT/YYYY-MM-DD-SLUG: the date (UTC) of the first message, and the title.
 func (a *Agent) sessionName(s Session) string {
 	day := "undated"
 	if t, ok := format.ParseTime(s.Created); ok {
@@ -136,8 +136,8 @@ func (a *Agent) sessionName(s Session) string {
 	return a.Name + "/" + day + "-" + slug
 }
 
-// Slug returns text as a part of a name: its letters and digits in lower case, with "-" for what is
-// between them.
+// Slug converts text to a part of a name: its letters and digits in lower case, with "-" in place of
+// anything between them.
 func Slug(s string) string {
 	var b strings.Builder
 	n, gap := 0, false

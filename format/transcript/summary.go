@@ -7,8 +7,9 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// maxHistory is how many bytes of text of a session its new transcript has, if a summary can take the place of
-// the rest: about what a model with a window of 200,000 tokens takes beside the prompts and tools of its agent.
+// maxHistory is the maximum text of a session in a new transcript, in bytes, if a summary can replace
+// older messages. It is about the text that a model with a window of 200,000 tokens can hold beside
+// the prompts and tools of its agent.
 const maxHistory = 500_000
 
 // keyCompacts is the metadata of a summary by chat, the id of the last message that it stands for.
@@ -17,8 +18,8 @@ const keyCompacts = "compacts"
 // KeySummary is the metadata of a summary that an agent made of all messages before it.
 const KeySummary = "compact_summary"
 
-// A part is what a transcript has of a session: all of it, or a summary and the messages behind those that
-// it stands for.
+// A part is the portion of a session that is written to a transcript: the whole session, or a summary
+// and the messages after those that it replaces.
 type part struct {
 	summary int // -1 for none
 	from    int
@@ -38,7 +39,8 @@ func (p part) indexes(count int) iter.Seq[int] {
 	}
 }
 
-// partOf returns all of a session, or its last summary with what follows if all is too long.
+// partOf returns the whole session, or, if that is too long, its last summary and the messages after
+// it.
 func partOf(messages format.Messages) (part, error) {
 	all, last, size, compacts := part{summary: -1}, part{summary: -1}, 0, ""
 	for k := range messages.Len() {
