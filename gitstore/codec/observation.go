@@ -8,7 +8,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Trailers of versions that were taken of a work tree in which other programs work.
+// Trailers of versions that were created from a work tree which other programs may have changed
+// meanwhile.
 const (
 	trailerObserved = "Domarkx-Observed"
 	trailerLate     = "Domarkx-Late"
