@@ -22,7 +22,7 @@ func NewWriter(out *object.Writer) Writer { return Writer{out: out} }
 // Count returns the number of files.
 func (w *Writer) Count() int { return w.count }
 
-// Clone returns a writer that continues the same files in another way.
+// Clone returns an independent writer that begins with the same files.
 func (w *Writer) Clone() Writer {
 	c := *w
 	for level, entries := range w.levels {
@@ -72,8 +72,8 @@ func (w *Writer) Finish() (odb.ID, error) {
 	return w.out.WriteTree(w.levels[0])
 }
 
-// Resume returns a writer that has the first count files of a stored sequence. It reads one directory of
-// each level. A missing entry is [domarkx.ErrCorrupt].
+// Resume returns a writer that holds the first count files of a stored sequence. It reads one
+// directory of each level. A missing entry is [domarkx.ErrCorrupt].
 func Resume(out *object.Writer, top odb.ID, count int) (Writer, error) {
 	w := Writer{out: out, count: count}
 	id := top
@@ -110,7 +110,8 @@ func Resume(out *object.Writer, top odb.ID, count int) (Writer, error) {
 	return w, nil
 }
 
-// files returns the entries of the first n files of a leaf, the last of count files.
+// files returns the entries of the first n files of a leaf, which are the last n of the first count
+// files of the sequence.
 func files(entries []odb.TreeEntry, n, count int) (list []odb.TreeEntry, err error) {
 	for i := range n {
 		b, err := object.File(entries, FileName(i))
