@@ -34,8 +34,8 @@ func (w *Writer) Write(kind odb.Type, data []byte) (odb.ID, error) {
 	return id, err
 }
 
-// WriteUnread stores an object that no later step of the update reads, but for its size, so that it takes
-// no memory.
+// WriteUnread stores an object whose content no later step of the update reads, so that it need not
+// stay in memory. Its size can still be read.
 func (w *Writer) WriteUnread(kind odb.Type, data []byte) (odb.ID, error) {
 	id, err := w.batch.Add(kind, data)
 	if err == nil {
@@ -44,8 +44,8 @@ func (w *Writer) WriteUnread(kind odb.Type, data []byte) (odb.ID, error) {
 	return id, err
 }
 
-// Keep makes an object readable for later steps of the update without storing it. They store it, or it is
-// forgotten.
+// Keep makes an object readable for later steps of the update without storing it. It is discarded
+// unless a later step stores it.
 func (w *Writer) Keep(kind odb.Type, data []byte) odb.ID {
 	id := odb.Sum(kind, data)
 	w.fresh[id] = freshObject{kind, data}
