@@ -13,8 +13,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A Checker compares the bytes of originals with their digests. An original that continues one that it has
-// checked is read from where it differs.
+// A Checker compares the bytes of originals with their digests. If an original begins like one that it
+// has checked, it reads only the rest.
 type Checker struct {
 	objects object.Reader
 	write   func(io.Writer, domarkx.Blob) (int64, error)

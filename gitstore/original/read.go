@@ -106,8 +106,9 @@ func segment(leaf []odb.TreeEntry, i int) (domarkx.Blob, error) {
 	return b, err
 }
 
-// Continues returns the bytes that a document has after those of an older one. It is not ok unless it begins
-// with the older one, which ends with a line. Segments that both share are not read.
+// Continues returns the bytes that a document has after those of an older one. ok is false unless the
+// document begins with the older one, and that ends with a line end. Segments that both share are not
+// read.
 func (d *Document) Continues(ctx context.Context, old *Document) (added []byte, ok bool, err error) {
 	if old == nil || old.count == 0 || d.Format != old.Format || d.count < old.count || d.Size < old.Size {
 		return nil, false, nil
