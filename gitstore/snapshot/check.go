@@ -97,8 +97,9 @@ func (c *Checker) Session(ctx context.Context, name, tip string) error {
 	return c.checkLinks(ctx, name, tip)
 }
 
-// history checks a commit and its history, each commit once. check returns a commit and its parents; its
-// error means that the parents cannot be read.
+// history checks the commits that tip reaches, each only once, and reports damage and wrong numbers.
+// check must check one commit and return it with its parents, or an error if the parents cannot be
+// read.
 func (c *Checker) history(ctx context.Context, tip string, check func(id string) (ancestor, []ancestor, error), name string) error {
 	queue := []string{tip}
 	for len(queue) > 0 {
