@@ -89,12 +89,12 @@ func (d *decoder) report(offset int, msg string) {
 	d.doc.Damage = append(d.doc.Damage, &domarkx.SyntaxError{Path: d.src.Path, Line: d.line + 1, Column: column, Msg: msg})
 }
 
-// idTime is how the program spells the time that is an id.
+// idTime is the layout, as in package time, of the time that serves as an ID.
 const idTime = "20060102-150405"
 
 var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{8}-\d{6}$`) })
 
-// isID reports whether an id is a date and time like those that the program generates.
+// isID reports whether an ID is a date and time in the form that the program generates.
 func isID(id string) bool {
 	_, err := time.Parse(idTime, id)
 	return err == nil && sessionID().MatchString(id)
@@ -212,7 +212,7 @@ func code(language, text string) domarkx.Block {
 	return domarkx.Block{Type: domarkx.CodeBlock, Language: language, Text: text}
 }
 
-// object returns an object of names and strings in turn.
+// object returns an object. Its arguments are names and string values in turn.
 func object(pairs ...string) domarkx.Value {
 	v := domarkx.ObjectValue()
 	for i := 0; i < len(pairs); i += 2 {

@@ -158,8 +158,8 @@ func (e *encoder) pieces(begin func(header) error, next func(piece) error) error
 	return nil
 }
 
-// find looks for the task, the first message of the user, rather than of the system, and for
-// the last message that can be the end.
+// find looks for the task, which is the first message of the user (if there is none, of the system),
+// and for the last message that can be the end.
 func (e *encoder) find() error {
 	e.task, e.answer, e.end = -1, -1, e.messages.Len()-1
 	for ; e.end >= 0; e.end-- {

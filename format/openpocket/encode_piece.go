@@ -49,10 +49,10 @@ func (e *encoder) header() header {
 	return made
 }
 
-// isoTime is how the program spells times.
+// isoTime is the layout, as in package time, in which the program writes times.
 const isoTime = "2006-01-02T15:04:05.000Z"
 
-// fallback is the time of what says none: that of the snapshot.
+// fallback returns the time to use where the session states none: the time of the snapshot.
 func (e *encoder) fallback() time.Time {
 	if t, ok := format.ParseTime(e.doc.ImportTimestamp); ok {
 		return t.UTC()
@@ -77,7 +77,7 @@ func (e *encoder) at(i int, m domarkx.WrittenMessage, metadata domarkx.Value, ke
 	return e.last
 }
 
-// piecesOf returns the steps of a message, or the final block that it is.
+// piecesOf returns the pieces of a message: its steps, or its final block.
 func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
 	metadata := domarkx.ObjectValue()
 	if m.Metadata != nil {
@@ -222,8 +222,8 @@ func thoughtOf(blocks []domarkx.Block) string {
 	return markdown.RenderContent(blocks)
 }
 
-// safe puts a blank before lines that would read as a boundary of the document, where
-// the document would otherwise read as another.
+// safe puts a space before lines that would read as a boundary of the document, if the document would
+// otherwise be read differently.
 func (e *encoder) safe(i int, s string, boundaries ...string) string {
 	if !utf8.ValidString(s) {
 		e.to.LoseOf(i, "half a surrogate pair, which becomes U+FFFD")

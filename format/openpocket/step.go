@@ -57,7 +57,7 @@ func actionOf(call string, metadata domarkx.Value) string {
 	return indented(arguments)
 }
 
-// failed begins the result of an action that could not be done.
+// failed is the beginning of the result of an action that could not be performed.
 const failed = "Action execution error: "
 
 // resultOf returns the tool-result block of a step's result.
@@ -88,7 +88,7 @@ func textOf(block string) string {
 	return indented(r)
 }
 
-// lostOfCall returns what of a tool-call block a step has no place for.
+// lostOfCall returns the parts of a tool-call block that a step cannot represent.
 func lostOfCall(block string) []string {
 	v, err := domarkx.ParseValue([]byte(block))
 	if err != nil || v.Kind() != domarkx.Object {
@@ -113,7 +113,7 @@ func lostOfCall(block string) []string {
 	return lost
 }
 
-// lostOfResult returns what of a tool-result block a step has no place for.
+// lostOfResult returns the parts of a tool-result block that a step cannot represent.
 func lostOfResult(block string) []string {
 	v, err := domarkx.ParseValue([]byte(block))
 	if err != nil {
@@ -144,7 +144,7 @@ func lostOfResult(block string) []string {
 	return lost
 }
 
-// screenshot begins the line of a result that names the step's picture.
+// screenshot is the beginning of the line of a result that names the step's picture.
 const screenshot = "local_screenshot="
 
 // pictureOf returns a block that shows the picture which a result names.

@@ -84,8 +84,8 @@ func next(document []byte, p piece) ([]byte, bool) {
 	return appendPiece([]byte(start), p), true
 }
 
-// readsAs reports whether a document to which a piece is appended reads as it did,
-// with that piece behind, and that in no other way either.
+// readsAs reports whether a document with an appended piece reads as the former document followed by
+// that piece, and cannot be read in any other way.
 func readsAs(document string, p piece) bool {
 	before := readHeader(document)
 	longer := string(appendPiece([]byte(document), p))
@@ -108,7 +108,7 @@ func readsAs(document string, p piece) bool {
 	return last == p
 }
 
-// blanked puts a blank before the lines of a text that begin like a boundary.
+// blanked puts a space before those lines of a text that begin like a boundary.
 func blanked(s string, boundaries ...string) (string, bool) {
 	out := "\n" + s
 	for _, b := range boundaries {
@@ -117,8 +117,8 @@ func blanked(s string, boundaries ...string) (string, bool) {
 	return out[1:], out[1:] != s
 }
 
-// WellFormed returns a text as Node.js writes it: U+FFFD stands for each byte that is
-// no UTF-8, and for a surrogate without its other half.
+// WellFormed returns a text as Node.js writes it: U+FFFD replaces each byte that is not valid UTF-8,
+// and each lone surrogate.
 func WellFormed(s string) string {
 	if utf8.ValidString(s) {
 		return s
