@@ -29,8 +29,8 @@ type talk struct {
 	lines   *lineEditor // nil if nobody can be asked
 	always  map[string]bool
 
-	open   bool  // whether the answer that is shown has not ended its line
-	broken error // of writing
+	open   bool  // whether the answer shown so far does not end with a line end
+	broken error // error of writing the output
 }
 
 // asker returns a function that asks a question with yes or no, or nil if nobody can be asked.
@@ -177,7 +177,7 @@ func (t *talk) trust(_ context.Context, e *trust.UntrustedError) (bool, error) {
 	return ask(visible(e.Session) + " is not trusted. Work on this, once? [y/N] ")
 }
 
-// approver returns who decides about calls.
+// approver returns the Approver that decides about calls.
 func (t *talk) approver() chat.Approver {
 	var people chat.Approver = chat.ApproveNone{}
 	if t.lines != nil {

@@ -99,7 +99,8 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 		return err
 	}
 	failed := inv.runProgram(command)
-	// The agent may have gone on in a file of its own, so this only looks where it began.
+	// Look only at the transcript that the agent was started with. It may have continued in another
+	// file, which this misses.
 	_, err = opened.imports.Import(inv.ctx, importer.Request{Paths: []string{file}})
 	return errors.Join(failed, err)
 }
@@ -122,8 +123,8 @@ func (c *agentResumeCmd) agent(was engine.ProgramSession) (transcripts.Agent, er
 	return transcripts.Agent{}, usagef("the session is not from one of these agents; name one with --in: %s", strings.Join(names, ", "))
 }
 
-// approve asks whether a session that a remote has, and that no document on this machine
-// became, may become an agent's context.
+// approve asks before a session becomes an agent's context, if a remote has the session and it was
+// not imported from a document of this machine.
 func (c *agentResumeCmd) approve(inv *invocation, opened managers, info domarkx.Info, was engine.ProgramSession) error {
 	if c.Yes || was.Here {
 		return nil
@@ -233,7 +234,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	if dir == "" {
 		err = c.hand(inv, agent, export)
 	} else {
-		file, err = export.WriteIn(dir, 0o600) // as the agents' own
+		file, err = export.WriteIn(dir, 0o600) // 0600, as agents use for their own files
 	}
 	if err != nil {
 		return nil, "", err
@@ -242,7 +243,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 		return nil, "", err
 	}
 	session := agent.SessionID(id)
-	if dir == "" { // the agent has it, but not in a file of its own
+	if dir == "" { // the agent has imported the session, and has no file for it alone
 		files, err := agent.Find(inv.ctx, inv.getenv)
 		if err != nil {
 			return nil, "", err
@@ -255,7 +256,8 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	return agent.ResumeCommand(session), file, nil
 }
 
-// hand gives a document to an agent that keeps no files, by the agent's own command.
+// hand imports a document into an agent that keeps no transcript files, by running the agent's
+// import command.
 func (c *agentResumeCmd) hand(inv *invocation, agent transcripts.Agent, export *engine.Export) error {
 	dir, err := os.MkdirTemp("", "git-domarkx-")
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 )
 
-// newSecrets returns a warning with the number of secrets that saved sessions got, or "". Storing has to stay fast: of much, only the
-// beginning is scanned, and the warning says so.
+// newSecrets returns a warning with the number of secrets that are new in the saved sessions; ""
+// for none. Since storing must be fast, it scans only the first scan.QuickBytes of the new data,
+// and the warning mentions that.
 func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (string, error) {
 	var tips, known, names []string
 	for _, s := range saved {
@@ -46,7 +47,8 @@ func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (s
 	return fmt.Sprintf("%s found in what was stored, which push will not send; to list: %s", counted(n, "secret"), list), nil
 }
 
-// warnSecrets says once how many secrets saved sessions got. That it cannot be known is a warning, too: the sessions are stored.
+// warnSecrets warns once of secrets that are new in saved sessions, also if the scan fails: the
+// sessions are stored already.
 func (inv *invocation) warnSecrets(opened managers, saved []engine.SaveResult) {
 	text, err := inv.newSecrets(opened, saved)
 	if err != nil {

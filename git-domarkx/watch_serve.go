@@ -58,7 +58,7 @@ func (inv *invocation) startWatcher(dir string) error {
 	}
 	at := inv.repository.CommonDir
 	if len(trees) > 0 && isDirectory(trees[0]) {
-		at = trees[0] // unlike a linked work tree, it stays
+		at = trees[0] // the main work tree; a linked one may be removed
 	}
 	pid, started, err := recording.Start(inv.ctx, dir, at, watcherArguments()...)
 	switch {
@@ -187,7 +187,7 @@ func (r *recorder) warnSecrets(saved []engine.SaveResult) {
 	}
 }
 
-// sessionsOf returns the sessions that changed by their transcripts.
+// sessionsOf returns, by file, the sessions that changed because their transcripts did.
 func (r *recorder) sessionsOf(files []string, changed map[string]bool) (map[string]string, error) {
 	if len(changed) == 0 {
 		return nil, nil

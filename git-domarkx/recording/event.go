@@ -29,7 +29,7 @@ type Event struct {
 	Calls      []string  `json:"calls,omitempty"`      // ids of the tool calls that begin or ended
 	Time       time.Time `json:"time"`                 // when the hook ran
 
-	Stored string `json:"-"` // of the kind Recorded: the session in the store that got a new snapshot
+	Stored string `json:"-"` // for Recorded only: name of the session that got a new snapshot
 }
 
 // kindOf returns the kind of an event of a hook, by the name that an agent has for it.

@@ -15,9 +15,9 @@ import (
 func eventsDir(dir string) string { return filepath.Join(dir, "events") }
 
 const (
-	maxWaiting = 1000             // notifications that may wait for a watcher
-	maxEvent   = 64 << 10         // bytes of one
-	maxAge     = 10 * time.Minute // how old one is still of use
+	maxWaiting = 1000             // maximum number of notifications that wait for a watcher
+	maxEvent   = 64 << 10         // maximum size of a notification, in bytes
+	maxAge     = 10 * time.Minute // the watcher ignores older notifications
 )
 
 // errFull means that too many notifications wait.
