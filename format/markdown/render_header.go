@@ -22,8 +22,8 @@ func RenderHeader(h domarkx.Header) []byte {
 	}
 }
 
-// The places that Markdown has for parts of a header, in the order in which they
-// are given up until the rendering reads as the header.
+// The parts of a header that Markdown can represent, in the order in which they are moved to the JSON
+// block until the rendering reads back as the header.
 const (
 	placeConfig = 1 + iota
 	placeFrontMatter

@@ -54,8 +54,7 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// isPlainLanguage reports whether an info string is one word that makes code of a
-// block.
+// isPlainLanguage reports whether an info string is a single word that makes the block ordinary code.
 func isPlainLanguage(s string) bool {
 	switch s {
 	case "", sessionConfig, setupScript, workspaceConfig, messageMetadata, wholeMessage, wholeSnapshot:
@@ -69,7 +68,7 @@ func isPlainLanguage(s string) bool {
 	return true
 }
 
-// isPlainMetadata reports whether metadata reads as it is when it is written as JSON.
+// isPlainMetadata reports whether metadata is unchanged after it is written as JSON and read again.
 func isPlainMetadata(v domarkx.Value) bool {
 	if v.Kind() != domarkx.Object || v.Depth() > 100 {
 		return false

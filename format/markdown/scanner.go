@@ -1,13 +1,13 @@
 package markdown
 
-// maxContainers bounds how deep blockquotes and list items are followed; deeper
-// ones are taken for text.
+// maxContainers limits the nesting of blockquotes and list items that the scanner follows; deeper ones
+// are treated as text.
 const maxContainers = 64
 
 // A container is an open blockquote or list item (CommonMark 0.31, section 5).
 type container struct {
 	item  bool
-	width int  // of a list item: the columns that its lines are indented by
+	width int  // of a list item: the columns by which its lines are indented
 	empty bool // a list item that began with a blank line and has no content yet
 }
 

@@ -13,15 +13,15 @@ type section struct {
 // between two of them.
 type segment struct {
 	code       bool
-	start, end int   // with the fences
-	slashes    []int // Markdown: offsets of backslashes that only escape
+	start, end int   // including the fences
+	slashes    []int // of Markdown: offsets of the backslashes that are only escapes
 
-	fence     fence // of code: its opening, and the lines between the fences
+	fence     fence // of code: its opening fence, and the lines between the fences
 	bodyStart int
 	bodyEnd   int
 
-	quotes int  // of Markdown: how many top-level blockquotes it has
-	other  bool // and whether it has anything else
+	quotes int  // of Markdown: the number of its top-level blockquotes
+	other  bool // of Markdown: whether it has anything other than blockquotes
 }
 
 // sections scans text and passes each section to visit; the first is the text before the first
@@ -100,8 +100,8 @@ func (seg *segment) note(sc *scanner, line []byte) {
 	}
 }
 
-// findSlash returns the offset in the next line of a backslash that only keeps the line from
-// beginning a message or including a file; -1 if it has none.
+// findSlash returns the offset in the next line of a backslash that only prevents the line from
+// beginning a message or including a file; -1 if there is none.
 func findSlash(sc *scanner, line []byte) int {
 	if !slashed(line) {
 		return -1

@@ -17,8 +17,8 @@ type source struct {
 	said string   // the string that text was converted from, if it is valid UTF-8; otherwise ""
 }
 
-// valid returns a part of the text as a string, without a copy where that can be, in
-// which each byte that is not UTF-8 is U+FFFD.
+// valid returns a part of the text as a string in which U+FFFD replaces each byte that is not valid
+// UTF-8. It avoids a copy where possible.
 func (s *source) valid(part []byte) string {
 	if at := cap(s.text) - cap(part); s.said != "" && len(part) > 0 && at >= 0 && at < len(s.text) && &s.text[at] == &part[0] {
 		return s.said[at : at+len(part)]
@@ -41,7 +41,7 @@ func (s *source) origin(offset int) origin {
 	return s.runs[i-1]
 }
 
-// errorAt returns the error that something is wrong at an offset of the text.
+// errorAt returns an error about the text at an offset.
 func (s *source) errorAt(offset int, format string, args ...any) error {
 	e := &domarkx.SyntaxError{Msg: fmt.Sprintf(format, args...)}
 	run := s.origin(offset)

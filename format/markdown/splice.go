@@ -132,8 +132,8 @@ func (s splicer) code(d *decoder, sec section) ([]segment, bool) {
 	return segments, n == len(segments)
 }
 
-// reads reports whether bytes read as exactly that message, and the fence that they
-// leave open.
+// reads reports whether data reads as exactly the given message, and returns the fence that data
+// leaves open.
 func (s splicer) reads(raw []byte, m domarkx.Message) (fence string, ok bool) {
 	d, err := open(raw, "", s.include)
 	if err != nil || d.read() != nil {

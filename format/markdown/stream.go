@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// maxWhole is how large a document is that is read at once, in bytes.
+// maxWhole is the size in bytes up to which a document is read into memory at once.
 const maxWhole = 1 << 20
 
 // opening returns what reads a document that may be larger than memory; one of up to whole
@@ -64,7 +64,7 @@ type place struct {
 	tight  bool  // see [domarkx.Layout]
 }
 
-// heading is where the message's own bytes begin.
+// heading is the offset at which the message's own bytes begin.
 func (p place) heading() int64 { return p.line + int64(p.indent) }
 
 // divided opens a document whose messages are read on demand. It returns errIncludes if the
@@ -119,7 +119,7 @@ func divided(f format.File) (format.Stream, error) {
 
 func (d *division) failed(err error) error { return fmt.Errorf("%s: %w", d.file.Path, err) }
 
-// front returns where the text behind the front matter begins, and the number of that line.
+// front returns the offset of the text after the front matter, and the number of the line there.
 func (d *division) front(lines *format.Window) (at int64, number int, err error) {
 	for number = 1; at < d.file.Size; number++ {
 		raw, whole, err := lines.Line(at)
@@ -186,7 +186,7 @@ func (d *division) readBefore(raw []byte, end int) (err error) {
 	return err
 }
 
-// message reads a message whose first line has that number.
+// message reads a message whose first line has the given number.
 func (d *division) message(raw []byte, number int) (m domarkx.Message, unclosed string, err error) {
 	one := decoder{source: source{text: raw, runs: []origin{{path: d.file.Path, line: number}}}, resources: d.resources}
 	err = sections(raw, func(sec section) (err error) {

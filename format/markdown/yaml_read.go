@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// maxYAML bounds the YAML that is read: its nodes take some hundred times as much.
+	// maxYAML limits the size of YAML that is read, in bytes: the parsed nodes need about a hundred
+	// times as much memory.
 	maxYAML = 1 << 20
 	// maxAliased limits the total size of the content that the aliases of one YAML text expand to,
 	// in bytes.
@@ -106,7 +107,7 @@ func hideBreaks(text string) (string, *strings.Replacer, error) {
 	return strings.NewReplacer(hide...).Replace(text), strings.NewReplacer(show...), nil
 }
 
-// A sized is a value and roughly how many bytes it takes as JSON.
+// A sized is a value with its approximate size as JSON, in bytes.
 type sized struct {
 	domarkx.Value
 	size int

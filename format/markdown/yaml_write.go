@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// maxYAMLKey is the longest key that is written, quoted; YAML ends at 1,024.
+// maxYAMLKey is the maximum length of a quoted key that is written; YAML allows 1,024 characters.
 const maxYAMLKey = 1000
 
 // fitsYAML reports whether the value can be written as YAML: its strings are
@@ -94,8 +94,8 @@ func appendYAMLQuoted(dst []byte, s string) []byte {
 	return dst
 }
 
-// isReservedYAML reports whether a plain scalar of that spelling is something else
-// than a string to some reader of YAML.
+// isReservedYAML reports whether some YAML reader would interpret a plain scalar of that spelling as
+// something other than a string.
 func isReservedYAML(s string) bool {
 	switch strings.ToLower(s) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
