@@ -10,7 +10,7 @@ type Image struct{ Type, Data string }
 
 const base64Characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-"
 
-// Markdown returns the image as Markdown; false if it is none.
+// Markdown returns the image as Markdown, and false if the data is not a valid image.
 func (i Image) Markdown() (string, bool) {
 	if !strings.HasPrefix(i.Type, "image/") || strings.ContainsAny(i.Type, "()<>;, \n") || i.Data == "" || strings.Trim(i.Data, base64Characters) != "" {
 		return "", false
@@ -33,7 +33,7 @@ type Piece struct {
 	Image *Image
 }
 
-// Pieces returns Markdown as text and the images in it.
+// Pieces splits Markdown into text and images.
 func Pieces(markdown string) []Piece {
 	var pieces []Piece
 	text := func(s string) {
