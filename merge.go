@@ -12,6 +12,44 @@ func MergeStates(a, b *State) *State {
 	return &State{Headers: mergeHeaders(a.Headers, b.Headers), Thread: *Merge(&a.Thread, &b.Thread)}
 }
 
+// MergeGrown is [MergeStates] for two imports of one document that grew in between. If both imported a message with the
+// same revision, the text of the newer import counts: the message may have grown, too.
+func MergeGrown(older, newer *State) *State {
+	m := merger{nodes: map[ID]*node{}}
+	m.add(&older.Thread)
+	m.newer = true
+	m.add(&newer.Thread)
+	return &State{Headers: mergeHeaders(older.Headers, newer.Headers), Thread: *m.merged()}
+}
+
+// DropContinued removes headers that others continue: those of earlier imports of a document that grew. Their revisions are
+// replaced ones from then on.
+func DropContinued(headers []HeaderEntry, continues func(longer, shorter HeaderEntry) (bool, error)) ([]HeaderEntry, error) {
+	var kept []HeaderEntry
+	var gone []Rev
+	for i, shorter := range headers {
+		isGone := false
+		for j := 0; j < len(headers) && !isGone; j++ {
+			var err error
+			if i != j {
+				isGone, err = continues(headers[j], shorter)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if isGone {
+			gone = append(gone, shorter.Rev)
+		} else {
+			kept = append(kept, shorter)
+		}
+	}
+	for i := range kept {
+		kept[i].Past = unionRevs(kept[i].Past, gone)
+	}
+	return kept, nil
+}
+
 func mergeHeaders(a, b []HeaderEntry) []HeaderEntry {
 	var past []Rev
 	for _, h := range slices.Concat(a, b) {
@@ -62,6 +100,10 @@ func Merge(a, b *Thread) *Thread {
 	m := merger{nodes: map[ID]*node{}}
 	m.add(a)
 	m.add(b)
+	return m.merged()
+}
+
+func (m *merger) merged() *Thread {
 	for _, l := range lineages(m.nodes) {
 		l.gather()
 	}
@@ -71,7 +113,12 @@ func Merge(a, b *Thread) *Thread {
 func (m *merger) add(t *Thread) {
 	for _, e := range t.Live {
 		n := m.node(e.ID, e.After, e.Past)
-		if old, ok := n.texts[e.Rev]; !ok || compareContent(e, old) < 0 {
+		old, ok := n.texts[e.Rev]
+		switch {
+		case ok && m.newer && e.JSON.ID != old.JSON.ID:
+			e.Link = cmp.Or(e.Link, old.Link)
+			n.texts[e.Rev] = e
+		case !ok || compareContent(e, old) < 0:
 			n.texts[e.Rev] = e
 		}
 	}
@@ -102,7 +149,10 @@ type node struct {
 	texts map[Rev]Entry
 }
 
-type merger struct{ nodes map[ID]*node }
+type merger struct {
+	nodes map[ID]*node
+	newer bool // what is added is of a newer import than what was added before
+}
 
 func (m *merger) node(id, after ID, past []Rev) *node {
 	n, ok := m.nodes[id]

@@ -1,7 +1,9 @@
 package domarkx_test
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/domarkx/domarkx"
@@ -57,5 +59,49 @@ func TestMergeOfHeadersThatReplacedEachOther(t *testing.T) {
 	merged := domarkx.MergeStates(&domarkx.State{Headers: []domarkx.HeaderEntry{a}}, &domarkx.State{Headers: []domarkx.HeaderEntry{b}})
 	if len(merged.Headers) != 2 {
 		t.Errorf("%d headers, want both", len(merged.Headers))
+	}
+}
+
+// TestDropContinued keeps the headers that no other one continues, whatever their order.
+func TestDropContinued(t *testing.T) {
+	header := func(origin string, rev byte) domarkx.HeaderEntry {
+		return domarkx.HeaderEntry{Rev: domarkx.Rev{rev}, Past: []domarkx.Rev{{1}}, Origin: origin}
+	}
+	continues := func(longer, shorter domarkx.HeaderEntry) (bool, error) {
+		return len(longer.Origin) > len(shorter.Origin) && strings.HasPrefix(longer.Origin, shorter.Origin), nil
+	}
+	short, long, longest, other := header("a", 2), header("ab", 3), header("abc", 4), header("x", 5)
+	for _, headers := range [][]domarkx.HeaderEntry{{short, long, longest, other}, {longest, short, other, long}, {other, long, longest, short}} {
+		kept, err := domarkx.DropContinued(headers, continues)
+		if err != nil || len(kept) != 2 {
+			t.Fatalf("kept %+v, %v", kept, err)
+		}
+		for _, h := range kept {
+			if h.Origin != "abc" && h.Origin != "x" || !slices.Equal(h.Past, []domarkx.Rev{{1}, {2}, {3}}) {
+				t.Errorf("kept %+v", h)
+			}
+		}
+	}
+	if len(short.Past) != 1 {
+		t.Error("the headers that were given changed")
+	}
+	broken := errors.New("broken")
+	if _, err := domarkx.DropContinued([]domarkx.HeaderEntry{short, long}, func(_, _ domarkx.HeaderEntry) (bool, error) { return false, broken }); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestMergeGrown: of a message that both imports have, the newer text counts, and a link of the other one stays.
+func TestMergeGrown(t *testing.T) {
+	state := func(json, link string) *domarkx.State {
+		return &domarkx.State{Headers: []domarkx.HeaderEntry{headerOf("h")}, Thread: domarkx.Thread{Live: []domarkx.Entry{{ID: domarkx.ID{1}, JSON: domarkx.Blob{ID: json}, Link: link}}}}
+	}
+	for _, c := range []struct{ older, newer, link, oldLink, newLink string }{
+		{"a", "b", "", "", ""}, {"b", "a", "", "", ""}, {"a", "b", "v", "v", ""}, {"b", "a", "w", "v", "w"}, {"a", "a", "v", "v", ""},
+	} {
+		live := domarkx.MergeGrown(state(c.older, c.oldLink), state(c.newer, c.newLink)).Thread.Live
+		if len(live) != 1 || live[0].JSON.ID != c.newer || live[0].Link != c.link {
+			t.Errorf("%+v: merged to %+v", c, live)
+		}
 	}
 }

@@ -2,11 +2,16 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/original"
 )
 
 // A MergeSide is one of the two snapshots of a merge.
@@ -22,7 +27,10 @@ func (m *SessionManager) Merge(ctx context.Context, tx *gitstore.Tx, a, b MergeS
 		a, b = b, a
 	}
 	merger := MergerAt(max(a.Info.Date, b.Info.Date))
-	merged := domarkx.MergeStates(a.State, b.State)
+	merged, err := m.mergeStates(ctx, a.State, b.State)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
 	owned, err := m.OwnedHeaders(ctx, merged.Headers)
 	if err != nil {
 		return domarkx.Info{}, err
@@ -38,6 +46,57 @@ func (m *SessionManager) Merge(ctx context.Context, tx *gitstore.Tx, a, b MergeS
 	}
 	c.Parents = []string{a.Info.ID, b.Info.ID}
 	return tx.Commit(ctx, c)
+}
+
+// mergeStates merges two states. Of two imports of one transcript that grew in between, the newer one counts, without a conflict. It is the
+// newer one if its original continues that of the other, or if its header has replaced the header of the other.
+func (m *SessionManager) mergeStates(ctx context.Context, a, b *domarkx.State) (*domarkx.State, error) {
+	continues := func(longer, shorter domarkx.HeaderEntry) (bool, error) { return m.continues(ctx, longer, shorter) }
+	merged := domarkx.MergeStates(a, b)
+	if len(a.Headers) == 1 && len(b.Headers) == 1 {
+		for _, sides := range [][2]*domarkx.State{{a, b}, {b, a}} {
+			older, newer := sides[0].Headers[0], sides[1].Headers[0]
+			ok := slices.Contains(newer.Past, older.Rev)
+			var err error
+			if !ok {
+				ok, err = continues(newer, older)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				merged = domarkx.MergeGrown(sides[0], sides[1])
+			}
+		}
+	}
+	var err error
+	merged.Headers, err = domarkx.DropContinued(merged.Headers, continues)
+	return merged, err
+}
+
+// continues reports whether the original of a header begins with the whole original of another one. A damaged original continues none.
+func (m *SessionManager) continues(ctx context.Context, longer, shorter domarkx.HeaderEntry) (bool, error) {
+	if longer.Origin == "" || shorter.Origin == "" || longer.Origin == shorter.Origin {
+		return false, nil
+	}
+	long, err := m.store.Origin(ctx, longer.Origin)
+	var short *original.Document
+	if err == nil {
+		short, err = m.store.Origin(ctx, shorter.Origin)
+	}
+	var content io.ReadCloser
+	if err == nil && long.Format == short.Format && long.Size > short.Size {
+		content, err = long.Open()
+	}
+	digest := sha256.New()
+	if content != nil {
+		_, err = io.CopyN(digest, content, short.Size)
+		content.Close()
+	}
+	if errors.Is(err, domarkx.ErrCorrupt) || errors.Is(err, domarkx.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && content != nil && [32]byte(digest.Sum(nil)) == short.SHA256, err
 }
 
 // MergerAt returns the author of merges, which is the same in every clone.
