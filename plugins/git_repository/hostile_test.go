@@ -141,27 +141,22 @@ func TestHostileRepository(t *testing.T) {
 		{"an unknown setting of the core", func(dir, evil, _ string) { git(t, dir, "config", "core.runThis", evil) }, true},
 		{"a config-based hook", func(dir, evil, _ string) { git(t, dir, "config", "hook.x.command", evil) }, true},
 		{"a linked log", func(dir, _, secret string) {
-			os.RemoveAll(filepath.Join(dir, ".git/logs/HEAD"))
-			os.Symlink(secret, filepath.Join(dir, ".git/logs/HEAD"))
+			link(t, secret, filepath.Join(dir, ".git/logs/HEAD"))
 		}, true},
 		{"a linked message", func(dir, _, secret string) {
-			os.RemoveAll(filepath.Join(dir, ".git/COMMIT_EDITMSG"))
-			os.Symlink(secret, filepath.Join(dir, ".git/COMMIT_EDITMSG"))
+			link(t, secret, filepath.Join(dir, ".git/COMMIT_EDITMSG"))
 		}, true},
 		{"linked refs", func(dir, _, secret string) {
-			os.RemoveAll(filepath.Join(dir, ".git/refs/tags"))
-			os.Symlink(filepath.Dir(secret), filepath.Join(dir, ".git/refs/tags"))
+			link(t, filepath.Dir(secret), filepath.Join(dir, ".git/refs/tags"))
 		}, true},
-		{"linked objects", func(dir, _, secret string) { os.Symlink(filepath.Dir(secret), filepath.Join(dir, ".git/objects/00")) }, true},
+		{"linked objects", func(dir, _, secret string) { link(t, filepath.Dir(secret), filepath.Join(dir, ".git/objects/00")) }, true},
 		{"a linked index", func(dir, _, secret string) {
-			os.Remove(filepath.Join(dir, ".git/index"))
-			os.Symlink(secret, filepath.Join(dir, ".git/index"))
+			link(t, secret, filepath.Join(dir, ".git/index"))
 		}, true},
 		{"another common directory", func(dir, _, _ string) { write(t, filepath.Join(dir, ".git/commondir"), "/elsewhere\n") }, true},
 		{"alternates", func(dir, _, _ string) { write(t, filepath.Join(dir, ".git/objects/info/alternates"), "/elsewhere\n") }, true},
 		{"a linked config", func(dir, _, secret string) {
-			os.Remove(filepath.Join(dir, ".git/config"))
-			os.Symlink(secret, filepath.Join(dir, ".git/config"))
+			link(t, secret, filepath.Join(dir, ".git/config"))
 		}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -229,6 +224,14 @@ func TestHostileRepository(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// link replaces a file or directory, if there is one, by a symbolic link.
+func link(t *testing.T, target, path string) {
+	t.Helper()
+	if err := errors.Join(os.RemoveAll(path), os.Symlink(target, path)); err != nil {
+		t.Fatal(err)
 	}
 }
 
