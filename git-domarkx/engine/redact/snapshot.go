@@ -34,9 +34,9 @@ type rewriter struct {
 	leaves   snapshot.Rewritings
 	spans    map[string]string // identifier of a piece that contains others → that of the redacted piece
 	tops     map[headerKey]domarkx.HeaderEntry
-	previews map[string]string // blob of the first message → preview
-	joined   *reconciler       // nil if there is only one side
-	files    map[string]string // version of a resource → redacted version
+	previews map[string]string    // blob of the first message → preview
+	joined   *reconciler          // nil if there is only one side
+	files    map[[2]string]string // id and version of a resource → redacted version
 
 	directories map[string]string // directory of a version → redacted directory
 	names       map[string]bool   // directories whose names were searched
@@ -47,7 +47,7 @@ type rewriter struct {
 
 func newRewriter(tx *gitstore.Tx, t *table, drop []string) *rewriter {
 	w := &rewriter{tx: tx, table: t, drop: map[string]bool{}, done: map[string]string{}, pieces: map[string]*written{}, trees: map[string]string{},
-		included: map[string]string{}, origins: map[string]string{}, sources: map[string]source{}, digests: map[string]domarkx.Attachment{}, files: map[string]string{}, directories: map[string]string{},
+		included: map[string]string{}, origins: map[string]string{}, sources: map[string]source{}, digests: map[string]domarkx.Attachment{}, files: map[[2]string]string{}, directories: map[string]string{},
 		attached: map[string]attached{}, leaves: snapshot.Rewritings{}, spans: map[string]string{}, tops: map[headerKey]domarkx.HeaderEntry{}, previews: map[string]string{},
 		names: map[string]bool{}, packs: map[string]string{}, clean: map[string]string{}}
 	for _, name := range drop {

@@ -88,7 +88,8 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 // the file is added to w.stuck, or the content of the resource is dropped if the user asked for
 // that.
 func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.ResourceVersion) (string, error) {
-	if now, ok := w.files[r.Version]; ok {
+	key := [2]string{r.ID, r.Version} // only one of two resources with equal contents may be dropped
+	if now, ok := w.files[key]; ok {
 		return now, nil
 	}
 	directories, names := w.directories, w.names
@@ -153,7 +154,7 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 		w.clean[r.ID+" "+r.Type] = now
 	}
 	w.stuck = append(w.stuck, stuck...)
-	w.files[r.Version] = now
+	w.files[key] = now
 	return now, nil
 }
 
