@@ -303,3 +303,46 @@ func TestHeirOfRemovedStays(t *testing.T) {
 		})
 	}
 }
+
+// TestImportsOfMovedMessagesKeepThem revises threads that have messages of a base and what became of
+// them in the session since, in any order, and merges the result with that session, as imports do.
+// What the imported document has must be in the result.
+func TestImportsOfMovedMessagesKeepThem(t *testing.T) {
+	names := []string{"p", "q", "r", "s", "t"}
+	order := func(t *rapid.T, label string, of []string) []string {
+		return rapid.Permutation(of).Draw(t, label)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		base := &replica{name: "base", thread: &domarkx.Thread{}}
+		base.edit(func([]string) []string { return names })
+		session := &replica{name: "session", thread: base.thread}
+		for range rapid.IntRange(1, 3).Draw(t, "moves") {
+			session.edit(func(s []string) []string { return order(t, "session", s) })
+		}
+
+		// The document shares some moved messages with the session: the base gets those, too.
+		both := &replica{name: "import", thread: &domarkx.Thread{Live: slices.Clone(base.thread.Live)}}
+		has := map[domarkx.ID]bool{}
+		for _, e := range base.thread.Live {
+			has[e.ID] = true
+		}
+		for _, e := range session.thread.Live {
+			if !has[e.ID] && rapid.Bool().Draw(t, "shared") {
+				at := rapid.IntRange(0, len(both.thread.Live)).Draw(t, "at")
+				both.thread.Live = slices.Insert(both.thread.Live, at, e)
+			}
+		}
+		document := order(t, "document", names)
+		both.edit(func([]string) []string { return document })
+		merged := texts(domarkx.Merge(both.thread, session.thread))
+		for _, text := range document {
+			if !slices.Contains(merged, text) {
+				t.Fatalf("%q of the document %q is not in the merge %q with the session %q", text, document, merged, texts(session.thread))
+			}
+		}
+		again := texts(domarkx.Merge(session.thread, both.thread))
+		if !slices.Equal(merged, again) {
+			t.Fatalf("the merge is %q on one side and %q on the other", merged, again)
+		}
+	})
+}

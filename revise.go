@@ -129,23 +129,36 @@ func (r *Revision) Dead() []Tombstone {
 	return dead
 }
 
-// findHeirs adds the removed messages that continue in a kept or moved one to r.moved. An import can
-// have both: the message of its base, and the same message as it was moved in the session since.
+// findHeirs adds the removed messages that continue in a kept or moved one, or continue one, to
+// r.moved: their text is that of the other. The base of an import can have both, a message and the
+// same message as it was moved in the session since.
 func (r *Revision) findHeirs() {
-	removed := map[Rev]int{}
+	removed, stays := map[Rev]int{}, map[Rev]bool{}
+	hasHeir := false // among the removed messages
 	for i := range r.kept {
 		if !r.kept[i] && !r.moved[i] {
-			removed[goesOnIn(r.live.At(i).ID)] = i
+			e := r.live.At(i)
+			removed[goesOnIn(e.ID)] = i
+			hasHeir = hasHeir || generations(e.Past) > 0
 		}
 	}
 	for j := 0; j < len(r.kept) && len(removed) > 0; j++ {
 		if !r.kept[j] && !r.moved[j] {
 			continue
 		}
-		for _, rev := range r.live.At(j).Past {
+		e := r.live.At(j)
+		for _, rev := range e.Past {
 			if i, ok := removed[rev]; ok {
 				r.moved[i] = true
 			}
+		}
+		if hasHeir {
+			stays[goesOnIn(e.ID)] = true
+		}
+	}
+	for _, i := range removed {
+		if hasHeir && slices.ContainsFunc(r.live.At(i).Past, func(rev Rev) bool { return stays[rev] }) {
+			r.moved[i] = true
 		}
 	}
 }
