@@ -59,10 +59,8 @@ func plainName(file string) string {
 		}
 		return '-'
 	}
-	name := strings.TrimLeft(strings.Map(plain, path.Base(file)), ".")
-	if len(name) > 100 {
-		name = name[len(name)-100:]
-	}
+	name := strings.Map(plain, path.Base(file))
+	name = strings.TrimLeft(name[max(0, len(name)-100):], ".")
 	if strings.Trim(name, "-.") == "" {
 		return "picture"
 	}

@@ -11,3 +11,6 @@ func DecodeBlock(body []byte) (again []byte, err error) {
 	}
 	return b.encode(key)[blockHeadSize:], nil
 }
+
+// PlainName returns the name of a picture file that a provider named.
+func PlainName(file string) string { return plainName(file) }

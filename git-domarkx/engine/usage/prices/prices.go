@@ -79,7 +79,7 @@ func (l *List) Of(model string, aliases ...string) (p Price, ok bool, err error)
 	if l.config == nil {
 		return p, ok, nil
 	}
-	for _, name := range append(aliases, model) {
+	for _, name := range append(slices.Clip(aliases), model) {
 		if name == "" {
 			continue
 		}
