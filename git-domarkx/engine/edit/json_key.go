@@ -10,8 +10,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// JsonKeys returns the keys of the document's messages; see [JSONKey].
-func (e *Edit) JsonKeys() ([]domarkx.Key, error) {
+// JSONKeys returns the keys of the document's messages; see [JSONKey].
+func (e *Edit) JSONKeys() ([]domarkx.Key, error) {
 	keys := make([]domarkx.Key, e.Len())
 	for j := range keys {
 		msg, err := e.At(j)

@@ -206,7 +206,7 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 	if err != nil {
 		return imported{}, err
 	}
-	keys, err := mk.doc.JsonKeys()
+	keys, err := mk.doc.JSONKeys()
 	if err != nil {
 		return imported{}, err
 	}
@@ -295,7 +295,7 @@ func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key)
 	j := joining{base: mk.base, tip: mk.newest, inBase: inBase, doc: keys}
 	var err error
 	if mk.in.codec.Name == string(engine.Markdown) {
-		if j.doc, err = mk.doc.JsonKeys(); err == nil {
+		if j.doc, err = mk.doc.JSONKeys(); err == nil {
 			j.shown, err = storedShown(ctx, mk.newest)
 		}
 	} else {

@@ -88,7 +88,7 @@ func readShown(ctx context.Context, e *edit.Edit) (*shown, error) {
 	if e.Keys, err = e.Base.Keys(ctx); err != nil {
 		return nil, err
 	}
-	if s.keys, err = e.JsonKeys(); err != nil {
+	if s.keys, err = e.JSONKeys(); err != nil {
 		return nil, err
 	}
 	if err := e.SettleStated(ctx); err != nil {

@@ -20,8 +20,6 @@ type Response struct {
 	Cost    float64
 	HasCost bool // cost in USD, if it was recorded
 	prices.Tokens
-
-	key key
 }
 
 // A Key is a property by which responses are grouped.
