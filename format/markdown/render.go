@@ -182,7 +182,7 @@ func canonicalLayout(rendering []byte) domarkx.Layout {
 }
 
 // hides reports whether text has characters that would not be restored on reading: a carriage return,
-// which other readers treat as a line end, or a NUL, because of which Git and editors treat the
+// which other readers treat as a line end, or a NUL, which makes Git and editors treat the
 // document as binary.
 func hides(text []byte) bool {
 	return bytes.IndexByte(text, '\r') >= 0 || bytes.IndexByte(text, 0) >= 0

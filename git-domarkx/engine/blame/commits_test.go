@@ -105,8 +105,8 @@ func TestCommittedContentOfAnotherName(t *testing.T) {
 	d.wrote("new", "one=s#0 changed three=s#0 four=s#0")
 }
 
-// TestWritersOfBothNames blames a renamed file of which one session wrote lines under the old name and another one
-// under the new name. Each history has its own events.
+// TestWritersOfBothNames blames a renamed file. One session wrote lines under its old name, and another one
+// under its new name.
 func TestWritersOfBothNames(t *testing.T) {
 	d := newDesk(t)
 	d.call("s", "old", "one two")

@@ -52,7 +52,8 @@ func (c *prefixCheck) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// verified reports whether the old part, all of which was written, is unchanged. What is written next is new.
+// verified reports whether the old part is unchanged. It must be called when exactly that part was written; everything written
+// after the call belongs to the new part.
 func (c *prefixCheck) verified() bool {
 	c.isOld = false
 	if c.sealed {

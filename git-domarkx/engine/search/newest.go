@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A recency orders messages by the newest place where a query wants them: by its date, by the name of its session, and by its
-// number there. The zero value stands for no place.
+// A recency orders messages from old to new: by date, then by the name of the session and the number in it. A message that is in
+// several sessions has that of the newest place that matches the query. The zero value means that no place matches.
 type recency struct {
 	date int64
 	tie  int64
@@ -20,7 +20,7 @@ func compareRecency(a, b recency) int {
 	return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.tie, b.tie))
 }
 
-// each calls f with each message in the tips of the sessions that the query wants, if its date is wanted.
+// each calls f with each message in the newest snapshots of the sessions that the query selects, if its date is in the selected time.
 func (p *places) each(f func(message, session int64, k int, date int64)) error {
 	var data []byte
 	row := func(s *sqlite3.Stmt) error {

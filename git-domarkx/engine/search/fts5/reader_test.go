@@ -205,11 +205,8 @@ func TestWords(t *testing.T) {
 		if err = errors.Join(err, r.Close()); err != nil {
 			t.Fatal(err)
 		}
-		var want []string
 		x.exec("CREATE VIRTUAL TABLE seen USING fts5vocab(w, instance)")
-		for _, row := range x.rows("SELECT term FROM seen ORDER BY offset") {
-			want = append(want, row)
-		}
+		want := x.rows("SELECT term FROM seen ORDER BY offset")
 		var hex []string
 		for _, word := range got {
 			hex = append(hex, fmt.Sprintf("%x", []any{word}))

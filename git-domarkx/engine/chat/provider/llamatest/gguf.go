@@ -95,7 +95,7 @@ func tensors(v *vocabulary) []tensor {
 	return append(list, tensor{"blk.0.ffn_down", []int{32, w}, zeros(32, w)})
 }
 
-// encode returns a GGUF file with the vocabulary and a table of which token follows which.
+// encode returns a GGUF file with the vocabulary and a table that maps each token to the next one.
 func encode(v *vocabulary, stop, begin int) []byte {
 	w := v.width()
 	kinds := make([]int32, len(v.tokens))
