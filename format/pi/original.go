@@ -31,23 +31,38 @@ type line struct {
 	above int    // index of the previous line on its path; -1 for none
 }
 
-// withOriginal calls write with the original of a session, or with nil if there is none.
-func withOriginal(h domarkx.Header, to format.Target, write func(o *original) error) error {
+// A tree holds the entries of a transcript.
+type tree struct {
+	*jsonlines.Reader
+	header domarkx.Value
+	lines  []line
+	byID   map[string]int // index of each entry in lines, by its ID
+}
+
+// withOriginal calls write with the original of a session, or with nil if there is none. Of several
+// conversations in a transcript, it is the first one that has the last message of the session. The front
+// matter does not decide it, because that of a fork of a branch names no branch.
+func withOriginal(messages format.Messages, to format.Target, write func(o *original) error) error {
 	read := false
 	if to.Original != nil && to.New == nil {
 		err := to.Original(func(f format.File) error {
-			fork := ""
-			if h.UserMetadata != nil {
-				fork = transcript.Text(*h.UserMetadata, keyFork)
+			t, err := newTree(f)
+			if err != nil {
+				return err
+			}
+			last, err := t.last(messages)
+			if err != nil {
+				return err
 			}
 			for s, err := range transcript.Codec(agent()).Open(f) {
 				if err != nil {
 					return err
 				}
-				if transcript.Text(*s.Header.UserMetadata, keyFork) != fork {
+				fork := transcript.Text(*s.Header.UserMetadata, keyFork)
+				if !t.leads(fork, last) {
 					continue
 				}
-				o, err := newOriginal(f, s, fork)
+				o, err := newOriginal(t, s, fork)
 				if err != nil {
 					return err
 				}
@@ -63,15 +78,12 @@ func withOriginal(h domarkx.Header, to format.Target, write func(o *original) er
 	return write(nil)
 }
 
-func newOriginal(f format.File, s format.Stream, fork string) (*original, error) {
-	o := &original{Reader: jsonlines.NewReader(f, nil), messages: s.Messages,
-		at: map[string]int{}, results: map[string]int{}, heads: map[string]int{}}
-	var lines []line
-	byID := map[string]int{}
-	err := o.Each(func(v domarkx.Value, _ []byte, at jsonlines.Place) error {
+func newTree(f format.File) (*tree, error) {
+	t := &tree{Reader: jsonlines.NewReader(f, nil), byID: map[string]int{}}
+	err := t.Each(func(v domarkx.Value, _ []byte, at jsonlines.Place) error {
 		if isHeader(v) {
-			if o.header.Kind() == domarkx.Null {
-				o.header, _ = domarkx.ParseValue([]byte(v.JSON())) // the bytes of v are reused
+			if t.header.Kind() == domarkx.Null {
+				t.header, _ = domarkx.ParseValue([]byte(v.JSON())) // the bytes of v are reused
 			}
 			return nil
 		}
@@ -80,24 +92,61 @@ func newOriginal(f format.File, s format.Stream, fork string) (*original, error)
 			l.call = strings.Clone(transcript.Text(e.body, "toolCallId"))
 		}
 		parent := transcript.Text(v, "parentId")
-		if above, ok := byID[parent]; ok {
+		if above, ok := t.byID[parent]; ok {
 			l.above = above
-		} else if !transcript.Has(v, "id") || parent != "" && len(o.Reports()) > 0 {
-			l.above = len(lines) - 1
+		} else if !transcript.Has(v, "id") || parent != "" && len(t.Reports()) > 0 {
+			l.above = len(t.lines) - 1
 		}
-		byID[l.id] = len(lines)
-		lines = append(lines, l)
+		t.byID[l.id] = len(t.lines)
+		t.lines = append(t.lines, l)
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	return t, err
+}
+
+// last returns the entry of the last message that has one in the transcript; "" if none has.
+func (t *tree) last(messages format.Messages) (string, error) {
+	for k := messages.Len() - 1; k >= 0; k-- {
+		m, err := messages.At(k)
+		if err != nil {
+			return "", err
+		}
+		if m.Metadata == nil {
+			continue
+		}
+		id := transcript.Text(*m.Metadata, "id")
+		if _, ok := t.byID[id]; ok {
+			return id, nil
+		}
 	}
-	k := len(lines) - 1
-	if end, ok := byID[fork]; ok {
-		k = end
+	return "", nil
+}
+
+// end returns the index of the entry with which a conversation ends: the one called fork, or the last
+// one of the transcript; -1 if there is none.
+func (t *tree) end(fork string) int {
+	if k, ok := t.byID[fork]; ok {
+		return k
 	}
-	for ; k >= 0; k = lines[k].above {
-		o.way = append(o.way, lines[k])
+	return len(t.lines) - 1
+}
+
+// leads reports whether an entry is on the path to the end of a conversation. The entry "" is on every
+// path.
+func (t *tree) leads(fork, id string) bool {
+	k := t.end(fork)
+	for k >= 0 && id != "" && t.lines[k].id != id {
+		k = t.lines[k].above
+	}
+	return id == "" || k >= 0
+}
+
+// newOriginal returns the conversation s of a transcript, which ends with the entry called fork.
+func newOriginal(t *tree, s format.Stream, fork string) (*original, error) {
+	o := &original{Reader: t.Reader, header: t.header, messages: s.Messages,
+		at: map[string]int{}, results: map[string]int{}, heads: map[string]int{}}
+	for k := t.end(fork); k >= 0; k = t.lines[k].above {
+		o.way = append(o.way, t.lines[k])
 	}
 	slices.Reverse(o.way)
 	for i, l := range o.way {

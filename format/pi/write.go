@@ -21,7 +21,7 @@ func encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 func write(h domarkx.Header, messages format.Messages, to format.Target) (func(io.Writer) error, error) {
 	h = current(h)
 	return format.Writing(to, func(out io.Writer, to format.Target) error {
-		return withOriginal(h, to, func(o *original) error {
+		return withOriginal(currentMessages{messages, true}, to, func(o *original) error {
 			a := agent()
 			a.Write = func(w *transcript.Writer) error { return newWriting(w, o).session() }
 			return a.WriteTo(out, h, currentMessages{messages, o != nil}, o != nil, to)

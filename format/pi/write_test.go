@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -127,6 +128,35 @@ func TestKeepsBranch(t *testing.T) {
 	}
 	if strings.Contains(got, `"id":"s1"`) {
 		t.Error("it has the id of the transcript")
+	}
+}
+
+// TestKeepsForkOfBranch: a fork of a branch is written with the entries of the branch, also where it
+// ends before that, was edited, or goes on. A fork that ends where the branch began has those of the
+// transcript's own conversation.
+func TestKeepsForkOfBranch(t *testing.T) {
+	original := branches()
+	lines := strings.SplitAfter(original, "\n")
+	own, branch := lines[1:3:3], slices.Concat(lines[1:5], lines[8:9])
+	for _, test := range []struct {
+		messages int
+		want     []string
+	}{{5, branch}, {4, branch[:4]}, {2, own}} {
+		doc := formattest.MustOpen(t, pi.Codec(), original)[1].Document
+		h, ok := pi.Codec().Fork(doc.Header, format.Fork{UUID: "new", At: time.Unix(0, 0)})
+		if !ok {
+			t.Fatal("a branch cannot be forked")
+		}
+		doc.Header, doc.Conversation = h, doc.Conversation[:test.messages]
+		got, lost := encodeOver(t, doc, original)
+		_, entries, _ := strings.Cut(got, "\n")
+		if diff := cmp.Diff(strings.Join(test.want, ""), entries); diff != "" || lost != nil {
+			t.Errorf("%d messages: lost %q (-want +got):\n%s", test.messages, lost, diff)
+		}
+		doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "More."}}}})
+		if more, _ := encodeOver(t, doc, original); !strings.HasPrefix(more, got) {
+			t.Errorf("%d messages and one more:\n%s\nwant the beginning\n%s", test.messages, more, got)
+		}
 	}
 }
 
