@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,19 +84,37 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{path: real}
 	if info, err := os.Stat(real); err == nil && info.IsDir() {
+		d := &DB{path: real}
 		if err := d.openStorage(); err != nil {
 			return nil, fmt.Errorf("opening the directory: %w", err)
 		}
 		return d, nil
 	}
-	if err := d.open(); err != nil {
+	return openFile(real, copyFile)
+}
+
+// maxAttempts limits how often a database is opened anew because a program wrote it meanwhile.
+const maxAttempts = 5
+
+// openFile opens a database file. copyFile copies a file.
+func openFile(path string, copyFile func(to, from string) error) (d *DB, err error) {
+	for range maxAttempts {
+		if d, err = openOnce(path, copyFile); !errors.Is(err, ErrChanged) {
+			break
+		}
+	}
+	return d, err
+}
+
+func openOnce(path string, copyFile func(to, from string) error) (*DB, error) {
+	d := &DB{path: path}
+	if err := d.open(copyFile); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the database: %w", reason(err)), d.Close())
 	}
 	d.conn.Limit(sqlite3.LimitLength, maxValue)
 	tables := 0
-	err = d.query("SELECT count(*) FROM sqlite_master WHERE type='table' AND name IN ('session','message','part')", nil, func(s *sqlite3.Stmt) error {
+	err := d.query("SELECT count(*) FROM sqlite_master WHERE type='table' AND name IN ('session','message','part')", nil, func(s *sqlite3.Stmt) error {
 		tables = int(integer(s.Column(0)))
 		return nil
 	})
@@ -124,7 +143,7 @@ func Open(path string) (*DB, error) {
 // is a log that no program has open, it reads a copy, because SQLite would write to the directory
 // to recover the log. Without a log, only a checkpoint changes the file, and [DB.changed] detects
 // that.
-func (d *DB) open() (err error) {
+func (d *DB) open(copyFile func(to, from string) error) (err error) {
 	info, err := os.Stat(d.path)
 	if err != nil {
 		return err
@@ -141,7 +160,7 @@ func (d *DB) open() (err error) {
 			return err
 		}
 		to := filepath.Join(d.copied, "opencode.db")
-		if err = errors.Join(copyFile(to, d.path), copyFile(to+"-wal", d.path+"-wal")); err == nil {
+		if err = copyDatabase(to, d.path, copyFile); err == nil {
 			d.conn, err = sqlite3.OpenReadOnly(to, false)
 		}
 	default:
@@ -149,6 +168,36 @@ func (d *DB) open() (err error) {
 		d.conn, err = sqlite3.OpenReadOnly(d.path, true)
 	}
 	return err
+}
+
+// logHeaderSize is the size in bytes of the header of a write-ahead log. The header has random numbers,
+// which differ whenever the log begins anew (https://www.sqlite.org/walformat.html).
+const logHeaderSize = 32
+
+// copyDatabase copies a database and its log. If the log began anew meanwhile, because a program moved
+// its pages into the database, the copies do not belong together, and it returns ErrChanged. Otherwise
+// the copy of the log has all pages that the copy of the database may lack or have in part.
+func copyDatabase(to, from string, copyFile func(to, from string) error) error {
+	before, err := logHeader(from + "-wal")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(copyFile(to, from), copyFile(to+"-wal", from+"-wal"))
+	now, unread := logHeader(from + "-wal")
+	if errors.Is(errors.Join(err, unread), fs.ErrNotExist) || !bytes.Equal(before, now) {
+		return ErrChanged
+	}
+	return errors.Join(err, unread)
+}
+
+// logHeader returns the header of a write-ahead log, or less if the file is shorter.
+func logHeader(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, logHeaderSize))
 }
 
 func hasContent(name string) bool {
