@@ -16,8 +16,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// packs replaces each pack that has objects to remove by one without them, and returns those that must not be replaced:
-// the user keeps them, or another repository promises their objects.
+// packs rewrites each pack that contains objects to remove. It leaves packs with a .keep file, which the user
+// protects, and with a .promisor file, whose objects Git expects from a remote (gitrepository-layout(5),
+// partial-clone). It returns the paths of those that contain objects to remove.
 func (p *purger) packs(ctx context.Context) (left []string, err error) {
 	dir := filepath.Join(p.Git.CommonDir, "objects", "pack")
 	indexes, err := filepath.Glob(filepath.Join(dir, "pack-*.idx"))
@@ -28,7 +29,7 @@ func (p *purger) packs(ctx context.Context) (left []string, err error) {
 		base := strings.TrimSuffix(index, ".idx")
 		others, found, err := p.others(index)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // joined with others meanwhile
+			continue // a concurrent git repack removed it
 		}
 		if err != nil {
 			return left, fmt.Errorf("reading %s: %w", index, err)
@@ -51,7 +52,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// others returns the objects of a pack that stay, and whether it has others.
+// others returns the objects of a pack that are not to be removed. found reports whether the pack also contains
+// objects to remove.
 func (p *purger) others(index string) (others []odb.ID, found bool, err error) {
 	data, err := os.ReadFile(index)
 	if err != nil {
@@ -71,7 +73,8 @@ func (p *purger) others(index string) (others []odb.ID, found bool, err error) {
 	return others, found, nil
 }
 
-// replace writes a pack with the objects that stay, and removes the former one. Each object is in a pack at any time.
+// replace writes a pack with the objects in others, and then removes the pack base. The objects in others can be
+// read at any time.
 func (p *purger) replace(ctx context.Context, dir, base string, others []odb.ID) error {
 	info, err := os.Stat(base + ".pack")
 	if err != nil {
@@ -97,7 +100,7 @@ func (p *purger) replace(ctx context.Context, dir, base string, others []odb.ID)
 			return fmt.Errorf("git pack-objects made the same pack again")
 		}
 	}
-	for _, pack := range made { // Git collects what nothing leads to by the time of its pack
+	for _, pack := range made { // git gc keeps an unreachable object until its pack is old enough
 		if err := os.Chtimes(pack+".pack", info.ModTime(), info.ModTime()); err != nil {
 			return err
 		}
@@ -105,7 +108,7 @@ func (p *purger) replace(ctx context.Context, dir, base string, others []odb.ID)
 	if err := removeMultiPackIndex(dir); err != nil {
 		return err
 	}
-	for _, extension := range []string{".idx", ".rev", ".bitmap", ".mtimes", ".pack"} { // without an index, a pack is invisible
+	for _, extension := range []string{".idx", ".rev", ".bitmap", ".mtimes", ".pack"} { // the index first: Git does not see a pack without one
 		if err := os.Remove(base + extension); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -113,7 +116,8 @@ func (p *purger) replace(ctx context.Context, dir, base string, others []odb.ID)
 	return atomicfile.SyncDir(dir)
 }
 
-// removeMultiPackIndex removes Git's index of several packs, which it makes again, as it must not name a removed pack.
+// removeMultiPackIndex removes Git's index over several packs, which must not name a removed pack. Git's
+// maintenance writes it again.
 func removeMultiPackIndex(dir string) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "multi-pack-index*"))
 	for _, path := range paths {

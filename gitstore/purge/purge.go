@@ -1,5 +1,6 @@
-// Package purge removes objects of replaced commits from a repository, packed ones too, for whoever cannot wait for
-// `git gc`. Everything that something else in the repository uses stays, also what Git would collect.
+// Package purge removes the objects of replaced commits from a repository at once, where `git gc` would do so only
+// after weeks. It removes loose and packed objects, and keeps every object that something else in the repository uses,
+// even if Git would collect it.
 package purge
 
 import (
@@ -20,25 +21,30 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A Request says what to remove.
+// A Request lists the objects to remove and to keep, by their hexadecimal ids. Ids of objects that do not exist are
+// ignored.
 type Request struct {
-	Git     *gitcmd.Git
-	Objects *odb.Database
-	Commits []string                 // they and what their trees have are removed, but not their parents
-	Keep    []string                 // objects that are in use although no ref, reflog or index leads to them
-	Ours    func(commit []byte) bool // whether a commit that nothing leads to is one of this program, which protects nothing
+	Git     *gitcmd.Git   // the repository
+	Objects *odb.Database // its objects
+	Commits []string      // to remove, with their trees and files but without their parents
+	Keep    []string      // to keep with all that they reach, although no ref, reflog or index reaches them
+
+	// Ours reports whether this program wrote an unreachable commit. The objects of such a commit are not kept for its
+	// sake, as those of the user's unreachable commits are.
+	Ours func(commit []byte) bool
 }
 
-// A Result is what was removed.
+// A Result counts the objects that were to be removed.
 type Result struct {
-	Removed int      // objects
-	Left    []string // packs that must not be changed and still have some of the objects
-	Missed  int      // objects that are still there, in those packs, in another repository, or written again meanwhile
+	Removed int      // objects that are gone
+	Left    []string // paths of the packs that contain some of the objects and must not be changed
+	Missed  int      // objects that still exist: in those packs, in an alternate, or because they were written again
 }
 
-// Run removes the objects. What refs, reflogs, indexes, work trees and operations in progress lead to stays, and so does what the user's
-// own unreachable commits have. If the objects in use cannot be determined, nothing is removed. Run may be
-// repeated after it was interrupted. The caller makes sure that this program does not write meanwhile.
+// Run removes the requested objects, except those that are in use: reachable from a ref, reflog, index, work tree or
+// operation in progress, or contained in an unreachable commit of the user's. If Run cannot determine the objects in
+// use, it removes nothing and returns an error. It can be repeated after an interruption. The caller holds the lock
+// that keeps other processes of this program from writing.
 func Run(ctx context.Context, r Request) (Result, error) {
 	began := time.Now()
 	p := &purger{Request: r, remove: map[odb.ID]bool{}}
@@ -79,7 +85,8 @@ type purger struct {
 	remove map[odb.ID]bool
 }
 
-// walk visits a commit, or another object, and what its tree has. What is missing was removed before.
+// walk calls visit for an object, and for a commit or tree also for the trees and files in it. It skips missing
+// objects: an interrupted Run has removed them.
 func (p *purger) walk(id odb.ID, visit func(odb.ID)) error {
 	kind, data, err := p.Objects.Read(id)
 	switch {
@@ -92,7 +99,7 @@ func (p *purger) walk(id odb.ID, visit func(odb.ID)) error {
 	switch kind {
 	case odb.Commit:
 		c, err := codec.DecodeCommit(id, data)
-		if err != nil { // what it leads to may have to stay
+		if err != nil { // not skipped: it may be a commit whose objects are in use
 			return err
 		}
 		return p.trees(c.Tree, map[odb.ID]bool{}, visit)
@@ -131,7 +138,7 @@ func (p *purger) trees(top odb.ID, seen map[odb.ID]bool, visit func(odb.ID)) err
 	return nil
 }
 
-// protect takes from the objects to remove all that are in use.
+// protect deletes the objects in use from p.remove.
 func (p *purger) protect(ctx context.Context) error {
 	roots, err := p.pseudoRefs()
 	if err != nil {
@@ -143,7 +150,7 @@ func (p *purger) protect(ctx context.Context) error {
 			fmt.Fprintln(&input, id)
 		}
 	}
-	known := map[odb.ID]bool{} // commits and tags that are in use
+	known := map[odb.ID]bool{} // reachable commits
 	use := func(line []byte) error {
 		id, err := odb.ParseID(string(line))
 		if err != nil {
@@ -182,7 +189,7 @@ func (p *purger) protect(ctx context.Context) error {
 	})
 }
 
-// lines runs git and passes on the lines that it prints.
+// lines runs git and calls line for each line of its output.
 func (p *purger) lines(ctx context.Context, c gitcmd.Command, line func([]byte) error) error {
 	w := &lineWriter{line: line}
 	c.Stdout = w
@@ -215,11 +222,11 @@ func (w *lineWriter) Write(data []byte) (int, error) {
 
 var idPattern = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 
-// maxPseudoRef is the size from which on a file is not one that names commits in use.
+// maxPseudoRef is the size in bytes of the largest file in which pseudoRefs looks for ids.
 const maxPseudoRef = 1 << 20
 
-// pseudoRefs returns the objects that files of the repository and its work trees name beside refs, such as ORIG_HEAD and the state of
-// a rebase.
+// pseudoRefs returns the ids of objects that files in the Git directory name, other than refs and reflogs. Such files
+// are ORIG_HEAD and the state of a rebase, also of linked work trees.
 func (p *purger) pseudoRefs() ([]string, error) {
 	var found []string
 	common := p.Git.CommonDir
@@ -258,7 +265,8 @@ func (p *purger) pseudoRefs() ([]string, error) {
 	return found, err
 }
 
-// loose removes loose objects. One that was written since the time began may be in use again.
+// loose removes the loose objects. It keeps those that were modified after began: Git or another program may have
+// written them again and use them now.
 func (p *purger) loose(began time.Time) error {
 	dir := filepath.Join(p.Git.CommonDir, "objects")
 	for id := range p.remove {
@@ -278,7 +286,7 @@ func (p *purger) loose(began time.Time) error {
 	return nil
 }
 
-// graph writes the commit graph anew if there is one, so that it does not name removed commits.
+// graph rewrites the repository's commit-graph file, if it has one, so that it does not name removed commits.
 func (p *purger) graph(ctx context.Context) error {
 	dir := filepath.Join(p.Git.CommonDir, "objects", "info")
 	args := []string{"commit-graph", "write", "--reachable", "--no-progress"}

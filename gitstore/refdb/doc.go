@@ -1,29 +1,28 @@
 // Package refdb reads and changes references of Git's files backend.
 //
-// Reading starts no process and takes no lock. It looks for a loose reference first and
-// then in packed-refs, an order that is correct beside a concurrent git pack-refs
+// Reading starts no process and takes no lock. It looks for the loose reference first and then in packed-refs. In this
+// order, a concurrent git pack-refs hides no reference, because it writes packed-refs before it removes loose references
 // (gitrepository-layout(5), git-pack-refs(1)).
 //
-// Only git update-ref changes references, so that Git's locks, hooks and reflogs work as
-// usual. In addition, this program keeps two things in the directory domarkx of the
-// repository's common directory (mode 0700):
+// Only git update-ref changes references, so that Git's locks, hooks and reflogs work as usual. In addition, this program
+// keeps two things in its state directory, which is domarkx in the repository's common directory and has the mode 0700:
 //
-//   - lock: a file that every writing process of this program holds with flock(2), so that
-//     one operation can read, decide and write without interference.
-//   - journal/: a file for each unfinished change. It lists the references with their old
-//     and new values. This process and the git that it started hold it with flock(2); a
-//     journal file that can be locked was left by dead processes. The next holder of the
-//     lock finishes or undoes its change and removes the lock files of the dead git.
+//   - lock is the repository's lock. A process of this program holds it with flock(2) while it reads references, decides
+//     and changes them, so that no other process of this program can change them in between.
+//   - journal/ contains a file for each unfinished change, with the references and their old and new values. The process
+//     that changes them and the git that it started hold the file locked with flock(2). So a journal file that can be
+//     locked belongs to processes that have ended. The next process that takes the repository's lock finishes or undoes
+//     the change, and removes the lock files that the dead git left.
 //
-// A journal file is a JSON object and a newline:
+// A journal file is a JSON object and a newline, in one of two forms:
 //
 //	{"format":1, "pid":123, "reason":"…", "changes":[{"ref":"…","old":"…","new":"…"}]}
 //	{"format":1, "pid":123, "prefixes":["refs/domarkx-remotes/origin/"], "files":["shallow.lock"]}
 //
-// The second form does not list values; it says where a git that moves references itself (git
-// fetch) may leave lock files. A file that cannot be parsed was truncated before git was
-// started, and is removed.
+// The second form is for a git that changes references itself, such as git fetch: it lists where that git may leave lock
+// files. A file that cannot be parsed is removed: its process was killed while it wrote the file, before it started git.
 //
-// While a reference is replaced by a directory of the same name, refs/domarkx/moving/ID
-// protects its object from git gc for a moment.
+// A change may remove a reference and create another one of which the former name is a directory, or the reverse. Git does
+// not do that in one transaction. Between the two, refs/domarkx/moving/ID protects the object of the removed reference
+// from git gc.
 package refdb

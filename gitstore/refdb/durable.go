@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// makeDurable syncs what git does not sync: the whole file system after many changes, otherwise the
-// directories in which git renamed or removed files.
+// makeDurable syncs what git update-ref has not synced: after many changes the whole file system, otherwise the
+// directories in which git has renamed or removed files.
 func (r *Refs) makeDurable(changes []Change) error {
 	if oneSync(changes) {
 		return atomicfile.SyncFS(r.common)
@@ -28,7 +28,7 @@ func (r *Refs) makeDurable(changes []Change) error {
 		}
 		dir := path.Dir(c.Ref)
 		err := sync(dir)
-		// Git removes directories that became empty, and creates missing ones.
+		// Git removes a directory that has become empty, and creates a missing one: that changes its parent.
 		for dir != "refs" && (errors.Is(err, fs.ErrNotExist) || err == nil && c.Old == "") {
 			dir = path.Dir(dir)
 			err = sync(dir)
@@ -37,7 +37,7 @@ func (r *Refs) makeDurable(changes []Change) error {
 			return err
 		}
 		if c.New == "" {
-			if err := sync("."); err != nil { // packed-refs
+			if err := sync("."); err != nil { // git has replaced packed-refs there
 				return err
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readSmall reads the first bytes of a small file with as few system calls as possible, since
-// listing reads each reference.
+// readSmall reads up to 256 bytes of a file with as few system calls as possible, since [Refs.List] reads each loose
+// reference. For a symbolic link it returns "ref:".
 func readSmall(path string) ([]byte, error) {
 	buffer := make([]byte, 256)
 	for {
@@ -21,7 +21,7 @@ func readSmall(path string) ([]byte, error) {
 			continue
 		}
 		if err == unix.ELOOP {
-			return []byte("ref:"), nil // symbolic links are the oldest form of symbolic references
+			return []byte("ref:"), nil // old versions of Git stored symbolic references as symbolic links
 		}
 		if err != nil {
 			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
@@ -38,17 +38,17 @@ func readSmall(path string) ([]byte, error) {
 	}
 }
 
-// isNoFile reports whether a path is a directory, or leads through a file.
+// isNoFile reports whether err means that a path is a directory, or that a parent in it is not one.
 func isNoFile(err error) bool {
 	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR)
 }
 
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
-// errFull is the error of a full file system.
+// errFull is the system's error for a full file system.
 const errFull = syscall.ENOSPC
 
-// isFull reports whether a file system lacks the room for a few small files.
+// isFull reports whether the file system at path has no space for a few small files.
 func isFull(path string) bool {
 	var fs unix.Statfs_t
 	if unix.Statfs(path, &fs) != nil || fs.Blocks == 0 {
@@ -57,7 +57,7 @@ func isFull(path string) bool {
 	return uint64(fs.Bavail)*uint64(fs.Bsize) < 64<<10 || fs.Files > 0 && fs.Ffree < 8
 }
 
-// tryFlock takes the lock of an open file; ok is false if somebody else holds it.
+// tryFlock locks an open file. It returns false if another process or another open file has locked it.
 func tryFlock(file *os.File) (bool, error) {
 	switch err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err {
 	case nil:
@@ -69,10 +69,10 @@ func tryFlock(file *os.File) (bool, error) {
 	}
 }
 
-// waitFlock takes the lock of an open file, and waits for it.
+// waitFlock locks an open file, and waits while it is locked.
 func waitFlock(file *os.File) error { return flock(file, unix.LOCK_EX) }
 
-// unlock releases the lock, even if a child has inherited the file.
+// unlock releases the lock of an open file, also for children that have inherited the file.
 func unlock(file *os.File) error { return flock(file, unix.LOCK_UN) }
 
 func flock(file *os.File, how int) error {
@@ -83,6 +83,6 @@ func flock(file *os.File, how int) error {
 	}
 }
 
-// inherited returns the files that git must inherit, so that it keeps the journal file locked
-// when this process ends.
+// inherited returns the open files that git must inherit so that the journal file stays locked until git ends, even if
+// this process ends before.
 func inherited(file *os.File) []*os.File { return []*os.File{file} }

@@ -20,7 +20,7 @@ func readSmall(path string) ([]byte, error) {
 	return buffer[:n], err
 }
 
-// isNoFile reports whether a path is a directory.
+// isNoFile reports whether err means that a path is a directory or does not exist.
 func isNoFile(err error) bool {
 	return err != nil && (os.IsNotExist(err) || isErr(err, windows.ERROR_DIRECTORY) || isErr(err, windows.ERROR_INVALID_FUNCTION))
 }
@@ -46,7 +46,7 @@ func tryFlock(file *os.File) (bool, error) {
 
 func waitFlock(file *os.File) error { return lockFile(file, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
-// lockFile locks one byte far beyond the content, so that others can read it.
+// lockFile locks one byte far beyond the content, so that other processes can read the content.
 func lockFile(file *os.File, flags uint32) error {
 	at := windows.Overlapped{OffsetHigh: 1}
 	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &at)
@@ -57,5 +57,5 @@ func unlock(file *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, &at)
 }
 
-// inherited returns nothing: on Windows children do not inherit open files.
+// inherited returns nil, since children do not inherit open files on Windows.
 func inherited(*os.File) []*os.File { return nil }

@@ -9,17 +9,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// A Claim lists where a killed git may leave lock files.
+// A Claim lists where a git that changes references may leave lock files if it is killed.
 type Claim struct {
-	Name     string   // claims of the same name exclude each other; part of a file name
-	Prefixes []string // directories of references: "refs/domarkx-remotes/…/"
-	Files    []string // lock files in the common directory: "shallow.lock"
+	Name     string   // part of a file name; of claims with the same name, only one is active at a time
+	Prefixes []string // of references, ending in a slash: "refs/domarkx-remotes/origin/"
+	Files    []string // names of lock files in the common directory: "shallow.lock"
 }
 
-// Guard calls run, which starts a git that moves references itself, while a claim is in the
-// journal: if the git is killed, the next holder of the repository's lock removes its lock
-// files. The git must inherit the given files ([gitcmd.Command].Inherit). The caller must
-// not hold the repository's lock: Guard takes it briefly before it calls run.
+// Guard calls run, which starts a git that changes references itself, such as git fetch. The claim is in the journal
+// until run returns. If the git is killed, the next process that takes the repository's lock removes the git's lock
+// files. run must let the git inherit the given files ([gitcmd.Command].Inherit). Guard takes the repository's lock for a
+// moment before it calls run; so the caller must not hold it.
 func (r *Refs) Guard(ctx context.Context, claim Claim, run func(inherit []*os.File) error) error {
 	if err := r.makeState(); err != nil {
 		return err
@@ -37,13 +37,14 @@ func (r *Refs) Guard(ctx context.Context, claim Claim, run func(inherit []*os.Fi
 	failed := run(inherited(e.file))
 	var exit *gitcmd.Error
 	if failed == nil || errors.As(failed, &exit) && exit.Code >= 0 {
-		return errors.Join(failed, e.end()) // git ended regularly and removed its locks
+		return errors.Join(failed, e.end()) // git was not killed, and so has removed its lock files
 	}
 	e.leave()
 	return failed
 }
 
-// claim writes the claim to the journal, with the repository's lock held.
+// claim takes the repository's lock, removes abandoned lock files below the prefixes, writes the claim to the journal, and
+// releases the lock.
 func (r *Refs) claim(ctx context.Context, claim Claim) (*entry, error) {
 	release, err := r.Lock(ctx)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 
 const journalFormat = 1
 
-// maxJournal is the largest size of a journal file in bytes: about a million references.
+// maxJournal is the largest size of a journal file in bytes, enough for about a million references.
 const maxJournal = 512 << 20
 
 // A record is the content of a journal file.
 type record struct {
 	Format   int      `json:"format"`
-	PID      int      `json:"pid"` // for the user; the lock of the file shows whether the process is running
+	PID      int      `json:"pid"` // only for people; the file's lock shows whether the process is running
 	Reason   string   `json:"reason,omitempty"`
 	Changes  []Change `json:"changes,omitempty"`
 	Prefixes []string `json:"prefixes,omitempty"`
@@ -33,12 +33,13 @@ type record struct {
 type entry struct {
 	record
 	file  *os.File
-	since time.Time // when the file was written, by the clock of the file system
+	since time.Time // modification time of the file: lock files of its git are not older
 }
 
 func (r *Refs) journalDir() string { return filepath.Join(r.git.StateDir(), "journal") }
 
-// begin writes a journal file. The repository's lock must be held.
+// begin writes a journal file and locks it. If durable, it is on disk when begin returns. The caller holds the
+// repository's lock.
 func (r *Refs) begin(rec record, durable bool) (*entry, error) {
 	rec.Format, rec.PID = journalFormat, os.Getpid()
 	data, err := json.Marshal(rec)
@@ -59,7 +60,7 @@ func (r *Refs) begin(rec record, durable bool) (*entry, error) {
 
 func (e *entry) write(data []byte, durable bool) error {
 	if ok, err := tryFlock(e.file); !ok {
-		return errors.Join(errors.New("somebody holds a file that was just made"), err)
+		return errors.Join(errors.New("another process has locked the new journal file"), err)
 	}
 	if _, err := e.file.Write(data); err != nil {
 		return err
@@ -78,13 +79,14 @@ func (e *entry) write(data []byte, durable bool) error {
 	return atomicfile.SyncDir(filepath.Dir(e.file.Name()))
 }
 
-// leave closes the file without removing it, so that the next holder of the lock handles it.
+// leave unlocks and closes the file without removing it. The next process that takes the repository's lock repairs what
+// the entry describes.
 func (e *entry) leave() {
 	_ = unlock(e.file)
 	e.file.Close()
 }
 
-// end removes the file.
+// end removes the file, unlocks it and closes it.
 func (e *entry) end() error {
 	err := os.Remove(e.file.Name())
 	e.leave()
@@ -94,7 +96,7 @@ func (e *entry) end() error {
 	return err
 }
 
-// parseJournal parses a journal file. ok is false if the file is truncated.
+// parseJournal parses a journal file. It returns false if the file is truncated or not valid.
 func parseJournal(data []byte) (record, bool) {
 	var rec record
 	if !bytes.HasSuffix(data, []byte("\n")) || json.Unmarshal(data, &rec) != nil || rec.Format != journalFormat {
@@ -118,7 +120,7 @@ func parseJournal(data []byte) (record, bool) {
 	return rec, true
 }
 
-// unfinished returns the paths of the journal files.
+// unfinished returns the paths of all journal files.
 func (r *Refs) unfinished() ([]string, error) {
 	entries, err := readDir(r.journalDir())
 	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {

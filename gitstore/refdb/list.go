@@ -12,15 +12,16 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// List returns the references whose names begin with prefix, sorted by the bytes of their
-// names. Like git for-each-ref it omits damaged and symbolic references; [Refs.Damaged]
-// returns these.
+// List returns the references whose names begin with prefix, sorted by the bytes of their names. It omits damaged and
+// symbolic references, which [Refs.Damaged] reports. prefix must begin with "refs/"; otherwise List returns
+// [domarkx.ErrInvalid].
 func (r *Refs) List(prefix string) ([]Ref, error) {
 	refs, _, err := r.list(prefix)
 	return refs, err
 }
 
-// Damaged returns an error for each reference below prefix that names no object.
+// Damaged returns an error for each loose reference whose name begins with prefix and whose file does not contain an
+// object id: [domarkx.ErrUnsupported] for a symbolic reference, otherwise [domarkx.ErrCorrupt].
 func (r *Refs) Damaged(prefix string) ([]error, error) {
 	_, damaged, err := r.list(prefix)
 	return damaged, err
@@ -31,8 +32,8 @@ func (r *Refs) list(prefix string) (refs []Ref, damaged []error, err error) {
 	if dir == "" || checkName(dir+"x") != nil {
 		return nil, nil, badName(prefix)
 	}
-	// Loose references are read before packed-refs is opened: references that are packed
-	// meanwhile are found there.
+	// Loose references are read first. Those that a concurrent git pack-refs removes before they are read are already in
+	// packed-refs.
 	var loose []Ref
 	if err := r.walk(dir, prefix, &loose, &damaged); err != nil {
 		return nil, nil, fmt.Errorf("listing references: %w", err)
@@ -57,7 +58,7 @@ func (r *Refs) list(prefix string) (refs []Ref, damaged []error, err error) {
 	return slices.DeleteFunc(refs, func(ref Ref) bool { return bad[ref.Name] }), damaged, nil
 }
 
-// damage is the error of a damaged reference.
+// damage is the error of a damaged reference, with its name.
 type damage struct {
 	name string
 	err  error
@@ -66,7 +67,8 @@ type damage struct {
 func (d *damage) Error() string { return d.err.Error() }
 func (d *damage) Unwrap() error { return d.err }
 
-// walk collects the loose references in and below a directory ("refs/…/").
+// walk appends the loose references below a directory ("refs/…/") whose names begin with prefix to refs, and errors for
+// the damaged ones to damaged.
 func (r *Refs) walk(dir, prefix string, refs *[]Ref, damaged *[]error) error {
 	entries, err := readDir(r.path(dir))
 	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
@@ -86,7 +88,7 @@ func (r *Refs) walk(dir, prefix string, refs *[]Ref, damaged *[]error) error {
 			continue
 		}
 		if !strings.HasPrefix(name, prefix) || checkName(name) != nil {
-			continue // a lock file, for instance
+			continue // not a reference: for example, a lock file
 		}
 		id, ok, err := r.readLoose(name)
 		switch {
@@ -101,7 +103,7 @@ func (r *Refs) walk(dir, prefix string, refs *[]Ref, damaged *[]error) error {
 	return nil
 }
 
-// readDir is [os.ReadDir] without its sorting.
+// readDir is like [os.ReadDir], but does not sort.
 func readDir(path string) ([]fs.DirEntry, error) {
 	dir, err := os.Open(path)
 	if err != nil {

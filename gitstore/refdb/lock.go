@@ -12,13 +12,13 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// Lock takes the repository's lock, and waits for it until ctx ends. While it is held, no
-// other process or goroutine of this program changes references. The lock is not reentrant.
-// Before Lock returns, it repairs what killed processes left (see [Refs.Recover]).
+// Lock takes the repository's lock, and waits for it until ctx ends. Until release is called, no other process or goroutine
+// of this program can take it and change references. The lock is not reentrant. Before Lock returns, it repairs what killed
+// processes left (see [Refs.Recover]).
 //
-// The lock is a file in the state directory (created with mode 0700), held with flock(2),
-// so that it ends with the process. Errors: [domarkx.ErrReadOnly] if the repository is not
-// writable, [domarkx.ErrUnsupported] if git is too old.
+// The lock is a file in the state directory, which Lock creates with the mode 0700. It is locked with flock(2), so that
+// the lock ends with the process. Lock returns [domarkx.ErrReadOnly] if the repository is not writable, and
+// [domarkx.ErrUnsupported] if git is too old.
 func (r *Refs) Lock(ctx context.Context) (release func() error, err error) {
 	if err := r.makeState(); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (r *Refs) Lock(ctx context.Context) (release func() error, err error) {
 	return r.enter(ctx, file)
 }
 
-// TryLock is [Refs.Lock] without waiting: if the lock is held by somebody else, ok is false.
+// TryLock is like [Refs.Lock], but does not wait: it returns false for ok if the lock is held.
 func (r *Refs) TryLock(ctx context.Context) (release func() error, ok bool, err error) {
 	if err := r.makeState(); err != nil {
 		return nil, false, err
@@ -52,7 +52,8 @@ func (r *Refs) TryLock(ctx context.Context) (release func() error, ok bool, err 
 	return release, err == nil, err
 }
 
-// enter completes taking the lock, and returns the function that releases it.
+// enter checks git's version and repairs what killed processes left, after the repository's lock file was locked. It
+// returns the function that releases the lock.
 func (r *Refs) enter(ctx context.Context, file *os.File) (release func() error, err error) {
 	if err = r.git.RequireVersion(ctx); err == nil {
 		err = r.recoverLocked(ctx)
@@ -65,12 +66,12 @@ func (r *Refs) enter(ctx context.Context, file *os.File) (release func() error, 
 	r.held.Store(true)
 	return sync.OnceValue(func() error {
 		r.held.Store(false)
-		err := unlock(file) // closing is not enough: a child that is being forked may have inherited the file
+		err := unlock(file) // closing it is not enough, since a child may have inherited the file
 		return errors.Join(err, file.Close())
 	}), nil
 }
 
-// makeState creates the state directory and the journal.
+// makeState creates the state directory and the journal's directory.
 func (r *Refs) makeState() error {
 	for _, dir := range []string{r.git.StateDir(), r.journalDir()} {
 		err := os.Mkdir(dir, 0o700)
@@ -86,7 +87,7 @@ func (r *Refs) makeState() error {
 	return nil
 }
 
-// lockPath opens or creates a file and takes its lock.
+// lockPath opens or creates a file and locks it. It waits for the lock until ctx ends.
 func lockPath(ctx context.Context, path string) (*os.File, error) {
 	for {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -112,8 +113,8 @@ func isSame(file *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// flockContext waits for the lock of file until ctx ends; on error it closes the file. The
-// goroutine of an abandoned wait ends when the lock's holder releases it.
+// flockContext locks a file, and waits for that until ctx ends. On error it closes the file. If ctx ends first, a goroutine
+// goes on waiting: it ends when the lock's holder releases the lock.
 func flockContext(ctx context.Context, file *os.File) error {
 	ok, err := tryFlock(file)
 	if ok {
@@ -133,7 +134,7 @@ func flockContext(ctx context.Context, file *os.File) error {
 		return err
 	case <-ctx.Done():
 		go func() {
-			_ = errors.Join(<-done, file.Close()) // nobody waits for the lock any more
+			_ = errors.Join(<-done, file.Close()) // releases the lock, which the caller no longer wants
 		}()
 		return context.Cause(ctx)
 	}

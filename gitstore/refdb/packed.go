@@ -14,20 +14,20 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// packedRefs is an open packed-refs file: a header, then lines "ID NAME", each optionally
-// followed by "^ID", the object to which a tag points. Git replaces the file as a whole; an
-// open file does not change.
+// packedRefs is an open packed-refs file: an optional header line, and then records. A record is a line "ID NAME", and for
+// an annotated tag a second line "^ID" with the object to which the tag points. Git replaces the file and never changes it
+// in place, so that the content of the open file does not change.
 type packedRefs struct {
 	file   *os.File
 	body   int64 // offset of the first record
 	size   int64
-	sorted bool // by the bytes of the names
+	sorted bool // whether records are sorted by the bytes of their names
 }
 
-// maxLine is longer than any line: names are also file names.
+// maxLine is the length in bytes of the longest line. Git could not store a longer name as a file (PATH_MAX).
 const maxLine = 8 << 10
 
-// openPacked opens packed-refs; the result is nil if the file does not exist.
+// openPacked opens packed-refs. It returns nil if the file does not exist.
 func (r *Refs) openPacked() (*packedRefs, error) {
 	file, err := os.Open(r.path("packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,8 +92,8 @@ func (r *Refs) listPacked(prefix string) (refs []Ref, err error) {
 	return refs, err
 }
 
-// each calls yield with the records until it returns false. In a sorted file it starts at or
-// shortly before the first name that is not less than name.
+// each calls yield for one record after the other until yield returns false. In a sorted file it skips records whose names
+// are less than name, but not all of them.
 func (p *packedRefs) each(name string, yield func(Ref) bool) error {
 	start := p.body
 	if p.sorted {
@@ -124,8 +124,8 @@ func (p *packedRefs) each(name string, yield func(Ref) bool) error {
 	}
 }
 
-// find returns the offset of a record at or shortly before the first one whose name is not less
-// than name.
+// find returns the offset of a record that is at most some dozen kilobytes before the first record whose name is not less
+// than name, by binary search. The file must be sorted.
 func (p *packedRefs) find(name string) (int64, error) {
 	low, high := p.body, p.size
 	var buffer [3 * maxLine]byte
@@ -148,7 +148,7 @@ func (p *packedRefs) find(name string) (int64, error) {
 	return low, nil
 }
 
-// firstRecord returns the first record that starts after a line end.
+// firstRecord returns the first record in a block that begins anywhere in the file, and the record's offset in the block.
 func firstRecord(block []byte) (start int, ref Ref, ok bool) {
 	for {
 		end := bytes.IndexByte(block[start:], '\n')

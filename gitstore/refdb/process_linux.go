@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// lockers are the git commands that lock references other than that of the checked-out
-// branch. The value is true for commands that may hold a lock for long, because another
-// program controls them.
+// lockers contains the git commands that lock references other than that of the current branch. The value is true for a
+// command that may hold a lock for long, because another program controls it.
 var lockers = map[string]bool{
 	"update-ref": true, "receive-pack": true, "fast-import": true,
 	"branch": false, "fetch": false, "notes": false, "pack-refs": false, "reflog": false, "refs": false, "remote": false, "replace": false, "tag": false,
 }
 
-// livingGit returns a process that may hold a lock file of this repository that was written at
-// that time: a git that was started before, locks references, and has the repository as its
-// working directory or in its arguments or environment. It returns nil if there is none.
+// livingGit returns a running process that may hold a lock file that was written at the given time, or nil if there is
+// none. Such a process is a git command in lockers that was started before that time and works in this repository, as its
+// working directory, arguments and environment show. Processes that hold locks for long are preferred.
 func (r *Refs) livingGit(written time.Time) *owner {
 	processes, err := readDir("/proc")
 	if err != nil {
@@ -61,7 +60,7 @@ func isGit(comm string) bool {
 	return comm == "git" || strings.HasPrefix(comm, "git-") && !strings.HasPrefix(comm, "git-domarkx")
 }
 
-// subcommand returns the git command in the arguments of a process.
+// subcommand returns the git command that a process runs, such as "fetch", given the process's arguments.
 func subcommand(args []string) string {
 	if name, ok := strings.CutPrefix(filepath.Base(args[0]), "git-"); ok {
 		return name
@@ -77,8 +76,8 @@ func subcommand(args []string) string {
 	return ""
 }
 
-// processState returns when a process was started, within some hundredths of a second, and
-// whether it is stopped (proc_pid_stat(5), fields 3 and 22).
+// processState returns when a process was started, with an error of some hundredths of a second, and whether it is stopped
+// by a signal or debugger (proc_pid_stat(5), fields 22 and 3). dir is its directory in /proc.
 func processState(dir string) (started time.Time, stopped, ok bool) {
 	stat, err := os.ReadFile(dir + "/stat")
 	if err != nil {
@@ -88,7 +87,7 @@ func processState(dir string) (started time.Time, stopped, ok bool) {
 	if len(fields) < 20 {
 		return time.Time{}, false, false
 	}
-	const tick = 10 * time.Millisecond // the same on every Linux that Go supports
+	const tick = 10 * time.Millisecond // USER_HZ is 100 on all architectures that Go supports
 	at, err := strconv.ParseInt(fields[19], 10, 64)
 	boot := bootTime()
 	if err != nil || boot.IsZero() {
@@ -97,8 +96,8 @@ func processState(dir string) (started time.Time, stopped, ok bool) {
 	return boot.Add(time.Duration(at) * tick), fields[0] == "T" || fields[0] == "t", true
 }
 
-// bootTime returns when the machine was started, within some hundredths of a second; the zero
-// time if unknown.
+// bootTime returns when the machine was started, with an error of some hundredths of a second, or the zero time if that is
+// unknown.
 func bootTime() time.Time {
 	uptime, err := os.ReadFile("/proc/uptime")
 	now := time.Now()
@@ -113,7 +112,8 @@ func bootTime() time.Time {
 	return now.Add(-time.Duration(seconds * float64(time.Second)))
 }
 
-// places returns the directories in which a git works on this repository.
+// places returns the directories in which a git command for this repository may run: the common directory and all work
+// trees, without symbolic links in their paths.
 func (r *Refs) places() []string {
 	places := []string{r.common, r.git.WorkTree}
 	links, _ := filepath.Glob(filepath.Join(r.common, "worktrees", "*", "gitdir"))
@@ -131,8 +131,8 @@ func (r *Refs) places() []string {
 	return known
 }
 
-// worksIn reports whether a process has one of the places as its working directory, or in its
-// arguments or environment.
+// worksIn reports whether a process, given by its directory in /proc and its command line, has a working directory in one
+// of the places, or names one in an option (--git-dir=…) or environment variable (GIT_DIR=…).
 func worksIn(dir, line string, places []string) bool {
 	cwd, err := os.Readlink(dir + "/cwd")
 	if err != nil {

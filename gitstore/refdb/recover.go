@@ -11,19 +11,21 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// Recover finishes or undoes what a killed process left half done, and removes the lock files
-// of its git. If there is nothing to do, it only reads one directory. If another process holds
-// the repository's lock, Recover does nothing: the lock's holder has already recovered.
+// Recover finishes or undoes the changes of killed processes, and removes the lock files of the git that they started. If
+// there are none, it only reads one directory. If another process holds the repository's lock, Recover does nothing, since
+// that process has already recovered.
 //
-// It removes a lock file only if
-//   - an unfinished journal names it,
-//   - the process of the journal and the git that it started are dead,
-//   - the file is not older than the journal,
+// Recover removes a lock file only if
+//   - a journal file names it, or the directory that contains it,
+//   - the process that wrote the journal file and the git that it started have ended,
+//   - the lock file is not older than the journal file,
 //   - its content is what that git would have written, and
-//   - no running git works in the repository.
+//   - no running git may hold it.
 //
-// Otherwise Recover waits for a short time and then returns an error that names the
-// obstacle. [Refs.Update] and [Refs.Guard] handle lock files without a journal.
+// If a running git may hold it, Recover waits for some seconds. If that git may hold locks for long, Recover then returns an
+// error that names the process; otherwise it removes the file.
+//
+// Lock files without a journal file are left to [Refs.Update] and [Refs.Guard].
 func (r *Refs) Recover(ctx context.Context) error {
 	names, err := r.unfinished()
 	if len(names) == 0 || err != nil {
@@ -36,7 +38,7 @@ func (r *Refs) Recover(ctx context.Context) error {
 	return release()
 }
 
-// recoverLocked is Recover for the holder of the lock.
+// recoverLocked repairs what all journal files describe. The caller holds the repository's lock.
 func (r *Refs) recoverLocked(ctx context.Context) error {
 	names, err := r.unfinished()
 	if err != nil {
@@ -57,7 +59,7 @@ func (r *Refs) recoverLocked(ctx context.Context) error {
 func (r *Refs) repair(ctx context.Context, name string) error {
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a claim that has ended in the meantime
+		return nil // the file of a claim, whose process has removed it since
 	}
 	if err != nil {
 		return readOnly("reading the journal", err)
@@ -76,8 +78,8 @@ func (r *Refs) repair(ctx context.Context, name string) error {
 			file.Close()
 			return nil // a claim whose git is running
 		}
-		// Its process is dead, since we hold the repository's lock, but the git that it started is
-		// still running.
+		// The process that wrote the file has ended, since this process holds the repository's lock. The git that it started
+		// is still running.
 		err = flockContext(ctx, file)
 		if err != nil {
 			return err

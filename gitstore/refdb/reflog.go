@@ -15,8 +15,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// Moved returns when a reference got its present value on this machine, according to the last
-// line of its reflog. ok is false if there is no reflog (it may have expired).
+// Moved returns when a reference got its present value in this repository: the time in the last line of its reflog, in
+// seconds. It returns false if there is no reflog or if it is empty, for example because its lines have expired.
 func (r *Refs) Moved(name string) (time.Time, bool, error) {
 	if err := checkName(name); err != nil {
 		return time.Time{}, false, err
@@ -33,7 +33,7 @@ func (r *Refs) Moved(name string) (time.Time, bool, error) {
 	if err != nil || info.IsDir() {
 		return time.Time{}, false, err
 	}
-	const most = 16 << 10 // longer than any line
+	const most = 16 << 10 // the last line is shorter
 	data, err := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-most), most))
 	if err != nil {
 		return time.Time{}, false, fmt.Errorf("reading the reflog of %q: %w", name, err)
@@ -42,12 +42,12 @@ func (r *Refs) Moved(name string) (time.Time, bool, error) {
 	return when, ok, nil
 }
 
-// maxReflog is the number of bytes that are read of a reflog: about its last 20,000 lines.
+// maxReflog is how much [Refs.Reflog] reads of a reflog, in bytes: about the last 20,000 lines.
 const maxReflog = 4 << 20
 
-// Reflog returns the previous values of a reference, the latest first and without
-// duplicates, from the end of its reflog. created reports whether they go back to the creation
-// of the reference.
+// Reflog returns the object ids that a reference has had, from its reflog: the present one first, then the previous ones,
+// each once. created reports whether they include the value with which the reference was created: some are missing if
+// lines have expired, or if the reflog has more than some 20,000.
 func (r *Refs) Reflog(name string) (values []string, created bool, err error) {
 	if err := checkName(name); err != nil {
 		return nil, false, err
@@ -72,7 +72,7 @@ func (r *Refs) Reflog(name string) (values []string, created bool, err error) {
 	return values, created, nil
 }
 
-// reflogValues parses lines OLD NEW … and skips all others.
+// reflogValues parses a reflog as [Refs.Reflog] returns it. It skips lines that do not begin with two object ids.
 func reflogValues(log string) (values []string, created bool) {
 	lines := strings.Split(log, "\n")
 	seen := map[string]bool{}
@@ -93,7 +93,7 @@ func reflogValues(log string) (values []string, created bool) {
 	return values, created
 }
 
-// lastTime parses the last complete line, OLD NEW NAME <EMAIL> SECONDS ZONE TAB REASON.
+// lastTime returns the time in the last complete line of a reflog: "OLD NEW NAME <EMAIL> SECONDS ZONE TAB REASON".
 func lastTime(log string) (time.Time, bool) {
 	end := strings.LastIndexByte(log, '\n')
 	if end < 0 {
@@ -111,8 +111,8 @@ func lastTime(log string) (time.Time, bool) {
 	return time.Unix(seconds, 0), true
 }
 
-// Forget removes the earlier values of references from their reflogs, and keeps only the last line of
-// each. The lock must be held.
+// Forget removes the previous values of references from their reflogs: it keeps the last line of each, and replaces the
+// old value in it by zeros. The caller holds the repository's lock.
 func (r *Refs) Forget(names ...string) error {
 	if !r.held.Load() {
 		return errors.New("clearing reflogs: the repository's lock is not held")
@@ -128,7 +128,7 @@ func (r *Refs) Forget(names ...string) error {
 	return nil
 }
 
-// forget replaces a reflog by its last line, from which it removes the value before.
+// forget does the work of [Refs.Forget] for one reflog.
 func forget(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
@@ -141,13 +141,14 @@ func forget(path string) error {
 	last := text[strings.LastIndexByte(text, '\n')+1:]
 	old, rest, ok := strings.Cut(last, " ")
 	if !ok || !isID(old) {
-		return atomicfile.Replace(path, nil) // damaged
+		return atomicfile.Replace(path, nil) // the line is damaged
 	}
 	return atomicfile.Replace(path, []byte(strings.Repeat("0", len(old))+" "+rest+"\n"))
 }
 
-// ForgetValues removes the lines with certain values from the reflogs below prefixes, also from those that references
-// which do not exist any more have left. A value before such a line becomes that of no object. The lock must be held.
+// ForgetValues removes certain object ids from the reflogs of all references below prefixes, including reflogs of
+// references that no longer exist. It removes the lines whose new value is such an id, and replaces such an id as the old
+// value of a line by zeros. The caller holds the repository's lock.
 func (r *Refs) ForgetValues(forgotten func(id string) bool, prefixes ...string) error {
 	if !r.held.Load() {
 		return errors.New("clearing reflogs: the repository's lock is not held")

@@ -14,27 +14,26 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// Refs are the references of one repository. It may be used by several goroutines
-// at once.
+// Refs gives access to the references of one repository. Several goroutines may use it at once.
 type Refs struct {
 	git      *gitcmd.Git
 	common   string        // the repository's common directory
-	held     atomic.Bool   // whether this Refs holds the lock
+	held     atomic.Bool   // whether this Refs holds the repository's lock
 	patience time.Duration // how long to wait for a lock file that may belong to a running git
 }
 
-// A Ref is a reference and the object it names.
+// A Ref is a reference and the object that it names.
 type Ref struct {
 	Name string // full name: refs/domarkx/sessions/…
 	ID   string // 40 lower-case hexadecimal digits
 }
 
-// Open returns the references of a repository. It does no input or output.
+// Open returns the references of a repository, without reading or writing files.
 func Open(g *gitcmd.Git) *Refs { return &Refs{git: g, common: g.CommonDir, patience: patience} }
 
-// Read returns the id of the object that a reference names; ok is false if the reference does
-// not exist. Errors: [domarkx.ErrUnsupported] for a symbolic reference, [domarkx.ErrCorrupt]
-// for a damaged one, [domarkx.ErrInvalid] for an invalid name.
+// Read returns the id of the object that a reference names, and false if the reference does not exist. It returns
+// [domarkx.ErrUnsupported] for a symbolic reference, [domarkx.ErrCorrupt] for a damaged one, and [domarkx.ErrInvalid] for
+// an invalid name.
 func (r *Refs) Read(name string) (id string, ok bool, err error) {
 	if err := checkName(name); err != nil {
 		return "", false, err
@@ -43,8 +42,8 @@ func (r *Refs) Read(name string) (id string, ok bool, err error) {
 	if ok || err != nil {
 		return id, ok, err
 	}
-	// Packing writes packed-refs before it removes the loose file. A reference that was found in
-	// neither has been removed, or was created after the first look.
+	// Git pack-refs writes packed-refs before it removes the loose file. So a reference that is in neither does not exist,
+	// or was created after its loose file was looked for.
 	id, ok, err = r.readPacked(name)
 	if ok || err != nil {
 		return id, ok, err
@@ -67,7 +66,7 @@ func (r *Refs) readLoose(name string) (string, bool, error) {
 // parseLoose parses the content of a loose reference: 40 digits and white space.
 func parseLoose(name string, data []byte) (string, error) {
 	if strings.HasPrefix(string(data), "ref:") {
-		return "", fmt.Errorf("the reference %q is a symbolic one: %w; remove it (git symbolic-ref -d %s)", name, domarkx.ErrUnsupported, name)
+		return "", fmt.Errorf("the reference %q is symbolic: %w; remove it (git symbolic-ref -d %s)", name, domarkx.ErrUnsupported, name)
 	}
 	if len(data) < hexLen || !isID(string(data[:hexLen])) || len(data) > hexLen && !strings.ContainsRune(" \t\n\r", rune(data[hexLen])) {
 		return "", fmt.Errorf("the reference %q does not name an object: %w", name, domarkx.ErrCorrupt)
@@ -75,7 +74,7 @@ func parseLoose(name string, data []byte) (string, error) {
 	return string(data[:hexLen]), nil
 }
 
-// path returns the file of a loose reference, or any other file in the common directory.
+// path returns the path of a loose reference, or of another file in the common directory.
 func (r *Refs) path(name string) string { return filepath.Join(r.common, filepath.FromSlash(name)) }
 
 const hexLen = 40
@@ -93,8 +92,8 @@ func isID(s string) bool {
 	return true
 }
 
-// checkName rejects the names that git check-ref-format rejects, so that no name refers to a
-// file outside the repository or has a special meaning for git.
+// checkName returns [domarkx.ErrInvalid] for a name that git check-ref-format rejects or that does not begin with "refs/".
+// A valid name refers to no file outside the Git directory.
 func checkName(name string) error {
 	if !strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") {
 		return badName(name)
@@ -116,7 +115,7 @@ func badName(name string) error {
 	return fmt.Errorf("the reference name %q: %w", name, domarkx.ErrInvalid)
 }
 
-// readOnly wraps an error. If the file system does not permit writing, the result is
+// readOnly wraps an error and says what was being done. If writing was not permitted, the result is also
 // [domarkx.ErrReadOnly].
 func readOnly(what string, err error) error {
 	if errors.Is(err, os.ErrPermission) || isReadOnly(err) {

@@ -5,13 +5,13 @@ import (
 	"path"
 )
 
-// moving holds temporary references that keep objects alive while a reference is replaced by
-// a directory of the same name, or the other way round.
+// moving is the prefix of temporary references. They protect objects from git gc while a reference is replaced by
+// references below its name, or the reverse.
 const moving = "refs/domarkx/moving/"
 
-// apply makes changes. Git refuses to remove a reference and to create one below its name in
-// the same transaction, so such removals are applied first. Temporary references protect the
-// objects from git gc until the rest is applied.
+// apply makes changes. Git does not remove a reference and create another one below its name in one transaction. So apply
+// makes such removals first, in a transaction of their own. Temporary references protect the objects of the removed
+// references from git gc until the other changes are made.
 func (r *Refs) apply(ctx context.Context, e *entry, changes []Change) error {
 	removals, others := makeRoom(changes)
 	if len(removals) == 0 {
@@ -29,7 +29,7 @@ func (r *Refs) apply(ctx context.Context, e *entry, changes []Change) error {
 	return r.dropKeepers(ctx, e)
 }
 
-// keepers returns the changes that create the temporary references for removals.
+// keepers returns the changes that create the temporary references for the objects of removed references.
 func keepers(removals []Change) []Change {
 	kept := map[string]bool{}
 	var changes []Change
@@ -42,7 +42,7 @@ func keepers(removals []Change) []Change {
 	return changes
 }
 
-// dropKeepers removes the references of [keepers].
+// dropKeepers removes all temporary references.
 func (r *Refs) dropKeepers(ctx context.Context, e *entry) error {
 	left, err := r.List(moving)
 	if err != nil || len(left) == 0 {
@@ -55,7 +55,7 @@ func (r *Refs) dropKeepers(ctx context.Context, e *entry) error {
 	return r.applyOnce(ctx, e, changes)
 }
 
-// makeRoom splits changes into the removals that must come first and the rest.
+// makeRoom splits changes into the removals that must be made before the rest, and the rest.
 func makeRoom(changes []Change) (removals, others []Change) {
 	added, directories := map[string]bool{}, map[string]bool{}
 	for _, c := range changes {

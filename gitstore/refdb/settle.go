@@ -10,9 +10,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// settle removes the lock files that the dead git of an entry left, and brings its
-// references to a state in which all or none of the changes are made. It reports whether
-// all are. References that another program has moved since are left alone.
+// settle removes the lock files that the dead git of a journal entry left. Then it finishes the entry's changes, or undoes
+// them if it cannot finish them. It reports whether all changes are made. It leaves references that another program has
+// changed since.
 func (r *Refs) settle(ctx context.Context, e *entry) (done bool, err error) {
 	if err := r.unlockDead(ctx, e); err != nil {
 		return false, err
@@ -24,7 +24,7 @@ func (r *Refs) settle(ctx context.Context, e *entry) (done bool, err error) {
 	return done, r.dropKeepers(ctx, e)
 }
 
-// reconcile is the second half of settle.
+// reconcile finishes the changes of a journal entry if some were made, or undoes those. It reports whether all are made.
 func (r *Refs) reconcile(ctx context.Context, e *entry) (done bool, err error) {
 	lost := map[string]bool{}
 	now, err := r.progress(e.Changes, lost)
@@ -40,8 +40,8 @@ func (r *Refs) reconcile(ctx context.Context, e *entry) (done bool, err error) {
 	return now.done, r.makeDurable(e.Changes)
 }
 
-// finish makes the missing changes. If it cannot, because an object is missing or the disk
-// is full, it undoes the others.
+// finish makes the changes that are not made yet. If it cannot, for example because an object is missing or the disk is
+// full, it undoes those that were made.
 func (r *Refs) finish(ctx context.Context, e *entry, now progress, lost map[string]bool) (progress, error) {
 	failed := r.apply(ctx, e, now.forward)
 	if err := r.unlockDead(ctx, e); err != nil {
@@ -52,21 +52,21 @@ func (r *Refs) finish(ctx context.Context, e *entry, now progress, lost map[stri
 		return now, err
 	}
 	if err := r.apply(ctx, e, now.back); err != nil {
-		return now, fmt.Errorf("a change of %d references is half made; finishing it: %w; undoing it: %w", len(e.Changes), failed, err)
+		return now, fmt.Errorf("only some of %d references are changed; changing the others: %w; undoing the change: %w", len(e.Changes), failed, err)
 	}
 	return progress{}, nil
 }
 
-// progress is the state of a partly made change.
+// progress describes which changes of a journal entry were made.
 type progress struct {
-	forward []Change // not made yet
-	back    []Change // would undo what was made
-	begun   bool     // whether any change was made
-	done    bool     // whether all changes were made and nothing has moved since
+	forward []Change // those that were not made
+	back    []Change // those that undo what was made
+	begun   bool     // whether at least one was made
+	done    bool     // whether all were made, and no reference has changed since
 }
 
-// progress compares references with a change. A reference whose content was lost in a crash
-// of the machine is removed and recorded in lost.
+// progress compares references with their values before and after changes. It removes a loose reference whose content was
+// lost in a crash of the machine, and adds it to lost.
 func (r *Refs) progress(changes []Change, lost map[string]bool) (progress, error) {
 	now := progress{done: true}
 	for _, c := range changes {
@@ -96,8 +96,8 @@ func (r *Refs) progress(changes []Change, lost map[string]bool) (progress, error
 	return now, nil
 }
 
-// dropEmpty removes a loose reference whose content was lost in a crash of the machine:
-// file systems leave such files empty or filled with zeros.
+// dropEmpty removes a loose reference whose file is empty or contains only zeros, as file systems leave it after a crash of
+// the machine. It returns [domarkx.ErrCorrupt] for another content.
 func (r *Refs) dropEmpty(name string) error {
 	data, err := os.ReadFile(r.path(name))
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// patience is the default of Refs.patience. Git holds its locks on references for milliseconds.
+// patience is the default of Refs.patience. Git usually holds its locks on references for milliseconds.
 const patience = 3 * time.Second
 
-// unlockDead removes the lock files that the dead git of an entry left.
+// unlockDead removes the lock files that the dead git of a journal entry left.
 func (r *Refs) unlockDead(ctx context.Context, e *entry) error {
 	removals, _ := makeRoom(e.Changes)
 	for _, c := range slices.Concat(e.Changes, keepers(removals)) {
@@ -44,9 +44,9 @@ func (r *Refs) unlockDead(ctx context.Context, e *entry) error {
 	return r.unlockPacked(ctx, e.since)
 }
 
-// unlockStale removes lock files of references that remained after a power failure, in which
-// their journal was lost. The caller holds the repository's lock, so that they do not belong
-// to another process of this program. For those of other programs see [Refs.unlockAbandoned].
+// unlockStale removes lock files of the references in changes that no process uses. They have no journal file: it was lost
+// in a power failure, or another program left them. The caller holds the repository's lock, so that no process of this
+// program uses them. [Refs.unlockAbandoned] decides whether another program does.
 func (r *Refs) unlockStale(ctx context.Context, changes []Change) error {
 	for _, c := range changes {
 		if err := r.unlockAbandoned(ctx, c.Ref+".lock"); err != nil {
@@ -56,10 +56,9 @@ func (r *Refs) unlockStale(ctx context.Context, changes []Change) error {
 	return nil
 }
 
-// unlockAbandoned removes a lock file that was written before the last boot. It also removes
-// one that has not changed for the patience of r, unless a git process is running that was started
-// before the file was written, works in this repository and locks references (it may wait for
-// a hook or its user). Processes in other containers or on other machines are not seen.
+// unlockAbandoned removes a lock file that was written before the machine was started. It also removes one that has not
+// changed for r.patience, unless a running git may hold it (see livingGit), for example while it waits for a hook or its
+// user. It cannot see processes in other containers or on other machines.
 func (r *Refs) unlockAbandoned(ctx context.Context, name string) error {
 	path := r.path(name)
 	first, err := os.Lstat(path)
@@ -82,7 +81,7 @@ func (r *Refs) unlockAbandoned(ctx context.Context, name string) error {
 		}
 		if old || time.Since(written) > r.patience || time.Since(seen) > r.patience {
 			if err := ignoreMissing(os.Remove(path)); err != nil {
-				return readOnly("removing a lock file that nobody holds", err)
+				return readOnly("removing a lock file that no running process holds", err)
 			}
 			return nil
 		}
@@ -94,8 +93,8 @@ func (r *Refs) unlockAbandoned(ctx context.Context, name string) error {
 	}
 }
 
-// unlockPacked removes packed-refs.lock and packed-refs.new. Git writes the latter while it
-// holds the lock, and always creates it anew.
+// unlockPacked removes packed-refs.lock and packed-refs.new if a dead git left them. Git writes packed-refs.new while it
+// holds the lock, and cannot do so while the file exists.
 func (r *Refs) unlockPacked(ctx context.Context, since time.Time) error {
 	empty := func(content string) bool { return content == "" }
 	if err := r.unlockPath(ctx, "packed-refs.lock", since, empty); err != nil {
@@ -105,10 +104,10 @@ func (r *Refs) unlockPacked(ctx context.Context, since time.Time) error {
 	if err != nil || info.ModTime().Before(since) {
 		return nil
 	}
-	// While we hold the lock, no git is writing the file.
+	// While this process holds Git's lock, no git writes packed-refs.new.
 	lock, err := os.OpenFile(r.path("packed-refs.lock"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return nil // a running git holds it; it could not have got it before ours died
+		return nil // a running git has taken the lock since, and packed-refs.new is its own
 	}
 	if err != nil {
 		return err
@@ -124,11 +123,12 @@ func (r *Refs) unlockPacked(ctx context.Context, since time.Time) error {
 // An owner is a running git that may hold a lock file.
 type owner struct {
 	name    string // for messages: `"git update-ref" (process 12)`
-	lasting bool   // it may hold locks for longer than it takes to write a file
+	lasting bool   // whether it may hold locks for longer than it takes to write a file
 }
 
-// unlockPath removes a lock file if it belongs to a dead git. It waits while a running git may
-// hold it, and leaves files alone that certainly belong to another program.
+// unlockPath removes a lock file that a dead git left. It leaves a file that was modified before since or whose content is
+// not ours, because another program wrote that. While a running git may hold the file, unlockPath waits for up to
+// r.patience. After that it removes the file if that git holds locks for a short time only, and otherwise returns an error.
 func (r *Refs) unlockPath(ctx context.Context, name string, since time.Time, ours func(content string) bool) error {
 	path := r.path(name)
 	first, err := os.Lstat(path)

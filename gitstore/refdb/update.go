@@ -13,28 +13,26 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// A Change moves one reference from one object to another.
+// A Change is the change of one reference from one object to another. Both are hexadecimal ids.
 type Change struct {
 	Ref string `json:"ref"`
 	Old string `json:"old"` // "" if the reference must not exist
 	New string `json:"new"` // "" to remove the reference and its reflog
 }
 
-// manyRefs is the number of references from which on one sync of the whole file system
-// replaces a sync of each reference.
+// manyRefs is the number of changes above which one sync of the whole file system replaces a sync of each reference.
 const manyRefs = 8
 
-// Update makes all of the changes, or none if a reference does not have its old value. The
-// lock must be held ([Refs.Lock]), and the new objects must be durable. When Update returns
-// nil, the changes survive a crash of the machine. If the process is killed meanwhile, the next
-// holder of the lock finishes the changes, or undoes them if that is impossible.
+// Update makes all changes, or none if one cannot be made. The caller holds the repository's lock ([Refs.Lock]), and the new
+// objects are durable. When Update returns nil, the changes survive a crash of the machine. If the process is killed during
+// Update, the next process that takes the lock finishes the changes, or undoes them if it cannot.
 //
-// reason is written to the reflogs, with the current time even if GIT_COMMITTER_DATE is set.
+// A change whose Old and New are equal only checks the reference's value. Update writes reason to the reflogs, with the
+// current time even if GIT_COMMITTER_DATE is set.
 //
-// Errors: [domarkx.ErrConflict] if a reference has another value, [domarkx.ErrExists] if one
-// reference would be a directory of another, [domarkx.ErrInvalid] for names outside of
-// this program's directories, [domarkx.ErrReadOnly], or an error of git, for instance because a
-// hook refused the change.
+// Update returns [domarkx.ErrConflict] if a reference does not have its old value, [domarkx.ErrExists] if one reference would
+// be a directory of another, [domarkx.ErrInvalid] for a reference that this program must not change or that is listed twice,
+// [domarkx.ErrReadOnly] if the repository is not writable, or an error of git, for example if a hook refuses the change.
 func (r *Refs) Update(ctx context.Context, reason string, changes ...Change) error {
 	if len(changes) == 0 {
 		return nil
@@ -57,25 +55,24 @@ func (r *Refs) Update(ctx context.Context, reason string, changes ...Change) err
 	return err
 }
 
-// staleAttempts bounds how often a change is retried that git refused because of a value that
-// no reference has.
+// staleAttempts is how often Update tries a change that git refuses because of an outdated value.
 const staleAttempts = 5
 
-// sawStale reports whether git refused a change because it saw an outdated value. The old values
-// were compared before and after the attempt; so a concurrent git pack-refs removed the loose
-// file after git had read packed-refs.
+// sawStale reports whether git refused a change because it read an outdated value of a reference. This happens when a
+// concurrent git pack-refs removes the loose file after git has read the old packed-refs. Another value of the reference is
+// not the cause, since [Refs.compare] has found the expected one before and after: that error would be a conflict.
 func sawStale(err error) bool {
 	var refused *gitcmd.Error
 	return errors.As(err, &refused) && !errors.Is(err, domarkx.ErrConflict) && strings.Contains(refused.Stderr, " but expected ")
 }
 
-// update makes the changes once.
+// update tries once to make the changes.
 func (r *Refs) update(ctx context.Context, reason string, changes []Change) error {
 	if err := r.unlockStale(ctx, changes); err != nil {
 		return err
 	}
-	// A power failure may leave only some of several changes, and a removal may leave the lock of
-	// packed-refs, which all references share. Then the journal must be durable.
+	// The journal must survive a power failure if that may leave only some of the changes, or the lock file of packed-refs,
+	// which a removal takes and which would block changes of all references.
 	durable := len(changes) > 1 || slices.ContainsFunc(changes, func(c Change) bool { return c.New == "" })
 	e, err := r.begin(record{Reason: reason, Changes: changes}, durable)
 	if err != nil {
@@ -92,13 +89,13 @@ func (r *Refs) update(ctx context.Context, reason string, changes []Change) erro
 		return fmt.Errorf("changing references: %w", err)
 	}
 	if durable {
-		// Otherwise the file could reappear after a crash, beside later changes.
+		// Without this, the journal file could exist again after a crash, and undo later changes.
 		return atomicfile.SyncDir(r.journalDir())
 	}
 	return nil
 }
 
-// applyOnce runs git update-ref.
+// applyOnce makes changes in one transaction of git update-ref.
 func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error {
 	var input strings.Builder
 	for _, c := range changes {
@@ -119,7 +116,7 @@ func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error 
 	}
 	args := []string{
 		"-c", sync,
-		"-c", fmt.Sprintf("core.filesRefLockTimeout=%d", r.patience.Milliseconds()), "-c", "core.packedRefsTimeout=5000", // wait for a running git
+		"-c", fmt.Sprintf("core.filesRefLockTimeout=%d", r.patience.Milliseconds()), "-c", "core.packedRefsTimeout=5000", // milliseconds to wait for another git
 		"update-ref", "--no-deref",
 	}
 	if !manyNew(changes) {
@@ -137,25 +134,25 @@ func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error 
 	return err
 }
 
-// afterFailure returns why git did not make the changes, after it has finished or undone them.
-// The journal remains only if that is not possible now.
+// afterFailure finishes or undoes the changes of an entry after git has failed. It returns nil if they are finished, and
+// otherwise why git failed. If it can neither finish nor undo them now, it leaves the journal file for the next process.
 func (r *Refs) afterFailure(ctx context.Context, e *entry, failed error) error {
 	ctx = context.WithoutCancel(ctx)
 	done, err := r.settle(ctx, e)
 	if err != nil {
 		e.leave()
-		return fmt.Errorf("changing references: %w; mending that: %w", failed, err)
+		return fmt.Errorf("changing references: %w; finishing or undoing the change: %w", failed, err)
 	}
 	if err := e.end(); err != nil {
 		return fmt.Errorf("changing references: %w", err)
 	}
 	if done {
-		return nil // git was stopped after it had begun, and it is finished now
+		return nil // git was interrupted, and settle has made the rest of the changes
 	}
 	return r.explain(e.Changes, failed)
 }
 
-// explain finds the cause of git's refusal, if it is one that callers distinguish.
+// explain returns the cause of git's failure as an error that callers distinguish with errors.Is, if it is one of those.
 func (r *Refs) explain(changes []Change, failed error) error {
 	if err := r.compare(changes); err != nil {
 		return err
@@ -164,7 +161,7 @@ func (r *Refs) explain(changes []Change, failed error) error {
 		return err
 	}
 	if isFull(r.common) {
-		failed = fmt.Errorf("%w: %w", failed, errFull) // git does not report it
+		failed = fmt.Errorf("%w: %w", failed, errFull) // git's message does not say so
 	}
 	return readOnly("changing references", failed)
 }
@@ -190,7 +187,7 @@ func orNothing(id string) string {
 	return id
 }
 
-// checkDirectories returns an error for a reference whose name is a directory of another one's.
+// checkDirectories returns [domarkx.ErrExists] if a new reference would be a directory of another one, or the reverse.
 func (r *Refs) checkDirectories(changes []Change) error {
 	added := map[string]bool{}
 	for _, c := range changes {
@@ -227,18 +224,18 @@ func (r *Refs) checkDirectories(changes []Change) error {
 }
 
 func clash(ref, other string) error {
-	return fmt.Errorf("the references %q and %q cannot both be, as one is a directory of the other: %w", ref, other, domarkx.ErrExists)
+	return fmt.Errorf("the references %q and %q cannot both exist, because one is a directory of the other: %w", ref, other, domarkx.ErrExists)
 }
 
-// manyNew reports whether the changes create many references. Git then creates their reflogs
-// with their first move, which also records the value before; creating them now would double
-// the time of a large import.
+// manyNew reports whether the changes only create references, and many of them. Then git update-ref does not create reflogs,
+// which would double the time of a large import. The first later change of each reference creates its reflog, which then
+// also has the first value.
 func manyNew(changes []Change) bool {
 	return len(changes) > manyRefs && !slices.ContainsFunc(changes, func(c Change) bool { return c.Old != "" })
 }
 
-// oneSync reports whether one sync of the whole file system, which only Linux has, makes the changes durable; otherwise
-// git syncs each reference.
+// oneSync reports whether one sync of the whole file system (syncfs(2), Linux only) makes the changes durable. Otherwise git
+// syncs each reference.
 func oneSync(changes []Change) bool { return runtime.GOOS == "linux" && len(changes) > manyRefs }
 
 func checkChanges(changes []Change) error {
@@ -260,7 +257,7 @@ func (c Change) check() error {
 		return err
 	}
 	if !isOurs(c.Ref) {
-		return fmt.Errorf("the reference %q is not one of refs/domarkx…: %w", c.Ref, domarkx.ErrInvalid)
+		return fmt.Errorf("the reference %q is not below refs/domarkx/, refs/domarkx-remotes/, refs/domarkx-incoming/ or refs/domarkx-trash/: %w", c.Ref, domarkx.ErrInvalid)
 	}
 	if c.Old != "" && !isID(c.Old) || c.New != "" && !isID(c.New) || c.Old == "" && c.New == "" {
 		return fmt.Errorf("moving the reference %q from %q to %q: %w", c.Ref, c.Old, c.New, domarkx.ErrInvalid)
@@ -268,15 +265,15 @@ func (c Change) check() error {
 	return nil
 }
 
-// ours are the prefixes of the references that this program may change.
+// ours lists the prefixes of the references that this program may change.
 var ours = [...]string{"refs/domarkx/", "refs/domarkx-remotes/", "refs/domarkx-incoming/", "refs/domarkx-trash/"}
 
-// isOurs reports whether a reference is one that this program may change.
+// isOurs reports whether this program may change a reference.
 func isOurs(name string) bool {
 	return slices.ContainsFunc(ours[:], func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// oneLine makes a reason fit into one line of a reflog.
+// oneLine replaces control characters in a reason by spaces and shortens it, for one line of a reflog.
 func oneLine(reason string) string {
 	reason = strings.Join(strings.FieldsFunc(reason, func(c rune) bool { return c < ' ' || c == 0x7f }), " ")
 	const most = 1000

@@ -10,8 +10,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An Index contains the existing names, and finds names that differ from them only in case, or are
-// directories of each other.
+// An Index is the set of existing names of one kind. It finds the name with which a new one clashes: they differ only
+// in case, or one is a directory of the other. It is for one goroutine.
 type Index struct {
 	noun        string
 	fold        cases.Caser
@@ -20,14 +20,14 @@ type Index struct {
 	example     map[string]string         // case-folded directory → a name in it
 }
 
-// NewIndex returns an empty index for names of a kind.
+// NewIndex returns an index without names.
 func NewIndex(k Kind) *Index {
 	return &Index{noun: k.Noun, fold: cases.Fold(), names: map[string]string{}, directories: map[string]map[string]int{}, example: map[string]string{}}
 }
 
 func (x *Index) key(s string) string { return norm.NFC.String(x.fold.String(s)) }
 
-// directoriesOf calls yield with each directory of a name, the outermost first.
+// directoriesOf calls yield for each directory in a name, the outermost first: "a" and "a/b" for "a/b/c".
 func directoriesOf(name string, yield func(directory string)) {
 	for i := range len(name) {
 		if name[i] == '/' {
@@ -36,7 +36,7 @@ func directoriesOf(name string, yield func(directory string)) {
 	}
 }
 
-// Add adds a name.
+// Add adds a name that the index does not contain.
 func (x *Index) Add(name string) {
 	x.names[x.key(name)] = name
 	directoriesOf(name, func(directory string) {
@@ -49,7 +49,7 @@ func (x *Index) Add(name string) {
 	})
 }
 
-// Remove removes a name.
+// Remove removes a name that the index contains.
 func (x *Index) Remove(name string) {
 	delete(x.names, x.key(name))
 	directoriesOf(name, func(directory string) {
@@ -64,8 +64,8 @@ func (x *Index) Remove(name string) {
 	})
 }
 
-// Check returns [domarkx.ErrExists] with the obstacle if a new name cannot coexist with the others on
-// any file system, including those that ignore case.
+// Check returns [domarkx.ErrExists] if name clashes with an existing one, which the error names. Refs of both could
+// not be stored as files on every file system, since some ignore case.
 func (x *Index) Check(name string) error {
 	taken := func(why, other string) error {
 		return fmt.Errorf("%s name %q: %w: %s %q", x.noun, name, domarkx.ErrExists, fmt.Sprintf(why, x.noun), other)
@@ -100,13 +100,13 @@ func (x *Index) Check(name string) error {
 	return err
 }
 
-// exampleIn returns a name in an existing directory.
+// exampleIn returns an existing name in the directory with the given case-folded name.
 func (x *Index) exampleIn(key string) string {
 	example := x.example[key]
 	if _, ok := x.names[x.key(example)]; ok {
 		return example
 	}
-	for folded, name := range x.names { // the example was removed
+	for folded, name := range x.names { // that example was removed
 		if strings.HasPrefix(folded, key+"/") {
 			return name
 		}

@@ -12,11 +12,11 @@ import (
 
 // A Kind is a kind of named objects: [Sessions] or [Workspaces].
 type Kind struct {
-	Noun   string
-	Prefix string // prefix of their refs
-	Trash  string // prefix of the refs of removed ones
+	Noun   string // for messages
+	Prefix string // of the refs
+	Trash  string // prefix of the refs of removed objects
 
-	Replaced string // prefix of the refs of those that were replaced by redacted ones
+	Replaced string // prefix of the refs of histories that redaction replaced
 }
 
 // The kinds.
@@ -26,16 +26,18 @@ var (
 	Kinds      = [...]Kind{Sessions, Workspaces}
 )
 
-// RemotePrefix is the prefix of the refs that record the state of remotes.
+// RemotePrefix is the prefix of remote-tracking refs: the refs that a remote had when it was last fetched from
+// or pushed to.
 const RemotePrefix = "refs/domarkx-remotes/"
 
-// Ref returns the ref of a name.
+// Ref returns the ref of the object with that name.
 func (k Kind) Ref(name string) string { return k.Prefix + name }
 
-// Name returns the name that belongs to a ref.
+// Name returns the name in a ref with the kind's Prefix.
 func (k Kind) Name(ref string) string { return strings.TrimPrefix(ref, k.Prefix) }
 
-// Of returns the kind and the name that belong to a ref, live or in the trash.
+// Of returns the kind of a ref with the Prefix or Trash of one, and the rest of the ref, which is a name or, in the
+// trash, NAME@TIME. For another ref it returns a Kind with the noun "ref" only, and the whole ref.
 func Of(ref string) (Kind, string) {
 	for _, k := range Kinds {
 		if name, ok := strings.CutPrefix(ref, k.Prefix); ok {
@@ -48,11 +50,12 @@ func Of(ref string) (Kind, string) {
 	return Kind{Noun: "ref"}, ref
 }
 
-// TrashTime is the format of the time in a trash ref. Names cannot contain '@', so that names and times
-// are distinguishable, and the trash of "a" is separate from that of "a/b".
+// TrashTime is the layout, as of [time.Parse], of TIME in a trash ref, which ends in NAME@TIME. No name contains '@':
+// so TIME can be told from NAME, and the trash refs of "a" are not directories of those of "a/b".
 const TrashTime = "20060102T150405Z"
 
-// ParseTrash returns the name of a removed object and the time of its removal.
+// ParseTrash returns the name of a removed or replaced object and the time of its removal, in UTC. For a ref that does
+// not end in NAME@TIME it returns [domarkx.ErrCorrupt].
 func (k Kind) ParseTrash(ref string) (name string, at time.Time, err error) {
 	rest, ok := strings.CutPrefix(ref, k.Replaced)
 	if !ok {

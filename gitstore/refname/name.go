@@ -15,14 +15,19 @@ import (
 
 const (
 	maxComponent = 200  // bytes of one component
-	maxName      = 1000 // bytes
+	maxName      = 1000 // bytes of a name
 	unnamed      = "session"
 )
 
-// Check returns [domarkx.ErrInvalid] if no object can have that name; the error suggests the result
-// of [Map]. Valid names are in NFC; their components, separated by slashes, are not empty, have at most
-// 200 bytes, contain none of `@ # ~ ^ : \ ? * [`, no space or control character and no two successive
-// dots, do not begin with '-' or '.', and do not end in '.', ".md" or ".lock".
+// Check returns [domarkx.ErrInvalid] for an invalid name; the error suggests the result of [Map]. A valid name is UTF-8
+// in Unicode normalization form C, has at most 1,000 bytes, and consists of components separated by slashes. A component
+//
+//   - has 1 to 200 bytes,
+//   - contains no white space, no control character, none of `@ # ~ ^ : \ ? * [`, and no two successive dots,
+//   - does not begin with '-' or '.',
+//   - does not end in '.', ".md" or ".lock".
+//
+// So git-check-ref-format(1) accepts the ref of each valid name.
 func (k Kind) Check(name string) error {
 	mapped := Map(name)
 	if mapped == name {
@@ -31,7 +36,8 @@ func (k Kind) Check(name string) error {
 	return fmt.Errorf("%s name %q: %w, try %q", k.Noun, name, domarkx.ErrInvalid, mapped)
 }
 
-// Misspelled returns the error of Check for a name that no reference can have.
+// Misspelled returns an error that suggests a valid name if err is [domarkx.ErrInvalid] and name is not valid.
+// Otherwise it returns err.
 func (k Kind) Misspelled(name string, err error) error {
 	if errors.Is(err, domarkx.ErrInvalid) {
 		return cmp.Or(k.Check(name), err)
@@ -39,13 +45,13 @@ func (k Kind) Misspelled(name string, err error) error {
 	return err
 }
 
-// Map returns a valid name that is similar to the given one: invalid characters become '-', invalid
-// leading characters and empty components are dropped, and long components are cut. Valid names are
-// returned unchanged.
+// Map returns a valid name that is similar to the given one: it replaces invalid characters by '-', drops invalid
+// leading characters and empty components, and shortens long components and names. If nothing remains, it returns
+// "session". It returns valid names unchanged.
 func Map(name string) string {
 	name = norm.NFC.String(strings.ToValidUTF8(name, "-"))
 	var components []string
-	length := -1 // without the slash before the first component
+	length := -1 // each component adds one for a slash, which the first one does not have
 	for component := range strings.SplitSeq(name, "/") {
 		if component = mapComponent(component); component == "" {
 			continue
@@ -85,7 +91,7 @@ func mapComponent(s string) string {
 	}
 }
 
-// mapEnding replaces the dot of an invalid ending of a component.
+// mapEnding replaces the dot of an invalid ending of a component by '-'.
 func mapEnding(s string) string {
 	for _, ending := range []string{".md", ".lock", "."} {
 		if before, ok := strings.CutSuffix(s, ending); ok {

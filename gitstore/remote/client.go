@@ -8,38 +8,40 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// A Client fetches and pushes for one repository.
+// A Client fetches and pushes for one repository. Its functions get and return shared names (see the package comment),
+// except where they say otherwise.
 type Client struct {
 	Git   *gitcmd.Git // required
 	Refs  *refdb.Refs // required; its lock must not be held when a method is called
-	Kinds []string    // required: the directories of refs/domarkx/ that are shared, like "sessions"
+	Kinds []string    // required: the directories of refs/domarkx/ that are shared, such as "sessions"
 
-	// Accept returns an error when this program cannot store a shared reference, given by
-	// its full name, like refs/domarkx/sessions/NAME. Nil accepts all.
+	// Accept returns an error if this program cannot store a reference with that name. Nil accepts all.
 	Accept func(ref string) error
 
-	// Along reports whether to fetch also a reference that was not requested. It is called
-	// once the objects of the requested ones are stored. Nil fetches none.
+	// Along reports whether to fetch a reference of the remote that was not requested. It is called when the objects of
+	// the requested references are stored, and returns true only if the repository has all objects of ref. Nil fetches
+	// none.
 	Along func(ref refdb.Ref) bool
 
-	// Verify returns the errors of fetched references, by full shared name. Those
-	// references are not stored. Nil stores all.
+	// Verify checks fetched references and returns an error for each bad one, by name. A fetch does not record those.
+	// Nil verifies nothing.
 	Verify func(ctx context.Context, refs []refdb.Ref) (map[string]error, error)
 
-	// Receive is called for each verified reference, by full shared name, before it is recorded. It returns
-	// true if it has recorded another commit instead. An error rejects the reference. Nil records all as they are.
+	// Receive is called for each verified reference before its tracking reference changes. It returns true if it has
+	// itself recorded a commit in its place; otherwise the fetch records ref. An error rejects the reference. Nil
+	// leaves all to the fetch.
 	Receive func(ctx context.Context, ref refdb.Ref) (bool, error)
 
-	// There returns the commit that the remote has where a tracking reference was redacted and has the commit id;
-	// otherwise id. Nil means that none was.
+	// There returns the commit that the remote has for a tracking reference (full name) with the commit id. That is
+	// another one if redaction has replaced it here; otherwise it is id. Nil means that redaction has replaced none.
 	There func(tracking, id string) string
 
-	// Progress receives git's progress and the remote's messages, which may have control
-	// characters. Nil discards them.
+	// Progress receives git's progress output and the remote's messages unchanged, including control characters. Nil
+	// discards them.
 	Progress io.Writer
 }
 
-// there returns the commit that the remote has for a recorded one.
+// there calls c.There unless it is nil or the reference does not exist.
 func (c *Client) there(tracking, id string) string {
 	if c.There == nil || id == "" {
 		return id
@@ -47,7 +49,7 @@ func (c *Client) there(tracking, id string) string {
 	return c.There(tracking, id)
 }
 
-// progress returns git's option that shows or hides progress.
+// progress returns the option of git fetch and git push that shows or hides progress.
 func (c *Client) progress() string {
 	if c.Progress != nil {
 		return "--progress"

@@ -15,37 +15,36 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// maxRefs is the number of references of a remote that are processed.
+// maxRefs is the number of references of a remote above which the rest is ignored.
 const maxRefs = 200_000
 
-// FetchResult is the result of a fetch.
+// FetchResult is the result of a fetch. Its references have their shared names and are sorted by them.
 type FetchResult struct {
-	Refs    []refdb.Ref    // references of the remote, by their shared names (refs/domarkx/…), sorted
-	Changes []refdb.Change // changes since the last fetch, by the same names, sorted
-	Ignored []error        // an error for each reference of the remote that is ignored
+	Refs    []refdb.Ref    // all references of the remote, as the tracking references now record them
+	Changes []refdb.Change // from their values before the fetch
+	Ignored []error        // one for each reference of the remote that this program cannot store
 
-	// Rejected are the errors of references whose objects could not be fetched or did not pass
-	// [Client.Verify], by the same names. Refs contains their previous values.
+	// Rejected contains an error for each reference whose objects could not be fetched, or which [Client.Verify] or
+	// [Client.Receive] rejected. Refs contains its previous value, if it has one.
 	Rejected map[string]error
 }
 
-// A fetch is a running fetch.
+// A fetch is the state of one call of [Client.Fetch].
 type fetch struct {
 	*Client
 	from    Remote
-	inherit []*os.File
-	only    map[string]bool // the requested references; nil for all
+	inherit []*os.File      // for git, which must hold them open: see [refdb.Refs.Guard]
+	only    map[string]bool // shared names of the requested references; nil for all
 	result  FetchResult
-	failed  int // failed calls of git fetch
+	failed  int // number of calls of git fetch that failed
 }
 
-// Fetch stores the references of a remote below [Remote.Prefix], and removes those there that the
-// remote no longer has. refs limits the fetch to some shared references, by full name; it is no
-// error if the remote does not have one. Nothing else in the repository changes, not even
-// FETCH_HEAD.
+// Fetch sets the tracking references of a remote to what the remote has, and removes those of references that the remote
+// no longer has. If refs is not empty, it does so only for these shared names, which the remote need not have. Fetch
+// changes no other reference and no other file, not even FETCH_HEAD.
 //
-// If Fetch fails or is interrupted, some references may be stored already; the next fetch stores
-// the rest.
+// If Fetch returns an error or is interrupted, it may have updated some tracking references. The next fetch updates the
+// rest.
 func (c *Client) Fetch(ctx context.Context, from Remote, refs ...string) (FetchResult, error) {
 	f := &fetch{Client: c, from: from, result: FetchResult{Rejected: map[string]error{}}}
 	if len(refs) > 0 {
@@ -130,7 +129,8 @@ func (f *fetch) run(ctx context.Context) error {
 	return nil
 }
 
-// receive returns the references that are to be recorded as they are.
+// receive calls [Client.Receive] for the references that were not rejected. It returns those that are to be recorded
+// unchanged.
 func (f *fetch) receive(ctx context.Context, fetched []refdb.Ref) ([]refdb.Ref, error) {
 	if f.Receive == nil {
 		return fetched, nil
@@ -153,7 +153,8 @@ func (f *fetch) receive(ctx context.Context, fetched []refdb.Ref) ([]refdb.Ref, 
 	return rest, nil
 }
 
-// list returns the references of the remote that this program can store.
+// list returns the references of the remote that this program can store, by shared name and sorted. It sets the errors
+// of the others in f.result.Ignored.
 func (f *fetch) list(ctx context.Context) ([]refdb.Ref, error) {
 	args := []string{"ls-remote", "--refs", "--", f.from.address}
 	for _, kind := range f.Kinds {
@@ -166,7 +167,7 @@ func (f *fetch) list(ctx context.Context) ([]refdb.Ref, error) {
 	var refs []refdb.Ref
 	for line := range strings.Lines(string(out)) {
 		id, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if ok && strings.HasPrefix(name, shared) { // the pattern also matches names that only end like a shared one
+		if ok && strings.HasPrefix(name, shared) { // ls-remote's pattern also matches x/refs/domarkx/…
 			refs = append(refs, refdb.Ref{Name: f.from.Tracking(name), ID: id})
 		}
 	}
@@ -174,7 +175,7 @@ func (f *fetch) list(ctx context.Context) ([]refdb.Ref, error) {
 	return refs, nil
 }
 
-// gone returns the references that the remote no longer has.
+// gone returns the references in was that the remote no longer has, and of those only the requested ones.
 func gone(was, there []refdb.Ref, only map[string]bool) []refdb.Ref {
 	has := make(map[string]bool, len(there))
 	for _, ref := range there {
@@ -183,12 +184,11 @@ func gone(was, there []refdb.Ref, only map[string]bool) []refdb.Ref {
 	return slices.DeleteFunc(slices.Clone(was), func(ref refdb.Ref) bool { return has[ref.Name] || only != nil && !only[ref.Name] })
 }
 
-// maxFailed is the number of calls of git fetch that may fail before the remaining references
-// are given up.
+// maxFailed is the number of failed calls of git fetch after which the remaining references are rejected.
 const maxFailed = 200
 
-// bring fetches references and their objects. If that fails while the remote answers, it finds
-// out which references are the cause.
+// bring fetches objects of references, and sets their incoming references. If git fails although the remote answers,
+// bring finds the references that cause the failure by halving the list, and rejects them.
 func (f *fetch) bring(ctx context.Context, refs []refdb.Ref) error {
 	if len(refs) == 0 {
 		return nil
@@ -222,27 +222,27 @@ func (f *fetch) bring(ctx context.Context, refs []refdb.Ref) error {
 	return f.bring(ctx, refs[len(refs)/2:])
 }
 
-// maxRobbed is how often a fetch is repeated because its pack was removed.
-const maxRobbed = 20
+// maxTries is how often git fetch is run while a concurrent git prune removes what it needs.
+const maxTries = 20
 
-// robbed reports whether a concurrent git prune removed the pack that a fetch was writing, or an
-// object of a session that is being written, which will be stored again. Git reports that only as
+// isPruned reports whether git fetch may have failed because a concurrent git prune removed the pack that it was
+// writing, or an object of a session that another process is writing and will store again. Git reports both only as
 // text.
-func robbed(err error) bool {
+func isPruned(err error) bool {
 	var failed *gitcmd.Error
 	if !errors.As(err, &failed) || strings.Contains(failed.Stderr, "fsck error") {
-		return false // index-pack prints it too
+		return false // git index-pack also fails for a bad object, which a repetition would not mend
 	}
 	return strings.Contains(failed.Stderr, "index-pack") || strings.Contains(failed.Stderr, "tmp_pack") || strings.Contains(failed.Stderr, "bad object")
 }
 
-// call runs git fetch.
+// call runs git fetch, which stores objects of the references and sets their incoming references.
 func (f *fetch) call(ctx context.Context, refs []refdb.Ref) (err error) {
 	var specs strings.Builder
 	for _, ref := range refs {
 		specs.WriteString("+" + ref.Name + ":" + f.from.incoming() + strings.TrimPrefix(ref.Name, shared) + "\n")
 	}
-	for range maxRobbed {
+	for range maxTries {
 		_, err = f.Git.Do(ctx, gitcmd.Command{
 			Args:     append(f.fetchOptions(), "--stdin", "--", f.from.address),
 			Stdin:    strings.NewReader(specs.String()),
@@ -250,7 +250,7 @@ func (f *fetch) call(ctx context.Context, refs []refdb.Ref) (err error) {
 			Inherit:  f.inherit,
 			Terminal: true,
 		})
-		if !robbed(err) {
+		if !isPruned(err) {
 			break
 		}
 	}
@@ -265,14 +265,14 @@ func (c *Client) fetchOptions() []string {
 		"-c", "fetch.unpackLimit=1", // git prune removes loose objects, but not a pack with a .keep file
 		"fetch", c.progress(),
 		"--no-prune", "--no-prune-tags", "--no-tags", "--force",
-		"--refmap=", // otherwise the configured refspecs are applied too
+		"--refmap=", // without it, git fetch would apply the configured refspecs too
 		"--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
-		"--no-filter", // fetch complete sessions, also into a partial clone
+		"--no-filter", // a partial clone would fetch sessions without their blobs
 	}
 }
 
-// track moves the tracking references from their known values to the fetched ones, removes
-// those that are gone, and removes the incoming references. Rejected references stay.
+// track sets the tracking references of fetched references that were not rejected, removes those of references that are
+// gone, and removes all incoming references. It leaves a tracking reference that no longer has its known value.
 func (f *fetch) track(ctx context.Context, known map[string]string, gone, fetched []refdb.Ref) error {
 	release, err := f.Refs.Lock(ctx)
 	if err != nil {
@@ -282,7 +282,7 @@ func (f *fetch) track(ctx context.Context, known map[string]string, gone, fetche
 	var removed, moved []refdb.Change
 	change := func(list *[]refdb.Change, ref refdb.Ref) error {
 		now, _, err := f.Refs.Read(f.from.Tracking(ref.Name))
-		// a concurrent push may have recorded something newer
+		// another value than the known one was recorded by a concurrent push and is newer
 		if err == nil && now == known[ref.Name] && now != ref.ID {
 			*list = append(*list, refdb.Change{Ref: f.from.Tracking(ref.Name), Old: now, New: ref.ID})
 		}
@@ -301,7 +301,7 @@ func (f *fetch) track(ctx context.Context, known map[string]string, gone, fetche
 			return err
 		}
 	}
-	// Removals come first: a name may have become a directory.
+	// Removals come first, since the name of a removed reference may be a directory of a new one.
 	for _, changes := range [][]refdb.Change{removed, moved} {
 		if err := f.Refs.Update(ctx, "fetch", changes...); err != nil {
 			return err
@@ -310,7 +310,7 @@ func (f *fetch) track(ctx context.Context, known map[string]string, gone, fetche
 	return f.dropLocked(ctx)
 }
 
-// dropIncoming removes the references that were not verified.
+// dropIncoming removes the incoming references, if there are any. It takes the lock, which dropLocked needs.
 func (f *fetch) dropIncoming(ctx context.Context) error {
 	refs, err := f.Refs.List(f.from.incoming())
 	if err != nil || len(refs) == 0 {
@@ -324,7 +324,7 @@ func (f *fetch) dropIncoming(ctx context.Context) error {
 	return f.dropLocked(ctx)
 }
 
-// dropLocked is dropIncoming for the holder of the lock.
+// dropLocked removes the incoming references. The caller holds the lock.
 func (f *fetch) dropLocked(ctx context.Context) error {
 	refs, err := f.Refs.List(f.from.incoming())
 	if err != nil {
@@ -337,8 +337,8 @@ func (f *fetch) dropLocked(ctx context.Context) error {
 	return f.Refs.Update(ctx, "fetch", changes...)
 }
 
-// Seen returns the references that the remote had when it was last fetched from or pushed to,
-// by their shared names (refs/domarkx/…), and an error for each one that is ignored.
+// Seen returns what the tracking references of a remote record, without asking the remote: the references by shared
+// name, sorted, and an error for each one that this program cannot store.
 func (c *Client) Seen(in Remote) ([]refdb.Ref, []error, error) {
 	refs, err := c.Refs.List(in.Prefix())
 	if err != nil {
@@ -348,10 +348,11 @@ func (c *Client) Seen(in Remote) ([]refdb.Ref, []error, error) {
 	return known, ignored, nil
 }
 
-// accepted returns the tracking references that this program can store.
+// accepted converts tracking references to shared names, sorted, and returns an error for each one that this program
+// cannot store, instead of the reference.
 func (c *Client) accepted(from Remote, refs []refdb.Ref) (known []refdb.Ref, ignored []error) {
 	if len(refs) > maxRefs {
-		ignored = append(ignored, fmt.Errorf("the remote %q has %d sessions, of which only the first %d are looked at: %w", from.Name, len(refs), maxRefs, domarkx.ErrUnsupported))
+		ignored = append(ignored, fmt.Errorf("the remote %q has %d sessions and workspaces; all after the first %d are ignored: %w", from.Name, len(refs), maxRefs, domarkx.ErrUnsupported))
 		refs = refs[:maxRefs]
 	}
 	for _, ref := range refs {
@@ -378,7 +379,7 @@ func (c *Client) accept(name string) error {
 	return c.Accept(name)
 }
 
-// differences compares two sorted lists.
+// differences returns the changes that lead from one sorted list of references to another.
 func differences(before, after []refdb.Ref) []refdb.Change {
 	var changes []refdb.Change
 	for len(before) > 0 || len(after) > 0 {

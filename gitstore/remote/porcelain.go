@@ -7,10 +7,10 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// parsePush parses the output of git push --porcelain: for each URL a line "To URL", then
-// for each reference FLAG TAB FROM:TO TAB SUMMARY, optionally with a reason in parentheses
-// (git-push(1), OUTPUT). If a remote has several URLs, the worst result counts. said
-// reports whether the output mentions any of the references.
+// parsePush parses the output of git push --porcelain (git-push(1), OUTPUT). For each URL of the remote, git prints a
+// line "To URL", and then for each reference a line "FLAG TAB FROM:TO TAB SUMMARY" whose summary may end in a reason in
+// parentheses. A reference that one URL rejects has that result, even if other URLs accept it. said reports whether the
+// output mentions any of the references.
 func parsePush(out []byte, changes []refdb.Change) (results []Result, said bool) {
 	results = make([]Result, len(changes))
 	place := make(map[string]int, len(changes))
@@ -57,12 +57,13 @@ func parseLine(line string) (ref string, result Result, ok bool) {
 	return "", Result{}, false
 }
 
-// lost are the messages of git receive-pack when a reference, or another one of an atomic
-// push, was moved or locked after it was advertised.
+// lost lists the reasons that git receive-pack gives when somebody has moved or locked a reference, or another one of the
+// same atomic push, since it was advertised.
 var lost = []string{"atomic transaction failed", "failed to update ref", "failed to lock", "incorrect old value provided",
 	"reference already exists", "reference does not exist"}
 
-// rejection parses "[rejected] (REASON)" and "[remote rejected] (REASON)".
+// rejection parses the summary of a rejected reference: "[rejected] (REASON)" by the local git, or
+// "[remote rejected] (REASON)".
 func rejection(summary string) Result {
 	who, reason, _ := strings.Cut(summary, "] (")
 	reason = words(strings.TrimSuffix(reason, ")"))

@@ -20,38 +20,38 @@ const (
 	Updated  Status = "updated"
 	Deleted  Status = "deleted"
 	UpToDate Status = "up-to-date"
-	Stale    Status = "stale"   // the remote has another value than was expected: fetch first
-	Lost     Status = "lost"    // the remote could not move it, probably because somebody else just did: fetch first
-	Refused  Status = "refused" // the remote refused: a hook, a permission, a setting
-	NotTried Status = "held"    // nothing was changed, because another reference of the same push was refused
+	Stale    Status = "stale"   // the remote has another commit than Push expected: fetch first
+	Lost     Status = "lost"    // the remote could not change it, probably because somebody else just did: fetch first
+	Refused  Status = "refused" // a hook, permission or setting of the remote refused it
+	NotTried Status = "held"    // not changed, because the remote refused another reference of this push
 	Unknown  Status = "unknown" // the connection ended before the remote reported the outcome: fetch first
 )
 
-// OK reports whether the remote now has what was pushed.
+// OK reports whether the remote now has the pushed value.
 func (s Status) OK() bool {
 	return s == Created || s == Updated || s == Deleted || s == UpToDate
 }
 
 // A Result is the result of pushing one reference.
 type Result struct {
-	Ref    string // refs/domarkx/…
+	Ref    string // shared name
 	Status Status
-	Reason string // message of the remote or git, for the user; "" on success
+	Reason string // message of the remote or of git without control characters, "" on success
 }
 
-// maxArguments bounds the length of one command line, in bytes. Linux allows two
-// million, including the environment.
+// maxArguments bounds the length of one command line, in bytes. Linux allows two million, including the environment
+// (execve(2)).
 const maxArguments = 500_000
 
-// Push moves references of the remote from Old, where they were last seen, to New, and
-// sends the objects. The names are those of this repository (refs/domarkx/…). Old is ""
-// for a reference that the remote does not have, and New "" deletes it there. Push never
-// overwrites a reference that somebody else has moved, and reports it as [Stale]. A push is
-// atomic; very many changes are split into pushes of some thousands each.
+// Push changes references of the remote, given by shared name, and sends the objects that the remote does not have. Each
+// reference must have the commit Old there, which is usually that of the tracking reference; "" stands for none. It gets
+// the commit New; "" deletes it. Push never overwrites a reference that has another value there, and reports it as
+// [Stale]. Push changes all references or none, unless their names are too long for one command line: then it does so for
+// each part of some thousand changes.
 //
-// The results have the order of the changes. An error means that git could not reach the
-// remote, or stopped before the end; the results then hold what is known. A refusal by the
-// remote is a result. Push updates the references below [Remote.Prefix] at once.
+// Push returns a result for each change, in their order. It updates the tracking references of accepted changes. A
+// refusal by the remote is a result and no error. An error means that git could not reach the remote or was interrupted:
+// then references of which nothing is known are [Unknown] or [NotTried].
 func (c *Client) Push(ctx context.Context, to Remote, changes ...refdb.Change) ([]Result, error) {
 	results := make([]Result, 0, len(changes))
 	var failed error
@@ -71,7 +71,7 @@ func (c *Client) Push(ctx context.Context, to Remote, changes ...refdb.Change) (
 	return results, failed
 }
 
-// fits returns how many changes fit into one command line.
+// fits returns how many of the changes fit into one command line, at least one.
 func fits(changes []refdb.Change) int {
 	size := 0
 	for i, change := range changes {
@@ -90,7 +90,7 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 	}
 	var args []string
 	if mirror, err := config.Bool("remote."+to.address+".mirror", false); mirror || err != nil {
-		args = append(args, "-c", "remote."+to.address+".mirror=false") // a mirror allows no refspecs
+		args = append(args, "-c", "remote."+to.address+".mirror=false") // git push to a mirror accepts no refspecs
 	}
 	args = append(args, "-c", "push.followTags=false", "push", "--porcelain", c.progress(), "--recurse-submodules=no")
 	if len(changes) > 1 {
@@ -104,7 +104,7 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 	out, err := c.Git.Do(ctx, gitcmd.Command{Args: append(args, specs...), Stderr: c.Progress, Terminal: true})
 	results, said := parsePush(out, changes)
 	if err != nil && !said {
-		// Git failed before it pushed anything.
+		// git failed before it changed any reference
 		return results, fmt.Errorf("pushing to %q: %w", to.Name, err)
 	}
 	if noted := c.note(ctx, to, changes, results); noted != nil {
@@ -118,8 +118,8 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 	return results, nil
 }
 
-// note updates the tracking references of accepted changes, unless a concurrent fetch
-// already recorded something newer.
+// note sets the tracking references of accepted changes. It leaves those that no longer have the value Old, since a
+// concurrent fetch has recorded a newer one.
 func (c *Client) note(ctx context.Context, to Remote, changes []refdb.Change, results []Result) error {
 	release, err := c.Refs.Lock(context.WithoutCancel(ctx))
 	if err != nil {
@@ -141,12 +141,12 @@ func (c *Client) note(ctx context.Context, to Remote, changes []refdb.Change, re
 	}
 	err = c.Refs.Update(context.WithoutCancel(ctx), "push", moved...)
 	if errors.Is(err, domarkx.ErrConflict) {
-		return nil // a concurrent fetch recorded something newer
+		return nil // a concurrent fetch has recorded a newer value
 	}
 	return err
 }
 
-// words removes control characters and invalid UTF-8 from a remote's message.
+// words removes control characters from a remote's message, and replaces invalid UTF-8.
 func words(text string) string {
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
 		if c < ' ' || c >= 0x7f && c < 0xa0 {

@@ -27,13 +27,15 @@ const (
 type Remote struct {
 	Name string // as the user names it: a configured remote, a URL or a path
 
-	address   string // argument for git
-	directory string // its directory below refs/domarkx-remotes/
+	address   string // argument for git: a configured name, a URL or a path
+	directory string // component of the names of its tracking and incoming references
 }
 
-// Find returns a remote by name: one that is configured in Git, else a URL or a path, which
-// is relative to the caller's directory. For "" it returns the remote that domarkx.remote
-// names, else the only one, else origin. It returns [domarkx.ErrNotFound] if none matches.
+// Find returns the remote that name means: a remote in Git's configuration, a URL, or an existing path, in this order. A
+// relative path begins at g.Dir(). For "" Find returns the remote that the variable domarkx.remote in Git's
+// configuration names, else the only configured remote, else origin. It returns
+// [domarkx.ErrNotFound] if there is no such remote, and [domarkx.ErrInvalid] for a name that begins with "-" or contains
+// NUL or LF. It does not contact the remote.
 func Find(ctx context.Context, g *gitcmd.Git, name string) (Remote, error) {
 	config, err := g.Config(ctx)
 	if err != nil {
@@ -70,7 +72,7 @@ func Find(ctx context.Context, g *gitcmd.Git, name string) (Remote, error) {
 	return Remote{Name: name, address: place, directory: derive(filepath.ToSlash(filepath.Clean(place)))}, nil
 }
 
-// preferred returns the default remote, or "" if none is configured.
+// preferred returns the name of the default remote, or "" if the configuration names none.
 func preferred(config *gitcmd.Config, configured map[string]bool) string {
 	if name, ok := config.Get("domarkx.remote"); ok && name != "" {
 		return name
@@ -86,24 +88,22 @@ func preferred(config *gitcmd.Config, configured map[string]bool) string {
 	return ""
 }
 
-// Prefix returns the directory of the references that record the remote's state. It ends in
-// a slash, and KIND/NAME follows.
+// Prefix returns the prefix of the remote's tracking references, which ends in a slash. KIND/NAME follows.
 func (r Remote) Prefix() string { return tracking + r.directory + "/" }
 
-// Tracking returns the reference that records where a shared reference
-// (refs/domarkx/KIND/NAME) was last seen in the remote.
+// Tracking returns the tracking reference for a shared name.
 func (r Remote) Tracking(ref string) string { return r.Prefix() + strings.TrimPrefix(ref, shared) }
 
-// incoming returns the directory of references that are fetched but not verified yet.
+// incoming returns the prefix of the remote's incoming references.
 func (r Remote) incoming() string { return incoming + r.directory + "/" }
 
-// Shared returns the shared reference for one below [Remote.Prefix].
+// Shared returns the shared name for a tracking reference.
 func (r Remote) Shared(ref string) string { return shared + strings.TrimPrefix(ref, r.Prefix()) }
 
 var scpLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^/:]+:`) })
 
-// isURL reports whether name is a URL (scheme://…, host:path, helper::address) and not a
-// path (git-fetch(1), GIT URLS). A DOS drive is a path.
+// isURL reports whether Git takes name for a URL (scheme://…, host:path, helper::address) and not for a path: see GIT
+// URLS in git-fetch(1). On Windows, a name that begins with a drive letter is a path.
 func isURL(name string) bool {
 	if len(name) > 1 && name[1] == ':' && filepath.VolumeName(name) != "" {
 		return false
@@ -111,8 +111,8 @@ func isURL(name string) bool {
 	return scpLike().MatchString(name)
 }
 
-// withoutSecrets removes user and password from a URL, so that a new token does not look
-// like another remote.
+// withoutSecrets removes user and password from a URL: the references of a remote must not depend on them, since a
+// password may change.
 func withoutSecrets(name string) string {
 	if u, err := url.Parse(name); err == nil && u.Host != "" {
 		u.User = nil
@@ -121,8 +121,8 @@ func withoutSecrets(name string) string {
 	return name
 }
 
-// derive returns the directory name for a remote without a configured name: a readable part
-// and a digest. It begins with "@", which no escaped name does.
+// derive returns the directory of a remote that has no configured name: "@", the end of its address, and a digest. No
+// directory of a configured remote begins with "@", because escape replaces it.
 func derive(address string) string {
 	digest := sha256.Sum256([]byte(address))
 	base := strings.TrimSuffix(path.Base(strings.TrimRight(address, "/")), ".git")
@@ -136,8 +136,9 @@ func derive(address string) string {
 	return "@" + escape(base) + "-" + hex.EncodeToString(digest[:6])
 }
 
-// escape returns a remote's name as one component of a reference's name. Different names
-// have different results: a remote "a/sessions" must not be a directory of a remote "a".
+// escape encodes a remote's name as one component of a reference's name, by writing other bytes as %XX. Different names
+// have different results. Slashes are escaped, because the references of a remote "a/sessions" would otherwise be among
+// those of a remote "a".
 func escape(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
