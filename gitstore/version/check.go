@@ -7,34 +7,33 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Limits of a version. A few objects can represent any number of files, since a tree may contain the
-// same directory under many names, and every reader would walk through all of them.
+// Limits of a version. Without them, a few objects could represent any number of files, since a tree may contain the same
+// directory under many names: a reader would walk through all of them.
 const (
 	maxFiles = 50_000_000 // including directories
 	maxBytes = 1 << 46    // in regular files
 )
 
-// Check checks the directories of a version of a resource. It returns
-// [domarkx.ErrCorrupt] if one of them cannot be read, is nested too deeply, or if the
-// version contains more files or bytes than a reader can process. Directories that base
-// has at the same path are skipped; base is the id of another version, "" for none.
-// File contents are not read: they are verified when they are loaded.
+// Check checks the directories of a version of a resource. It skips directories that base has at the same path; base is the
+// id of another version, or "" for none. It does not read the content of files, which is verified when it is loaded.
+//
+// Check returns [domarkx.ErrCorrupt] if a directory does not have the format of SPEC.md or is nested in more than
+// [MaxDepth] others, or if the version contains more than 50 million files or 64 TiB. It returns [domarkx.ErrNotFound] if an
+// object is missing.
 func (s Store) Check(ctx context.Context, base, version string) error {
 	return s.NewChecker(nil).Check(ctx, base, version)
 }
 
-// A Checker checks versions as [Store.Check] does. It remembers the directories that it
-// has checked, so that many versions with equal directories are checked fast. It is for
-// one goroutine.
+// A Checker checks versions as [Store.Check] does, but each directory only once, even if many versions contain it. It is
+// for one goroutine.
 type Checker struct {
 	store   Store
 	content func(f *domarkx.File) error // nil to skip contents
 	known   map[directoryPair]extent    // results of earlier checks
 }
 
-// NewChecker returns a Checker. If content is not nil, it is called for each regular file
-// and symbolic link whose content differs from that of the file of the same path in the
-// base; its error ends the check.
+// NewChecker returns a Checker. If content is not nil, the Checker calls it for each regular file and symbolic link whose
+// content differs from that of the file at the same path in the base. An error of content ends the check.
 func (s Store) NewChecker(content func(f *domarkx.File) error) *Checker {
 	return &Checker{store: s, content: content, known: map[directoryPair]extent{}}
 }
@@ -45,13 +44,13 @@ func (c *Checker) Check(ctx context.Context, base, version string) error {
 	return err
 }
 
-// A directoryPair is a directory and the one at its path in the base, "" for none.
+// A directoryPair identifies a directory and the directory at the same path in the base, "" for none.
 type directoryPair struct{ base, id string }
 
-// An extent is the total content of a directory, without what the base has.
+// An extent is the size of a directory with all below it, except for directories that are the same in the base.
 type extent struct {
 	files, bytes int64
-	height       int // nesting of directories below it
+	height       int // levels of directories below it
 }
 
 func (c *Checker) directory(ctx context.Context, path, base, id string, depth int) (extent, error) {
@@ -76,7 +75,7 @@ func (c *Checker) directory(ctx context.Context, path, base, id string, depth in
 		if err != nil && ctx.Err() != nil {
 			return all, ctx.Err()
 		}
-		for _, f := range old { // none if the base is damaged
+		for _, f := range old { // old is nil if the directory of the base cannot be read
 			before[f.Name], content[f.Name] = directoryID(&f), f.ID
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// normalize checks the attributes of a file, and clears those that do not apply to its type.
+// normalize returns [domarkx.ErrInvalid] for invalid attributes of a file. It clears attributes that its type does not have,
+// and sorts the extended ones.
 func (c *child) normalize() error {
 	f := &c.File
 	switch {
@@ -42,7 +43,8 @@ func (c *child) normalize() error {
 
 func compareXattrs(a, b domarkx.Xattr) int { return strings.Compare(a.Name, b.Name) }
 
-// resolve finds or stores the object of a file that is not a directory.
+// resolve sets c.object and c.chunks of a regular file or symbolic link, and makes sure that the version will contain these
+// objects.
 func (b *Writer) resolve(in *openDirectory, c *child) (err error) {
 	switch c.Type {
 	case domarkx.Regular:
@@ -77,7 +79,7 @@ func (b *Writer) resolve(in *openDirectory, c *child) (err error) {
 	return err
 }
 
-// storedTarget returns the target of a symbolic link that is stored already.
+// storedTarget reads the target of a symbolic link from the object database.
 func (b *Writer) storedTarget(id string) ([]byte, error) {
 	object, err := odb.ParseID(id)
 	if err != nil {
@@ -91,12 +93,11 @@ func (b *Writer) storedTarget(id string) ([]byte, error) {
 	return b.store.db.Blob(object)
 }
 
-// maxLinkTarget is the longest target of a symbolic link in bytes that Linux, and therefore Git,
-// supports (PATH_MAX).
+// maxLinkTarget is the longest target of a symbolic link that Linux can create, in bytes (PATH_MAX - 1, symlink(2)).
 const maxLinkTarget = 4095
 
-// isOddTarget reports whether hosts may reject a symbolic link with that target: some versions of git
-// fsck check for targets in a .git directory and for long ones.
+// isOddTarget reports whether a host may reject a symbolic link with that target: some versions of git fsck reject targets
+// that are long or contain a name like .git.
 func isOddTarget(target []byte) bool {
 	if len(target) == 0 || len(target) > maxLinkTarget {
 		return true

@@ -14,17 +14,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
-// knownContent knows which content is certain to exist once the version is stored: content in the
-// batch, or in the base, which references reach. Other existing objects do not count, since a
-// collection may be about to remove them.
+// knownContent stores content, and records which content will certainly exist when the version is stored: content in the
+// batch, and content in the base, which a reference reaches. Other objects do not count although they exist, since git gc
+// may be about to remove them.
 type knownContent struct {
 	versions Store
 	base     odb.ID
 	batch    *odb.Batch
 
 	buffers sync.Pool    // of *[]byte
-	calls   atomic.Int64 // calls of Content
-	bytes   atomic.Int64 // bytes passed to Content
+	calls   atomic.Int64 // number of calls of store
+	bytes   atomic.Int64 // bytes read by these calls, without the rest of large content
 
 	mu     sync.Mutex
 	stored map[odb.ID]odb.ID // in the batch: object → chunk tree
@@ -35,8 +35,8 @@ type knownContent struct {
 	chunks     atomic.Pointer[map[odb.ID]bool] // chunks of large files in the base
 }
 
-// The number of contents, or of bytes, from which on all content of the base is loaded. Storing fewer
-// of them again costs little.
+// The number of calls of store, or of bytes read, above which the list of all content in the base is loaded. Below it, to
+// store content of the base again costs less than to load the list.
 const (
 	manyContents = 64
 	manyBytes    = 256 << 10
@@ -56,7 +56,7 @@ func (k *knownContent) begin(s Store, base odb.ID, batch *odb.Batch) {
 	})
 }
 
-// Content stores the content of a regular file. See [domarkx.VersionWriter].
+// Content stores the content of a regular file, in chunks if it is large. See [domarkx.VersionWriter].
 func (b *Writer) Content(ctx context.Context, r io.Reader) (id string, size int64, err error) {
 	return b.known.store(ctx, r, chunked.Threshold)
 }
@@ -64,7 +64,7 @@ func (b *Writer) Content(ctx context.Context, r io.Reader) (id string, size int6
 // partThreshold is the size in bytes above which ContentInParts cuts content into chunks.
 const partThreshold = 64 << 10
 
-// ContentInParts stores the content of a regular file. See [domarkx.PartWriter].
+// ContentInParts is like Content, but stores content of more than 64 KiB in chunks. See [domarkx.PartWriter].
 func (b *Writer) ContentInParts(ctx context.Context, r io.Reader) (id string, size int64, err error) {
 	return b.known.store(ctx, r, partThreshold)
 }
@@ -74,7 +74,7 @@ const (
 	keptBuffer  = 1 << 20 // larger buffers are not reused
 )
 
-// store stores content. Content over whole bytes is stored in chunks.
+// store stores the content of r. Content of more than whole bytes is stored in chunks.
 func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id string, size int64, err error) {
 	r = &cancelReader{ctx, r}
 	buffer, _ := k.buffers.Get().(*[]byte)
@@ -110,7 +110,7 @@ func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id st
 	return contentID(object, chunks), size, nil
 }
 
-// note records content that the batch stores, unless the base has it.
+// note records that the batch contains content, unless the base is known to contain it.
 func (k *knownContent) note(object, chunks odb.ID) {
 	if blobs := k.blobs.Load(); blobs != nil {
 		if there, ok := (*blobs)[object]; ok && there == chunks {
@@ -122,8 +122,7 @@ func (k *knownContent) note(object, chunks odb.ID) {
 	k.stored[object] = chunks
 }
 
-// readUpTo appends the content of r to data until it has more than limit bytes. whole reports that r
-// ended before that.
+// readUpTo appends the content of r to data until data has more than limit bytes or r ends. whole reports whether r ended.
 func readUpTo(r io.Reader, data []byte, limit int) (_ []byte, whole bool, err error) {
 	for len(data) <= limit {
 		if len(data) == cap(data) {
@@ -143,7 +142,7 @@ func readUpTo(r io.Reader, data []byte, limit int) (_ []byte, whole bool, err er
 	return data, false, nil
 }
 
-// A cancelReader returns an error when its context has ended.
+// A cancelReader reads from r until its context ends, and then returns the context's error.
 type cancelReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -156,7 +155,8 @@ func (r *cancelReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// ensure ensures that content will exist. Missing content is [domarkx.ErrNotFound].
+// ensure makes sure that content will exist when the version is stored. It returns [domarkx.ErrNotFound] if the content does
+// not exist.
 func (k *knownContent) ensure(object, chunks odb.ID) error {
 	k.mu.Lock()
 	there, ok := k.stored[object]
@@ -174,7 +174,7 @@ func (k *knownContent) ensure(object, chunks odb.ID) error {
 	return nil
 }
 
-// adopt stores existing content again, since no reference may reach it.
+// adopt stores existing content again in the batch, since git gc may remove the existing objects.
 func (k *knownContent) adopt(object, chunks odb.ID) error {
 	size, err := k.versions.contentSize(object, chunks)
 	if err != nil {
@@ -187,7 +187,7 @@ func (k *knownContent) adopt(object, chunks odb.ID) error {
 		}
 		again, tree, _, err := chunked.Add(k.batch, large)
 		if err == nil && (again != object || tree != chunks) {
-			err = fmt.Errorf("content %s: %w: it is not stored as it should be", contentID(object, chunks), domarkx.ErrCorrupt)
+			err = fmt.Errorf("content %s: %w: its chunks are not those that this program would store", contentID(object, chunks), domarkx.ErrCorrupt)
 		}
 		return err
 	}
@@ -196,13 +196,14 @@ func (k *knownContent) adopt(object, chunks odb.ID) error {
 		return err
 	}
 	if int64(len(data)) != size || chunked.IsPointer(data) {
-		return fmt.Errorf("content %s: %w: it is a pointer without its content", object, domarkx.ErrInvalid)
+		return fmt.Errorf("content %s: %w: it is a pointer to chunks, but the id names no chunk tree", object, domarkx.ErrInvalid)
 	}
 	_, err = k.batch.Add(odb.Blob, data)
 	return err
 }
 
-// baseBlobs returns the objects of all files in the base, with the chunk trees of large ones.
+// baseBlobs returns the blobs of all files in the base, each with its chunk tree, which is zero for small files. The first
+// call loads them.
 func (k *knownContent) baseBlobs() map[odb.ID]odb.ID {
 	k.loadBlobs.Do(func() {
 		blobs := map[odb.ID]odb.ID{}
@@ -214,8 +215,8 @@ func (k *knownContent) baseBlobs() map[odb.ID]odb.ID {
 	return *k.blobs.Load()
 }
 
-// collect adds the files below a directory. It skips what cannot be read; such content is stored
-// again.
+// collect adds the blobs of the files below a directory. It skips directories that cannot be read, since their content can
+// be stored again.
 func (k *knownContent) collect(directory odb.ID, blobs map[odb.ID]odb.ID, seen map[odb.ID]bool, depth int) {
 	if seen[directory] || depth > MaxDepth {
 		return
@@ -245,8 +246,7 @@ func (k *knownContent) collect(directory odb.ID, blobs map[odb.ID]odb.ID, seen m
 	}
 }
 
-// baseChunks loads the ids of all chunks in the base, so that only the changed chunks of large files
-// are stored.
+// baseChunks loads the ids of all chunks in the base, so that the batch stores only the changed chunks of large files.
 func (k *knownContent) baseChunks() {
 	k.loadChunks.Do(func() {
 		known := map[odb.ID]bool{}

@@ -9,12 +9,11 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Diff calls fn for each path at which two versions of resources differ, in the order of a walk by
-// name; old or new is nil if one version has no file there. "" stands for an empty version. For a
-// directory, fn is called if its own attributes differ or if it exists in one version only; its
-// contents are reported separately. Equal parts are not read. An error of fn ends the walk and is
-// returned. Diff returns an error before the walk if the differing parts exceed the limits of
-// [Store.Check].
+// Diff calls fn for each path at which the versions a and b differ, directories before their files and each directory sorted
+// by name. old or new is nil if a or b has no file there. The version "" is empty. For a directory, fn is called only if its
+// own attributes differ or one version does not have it; fn is called for its files too. Diff does not read directories that
+// are equal in both. An error of fn ends Diff, which returns it. If the parts that differ exceed the limits of [Store.Check],
+// Diff returns that error before it calls fn.
 func (s Store) Diff(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error {
 	var tops [2]*domarkx.File
 	for i, version := range []string{a, b} {
@@ -65,7 +64,7 @@ func directoryID(f *domarkx.File) string {
 	return f.ID
 }
 
-// directory compares the contents of two directories; "" stands for an empty one.
+// directory compares the files in two directories. The directory "" is empty.
 func (d *differ) directory(ctx context.Context, path, a, b string, depth int) error {
 	var files [2][]domarkx.File
 	for i, id := range []string{a, b} {
@@ -99,8 +98,7 @@ func (d *differ) directory(ctx context.Context, path, a, b string, depth int) er
 	return nil
 }
 
-// sameButContent reports whether both files exist with the same type and attributes, or neither
-// exists.
+// sameButContent reports whether two files have the same type and attributes, or are both nil.
 func sameButContent(a, b *domarkx.File) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// entryMode returns the mode of a file's tree entry, 0 if it has none.
+// entryMode returns the mode of a file's tree entry, or 0 for a FIFO or device, which has no entry.
 func (c *child) entryMode() uint32 {
 	switch {
 	case c.Type == domarkx.Directory:
@@ -27,8 +27,8 @@ func (c *child) entryMode() uint32 {
 
 func compareChildren(a, b child) int { return strings.Compare(a.Name, b.Name) }
 
-// directoryEntries returns the tree entries of a directory in Git's order. children must be sorted by
-// name; sidecar is zero if there is none.
+// directoryEntries returns the tree entries of a directory in Git's order. children must be sorted by name. sidecar is the
+// id of the sidecar, or zero if the directory has none.
 func directoryEntries(children []child, sidecar odb.ID) []odb.TreeEntry {
 	entries := make([]odb.TreeEntry, 0, len(children)+1)
 	if !sidecar.IsZero() {
@@ -51,7 +51,7 @@ func directoryEntries(children []child, sidecar odb.ID) []odb.TreeEntry {
 	return entries
 }
 
-// sidecarOf returns the id of a directory's sidecar, zero if there is none.
+// sidecarOf returns the id of a directory's sidecar, or zero if the directory has none.
 func sidecarOf(entries []odb.TreeEntry) (odb.ID, error) {
 	e := odb.FindEntry(entries, sidecarName)
 	if e.Name != "" && e.Mode != odb.ModeFile {
@@ -60,9 +60,9 @@ func sidecarOf(entries []odb.TreeEntry) (odb.ID, error) {
 	return e.ID, nil
 }
 
-// decodeDirectory returns the files of a directory, sorted by name, and for the top directory of a
-// resource its own attributes. data is nil if there is no sidecar. Any encoding other than the
-// canonical one is [domarkx.ErrCorrupt].
+// decodeDirectory returns the files of a directory, sorted by name. self has the directory's own attributes if the sidecar
+// contains them, which only that of a top directory does; otherwise it is nil. data is the sidecar, or nil if there is none.
+// decodeDirectory returns [domarkx.ErrCorrupt] if this program would encode the directory differently.
 func decodeDirectory(entries []odb.TreeEntry, data []byte) (self *domarkx.File, children []child, err error) {
 	children, chunks, err := decodeChildren(entries)
 	if err != nil {
@@ -101,8 +101,7 @@ func decodeDirectory(entries []odb.TreeEntry, data []byte) (self *domarkx.File, 
 	return self, children, nil
 }
 
-// decodeChildren returns the files of the entries, sorted by name, and separately the entries of
-// chunk trees.
+// decodeChildren returns the files that tree entries represent, sorted by name, and the entries of chunk trees.
 func decodeChildren(entries []odb.TreeEntry) (children []child, chunks []odb.TreeEntry, err error) {
 	children = make([]child, 0, len(entries))
 	for i, e := range entries {
@@ -150,13 +149,14 @@ func decodeChildren(entries []odb.TreeEntry) (children []child, chunks []odb.Tre
 	return children, chunks, nil
 }
 
-// fill adds the attributes in the sidecar to the files, and adds the files that only the sidecar has.
+// fill sets the attributes of files from the sidecar, and adds the FIFOs and devices, which have no tree entries. It may
+// reuse the memory of children.
 func (s *sidecar) fill(children []child) ([]child, error) {
 	all := children
 	if extra := slices.ContainsFunc(s.rows, func(r row) bool { return r.kind > domarkx.Symlink }); extra {
 		all = make([]child, 0, len(children)+len(s.rows))
 	} else {
-		all = all[:0] // each element is read before it is overwritten
+		all = all[:0] // without added files, each element is read before it is overwritten
 	}
 	rows := s.rows
 	for i := 0; i < len(children) || len(rows) > 0; {

@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// Has reports whether a version has a file or directory at a path.
+// Has reports whether a version has a directory, regular file or symbolic link at a path. It does not find FIFOs and devices.
 func (s Store) Has(version, path string) (bool, error) {
 	id, err := odb.ParseID(version)
 	if err != nil {
@@ -36,8 +36,9 @@ func (s Store) Has(version, path string) (bool, error) {
 	}
 }
 
-// Find returns the id of the content of a regular file in a version, for [Store.Content]. It returns ""
-// if the version has no regular file at that path. It reads only the trees on the path.
+// Find returns the id of the content of a regular file in a version, for [Store.Content], or "" if the version has no
+// regular file at that path. It reads only trees and no sidecars: so it takes a symbolic link whose target hosts may reject
+// for a regular file (SPEC.md, section 12).
 func (s Store) Find(version, path string) (string, error) {
 	id, err := odb.ParseID(version)
 	if err != nil {

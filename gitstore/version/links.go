@@ -10,13 +10,14 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// linkGroups are the hard links of a version, by the path to which they were declared to be links.
+// linkGroups contains the groups of hard links in a version. The names in a group are paths of the same file; one of them is
+// the path to which the others were added as links.
 type linkGroups struct {
-	members map[string][]string
-	first   map[string]string // the declared path of each member
+	members map[string][]string // that path → the others
+	first   map[string]string   // each of the others → that path
 }
 
-// add records a hard link, and makes it a link to the first of its names.
+// add adds a hard link to its group. A link to another link becomes a link to the path that all of the group link to.
 func (g *linkGroups) add(path string, c *child) error {
 	if g.members == nil {
 		g.members, g.first = map[string][]string{}, map[string]string{}
@@ -33,7 +34,7 @@ func (g *linkGroups) add(path string, c *child) error {
 	return nil
 }
 
-// compareWalk compares two paths by their order in a walk by name.
+// compareWalk compares two paths by their order in a walk that visits the files of each directory sorted by name.
 func compareWalk(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] == b[i] {
@@ -50,9 +51,9 @@ func compareWalk(a, b string) int {
 	return len(a) - len(b)
 }
 
-// relink checks the hard links of the version that was just written. If a directory's files were not
-// added in the order of their names, another name of a file may be the first one; then the
-// directories above its names are written again.
+// relink checks the hard links of the version that Finish has just written. The links of a group must be to its first path
+// in the order of a walk. If the files of a directory were not added in the order of their names, another path may be the
+// first: then relink writes the directories that contain the group's paths again, in a second batch.
 func (b *Writer) relink(ctx context.Context) error {
 	if len(b.links.members) == 0 {
 		return nil
@@ -83,7 +84,7 @@ func (b *Writer) relink(ctx context.Context) error {
 		for _, path := range all {
 			c := files[path]
 			switch path {
-			case all[0]: // gets the attributes that were declared for the other name
+			case all[0]: // gets the attributes that were added with the path given
 				c = f
 				c.HardLink = ""
 			case given:
@@ -110,13 +111,13 @@ func (b *Writer) relink(ctx context.Context) error {
 	return nil
 }
 
-// sameFile reports whether two names can belong to the same file.
+// sameFile reports whether c can be a hard link to other, which has the same type, mode, content and device numbers then.
 func (c *child) sameFile(other *child) bool {
 	return c.Type == other.Type && c.Mode == other.Mode && c.object == other.object && c.chunks == other.chunks &&
 		c.Major == other.Major && c.Minor == other.Minor
 }
 
-// lookUp reads the files at the given paths, which must be in the order of a walk.
+// lookUp reads the files at the given paths, which must be in the order of a walk, and returns them by path.
 func (b *Writer) lookUp(ctx context.Context, paths []string) (map[string]child, error) {
 	type level struct {
 		name     string // of the directory
@@ -167,10 +168,10 @@ func findChild(children []child, name string) (*child, bool) {
 	return &children[i], true
 }
 
-// A linkEdit is a change of a directory or of a file.
+// A linkEdit is a change of a file, or of files in a directory.
 type linkEdit struct {
-	below map[string]*linkEdit
-	file  domarkx.File
+	below map[string]*linkEdit // by name; nil for a file
+	file  domarkx.File         // its new attributes
 }
 
 func (e *linkEdit) put(path string, f domarkx.File) {
@@ -186,7 +187,7 @@ func (e *linkEdit) put(path string, f domarkx.File) {
 	e.file = f
 }
 
-// rewrite stores a directory with changes.
+// rewrite stores a directory with changes, in the second batch.
 func (b *Writer) rewrite(ctx context.Context, directory odb.ID, e *linkEdit) (odb.ID, error) {
 	if err := ctx.Err(); err != nil {
 		return odb.ID{}, err

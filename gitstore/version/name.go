@@ -10,18 +10,19 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The entries of a tree that are not named like files. No file's entry has a name that begins with
-// sidecarName.
+// Names of tree entries that are not names of files. A file whose own name begins with sidecarName gets an escaped name with
+// hiddenPrefix.
 const (
 	sidecarName  = ".domarkx"
-	hiddenPrefix = ".domarkx-" // prefix of the escaped name of a file that Git or hosts would reject
-	chunksPrefix = ".domarkx+" // prefix of the escaped name of a file, for its chunk tree
+	hiddenPrefix = ".domarkx-" // followed by the escaped name of a file that Git or hosts would reject
+	chunksPrefix = ".domarkx+" // followed by the escaped name of the file to which a chunk tree belongs
 )
 
-const (
-	maxName  = 1024 // bytes of a file's name; escaped it stays below the 4,096 of git fsck
-	MaxDepth = 1000 // nesting of directories; Git itself stops at 2,048
-)
+const maxName = 1024 // bytes of a file's name; even escaped, it has less than the 4,096 bytes that git fsck accepts
+
+// MaxDepth is the number of directories in which a file of a version can be nested. Git's own limit is 2,048
+// (core.maxTreeDepth).
+const MaxDepth = 1000
 
 // checkName returns [domarkx.ErrInvalid] for an invalid file name.
 func checkName(name string) error {
@@ -34,7 +35,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// QuotePath quotes a path for an error message, and shortens a very long one.
+// QuotePath quotes a path as [strconv.Quote] does, for an error message. Of a path of more than 600 bytes it returns the
+// beginning and the end.
 func QuotePath(path string) string {
 	const end = 200
 	if len(path) <= 3*end {
@@ -43,7 +45,7 @@ func QuotePath(path string) string {
 	return strconv.Quote(path[:end]) + "…" + strconv.Quote(path[len(path)-end:])
 }
 
-// checkPath returns [domarkx.ErrInvalid] for an invalid path.
+// checkPath returns [domarkx.ErrInvalid] for an invalid path: names separated by slashes, in at most MaxDepth directories.
 func checkPath(path string) error {
 	depth := 0
 	for name := range strings.SplitSeq(path, "/") {
@@ -57,8 +59,8 @@ func checkPath(path string) error {
 	return nil
 }
 
-// escapeName escapes a name so that, with a prefix, no program gives it a special meaning: every byte
-// except A-Z a-z 0-9 . _ - becomes %XX.
+// escapeName writes every byte of a name except A-Z a-z 0-9 . _ - as %XX. With hiddenPrefix or chunksPrefix before it, the
+// result has no special meaning for Git or a host.
 func escapeName(name string) string {
 	plain := true
 	for i := range len(name) {
@@ -87,7 +89,7 @@ func isPlain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-'
 }
 
-// unescapeName undoes escapeName, and accepts only its spelling.
+// unescapeName is the inverse of escapeName. It returns [domarkx.ErrCorrupt] for any other spelling.
 func unescapeName(escaped string) (string, error) {
 	name, err := url.PathUnescape(escaped)
 	if err == nil {
@@ -99,10 +101,10 @@ func unescapeName(escaped string) (string, error) {
 	return name, nil
 }
 
-// Lower-case names with a special meaning for Git, hosts or checkouts, and prefixes of the short
-// names that Windows may generate for them: for all entries, and for symbolic links. Git or hosts
-// would reject entries with these names (.git), validate their contents (.gitmodules), or change how
-// `git archive` and `git checkout` treat other files (.gitattributes).
+// Names, in lower case, that have a special meaning for Git or hosts: they reject entries with some of these names (.git),
+// check the content of others (.gitmodules), or treat other files differently in git archive and git checkout because of
+// them (.gitattributes). The short names are prefixes of the 8.3 names that Windows may generate for the long ones. The
+// names with Links have such a meaning only for symbolic links.
 var (
 	specialNames      = []string{".git", ".gitmodules", ".gitattributes"}
 	specialShort      = []string{"git", "gitmod", "gitatt", "gi7eba", "gi7d29"}
@@ -110,13 +112,13 @@ var (
 	specialLinksShort = []string{"gitign", "gi250a", "mailma", "maba30"}
 )
 
-// isHidden reports whether a name must be escaped in a tree. The rules are simpler than those of git
-// fsck (is_ntfs_dotgit, is_hfs_dotgitmodules and others) and cover all of them.
+// isHidden reports whether a name must be escaped in a tree. Its rules are simpler than those of git fsck (is_ntfs_dotgit,
+// is_hfs_dotgitmodules and others), and escape every name that git fsck rejects.
 func isHidden(name string, symlink bool) bool {
 	special := false
 	for i := range len(name) {
 		c := name[i]
-		// Code points that HFS+ ignores begin with these bytes.
+		// In UTF-8, the code points that HFS+ ignores begin with 0xe2 or 0xef.
 		special = special || c == 0xe2 || c == 0xef || c == '\\' || c == '~' && i <= 6
 	}
 	if !special && name[0] != '.' {
@@ -133,7 +135,7 @@ func isHidden(name string, symlink bool) bool {
 	return false
 }
 
-// foldName drops the code points that HFS+ ignores and converts ASCII letters to lower case.
+// foldName removes the code points that HFS+ ignores in names, and converts ASCII letters to lower case.
 func foldName(name string) string {
 	b := make([]byte, 0, len(name))
 	for len(name) > 0 {
@@ -172,7 +174,7 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }
 
-// treeName returns the name of a file's entry in its directory's tree.
+// treeName returns the name of the tree entry for a file name.
 func treeName(name string, symlink bool) string {
 	if isHidden(name, symlink) {
 		return hiddenPrefix + escapeName(name)
@@ -180,7 +182,7 @@ func treeName(name string, symlink bool) string {
 	return name
 }
 
-// FileName returns the name of the file whose entry in a tree has this name.
+// FileName returns the file name for the name of a tree entry.
 func FileName(entry string) string {
 	if escaped, ok := strings.CutPrefix(entry, hiddenPrefix); ok {
 		if name, err := unescapeName(escaped); err == nil {
@@ -190,5 +192,5 @@ func FileName(entry string) string {
 	return entry
 }
 
-// ChunksEntry returns the name of the entry for the chunk tree of a file.
+// ChunksEntry returns the name of the tree entry for the chunk tree of a file.
 func ChunksEntry(file string) string { return chunksPrefix + escapeName(file) }

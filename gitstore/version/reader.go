@@ -13,7 +13,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
-// Top returns the top directory of a version with its own attributes. See [domarkx.VersionReader].
+// Top returns the top directory of a version with its own attributes, which are the default ones if the version does not
+// store any. See [domarkx.VersionReader].
 func (s Store) Top(_ context.Context, version string) (domarkx.File, error) {
 	top := domarkx.File{Type: domarkx.Directory, Mode: modeDirectory, ID: version}
 	self, _, err := s.directoryOf(version)
@@ -54,7 +55,7 @@ func (s Store) Directory(ctx context.Context, id string) ([]domarkx.File, error)
 	return files, nil
 }
 
-// directoryOf reads a directory without the sizes of its files.
+// directoryOf reads a directory. It does not set the sizes and ids of the files.
 func (s Store) directoryOf(id string) (self *domarkx.File, children []child, err error) {
 	tree, err := odb.ParseID(id)
 	if err != nil {
@@ -71,7 +72,7 @@ func (s Store) directoryOf(id string) (self *domarkx.File, children []child, err
 	return decodeDirectory(entries, data)
 }
 
-// sidecar returns the content of a directory's sidecar, nil if there is none.
+// sidecar returns the content of a directory's sidecar, or nil if the directory has none.
 func (s Store) sidecar(entries []odb.TreeEntry) ([]byte, error) {
 	id, err := sidecarOf(entries)
 	if err != nil || id.IsZero() {
@@ -89,7 +90,8 @@ func (s Store) sidecar(entries []odb.TreeEntry) ([]byte, error) {
 	return data, err
 }
 
-// contentID returns the id of content in [domarkx.File].
+// contentID returns the ID of [domarkx.File] for content: that of its blob, and for content in chunks also "+" and the id
+// of its chunk tree.
 func contentID(object, chunks odb.ID) string {
 	if chunks.IsZero() {
 		return object.String()
@@ -97,7 +99,8 @@ func contentID(object, chunks odb.ID) string {
 	return object.String() + "+" + chunks.String()
 }
 
-// ParseContentID parses the id of content. Anything else is [domarkx.ErrInvalid].
+// ParseContentID parses the ID of a [domarkx.File] that is not a directory. chunks is zero unless the content is stored in
+// chunks. It returns [domarkx.ErrInvalid] for anything else.
 func ParseContentID(id string) (object, chunks odb.ID, err error) {
 	first, second, large := strings.Cut(id, "+")
 	if object, err = odb.ParseID(first); err == nil && large {
@@ -106,7 +109,8 @@ func ParseContentID(id string) (object, chunks odb.ID, err error) {
 	return object, chunks, err
 }
 
-// contentSize returns the size of a regular file in bytes.
+// contentSize returns the size of content in bytes. It returns [domarkx.ErrCorrupt] if object is no blob, too large for one
+// blob, or not a pointer to chunks.
 func (s Store) contentSize(object, chunks odb.ID) (int64, error) {
 	kind, size, err := s.db.Size(object)
 	switch {
@@ -154,8 +158,8 @@ func (s Store) Content(ctx context.Context, id string) (domarkx.Content, error) 
 	return &blobContent{db: s.db, id: object, size: size}, nil
 }
 
-// A blobContent is content in a single blob. Reading all of it at once decompresses it directly into
-// the caller's memory; after partial reads the whole content stays in memory.
+// A blobContent is content in one blob. A read of all of it decompresses the blob into the caller's memory. A read of a part
+// loads all of it into memory of the blobContent, which later reads use.
 type blobContent struct {
 	db   *odb.Database
 	id   odb.ID
@@ -169,7 +173,7 @@ type blobContent struct {
 // Size returns the size in bytes.
 func (b *blobContent) Size() int64 { return b.size }
 
-// Bytes returns the whole content, which must not be changed.
+// Bytes returns the whole content, which the caller must not change.
 func (b *blobContent) Bytes() ([]byte, error) {
 	b.unpacked.Do(func() {
 		data := make([]byte, b.size)

@@ -30,16 +30,15 @@ const (
 	modeSymlink   = 0o777
 )
 
-// A child is a file in a directory. Name, type, mode, owner, device numbers, hard link and attributes
-// are those of the File.
+// A child is a file in a directory, with the ids of its objects in place of the File's ID.
 type child struct {
 	domarkx.File
-	object odb.ID // id of the tree entry; zero if there is none
-	chunks odb.ID // chunk tree; zero if the content is not large
-	plain  bool   // a symbolic link that is stored as a regular file
+	object odb.ID // id in the tree entry; zero if there is no entry
+	chunks odb.ID // id of the chunk tree; zero if the content is not in chunks
+	plain  bool   // whether the file is a symbolic link with the tree entry of a regular file
 }
 
-// An owner is the owner of a file, if the resource stores owners.
+// An owner is the owner of a file. It is the zero owner if the resource does not store owners.
 type owner struct {
 	known    bool
 	uid, gid uint32
@@ -62,7 +61,7 @@ func compareOwners(a, b owner) int {
 	return cmp.Or(cmp.Compare(a.uid, b.uid), cmp.Compare(a.gid, b.gid))
 }
 
-// A class is a set of files that share a default mode.
+// A class is a set of files in a directory for which a sidecar has one default mode.
 type class int
 
 const (
@@ -90,13 +89,13 @@ func classOf(f *domarkx.File) class {
 	return classFile
 }
 
-// defaults apply to the files of a directory for which its sidecar has no other value.
+// defaults are the mode and owner of the files of a directory for which its sidecar has no other.
 type defaults struct {
 	modes [classes]uint32
 	owner owner
 }
 
-// A counter counts how often values occur. It is fast for few different values.
+// A counter counts how often each value occurs. It is fast if there are few different values.
 type counter[T comparable] struct {
 	values []T
 	counts []int
@@ -113,8 +112,8 @@ func (t *counter[T]) add(v T) {
 	t.counts[t.last]++
 }
 
-// most returns the most frequent value. Among equally frequent ones it prefers first, which it also
-// returns if there are none, then the smallest.
+// most returns the most frequent value. Of several such values it returns first if that is one of them, otherwise the
+// smallest. Without any value it returns first.
 func (t *counter[T]) most(first T, compare func(a, b T) int) T {
 	best, count := first, 0
 	for i, v := range t.values {
@@ -141,9 +140,10 @@ func defaultsOf(children []child) defaults {
 	return d
 }
 
-// encodeSidecar returns the attributes of a directory's files, sorted by name, that its tree cannot
-// express, and for the top directory of a resource its own; nil if there are none. An empty
-// directory always has a sidecar, since Git drops empty trees.
+// encodeSidecar returns the sidecar of a directory, which contains the attributes of its files that a Git tree cannot
+// express. children must be sorted by name. self is the top directory of a resource, whose own attributes the sidecar
+// contains too, or nil. encodeSidecar returns nil if the sidecar would be empty, except for an empty directory, since Git's
+// commands drop empty trees.
 func encodeSidecar(self *domarkx.File, children []child) []byte {
 	d := defaultsOf(children)
 	b := []byte(sidecarMagic)
@@ -179,7 +179,7 @@ func encodeSidecar(self *domarkx.File, children []child) []byte {
 	return b
 }
 
-// appendRowFlags appends the attributes that differ from the defaults.
+// appendRowFlags appends the attributes of a file that neither its tree entry nor the defaults express.
 func appendRowFlags(b []byte, c *child, d *defaults) []byte {
 	switch {
 	case c.Type == domarkx.Fifo:

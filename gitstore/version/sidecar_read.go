@@ -12,19 +12,19 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A row is a line of a sidecar.
+// A row is a line of a sidecar: the attributes of one file.
 type row struct {
 	name  string
-	kind  domarkx.FileType // 0 if the tree entry has it
+	kind  domarkx.FileType // 0 if the tree entry shows the type
 	major uint32
 	minor uint32
-	mode  *uint32
-	owner *owner
+	mode  *uint32 // nil for the default
+	owner *owner  // nil for the default
 	link  string
 	xattr []domarkx.Xattr
 }
 
-// apply sets the attributes of a file, whose type is known, from the row and the defaults.
+// apply sets the attributes of a file from its row, which may be nil, and the defaults. The file's type must be set.
 func (r *row) apply(f *domarkx.File, d *defaults) {
 	mode, o := d.modes[classOf(f)], d.owner
 	if r != nil {
@@ -39,12 +39,12 @@ func (r *row) apply(f *domarkx.File, d *defaults) {
 	f.Mode, f.HasOwner, f.UID, f.GID = mode, o.known, o.uid, o.gid
 }
 
-// A sidecar is a decoded sidecar. Its rows are in strictly ascending order of name. Decoding does not
-// check for redundant or alternative spellings; the caller encodes it again and compares.
+// A sidecar is the decoded content of a sidecar file. decodeSidecar also accepts redundant and alternative spellings: the
+// caller encodes the result again and compares the bytes.
 type sidecar struct {
 	defaults defaults
-	self     *row
-	rows     []row
+	self     *row  // the directory's own attributes; nil if there are none
+	rows     []row // in strictly ascending order of name
 }
 
 func errSidecar(line int, text []byte) error {
@@ -161,7 +161,7 @@ func (r *row) setType(value string) bool {
 	default:
 		return false
 	}
-	o, ok := parseOwner(numbers) // also two numbers
+	o, ok := parseOwner(numbers) // MAJOR:MINOR has the syntax of UID:GID
 	r.major, r.minor = o.uid, o.gid
 	return ok
 }
@@ -206,8 +206,7 @@ func (r *row) addXattr(value string) bool {
 	return checkXattrs(r.xattr[max(0, len(r.xattr)-2):]) == nil
 }
 
-// checkXattrs returns [domarkx.ErrInvalid] unless xattrs are valid extended attributes of one file,
-// sorted by name.
+// checkXattrs returns [domarkx.ErrInvalid] unless xattrs are valid, sorted by name, and have different names.
 func checkXattrs(xattrs []domarkx.Xattr) error {
 	for i, x := range xattrs {
 		switch {

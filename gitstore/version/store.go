@@ -1,20 +1,15 @@
-// Package version stores versions of resources as Git trees and reads them back. A
-// version contains directories, regular files, symbolic links, FIFOs and devices with full
-// modes, owners, hard links and extended attributes: what a Git tree cannot express is
-// stored in a sidecar file in each directory's tree. The format is described in
-// ../SPEC.md.
+// Package version stores versions of resources as Git trees and reads them. A version contains directories, regular files,
+// symbolic links, FIFOs and devices, with full modes, owners, hard links and extended attributes. Attributes that a Git tree
+// cannot express are in a sidecar, a file in the directory's tree. Section 12 of ../SPEC.md specifies the format.
 //
-// A version is identified by the id of the tree of its top directory. It is safe from
-// Git's garbage collection only once a ref reaches it: [Writer.Finish] makes it durable,
-// the caller then moves a ref to a commit that contains it, and [Writer.Settle] verifies
-// its objects afterwards.
+// The id of a version is that of the tree of its top directory. [Writer.Finish] makes a version durable. Then the caller
+// moves a ref to a commit that contains it, which protects it from git gc from then on, and calls [Writer.Settle].
 package version
 
 import "github.com/domarkx/domarkx/gitstore/odb"
 
-// A Store reads and writes versions in the object database of a repository. Any number
-// of goroutines may use one.
+// A Store reads and writes versions in the object database of a repository. Several goroutines may use it at once.
 type Store struct{ db *odb.Database }
 
-// New returns the versions in an object database.
+// New returns the store of the versions in an object database.
 func New(db *odb.Database) Store { return Store{db} }

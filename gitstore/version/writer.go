@@ -17,26 +17,26 @@ import (
 //	defer b.Abort()
 //	id, _, err := b.Content(ctx, r)   // from several goroutines
 //	err = b.Add(ctx, path, file)      // from one goroutine
-//	version, err := b.Finish(ctx)     // now a commit may name it
-//	…                                 // move the refs
-//	err = b.Settle()                  // now the change may be acknowledged
+//	version, err := b.Finish(ctx)     // now a commit may contain the version
+//	…                                 // move refs to that commit
+//	err = b.Settle()                  // refs now protect the version
 //
-// It implements [domarkx.VersionWriter]. It holds no lock. Unchanged parts of the base are not
-// written again.
+// It implements [domarkx.VersionWriter]. It holds no lock, and does not write directories and files again that the base
+// contains.
 type Writer struct {
 	store  Store
 	batch  *odb.Batch
-	second *odb.Batch // changes after the first batch was written
+	second *odb.Batch // of relink; nil if it changed nothing
 	known  knownContent
 	links  linkGroups
 
-	top   []odb.TreeEntry // of the base
+	top   []odb.TreeEntry // entries of the base's top directory
 	base  odb.ID
-	stack []*openDirectory // the top first
-	free  [][]child        // of closed directories
+	stack []*openDirectory // the directories that contain the next file, the outermost first
+	free  [][]child        // memory of closed directories, for reuse
 	added int              // number of files, without those of kept directories
-	root  odb.ID           // of the top, once it is written
-	err   error            // of an Add; later calls return it too
+	root  odb.ID           // the version's id; zero until it is written
+	err   error            // the first error that later calls return too
 }
 
 // An openDirectory is a directory to which files may still be added.
@@ -44,10 +44,10 @@ type openDirectory struct {
 	path     string
 	at       int // index in the children of the parent
 	children []child
-	baseID   odb.ID // the same directory in the base; zero for none
-	base     []odb.TreeEntry
-	next     int  // index in base, probably of the next name
-	large    bool // whether base has chunk trees
+	baseID   odb.ID          // the directory at the same path in the base; zero for none
+	base     []odb.TreeEntry // its entries
+	next     int             // index in base at which inBase looks first
+	large    bool            // whether base has chunk trees
 }
 
 func newDirectory(path string, at int, baseID odb.ID, base []odb.TreeEntry) *openDirectory {
@@ -56,8 +56,8 @@ func newDirectory(path string, at int, baseID odb.ID, base []odb.TreeEntry) *ope
 	return &openDirectory{path: path, at: at, baseID: baseID, base: base, large: large}
 }
 
-// Begin starts a version of a resource. base is an earlier version that a reference reaches, or "" for
-// none. A missing base is [domarkx.ErrNotFound].
+// Begin starts to write a version of a resource. base is an earlier version that a reference reaches, or "" for none. Begin
+// returns [domarkx.ErrNotFound] if base does not exist.
 func (s Store) Begin(ctx context.Context, base string) (*Writer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -83,9 +83,9 @@ var (
 	_ domarkx.PartWriter      = (*Writer)(nil)
 )
 
-// Add adds the file at a path. It must not be called from several goroutines at once. See
-// [domarkx.VersionWriter]. A duplicate name may be reported by a later Add or by Finish. After an
-// error other than [domarkx.ErrNotFound] the batch can only be aborted.
+// Add adds the file at a path. See [domarkx.VersionWriter]. Only one goroutine may call it at a time. If two files have the
+// same name, the error may come from a later Add or from Finish. After an error other than [domarkx.ErrNotFound], later calls
+// return the same error, and the caller can only call Abort.
 func (b *Writer) Add(ctx context.Context, path string, f domarkx.File) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (b *Writer) Add(ctx context.Context, path string, f domarkx.File) error {
 	return err
 }
 
-var errOrder = fmt.Errorf("%w: it is not in the order of a walk", domarkx.ErrInvalid)
+var errOrder = fmt.Errorf("%w: it was not added in the order of a walk", domarkx.ErrInvalid)
 
 func (b *Writer) add(path string, f domarkx.File) error {
 	if !b.root.IsZero() {
@@ -121,7 +121,7 @@ func (b *Writer) add(path string, f domarkx.File) error {
 		if len(b.stack) > 0 || f.Type != domarkx.Directory {
 			return errOrder
 		}
-		// The top directory is the only child of an imaginary one.
+		// closeDirectory sets a directory's id in its parent. So the top directory gets a parent that is not stored.
 		b.stack = append(b.stack, &openDirectory{children: []child{c}}, newDirectory("", 0, b.base, b.top))
 		return nil
 	}
@@ -139,7 +139,7 @@ func (b *Writer) add(path string, f domarkx.File) error {
 		if !old.ID.IsZero() {
 			var err error
 			if entries, err = b.store.db.Tree(old.ID); err != nil {
-				return fmt.Errorf("%w: the base cannot be read: %v", domarkx.ErrCorrupt, err) // not ErrNotFound, which means that the content of this file is missing
+				return fmt.Errorf("%w: the base cannot be read: %v", domarkx.ErrCorrupt, err) // %v, since ErrNotFound would mean that the file's content is missing
 			}
 		}
 		open := newDirectory(path, len(in.children), old.ID, entries)
@@ -162,11 +162,11 @@ func (b *Writer) add(path string, f domarkx.File) error {
 	return nil
 }
 
-// goTo closes directories until the last open one contains path. It returns that directory and the
-// file's name in it.
+// goTo closes directories until the innermost open one is the parent of path. It returns that directory and the file's name
+// in it.
 func (b *Writer) goTo(path string) (in *openDirectory, name string, err error) {
 	parent, name := "", path
-	if i := strings.LastIndexByte(path, '/'); i > 0 { // a path that begins with a slash is rejected as a name
+	if i := strings.LastIndexByte(path, '/'); i > 0 { // checkName rejects a path that begins with a slash
 		parent, name = path[:i], path[i+1:]
 	}
 	if err := checkName(name); err != nil {
@@ -183,8 +183,8 @@ func (b *Writer) goTo(path string) (in *openDirectory, name string, err error) {
 	return b.stack[len(b.stack)-1], name, nil
 }
 
-// Keep adds a directory with the contents that the base has at its path. See
-// [domarkx.DirectoryKeeper]; further errors are those of Add.
+// Keep adds a directory with all that the base contains at its path. See [domarkx.DirectoryKeeper]. Its other errors are
+// those of Add.
 func (b *Writer) Keep(ctx context.Context, path string, f domarkx.File) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -226,7 +226,8 @@ func (b *Writer) keep(path string, f domarkx.File) (bool, error) {
 	return true, nil
 }
 
-// inBase returns the entry of the base's directory, or a zero one.
+// inBase returns the entry with that name in the base's directory, or a zero entry if there is none or if one is a tree and
+// the wanted one is not.
 func (o *openDirectory) inBase(name string, mode uint32) odb.TreeEntry {
 	if len(o.base) == 0 {
 		return odb.TreeEntry{}
@@ -247,10 +248,10 @@ func (o *openDirectory) inBase(name string, mode uint32) odb.TreeEntry {
 	return e
 }
 
-// maxFree is the number of children from which on their memory is not reused.
+// maxFree is the number of children above which the memory of a closed directory is not reused.
 const maxFree = 4096
 
-// closeDirectory writes the last open directory, and sets its id in the parent.
+// closeDirectory writes the innermost open directory, and sets its id in its parent.
 func (b *Writer) closeDirectory() error {
 	last := b.stack[len(b.stack)-1]
 	b.stack = b.stack[:len(b.stack)-1]
@@ -268,7 +269,7 @@ func (b *Writer) closeDirectory() error {
 	return err
 }
 
-// writeDirectory stores the tree of a directory and its sidecar, unless the base has the same.
+// writeDirectory stores the tree of a directory and its sidecar, unless they are those of the base.
 func writeDirectory(batch *odb.Batch, self *domarkx.File, children []child, baseID odb.ID, base []odb.TreeEntry) (odb.ID, error) {
 	if !slices.IsSortedFunc(children, compareChildren) {
 		slices.SortFunc(children, compareChildren)
@@ -281,7 +282,7 @@ func writeDirectory(batch *odb.Batch, self *domarkx.File, children []child, base
 	var sidecar odb.ID
 	if data := encodeSidecar(self, children); data != nil {
 		if len(data) > maxSidecar {
-			return odb.ID{}, fmt.Errorf("%w: the attributes of a directory.s files need a sidecar of more than %d MiB", domarkx.ErrInvalid, maxSidecar>>20)
+			return odb.ID{}, fmt.Errorf("%w: the attributes of a directory's files need a sidecar of more than %d MiB", domarkx.ErrInvalid, maxSidecar>>20)
 		}
 		sidecar = odb.Sum(odb.Blob, data)
 		if odb.FindEntry(base, sidecarName).ID != sidecar {
@@ -297,8 +298,8 @@ func writeDirectory(batch *odb.Batch, self *domarkx.File, children []child, base
 	return batch.AddTree(entries)
 }
 
-// Finish writes the version and makes it durable. No reference reaches it yet: until [Writer.Settle],
-// its batch protects it from collection. A version without files is an empty directory.
+// Finish writes the version, makes it durable and returns its id. The writer protects it from git gc until
+// [Writer.Settle]. If nothing was added, the version is an empty directory.
 func (b *Writer) Finish(ctx context.Context) (version string, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -329,7 +330,8 @@ func (b *Writer) Finish(ctx context.Context) (version string, err error) {
 	return b.root.String(), nil
 }
 
-// Settle must be called after references reach the version; see [odb.Batch.Settle].
+// Settle ends the writer, which no longer protects the version from git gc. The caller calls it once a reference reaches the
+// version. See [odb.Batch.Settle].
 func (b *Writer) Settle() error {
 	err := b.batch.Settle()
 	if b.second != nil {
@@ -341,7 +343,7 @@ func (b *Writer) Settle() error {
 	return nil
 }
 
-// Abort ends the batch if it has not ended; see [odb.Batch.Abort].
+// Abort ends the writer, unless Settle has ended it. See [odb.Batch.Abort].
 func (b *Writer) Abort() {
 	b.batch.Abort()
 	if b.second != nil {
