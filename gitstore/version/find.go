@@ -38,7 +38,7 @@ func (s Store) Has(version, path string) (bool, error) {
 
 // Find returns the id of the content of a regular file in a version, for [Store.Content], or "" if the version has no
 // regular file at that path. It reads only trees and no sidecars: so it takes a symbolic link whose target hosts may reject
-// for a regular file (SPEC.md, section 12).
+// for a regular file (SPEC.md, section 11).
 func (s Store) Find(version, path string) (string, error) {
 	id, err := odb.ParseID(version)
 	if err != nil {
