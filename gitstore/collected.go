@@ -12,16 +12,15 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// syncedName is the file in the state directory that lists which files of other programs are known
-// to be durable: a line for packed-refs, then the names of pack files.
+// syncedName is a file in the state directory. It lists the files that other programs have written and that are known to be
+// durable: the first line is the size and time of packed-refs, the others are names of pack files.
 const syncedName = "synced"
 
-// syncCollected makes durable what `git gc` has written since the last call. Git does not sync
-// packed-refs or the directories of its files. A file system may make the removal of loose refs
-// durable with any later sync, but not the content of packed-refs; then a power failure would lose all
-// refs.
+// syncCollected makes durable what `git gc` and `git pack-refs` have written since the last call. Git may not sync
+// packed-refs and the directories of its files. A later sync of this program can then make the removal of loose refs durable
+// but not the content of packed-refs: a power failure would lose all refs.
 //
-// If nothing has changed, it reads one directory and two small files.
+// If nothing has changed, syncCollected only reads one directory and one small file.
 func (s *Store) syncCollected() error {
 	var packNames []string
 	packs := filepath.Join(s.git.ObjectDir, "pack")

@@ -10,16 +10,16 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The conflict cache stores the number of conflicts in snapshots, by commit. It has the format of the
-// list cache; a record consists of the 20 bytes of the commit's id and a varint.
+// The conflict cache contains the number of conflicts in snapshots. It has the format of the list cache. A record consists of
+// the commit's id (20 bytes) and the number (varint).
 const (
 	conflictCacheName  = "conflict-cache"
 	conflictCacheMagic = "domarkx conflict cache 1\n"
 )
 
-// Conflicts returns the number of conflicts that merges left in snapshots, by id, without those that
-// have none. A message with several texts is a conflict, and so is a header with several sides. The
-// numbers are cached. Unreadable snapshots are omitted.
+// Conflicts returns, by id, how many conflicts merges have left in each of the snapshots that has any. A message with several
+// texts is one conflict, and so is a header with several sides. Conflicts omits snapshots that cannot be read, and stores the
+// numbers in a cache.
 func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[string]int, error) {
 	known := readConflictCache(s.StateDir())
 	found := map[string]int{}
@@ -33,7 +33,7 @@ func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[st
 			}
 			var err error
 			if n, err = s.ConflictCount(ctx, info.ID); err != nil {
-				continue // List reports it
+				continue // List returns the error
 			}
 			missed = true
 		}
@@ -73,7 +73,7 @@ func readConflictCache(dir string) map[string]int {
 func encodeConflictCache(counts map[string]int) []byte {
 	data := newCache(conflictCacheMagic, len(counts)*24)
 	for id, n := range counts {
-		data, _ = hex.AppendDecode(data, []byte(id)) // is a valid id
+		data, _ = hex.AppendDecode(data, []byte(id)) // an id is always valid
 		data = binary.AppendVarint(data, int64(n))
 	}
 	return sealCache(conflictCacheMagic, data)

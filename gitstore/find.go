@@ -14,12 +14,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// minAbbreviation is the minimum number of digits of an abbreviated id, as in Git.
+// minAbbreviation is the smallest number of digits of an abbreviated id, as in Git.
 const minAbbreviation = 4
 
-// Find returns the snapshot whose id begins with these hexadecimal digits (at least four), among tip and
-// its ancestors. No such snapshot is [domarkx.ErrNotFound]; several, or an invalid abbreviation, are
-// [domarkx.ErrInvalid].
+// Find returns the snapshot, among tip and its ancestors, whose id begins with prefix, which has at least four hexadecimal
+// digits. It returns [domarkx.ErrNotFound] if there is no such snapshot, and [domarkx.ErrInvalid] if there are several or
+// prefix is not valid.
 func (s *Store) Find(ctx context.Context, tip, prefix string) (domarkx.Info, error) {
 	candidates, err := s.candidates(ctx, prefix)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Store) Find(ctx context.Context, tip, prefix string) (domarkx.Info, err
 	return found, err
 }
 
-// FindVersion is [Store.Find] for workspace versions. The result includes the resources but not the
+// FindVersion is like [Store.Find], but for workspace versions. The result has the resources of the version, but not the
 // name of the workspace.
 func (s *Store) FindVersion(ctx context.Context, tip, prefix string) (domarkx.Version, error) {
 	candidates, err := s.candidates(ctx, prefix)
@@ -52,7 +52,7 @@ func (s *Store) FindVersion(ctx context.Context, tip, prefix string) (domarkx.Ve
 	return found, err
 }
 
-// candidates returns the ids of all objects that begin with prefix.
+// candidates returns the ids of all objects whose ids begin with prefix, or prefix itself if it is a full id.
 func (s *Store) candidates(ctx context.Context, prefix string) ([]string, error) {
 	digits := strings.ToLower(prefix)
 	if len(digits) < minAbbreviation || len(digits) > 40 || strings.Trim(digits, "0123456789abcdef") != "" {
@@ -68,7 +68,7 @@ func (s *Store) candidates(ctx context.Context, prefix string) ([]string, error)
 // maxSuggested is the maximum number of names that an error suggests.
 const maxSuggested = 3
 
-// notFound returns the error for a name that does not exist, with the most similar names.
+// notFound returns [domarkx.ErrNotFound] for a name that does not exist, with a text that suggests the most similar names.
 func (s *Store) notFound(k refname.Kind, name string) error {
 	err := fmt.Errorf("%s %q: %w", k.Noun, name, domarkx.ErrNotFound)
 	if mapped := refname.Map(name); mapped != name {
@@ -106,8 +106,8 @@ func (s *Store) notFound(k refname.Kind, name string) error {
 	return fmt.Errorf("%w, did you mean %s?", err, strings.Join(names, " or "))
 }
 
-// editDistance returns the number of bytes that must be inserted, removed or replaced to turn a into b
-// (Levenshtein), at most limit.
+// editDistance returns the smallest number of bytes to insert, remove or replace that turns a into b (the Levenshtein
+// distance), or limit if that is less.
 func editDistance(a, b string, limit int) int {
 	if max(len(a)-len(b), len(b)-len(a)) >= limit {
 		return limit

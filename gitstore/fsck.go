@@ -9,16 +9,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// fixRename is the fix for invalid names.
+// fixRename is the advice for findings about invalid names.
 const fixRename = "git domarkx rename it"
 
-// Fsck reads all objects of sessions, workspaces and the trash with their whole histories, and reports
-// deviations from SPEC.md. It verifies digests, but not canonical renderings of messages, which it does
-// not know. progress, if not nil, is called with the number of checked refs. An error is returned only
-// if checking was not possible.
+// Fsck reads all objects of sessions, workspaces and the trash with their whole histories, and returns a finding for each
+// deviation from SPEC.md. It verifies digests, except those of messages without author's bytes: these need the canonical
+// rendering, which this package does not know. It moves refs whose commits are missing back to intact ones, and reports that
+// too. If progress is not nil, Fsck calls it with the number of refs that are checked and that of all. Fsck returns an error
+// only if it cannot check.
 //
-// A concurrent git gc moves objects. Therefore a check that finds damage is repeated until two checks
-// find the same.
+// A concurrent git gc moves objects, which a check can take for damage. So Fsck repeats a check that finds any until two
+// successive checks find the same.
 func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]snapshot.Finding, error) {
 	back, err := s.rollBackAll(ctx)
 	if err != nil {
@@ -37,7 +38,7 @@ func (s *Store) Fsck(ctx context.Context, progress func(done, total int)) ([]sna
 	}
 }
 
-// maxFscks is the maximum number of repetitions of a check with changing results.
+// maxFscks is how often Fsck repeats a check whose findings change.
 const maxFscks = 5
 
 func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]snapshot.Finding, error) {
@@ -87,14 +88,13 @@ func (s *Store) fsck(ctx context.Context, progress func(done, total int)) ([]sna
 	return append(findings, c.Findings...), nil
 }
 
-// A namedRef is a ref, live or in the trash, with the name that it belongs to.
+// A namedRef is a ref, live or in the trash, with its kind and the name in it.
 type namedRef struct {
 	kind     refname.Kind
 	name, id string
 }
 
-// rollBackAll moves refs back whose commits are missing, like any command that meets one, and reports
-// them.
+// rollBackAll moves all refs back whose commits are missing, as any command does that reads such a ref, and reports them.
 func (s *Store) rollBackAll(ctx context.Context) (findings []snapshot.Finding, err error) {
 	for _, k := range refname.Kinds {
 		for _, prefix := range []string{k.Prefix, k.Trash} {
@@ -111,9 +111,9 @@ func (s *Store) rollBackAll(ctx context.Context) (findings []snapshot.Finding, e
 				case ctx.Err() != nil:
 					return nil, ctx.Err()
 				case err == nil && back != nil:
-					findings = append(findings, snapshot.Finding{Severity: "error", What: back.Error(), Where: ref.Name, Fix: "nothing, it is done; git domarkx pull, if a remote has more"})
+					findings = append(findings, snapshot.Finding{Severity: "error", What: back.Error(), Where: ref.Name, Fix: "nothing; if a remote has newer snapshots, git domarkx pull"})
 				case err != nil && back == nil:
-					findings = append(findings, snapshot.Finding{Severity: "error", What: "looking for the last whole commit: " + err.Error(), Where: ref.Name, Fix: "make the repository writable, and run fsck again"})
+					findings = append(findings, snapshot.Finding{Severity: "error", What: "looking for the last intact commit: " + err.Error(), Where: ref.Name, Fix: "make the repository writable, and run fsck again"})
 				}
 			}
 		}

@@ -9,16 +9,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// staleAfter is the age from which on temporary files cannot belong to running processes.
+// staleAfter is the age above which temporary files no longer belong to running processes.
 const staleAfter = 24 * time.Hour
 
-// GC removes entries from the trash that are older than gc.reflogExpireUnreachable (git-config(1);
-// default 30 days), removes temporary files of killed processes and caches of removed packs, and
-// releases packs that killed processes had protected from collection. It reports the removed objects.
+// GC removes sessions and workspaces from the trash that are older than gc.reflogExpireUnreachable (git-config(1); default 30
+// days). It also removes temporary files of killed processes and caches for packs that no longer exist, and the .keep files
+// with which killed processes protected packs from git gc. It returns a finding for each entry of the trash and each temporary
+// file that it removed.
 func (s *Store) GC(ctx context.Context) ([]snapshot.Finding, error) {
 	expiry, err := s.git.ExpiryDate(ctx, "gc.reflogExpireUnreachable", "30.days.ago")
 	if err != nil {
@@ -38,7 +40,7 @@ func (s *Store) GC(ctx context.Context) ([]snapshot.Finding, error) {
 			for _, ref := range append(refs, replaced...) {
 				name, at, err := k.ParseTrash(ref.Name)
 				if err != nil || !at.Before(expiry) {
-					continue // fsck reports invalid refs
+					continue // too young, or invalid, which Fsck reports
 				}
 				if err := tx.move(ref.Name, ""); err != nil {
 					return err
@@ -57,7 +59,8 @@ func (s *Store) GC(ctx context.Context) ([]snapshot.Finding, error) {
 	return append(findings, stale...), errors.Join(err, s.releaseKeeps(ctx), s.db.ReleaseFetched(), s.db.RemoveSizes(before))
 }
 
-// removeStale removes temporary files of the caches.
+// removeStale removes the temporary files of caches and of package atomicfile in the state directory that were last modified
+// before a time.
 func (s *Store) removeStale(before time.Time) ([]snapshot.Finding, error) {
 	entries, err := os.ReadDir(s.StateDir())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -65,15 +68,12 @@ func (s *Store) removeStale(before time.Time) ([]snapshot.Finding, error) {
 	}
 	var findings []snapshot.Finding
 	for _, entry := range entries {
-		name, isTemp := strings.CutSuffix(entry.Name(), ".tmp")
-		if !isTemp || !strings.HasPrefix(name, listCacheName+".") && !strings.HasPrefix(name, versionCacheName+".") {
-			continue
-		}
+		isTemp := strings.HasSuffix(entry.Name(), ".tmp") || strings.HasPrefix(entry.Name(), atomicfile.TempPrefix)
 		info, err := entry.Info()
-		if err != nil || info.ModTime().After(before) {
+		if !isTemp || err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
 			continue
 		}
-		name = filepath.Join(s.StateDir(), entry.Name())
+		name := filepath.Join(s.StateDir(), entry.Name())
 		if err := os.Remove(name); err != nil {
 			return findings, err
 		}

@@ -12,18 +12,18 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A lazyFetch fetches objects that a partial clone left at its remote (gitformat-pack(5),
-// partial-clone in Git's technical documentation). Git would fetch each object when it is needed; since
-// a session has thousands, lazyFetch fetches the missing objects of all sessions at once.
+// A lazyFetch fetches objects that a partial clone does not have (see partial-clone in Git's technical documentation). Git
+// itself fetches each missing object when it needs it. Since a session has thousands of objects, lazyFetch fetches the missing
+// objects of all sessions at once.
 type lazyFetch struct {
 	ctx context.Context
 	git *gitcmd.Git
 
 	mu    sync.Mutex
-	tried map[odb.ID]bool
+	tried map[odb.ID]bool // objects that were asked for
 }
 
-// fetch fetches an object, and all others that are missing.
+// fetch fetches an object, together with all missing objects of sessions and workspaces.
 func (p *lazyFetch) fetch(id odb.ID) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,8 +47,8 @@ func (p *lazyFetch) fetch(id odb.ID) error {
 	}
 	failed := fmt.Errorf("no remote has promised it: %w", domarkx.ErrNotFound)
 	for _, remote := range remotes {
-		// These are the options that Git itself uses; with --no-filter, so that a tree is fetched with all
-		// objects below it.
+		// These are the options with which Git itself fetches missing objects, except for --no-filter: with it, the remote
+		// sends a tree with all objects below it.
 		_, failed = p.git.Do(p.ctx, gitcmd.Command{
 			Args: []string{
 				"-c", "fetch.negotiationAlgorithm=noop", "-c", "fetch.writeCommitGraph=false", "-c", "fetch.fsckObjects=true", "-c", "fetch.unpackLimit=1",
@@ -65,7 +65,7 @@ func (p *lazyFetch) fetch(id odb.ID) error {
 	return failed
 }
 
-// missing returns the missing objects that local sessions and those of remotes reach.
+// missing returns the missing objects that refs of sessions and workspaces reach, including remote-tracking refs.
 func (p *lazyFetch) missing() ([]odb.ID, error) {
 	out, err := p.git.Run(p.ctx, nil, "rev-list", "--objects", "--missing=print", "--glob=refs/domarkx/*", "--glob=refs/domarkx-remotes/*")
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *lazyFetch) missing() ([]odb.ID, error) {
 	return ids, nil
 }
 
-// remotes returns the remotes from which objects may be missing.
+// remotes returns the names of the promisor remotes: those that have promised the missing objects.
 func (p *lazyFetch) remotes() ([]string, error) {
 	config, err := p.git.Config(p.ctx)
 	if err != nil {

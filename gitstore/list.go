@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// List returns the newest snapshot of each session, sorted by name. Sessions that cannot be read are
-// omitted; their errors are joined and returned together with the list.
+// List returns the newest snapshot of each session, sorted by name. It omits sessions that cannot be read, and returns their
+// errors, joined, together with the list.
 func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 	cache := listCache{infos: readListCache(s.StateDir())}
 	read := func(id string) (domarkx.Info, error) { return s.Info(ctx, id) }
@@ -25,8 +25,9 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 	return infos, err
 }
 
-// tips returns what the refs of sessions or workspaces point to, from a cache or read from its commit, and whether
-// the cache lacked so many that it should be written again. Those that cannot be read are omitted, and their errors joined.
+// tips returns the tip of each ref of a kind, from a cache (find) or from the commit (read). isStale reports whether so many
+// tips were not in the cache that it should be written again. tips omits refs that cannot be read, and returns their errors,
+// joined.
 func tips[T any](ctx context.Context, s *Store, kind refname.Kind, find func(id string) (T, bool), read func(id string) (T, error), setName func(tip *T, name string)) (all []T, isStale bool, err error) {
 	refs, err := s.refs.List(kind.Prefix)
 	if err != nil {
@@ -62,13 +63,13 @@ func tips[T any](ctx context.Context, s *Store, kind refname.Kind, find func(id 
 
 // A TrashedSession is a session in the trash.
 type TrashedSession struct {
-	domarkx.Info // its last tip
-	Ref          string
-	At           time.Time // time of the removal
+	domarkx.Info           // the tip that it had when it was removed
+	Ref          string    // its ref in the trash
+	At           time.Time // when it was removed, in UTC
 }
 
-// Trash lists the sessions in the trash, sorted by name and time. Those that cannot be read are handled
-// as in [Store.List].
+// Trash returns the sessions in the trash, sorted by name and time. It omits sessions that cannot be read, and returns their
+// errors, joined, together with the list.
 func (s *Store) Trash(ctx context.Context) ([]TrashedSession, error) {
 	refs, err := s.refs.List(refname.Sessions.Trash)
 	if err != nil {
@@ -105,7 +106,7 @@ func (s *Store) Trash(ctx context.Context) ([]TrashedSession, error) {
 	return removed, errors.Join(errs...)
 }
 
-// Trashed returns the ids of the snapshots that were removed under a name, the earliest first.
+// Trashed returns the tips of the sessions with that name in the trash, as ids of snapshots, in the order of their removal.
 func (s *Store) Trashed(_ context.Context, name string) ([]string, error) {
 	return s.trashed(refname.Sessions, name)
 }
@@ -116,7 +117,7 @@ func (s *Store) trashed(k refname.Kind, name string) ([]string, error) {
 		return nil, err
 	}
 	var ids []string
-	for _, ref := range refs { // sorted by name, and therefore by time
+	for _, ref := range refs { // sorted by name, which ends in the time
 		if n, _, err := k.ParseTrash(ref.Name); err == nil && n == name {
 			ids = append(ids, ref.ID)
 		}

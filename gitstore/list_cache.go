@@ -11,13 +11,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// The list cache stores the messages of the commits of session tips, so that listing many sessions need
-// not read as many objects. Entries are keyed by commit, whose content never changes. A damaged
-// cache is ignored.
+// The list cache contains the snapshots that List returns, so that listing many sessions reads few objects. Its entries are
+// found by the id of the commit, whose content never changes. A damaged cache is ignored.
 //
-// The file consists of a magic line, a CRC-32 (Castagnoli) of the rest in four bytes, big
-// endian, and a record per commit: the 20 bytes of its id; number, messages, bytes and date as varints;
-// subject, preview and operation, each as a length (uvarint) followed by that many bytes.
+// The file consists of a magic line, a CRC-32 (Castagnoli) of all that follows it in four bytes, big endian, and a record per
+// commit. A record consists of the commit's id (20 bytes); number, messages, bytes and date as varints; and subject, preview and
+// operation, each as a length (uvarint) followed by that many bytes.
 const (
 	listCacheName  = "list-cache"
 	listCacheMagic = "domarkx list cache 1\n"
@@ -27,8 +26,8 @@ const (
 // A listCache is a decoded cache, in the order of the list.
 type listCache struct {
 	infos []domarkx.Info
-	next  int            // index of the entry that is probably needed next
-	at    map[string]int // by commit id; nil until needed
+	next  int            // index of the entry after the last one found, at which find looks first
+	at    map[string]int // indexes by commit id; nil until needed
 }
 
 // find returns the entry of a commit.
@@ -50,7 +49,7 @@ func (c *listCache) find(id string) (domarkx.Info, bool) {
 	return c.infos[at], true
 }
 
-// readListCache returns the entries of the cache; none if it does not exist or is damaged.
+// readListCache returns the entries of the cache, or none if it does not exist or is damaged.
 func readListCache(dir string) []domarkx.Info {
 	data, err := os.ReadFile(filepath.Join(dir, listCacheName))
 	if err != nil {
@@ -67,7 +66,7 @@ func writeListCache(dir string, infos []domarkx.Info) {
 func encodeListCache(infos []domarkx.Info) []byte {
 	data := newCache(listCacheMagic, len(infos)*160)
 	for _, info := range infos {
-		data, _ = hex.AppendDecode(data, []byte(info.ID)) // is a valid id
+		data, _ = hex.AppendDecode(data, []byte(info.ID)) // an id is always valid
 		for _, n := range []int64{int64(info.Number), int64(info.Messages), info.Bytes, info.Date} {
 			data = binary.AppendVarint(data, n)
 		}
@@ -78,18 +77,19 @@ func encodeListCache(infos []domarkx.Info) []byte {
 	return sealCache(listCacheMagic, data)
 }
 
-// newCache returns the beginning of a cache with that magic line.
+// newCache returns the beginning of a cache: its magic line and room for the checksum. size is the expected size of the records
+// in bytes.
 func newCache(magic string, size int) []byte {
 	return append(append(make([]byte, 0, len(magic)+4+size), magic...), 0, 0, 0, 0)
 }
 
-// sealCache sets the checksum of a cache.
+// sealCache sets the checksum of a cache, to which all records were appended.
 func sealCache(magic string, data []byte) []byte {
 	binary.BigEndian.PutUint32(data[len(magic):], crc32.Checksum(data[len(magic)+4:], crc32.MakeTable(crc32.Castagnoli)))
 	return data
 }
 
-// openCache verifies a cache and returns its records.
+// openCache returns a decoder for the records of a cache, or false if its magic line or checksum is wrong.
 func openCache(magic string, data []byte) (cacheDecoder, bool) {
 	start := len(magic) + 4
 	if len(data) < start || string(data[:len(magic)]) != magic ||
@@ -104,7 +104,7 @@ func decodeListCache(data []byte) []domarkx.Info {
 	if !ok {
 		return nil
 	}
-	const usualRecord = 64 // minimum size in bytes, approximately
+	const usualRecord = 64 // bytes; most records have more
 	infos := make([]domarkx.Info, 0, len(d.rest)/usualRecord)
 	for len(d.rest) > 0 && !d.bad {
 		info := domarkx.Info{ID: hex.EncodeToString([]byte(d.take(20)))}
@@ -153,7 +153,7 @@ func (d *cacheDecoder) skip(size int) {
 	d.rest = d.rest[size:]
 }
 
-// writeCache replaces a cache and ignores errors.
+// writeCache replaces a cache, if the directory exists. It ignores errors, and syncs nothing: a damaged cache is ignored.
 func writeCache(dir, name string, data []byte) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return // reading does not create the state directory

@@ -17,8 +17,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// References returns the refs of sessions and workspaces, live and removed, and those that record the
-// state of remotes. It omits the trash of replaced histories.
+// References returns the refs of sessions and workspaces, those of both in the trash, and the remote-tracking refs. It omits the
+// refs of replaced histories ([Store.ReplacedHistories]).
 func (s *Store) References(context.Context) ([]refdb.Ref, error) {
 	var all []refdb.Ref
 	for _, prefix := range []string{refname.Sessions.Prefix, refname.Workspaces.Prefix, refname.Sessions.Trash, refname.Workspaces.Trash, refname.RemotePrefix} {
@@ -31,7 +31,8 @@ func (s *Store) References(context.Context) ([]refdb.Ref, error) {
 	return all, nil
 }
 
-// Commits returns the commits that tips reach and known ones do not, parents before their children.
+// Commits returns the commits that tips reach and the commits known do not reach, parents before their children. It ignores
+// ids of commits that do not exist.
 func (s *Store) Commits(ctx context.Context, tips, known []string) ([]string, error) {
 	if len(tips) == 0 {
 		return nil, nil
@@ -44,9 +45,9 @@ func (s *Store) Commits(ctx context.Context, tips, known []string) ([]string, er
 	return commits, err
 }
 
-// Redact moves refs of [Store.References] to the given commits, which need not descend from the present
-// ones. With keep, the former commits of sessions and workspaces go to the trash of replaced
-// histories. It returns the new refs there.
+// Redact moves refs of [Store.References] to the given commits, which need not descend from the present ones. If keep is set,
+// it creates refs of replaced histories for the former commits of sessions and workspaces, and returns these refs. It returns
+// [domarkx.ErrConflict] if a session or workspace no longer exists.
 func (tx *Tx) Redact(_ context.Context, moves map[string]string, keep bool) ([]string, error) {
 	var kept []string
 	for _, ref := range slices.Sorted(maps.Keys(moves)) {
@@ -62,7 +63,7 @@ func (tx *Tx) Redact(_ context.Context, moves map[string]string, keep bool) ([]s
 		}
 		k, name := refname.Of(ref)
 		if k.Prefix == "" || !keep {
-			continue // it records the state of a remote
+			continue // a remote-tracking ref, or the former commit is not kept
 		}
 		name, _, _ = strings.Cut(name, "@")
 		to, err := tx.freeReplaced(k, name)
@@ -77,7 +78,7 @@ func (tx *Tx) Redact(_ context.Context, moves map[string]string, keep bool) ([]s
 	return kept, nil
 }
 
-// freeReplaced returns the first ref for a replaced history, not before now, that does not exist.
+// freeReplaced returns an unused ref for a replaced history, with the present time or the first later one that is unused.
 func (tx *Tx) freeReplaced(k refname.Kind, name string) (string, error) {
 	for at := time.Now().UTC(); ; at = at.Add(time.Second) {
 		ref := k.Replaced + name + "@" + at.Format(refname.TrashTime)
@@ -87,8 +88,9 @@ func (tx *Tx) freeReplaced(k refname.Kind, name string) (string, error) {
 	}
 }
 
-// FromReplaced restores the history of a session, and of the workspace of that name, that a redaction
-// replaced last. The redacted one goes to the trash. A missing one is [domarkx.ErrNotFound].
+// FromReplaced restores the history of a session that the last redaction replaced, and that of the workspace with the same name
+// if there is one. The redacted session and workspace go to the trash. It returns [domarkx.ErrNotFound] if there is no replaced
+// history of the session.
 func (tx *Tx) FromReplaced(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := tx.store.blocked[name]; err != nil {
 		return domarkx.Info{}, err
@@ -130,7 +132,7 @@ func (tx *Tx) FromReplaced(ctx context.Context, name string) (domarkx.Info, erro
 	return tx.NamedInfo(ctx, name, session)
 }
 
-// ReplacedHistories returns the refs of histories that were replaced by redacted ones.
+// ReplacedHistories returns the refs that keep the histories which redactions have replaced.
 func (s *Store) ReplacedHistories(context.Context) ([]refdb.Ref, error) {
 	var all []refdb.Ref
 	for _, k := range refname.Kinds {
@@ -143,12 +145,13 @@ func (s *Store) ReplacedHistories(context.Context) ([]refdb.Ref, error) {
 	return all, nil
 }
 
-// OwnRefsTo returns the refs of the user, such as branches and tags, that lead to one of the commits.
+// OwnRefsTo returns the names of the user's own refs, such as branches and tags, that reach one of the commits. It looks only
+// at the first 1,000 commits.
 func (s *Store) OwnRefsTo(ctx context.Context, commits []string) ([]string, error) {
 	if len(commits) == 0 {
 		return nil, nil
 	}
-	const most = 1000 // arguments of a command
+	const most = 1000 // each commit is an argument of the command
 	args := []string{"for-each-ref", "--format=%(refname)"}
 	for _, id := range commits[:min(len(commits), most)] {
 		args = append(args, "--contains="+id)
@@ -166,8 +169,8 @@ func (s *Store) OwnRefsTo(ctx context.Context, commits []string) ([]string, erro
 	return refs, nil
 }
 
-// Purge removes refs of [Store.ReplacedHistories], and then, also from packs, the objects of all replaced commits that nothing leads
-// to. keep are objects in use that no ref leads to.
+// Purge removes the given refs, which are some of [Store.ReplacedHistories]. Then it removes the objects of all replaced commits
+// that are no longer in use, also from packs. keep lists the ids of further objects that are in use. See [purge.Run].
 func (s *Store) Purge(ctx context.Context, refs []refdb.Ref, keep []string) (purge.Result, error) {
 	if len(refs) > 0 {
 		err := s.Update(ctx, "purge", func(tx *Tx) error {
@@ -193,7 +196,7 @@ func (s *Store) Purge(ctx context.Context, refs []refdb.Ref, keep []string) (pur
 	return result, errors.Join(err, release())
 }
 
-// isOurs reports whether a commit is a snapshot or a version.
+// isOurs reports whether an encoded commit is a snapshot or a workspace version.
 func isOurs(commit []byte) bool {
 	c, err := codec.DecodeCommit(odb.ID{}, commit)
 	if err != nil {

@@ -21,33 +21,34 @@ import (
 // Files in the state directory.
 const (
 	redactingName = "redacting.json" // a redaction that is not finished
-	replacedName  = "replaced"       // the commits that redactions replaced
-	leasesName    = "leases.json"    // what remotes have where the tracking refs were redacted
+	replacedName  = "replaced"       // the commits that redactions have replaced, each with its replacement
+	leasesName    = "leases.json"    // a [Lease] for each remote-tracking ref that was redacted
 )
 
-// A Redaction replaces commits by redacted ones.
+// A Redaction replaces commits by redacted ones. All commits are hexadecimal ids.
 type Redaction struct {
-	Moves    map[string]string // refs of [Store.References] and their new commits
-	Replaced map[string]string // every replaced commit and the one in its place
-	Keep     bool              // whether the replaced histories go to the trash
-	Remotes  map[string]string // what remotes have, by tracking ref, if the lease does not say it
+	Moves    map[string]string // refs of [Store.References] → their new commits
+	Replaced map[string]string // replaced commits → the commits that replace them
+	Keep     bool              // whether refs keep the replaced histories
+	Remotes  map[string]string // remote-tracking refs → commits that the remotes have, where these differ from Leases
 
-	// Caches are patterns of files in the state directory that may hold texts of replaced commits. Clear is called after the
-	// refs have moved, and removes the texts. If the process is killed before it returns, the files are removed.
+	// Caches are patterns, as of [filepath.Glob], of files in the state directory that may contain texts of replaced commits.
+	// Clear removes these texts. It is called after the refs have moved; nil removes the files instead. If the process is killed
+	// before Clear returns, the next command removes the files.
 	Caches []string
 	Clear  func(ctx context.Context) error
 }
 
-// redacting is the content of the file of an unfinished redaction.
+// redacting is the content of the file redactingName.
 type redacting struct {
-	Before   map[string]string `json:"before"` // the refs with their former commits
+	Before   map[string]string `json:"before"` // the moved refs → their former commits
 	Replaced map[string]string `json:"replaced"`
 	Caches   []string          `json:"caches,omitempty"`
 }
 
-// Redact is [Store.Update] for a redaction: fn stores the commits and returns the changes. The refs
-// move together. Then nothing but the trash leads to the replaced commits: neither reflogs nor caches.
-// If the process is killed between, the next command does the rest. It returns the refs in the trash.
+// Redact is like [Store.Update], but for a redaction: fn stores the redacted commits and returns the changes. All refs move, or
+// none. Then Redact removes the replaced commits from reflogs, and their texts from caches. If the process is killed before that
+// is done, the next command does it. Redact returns the refs that keep the replaced histories, if Keep is set.
 func (s *Store) Redact(ctx context.Context, reason string, fn func(*Tx) (Redaction, error)) (kept []string, err error) {
 	var clearCaches func(context.Context) error
 	err = s.Update(ctx, reason, func(tx *Tx) error {
@@ -92,8 +93,8 @@ func (s *Store) writeState(name string, v any) error {
 	return nil
 }
 
-// finishRedaction clears reflogs and caches of replaced commits, if the refs of an unfinished redaction
-// have moved. clear removes the texts from the caches; without it, the files are removed.
+// finishRedaction clears reflogs and caches of replaced commits, if there is an unfinished redaction whose refs have moved.
+// clear removes the texts from the engine's caches; if it is nil, finishRedaction removes their files.
 func (s *Store) finishRedaction(ctx context.Context, clear func(context.Context) error) error {
 	path := filepath.Join(s.StateDir(), redactingName)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -121,11 +122,12 @@ func (s *Store) finishRedaction(ctx context.Context, clear func(context.Context)
 	return nil
 }
 
-// clearReplaced clears reflogs and the store's own caches, and returns what remains to be done, nil for nothing. The caller has the lock.
+// clearReplaced clears reflogs and removes the store's own caches. It returns the redaction, whose other caches are to be
+// cleared, or nil if there is no unfinished redaction. The caller holds the repository's lock.
 func (s *Store) clearReplaced(path string) (*redacting, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // another process was faster
+		return nil, nil // another process has finished it since
 	}
 	if err != nil {
 		return nil, err
@@ -138,7 +140,7 @@ func (s *Store) clearReplaced(path string) (*redacting, error) {
 		if now, _, err := s.refs.Read(ref); err != nil {
 			return nil, err
 		} else if now == old {
-			return nil, os.Remove(path) // the refs did not move
+			return nil, os.Remove(path) // the process was killed before the refs moved
 		}
 	}
 	if err := s.addReplacements(r.Replaced); err != nil {
@@ -157,7 +159,7 @@ func (s *Store) clearReplaced(path string) (*redacting, error) {
 	return &r, s.refs.ForgetValues(func(id string) bool { _, ok := r.Replaced[id]; return ok }, append(prefixes, refname.RemotePrefix)...)
 }
 
-// removeCaches removes files in the state directory that match patterns.
+// removeCaches removes the files in the state directory that match patterns.
 func (s *Store) removeCaches(patterns []string) error {
 	var errs []error
 	for _, pattern := range patterns {
@@ -172,8 +174,8 @@ func (s *Store) removeCaches(patterns []string) error {
 	return errors.Join(errs...)
 }
 
-// Replacements returns the commits that redactions replaced on this machine, each with the one in its
-// place.
+// Replacements returns the commits that redactions in this repository have replaced, as keys, with the commits that replace
+// them. It is nil if there are none.
 func (s *Store) Replacements() (map[string]string, error) {
 	data, err := os.ReadFile(filepath.Join(s.StateDir(), replacedName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -191,13 +193,13 @@ func (s *Store) Replacements() (map[string]string, error) {
 	return all, nil
 }
 
-// HasReplacements reports whether a redaction has replaced anything on this machine, or redacted commits were pulled.
+// HasReplacements reports whether a redaction has replaced commits in this repository, or [Store.NoteRedacted] was called.
 func (s *Store) HasReplacements() bool {
 	_, err := os.Lstat(filepath.Join(s.StateDir(), replacedName))
 	return err == nil
 }
 
-// NoteRedacted records that the repository has redacted commits, as [Store.HasReplacements] reports from then on.
+// NoteRedacted records that the repository has redacted commits of others, for example after a pull.
 func (s *Store) NoteRedacted() error {
 	if s.HasReplacements() {
 		return nil
@@ -221,16 +223,18 @@ func (s *Store) addReplacements(more map[string]string) error {
 	return atomicfile.Replace(filepath.Join(s.StateDir(), replacedName), lines.Bytes())
 }
 
-// A Lease is the state of a remote's ref whose tracking ref was redacted.
+// A Lease records the commit that a remote has for a remote-tracking ref that a redaction has moved here. A push expects it there
+// (git-push(1), --force-with-lease).
 type Lease struct {
-	At     string `json:"at"`     // the tracking ref's commit
+	At     string `json:"at"`     // the redacted commit of the tracking ref
 	Remote string `json:"remote"` // the commit that the remote has
 }
 
-// Leases are the states of remotes' refs, by tracking ref.
+// Leases contains leases by remote-tracking ref.
 type Leases map[string]Lease
 
-// Remote returns the commit that a remote has, for the commit at a tracking ref.
+// Remote returns the commit that the remote has if the tracking ref is at id: that of the lease if there is one for id,
+// otherwise id.
 func (l Leases) Remote(ref, id string) string {
 	if lease, ok := l[ref]; ok && lease.At == id {
 		return lease.Remote
@@ -238,7 +242,7 @@ func (l Leases) Remote(ref, id string) string {
 	return id
 }
 
-// Leases returns what remotes have where the tracking refs were redacted.
+// Leases returns all recorded leases.
 func (s *Store) Leases() (Leases, error) {
 	data, err := os.ReadFile(filepath.Join(s.StateDir(), leasesName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -254,7 +258,7 @@ func (s *Store) Leases() (Leases, error) {
 	return leases, nil
 }
 
-// EndLeases forgets what remotes had before refs were sent.
+// EndLeases removes the leases of remote-tracking refs. It is called after their refs were pushed.
 func (s *Store) EndLeases(tracking []string) error {
 	leases, err := s.Leases()
 	if err != nil || len(leases) == 0 {

@@ -16,8 +16,8 @@ func (s *Store) HasVersion(id string) bool {
 	return err == nil && s.db.Has(oid) && s.IsVersion(oid)
 }
 
-// NewVersions returns the ids of the workspace versions among tips and their ancestors that are not
-// among known and their ancestors, the oldest first.
+// NewVersions returns the ids of the workspace versions among tips and their ancestors, except for those among known and their
+// ancestors. Parents come before their children.
 func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string, error) {
 	if len(tips) == 0 {
 		return nil, nil
@@ -35,8 +35,8 @@ func (s *Store) NewVersions(ctx context.Context, tips, known []string) ([]string
 	return ids, nil
 }
 
-// newOnLine returns the commits from a tip back to a known one, the newest first, if each of them has one
-// parent and they are few, as after a turn. ok is false if Git has to find out.
+// newOnLine returns the commits from tip back to known, without known, the newest first. It does so only if each of them has one
+// parent and they are fewer than 64, which saves starting git after an import or a turn; otherwise ok is false.
 func (s *Store) newOnLine(ctx context.Context, tip, known string) (ids []odb.ID, ok bool) {
 	const most = 64
 	for id := tip; len(ids) < most; {
@@ -56,7 +56,7 @@ func (s *Store) newOnLine(ctx context.Context, tip, known string) (ids []odb.ID,
 	return nil, false
 }
 
-// revList returns the commits that git rev-list finds from tips and not from known.
+// revList returns the commits that git rev-list prints with these options: those that tips reach and known do not.
 func (s *Store) revList(ctx context.Context, tips, known []string, options ...string) ([]odb.ID, error) {
 	if len(tips) == 1 && len(known) == 1 && len(options) == 1 && options[0] == "--topo-order" {
 		if ids, ok := s.newOnLine(ctx, tips[0], known[0]); ok {

@@ -12,16 +12,16 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// OnRollback sets a function that is called when a ref whose commit is missing was moved back. It must be
-// called before the first read.
+// OnRollback sets a function that is called with a description after a ref whose commit is missing was moved back. It must be
+// set before the first read.
 func (s *Store) OnRollback(tell func(error)) { s.tell = tell }
 
-// A rollback is the error of a ref whose commit is missing: a garbage collection removed it, or the disk
-// lost it. Such a ref cannot be read, and `git gc` fails for the whole repository until the ref is moved.
+// A rollback describes what happened to a ref whose commit is missing, because git gc has removed it or the disk has lost it.
+// Such a ref cannot be read, and `git gc` fails for the whole repository until the ref is moved or removed.
 type rollback struct {
 	ref, from string
-	to        string // the last intact commit in the reflog; "" for none
-	created   bool   // whether all commits since the ref was created are missing, so that it is removed
+	to        string // the last intact commit in the reflog, to which the ref was moved; "" for none
+	created   bool   // whether the reflog goes back to the ref's creation and all its commits are missing: the ref was removed
 }
 
 func (b *rollback) Error() string {
@@ -29,15 +29,15 @@ func (b *rollback) Error() string {
 	text := fmt.Sprintf("%s %q: its newest commit %s is missing", k.Noun, name, b.from)
 	switch {
 	case b.to != "":
-		return text + "; moved it back to " + b.to + ", the last whole one"
+		return text + "; moved it back to " + b.to + ", the last intact one"
 	case b.created:
-		return text + ", and it never had a whole one; removed it"
+		return text + ", and so are all earlier ones; removed it"
 	}
-	return text + ", and its reflog names no whole one; get it from a remote (git domarkx pull) or a backup"
+	return text + ", and its reflog names no intact one; get it from a remote (git domarkx pull) or a backup"
 }
 
-// tip returns the commit of a ref, "" if the ref does not exist. If the commit is missing, it moves the ref
-// back to the last intact one.
+// tip returns the commit of a ref, or "" if the ref does not exist. If the commit is missing, it moves the ref back to the last
+// intact one and returns that.
 func (s *Store) tip(ctx context.Context, ref string) (string, error) {
 	id, ok, err := s.refs.Read(ref)
 	if !ok || err != nil {
@@ -46,7 +46,7 @@ func (s *Store) tip(ctx context.Context, ref string) (string, error) {
 	return s.wholeTip(ctx, ref, id)
 }
 
-// wholeTip is tip for a ref that had the value id a moment ago.
+// wholeTip is like tip, for a ref whose value id was just read.
 func (s *Store) wholeTip(ctx context.Context, ref, id string) (string, error) {
 	if !s.isMissing(id) {
 		return id, nil
@@ -64,7 +64,7 @@ func (s *Store) lockedRollBack(ctx context.Context, ref string) (string, *rollba
 	return id, back, errors.Join(err, release())
 }
 
-// isMissing reports whether a commit exists neither here nor, in a partial clone, at the remote.
+// isMissing reports whether a commit does not exist and, in a partial clone, cannot be fetched either.
 func (s *Store) isMissing(id string) bool {
 	oid, err := odb.ParseID(id)
 	if err != nil || s.db.Has(oid) {
@@ -74,15 +74,15 @@ func (s *Store) isMissing(id string) bool {
 	return errors.Is(err, domarkx.ErrNotFound)
 }
 
-// rollBack moves a ref whose commit is missing back to the last intact commit in its reflog. It returns
-// the new value of the ref and a description of the change, nil for none. An error means that the ref
-// cannot be moved back. The lock must be held.
+// rollBack moves a ref whose commit is missing back to the last intact commit in its reflog, or removes it if all its commits
+// are missing. It returns the ref's value and, if the commit was missing, a description. An error means that the ref was not
+// moved: it is [domarkx.ErrNotFound] if the reflog has no intact commit. The caller holds the repository's lock.
 func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, error) {
 	id, ok, err := s.refs.Read(ref)
 	if !ok || err != nil || !s.isMissing(id) {
 		return id, nil, err
 	}
-	// A concurrent git gc moves objects. Therefore look again before moving the ref.
+	// A concurrent git gc may just have moved the commit to another pack. So look for it again.
 	if err := s.db.Refresh(); err != nil || !s.isMissing(id) {
 		return id, nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, er
 	if _, err := s.git.Run(ctx, nil, "cat-file", "-e", id); !errors.As(err, &exit) || exit.Code < 0 {
 		return id, nil, err
 	}
-	back, err := s.lastWhole(ctx, ref, id)
+	back, err := s.lastIntact(ctx, ref, id)
 	if err != nil {
 		return "", nil, err
 	}
@@ -101,7 +101,7 @@ func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, er
 		return "", back, err
 	}
 	if back.to != "" {
-		// Otherwise git fsck and git gc keep reporting the reflog.
+		// Without this, git fsck and git gc would go on reporting the missing commits in the reflog.
 		_, _ = s.git.Run(ctx, nil, "reflog", "expire", "--stale-fix", "--rewrite", "--expire=never", "--expire-unreachable=never", ref)
 	}
 	if s.tell != nil {
@@ -110,8 +110,9 @@ func (s *Store) rollBack(ctx context.Context, ref string) (string, *rollback, er
 	return back.to, back, nil
 }
 
-// lastWhole returns the last commit in a ref's reflog that exists with all objects that it reaches.
-func (s *Store) lastWhole(ctx context.Context, ref, id string) (*rollback, error) {
+// lastIntact describes the rollback to the last intact commit in a ref's reflog. A commit is intact if all objects that it
+// reaches exist.
+func (s *Store) lastIntact(ctx context.Context, ref, id string) (*rollback, error) {
 	values, created, err := s.refs.Reflog(ref)
 	if err != nil {
 		return nil, err

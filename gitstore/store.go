@@ -19,8 +19,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// A Store contains the sessions of a repository. Any number of goroutines may read from it. Updates
-// exclude each other, also between processes.
+// A Store contains the sessions and workspaces of a repository. Several goroutines may use it at once. Only one update runs at a
+// time, also if several processes make updates.
 type Store struct {
 	snapshot.Reader
 
@@ -34,16 +34,17 @@ type Store struct {
 	blocked map[string]error // see Block
 }
 
-// Answers observes the messages of assistants that are stored.
+// Answers observes which messages of assistants updates store.
 type Answers interface {
-	Add(id string, data []byte) // the id of the blob, and the message's JSON
-	Stored()                    // the update with them has ended
+	Add(id string, data []byte) // a message was added to an update: the id of its blob, and its JSON
+	Stored()                    // an update has stored the added messages
 }
 
-// OnAnswers sets the observer of messages of assistants. No other method may be running.
+// OnAnswers sets the observer of the messages of assistants. No other method may run at the same time.
 func (s *Store) OnAnswers(a Answers) { s.answers = a }
 
-// Open opens the sessions of a repository. It writes only to finish or undo the changes of killed processes.
+// Open opens the store of a repository. It writes only to finish or undo the changes of killed processes. The caller closes the
+// store.
 func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
 	db, err := odb.Open(g.GitDir, g.CommonDir)
 	if err != nil {
@@ -57,11 +58,11 @@ func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
 	return s, nil
 }
 
-// repair finishes or undoes what a killed process left half done, if the repository is writable and contains
-// data of this program.
+// repair finishes or undoes the changes of killed processes, if the repository is writable and this program has written to it
+// before.
 func (s *Store) repair(ctx context.Context) error {
 	if _, err := os.Stat(s.StateDir()); err != nil {
-		return nil // nothing was ever written
+		return nil // this program has never written to the repository
 	}
 	err := s.refs.Recover(ctx)
 	if err == nil {
@@ -76,9 +77,9 @@ func (s *Store) repair(ctx context.Context) error {
 	return err
 }
 
-// releaseKeeps releases packs that killed processes protected from Git's collection. It takes the lock, so
-// that pending ref changes to their objects are finished first. If another process has the lock, a later
-// command does it.
+// releaseKeeps removes the .keep files with which killed processes protected packs from git gc. It takes the repository's lock,
+// so that the changes of refs to objects in these packs are finished before. If another process holds the lock, releaseKeeps
+// leaves the files to a later command.
 func (s *Store) releaseKeeps(ctx context.Context) error {
 	if left, err := s.db.HasLeftKeeps(); !left || err != nil {
 		return err
@@ -90,38 +91,39 @@ func (s *Store) releaseKeeps(ctx context.Context) error {
 	return errors.Join(s.db.ReleaseKeeps(), release())
 }
 
-// Close releases memory and files. The store must not be used afterwards.
+// Close releases memory and open files. The store must not be used after it.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Refresh is [odb.Database.Refresh].
+// Refresh looks for packs that other processes have written or removed. See [odb.Database.Refresh].
 func (s *Store) Refresh() error { return s.db.Refresh() }
 
-// BoundMemory is [odb.Database.BoundMemory].
+// BoundMemory limits the memory for objects to n bytes. See [odb.Database.BoundMemory].
 func (s *Store) BoundMemory(n int64) { s.db.BoundMemory(n) }
 
-// Git returns the git of the repository.
+// Git returns what runs git commands in the repository.
 func (s *Store) Git() *gitcmd.Git { return s.git }
 
-// WorkTree returns the top directory of the work tree; "" in a bare repository.
+// WorkTree returns the top directory of the work tree, or "" in a bare repository.
 func (s *Store) WorkTree() string { return s.git.WorkTree }
 
-// StateDir returns the directory of this program's machine-local state. It may not exist; it must be created
-// with mode 0700.
+// StateDir returns the path of the directory for this program's state in this repository, which is not shared with remotes. The
+// directory may not exist; who creates it gives it the mode 0700.
 func (s *Store) StateDir() string { return s.git.StateDir() }
 
-// Update runs fn with a transaction, and makes all its changes durable and visible, or none. reason is
-// written to the reflogs. If fn returns an error, Update returns it and changes nothing.
+// Update runs fn with a transaction. Then it makes all changes of the transaction durable and visible, or none. If fn returns an
+// error, Update changes no refs and returns that error. Update writes reason to the reflogs.
 //
-// Other updates wait, in this process and others. Plain git commands do not: if one has moved a ref that fn
-// read, the error is [domarkx.ErrConflict], and the caller may try again. If the repository is not writable,
-// it is [domarkx.ErrReadOnly].
+// Other updates wait, in this process and others. Git's own commands do not wait: if one has moved a ref that fn changes, Update
+// returns [domarkx.ErrConflict], and the caller may try again. If the repository is not writable, Update returns
+// [domarkx.ErrReadOnly].
 func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (err error) {
 	release, err := s.refs.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	// Before the first sync of this update, and again after its last one.
+	// A sync of this update may make only a part of what git gc wrote durable: so sync all of that before the first one, and
+	// again after the last one.
 	if err := s.syncCollected(); err != nil {
 		return err
 	}
@@ -147,15 +149,15 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 	if err := batch.Settle(); err != nil {
 		return fmt.Errorf("store objects: %w", err)
 	}
-	_ = s.db.Consolidate() // the update has succeeded even if this fails
+	_ = s.db.Consolidate() // an error of Consolidate does not undo the update
 	if s.answers != nil {
 		s.answers.Stored()
 	}
 	return nil
 }
 
-// Tip returns the newest snapshot of a session. An unknown session is [domarkx.ErrNotFound] with similar
-// names.
+// Tip returns the newest snapshot of a session. If the session does not exist, Tip returns [domarkx.ErrNotFound] with a text that
+// suggests similar names.
 func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := s.blocked[name]; err != nil {
 		return domarkx.Info{}, err
@@ -175,7 +177,7 @@ func (s *Store) BeginVersion(ctx context.Context, base string) (*version.Writer,
 	return version.New(s.db).Begin(ctx, base)
 }
 
-// Block makes every lookup and change of these sessions by their names fail with the given errors,
-// for example because a mount holds saves that are not snapshots yet. Listings and reads by id
-// still work. Block must not run at the same time as other methods.
+// Block sets an error for each of the given sessions, by name. From then on, methods that read or change one of them by name
+// return its error, for example because a mount has saves of it that are not snapshots yet. Lists and reads by id still work.
+// No other method may run at the same time.
 func (s *Store) Block(sessions map[string]error) { s.blocked = maps.Clone(sessions) }

@@ -3,11 +3,13 @@ package gitstore_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -103,6 +105,56 @@ func TestNamesInUpdates(t *testing.T) {
 	}
 	if got := git(t, dir, "for-each-ref", "--format=%(refname)"); got != "refs/domarkx/sessions/old/plan\nrefs/domarkx/sessions/pläne/日本" {
 		t.Errorf("refs are\n%s", got)
+	}
+}
+
+// TestRenameAfterSet checks that one update can move a session and then give it the name of its own directory.
+func TestRenameAfterSet(t *testing.T) {
+	s, _ := newStore(t)
+	ctx := context.Background()
+	first := save(t, s, "plan/first", conversation(1))
+	update(t, s, func(tx *gitstore.Tx) error {
+		second, err := tx.Commit(ctx, commitOf(conversation(2), first.ID))
+		if err != nil {
+			return err
+		}
+		return errors.Join(tx.Set(ctx, "plan/first", second.ID), tx.Rename(ctx, "plan/first", "plan"))
+	})
+	if all, err := s.List(ctx); err != nil || len(all) != 1 || all[0].Name != "plan" || all[0].Number != 2 {
+		t.Errorf("the sessions are %+v, %v", all, err)
+	}
+}
+
+// TestGCRemovesTemporaryFiles checks that only old temporary files of this program are removed.
+func TestGCRemovesTemporaryFiles(t *testing.T) {
+	s, _ := newStore(t)
+	save(t, s, "plan", conversation(1))
+	old := time.Now().Add(-25 * time.Hour)
+	gone := []string{"list-cache.1.tmp", "conflict-cache.2.tmp", "synced.3.tmp", ".new-4"}
+	for _, name := range append(gone, "notes", "list-cache.5.tmp") {
+		path := filepath.Join(s.StateDir(), name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if name == "list-cache.5.tmp" {
+			continue
+		}
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, err := s.GC(context.Background()); err != nil || len(found) != len(gone) {
+		t.Errorf("gc reports %+v, %v", found, err)
+	}
+	for _, name := range gone {
+		if _, err := os.Lstat(filepath.Join(s.StateDir(), name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is left: %v", name, err)
+		}
+	}
+	for _, name := range []string{"notes", "list-cache.5.tmp"} {
+		if _, err := os.Lstat(filepath.Join(s.StateDir(), name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

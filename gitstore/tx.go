@@ -13,19 +13,19 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// A Tx is a transaction of [Store.Update]. It also reads its own changes. It must be used by one
-// goroutine, and only until the function returns.
+// A Tx is a transaction of [Store.Update]. Its reads see its own changes. Only one goroutine may use it at a time, and only until
+// the function that got it returns.
 type Tx struct {
 	snapshot.Builder
 
 	ctx   context.Context // of the update
 	store *Store
-	seen  map[string]string // ref → its id when it was read first, "" for none
-	next  map[string]string // ref → its new id, "" for none
+	seen  map[string]string // ref → its value when the transaction first read it, "" for none
+	next  map[string]string // ref → its new value, "" to remove it
 
-	names    map[refname.Kind]*refname.Index // loaded for the first new name
-	removed  map[string]string               // name → time in its trash ref
-	restored map[string]string               // name → time in its former trash ref
+	names    map[refname.Kind]*refname.Index // existing names; loaded when one is first needed
+	removed  map[string]string               // name → time in its ref in the trash
+	restored map[string]string               // name → time in the trash ref from which it was restored
 }
 
 func newTx(ctx context.Context, s *Store, batch *odb.Batch) *Tx {
@@ -37,7 +37,7 @@ func newTx(ctx context.Context, s *Store, batch *odb.Batch) *Tx {
 	return tx
 }
 
-// ref returns the value of a ref within the transaction, "" for none.
+// ref returns the value of a ref within the transaction, or "" if it does not exist.
 func (tx *Tx) ref(name string) (string, error) {
 	if id, ok := tx.next[name]; ok {
 		return id, nil
@@ -60,7 +60,7 @@ func (tx *Tx) ref(name string) (string, error) {
 	return id, nil
 }
 
-// move sets the value of a ref, "" to remove it.
+// move sets the value of a ref within the transaction; "" removes it.
 func (tx *Tx) move(ref, id string) error {
 	if _, err := tx.ref(ref); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (tx *Tx) move(ref, id string) error {
 	return nil
 }
 
-// refChanges returns the changed refs, sorted by name.
+// refChanges returns the changes of the transaction, sorted by ref.
 func (tx *Tx) refChanges() []refdb.Change {
 	var changes []refdb.Change
 	for ref, id := range tx.next {
@@ -86,7 +86,8 @@ func (tx *Tx) refChanges() []refdb.Change {
 	return changes
 }
 
-// tip returns the commit of a name; a missing one is [domarkx.ErrNotFound].
+// tip returns the tip of a session or workspace within the transaction. It returns [domarkx.ErrNotFound] if the name does not
+// exist.
 func (tx *Tx) tip(k refname.Kind, name string) (string, error) {
 	id, err := tx.ref(k.Ref(name))
 	if err != nil {
@@ -98,8 +99,7 @@ func (tx *Tx) tip(k refname.Kind, name string) (string, error) {
 	return id, nil
 }
 
-// Tip is [Store.Tip] within the transaction: if the session moves before the transaction ends, the
-// transaction fails with [domarkx.ErrConflict].
+// Tip is like [Store.Tip], within the transaction.
 func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := tx.store.blocked[name]; err != nil {
 		return domarkx.Info{}, err
@@ -111,9 +111,8 @@ func (tx *Tx) Tip(ctx context.Context, name string) (domarkx.Info, error) {
 	return tx.NamedInfo(ctx, name, id)
 }
 
-// Set creates a session, or moves it to a snapshot that descends from its tip. Otherwise the error is
-// [domarkx.ErrConflict]. A new name can be [domarkx.ErrInvalid] (see [refname.Kind.Check]) or, if it clashes with that
-// of another session, [domarkx.ErrExists].
+// Set creates a session at the snapshot id, or moves it there. It returns [domarkx.ErrConflict] if the snapshot does not descend
+// from the session's tip. For a new session it returns the errors of [Tx.CheckName].
 func (tx *Tx) Set(ctx context.Context, name, id string) error {
 	if err := tx.store.blocked[name]; err != nil {
 		return err
@@ -129,7 +128,7 @@ func (tx *Tx) Set(ctx context.Context, name, id string) error {
 	})
 }
 
-// set creates a name, or moves it to a commit if ahead reports that it descends from the tip.
+// set creates a session or workspace at a commit, or moves it there if ahead reports that the commit descends from its tip.
 func (tx *Tx) set(k refname.Kind, name, id string, ahead func(tip string) (bool, error)) error {
 	tip, err := tx.ref(k.Ref(name))
 	if err != nil {
@@ -151,7 +150,8 @@ func (tx *Tx) set(k refname.Kind, name, id string, ahead func(tip string) (bool,
 	return tx.move(k.Ref(name), id)
 }
 
-// Rename renames a session. Its snapshots do not change.
+// Rename renames a session, whose snapshots do not change. It returns [domarkx.ErrNotFound] if from does not
+// exist, and for to the errors of [Tx.CheckName].
 func (tx *Tx) Rename(_ context.Context, from, to string) error {
 	for _, name := range []string{from, to} {
 		if err := tx.store.blocked[name]; err != nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// CheckName returns an error if a new session cannot have that name: [domarkx.ErrInvalid] for an invalid name
-// (see [refname.Kind.Check]), [domarkx.ErrExists] if it clashes with that of another session, also by case or as a
-// directory.
+// CheckName returns an error if a new session cannot have that name: [domarkx.ErrInvalid] if the name is invalid
+// ([refname.Kind.Check]), and [domarkx.ErrExists] if it clashes with the name of another session ([refname.Index.Check]).
 func (tx *Tx) CheckName(_ context.Context, name string) error {
 	return tx.checkName(refname.Sessions, name)
 }
@@ -25,7 +24,7 @@ func (tx *Tx) checkName(k refname.Kind, name string) error {
 	return names.Check(name)
 }
 
-// take checks a new name and adds it to the existing ones.
+// take checks a new name and adds it to the existing ones of the transaction.
 func (tx *Tx) take(k refname.Kind, name string) error {
 	if err := tx.checkName(k, name); err != nil {
 		return err
@@ -34,7 +33,7 @@ func (tx *Tx) take(k refname.Kind, name string) error {
 	return nil
 }
 
-// taken returns the existing names within the transaction.
+// taken returns the names that exist within the transaction.
 func (tx *Tx) taken(k refname.Kind) (*refname.Index, error) {
 	if names := tx.names[k]; names != nil {
 		return names, nil
@@ -45,7 +44,7 @@ func (tx *Tx) taken(k refname.Kind) (*refname.Index, error) {
 	}
 	names := refname.NewIndex(k)
 	for _, ref := range refs {
-		if id, ok := tx.next[ref.Name]; !ok || id != "" {
+		if _, ok := tx.next[ref.Name]; !ok {
 			names.Add(k.Name(ref.Name))
 		}
 	}
@@ -58,7 +57,7 @@ func (tx *Tx) taken(k refname.Kind) (*refname.Index, error) {
 	return names, nil
 }
 
-// drop removes a name from the existing ones.
+// drop removes a name from the existing ones of the transaction.
 func (tx *Tx) drop(k refname.Kind, name string) {
 	if names := tx.names[k]; names != nil {
 		names.Remove(name)

@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// ToTrash moves a session into the trash.
+// ToTrash moves a session to the trash. It returns [domarkx.ErrNotFound] if the session does not exist.
 func (tx *Tx) ToTrash(_ context.Context, name string) error {
 	if err := tx.store.blocked[name]; err != nil {
 		return err
@@ -18,8 +18,8 @@ func (tx *Tx) ToTrash(_ context.Context, name string) error {
 	return tx.toTrash(refname.Sessions, name)
 }
 
-// toTrash moves a name to the trash. A session and a workspace of the same name that are removed in one
-// transaction get the same time.
+// toTrash moves a session or workspace to the trash. If both of the same name are removed in one transaction, their refs in the
+// trash get the same time, so that they can be restored together.
 func (tx *Tx) toTrash(k refname.Kind, name string) error {
 	id, err := tx.tip(k, name)
 	if err != nil {
@@ -36,7 +36,8 @@ func (tx *Tx) toTrash(k refname.Kind, name string) error {
 	return errors.Join(tx.move(k.Trash+name+"@"+at, id), tx.move(k.Ref(name), ""))
 }
 
-// freeTime returns the first time, not before now, at which nothing of that name was removed.
+// freeTime returns the time for a ref in the trash: the present second, or the first later one for which the name has no ref
+// there.
 func (tx *Tx) freeTime(name string) (string, error) {
 	for at := time.Now().UTC(); ; at = at.Add(time.Second) {
 		text, free := at.Format(refname.TrashTime), true
@@ -53,8 +54,8 @@ func (tx *Tx) freeTime(name string) (string, error) {
 	}
 }
 
-// FromTrash restores the session that was removed last under a name. A missing one is
-// [domarkx.ErrNotFound]; it is [domarkx.ErrExists] if the name exists again.
+// FromTrash restores the session with that name that was removed last. It returns [domarkx.ErrNotFound] if the trash has none,
+// and [domarkx.ErrExists] if the name exists again.
 func (tx *Tx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := tx.store.blocked[name]; err != nil {
 		return domarkx.Info{}, err
@@ -66,7 +67,8 @@ func (tx *Tx) FromTrash(ctx context.Context, name string) (domarkx.Info, error) 
 	return tx.NamedInfo(ctx, name, id)
 }
 
-// fromTrash restores the last removed commit of a name, or the one removed at a given time, and returns its tip.
+// fromTrash restores a session or workspace from the trash, and returns its tip: the one that was removed at the given time, or
+// last if at is "".
 func (tx *Tx) fromTrash(k refname.Kind, name, at string) (string, error) {
 	refs, err := tx.store.refs.List(k.Trash + name + "@" + at)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// Verify checks what refs of a remote introduce: all commits that no local ref reaches, and the content
-// that their parents do not have. Refs have shared names (refs/domarkx/KIND/NAME). It returns the errors
-// by ref. Its memory use does not depend on the amount of data.
+// Verify checks what refs of a remote introduce: all commits that no ref of this repository reaches, and the content that their
+// parents do not have. refs have shared names (see package remote). Verify returns an error for each bad ref, by that name. Its
+// memory use does not depend on the amount of data.
 func (s *Store) Verify(ctx context.Context, refs []refdb.Ref, checks snapshot.DocumentChecks) (map[string]error, error) {
 	ids, err := s.newCommits(ctx, refs)
 	if err != nil {
@@ -20,7 +20,8 @@ func (s *Store) Verify(ctx context.Context, refs []refdb.Ref, checks snapshot.Do
 	return s.VerifyCommits(ctx, ids, refs, checks)
 }
 
-// newCommits returns the commits that refs introduce, parents before their children.
+// newCommits returns the commits that only refs reach and no ref of this program in the repository, parents before their
+// children.
 func (s *Store) newCommits(ctx context.Context, refs []refdb.Ref) ([]odb.ID, error) {
 	tips := make([]string, len(refs))
 	for i, ref := range refs {

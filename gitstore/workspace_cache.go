@@ -11,9 +11,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
-// The version cache is a list cache for the tips of workspaces. A record consists of the 20 bytes of the
-// commit's id; number and date as varints; and, as texts with their lengths, the ids of the parents (40
-// digits each), the subject, the operation, and the trailer of the call ("" if there is none).
+// The version cache contains the versions that Workspaces returns. It has the format of the list cache. A record consists of the
+// commit's id (20 bytes); number and date as varints; and, each as a length (uvarint) and that many bytes, the ids of the
+// parents (40 digits each), the subject, the operation, and the trailer of the call ("" if there is none).
 const (
 	versionCacheName  = "workspace-cache"
 	versionCacheMagic = "domarkx workspace cache 1\n"
@@ -34,7 +34,7 @@ func writeVersionCache(dir string, versions []domarkx.Version) {
 func encodeVersionCache(versions []domarkx.Version) []byte {
 	data := newCache(versionCacheMagic, len(versions)*256)
 	for _, v := range versions {
-		data, _ = hex.AppendDecode(data, []byte(v.ID)) // is a valid id
+		data, _ = hex.AppendDecode(data, []byte(v.ID)) // an id is always valid
 		data = binary.AppendVarint(binary.AppendVarint(data, int64(v.Number)), v.Date)
 		call := ""
 		if v.Call != nil {

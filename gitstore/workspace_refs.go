@@ -10,8 +10,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// Workspaces returns the newest version of each workspace without its resources, sorted by name. Workspaces
-// that cannot be read are omitted; their errors are joined and returned together with the list.
+// Workspaces returns the newest version of each workspace, sorted by name. The versions do not have their resources. Workspaces
+// omits workspaces that cannot be read, and returns their errors, joined, together with the list.
 func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
 	cache := readVersionCache(s.StateDir())
 	find := func(id string) (domarkx.Version, bool) { v, ok := cache[id]; return v, ok }
@@ -23,8 +23,8 @@ func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
 	return versions, err
 }
 
-// WorkspaceTip returns the newest version of a workspace with its resources. An unknown workspace is
-// [domarkx.ErrNotFound] with similar names.
+// WorkspaceTip returns the newest version of a workspace, with its resources. If the workspace does not exist, it returns
+// [domarkx.ErrNotFound] with a text that suggests similar names.
 func (s *Store) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error) {
 	id, err := s.tip(ctx, refname.Workspaces.Ref(name))
 	if err != nil {
@@ -36,8 +36,7 @@ func (s *Store) WorkspaceTip(ctx context.Context, name string) (domarkx.Version,
 	return s.NamedVersion(ctx, name, id)
 }
 
-// WorkspaceTip is [Store.WorkspaceTip] within the transaction: if the workspace moves before the
-// transaction ends, the transaction fails with [domarkx.ErrConflict].
+// WorkspaceTip is like [Store.WorkspaceTip], within the transaction.
 func (tx *Tx) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, error) {
 	id, err := tx.tip(refname.Workspaces, name)
 	if err != nil {
@@ -46,13 +45,12 @@ func (tx *Tx) WorkspaceTip(ctx context.Context, name string) (domarkx.Version, e
 	return tx.NamedVersion(ctx, name, id)
 }
 
-// CheckWorkspaceName is [Tx.CheckName] for a new workspace.
+// CheckWorkspaceName is like [Tx.CheckName], for a new workspace.
 func (tx *Tx) CheckWorkspaceName(_ context.Context, name string) error {
 	return tx.checkName(refname.Workspaces, name)
 }
 
-// SetWorkspace creates a workspace, or moves it to a version that descends from its tip. The errors are those
-// of [Tx.Set].
+// SetWorkspace creates a workspace at the version id, or moves it there. Its errors are those of [Tx.Set].
 func (tx *Tx) SetWorkspace(ctx context.Context, name, id string) error {
 	if _, err := tx.NamedVersion(ctx, name, id); err != nil {
 		return err
@@ -60,20 +58,20 @@ func (tx *Tx) SetWorkspace(ctx context.Context, name, id string) error {
 	return tx.set(refname.Workspaces, name, id, func(tip string) (bool, error) { return tx.IsEarlier(ctx, tip, id) })
 }
 
-// RenameWorkspace renames a workspace. Its versions do not change.
+// RenameWorkspace renames a workspace, whose versions do not change. Its errors are those of [Tx.Rename].
 func (tx *Tx) RenameWorkspace(_ context.Context, from, to string) error {
 	return tx.rename(refname.Workspaces, from, to)
 }
 
-// WorkspaceToTrash moves a workspace to the trash, together with the session of the same name if that is
-// removed in the same transaction.
+// WorkspaceToTrash moves a workspace to the trash. If [Tx.ToTrash] moves the session of the same name in the same transaction,
+// both can be restored together. It returns [domarkx.ErrNotFound] if the workspace does not exist.
 func (tx *Tx) WorkspaceToTrash(_ context.Context, name string) error {
 	return tx.toTrash(refname.Workspaces, name)
 }
 
-// WorkspaceFromTrash restores the workspace that was removed last under a name. If [Tx.FromTrash] has restored
-// the session of that name, it restores the workspace that was removed together with it. A missing one is
-// [domarkx.ErrNotFound]; it is [domarkx.ErrExists] if the name exists again.
+// WorkspaceFromTrash restores the workspace with that name that was removed last, or, if [Tx.FromTrash] has restored the session
+// of that name in this transaction, the one that was removed together with the session. It returns [domarkx.ErrNotFound] if the
+// trash has none, and [domarkx.ErrExists] if the name exists again.
 func (tx *Tx) WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Version, error) {
 	id, err := tx.fromTrash(refname.Workspaces, name, tx.restored[name])
 	if err != nil {
@@ -82,7 +80,8 @@ func (tx *Tx) WorkspaceFromTrash(ctx context.Context, name string) (domarkx.Vers
 	return tx.NamedVersion(ctx, name, id)
 }
 
-// TrashedWorkspaces returns the ids of the versions that were removed under a name, the earliest first.
+// TrashedWorkspaces returns the tips of the workspaces with that name in the trash, as ids of versions, in the order of their
+// removal.
 func (s *Store) TrashedWorkspaces(_ context.Context, name string) ([]string, error) {
 	return s.trashed(refname.Workspaces, name)
 }
