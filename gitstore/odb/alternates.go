@@ -15,9 +15,9 @@ import (
 // maxAlternates is how deep alternates may be nested, as in Git.
 const maxAlternates = 5
 
-// withAlternates returns an object directory and all directories from which it borrows, without
-// duplicates: those in the environment (separated as in PATH), then those in the info/alternates
-// file of each. As in Git, missing directories are skipped.
+// withAlternates returns an object directory and all alternates of it, each once: first those in the environment
+// (separated as in PATH), then those in the file info/alternates of each directory (gitrepository-layout(5)). As in
+// Git, missing directories are skipped.
 func withAlternates(objects, environment string) ([]string, error) {
 	dirs := []string{objects}
 	seen := []os.FileInfo{}
@@ -74,8 +74,8 @@ func withAlternates(objects, environment string) ([]string, error) {
 	return dirs, nil
 }
 
-// splitList splits a list of paths as Git does: separated as in PATH, each optionally in double
-// quotes, inside which the separator is an ordinary character.
+// splitList splits a list of paths as Git does. The separator is that of PATH. A path may be in double quotes; a
+// separator between them is part of the path.
 func splitList(list string) []string {
 	var paths []string
 	for list != "" {
@@ -110,8 +110,8 @@ func quotedLen(s string) int {
 	return 0
 }
 
-// unquoted undoes Git's quoting of a path, in double quotes with the escapes of C. Other text is
-// returned unchanged.
+// unquoted returns the path that Git has quoted: in double quotes, with the escapes of C. It returns other text
+// unchanged.
 func unquoted(s string) string {
 	if len(s) < 2 || s[0] != '"' || quotedLen(s) != len(s) {
 		return s

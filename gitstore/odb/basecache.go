@@ -8,8 +8,7 @@ import (
 // maxBases limits the memory of a baseCache, in bytes.
 const maxBases = 24 << 20
 
-// A baseCache holds recently used bases of deltas: the next object that is read is likely to have
-// the same base.
+// A baseCache contains recently used bases of deltas, since the next object that is read probably has the same base.
 type baseCache struct {
 	mu    sync.Mutex
 	at    map[basePlace]*list.Element
@@ -46,7 +45,7 @@ func (c *baseCache) get(p *pack, offset int64) (Type, []byte, bool) {
 	return b.t, b.data, true
 }
 
-// put stores a base, whose data must not be changed afterwards.
+// put stores a base, whose data the caller must not change afterwards.
 func (c *baseCache) put(p *pack, offset int64, t Type, data []byte) {
 	if len(data) > maxBases/4 {
 		return

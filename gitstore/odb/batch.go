@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A batch of up to that many objects and bytes is kept in memory until it is synced; a larger
-// one is written to its pack while it grows.
+// The number of objects, and of their bytes, up to which a batch is kept in memory until Sync. A larger batch is
+// written to its pack while it grows.
 const (
 	maxHeldObjects = 64
 	maxHeldBytes   = 1 << 20
@@ -20,18 +20,17 @@ const (
 //
 //	b := d.Begin()
 //	defer b.Abort()
-//	id, err := b.Add(odb.Blob, data) // and more
-//	err = b.Sync()                   // now refs may name them
+//	id, err := b.Add(odb.Blob, data) // for each object
+//	err = b.Sync()                   // now refs may name the objects
 //	…                                // move the refs
-//	err = b.Settle()                 // now Git may collect unreachable objects again
+//	err = b.Settle()                 // from now on the refs protect the objects
 //
-// A batch becomes one pack. In contrast to loose objects, a pack can be protected from garbage
-// collection: `git prune`, `git repack` and `git gc` leave packs with a .keep file alone. The pack
-// gets its .keep file before it becomes visible and loses it after the refs have moved. So no
-// collection removes the objects, whenever it started, and whenever this process is killed.
-// [Database.Consolidate] joins small packs.
+// A batch becomes one pack, because Git's garbage collection can be told to leave a pack alone: `git prune`, `git
+// repack` and `git gc` do not remove packs with a .keep file. The pack gets its .keep file before Git can see it, and
+// loses the file after the refs have moved. So no collection removes the objects, whenever it started, even if this
+// process is killed at any point. [Database.Consolidate] joins small packs.
 //
-// The methods may be called from several goroutines at once.
+// Several goroutines may call the methods at once.
 type Batch struct {
 	d    *Database
 	skip func(ID) bool
@@ -40,9 +39,9 @@ type Batch struct {
 	state   state
 	seen    map[ID]struct{}
 	bytes   int64
-	objects []object // until there is a pack
+	objects []object // objects in memory, until there is a pack
 	pack    *packWriter
-	err     error // why the pack failed
+	err     error // why writing the pack failed
 }
 
 // An object is an object in memory.
@@ -53,13 +52,13 @@ type object struct {
 	repeats dedupHint
 }
 
-// A dedupHint says how an object relates to objects that are added before and after it.
+// A dedupHint describes how the content of an object relates to objects that are added before and after it.
 type dedupHint uint8
 
 const (
 	alone    dedupHint = iota
-	repeated           // later objects repeat parts of it
-	repeats            // it mostly repeats parts of an earlier object
+	repeated           // objects that are added later repeat parts of it
+	repeats            // most of it repeats parts of an object that was added before
 )
 
 type state int
@@ -70,28 +69,28 @@ const (
 	ended
 )
 
-// Begin starts a batch. It writes no file.
+// Begin starts a batch, without writing a file.
 func (d *Database) Begin() *Batch {
 	return &Batch{d: d, seen: make(map[ID]struct{})}
 }
 
-// Skip makes the batch omit the objects for which reached returns true. They must be stored and
-// reachable from a ref, so that no collection removes them. Skip must be called before any other
-// method; reached may be called from any goroutine.
+// Skip sets a function that reports whether the batch can omit an object, because the object is stored and a ref
+// reaches it, so that no collection removes it. Skip is called before any other method. The function may be called from
+// any goroutine.
 func (b *Batch) Skip(reached func(ID) bool) { b.skip = reached }
 
-// Add adds an object and returns its id. It does not keep data. Objects that the batch already
-// contains are not added again. The object can be read from the Database after [Batch.Sync].
+// Add adds an object and returns its id, unless the batch already contains it. It does not keep data. The object can be
+// read from the Database after [Batch.Sync].
 func (b *Batch) Add(t Type, data []byte) (ID, error) { return b.add(object{t: t, data: data}) }
 
-// AddBase is [Batch.Add] for a blob whose parts are repeated by later blobs, for instance a
-// document whose messages follow.
+// AddBase is like [Batch.Add], for a blob of which later blobs repeat parts: for example, a document whose messages are
+// added later.
 func (b *Batch) AddBase(data []byte) (ID, error) {
 	return b.add(object{t: Blob, data: data, repeats: repeated})
 }
 
-// AddSimilar is [Batch.Add] for a blob that mostly repeats a recent blob of [Batch.AddBase]. In
-// the pack it becomes a delta against that.
+// AddSimilar is like [Batch.Add], for a blob of which most repeats a recent blob of [Batch.AddBase]. In the pack it
+// becomes a delta against that blob.
 func (b *Batch) AddSimilar(data []byte) (ID, error) {
 	return b.add(object{t: Blob, data: data, repeats: repeats})
 }
@@ -142,7 +141,7 @@ func (b *Batch) add(o object) (ID, error) {
 	return id, nil
 }
 
-// AddTree adds the tree with these entries; see [EncodeTree].
+// AddTree adds the tree with these entries, which [EncodeTree] encodes.
 func (b *Batch) AddTree(entries []TreeEntry) (ID, error) {
 	data, err := EncodeTree(entries)
 	if err != nil {
@@ -174,10 +173,9 @@ func (b *Batch) Stats() (objects int, bytes int64) {
 	return len(b.seen), b.bytes
 }
 
-// Sync writes the batch as a pack with a .keep file. When it returns nil, all objects are durable,
-// and no collection removes them before [Batch.Settle], so that refs may be moved to them. The error
-// is [domarkx.ErrReadOnly] if the repository is not writable. After an error the batch can only
-// be aborted.
+// Sync writes the batch as a pack with a .keep file. When it returns nil, all objects are durable, no collection
+// removes them before [Batch.Settle], and the caller may move refs to them. It returns [domarkx.ErrReadOnly] if the
+// repository is not writable. After an error the caller can only call Abort.
 func (b *Batch) Sync() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -202,9 +200,8 @@ func (b *Batch) Sync() error {
 	return b.err
 }
 
-// Settle removes the .keep file and ends the batch. It must be called after refs reach the objects. A
-// collection that is running has either seen the .keep file, or started to traverse the refs after
-// they had moved.
+// Settle removes the .keep file and ends the batch. The caller calls it once refs reach the objects. They are safe
+// then: a collection that is already running has either seen the .keep file, or reads the refs after they have moved.
 func (b *Batch) Settle() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -221,8 +218,8 @@ func (b *Batch) Settle() error {
 	return errors.Join(b.pack.keep.release(), b.pack.close())
 }
 
-// Abort ends the batch if it has not ended. Before Sync it leaves nothing behind. After Sync the
-// objects remain, since other processes may use them already; Git collects unreachable ones.
+// Abort ends the batch if Settle has not ended it. Before Sync it leaves no files. After Sync it leaves the objects,
+// since other processes may use them already; Git collects those that no ref reaches.
 func (b *Batch) Abort() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

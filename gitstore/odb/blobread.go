@@ -8,14 +8,13 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 )
 
-// BlobInto reads a blob of the size of dst into dst. It may overwrite the memory of dst between its
-// length and capacity, and is fastest if [inflate.Slack] bytes are available there. A blob of another
-// size is [domarkx.ErrCorrupt]; other errors are those of [Database.Read].
+// BlobInto reads a blob into dst, which has the blob's size. It may overwrite the memory of dst between its length and
+// capacity, and is fastest if [inflate.Slack] bytes are available there. It returns [domarkx.ErrCorrupt] for a blob of
+// another size, and the errors of [Database.Read].
 //
-// A packed blob that is not a delta is verified with the CRC-32 of its packed bytes in the pack
-// index. That detects damage on the disk and an index with wrong offsets, and takes much less time
-// than hashing; the creator of the index has verified the id. All other blobs are verified with
-// their ids.
+// A packed blob that is not a delta is verified with the CRC-32 of its packed bytes, which is in the pack index. This
+// detects damage on the disk and wrong offsets in the index, and takes much less time than hashing the content. Whoever
+// created the index has verified the id. All other blobs are verified with their ids.
 func (d *Database) BlobInto(id ID, dst []byte) error {
 	fill := func(t Type, data []byte, err error) error {
 		if err = verified(err, id, t, data); err != nil {
@@ -48,8 +47,8 @@ func (d *Database) BlobInto(id ID, dst []byte) error {
 	return nil
 }
 
-// unpackVerified fills dst with a blob of that size that is not a delta: the i-th object of the
-// index.
+// unpackVerified decompresses a blob that is not a delta into dst, which has its size, and verifies it. The blob is the
+// i-th object of the index.
 func (p *pack) unpackVerified(i int, e entry, id ID, dst []byte) error {
 	taken, err := inflate.Decode(dst, e.packed)
 	if err != nil {

@@ -16,20 +16,19 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// joinPacks is the number of packs of a size class that are joined. Each batch creates a pack; too
-// many would slow down reading and trigger `git gc --auto`. Each object is copied at most once per
-// size class.
+// joinPacks is how many packs of a size class are joined. Each batch creates a pack; too many packs would make reading
+// slow and start `git gc --auto`. Each object is copied at most once per size class.
 const joinPacks = 16
 
 // sizeClasses are the upper bounds of the size classes in bytes. Larger packs are left to `git gc`.
 var sizeClasses = [...]int64{32 << 10, 512 << 10, 8 << 20}
 
-// Consolidate joins small packs of this package if there are many, and removes the remains of a
-// killed Consolidate. Refs must reach all objects in packs without a .keep file, as they do after
-// [Batch.Settle], and no other process may consolidate at the same time.
+// Consolidate joins small packs of this package if there are many, and removes what a killed Consolidate left. The
+// caller makes sure that refs reach all objects in packs without a .keep file, as they do after [Batch.Settle], and
+// that no other process consolidates at the same time.
 //
-// The joined pack is durable and has a .keep file before one of the old packs is removed, so that each
-// object is always in a pack that no collection removes.
+// The joined pack is durable and has a .keep file before the first old pack is removed. So each object is always in a
+// pack that no collection removes.
 func (d *Database) Consolidate() error {
 	files, err := d.ourPackFiles()
 	if err != nil {
@@ -38,7 +37,7 @@ func (d *Database) Consolidate() error {
 	if err := removeHalves(files); err != nil {
 		return fmt.Errorf("join packs: %w", err)
 	}
-	// Packs listed in Git's multi-pack-index must not be removed.
+	// Git fails if a pack that its multi-pack-index lists is missing.
 	if info, err := os.Stat(filepath.Join(d.packDir(), "multi-pack-index")); err == nil {
 		files = slices.DeleteFunc(files, func(f packFiles) bool { return !f.written.After(info.ModTime()) })
 	}
@@ -54,15 +53,15 @@ func (d *Database) Consolidate() error {
 
 // packFiles are the files of one pack.
 type packFiles struct {
-	base       string // path without extension
-	size       int64  // of the .pack file
+	base       string // path without the extension
+	size       int64  // of the .pack file in bytes
 	written    time.Time
 	extensions []string
 }
 
 func (f *packFiles) has(extension string) bool { return slices.Contains(f.extensions, extension) }
 
-// ourPackFiles returns the complete and incomplete packs of this package, sorted by name.
+// ourPackFiles returns the packs of this package, including incomplete ones, sorted by name.
 func (d *Database) ourPackFiles() ([]packFiles, error) {
 	entries, err := os.ReadDir(d.packDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,8 +98,8 @@ func (d *Database) ourPackFiles() ([]packFiles, error) {
 	return all, nil
 }
 
-// removeHalves removes packs without an index and indexes without a pack. They remain if the
-// process is killed, or the power fails, while packs are removed.
+// removeHalves removes packs without an index and indexes without a pack, which remain if the process is killed or the
+// power fails while packs are removed.
 func removeHalves(files []packFiles) error {
 	for _, f := range files {
 		if !f.has(".keep") && f.has(".pack") != f.has(".idx") && isHalf(f.base) {
@@ -112,8 +111,8 @@ func removeHalves(files []packFiles) error {
 	return nil
 }
 
-// isHalf reports whether a pack is incomplete and not being written. A writer creates the .keep
-// file first and removes it last.
+// isHalf reports whether a pack is incomplete and no process is writing it. A writer creates the .keep file first and
+// removes it last.
 func isHalf(base string) bool {
 	missing := func(extension string) bool {
 		_, err := os.Lstat(base + extension)
@@ -122,8 +121,8 @@ func isHalf(base string) bool {
 	return missing(".keep") && (missing(".pack") || missing(".idx"))
 }
 
-// smallPacks returns the packs of the first size class that has enough of them. Packs with
-// additional files are skipped: another program has a use for them.
+// smallPacks returns the packs of the first size class that has enough of them to join. It leaves out packs with
+// additional files, which another program has made and uses.
 func smallPacks(files []packFiles) []packFiles {
 	least := int64(0)
 	for _, most := range sizeClasses {
@@ -141,7 +140,7 @@ func smallPacks(files []packFiles) []packFiles {
 	return nil
 }
 
-// join writes the objects of several packs into one, and removes the old packs.
+// join writes the objects of several packs into one, and then removes the old packs.
 func (d *Database) join(group []packFiles) error {
 	file, err := d.createInPack()
 	if err != nil {
@@ -163,8 +162,8 @@ func (d *Database) join(group []packFiles) error {
 	return errors.Join(err, w.keep.release(), w.close())
 }
 
-// copyPacks copies one copy of each object, and returns the packs that could be copied. Damaged
-// packs are skipped.
+// copyPacks copies each object of several packs once, and returns the packs whose objects are copied. It skips damaged
+// packs.
 func (w *packWriter) copyPacks(group []packFiles) (joined []string, err error) {
 	c := packCopier{w: w, out: bufio.NewWriterSize(w.pack.f, 256<<10), there: map[ID]int64{}}
 	c.write(make([]byte, packHeader)) // the number of objects is written last
@@ -190,8 +189,8 @@ type packedEntry struct {
 	from, to int64
 }
 
-// soundEntries returns the objects of a pack in the order of their offsets, if their checksums are
-// correct and deltas follow their bases.
+// soundEntries returns the objects of a pack in the order of their offsets. It returns an error if a checksum is wrong,
+// or if a delta does not follow its base in the pack.
 func soundEntries(p *pack) ([]packedEntry, error) {
 	content, err := p.content()
 	if err != nil {
@@ -233,12 +232,12 @@ func soundEntries(p *pack) ([]packedEntry, error) {
 	return entries, nil
 }
 
-// A packCopier appends the objects of several packs to one.
+// A packCopier appends the objects of several packs to a new one.
 type packCopier struct {
 	w     *packWriter
-	out   *bufio.Writer // keeps its first error
+	out   *bufio.Writer // its Flush returns the first error
 	at    int64
-	there map[ID]int64 // offset of the copy of an object
+	there map[ID]int64 // offsets of the copied objects
 }
 
 func (c *packCopier) write(b []byte) {
@@ -270,7 +269,7 @@ func (c *packCopier) copy(p *pack, entries []packedEntry) error {
 	return nil
 }
 
-// removePack removes a pack as Git does: first the index, without which the pack is invisible.
+// removePack removes a pack as Git does. The index comes first: Git does not see a pack without one.
 func removePack(base string) error {
 	for _, extension := range []string{".idx", ".pack"} {
 		if err := os.Remove(base + extension); err != nil && !errors.Is(err, fs.ErrNotExist) {

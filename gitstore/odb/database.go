@@ -13,14 +13,14 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Database is the object database of a repository with its alternates. All methods except Close
-// may be called from several goroutines at once.
+// A Database is the object database of a repository, including its alternates. All methods except Close may be called
+// from several goroutines at once.
 type Database struct {
 	common string   // the repository's common directory
-	dirs   []string // object directories; objects are written to the first
+	dirs   []string // object directories; new objects are written to the first
 
-	// mu is held shared while packs are read and exclusively while the list of packs changes, so
-	// that no mapping is removed while it is read.
+	// mu is locked for reading while packs are read, and for writing while the list of packs changes: so no mapping is
+	// removed while it is read.
 	mu         sync.RWMutex
 	packs      []*pack
 	listed     int    // number of changes of packs
@@ -36,15 +36,15 @@ type Database struct {
 	chosenFsyncMode fsyncMode
 }
 
-// errGone reports that a pack's file was removed since the list of packs was read.
+// errGone reports that the file of a pack was removed after the list of packs was read.
 var errGone = errors.New("pack was removed")
 
-// Open opens the object database of the repository with Git directory gitDir. commonDir is the
-// directory shared by its worktrees; if empty, it is read from the commondir file of gitDir, and
-// defaults to gitDir. As in Git, GIT_OBJECT_DIRECTORY in the environment replaces the object
-// directory and GIT_ALTERNATE_OBJECT_DIRECTORIES adds to objects/info/alternates.
+// Open opens the object database of a repository. gitDir is its Git directory. commonDir is the directory that its work
+// trees share; "" stands for the one that the file commondir in gitDir names, or gitDir itself. As in Git, the
+// environment variable GIT_OBJECT_DIRECTORY replaces the object directory, and GIT_ALTERNATE_OBJECT_DIRECTORIES adds to
+// objects/info/alternates (git(1)).
 //
-// Open reads no pack. A directory without objects is [domarkx.ErrNotFound].
+// Open reads no pack. It returns [domarkx.ErrNotFound] for a directory without objects.
 func Open(gitDir, commonDir string) (*Database, error) {
 	if commonDir == "" {
 		commonDir = gitDir
@@ -76,12 +76,12 @@ func Open(gitDir, commonDir string) (*Database, error) {
 	return d, nil
 }
 
-// OnLazyFetch sets the function that fetches a missing object from the remote of a partial clone. It
-// is called from any goroutine when an object to be read is missing; if it returns nil, the
-// lookup is repeated. OnLazyFetch must be called before the first read.
+// OnLazyFetch sets the function that fetches a missing object from the remote of a partial clone. A read calls it, from
+// any goroutine, if its object is missing, and looks for the object again if the function returns nil. OnLazyFetch must
+// be called before the first read.
 func (d *Database) OnLazyFetch(fetch func(ID) error) { d.lazyFetch = fetch }
 
-// Close releases memory and files. No other method may be running or be called afterwards.
+// Close releases memory and open files. No other method may run at the same time or afterwards.
 func (d *Database) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,9 +94,9 @@ func (d *Database) Close() error {
 	return errors.Join(errs...)
 }
 
-// Read returns the type and content of an object. It verifies the content with the id. The caller
-// owns the content. Errors are [domarkx.ErrNotFound], [domarkx.ErrCorrupt],
-// [domarkx.ErrUnsupported] for an object over 256 MiB, and those of the file system.
+// Read returns the type and content of an object, after it has verified the content with the id. The caller owns the
+// content. Read returns [domarkx.ErrNotFound], [domarkx.ErrCorrupt], [domarkx.ErrUnsupported] for an object of more
+// than 256 MiB, or an error of the file system.
 func (d *Database) Read(id ID) (Type, []byte, error) {
 	var t Type
 	var data []byte
@@ -120,8 +120,8 @@ func verified(err error, id ID, t Type, data []byte) error {
 	return err
 }
 
-// Size returns the type of an object and the size of its content in bytes. It does not read or
-// verify the content: it may succeed for a corrupt object.
+// Size returns the type of an object and the size of its content in bytes. It does not read the content, and so may
+// succeed for a corrupt object. Its errors are those of [Database.Read].
 func (d *Database) Size(id ID) (Type, int64, error) {
 	var t Type
 	var size int64
@@ -138,7 +138,7 @@ func (d *Database) Size(id ID) (Type, int64, error) {
 	return t, size, nil
 }
 
-// Has reports whether the object exists. It does not read the object.
+// Has reports whether an object exists, without reading it.
 func (d *Database) Has(id ID) bool {
 	return d.lookup(id,
 		func(*pack, int) error { return nil },
@@ -146,7 +146,7 @@ func (d *Database) Has(id ID) bool {
 	) == nil
 }
 
-// typed reads an object, which must have that type.
+// typed reads an object, and returns [domarkx.ErrCorrupt] if it has another type.
 func (d *Database) typed(want Type, id ID) ([]byte, error) {
 	t, data, err := d.Read(id)
 	if err == nil && t != want {
@@ -158,8 +158,8 @@ func (d *Database) typed(want Type, id ID) ([]byte, error) {
 	return data, nil
 }
 
-// Blob returns the content of a blob, which the caller owns. An object of another type is
-// [domarkx.ErrCorrupt].
+// Blob returns the content of a blob, which the caller owns. Its errors are those of [Database.Read], and
+// [domarkx.ErrCorrupt] for an object of another type.
 func (d *Database) Blob(id ID) ([]byte, error) { return d.typed(Blob, id) }
 
 // Commit returns an encoded commit: headers, an empty line and the message.
@@ -178,7 +178,8 @@ func (d *Database) Tree(id ID) ([]TreeEntry, error) {
 	return entries, nil
 }
 
-// lookupOrFetch is lookup for objects that must exist; in a partial clone, missing ones are fetched.
+// lookupOrFetch is like lookup, for an object that must exist. In a partial clone it fetches the object if it is
+// missing.
 func (d *Database) lookupOrFetch(id ID, packed func(*pack, int) error, loose func(path string) error) error {
 	err := d.lookup(id, packed, loose)
 	if !errors.Is(err, domarkx.ErrNotFound) || d.lazyFetch == nil || !d.isPartial() {
@@ -190,12 +191,12 @@ func (d *Database) lookupOrFetch(id ID, packed func(*pack, int) error, loose fun
 	return d.lookup(id, packed, loose)
 }
 
-// maxRescans limits how often a lookup is repeated because of concurrent repacking.
+// maxRescans limits how often a lookup is repeated because another process repacks.
 const maxRescans = 8
 
-// lookup calls one of the functions for each copy of the object until one succeeds. It repeats the
-// search when the list of packs has changed, since another process may have packed the object. Like
-// Git, it prefers an intact copy to the error of a damaged one.
+// lookup calls one of the functions for each copy of an object, in packs or loose, until one succeeds. Like Git, it
+// prefers an intact copy to the error of a damaged one. It repeats the search if the list of packs has changed, since
+// another process may have moved the object to a new pack.
 func (d *Database) lookup(id ID, packed func(*pack, int) error, loose func(path string) error) error {
 	for try := 0; ; try++ {
 		searched, err := d.lookupOnce(id, packed, loose)
@@ -207,7 +208,7 @@ func (d *Database) lookup(id ID, packed func(*pack, int) error, loose func(path 
 		if scanErr != nil {
 			return scanErr
 		}
-		// Another goroutine may have updated the list.
+		// Another goroutine may have updated the list of packs since.
 		if try < maxRescans && (gone || listed != searched) {
 			continue
 		}
@@ -227,7 +228,7 @@ func (d *Database) isPartial() bool {
 	return d.promisor
 }
 
-// lookupOnce searches once. listed identifies the list of packs that it searched.
+// lookupOnce searches all copies once. listed is the number of the list of packs that it searched (see rescan).
 func (d *Database) lookupOnce(id ID, packed func(*pack, int) error, loose func(path string) error) (listed int, err error) {
 	found, listed, err := d.lookupPacks(id, packed)
 	if found {
@@ -248,8 +249,8 @@ func (d *Database) lookupOnce(id ID, packed func(*pack, int) error, loose func(p
 	return listed, err
 }
 
-// lookupPacks reports whether the function succeeded for the copy in one of the packs. For a damaged
-// copy it returns false and an error.
+// lookupPacks calls a function for the copies of an object in packs, and reports whether it succeeded for one. For
+// damaged copies it returns false and an error.
 func (d *Database) lookupPacks(id ID, packed func(*pack, int) error) (found bool, listed int, err error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

@@ -12,17 +12,17 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An fsyncMode is a way to make the files of a pack durable. POSIX requires one fsync per file and
-// one for their directory, and each may flush the disk's cache.
+// An fsyncMode is a way to make the files of a pack durable. POSIX requires an fsync of each file and of their
+// directory, each of which may flush the disk's cache.
 type fsyncMode int
 
 const (
-	// byFile syncs each file and, after all have their names, the directory.
+	// byFile syncs each file before it gets its name, and then the directory.
 	byFile fsyncMode = iota
-	// byJournal is for file systems with a single journal. The contents of all files are written
-	// and waited for, the files get their names, and one fsync of the directory commits the
-	// journal. A name never becomes durable before its content: the journal preserves the order,
-	// and the disk's cache is flushed before the commit.
+	// byJournal is for file systems with one journal for all files. The contents of all files are written to the disk,
+	// the files get their names, and then one fsync of the directory commits the journal. A name never becomes durable
+	// before its file's content: the journal keeps the order, and the fsync flushes the disk's cache before it commits
+	// the journal.
 	byJournal
 )
 
@@ -50,7 +50,7 @@ func (d *Database) syncContent(files ...newFile) error {
 	return nil
 }
 
-// parallel calls f with 0 to n-1 concurrently, and returns the errors.
+// parallel calls f with the numbers from 0 to n-1 concurrently, and returns their errors, joined.
 func parallel(n int, f func(int) error) error {
 	errs := make([]error, n)
 	var group sync.WaitGroup
@@ -61,8 +61,8 @@ func parallel(n int, f func(int) error) error {
 	return errors.Join(errs...)
 }
 
-// writeError wraps an error of the file system. If the repository is not writable, the result is
-// [domarkx.ErrReadOnly].
+// writeError wraps an error of the file system. The result is also [domarkx.ErrReadOnly] if the repository is not
+// writable.
 func writeError(what string, err error) error {
 	if err == nil {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fsyncModeFor returns the fastest mode that is known to be correct for the file system of a
-// directory. ext2, ext3 and ext4 share a magic number; the kernel lists those with a journal. On
-// other file systems, such as Btrfs, an fsync covers only one file.
+// fsyncModeFor returns the fastest mode that is known to be correct for the file system of a directory. ext2, ext3 and
+// ext4 have the same magic number (statfs(2)); which of them has a journal, /proc/fs/jbd2 shows. On other file systems,
+// such as Btrfs, an fsync covers only one file.
 func fsyncModeFor(dir string) fsyncMode {
 	var fs unix.Statfs_t
 	var st unix.Stat_t
@@ -32,8 +32,8 @@ func fsyncModeFor(dir string) fsyncMode {
 	return byFile
 }
 
-// writeBack starts writing a file's content to the disk, or waits until it is written, though
-// perhaps only to the disk's cache (sync_file_range(2)).
+// writeBack starts to write a file's content to the disk, or waits until it is written, perhaps only to the disk's
+// cache (sync_file_range(2)).
 func writeBack(f *os.File, wait bool) error {
 	flags := unix.SYNC_FILE_RANGE_WRITE
 	if wait {

@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// keepMark is the content of our .keep files, which protect a pack from collection until refs reach
-// it (git-repack(1)). The process that writes a pack locks its .keep file: a file that can be locked
-// was left by a killed process.
+// keepMark is the content of this program's .keep files, which protect a pack from garbage collection until refs reach
+// its objects (git-repack(1)). The process that writes a pack holds its .keep file locked. So a file with this content
+// that can be locked was left by a killed process.
 const keepMark = "git-domarkx\n"
 
-// A keep is a .keep file that this process holds. It has no name until the batch is written.
+// A keep is a .keep file that this process has locked. The file has no name until the pack is written.
 type keep struct {
 	file newFile
-	path string // its path, once it has one
+	path string // its path, "" before it has a name
 }
 
 func (d *Database) packDir() string { return filepath.Join(d.dirs[0], "pack") }
 
-// newKeep writes and locks a .keep file, which has no name yet and is not durable.
+// newKeep creates and locks a .keep file. The file has no name yet and is not durable.
 func (d *Database) newKeep() (_ *keep, err error) {
 	k := &keep{}
 	if k.file, err = d.createInPack(); err != nil {
@@ -79,7 +79,7 @@ func (d *Database) keepFiles() ([]string, error) {
 	return keeps, nil
 }
 
-// HasLeftKeeps reports whether [Database.ReleaseKeeps] has something to do.
+// HasLeftKeeps reports whether killed processes have left .keep files, which [Database.ReleaseKeeps] removes.
 func (d *Database) HasLeftKeeps() (bool, error) {
 	keeps, err := d.keepFiles()
 	for _, name := range keeps {
@@ -91,9 +91,9 @@ func (d *Database) HasLeftKeeps() (bool, error) {
 	return false, err
 }
 
-// ReleaseKeeps removes the .keep files that killed processes left, so that Git can collect the
-// packs. Those of running processes remain. The caller ensures that no ref update to objects of a
-// killed process is pending.
+// ReleaseKeeps removes the .keep files that killed processes left, so that Git can collect the packs. It leaves those
+// of running processes. The caller makes sure that no killed process has left an unfinished change of refs to these
+// objects.
 func (d *Database) ReleaseKeeps() error {
 	keeps, err := d.keepFiles()
 	errs := []error{err}
@@ -102,7 +102,7 @@ func (d *Database) ReleaseKeeps() error {
 		if !left {
 			continue
 		}
-		// Without an index the pack is incomplete; Git does not remove such packs.
+		// A pack without an index is incomplete. Git would not remove it.
 		base := strings.TrimSuffix(name, ".keep")
 		if _, err := os.Lstat(base + ".idx"); errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, removeIfThere(base+".pack"))
@@ -112,11 +112,11 @@ func (d *Database) ReleaseKeeps() error {
 	return errors.Join(errs...)
 }
 
-// openLeft opens and locks one of our .keep files that no running process holds.
+// openLeft opens and locks a .keep file with keepMark that no running process has locked.
 func openLeft(name string) (_ *os.File, left bool) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, false // it was released in the meantime, or belongs to another user
+		return nil, false // it was removed since, or belongs to another user
 	}
 	mark, err := io.ReadAll(io.LimitReader(f, int64(len(keepMark))+1))
 	if err == nil && bytes.Equal(mark, []byte(keepMark)) {
@@ -128,8 +128,8 @@ func openLeft(name string) (_ *os.File, left bool) {
 	return nil, false
 }
 
-// ReleaseFetched removes the .keep files of fetches that died on this machine, so that their packs
-// can be collected. Git writes "fetch-pack PID on HOST" into them, and leaves them when it is killed.
+// ReleaseFetched removes the .keep files of git fetch processes that were killed on this machine, so that Git can
+// collect their packs. Git writes "fetch-pack PID on HOST" into these files.
 func (d *Database) ReleaseFetched() error {
 	files, err := filepath.Glob(filepath.Join(d.packDir(), "pack-*.keep"))
 	if err != nil {
@@ -143,7 +143,7 @@ func (d *Database) ReleaseFetched() error {
 	for _, file := range files {
 		mark, err := os.ReadFile(file)
 		if err != nil {
-			continue // it was released in the meantime
+			continue // it was removed since
 		}
 		var pid int
 		var host string

@@ -4,7 +4,7 @@ package odb
 
 import "os"
 
-// lockFile does nothing: the system does not remove open files.
+// lockFile does nothing, because this system does not remove open files.
 func lockFile(*os.File) (bool, error) { return true, nil }
 
 func alive(int) bool { return true }

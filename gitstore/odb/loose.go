@@ -17,8 +17,7 @@ func loosePath(dir string, id ID) string {
 	return dir + string(filepath.Separator) + hex[:2] + string(filepath.Separator) + hex[2:]
 }
 
-// maxLooseHeader is more than the length of the longest header: "commit", a space, 20 digits and a
-// NUL.
+// maxLooseHeader is more than the length in bytes of the longest header: "commit", a space, 20 digits and a NUL.
 const maxLooseHeader = 32
 
 // readLoose returns the type and content of a loose object.
@@ -35,7 +34,7 @@ func readLoose(path string) (Type, []byte, error) {
 	if !info.Mode().IsRegular() {
 		return 0, nil, errLoose("it is not a regular file")
 	}
-	// zlib adds less than a thousandth to incompressible data.
+	// zlib makes incompressible data longer by less than a thousandth.
 	if info.Size() > maxObject+maxObject/1000 {
 		return 0, nil, errTooLarge(info.Size())
 	}
@@ -66,7 +65,7 @@ func decodeLoose(packed []byte) (Type, []byte, error) {
 	return t, data, nil
 }
 
-// statLoose returns the declared type and size of a loose object.
+// statLoose returns the type and size in the header of a loose object, without reading its content.
 func statLoose(path string) (Type, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -87,7 +86,7 @@ func statLoose(path string) (Type, int64, error) {
 	return t, size, err
 }
 
-// looseHeader reads the header, and returns the content that was read with it.
+// looseHeader reads the header of a loose object, and returns the content that it has read with the header.
 func (f *inflater) looseHeader() (Type, int64, []byte, error) {
 	head := make([]byte, maxLooseHeader)
 	n, err := io.ReadFull(f.zlib, head)

@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// readOnTouch reports whether mapped files are read from the disk when they are accessed.
+// readOnTouch reports whether the system reads pages of a mapped file from the disk when they are accessed.
 const readOnTouch = true
 
 // A mapping is the content of a file in read-only memory.
@@ -20,7 +20,7 @@ type mapping struct {
 	read  pieces
 }
 
-// mapFile maps a whole file. Like Git, it relies on pack files not being truncated.
+// mapFile maps a whole file into memory. Like Git, it relies on pack files not being truncated.
 func mapFile(name string) (*mapping, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -41,7 +41,7 @@ func mapFile(name string) (*mapping, error) {
 	return &mapping{b, newPieces(len(b))}, nil
 }
 
-// release releases the memory. Content that is read afterwards is read from the file again.
+// release gives the physical memory of the mapping back. A later access reads the file again.
 func (m *mapping) release() { _ = unix.Madvise(m.bytes, unix.MADV_DONTNEED) }
 
 func (m *mapping) close() error {

@@ -2,25 +2,25 @@ package odb
 
 import "sync/atomic"
 
-// BoundMemory limits the memory of mapped packs to about n bytes, where the system supports that. It
-// is for processes that read much of a large pack once, since mapped pages that were read count as
-// memory of the process. No other method may be running.
+// BoundMemory limits the memory of mapped packs to about n bytes, where the system supports that. It is for processes
+// that read much of a large pack once, since pages of a mapping that were read count as memory of the process. No other
+// method may run at the same time.
 func (d *Database) BoundMemory(n int64) { d.mmapBudget.most = n }
 
-// An mmapBudget counts the bytes of packs that were read, in units of 64 KiB, as Linux maps them.
+// An mmapBudget counts how many bytes of mapped packs were read, in units of 64 KiB, in which Linux maps them.
 type mmapBudget struct {
-	most int64 // limit in bytes; 0 for none
+	most int64 // limit in bytes, 0 for no limit
 	now  atomic.Int64
 }
 
 const pieceBits = 16
 
-// pieces records which 64 KiB pieces of a mapping were read.
+// pieces is the set of 64 KiB pieces of a mapping that were read.
 type pieces []atomic.Uint64
 
 func newPieces(size int) pieces { return make(pieces, size>>(pieceBits+6)+1) }
 
-// add records that a range is read, and returns the number of bytes in pieces that are new.
+// add adds the pieces of a range that is read, and returns the number of bytes in pieces that are new.
 func (p pieces) add(from, to int64) int64 {
 	n := int64(0)
 	for k := from >> pieceBits; k <= (to-1)>>pieceBits; k++ {
@@ -31,8 +31,8 @@ func (p pieces) add(from, to int64) int64 {
 	return n
 }
 
-// touch records that a range of a mapped pack is about to be read. d.mu must be held, at least
-// shared.
+// touch records that a range of a mapped pack is about to be read. If that exceeds the limit, it releases the memory of
+// the mappings. d.mu must be locked, at least for reading.
 func (d *Database) touch(p *pack, from, size int64) {
 	m := p.data.Load()
 	if d.mmapBudget.most == 0 || m == nil {

@@ -12,19 +12,19 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A newFile is a file that is being written. It has no name, or a temporary one that a concurrent
-// `git prune` may remove at any time.
+// A newFile is a file that is being written. It has no name, or a temporary name. A concurrent `git prune` may remove a
+// file with a temporary name at any time.
 type newFile struct {
-	f       *os.File // nil after it is closed or discarded
+	f       *os.File // nil after the file is closed or discarded
 	temp    string   // its temporary name, "" for none
-	unnamed bool     // it never had a name
+	unnamed bool     // the file has never had a name
 }
 
-// maxPruned limits how often an operation is repeated because a prune removed a file or directory.
+// maxPruned limits how often an operation is repeated because `git prune` has removed a file or directory.
 const maxPruned = 200
 
-// createTemp creates a file whose name is prefix and a random suffix, with the permissions of Git's
-// objects. It creates the directory if needed.
+// createTemp creates a file with the permissions of Git's objects, whose name is prefix and a random suffix. It creates
+// the directory if necessary.
 func createTemp(objects, prefix string) (newFile, error) {
 	for try := 0; ; try++ {
 		name := tempName(prefix)
@@ -63,7 +63,7 @@ func createUnnamed(objects, path string) (newFile, error) {
 	return openly(objects, newFile{f: f, unnamed: true})
 }
 
-// openly gives a new file the permissions of the object directory.
+// openly gives a new file the permissions that the object directory requires.
 func openly(objects string, f newFile) (newFile, error) {
 	if mode, shared := sharedMode(objects); shared {
 		if err := f.f.Chmod(mode & 0o444); err != nil {
@@ -74,7 +74,7 @@ func openly(objects string, f newFile) (newFile, error) {
 	return f, nil
 }
 
-// place gives a durable file its name, and replaces an existing file. If a prune has removed the
+// place gives a durable file its name. If a file with that name exists, it is replaced. If a prune has removed the new
 // file, place writes it again.
 func (f *newFile) place(objects, path string) error {
 	err := f.name(objects, path)
@@ -86,8 +86,8 @@ func (f *newFile) place(objects, path string) error {
 	return err
 }
 
-// name gives the file its name. The error is [fs.ErrNotExist] if a prune has removed the file, or if
-// it already got its name.
+// name gives the file its name. It returns [fs.ErrNotExist] if a prune has removed the file, or if the file has this
+// name already.
 func (f *newFile) name(objects, path string) error {
 	if f.unnamed {
 		return f.link(objects, path)
@@ -102,7 +102,7 @@ func (f *newFile) name(objects, path string) error {
 	return err
 }
 
-// link gives an unnamed file its name, and replaces an existing file.
+// link gives an unnamed file its name. If a file with that name exists, it is replaced.
 func (f *newFile) link(objects, path string) error {
 	err := f.linkAs(objects, path)
 	if !errors.Is(err, fs.ErrExist) {
@@ -116,7 +116,7 @@ func (f *newFile) link(objects, path string) error {
 	return f.name(objects, path)
 }
 
-// linkAs links an unnamed file. It creates the directory if needed, again if a prune removes it.
+// linkAs links an unnamed file at a path. It creates the directory if necessary, and again if a prune removes it.
 func (f *newFile) linkAs(objects, path string) error {
 	for try := 0; ; try++ {
 		err := atomicfile.Link(f.f, path)
@@ -132,7 +132,7 @@ func (f *newFile) linkAs(objects, path string) error {
 	}
 }
 
-// again replaces a file that lost its name by a durable copy.
+// again writes a durable copy of a file that a prune has removed, to take its place.
 func (f *newFile) again(objects, path string) error {
 	fresh, err := createUnnamed(objects, path)
 	if err != nil {
@@ -156,7 +156,7 @@ func (f *newFile) close() error {
 	return err
 }
 
-// discard closes the file, and removes it if it has only a temporary name.
+// discard closes the file. It removes the file if that has only a temporary name.
 func (f *newFile) discard() {
 	if f.f == nil {
 		return
@@ -168,8 +168,8 @@ func (f *newFile) discard() {
 	}
 }
 
-// sharedMode returns the permissions of the object directory if its group may write. Git has set
-// them according to core.sharedRepository; new files and directories must have them too.
+// sharedMode returns the permissions of the object directory if its group may write, and otherwise 0. Git has set them
+// according to core.sharedRepository (git-config(1)), and new files and directories must have them too.
 func sharedMode(objects string) (mode fs.FileMode, shared bool) {
 	info, err := os.Stat(objects)
 	if err != nil {
@@ -178,7 +178,7 @@ func sharedMode(objects string) (mode fs.FileMode, shared bool) {
 	return info.Mode() & (fs.ModePerm | fs.ModeSetgid), info.Mode()&0o020 != 0
 }
 
-// makeDir creates a directory inside the object directory, with its permissions.
+// makeDir creates a directory inside the object directory, with the permissions of that.
 func makeDir(objects, dir string) error {
 	err := os.Mkdir(dir, 0o777)
 	if errors.Is(err, fs.ErrExist) {

@@ -1,17 +1,16 @@
-// Package odb is the object database of a Git repository. It reads objects wherever Git
-// stores them (loose, in packs, in alternates), and writes groups of new objects so that
-// they survive a power failure and a concurrent garbage collection.
+// Package odb reads and writes the object database of a Git repository. It reads objects wherever Git stores them
+// (loose, in packs, in alternates), and writes groups of new objects so that they survive a power failure and a
+// concurrent garbage collection.
 //
-// A [Database] reads; any number of goroutines may use one. A [Batch] collects the objects
-// of one change: [Batch.Add], then [Batch.Sync] before the refs that need them move, then
-// [Batch.Settle]. Package chunked stores content that is too large for one blob.
+// A [Database] reads; several goroutines may use it at once. A [Batch] collects the objects of one change. The caller
+// adds them with [Batch.Add], calls [Batch.Sync] before refs move to them, and [Batch.Settle] afterwards. Package
+// chunked stores content that is too large for one blob.
 //
-// Packs are memory-mapped and read by goroutines without locks, which is more than twice
-// as fast as go-git (BenchmarkReadPacked).
+// Packs are mapped into memory, and goroutines read them without locks, which is more than twice as fast as go-git
+// (BenchmarkReadPacked).
 //
-// The formats are those of gitformat-pack(5), gitformat-loose(5) and
-// gitrepository-layout(5), with SHA-1 ids. The caller of [Open] ensures that the object
-// format of the repository is SHA-1.
+// The formats are those of gitformat-pack(5), gitformat-loose(5) and gitrepository-layout(5), with SHA-1 ids. The
+// caller of [Open] makes sure that the object format of the repository is SHA-1.
 package odb
 
 import (
@@ -26,9 +25,9 @@ import (
 	"github.com/pjbgf/sha1cd"
 )
 
-// maxObject is the size in bytes above which an object is neither written nor read in one piece,
-// so that a small file cannot exhaust the memory. This program stores content over 16 MiB in chunks;
-// the limit leaves room for objects of other programs.
+// maxObject is the size in bytes above which an object is not written or read in one piece, so that a small file cannot
+// exhaust the memory. This program stores content of more than 16 MiB in chunks. The limit is higher, since other
+// programs store larger objects.
 const maxObject = 256 << 20
 
 // An ID is the SHA-1 of an object's type, size and content.
@@ -37,10 +36,10 @@ type ID [20]byte
 // String returns the 40 lower-case hexadecimal digits.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// IsZero reports whether the id is all zeros, which Git uses for "no object".
+// IsZero reports whether all digits of the id are zeros, which Git uses for "no object".
 func (id ID) IsZero() bool { return id == ID{} }
 
-// ParseID parses 40 hexadecimal digits. Anything else is [domarkx.ErrInvalid].
+// ParseID parses an id of 40 hexadecimal digits, and returns [domarkx.ErrInvalid] for anything else.
 func ParseID(s string) (ID, error) {
 	var id ID
 	if len(s) != 2*len(id) {
@@ -88,8 +87,7 @@ func parseType(name string) (Type, bool) {
 	return 0, false
 }
 
-// appendHeader appends the header of an object's hash and of loose objects: type, space, size in
-// decimal, NUL.
+// appendHeader appends the header with which Git hashes and stores an object: type, space, size in decimal, NUL.
 func appendHeader(b []byte, t Type, size int) []byte {
 	b = append(b, t.String()...)
 	b = append(b, ' ')
@@ -97,7 +95,7 @@ func appendHeader(b []byte, t Type, size int) []byte {
 	return append(b, 0)
 }
 
-// Sum returns the id of an object.
+// Sum returns the id of the object with that type and content.
 func Sum(t Type, data []byte) ID {
 	h := sha1.New()
 	var header [32]byte
@@ -108,13 +106,12 @@ func Sum(t Type, data []byte) ID {
 	return id
 }
 
-// carefulHashes are hashes that detect SHA-1 collisions. They are reused, since creating one costs
-// more than hashing a small object.
+// carefulHashes contains hashes that detect SHA-1 collisions. They are reused, since creating one takes longer than
+// hashing a small object.
 var carefulHashes = sync.Pool{New: func() any { return sha1cd.New() }}
 
-// sumNew returns the id of new content. Content that was built to cause a SHA-1 collision is
-// [domarkx.ErrInvalid]: Git refuses to use a repository with such an object, and two different
-// contents would become one.
+// sumNew returns the id of new content. It returns [domarkx.ErrInvalid] for content that was made to cause a SHA-1
+// collision: with such an object in a repository, Git refuses to use it, and two different contents would have one id.
 func sumNew(t Type, data []byte) (ID, error) {
 	h := carefulHashes.Get().(hash.Hash)
 	defer carefulHashes.Put(h)

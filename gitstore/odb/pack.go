@@ -14,31 +14,31 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// A pack is a .pack file with its .idx file. Each is mapped when it is first needed.
+// A pack is a .pack file with its .idx file. Each of the two is mapped when it is first needed.
 type pack struct {
-	path string // without extension
+	path string // path without the extension
 	gone atomic.Bool
 
-	open  sync.Mutex // held while a file is being mapped
+	open  sync.Mutex // locked while a file is being mapped
 	idx   atomic.Pointer[packidx.Index]
 	data  atomic.Pointer[mapping]
-	maps  []*mapping // to be unmapped
+	maps  []*mapping // mappings to remove when the pack is closed
 	sizes atomic.Pointer[sizeTable]
 	asked atomic.Int64 // number of calls of sizesOf
 	ahead readAhead
-	fault error // why the pack cannot be used
+	fault error // why the files cannot be used
 }
 
 // maxChain is the length of the longest chain of deltas that Git writes.
 const maxChain = 4095
 
-// Kinds of entries that are not types of objects.
+// Types of entries in a pack that are not types of objects.
 const (
 	ofsDelta = 6
 	refDelta = 7
 )
 
-// close unmaps the pack, which must not be in use.
+// close unmaps the files of the pack. No other goroutine may use the pack.
 func (p *pack) close() error {
 	p.ahead.stop()
 	var errs []error
@@ -51,7 +51,7 @@ func (p *pack) close() error {
 	return errors.Join(errs...)
 }
 
-// lookup calls the function with the position of the id in the index, if the pack contains it.
+// lookup calls a function with the position of an id in the index, if the pack contains the object.
 func (p *pack) lookup(id ID, packed func(*pack, int) error) (found bool, err error) {
 	x, err := p.index()
 	if err != nil {
@@ -64,10 +64,10 @@ func (p *pack) lookup(id ID, packed func(*pack, int) error) (found bool, err err
 	return true, packed(p, i)
 }
 
-// offset returns the offset of the i-th object of the index, which must be loaded.
+// offset returns the offset of the object with the i-th id. The index must be loaded.
 func (p *pack) offset(i int) int64 { return p.idx.Load().Offset(i) }
 
-// mapFile maps one of the pack's files. p.open must be held.
+// mapFile maps one of the pack's files. p.open must be locked.
 func (p *pack) mapFile(extension string) (*mapping, error) {
 	if p.fault != nil {
 		return nil, p.fault
@@ -109,7 +109,7 @@ func (p *pack) index() (*packidx.Index, error) {
 	return x, nil
 }
 
-// content returns the .pack file after it has compared its checksum with that in the index.
+// content returns the .pack file, after it has compared the checksum at its end with the one in the index.
 func (p *pack) content() ([]byte, error) {
 	if m := p.data.Load(); m != nil {
 		return m.bytes, nil
@@ -143,19 +143,19 @@ func (p *pack) content() ([]byte, error) {
 
 // An entry is the header of a packed object.
 type entry struct {
-	at     int64  // its offset
+	at     int64  // offset of the entry
 	kind   byte   // a Type, ofsDelta or refDelta
 	size   int64  // uncompressed size of the content, or of the delta
 	base   int64  // offset of a delta's base
-	raw    []byte // the pack from the entry on
-	packed []byte // the pack from the compressed data on
+	raw    []byte // the bytes of the pack from the entry to the end
+	packed []byte // the bytes of the pack from the compressed data to the end
 }
 
 func (p *pack) errEntry(at int64, what string) error {
 	return fmt.Errorf("%q at %d: %w: %s", p.path, at, domarkx.ErrCorrupt, what)
 }
 
-// entry reads the header at an offset.
+// entry reads the header of the entry at an offset.
 func (p *pack) entry(at int64) (entry, error) {
 	b, err := p.content()
 	if err != nil {
@@ -266,8 +266,7 @@ func (d *Database) unpack(p *pack, at int64) (Type, []byte, error) {
 	return t, data, nil
 }
 
-// stat returns the type and size of the object at an offset. It decompresses at most the beginning of
-// a delta.
+// stat returns the type and size of the object at an offset. Of a delta it decompresses only the beginning.
 func (p *pack) stat(at int64) (t Type, size int64, err error) {
 	size = -1
 	for range maxChain + 1 {

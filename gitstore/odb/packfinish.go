@@ -14,8 +14,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// ourMark follows "pack-" in the names of this package's packs. The rest is random: of two processes
-// that write the same objects, neither may release or replace the other's pack.
+// ourMark follows "pack-" in the names of this package's packs. The rest of the name is random, so that of two
+// processes that write the same objects, neither removes the .keep file of the other's pack or replaces that pack.
 const ourMark = "646f6d78"
 
 func newPackName() string {
@@ -24,11 +24,11 @@ func newPackName() string {
 	return fmt.Sprintf("pack-%s%x", ourMark, random)
 }
 
-// IsOurPack reports whether a file in a pack directory belongs to a pack that this package wrote,
-// which therefore is durable.
+// IsOurPack reports whether a file in a pack directory belongs to a pack that this package has written, and that is
+// therefore durable.
 func IsOurPack(name string) bool { return strings.HasPrefix(name, "pack-"+ourMark) }
 
-// finish makes the pack durable and gives it its name, after its .keep file.
+// finish makes the pack durable and gives its files their names, the .keep file first.
 func (w *packWriter) finish() error {
 	w.stop()
 	if err := w.error(); err != nil {
@@ -49,7 +49,7 @@ func (w *packWriter) finish() error {
 	}
 	w.base = filepath.Join(w.d.packDir(), newPackName())
 	w.keep.path = w.base + ".keep"
-	// The index comes last: it makes the pack visible.
+	// The index comes last, because Git sees the pack as soon as it has an index.
 	for _, part := range []struct {
 		file *newFile
 		name string
@@ -58,14 +58,14 @@ func (w *packWriter) finish() error {
 			return writeError("name pack", err)
 		}
 	}
-	// If place had to copy the .keep file because of a prune, the copy is not locked.
+	// If place had to write the .keep file again because a prune removed it, the new file is not locked yet.
 	if _, err := lockFile(w.keep.file.f); err != nil {
 		return writeError("keep pack", err)
 	}
 	return writeError("sync pack directory", atomicfile.SyncDir(w.d.packDir()))
 }
 
-// seal writes the number of objects and the checksum.
+// seal writes the number of objects and the checksum into the pack.
 func (w *packWriter) seal() (sum [20]byte, err error) {
 	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), w.objects)
 	if _, err := w.pack.f.WriteAt(header, 0); err != nil {
@@ -88,7 +88,7 @@ func (w *packWriter) writeIndex(sum [20]byte) (err error) {
 	return writeError("write pack index", packidx.Write(w.idx.f, w.index, sum))
 }
 
-// close closes the files of a pack that has its name.
+// close closes the files of a finished pack.
 func (w *packWriter) close() error {
 	return errors.Join(w.pack.close(), w.idx.close())
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// A packWriter streams objects into one pack. Groups of objects are compressed in parallel and
-// written in the order in which they were added. Trees have groups of their own, so that listing
-// directories reads few places of the pack.
+// A packWriter writes objects to one pack while they are added. It compresses groups of objects in parallel, and writes
+// the groups in the order in which they were added. Trees have groups of their own, so that listing directories reads
+// few places of the pack.
 type packWriter struct {
 	d       *Database
 	pack    newFile
 	group   *group
 	trees   *group
-	order   chan *group // to the writer
-	work    chan *group // to the compressors
+	order   chan *group // groups to write, in order
+	work    chan *group // groups to compress
 	written sync.WaitGroup
 	index   []packidx.Entry
 	objects uint32
@@ -33,7 +33,7 @@ type packWriter struct {
 	failed sync.Mutex // guards err
 	err    error
 
-	base string // path of the finished pack without extension
+	base string // path of the finished pack without the extension
 	keep *keep
 	idx  newFile
 }
@@ -52,20 +52,20 @@ type groupObject struct {
 	size int         // bytes in raw
 	end  int         // end in packed
 	base *delta.Base // base of the delta in raw; nil if raw has the object itself
-	own  *delta.Base // the object as a base of others; nil if it is none
+	own  *delta.Base // the object as a base of others; nil if it is not one
 }
 
-// isDense reports whether compressing an object is not worth the time: it is very small, or consists
-// mostly of ids or of the insertions of a delta.
+// isDense reports whether an object is not worth the time to compress it, because it is very small or consists mostly
+// of ids or of the insertions of a delta.
 func (o *groupObject) isDense() bool {
 	return o.size <= 128 || o.size <= 1024 && (o.base != nil || o.t == Tree)
 }
 
 const (
-	groupSize    = 256 << 10 // bytes of content after which a group is closed
+	groupSize    = 256 << 10 // bytes of content with which a group is full
 	treesSize    = 1 << 20   // the same for trees
 	groupObjects = 512
-	maxGroups    = 4 // waiting to be compressed or written
+	maxGroups    = 4 // groups that wait to be compressed or written
 )
 
 // newPackWriter creates the temporary file of a pack.
@@ -83,8 +83,8 @@ func (d *Database) newPackWriter() (*packWriter, error) {
 	return w, nil
 }
 
-// createInPack creates a file for the pack directory, if possible without a name. It creates the
-// directory if needed.
+// createInPack creates a file for the pack directory, without a name if the system supports that. It creates the
+// directory if necessary.
 func (d *Database) createInPack() (newFile, error) {
 	_, err := os.Stat(d.packDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,14 +156,14 @@ func (w *packWriter) error() error {
 	return w.err
 }
 
-// rawSpace reuses the memory for contents of groups: new memory costs more than copying, since the
-// kernel has to clear the pages.
+// rawSpace contains memory of groups for reuse by others. To copy contents into it is faster than to use new memory,
+// which the kernel has to clear.
 var rawSpace = sync.Pool{New: func() any { return make([]byte, 0, groupSize+groupSize/4) }}
 
-// packedSpace reuses the memory for compressed groups.
+// packedSpace contains memory for compressed groups, for reuse.
 var packedSpace = sync.Pool{New: func() any { return make([]byte, 0, groupSize/2) }}
 
-// compress compresses groups until the channel is closed.
+// compress compresses groups from the channel until it is closed.
 func compress(work <-chan *group) {
 	for g := range work {
 		raw := g.raw
@@ -213,7 +213,7 @@ func appendOffset(b []byte, back int64) []byte {
 
 const packHeader = 12
 
-// write writes groups in their order. After an error it only drains the channel.
+// write writes groups in their order. After an error it only receives the remaining groups.
 func (w *packWriter) write() {
 	at := int64(packHeader)
 	_, err := w.pack.f.Write(make([]byte, packHeader)) // the number of objects is written last
@@ -262,7 +262,7 @@ func (w *packWriter) write() {
 	}
 }
 
-// readBase returns the content of a written base, nil if it cannot be read.
+// readBase returns the content of a base from the pack, or nil if it cannot be read.
 func (w *packWriter) readBase(b *delta.Base) []byte {
 	packed := make([]byte, b.Packed[1]-b.Packed[0])
 	if _, err := w.pack.f.ReadAt(packed, b.Packed[0]); err != nil {
@@ -275,7 +275,7 @@ func (w *packWriter) readBase(b *delta.Base) []byte {
 	return content
 }
 
-// stop ends the goroutines. Afterwards the pack contains all objects.
+// stop ends the goroutines, after all added objects are in the pack.
 func (w *packWriter) stop() {
 	if w.order != nil {
 		w.flush(&w.group)

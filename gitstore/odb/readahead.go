@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// A readAhead reads the part of a pack ahead that a sequential reader will need next, so that the
-// disk works while objects are decompressed. The kernel also reads ahead of a mapping, but only
-// when a specially marked page is accessed; several concurrent readers, and pages that are mapped in
-// advance, prevent that. Asking the kernel to read pages (madvise, readahead) works page by
-// page and costs more than it saves. Therefore the data is read and discarded.
+// A readAhead reads the part of a pack that a sequential reader will need next, so that the disk works while objects
+// are decompressed. The kernel reads ahead of a mapping too, but only when a specially marked page is accessed; with
+// several concurrent readers, or pages that are mapped in advance, it does not. To ask the kernel for pages
+// (madvise(2), readahead(2)) works page by page and costs more time than it saves. So a readAhead reads the data from
+// the file and discards it.
 type readAhead struct {
 	mu      sync.Mutex
-	last    int64 // the highest offset read recently
+	last    int64 // highest offset that was read recently
 	run     int64 // bytes read sequentially
-	next    int64 // next offset to read ahead
+	next    int64 // offset up to which data was read ahead
 	until   int64
 	running bool
 	over    bool
@@ -25,13 +25,13 @@ type readAhead struct {
 
 const (
 	aheadPiece  = 256 << 10
-	aheadMost   = 8 << 20  // bytes to read ahead
+	aheadMost   = 8 << 20  // bytes that are read ahead
 	aheadFrom   = 1 << 20  // sequential bytes after which reading ahead begins
 	aheadGap    = 4 << 20  // bytes: reads this close to each other count as sequential
 	aheadObject = 16 << 10 // bytes: smaller objects do not count
 )
 
-// note records that an object of that size at an offset of the file is being read.
+// note records that an object of the given size is being read at an offset of the file.
 func (a *readAhead) note(file string, at, size int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -52,8 +52,7 @@ func (a *readAhead) note(file string, at, size int64) {
 	a.work.Go(func() { a.read(file) })
 }
 
-// read reads until it is far enough ahead. It ignores errors: the reader of the object will get
-// them.
+// read reads until it is far enough ahead. It ignores errors, since the reader of the object gets them too.
 func (a *readAhead) read(file string) {
 	f, err := os.Open(file)
 	if err == nil {

@@ -16,7 +16,8 @@ func newSink() (sink, error) {
 	return sink{null}, err
 }
 
-// read reads n bytes at an offset without copying them: /dev/null accepts the pages.
+// read reads n bytes at an offset into the kernel's cache without copying them to the process: it sends the pages to
+// /dev/null.
 func (s sink) read(f *os.File, at int64, n int) error {
 	for n > 0 {
 		m, err := unix.Sendfile(int(s.null.Fd()), int(f.Fd()), &at, n)

@@ -10,28 +10,28 @@ import (
 	"time"
 )
 
-// A scan is the state of a pack directory when it was read.
+// A scan is the list of packs in a pack directory, with the state of the directory when it was read.
 type scan struct {
 	modified time.Time // modification time of the directory; zero if it did not exist
 	at       time.Time
 }
 
-// mtimeGrain is how long a directory may change without a change of its modification time.
+// mtimeGrain is how long a directory may change again without another modification time.
 const mtimeGrain = 100 * time.Millisecond
 
-// current reports whether the directory cannot have changed since the scan.
+// current reports whether the directory certainly has not changed since the scan.
 func (s scan) current(modified time.Time) bool {
 	return !s.at.IsZero() && s.modified.Equal(modified) && s.at.Sub(modified) > mtimeGrain
 }
 
-// Refresh updates the list of packs regardless of modification times.
+// Refresh reads the list of packs again, even if the modification times of the directories are unchanged.
 func (d *Database) Refresh() error {
 	_, err := d.rescan(true)
 	return err
 }
 
-// rescan updates the list of packs and returns its number, which changes with the list.
-// Directories that have not changed are not read again, unless forced.
+// rescan updates the list of packs and returns its number; each changed list has a new number. It does not read
+// directories again that have not changed, unless forced.
 func (d *Database) rescan(force bool) (listed int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,33 +15,32 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
-// A sizeTable caches the types and sizes of a pack's objects. In the pack they precede each
-// object, so that listing the sizes of all files of a version would read nearly the whole pack; the
-// table has 4 bytes per object. It is stored in <common directory>/domarkx/sizes, in a file named
-// like the pack:
+// A sizeTable contains the types and sizes of a pack's objects. In the pack they are at the beginning of each object,
+// so that listing the sizes of all files of a version would read nearly the whole pack. The table is a cache with 4
+// bytes per object. It is stored in <common directory>/domarkx/sizes, in a file named like the pack:
 //
 //	"DMXS", 1 as 4 bytes
 //	20 bytes    the checksum of the pack
 //	4 bytes     the number of its objects
-//	4 bytes     for each, in the order of the index: the type in the upper 3 bits and the
-//	            size in the others; 0 if unknown
+//	4 bytes     for each object, in the order of the index: the type in the upper 3 bits and
+//	            the size in the others; 0 if unknown
 //	4 bytes     CRC-32C of all that
 //
-// with numbers in big-endian order. It is only a cache: invalid files are ignored.
+// Numbers are big endian. Invalid files are ignored.
 type sizeTable struct {
 	known []atomic.Uint32
-	fresh atomic.Int64 // number of entries that are not in the file
+	fresh atomic.Int64 // number of known entries that the file does not have
 }
 
 const (
 	sizeMark  = "DMXS\x00\x00\x00\x01"
 	sizeStart = len(sizeMark) + len(ID{}) + 4
 	sizeBits  = 29
-	// manySizes is the number of requested sizes after which a table is used.
+	// manySizes is the number of requested sizes of a pack after which a table is used.
 	manySizes = 64
-	// maxSizes is the number of objects up to which a pack gets a table.
+	// maxSizes is the number of objects above which a pack gets no table.
 	maxSizes = 1 << 24
-	// minFresh is the number of new entries after which a file is written.
+	// minFresh is the number of new entries after which the file is written.
 	minFresh = 1024
 )
 
@@ -51,7 +50,7 @@ func (d *Database) sizesFile(p *pack) string {
 	return filepath.Join(d.sizesDir(), filepath.Base(p.path))
 }
 
-// sizesOf returns the table of a pack, nil until enough sizes were requested.
+// sizesOf returns the table of a pack, or nil as long as few sizes were requested.
 func (d *Database) sizesOf(p *pack) *sizeTable {
 	if t := p.sizes.Load(); t != nil || p.asked.Add(1) < manySizes {
 		return t
@@ -132,8 +131,8 @@ func (d *Database) stat(p *pack, i int) (t Type, size int64, err error) {
 	return t, size, err
 }
 
-// saveSizes writes the table of a pack if it has many new entries. It ignores errors, since the
-// pack still contains the sizes.
+// saveSizes writes the table of a pack to its file if it has many new entries. It ignores errors, since the pack
+// contains the sizes too.
 func (d *Database) saveSizes(p *pack) {
 	t, x := p.sizes.Load(), p.idx.Load()
 	if t == nil || t.fresh.Load() < minFresh || p.gone.Load() {
@@ -161,8 +160,8 @@ func (d *Database) saveSizes(p *pack) {
 	}
 }
 
-// RemoveSizes removes the tables of packs that no longer exist, and temporary files that are older
-// than before.
+// RemoveSizes removes the tables of packs that no longer exist, and temporary files that were last modified before a
+// time.
 func (d *Database) RemoveSizes(before time.Time) error {
 	entries, err := os.ReadDir(d.sizesDir())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,8 +20,7 @@ const (
 	ModeSubmodule  uint32 = 0o160000
 )
 
-// A TreeEntry is an entry of a tree. In trees of other programs it may have a mode that Git does
-// not write today.
+// A TreeEntry is an entry of a tree. Trees of other programs may have modes that Git no longer writes.
 type TreeEntry struct {
 	Mode uint32
 	Name string // any bytes but NUL and slash
@@ -31,9 +30,8 @@ type TreeEntry struct {
 // IsTree reports whether the entry is a directory.
 func (e TreeEntry) IsTree() bool { return e.Mode == ModeTree }
 
-// EncodeTree encodes a tree with these entries, which may be in any order. These are
-// [domarkx.ErrInvalid]: a mode that Git does not write, a name that it refuses (empty, with a
-// slash or NUL, ".", "..", or one that a file system treats as ".git"), a zero id, and a duplicate name.
+// EncodeTree encodes a tree with these entries, which may be in any order. It returns [domarkx.ErrInvalid] for a mode
+// that Git does not write, a name that Git refuses (see CheckName), a zero id and a duplicate name.
 func EncodeTree(entries []TreeEntry) ([]byte, error) {
 	sorted := slices.Clone(entries)
 	slices.SortFunc(sorted, CompareEntries)
@@ -64,8 +62,8 @@ func EncodeTree(entries []TreeEntry) ([]byte, error) {
 	return data, nil
 }
 
-// CompareEntries compares two entries as Git sorts a tree: by the bytes of their names, a
-// directory's name as if a slash followed it.
+// CompareEntries compares two entries by Git's order of trees: by the bytes of their names, as if a slash followed the
+// name of a directory.
 func CompareEntries(a, b TreeEntry) int {
 	n := min(len(a.Name), len(b.Name))
 	if c := strings.Compare(a.Name[:n], b.Name[:n]); c != 0 {
@@ -84,7 +82,7 @@ func nextByte(e TreeEntry, n int) int {
 	return 0
 }
 
-// FindEntry returns the entry of a name, or the zero TreeEntry if there is none.
+// FindEntry returns the entry with a name, or the zero TreeEntry if there is none.
 func FindEntry(entries []TreeEntry, name string) TreeEntry {
 	for _, e := range entries {
 		if e.Name == name {
@@ -94,11 +92,11 @@ func FindEntry(entries []TreeEntry, name string) TreeEntry {
 	return TreeEntry{}
 }
 
-// averageEntry is the approximate number of bytes of an entry with a short name.
+// averageEntry is about the number of bytes of an entry with a short name.
 const averageEntry = 36
 
-// DecodeTree decodes a tree. It accepts all modes that Git has ever written. A name that could lead
-// out of the tree is [domarkx.ErrCorrupt].
+// DecodeTree decodes a tree. It accepts all modes that any version of Git has written. It returns [domarkx.ErrCorrupt]
+// for an invalid tree, and for a name that could lead out of its directory.
 func DecodeTree(data []byte) ([]TreeEntry, error) {
 	entries := make([]TreeEntry, 0, len(data)/averageEntry+1)
 	names := string(data) // one copy, of which all names are parts
@@ -124,8 +122,8 @@ func DecodeTree(data []byte) ([]TreeEntry, error) {
 	return entries, nil
 }
 
-// CheckName returns [domarkx.ErrInvalid] for names that git fsck --strict reports and hosts
-// reject.
+// CheckName returns [domarkx.ErrInvalid] for a name that git fsck --strict reports and hosts reject: an empty one, one
+// with a slash or NUL, ".", "..", and one that a file system takes for ".git".
 func CheckName(name string) error {
 	switch {
 	case name == "" || name == "." || name == "..":
@@ -144,8 +142,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// isNTFSDotGit does what Git's is_ntfs_dotgit does: it detects .git and its short name git~1,
-// followed by characters that Windows ignores.
+// isNTFSDotGit is equivalent to Git's is_ntfs_dotgit: it reports whether NTFS takes a name for .git, because it is .git
+// or the short name git~1, followed by characters that Windows ignores.
 func isNTFSDotGit(name string) bool {
 	for _, git := range []string{".git", "git~1"} {
 		if len(name) < len(git) || !strings.EqualFold(name[:len(git)], git) {
@@ -159,8 +157,8 @@ func isNTFSDotGit(name string) bool {
 	return false
 }
 
-// isHFSDotGit does what Git's is_hfs_dotgit does: it detects .git with characters between that HFS+
-// ignores.
+// isHFSDotGit is equivalent to Git's is_hfs_dotgit: it reports whether HFS+ takes a name for .git, because it differs
+// only by characters that HFS+ ignores.
 func isHFSDotGit(name string) bool {
 	kept := strings.Map(func(r rune) rune {
 		switch {

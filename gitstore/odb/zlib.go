@@ -15,10 +15,11 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// firstPiece is the memory in bytes that a declared size alone can make a reader allocate.
+// firstPiece is the most memory, in bytes, that a reader allocates before it has read any data: a wrong size in a
+// header then costs no more.
 const firstPiece = 4 << 20
 
-// An inflater decompresses a stream from memory. Inflaters are reused: creating one costs more than
+// An inflater decompresses a stream from memory. Inflaters are reused, since creating one takes longer than
 // decompressing a small object.
 type inflater struct {
 	src  bytes.Reader
@@ -57,7 +58,7 @@ func errTooLarge(size int64) error {
 	return fmt.Errorf("object of %d bytes: %w: more than %d MiB in one piece", size, domarkx.ErrUnsupported, maxObject>>20)
 }
 
-// rest reads the rest of the stream. have and the rest must have exactly size bytes.
+// rest reads the rest of the stream. have and the rest must have exactly size bytes together.
 func (f *inflater) rest(have []byte, size int64) ([]byte, error) {
 	if size > maxObject {
 		return nil, errTooLarge(size)
@@ -89,8 +90,8 @@ func (f *inflater) rest(have []byte, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// decompress returns the size bytes of data that packed begins with. It does not verify
-// the checksum of the stream: objects are compared with their ids.
+// decompress returns the data of the stream at the beginning of packed, which must have size bytes. It does not verify
+// the checksum of the stream, since objects are verified with their ids.
 func decompress(packed []byte, size int64) ([]byte, error) {
 	if size <= firstPiece {
 		data := make([]byte, size, size+inflate.Slack)
@@ -127,9 +128,9 @@ type deflater struct {
 	zlib *zlib.Writer
 }
 
-// Objects of sessions are compressed at level 1, since importing large originals must be fast; Git
-// does not recompress them when it repacks. Files of versions are compressed at level 4, which makes
-// them a tenth smaller and up to half again as fast to read.
+// Levels of compression. Level 1 is for the objects of sessions, since importing large originals must be fast; Git does
+// not compress them again when it repacks. Level 4 is for files of versions: it makes them a tenth smaller, and up to
+// half again as fast to read.
 var (
 	deflaters     = newDeflaters(zlib.BestSpeed)
 	fileDeflaters = newDeflaters(4)
@@ -138,7 +139,7 @@ var (
 func newDeflaters(level int) *sync.Pool {
 	return &sync.Pool{New: func() any {
 		f := new(deflater)
-		f.zlib, _ = zlib.NewWriterLevel(f, level) // returns errors only for an invalid level
+		f.zlib, _ = zlib.NewWriterLevel(f, level) // an error is only possible for an invalid level
 		return f
 	}}
 }
@@ -155,7 +156,7 @@ func deflate(out []byte, parts ...[]byte) []byte { return deflateWith(deflaters,
 // maxSmall is the size in bytes up to which all objects are compressed at level 1.
 const maxSmall = 16 << 10
 
-// deflateFile is deflate for objects that probably are files or chunks of files.
+// deflateFile is like deflate, for objects that probably are files or chunks of files.
 func deflateFile(out []byte, parts ...[]byte) []byte {
 	return deflateWith(fileDeflaters, out, parts)
 }
@@ -166,16 +167,16 @@ func deflateWith(pool *sync.Pool, out []byte, parts [][]byte) []byte {
 	f.out = out
 	f.zlib.Reset(f)
 	for _, part := range parts {
-		_, _ = f.zlib.Write(part) // cannot fail: Write appends to memory
+		_, _ = f.zlib.Write(part) // Write appends to memory and returns no errors
 	}
 	f.zlib.Close()
 	out, f.out = f.out, nil
 	return out
 }
 
-// store appends data, fewer than 64 KiB, as an uncompressed stream.
+// store appends an uncompressed zlib stream with the data, which has fewer than 64 KiB.
 func store(out, data []byte) []byte {
-	out = append(out, 0x78, 0x01, 0x01) // zlib header, fastest level; a stored block, the last one
+	out = append(out, 0x78, 0x01, 0x01) // the zlib header for the fastest level, and that of a stored block which is the last one
 	out = binary.LittleEndian.AppendUint16(out, uint16(len(data)))
 	out = binary.LittleEndian.AppendUint16(out, ^uint16(len(data)))
 	return binary.BigEndian.AppendUint32(append(out, data...), adler32.Checksum(data))

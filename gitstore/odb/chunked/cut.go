@@ -1,7 +1,6 @@
-// Package chunked stores large content in a Git repository as chunks, a tree of these, and a
-// small text, the pointer, in place of the content. Chunks end where the content itself
-// says so, so that a change in a large file costs the changed chunks only. The format is
-// described in SPEC.md.
+// Package chunked stores large content in a Git repository as chunks and a tree of these. In place of the content it
+// stores a small text, the pointer. Where a chunk ends depends on the bytes before its end, so that after a change in a
+// large file only the changed chunks are stored again. SPEC.md specifies the format.
 package chunked
 
 import (
@@ -17,8 +16,8 @@ import (
 const (
 	minChunk = 16 << 10
 	maxChunk = 256 << 10
-	// gearWindow is the number of bytes on which a cut depends: older ones are shifted out
-	// of the 64 bits of the hash.
+	// gearWindow is the number of bytes on which a cut depends: the hash has 64 bits, and each byte shifts earlier ones
+	// by one.
 	gearWindow = 64
 	// gearBelow is 2^64 / 49152: a hash is below it after 48 KiB on average, so
 	// that chunks, which have at least 16 KiB, have 64 KiB on average.
@@ -36,8 +35,7 @@ var gear = sync.OnceValue(func() *[256]uint64 {
 	return &table
 })
 
-// cut returns the length of the first chunk of data, which must be the rest of the content
-// or at least maxChunk bytes of it.
+// cut returns the length of the first chunk of data. data is the rest of the content, or at least maxChunk bytes of it.
 func cut(data []byte) int {
 	if len(data) <= minChunk {
 		return len(data)
@@ -57,7 +55,7 @@ func cut(data []byte) int {
 	return end
 }
 
-// eachChunk calls f with each chunk of the content of r; f must not keep it.
+// eachChunk calls f with each chunk of the content of r. f must not keep the chunk.
 func eachChunk(r io.Reader, f func(chunk []byte) error) error {
 	buffer := make([]byte, 4*maxChunk)
 	have, whole := 0, false

@@ -10,11 +10,11 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A Pointer describes content that is stored in chunks. It is stored in place of the content.
+// A Pointer describes content in chunks. It is stored in place of the content.
 type Pointer struct {
-	Size   int64 // of the content in bytes
+	Size   int64 // size of the content in bytes
 	SHA256 [32]byte
-	Chunks odb.ID // the chunk tree
+	Chunks odb.ID // id of the chunk tree
 }
 
 // pointerHead is the first line of a pointer.
@@ -23,7 +23,7 @@ const pointerHead = "domarkx-large 1\n"
 // MaxPointer is the length in bytes of the longest pointer.
 const MaxPointer = 256
 
-// Encode returns the one encoding of a pointer, four lines of text.
+// Encode returns a pointer as four lines of text. A pointer has only this encoding.
 func (p Pointer) Encode() []byte {
 	return fmt.Appendf(nil, pointerHead+"size %d\nsha256 %x\nchunks %s\n", p.Size, p.SHA256, p.Chunks)
 }
@@ -55,8 +55,8 @@ func DecodePointer(data []byte) (Pointer, error) {
 	return p, nil
 }
 
-// IsPointer reports whether a blob is a pointer. Content that looks like a pointer is
-// itself stored in chunks, so that there is no ambiguity.
+// IsPointer reports whether a blob is a pointer. Content that has the form of a pointer is itself stored in chunks: so
+// a blob that is a pointer is never content.
 func IsPointer(data []byte) bool {
 	if len(data) > MaxPointer || !bytes.HasPrefix(data, []byte(pointerHead)) {
 		return false // the usual case

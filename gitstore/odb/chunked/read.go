@@ -19,35 +19,34 @@ import (
 // average, and sizes are below 2^63.
 const maxChunkTree = 48
 
-// Content is large content that is open for reading. [Content.ReadAt] may be called from
-// several goroutines at once; it verifies each chunk with its id or with the checksum in the
-// pack index. [Content.Read] reads sequentially and also verifies the SHA-256 of the
-// whole content.
+// Content is content in chunks that is open for reading. [Content.ReadAt] may be called from several goroutines at
+// once. It verifies each chunk, with the chunk's id or with the checksum in the pack index. [Content.Read] reads
+// sequentially, and also verifies the SHA-256 of the whole content.
 type Content struct {
 	d       *odb.Database
 	pointer Pointer
 	root    child
 
-	mu     sync.Mutex // guards the following three
+	mu     sync.Mutex // guards the next three fields
 	path   []node     // the nodes above the chunk that was read last, the root first
 	recent [recentChunks]chunk
 	next   int // the next one to replace in recent
 
-	offset int64 // of Read
+	offset int64 // state of Read
 	sum    hash.Hash
 }
 
-// recentChunks is the number of partly read chunks that are kept in memory: one for each
-// of several concurrent sequential readers.
+// recentChunks is the number of chunks kept in memory of which only a part was read: enough for some concurrent readers
+// that each read sequentially.
 const recentChunks = 4
 
-// A chunk is a chunk in memory.
+// A chunk is the content of a chunk, with its place.
 type chunk struct {
 	start int64 // its offset in the content
 	data  []byte
 }
 
-// A node is a node of the chunk tree.
+// A node is a decoded node of the chunk tree.
 type node struct {
 	id       odb.ID
 	size     int64
@@ -55,9 +54,8 @@ type node struct {
 	ends     []int64 // of the children, relative to the start of the node
 }
 
-// Open opens the content of a pointer and returns it with its size in bytes; chunks is the
-// tree beside the pointer. It returns [domarkx.ErrCorrupt] if the blob is not a pointer, or a
-// pointer to another tree.
+// Open opens the content of a pointer, the blob id, and returns it with its size in bytes. chunks is the chunk tree
+// beside the pointer. Open returns [domarkx.ErrCorrupt] if the blob is not a pointer, or not one to that tree.
 func Open(d *odb.Database, pointer, chunks odb.ID) (*Content, int64, error) {
 	data, err := d.Blob(pointer)
 	if err != nil {
@@ -80,7 +78,7 @@ func Open(d *odb.Database, pointer, chunks odb.ID) (*Content, int64, error) {
 // Size returns the number of bytes.
 func (l *Content) Size() int64 { return l.pointer.Size }
 
-// Close releases memory. The content can still be read afterwards.
+// Close releases memory. The content can be read afterwards too.
 func (l *Content) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,8 +86,8 @@ func (l *Content) Close() error {
 	return nil
 }
 
-// Read reads the content sequentially. If the SHA-256 differs at the end, it returns
-// [domarkx.ErrCorrupt] instead of [io.EOF].
+// Read reads the content sequentially. At the end it returns [domarkx.ErrCorrupt] instead of [io.EOF] if the SHA-256
+// differs from that in the pointer.
 func (l *Content) Read(p []byte) (int, error) {
 	if l.offset == l.pointer.Size {
 		if [32]byte(l.sum.Sum(nil)) != l.pointer.SHA256 {
@@ -122,7 +120,7 @@ func (l *Content) ReadAt(p []byte, offset int64) (n int, err error) {
 	return n, nil
 }
 
-// copyAt copies from the chunk that contains the offset, at most to its end.
+// copyAt copies bytes from the chunk that contains the offset into p, up to the end of that chunk.
 func (l *Content) copyAt(p []byte, offset int64) (int, error) {
 	if recent, ok := l.recentAt(offset); ok {
 		return copy(p, recent.data[offset-recent.start:]), nil
@@ -132,7 +130,7 @@ func (l *Content) copyAt(p []byte, offset int64) (int, error) {
 		return 0, err
 	}
 	if offset == start && int64(len(p)) >= c.size {
-		// BlobInto may write beyond the chunk, but only into p, which is filled next.
+		// BlobInto may write beyond the end of the chunk, but only into p, which is overwritten next.
 		return int(c.size), l.d.BlobInto(c.id, p[:c.size:len(p)])
 	}
 	data := make([]byte, c.size, c.size+inflate.Slack)
@@ -161,7 +159,7 @@ func (l *Content) remember(c chunk) {
 	l.next = (l.next + 1) % recentChunks
 }
 
-// find returns the chunk that contains the offset, and its own offset.
+// find returns the chunk that contains an offset, and the offset of the chunk.
 func (l *Content) find(offset int64) (child, int64, error) {
 	c, start := l.root, int64(0)
 	for depth := 0; c.node; depth++ {

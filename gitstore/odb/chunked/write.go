@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// Threshold is the size in bytes above which content is stored with [Add] instead of as
-// one blob. Content of any size that looks like a pointer ([IsPointer]) is stored with Add too.
+// Threshold is the size in bytes above which content is stored in chunks ([Add]) instead of in one blob. Smaller
+// content is stored with Add only if it has the form of a pointer ([IsPointer]).
 const Threshold = 16 << 20
 
 // The number of entries of a node of a chunk tree. The last node of a level may have fewer
@@ -27,14 +27,14 @@ type child struct {
 	size int64 // bytes of content
 }
 
-// endsNode reports whether a node ends with its n-th entry. That depends on the id of the
-// entry (one in 64 ends a node), so that a change moves the ends of few nodes.
+// endsNode reports whether a node ends with an entry, which is its n-th. This depends on the id of the entry, and is so
+// for one id in 64: so that a change of the content changes few nodes.
 func endsNode(n int, last child) bool {
 	return n >= minNode && last.id[len(last.id)-1]&63 == 0 || n == maxNode
 }
 
-// nodeEntries returns the entries of a node's tree. A name consists of the number of the
-// entry and its size, both hexadecimal; the number ensures Git's order.
+// nodeEntries returns the entries of a node's tree. The name of an entry is its number and its size, both hexadecimal.
+// The number comes first, because Git sorts entries by name.
 func nodeEntries(children []child) []odb.TreeEntry {
 	entries := make([]odb.TreeEntry, len(children))
 	for i, c := range children {
@@ -47,8 +47,7 @@ func nodeEntries(children []child) []odb.TreeEntry {
 	return entries
 }
 
-// A chunkTree writes a chunk tree. levels are the entries of each level that do not belong
-// to a node yet.
+// A chunkTree writes a chunk tree. Its levels contain the entries that are not in a written node yet.
 type chunkTree struct {
 	b      *odb.Batch
 	levels [][]child
@@ -65,7 +64,7 @@ func (t *chunkTree) push(level int, c child) error {
 	return nil
 }
 
-// end writes a node with the entries of a level.
+// end writes the entries of a level as a node.
 func (t *chunkTree) end(level int) error {
 	children := t.levels[level]
 	t.levels[level] = children[:0]
@@ -80,7 +79,7 @@ func (t *chunkTree) end(level int) error {
 	return t.push(level+1, node)
 }
 
-// root ends all levels and returns the root of the tree.
+// root writes the remaining nodes of all levels, and returns the id of the root.
 func (t *chunkTree) root() (odb.ID, error) {
 	if len(t.levels) == 0 {
 		return t.b.AddTree(nil)
@@ -98,10 +97,10 @@ func (t *chunkTree) root() (odb.ID, error) {
 	}
 }
 
-// Add cuts the content of r into chunks and adds these, the chunk tree and the pointer to the
-// batch. The caller stores the pointer in place of the content and the chunk tree beside
-// it, since Git does not know that the pointer refers to it. Equal content has equal ids.
-// Memory use does not depend on the size of the content.
+// Add cuts the content of r into chunks, and adds the chunks, the chunk tree and the pointer to the batch. It returns
+// the ids of pointer and chunk tree and the size in bytes. The caller stores the pointer in place of the content and
+// the chunk tree beside it, because Git does not know that the pointer needs the chunks. Equal content has equal ids.
+// Memory use does not depend on the size.
 func Add(b *odb.Batch, r io.Reader) (pointer, chunks odb.ID, size int64, err error) {
 	hash := sha256.New()
 	tree := chunkTree{b: b}

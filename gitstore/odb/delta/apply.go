@@ -1,6 +1,6 @@
-// Package delta applies and creates the deltas of Git packs (gitformat-pack(5), "Deltified
-// representation"). A delta consists of instructions that build content out of parts of
-// another object, its base.
+// Package delta applies and creates the deltas of Git packs (gitformat-pack(5), "Deltified representation"). A delta is
+// a list of instructions that build the content of an object from parts of another object, its base, and from inserted
+// bytes.
 package delta
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// Sizes returns the sizes in bytes of base and result that a delta begins with, and the
-// instructions after them. The delta may be truncated after the sizes.
+// Sizes returns the sizes of base and result in bytes, with which a delta begins, and the instructions after them. The
+// delta may be truncated after the sizes.
 func Sizes(delta []byte) (base, result int64, rest []byte, err error) {
 	for _, size := range []*int64{&base, &result} {
 		for shift := 0; ; shift += 7 {
@@ -32,12 +32,13 @@ func errCorrupt(what string) error {
 	return fmt.Errorf("delta: %w: %s", domarkx.ErrCorrupt, what)
 }
 
-// firstPiece is the memory in bytes that a declared size alone can make Apply allocate.
+// firstPiece is the most memory, in bytes, that Apply allocates before it has any of the result: a wrong size in a
+// delta then costs no more.
 const firstPiece = 4 << 20
 
-// Apply returns the result of applying a delta to its base. An invalid delta is
-// [domarkx.ErrCorrupt], a result over limit bytes [domarkx.ErrUnsupported]. A hostile delta
-// makes Apply allocate no more than 4 MiB and twice the result.
+// Apply returns the result of applying a delta to its base. It returns [domarkx.ErrCorrupt] for an invalid delta, and
+// [domarkx.ErrUnsupported] for a result of more than limit bytes. It allocates at most 4 MiB and twice the result,
+// whatever sizes a hostile delta declares.
 func Apply(base, delta []byte, limit int64) ([]byte, error) {
 	baseSize, size, delta, err := Sizes(delta)
 	if err != nil {

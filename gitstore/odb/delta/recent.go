@@ -5,17 +5,17 @@ import (
 	"math/bits"
 )
 
-// Recent holds recently stored small objects, one of each kind, as bases for later ones. A
-// short message often has more in common with other messages of its kind (the same role and
-// JSON structure) than with the document that it comes from.
+// Recent contains small objects that were stored recently, one of each kind, as bases of deltas. A short message often
+// has more in common with other messages of its kind (the same role and JSON structure) than with the document from
+// which it comes.
 type Recent [64]*Base
 
 // maxRecent is the size in bytes up to which an object is small.
 const maxRecent = 2 << 10
 
-// Delta appends to dst a delta against the recent object of the same kind, if content
-// shares more than half of its bytes with that. Otherwise base is nil, and a small object
-// becomes the recent one itself, which own then describes.
+// Delta appends to dst a delta against the recent object of the same kind, if content shares more than half of its
+// bytes with that object, and returns the object as base. Otherwise base is nil; and if content is small, it becomes
+// the recent object of its kind, which the caller describes in own.
 func (r *Recent) Delta(dst, content []byte) (delta []byte, base, own *Base) {
 	if len(content) < minDelta || len(content) > maxRecent {
 		return dst, nil, nil
@@ -36,8 +36,8 @@ func (r *Recent) Delta(dst, content []byte) (delta []byte, base, own *Base) {
 	return dst, nil, own
 }
 
-// kindOf returns the kind of an object of at least 32 bytes. Objects with the same first
-// 32 bytes and about the same size are of one kind.
+// kindOf returns the kind of an object of at least 32 bytes. Two objects are of the same kind if their first 32 bytes
+// are equal and their sizes are similar.
 func kindOf(content []byte) int {
 	sum := uint64(bits.Len(uint(len(content))))
 	for at := 0; at < 32; at += 8 {

@@ -2,25 +2,25 @@ package delta
 
 import "encoding/binary"
 
-// Samples of the segments that were added last, so that a segment which repeats much of one of them is
-// found: what agents read and send again, such as files and prompts.
+// Samples are hashes at some places of the segments that were added last. They find a segment that repeats much of an
+// earlier one, since agents read and send the same files and prompts again and again.
 type samples [1 << 13]sample
 
-// A sample is a place in a base whose neighbourhood has this hash.
+// A sample is a place in a base: the hash of the bytes before the place is its key.
 type sample struct {
 	hash uint32
-	base int32 // its index in the window, from 1
+	base int32 // index of the base in the window, from 1
 }
 
-// spread makes the bits of a byte matter for all bits of a hash.
+// spread mixes the bits of a byte, so that each of them changes all bits of a hash.
 const spread = 0x9e3779b1
 
-// minSamples is the number of samples below which an object is not compared.
+// minSamples is the number of samples below which an object is not compared with others.
 const minSamples = 16
 
-// PutSimilar is Put for content that may repeat more than half of an earlier base. If it does, a delta
-// against that is appended to dst. The object is a base for others either way, but only while it is in
-// memory if it is a delta itself.
+// PutSimilar is like Put, for content of which more than half may repeat an earlier base. If it does, PutSimilar
+// appends a delta against that base to dst. The object itself becomes a base too; if it is stored as a delta, it is one
+// only as long as it is in memory.
 func (w *Window) PutSimilar(dst, content []byte) (delta []byte, base, own *Base) {
 	if len(content) < minBase || len(content) > maxBase {
 		return dst, nil, nil
@@ -40,7 +40,7 @@ func (w *Window) PutSimilar(dst, content []byte) (delta []byte, base, own *Base)
 	return dst, nil, own
 }
 
-// mostSimilar returns the base that has most of the samples, -1 if it has less than half of them.
+// mostSimilar returns the index of the base that has most of the samples, or -1 if none has at least half of them.
 func (w *Window) mostSimilar() int {
 	if len(w.sampled) < minSamples {
 		return -1
@@ -60,15 +60,15 @@ func (w *Window) mostSimilar() int {
 	return int(best) - 1
 }
 
-// appendSamples appends the hashes of the content's samples. They depend on the 32 bytes before them
-// only, so that they are the same wherever a text stands.
+// appendSamples appends the hashes of the content's samples. A hash depends only on the 32 bytes before its place, so
+// that a text has the same samples wherever it stands.
 func appendSamples(hashes []uint32, content []byte) []uint32 {
 	var spreads [256]uint32
 	for c := range spreads {
 		spreads[c] = uint32(byte(c+1)) * spread
 	}
 	h := uint32(0)
-	for ; len(content) >= 8; content = content[8:] { // eight at once take two thirds of the time
+	for ; len(content) >= 8; content = content[8:] { // eight bytes at once take two thirds of the time
 		x := binary.LittleEndian.Uint64(content)
 		a := h<<1 + spreads[byte(x)]
 		b := a<<1 + spreads[byte(x>>8)]
@@ -89,7 +89,7 @@ func appendSamples(hashes []uint32, content []byte) []uint32 {
 	return hashes
 }
 
-// sampled is the bound of the hashes that are samples: one place of 512.
+// sampled is the bound below which a hash is a sample: about one place of 512.
 const sampled = 1 << 23
 
 func appendSampled(samples []uint32, hashes ...uint32) []uint32 {

@@ -6,13 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// A Window finds bases for deltas among the large objects that were added to a pack
-// before. Segments of documents are added before their messages, and both in order;
-// therefore the base of a message is searched near that of the previous message. The zero
-// Window is empty and ready to use.
+// A Window finds bases of deltas among the large objects that were added to a pack. The segments of a document are
+// added before its messages, and both in the order of the document. So the base of a message is probably near that of
+// the previous message. The zero Window is empty and ready to use.
 type Window struct {
-	// Read returns the content of a written base that is no longer in memory, nil if it
-	// cannot be read. It may be nil.
+	// Read returns the content of a base that is no longer in memory, or nil if it cannot be read. Read may be nil.
 	Read func(*Base) []byte
 
 	bases    []*Base
@@ -21,44 +19,44 @@ type Window struct {
 	failed   int     // failed searches since the last success or Put
 	tries    int     // number of failures after which searching stops
 	held     []*Base // bases in memory, the oldest first
-	size     int     // bytes of these
+	size     int     // bytes of the bases in memory
 	samples  samples
-	sampled  []uint32 // hashes of the content that is added
+	sampled  []uint32 // samples of the content that is being added
 }
 
-// A Base is a packed object that deltas may refer to. Those of [Window.Put] are no deltas
-// themselves, and those of [Window.PutSimilar] are deltas against such ones at most. The writer of the pack sets the exported fields but Size.
+// A Base is an object in the pack to which deltas may refer. [Window.Put] returns bases that are stored whole; those of
+// [Window.PutSimilar] may be deltas against such bases. The writer of the pack sets the exported fields except Size.
 type Base struct {
 	buffer
 	Size    int         // bytes of content
-	Offset  int64       // of its entry in the pack
+	Offset  int64       // offset of its entry in the pack
 	Packed  [2]int64    // offsets of the start and the end of its compressed data
 	Written atomic.Bool // whether the other fields are set and the data can be read
 }
 
-// A buffer is the memory of a base; it is reused.
+// A buffer is the memory for the content of a base. It is reused for others.
 type buffer struct {
 	content []byte
-	blocks  []uint16 // hash of a block → its number from 1; later blocks replace earlier ones
+	blocks  []uint16 // hash of a block → its number, from 1; a later block replaces an earlier one with the same hash
 	stride  int      // distance between blocks
-	indexed bool     // whether blocks belongs to content
+	indexed bool     // whether blocks describes content
 }
 
 const (
 	windowSize   = 4 << 20 // bytes in memory
-	windowBlock  = 8       // bytes per block; matches of a block and a stride are always found
+	windowBlock  = 8       // bytes per block; a match of at least a block and a stride is always found
 	maxBlocks    = 1<<16 - 1
 	minBase      = 4 << 10
 	maxBase      = 4 << 20
 	minDelta     = 64      // smaller objects are not worth a delta
 	maxFailed    = 64      // failures after which searching stops
-	minTries     = 8       // the same, when earlier searches were in vain
+	minTries     = 8       // smallest such number, after earlier searches have failed
 	maxEscaped   = 128     // bytes in which backslashes are skipped
 	maxCopy      = 1 << 16 // bytes of one copy instruction, as Git writes it
 	maxInsertion = 127
 )
 
-// Put adds an object and returns it as a base, nil if it is too small or too large.
+// Put adds an object and returns it as a base, or nil if it is too small or too large to be one.
 func (w *Window) Put(content []byte) *Base {
 	if len(content) < minBase || len(content) > maxBase {
 		return nil
@@ -77,7 +75,7 @@ func (w *Window) Put(content []byte) *Base {
 	return b
 }
 
-// hold keeps the content of a base in memory and drops that of the oldest ones.
+// hold stores the content of a base in memory, and drops the content of the oldest bases.
 func (w *Window) hold(b *Base, content []byte) {
 	var space buffer
 	for len(w.held) > 0 && w.size+len(content) > windowSize {
@@ -92,7 +90,7 @@ func (w *Window) hold(b *Base, content []byte) {
 	w.size += b.Size
 }
 
-// base returns a base with its content in memory, nil if its content is not available.
+// base returns the i-th base with its content in memory, or nil if its content is not available.
 func (w *Window) base(i int) *Base {
 	if i < 0 || i >= len(w.bases) {
 		return nil
@@ -114,7 +112,7 @@ func (w *Window) base(i int) *Base {
 	return b
 }
 
-// index records the positions of the blocks of the content.
+// index fills the table of the content's blocks.
 func (s *buffer) index() {
 	s.stride = windowBlock
 	for len(s.content)/s.stride > maxBlocks {
@@ -131,14 +129,13 @@ func (s *buffer) index() {
 	s.indexed = true
 }
 
-// slot returns the table entry of a block.
+// slot returns the entry of the table for a block.
 func slot(blocks []uint16, block uint64) *uint16 {
 	return &blocks[int(block*0x9e3779b97f4a7c15>>40)&(len(blocks)-1)]
 }
 
-// find searches rest, up to end, for a block of the content. It returns the positions in
-// rest and in the content, from = -1 if there is none. The longer it finds nothing, the
-// more positions it skips.
+// find looks for a block of the content in rest, up to the position end. It returns the positions of the block in rest
+// and in the content; from is -1 if it finds none. The longer it finds none, the more positions it skips.
 func (s *buffer) find(rest []byte, end int) (at, from int) {
 	blocks, content := s.blocks, s.content
 	for misses := 0; at < end; misses++ {
@@ -153,8 +150,8 @@ func (s *buffer) find(rest []byte, end int) (at, from int) {
 	return at, -1
 }
 
-// Delta appends to dst a delta against a base that shares more than half of the bytes of
-// content. If it finds none, it returns dst and nil.
+// Delta appends to dst a delta against a base that shares more than half of the bytes of content, and returns the base.
+// If it finds none, it returns dst and nil.
 func (w *Window) Delta(dst, content []byte) ([]byte, *Base) {
 	if len(w.bases) == 0 || len(content) < minDelta || w.failed >= w.tries {
 		return dst, nil
@@ -180,7 +177,7 @@ func (w *Window) Delta(dst, content []byte) ([]byte, *Base) {
 	return dst, nil
 }
 
-// A share says how much of an object a base contains.
+// A share says how much of an object is also in a base.
 type share uint8
 
 const (
@@ -189,7 +186,7 @@ const (
 	most       // enough for a delta
 )
 
-// appendDelta appends a delta against s, unless that is larger than half of content.
+// appendDelta appends a delta against s, unless the delta would be larger than half of content.
 func (s *buffer) appendDelta(dst, content []byte) ([]byte, share) {
 	limit := len(dst) + len(content)/2
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(len(s.content))), uint64(len(content)))
@@ -234,9 +231,9 @@ func (s *buffer) appendDelta(dst, content []byte) ([]byte, share) {
 	return dst, most
 }
 
-// resume checks whether rest continues with the content at there, apart from additional
-// backslashes (messages can contain JSON in JSON strings). It returns the positions of the
-// continuation in rest and in the content, from = -1 if there is none.
+// resume checks whether rest continues as the content does at there, if additional backslashes are ignored: a message
+// can contain JSON in JSON strings, where they are escaped. It returns the positions of the continuation in rest and in
+// the content; from is -1 if there is none.
 func (s *buffer) resume(there int, rest []byte) (gap, from int) {
 	from = there
 	same := 0
@@ -292,7 +289,7 @@ func appendCopies(dst []byte, from, length int) []byte {
 				dst = append(dst, c)
 			}
 		}
-		for i := range 2 { // no bytes mean maxCopy
+		for i := range 2 { // a length without bytes stands for maxCopy
 			if c := byte(n >> (8 * i)); c != 0 {
 				dst[op] |= 16 << i
 				dst = append(dst, c)

@@ -4,10 +4,9 @@ import "encoding/binary"
 
 const (
 	maxMatch = 258
-	// matchRoom is the number of bytes written when the longest match is copied in steps of eight.
+	// matchRoom is the largest number of bytes that are written when a match is copied in steps of eight.
 	matchRoom = (maxMatch + 7) / 8 * 8
-	// Slack is the number of bytes that the fast loop may write behind the end of the
-	// output: two literals and a match.
+	// Slack is the number of bytes that fast may write beyond the end of the output: two literals and a match.
 	Slack = 2 + matchRoom
 )
 
@@ -78,12 +77,12 @@ func (d *decoder) value(e uint32) int {
 	return int(e>>16) + int(d.take(uint(e&0xff))>>code)
 }
 
-// fast decodes a block while input and output are far from their ends, so that no
-// per-byte bounds checks are needed. more reports whether the block continues.
+// fast decodes a block as long as input and output are far from their ends, so that it need not check bounds for each
+// byte. more reports whether the block continues.
 //
-// The critical path of the loop goes from the bits to a table entry to the next bits.
-// Therefore the next entry is loaded before more bits are read, and whole entries are
-// subtracted from count; only its lowest six bits are used.
+// The speed of the loop depends on the chain from the bits to a table entry to the next bits. So the loop loads the
+// next entry before it reads more bits, and subtracts whole entries from count, of which only the lowest six bits are
+// used.
 func (d *decoder) fast(c *tables) (more bool, err error) {
 	src, dst, end, bits, count := d.src[d.at:], d.dst[:cap(d.dst)], d.end, d.bits, uint32(d.count)
 	lit, dist := &c.lit, &c.dist
@@ -175,7 +174,7 @@ func (d *decoder) fast(c *tables) (more bool, err error) {
 			return false, errInvalid
 		}
 		if distance >= 8 {
-			// Most matches are shorter than 16 bytes: copying all 16 is cheaper than comparing.
+			// Most matches are shorter than 16 bytes. To copy 16 always is faster than to compare the length.
 			in, out := (*[matchRoom]byte)(dst[from:]), (*[matchRoom]byte)(dst[end:])
 			binary.LittleEndian.PutUint64(out[:], binary.LittleEndian.Uint64(in[:]))
 			binary.LittleEndian.PutUint64(out[8:], binary.LittleEndian.Uint64(in[8:]))

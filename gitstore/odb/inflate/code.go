@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// A code is looked up by the next bits: first in a table of the shorter codes, then, for
-// longer codes, in a second table to which the first one refers. An entry consists of
+// A code is looked up by the next bits of the input: first in a table of the shorter codes, and for longer codes then
+// in a second table to which the first one refers. An entry of a table consists of
 //
 //	bits 0 to 7    the number of bits to consume: code and extra bits of a length or distance
 //	bits 8 to 11   the number of bits of the code
 //	bits 12 to 15  flags
 //	bits 16 to 31  the literal, the base of the length or distance, or the index of a second table
 //
-// Entries of a second table do not count the bits of the first one. In an entry that
-// refers to a second table, bits 8 to 11 are the number of bits that index it.
+// Entries of a second table do not count the bits that index the first one. In an entry that refers to a second table,
+// bits 8 to 11 are the number of bits that index that table.
 const (
 	isLiteral = 1 << 15
 	isEnd     = 1 << 14 // end of the block
@@ -28,12 +28,12 @@ const (
 	litBits  = 11
 	distBits = 8
 	lenBits  = 7
-	// The largest possible sizes of first and second tables together (enough.c of zlib).
+	// The largest possible number of entries of first and second tables together, as enough.c of zlib computes it.
 	maxLitTable  = 2342
 	maxDistTable = 402
 )
 
-// tables are the lookup tables of a block.
+// tables contains the lookup tables of a block.
 type tables struct {
 	lit  [maxLitTable]uint32
 	dist [maxDistTable]uint32
@@ -59,8 +59,8 @@ var fixedTables = sync.OnceValue(func() *tables {
 	return c
 })
 
-// The alphabets of literals and lengths, of distances and of code lengths, as entries
-// without the bits of a code.
+// The alphabets of literals and lengths, of distances, and of code lengths, as table entries in which the bits of the
+// code are not set yet.
 var (
 	litSymbols  = sync.OnceValue(makeLitSymbols)
 	distSymbols = sync.OnceValue(makeDistSymbols)
@@ -110,9 +110,9 @@ func makeLenSymbols() *[19]uint32 {
 	return &e
 }
 
-// fill builds the lookup tables of a code; the first one is indexed by that number of
-// bits. lengths are the code lengths of the symbols, 0 for unused symbols. fill reports
-// whether zlib accepts the code: it must be complete, a single code of one bit, or empty.
+// fill builds the lookup tables of a code. bits is the number of bits that index the first table. lengths are the code
+// lengths of the symbols, 0 for unused ones. fill reports whether zlib accepts the code: it must be complete, or have
+// one code of one bit, or be empty.
 func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 	var count, next [16]int
 	for _, l := range lengths {

@@ -1,7 +1,6 @@
-// Package inflate decompresses a zlib stream (RFC 1950 and 1951) from memory into memory
-// of known size. It needs no sliding window and no reader, which makes it twice as fast as
-// klauspost/compress for text and four times as fast for data that did not compress
-// (BenchmarkDecode). FuzzDecode compares it with the standard library.
+// Package inflate decompresses a zlib stream (RFC 1950 and 1951) that is in memory into memory of known size. It needs
+// no sliding window and no reader: this makes it twice as fast as klauspost/compress for text, and four times as fast
+// for data that did not compress (BenchmarkDecode). FuzzDecode compares it with the standard library.
 package inflate
 
 import (
@@ -10,7 +9,7 @@ import (
 	"sync"
 )
 
-// Errors of [Decode]. All mean that the stream is damaged or does not have the expected size.
+// Errors of [Decode]. Each means that the stream is damaged or that its size is not the expected one.
 var (
 	errHeader    = errors.New("it does not begin with a zlib header")
 	errInvalid   = errors.New("it is not valid deflate data")
@@ -24,7 +23,7 @@ type decoder struct {
 	src, dst []byte
 	at, end  int    // bytes read from src, bytes written to dst
 	bits     uint64 // bits read ahead, the next one lowest
-	count    uint   // number of valid bits; higher bits repeat what src continues with, or are 0
+	count    uint   // number of valid bits; the bits above them are 0 or the next ones of src
 
 	// read from the header of a block
 	lens   [1 << lenBits]uint32
@@ -34,13 +33,12 @@ type decoder struct {
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// Decode decompresses the zlib stream at the beginning of src into dst, and returns the
-// length of the stream in bytes. The decompressed data must have exactly the size of dst.
-// The memory of dst between its length and its capacity may be overwritten; decoding is
-// fastest if [Slack] bytes are available there.
+// Decode decompresses the zlib stream at the beginning of src into dst, and returns the length of the stream in bytes.
+// It returns an error unless the decompressed data has exactly the size of dst. It may overwrite the memory of dst
+// between its length and its capacity, and is fastest if [Slack] bytes are available there.
 //
-// The Adler-32 checksum of the stream is not verified: Git objects are identified by a
-// hash, and packed ones have a CRC-32 in the index.
+// Decode does not verify the Adler-32 checksum of the stream, because Git identifies objects by a hash, and packed ones
+// have a CRC-32 in the index.
 func Decode(dst, src []byte) (n int, err error) {
 	d := decoders.Get().(*decoder)
 	d.src, d.dst, d.at, d.end, d.bits, d.count = src, dst, 2, 0, 0, 0
@@ -96,7 +94,7 @@ func (d *decoder) stream() error {
 	return nil
 }
 
-// refill reads until at least 56 bits are available, or all that are left.
+// refill reads until at least 56 bits are available, or all that are left in src.
 func (d *decoder) refill() {
 	if len(d.src)-d.at >= 8 {
 		d.bits |= binary.LittleEndian.Uint64(d.src[d.at:]) << d.count
@@ -119,7 +117,7 @@ func (d *decoder) take(n uint) uint {
 	return v
 }
 
-// stored copies an uncompressed block.
+// stored copies an uncompressed block to the output.
 func (d *decoder) stored() error {
 	d.at -= int(d.count / 8)
 	d.bits, d.count = 0, 0

@@ -1,7 +1,6 @@
-// Package packidx reads and writes the index of a pack, which maps object ids to offsets
-// (gitformat-pack(5), "pack-*.idx files"). Indexes are read in place, from a memory-mapped
-// file: opening one costs the same whatever its size, while go-git copies all entries
-// (BenchmarkFind).
+// Package packidx reads and writes the index of a pack, which maps object ids to offsets (gitformat-pack(5),
+// "pack-*.idx files"). It reads an index in place, from a memory-mapped file. So opening an index takes the same time
+// whatever its size, while go-git copies all entries (BenchmarkFind).
 package packidx
 
 import (
@@ -19,10 +18,10 @@ type ID = [20]byte
 // An Index is the index of a pack, of version 1 or 2.
 type Index struct {
 	raw     []byte // the file
-	fanout  []byte // 256 big-endian counts
+	fanout  []byte // the fan-out table: 256 big-endian counts
 	n       int
 	entries []byte // starts at the first id
-	stride  int    // distance between ids
+	stride  int    // bytes from one id to the next
 	sums    []byte // starts at the first checksum of a packed object; nil in version 1
 	offsets []byte // starts at the first 4-byte offset
 	large   []byte // 8-byte offsets, in version 2
@@ -33,9 +32,9 @@ const (
 	trailerSize = 2 * len(ID{}) // the checksum of the pack, then that of the index
 )
 
-// Parse reads the header of an index and checks its size, so that no method reads beyond
-// raw, which must not be changed afterwards. It does not verify checksums. An invalid index
-// is [domarkx.ErrCorrupt], one of an unknown version [domarkx.ErrUnsupported].
+// Parse reads the header of an index and checks the size of raw, so that no method reads beyond it. raw must not be
+// changed afterwards. Parse does not verify checksums. It returns [domarkx.ErrCorrupt] for an invalid index, and
+// [domarkx.ErrUnsupported] for one of an unknown version.
 func Parse(raw []byte) (*Index, error) {
 	x := &Index{raw: raw}
 	version2 := bytes.HasPrefix(raw, []byte("\xfftOc"))
@@ -97,8 +96,7 @@ func (x *Index) ID(i int) ID { return ID(x.id(i)) }
 
 func (x *Index) id(i int) []byte { return x.entries[i*x.stride:][:20] }
 
-// Offset returns the offset in the pack of the object with the i-th id, -1 if the index is
-// damaged.
+// Offset returns the offset in the pack of the object with the i-th id, or -1 if the index is damaged.
 func (x *Index) Offset(i int) int64 {
 	if x.stride == 24 {
 		return int64(binary.BigEndian.Uint32(x.offsets[24*i:]))
@@ -114,8 +112,8 @@ func (x *Index) Offset(i int) int64 {
 	return int64(binary.BigEndian.Uint64(x.large[8*i:]))
 }
 
-// CRC returns the CRC-32 of the packed bytes of the object with the i-th id, header
-// included. ok is false if the index has no checksums (version 1).
+// CRC returns the CRC-32 of the packed bytes, including the header, of the object with the i-th id. ok is false if the
+// index has no checksums (version 1).
 func (x *Index) CRC(i int) (sum uint32, ok bool) {
 	if x.sums == nil {
 		return 0, false
@@ -123,7 +121,7 @@ func (x *Index) CRC(i int) (sum uint32, ok bool) {
 	return binary.BigEndian.Uint32(x.sums[4*i:]), true
 }
 
-// FindOffset returns the offset of an object in the pack.
+// FindOffset returns the offset of an object in the pack, and whether the pack contains the object.
 func (x *Index) FindOffset(id ID) (offset int64, ok bool) {
 	i, ok := x.Find(id)
 	if !ok {
@@ -132,7 +130,7 @@ func (x *Index) FindOffset(id ID) (offset int64, ok bool) {
 	return x.Offset(i), true
 }
 
-// Find returns the position of an id among the ids of the index.
+// Find returns the position of an id among the sorted ids of the index, and whether the index contains it.
 func (x *Index) Find(id ID) (i int, ok bool) {
 	low := 0
 	if id[0] > 0 {
@@ -150,7 +148,7 @@ func (x *Index) Find(id ID) (i int, ok bool) {
 	return i, i < high && bytes.Equal(x.id(i), id[:])
 }
 
-// PackChecksum returns the checksum at the end of the pack to which the index belongs.
+// PackChecksum returns the checksum of the pack to which the index belongs, as the index records it.
 func (x *Index) PackChecksum() []byte {
 	end := len(x.raw) - len(ID{})
 	return x.raw[end-len(ID{}) : end]

@@ -12,11 +12,11 @@ import (
 // An Entry is the position of an object in a pack.
 type Entry struct {
 	ID     ID
-	CRC    uint32 // CRC-32 of its packed bytes, header included
+	CRC    uint32 // CRC-32 of its packed bytes, including the header
 	Offset uint64
 }
 
-// Write writes an index of version 2 for a pack with that checksum. It sorts the entries.
+// Write writes the index, of version 2, of a pack with that checksum. It sorts entries.
 func Write(dst io.Writer, entries []Entry, pack [20]byte) error {
 	slices.SortFunc(entries, func(a, b Entry) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 	sum := sha1.New()
@@ -36,7 +36,7 @@ func Write(dst io.Writer, entries []Entry, pack [20]byte) error {
 	for i := range entries {
 		put(entries[i].CRC)
 	}
-	const isFar = 1 << 31 // refers to the table of 8-byte offsets
+	const isFar = 1 << 31 // the highest bit marks an index into the table of 8-byte offsets
 	var far []uint64
 	for i := range entries {
 		if at := entries[i].Offset; at < isFar {
