@@ -17,7 +17,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// Files returns the attached files of a snapshot that have paths, sorted by path.
+// Files returns the files that are attached to a snapshot under a path, sorted by path.
 func (r Reader) Files(ctx context.Context, snapshot string) ([]domarkx.AttachedFile, error) {
 	root, _, err := r.root(snapshot)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r Reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.At
 			if err != nil {
 				return nil, err
 			}
-			if ok { // otherwise somebody attached a text that looks like a record
+			if ok { // an attachment that only looks like a record is ignored
 				files = append(files, domarkx.AttachedFile{Path: path, SHA256: content, Size: size})
 				break
 			}
@@ -57,11 +57,11 @@ func (r Reader) filesOf(ctx context.Context, root []odb.TreeEntry) ([]domarkx.At
 	return files, nil
 }
 
-// fileRecords are the file records of snapshots, by their SHA-256.
+// fileRecords contains the file records of snapshots, by the SHA-256 of the record.
 type fileRecords map[string]codec.FileRecord
 
-// live returns the records that no other record replaces, by path. Records of the same path are in
-// ascending order; the first one is effective.
+// live returns the records that no other record replaces, by path. If a path has several, as after a merge, they are
+// sorted, and the first one is effective.
 func (f fileRecords) live() map[string][]string {
 	replaced := map[string]bool{}
 	for _, record := range f {
@@ -80,7 +80,7 @@ func (f fileRecords) live() map[string][]string {
 	return live
 }
 
-// addFileRecords adds the records in the attachments directory of a snapshot.
+// addFileRecords adds the records in the directory of a snapshot's attachments.
 func (r Reader) addFileRecords(ctx context.Context, records fileRecords, attachments odb.ID) error {
 	directories, err := r.objects.Tree(attachments)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r Reader) addFileRecords(ctx context.Context, records fileRecords, attachm
 			return err
 		}
 		if !f.IsTree() {
-			continue // fsck reports it
+			continue // Fsck reports the error
 		}
 		known, ok := r.files.get(f.ID)
 		if !ok {
@@ -105,7 +105,7 @@ func (r Reader) addFileRecords(ctx context.Context, records fileRecords, attachm
 	return nil
 }
 
-// readFileRecords reads the records in one subdirectory of the attachments.
+// readFileRecords reads the records in one subdirectory of the directory of attachments.
 func (r Reader) readFileRecords(f odb.TreeEntry) (fileRecords, error) {
 	entries, err := r.objects.Tree(f.ID)
 	if err != nil {
@@ -156,7 +156,8 @@ func (r Reader) attachmentSize(attachments odb.ID, digest string) (int64, bool, 
 	return size, err == nil, err
 }
 
-// storeFiles stores the file records of a new snapshot. roots are the root trees of its parents.
+// storeFiles stores the records of the files of a new snapshot. roots are the root trees of its parents, whose records
+// they may replace.
 func (b *Builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFile) ([]domarkx.Attachment, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -196,14 +197,14 @@ func (b *Builder) storeFiles(roots [][]odb.TreeEntry, files []domarkx.AttachedFi
 	return added, nil
 }
 
-// A fileCache caches the records in directories of attachments by the ids of their trees. A nil
-// fileCache caches nothing.
+// A fileCache contains the records in directories of attachments, by the ids of their trees. A nil fileCache caches
+// nothing.
 type fileCache struct {
 	mu          sync.Mutex
 	directories map[odb.ID]fileRecords
 }
 
-// maxCachedDirectories is the maximum number of cached directories.
+// maxCachedDirectories is the maximum number of directories in a fileCache.
 const maxCachedDirectories = 1 << 14
 
 func (c *fileCache) get(id odb.ID) (fileRecords, bool) {

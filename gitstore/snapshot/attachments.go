@@ -22,8 +22,9 @@ import (
 // subdirectory named by the first two digits of its SHA-256, under the other 62 digits.
 const attachmentsName = "attachments"
 
-// StoreAttachment stores an output that is too long for its message. It returns a blob for
-// [domarkx.Commit], and the SHA-256. It keeps at most [chunked.Threshold] bytes in memory.
+// StoreAttachment stores the content of r, for example a tool's output that is too long for its message. It returns a
+// blob for [domarkx.Commit], and the content's SHA-256 in hexadecimal digits. It keeps at most [chunked.Threshold]
+// bytes in memory.
 func (b *Builder) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blob, string, error) {
 	if err := ctx.Err(); err != nil {
 		return domarkx.Blob{}, "", err
@@ -50,7 +51,7 @@ func (b *Builder) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blo
 	return blob, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// addAttachment stores a blob. Later steps of the update can read it if it may be a file record.
+// addAttachment stores a blob. If the blob may be a file record, later steps of the update can read it.
 func (b *Builder) addAttachment(data []byte) (odb.ID, error) {
 	if len(data) <= codec.MaxFileRecord {
 		return b.out.Write(odb.Blob, data)
@@ -58,7 +59,7 @@ func (b *Builder) addAttachment(data []byte) (odb.ID, error) {
 	return b.out.WriteUnread(odb.Blob, data)
 }
 
-// contextReader returns an error when its context has ended.
+// A contextReader reads from r until its context ends, and then returns the context's error.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -71,8 +72,9 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// attachmentTree returns the tree of the attachments in the snapshots with these root trees, and of
-// new ones; a zero id if there are none. Subtrees of these snapshots are not written again.
+// attachmentTree stores the directory of the attachments of a new snapshot: those in snapshots with the given root
+// trees, and new ones. It returns the zero id if there are none. It does not write subdirectories again that those
+// snapshots have.
 func (b *Builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attachment) (odb.ID, error) {
 	var known []odb.ID
 	for _, root := range roots {
@@ -104,7 +106,7 @@ func (b *Builder) attachmentTree(roots [][]odb.TreeEntry, added []domarkx.Attach
 	return b.unionOfDirectories(known, directories)
 }
 
-// unionOfDirectories returns the tree of the directories in some trees, and of further ones.
+// unionOfDirectories stores the directory that contains the subdirectories of some trees and further ones.
 func (b *Builder) unionOfDirectories(known []odb.ID, directories map[string][]odb.TreeEntry) (odb.ID, error) {
 	below := map[string][]odb.ID{}
 	for _, id := range known {
@@ -145,8 +147,8 @@ func (b *Builder) unionOfDirectories(known []odb.ID, directories map[string][]od
 	return b.out.WriteTree(top, known...)
 }
 
-// unionOfFiles returns the entries of some trees, and further ones. If two entries of a name differ,
-// which only damage or forgery causes, the smaller id wins.
+// unionOfFiles returns the entries of some trees, and further entries. If entries of the same name differ, it takes the
+// one with the smallest id: only damage or forgery can cause that.
 func (b *Builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.TreeEntry, error) {
 	byName := map[string]odb.TreeEntry{}
 	for _, id := range known {
@@ -168,8 +170,8 @@ func (b *Builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.Tre
 	return all, nil
 }
 
-// Attachment opens an attachment of a snapshot by its hexadecimal SHA-256. A missing one is
-// [domarkx.ErrNotFound].
+// Attachment opens an attachment of a snapshot, given by its SHA-256 in hexadecimal digits. It returns
+// [domarkx.ErrNotFound] if the snapshot has no such attachment.
 func (r Reader) Attachment(_ context.Context, snapshot, sha256hex string) (domarkx.Content, error) {
 	missing := fmt.Errorf("attachment %q: %w", sha256hex, domarkx.ErrNotFound)
 	digits := strings.ToLower(sha256hex)
@@ -206,8 +208,8 @@ func (r Reader) Attachment(_ context.Context, snapshot, sha256hex string) (domar
 	return attachment{bytes.NewReader(data.Bytes()), size}, nil
 }
 
-// attachmentBlob returns the attachment with that SHA-256 in the directory of all attachments; a zero
-// blob if the attachment or the directory does not exist.
+// attachmentBlob returns the blob of the attachment with a SHA-256 in the directory of all attachments, or a zero blob
+// if the attachment or the directory does not exist.
 func (r Reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob, error) {
 	if attachments.IsZero() {
 		return domarkx.Blob{}, nil
@@ -227,7 +229,7 @@ func (r Reader) attachmentBlob(attachments odb.ID, digest string) (domarkx.Blob,
 	return object.File(entries, digest[2:])
 }
 
-// An attachment is an attachment in memory.
+// An attachment is an attachment that is read into memory.
 type attachment struct {
 	*bytes.Reader
 	size int64
@@ -236,7 +238,8 @@ type attachment struct {
 func (a attachment) Size() int64 { return a.size }
 func (attachment) Close() error  { return nil }
 
-// AttachmentsID returns the id of the directory of a snapshot's attachments, which many snapshots share; "" without any.
+// AttachmentsID returns the id of the directory of a snapshot's attachments, or "" if it has none. Snapshots with the
+// same attachments have the same id.
 func (r Reader) AttachmentsID(_ context.Context, snapshot string) (string, error) {
 	root, _, err := r.root(snapshot)
 	if err != nil {
@@ -249,7 +252,7 @@ func (r Reader) AttachmentsID(_ context.Context, snapshot string) (string, error
 	return id.String(), nil
 }
 
-// AttachmentsOf returns the attachments of a snapshot, file records among them, sorted by digest.
+// AttachmentsOf returns all attachments of a snapshot, including file records, sorted by SHA-256.
 func (r Reader) AttachmentsOf(_ context.Context, snapshot string) ([]domarkx.Attachment, error) {
 	root, _, err := r.root(snapshot)
 	if err != nil {
@@ -274,7 +277,7 @@ func (r Reader) AttachmentsOf(_ context.Context, snapshot string) ([]domarkx.Att
 		}
 		for _, e := range entries {
 			if e.IsTree() {
-				continue // the chunks of a large one
+				continue // the chunk tree of a large attachment, which has its own entry
 			}
 			blob, err := object.File(entries, e.Name)
 			if err != nil {

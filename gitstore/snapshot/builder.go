@@ -5,19 +5,19 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A Builder writes the snapshots and versions of a running update.
+// A Builder writes snapshots and workspace versions in an update ([gitstore.Store.Update]). It is for one goroutine.
 type Builder struct {
 	Reader
 	out    *object.Writer
-	passed map[string]bool // trees of conversations whose messages cannot be read within the update
+	passed map[string]bool // conversation trees whose messages the update cannot read
 	answer func(id string, data []byte)
 }
 
-// OnAnswer makes the builder call a function with the id and the JSON of each message of an assistant
-// that it stores.
+// OnAnswer sets a function that the builder calls with the id and the JSON of each message of an assistant that it
+// stores.
 func (b *Builder) OnAnswer(f func(id string, data []byte)) { b.answer = f }
 
-// NewBuilder returns a builder that reads with r and what it has written to batch.
+// NewBuilder returns a builder that writes to batch. It reads the objects of r, and some of those in the batch.
 func NewBuilder(r Reader, batch *odb.Batch) Builder {
 	out := object.NewWriter(r.objects, batch)
 	r.objects, r.links, r.files = out.Reader, nil, nil

@@ -13,30 +13,30 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// A Finding is what a check or a collection reports about a repository.
+// A Finding is a line of the report of Fsck or GC of package gitstore.
 type Finding struct {
 	Severity string // "error", "warning" or "info"
 	What     string
-	Where    string // a ref, or NAME@OID and a path
-	Fix      string // a command or an instruction
+	Where    string // a ref, a file, or NAME@ID and a path
+	Fix      string // what to do about it: a command or an instruction
 }
 
-// FixRestore is the fix for damaged objects.
+// FixRestore is the advice for findings about damaged objects.
 const FixRestore = "get the session from a remote or a backup: git domarkx pull"
 
-// A Checker checks each object once, however many snapshots contain it.
+// A Checker compares the sessions and workspaces of a repository with SPEC.md. It checks each object once, even if many
+// snapshots contain it. It is for one goroutine.
 type Checker struct {
 	Reader
 	Findings []Finding
 	commits  map[string]bool
-	trees    memo             // directories of conversations
-	blobs    memo             // blobs by their use
+	trees    memo             // directories of conversations that were checked
+	blobs    memo             // blobs that were checked, each for a certain use
 	links    map[string]bool  // links in the messages of the session
-	extents  *version.Checker // checks versions of resources
+	extents  *version.Checker // for versions of resources
 	origins  *original.Checker
 
-	// message, if set, compares a message that is stored only as JSON with the recorded digest of its
-	// rendering.
+	// message compares a message that is stored only as JSON with the recorded digest of its rendering. It may be nil.
 	message func(e domarkx.Entry, m domarkx.Message) error
 }
 
@@ -50,7 +50,7 @@ func (c *Checker) report(severity, what, where, fix string) {
 	c.Findings = append(c.Findings, Finding{severity, what, where, fix})
 }
 
-// damaged reports err if it is not nil. It returns an error only if ctx has ended.
+// damaged adds a finding for err, unless err is nil. It returns an error only if ctx has ended.
 func (c *Checker) damaged(ctx context.Context, err error, where string) error {
 	if ctx.Err() != nil || err == nil {
 		return ctx.Err()
@@ -63,7 +63,8 @@ func (c *Checker) damaged(ctx context.Context, err error, where string) error {
 	return nil
 }
 
-// Session checks a session's tip and its history.
+// Session checks the snapshots in a session's history, from its tip on, and adds findings. It returns an error only if
+// it cannot check.
 func (c *Checker) Session(ctx context.Context, name, tip string) error {
 	c.links = map[string]bool{}
 	err := c.history(ctx, tip, func(id string) (ancestor, []ancestor, error) {
@@ -97,9 +98,8 @@ func (c *Checker) Session(ctx context.Context, name, tip string) error {
 	return c.checkLinks(ctx, name, tip)
 }
 
-// history checks the commits that tip reaches, each only once, and reports damage and wrong numbers.
-// check must check one commit and return it with its parents, or an error if the parents cannot be
-// read.
+// history checks each commit that tip reaches once. It adds findings for damage and for wrong numbers of commits. check
+// checks one commit and returns it with its parents; it returns an error only if the parents cannot be read.
 func (c *Checker) history(ctx context.Context, tip string, check func(id string) (ancestor, []ancestor, error), name string) error {
 	queue := []string{tip}
 	for len(queue) > 0 {
@@ -129,11 +129,11 @@ func (c *Checker) history(ctx context.Context, tip string, check func(id string)
 	return nil
 }
 
-// order checks that the messages are in the order that merging defines.
+// order checks that the messages of a thread are in the order that merging defines.
 func (c *Checker) order(ctx context.Context, id string) error {
 	state, err := c.Load(ctx, id)
 	if err != nil {
-		return nil // reported already
+		return nil // the check of the conversation has reported it
 	}
 	for _, e := range state.Thread.Live {
 		c.noteLink(e)
@@ -148,22 +148,22 @@ func (c *Checker) order(ctx context.Context, id string) error {
 	return nil
 }
 
-// A memo caches the results of checks. Its memory is limited; forgotten checks are repeated.
+// A memo contains the results of checks. Its memory is limited: it forgets results, whose checks are then repeated.
 type memo map[memoKey]error
 
-// A memoKey identifies a check.
+// A memoKey identifies a check whose result a memo contains.
 type memoKey [16]byte
 
-// maxMemo is the maximum number of cached results: about 100 MB.
+// maxMemo is the maximum number of results in a memo, which need about 100 MB.
 const maxMemo = 1 << 20
 
-// blobKey identifies the check of a blob in a certain use.
+// blobKey returns the key for the check of a blob for a certain use.
 func blobKey(as string, b domarkx.Blob) memoKey {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s", as, b.ID, b.Chunks))
 	return memoKey(sum[:16])
 }
 
-// once runs a check, or returns its cached result.
+// once runs a check and stores its result, or returns the stored result.
 func (m memo) once(key memoKey, check func() error) error {
 	err, done := m[key]
 	if !done {

@@ -10,17 +10,18 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A conversationCheck checks the messages of a snapshot. It skips what the base has at the same place.
+// A conversationCheck checks the messages of a snapshot. It skips those that the base, a snapshot that was checked, has
+// at the same place.
 type conversationCheck struct {
 	*Checker
-	messages int             // in the snapshot
-	before   int             // in the base
-	same     int             // known number of equal messages at the beginning of both
-	seen     map[odb.ID]bool // directories of the snapshot; they cannot repeat, since ids of messages differ
+	messages int             // number of messages in the snapshot
+	before   int             // number of messages in the base
+	same     int             // number of messages at the beginning of both that are known to be equal
+	seen     map[odb.ID]bool // directories of the snapshot: none can occur twice, since the ids of messages differ
 }
 
-// directory checks the directory of a level whose first message is first; base is the directory at its
-// place in the base, if any.
+// directory checks the directory of a level that begins with message first. base is the directory at its place in the
+// base, or zero.
 func (w *conversationCheck) directory(ctx context.Context, level, first int, id, base odb.ID) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -64,8 +65,8 @@ func (w *conversationCheck) directory(ctx context.Context, level, first int, id,
 	})
 }
 
-// count returns how many of that many messages belong to the directory of a level whose first message
-// is first.
+// count returns how many of a conversation's messages belong to the directory of a level that begins with message
+// first.
 func (*conversationCheck) count(level, first, messages int) int {
 	most := math.MaxInt
 	if level > 0 {
@@ -100,7 +101,7 @@ func (w *conversationCheck) leaf(ctx context.Context, first, count int, id, base
 	return nil
 }
 
-// entryKey identifies a message with its recorded digests.
+// entryKey returns the key for the check of a message with its recorded digests.
 func entryKey(e domarkx.Entry) memoKey {
 	l := e.Layout
 	as := fmt.Sprintf("message %s %x %d %t %d %s %s", e.Role, l.Digest, l.Size, l.Verbatim, l.Within, e.Source.ID, e.Source.Chunks)

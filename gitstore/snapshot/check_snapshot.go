@@ -14,18 +14,18 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
-// rootNames are the possible entries of a snapshot's root.
+// rootNames contains the names that entries of a snapshot's root tree can have.
 var rootNames = []string{"snapshot.json", "snapshot.json" + codec.ChunksSuffix, "preamble.md", "preamble.md" + codec.ChunksSuffix,
 	"header", "headers", "includes", "source", "conversation", "deleted", attachmentsName}
 
-// A snapshotBase is a snapshot that has been checked: what another snapshot has at the same place is
-// skipped. The zero value is empty.
+// A snapshotBase is a snapshot that was checked. The check of another snapshot skips what the base has at the same
+// place. The zero value is an empty base.
 type snapshotBase struct {
 	root     []odb.TreeEntry
 	messages int
 }
 
-// check reports the first error in a snapshot. same is a number of messages at its beginning that equal
+// check returns the first error in a snapshot. same is a number of messages at its beginning that are known to equal
 // those of the base.
 func (c *Checker) check(ctx context.Context, base snapshotBase, commit *codec.Commit, info domarkx.Info) (same int, err error) {
 	root, err := c.objects.Tree(commit.Tree)
@@ -95,7 +95,7 @@ func (c *Checker) checkHeaders(ctx context.Context, base, root []odb.TreeEntry) 
 	return nil
 }
 
-// trustHeader marks the blobs of a header as checked.
+// trustHeader marks the blobs of a header as checked, because another check covers them.
 func (c *Checker) trustHeader(h domarkx.HeaderEntry) {
 	c.blobs.note(blobKey("header", h.JSON), nil)
 	c.blobs.note(sourceKey(h.Layout, h.Source), nil)
@@ -174,7 +174,7 @@ func (c *Checker) value(ctx context.Context, b domarkx.Blob) (domarkx.Value, err
 	return v, nil
 }
 
-// plain returns an error for a blob that should be stored in chunks. It does not read the blob.
+// plain returns an error for a blob that should be stored in chunks. It reads only the blob's type and size.
 func (r Reader) plain(b domarkx.Blob) error {
 	id, err := odb.ParseID(b.ID)
 	if err != nil {
@@ -187,7 +187,7 @@ func (r Reader) plain(b domarkx.Blob) error {
 	return err
 }
 
-// writeWhole checks how a blob is stored, writes its content, and returns its size in bytes.
+// writeWhole checks how content is stored, writes the content to w, and returns its size in bytes.
 func (r Reader) writeWhole(w io.Writer, b domarkx.Blob) (int64, error) {
 	if err := r.plain(b); err != nil {
 		return 0, err
@@ -200,7 +200,7 @@ func (r Reader) writeWhole(w io.Writer, b domarkx.Blob) (int64, error) {
 	return io.Copy(w, content)
 }
 
-// readWhole is [Reader.writeWhole] for content that is only checked.
+// readWhole is like [Reader.writeWhole], but discards the content: it only checks it.
 func (r Reader) readWhole(b domarkx.Blob) error {
 	_, err := r.writeWhole(io.Discard, b)
 	return err

@@ -16,7 +16,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// Workspace checks a workspace's tip and its history.
+// Workspace checks the versions in a workspace's history, from its tip on, and adds findings. It returns an error only
+// if it cannot check.
 func (c *Checker) Workspace(ctx context.Context, name, tip string) error {
 	return c.history(ctx, tip, func(id string) (ancestor, []ancestor, error) {
 		a, err := c.versions().at(id)
@@ -31,7 +32,7 @@ func (c *Checker) Workspace(ctx context.Context, name, tip string) error {
 	}, name)
 }
 
-// checkVersion returns the first error in a version.
+// checkVersion returns the first error in a workspace version.
 func (c *Checker) checkVersion(ctx context.Context, id string) error {
 	v, err := c.Version(ctx, id)
 	if err != nil {
@@ -49,7 +50,7 @@ func (c *Checker) checkVersion(ctx context.Context, id string) error {
 	return nil
 }
 
-// checkVersionDirectory reads all files in a directory of a version.
+// checkVersionDirectory checks the files in a directory of a version and reads their content.
 func (c *Checker) checkVersionDirectory(ctx context.Context, dir, id string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -79,7 +80,7 @@ func (c *Checker) checkVersionDirectory(ctx context.Context, dir, id string, dep
 	})
 }
 
-// checkContent reads the content of a file in a version.
+// checkContent reads and verifies the content of a file in a version.
 func (c *Checker) checkContent(id string) error {
 	object, chunks, err := version.ParseContentID(id)
 	if err != nil {
@@ -92,14 +93,15 @@ func (c *Checker) checkContent(id string) error {
 	return c.blobs.once(blobKey("file of a version", blob), func() error { return c.readWhole(blob) })
 }
 
-// noteLink records the link of a message.
+// noteLink records the link of a message, for checkLinks.
 func (c *Checker) noteLink(e domarkx.Entry) {
 	if e.Link != "" {
 		c.links[e.Link] = true
 	}
 }
 
-// checkLinks reports links of messages to commits that are not parents in the session's history.
+// checkLinks adds findings for links of messages to commits that are not parents of a snapshot in the session's
+// history.
 func (c *Checker) checkLinks(ctx context.Context, name, tip string) error {
 	links := slices.Sorted(maps.Keys(c.links))
 	linked, err := c.Linked(ctx, tip, links)
@@ -119,7 +121,7 @@ func (c *Checker) checkLinks(ctx context.Context, name, tip string) error {
 	return nil
 }
 
-// checkAttachments compares the names of attachments that are not in the base with their contents.
+// checkAttachments verifies the attachments that are not in the base: the name of each is the SHA-256 of its content.
 func (c *Checker) checkAttachments(base, root []odb.TreeEntry) error {
 	top, err := object.Directory(root, attachmentsName)
 	if err != nil || top.IsZero() || top == odb.FindEntry(base, attachmentsName).ID {
@@ -183,7 +185,7 @@ func (c *Checker) checkAttachmentsIn(base odb.ID, f odb.TreeEntry) error {
 	named := 0
 	for _, e := range entries {
 		if e.IsTree() {
-			continue // counted with its file
+			continue // a chunk tree, checked with its pointer
 		}
 		if !codec.IsSHA256(f.Name + e.Name) {
 			return fmt.Errorf("%s: %w: it is not an attachment", e.Name, domarkx.ErrCorrupt)

@@ -13,9 +13,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// Commit stores a snapshot, which no ref reaches yet. Blobs of the state without an id are stored and get
-// one. Trees of the parents are not written again. A parent of an unknown format is
-// [domarkx.ErrUnsupported], an invalid state [domarkx.ErrInvalid].
+// Commit stores a snapshot, which no ref reaches yet. It stores blobs of the state that have no id, and sets their ids.
+// It does not write trees again that the parents have. It returns [domarkx.ErrUnsupported] for a parent of an unknown
+// format, and [domarkx.ErrInvalid] for an invalid state.
 func (b *Builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
 	parents, err := b.parents(c.Parents)
 	if err != nil {
@@ -58,9 +58,9 @@ func (b *Builder) Commit(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	return b.storeSnapshot(c, parents, roots, root, stored.Messages)
 }
 
-// StoreConversation stores messages one by one, for a [Builder.Commit] with these parents. Blobs without an id
-// are stored and get one. It keeps few messages in memory. Within the transaction the snapshot can be
-// continued by another one, but its messages cannot be read.
+// StoreConversation stores messages one by one, for a [Builder.Commit] with these parents. It stores blobs that have no
+// id, and sets their ids. It keeps few messages in memory. In the same update, another snapshot can continue this one,
+// but the stored messages cannot be read.
 func (b *Builder) StoreConversation(ctx context.Context, parents []string, live iter.Seq2[*domarkx.Entry, error]) (*domarkx.StoredConversation, error) {
 	ancestry, err := b.parents(parents)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *Builder) storeConversation(ctx context.Context, build *conversationBuil
 	if err != nil {
 		return nil, err
 	}
-	// Objects of this update are not stored again in any case.
+	// The builder does not store objects of this update again in any case.
 	known = slices.DeleteFunc(known, func(id odb.ID) bool { return b.passed[id.String()] })
 	id, err := build.build(ctx, live, odb.ID{}, known)
 	if err != nil {
@@ -96,7 +96,7 @@ func (b *Builder) storeConversation(ctx context.Context, build *conversationBuil
 	return stored, nil
 }
 
-// directoriesNamed returns the directories of that name in root trees.
+// directoriesNamed returns the directories with a name in root trees.
 func directoriesNamed(roots [][]odb.TreeEntry, name string) ([]odb.ID, error) {
 	var ids []odb.ID
 	for _, root := range roots {
@@ -121,9 +121,9 @@ func (b *Builder) rootsOf(parents ancestry) ([][]odb.TreeEntry, error) {
 	return roots, nil
 }
 
-// Append stores a snapshot with the messages of its first parent, except the last c.Replaced, followed by
-// those in c.State.Thread.Live. It keeps the parent's tombstones and, unless c.State.Headers has some, its
-// headers. It reads only the end of the session.
+// Append stores a snapshot with the messages of its first parent, except the last c.Replaced of them, and after these
+// the messages of c.State.Thread.Live. It keeps the parent's tombstones. It also keeps the parent's headers, unless
+// c.State.Headers has some. It reads only the end of the session.
 func (b *Builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, error) {
 	parents, err := b.parents(c.Parents)
 	if err != nil {
@@ -165,10 +165,10 @@ func (b *Builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	return b.storeSnapshot(c, parents, roots, object.WithDirectory(root, "conversation", conversation), kept+build.added)
 }
 
-// An ancestry describes the parents of a new snapshot.
+// An ancestry is what a new snapshot takes from its parents.
 type ancestry struct {
 	ids       []odb.ID
-	snapshots []*codec.Commit // the snapshots among them
+	snapshots []*codec.Commit // the parents that are snapshots
 	infos     []domarkx.Info
 }
 
@@ -198,7 +198,7 @@ func (b *Builder) parents(ids []string) (ancestry, error) {
 	return l, nil
 }
 
-// storeSnapshot stores the attachments, the root tree and the commit.
+// storeSnapshot stores the attachments, the root tree and the commit of a snapshot.
 func (b *Builder) storeSnapshot(c domarkx.Commit, parents ancestry, roots [][]odb.TreeEntry, root []odb.TreeEntry, messages int) (domarkx.Info, error) {
 	info := domarkx.Info{Number: 1, Messages: messages, Bytes: c.Bytes, Subject: codec.CleanSubject(c.Subject, c.Operation),
 		Preview: c.Preview, Operation: c.Operation, Replaces: c.Replaces}

@@ -13,13 +13,13 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// walk calls visit with each leaf of a conversation of that many messages, in order.
+// walk calls visit with each leaf of a conversation, in order. messages is the number of its messages.
 func (r Reader) walk(ctx context.Context, conversation odb.ID, messages int, visit func(number int, leaf odb.ID) error) error {
 	return r.walkExcept(ctx, conversation, messages, func(int, int, odb.ID) bool { return false }, visit)
 }
 
-// walkExcept is walk without the directories for which skip returns true. It is called with the
-// numbers of the messages that a directory can hold, from first to before end.
+// walkExcept is like walk, but leaves out the directories for which skip returns true. skip is called with the range of
+// the messages that a directory can contain: from first to the one before end.
 func (r Reader) walkExcept(ctx context.Context, conversation odb.ID, messages int, skip func(first, end int, id odb.ID) bool, visit func(number int, leaf odb.ID) error) error {
 	if messages == 0 && conversation.IsZero() {
 		return nil
@@ -53,8 +53,8 @@ func (r Reader) walkExcept(ctx context.Context, conversation odb.ID, messages in
 	return level(0, 0, messages, conversation)
 }
 
-// directories returns the subdirectories of the directory of a level whose first message is first, in
-// order, in a conversation of that many messages.
+// directories returns the subdirectories, in order, of the directory of a level that begins with message first.
+// messages is the number of messages in the conversation.
 func (r Reader) directories(level, first, messages int, id odb.ID) ([]odb.TreeEntry, error) {
 	entries, err := r.objects.Tree(id)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r Reader) directories(level, first, messages int, id odb.ID) ([]odb.TreeEn
 		if entries[i].Name == fanout.DirectoryName(level, i) && entries[i].IsTree() {
 			continue
 		}
-		if e := odb.FindEntry(entries, fanout.DirectoryName(level, i)); e.IsTree() { // above 9,999 the order of names is not that of numbers
+		if e := odb.FindEntry(entries, fanout.DirectoryName(level, i)); e.IsTree() { // names with more than four digits are not in the order of their numbers
 			ordered := make([]odb.TreeEntry, len(entries))
 			for i := range ordered {
 				if ordered[i] = odb.FindEntry(entries, fanout.DirectoryName(level, i)); !ordered[i].IsTree() {
@@ -86,7 +86,7 @@ func (r Reader) directories(level, first, messages int, id odb.ID) ([]odb.TreeEn
 	return entries, nil
 }
 
-// above returns the path of the directory of a level whose first message is first.
+// above returns the path of the directory of a level that begins with message first.
 func above(level, first int) string {
 	names := fanout.LeafNames(fanout.Leaf(first))
 	return strings.Join(append([]string{"conversation"}, names[:level]...), "/")
@@ -115,7 +115,7 @@ func (r Reader) readLeaf(id odb.ID) ([]domarkx.Entry, error) {
 		return nil, fmt.Errorf("entries: %w", err)
 	}
 	named := 1
-	plain := len(files) == 1+len(leaf) // no message has more than one file, so none is looked for
+	plain := len(files) == 1+len(leaf) // without additional files, no message has parts in files of their own
 	for j, f := range files {
 		i, role, ok := parseMessageFile(f.Name)
 		if !ok || i >= len(leaf) || leaf[i].Role != "" {
@@ -153,18 +153,18 @@ func (r Reader) readLeaf(id odb.ID) ([]domarkx.Entry, error) {
 	return leaf, nil
 }
 
-// LeafWidth is the number of messages in every leaf of a snapshot but the last.
+// LeafWidth is the number of messages in each leaf of a snapshot, except for the last leaf, which may have fewer.
 const LeafWidth = fanout.LeafWidth
 
-// A Leaf is a directory with up to 16 consecutive messages of a snapshot. Its id depends only on what
-// is in it, so snapshots share leaves.
+// A Leaf is a directory with up to 16 consecutive messages of a snapshot. Its id depends only on its content, so that
+// snapshots with the same messages share leaves.
 type Leaf struct {
 	ID    string
-	First int // the number of its first message
+	First int // number of its first message, from 0
 }
 
-// Leaves yields the leaves of a snapshot in order. skip, if not nil, is called with the id of each
-// directory of the conversation, leaves included; directories for which it returns true are left out.
+// Leaves yields the leaves of a snapshot in order. If skip is not nil, it is called with the id of each directory of
+// the conversation, including leaves. Leaves omits the directories for which skip returns true.
 func (r Reader) Leaves(ctx context.Context, id string, skip func(directory string) bool) iter.Seq2[Leaf, error] {
 	return func(yield func(Leaf, error) bool) {
 		root, info, err := r.root(id)
@@ -187,8 +187,8 @@ func (r Reader) Leaves(ctx context.Context, id string, skip func(directory strin
 	}
 }
 
-// LeavesBetween returns the leaves of a snapshot with the messages from number from on, before number to.
-// It reads little of the others.
+// LeavesBetween returns the leaves of a snapshot that contain the messages from number from to the one before to,
+// counted from 0. It reads few objects of other leaves.
 func (r Reader) LeavesBetween(ctx context.Context, id string, from, to int) ([]Leaf, error) {
 	root, info, err := r.root(id)
 	var conversation odb.ID
@@ -218,8 +218,10 @@ func (r Reader) LeafEntries(_ context.Context, leaf Leaf) ([]domarkx.Entry, erro
 	return r.leaf(fanout.Leaf(leaf.First), id)
 }
 
-// LeafPairs yields the leaves of two snapshots with equally many messages that have the same messages in different forms, in order. seen is
-// called with each pair of directories that differ; pairs for which it returns true are left out.
+// LeafPairs yields, in order, pairs of leaves at the same place in two snapshots. The snapshots have the same messages
+// in different forms. LeafPairs omits leaves that are equal. seen is called with each pair of directories that differ;
+// LeafPairs omits the pairs for which it returns true. It returns [domarkx.ErrInvalid] if the snapshots do not have
+// equally many messages.
 func (r Reader) LeafPairs(ctx context.Context, a, b string, seen func(a, b string) bool) iter.Seq2[[2]Leaf, error] {
 	return func(yield func([2]Leaf, error) bool) {
 		var tops [2]odb.ID

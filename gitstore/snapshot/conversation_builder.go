@@ -12,21 +12,21 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// A conversationBuilder appends messages to a conversation tree, or creates a new one. It keeps the
-// messages of one leaf in memory.
+// A conversationBuilder creates a conversation tree, or appends messages to one. It keeps the messages of one leaf in
+// memory.
 type conversationBuilder struct {
 	*Builder
-	old    int  // messages in the tree
-	kept   int  // messages of the tree that are kept; the others are replaced
-	passes bool // later steps of the update do not read the messages, which are therefore not kept in memory
-	added  int  // messages appended so far
+	old    int  // number of messages in the tree
+	kept   int  // number of messages at the beginning of the tree that are kept; the others are replaced
+	passes bool // whether the update does not read the messages later, so that they are not kept in memory
+	added  int  // number of messages appended so far
 
 	next  func() (*domarkx.Entry, error, bool)
 	ahead *domarkx.Entry
 }
 
-// build stores the directories of a conversation with appended messages. old is the tree of the
-// conversation; directories of the known trees are not written again.
+// build stores the directories of a conversation with the appended messages, and returns its tree. old is the tree
+// before. It does not write directories again that the known trees have at the same place.
 func (c *conversationBuilder) build(ctx context.Context, add iter.Seq2[*domarkx.Entry, error], old odb.ID, known []odb.ID) (odb.ID, error) {
 	next, stop := iter.Pull2(add)
 	defer stop()
@@ -61,7 +61,7 @@ func pointers(list []domarkx.Entry) iter.Seq2[*domarkx.Entry, error] {
 	}
 }
 
-// write stores a part of a conversation.
+// write stores an object.
 func (c *conversationBuilder) write(kind odb.Type, data []byte) (odb.ID, error) {
 	if c.passes {
 		return c.out.WriteUnread(kind, data)
@@ -69,8 +69,8 @@ func (c *conversationBuilder) write(kind odb.Type, data []byte) (odb.ID, error) 
 	return c.out.Write(kind, data)
 }
 
-// node stores the directory of a level whose first message is first. old is its previous tree if
-// messages of that are kept; known are directories at its place in other trees.
+// node stores the directory of a level that begins with message first. old is the directory before, if messages in it
+// are kept. known are directories at the same place in other trees.
 func (c *conversationBuilder) node(ctx context.Context, level, first int, old odb.ID, known []odb.ID) (odb.ID, error) {
 	if level == fanout.Levels-1 {
 		return c.leaf(ctx, first, old, known)
@@ -90,7 +90,7 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 	}
 	span := fanout.Spans[level]
 	for i := range entries {
-		if first+(i+1)*span > c.kept { // the last one grows
+		if first+(i+1)*span > c.kept { // the last directory, to which messages are added
 			entries[i].ID, err = c.node(ctx, level+1, first+i*span, entries[i].ID, nil)
 			if err != nil {
 				return odb.ID{}, err
@@ -130,7 +130,7 @@ func (c *conversationBuilder) subdirectories(trees []odb.ID) (map[string][]odb.I
 	return byName, nil
 }
 
-// leaf stores a leaf.
+// leaf stores a leaf, from kept and appended messages.
 func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, known []odb.ID) (odb.ID, error) {
 	var messages []domarkx.Entry
 	if !old.IsZero() {
@@ -162,7 +162,7 @@ func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, k
 	return c.writeLeaf(messages, known...)
 }
 
-// storeEntry stores the parts of a message that are not stored yet.
+// storeEntry stores the parts of a message that are not stored yet, and sets their ids.
 func (c *conversationBuilder) storeEntry(ctx context.Context, e *domarkx.Entry) (err error) {
 	if c.answer != nil && e.Role == domarkx.Assistant && e.JSON.ID == "" {
 		defer func() {

@@ -12,23 +12,23 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// A StoredCommit is a snapshot or a workspace version, with the files that it introduces.
+// A StoredCommit is a snapshot or a workspace version, with the files that it adds.
 type StoredCommit struct {
 	ID        string
-	Workspace bool   // it is a workspace version
-	Message   []byte // of the commit: subject and trailers
-	People    string // the names of author and committer
+	Workspace bool   // whether it is a workspace version
+	Message   []byte // commit message: subject and trailers
+	People    string // names of the commit's author and committer
 	Files     []StoredFile
 }
 
 // A StoredFile is a file of a commit.
 type StoredFile struct {
-	Path string // in the tree of the commit, see SPEC.md
+	Path string // path in the commit's tree (see SPEC.md)
 	Blob domarkx.Blob
-	Link bool // a symbolic link: the content is its target
+	Link bool // whether it is a symbolic link, whose content is its target
 }
 
-// HasFile reports whether a snapshot or version has a blob at a path.
+// HasFile reports whether the tree of a snapshot or workspace version has a blob at a path.
 func (r Reader) HasFile(_ context.Context, commit, path, blob string) (bool, error) {
 	id, err := odb.ParseID(commit)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r Reader) HasFile(_ context.Context, commit, path, blob string) (bool, err
 	}
 }
 
-// A FileWalk finds the files of commits, each once.
+// A FileWalk finds the files of commits, each file once.
 type FileWalk struct {
 	r            Reader
 	trees, blobs map[odb.ID]bool
@@ -61,13 +61,13 @@ type FileWalk struct {
 	files        []StoredFile
 }
 
-// NewFileWalk returns a walk that has returned nothing yet.
+// NewFileWalk returns a walk that has not visited any commit.
 func NewFileWalk(r Reader) *FileWalk {
 	return &FileWalk{r: r, trees: map[odb.ID]bool{}, blobs: map[odb.ID]bool{}}
 }
 
-// Commit returns a snapshot or version with the files that its first parent does not have at the same path
-// and that this walk has not returned before.
+// Commit returns a snapshot or workspace version with its files, except those that its first parent has at the same
+// path, and those that this walk has returned before.
 func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
 	c, err := w.r.objects.Commit(id)
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
 		parent, err := w.r.objects.Commit(c.Parents[0])
 		if err == nil {
 			base = parent.Tree
-		} else if !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone lacks some
+		} else if !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone may not have the parent
 			return StoredCommit{}, err
 		}
 	}
@@ -90,10 +90,10 @@ func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
 		People: c.Author.Name + "\n" + c.Author.Email + "\n" + c.Committer.Name + "\n" + c.Committer.Email}, nil
 }
 
-// maxTreeDepth is how deep directories of a version, and those above them, are nested at most.
+// maxTreeDepth is the maximum nesting of directories in a commit: those of a version, and those above them.
 const maxTreeDepth = 1100
 
-// walk adds the files below a tree that a base, which may be zero, does not have at the same path.
+// walk adds the files below a tree that base does not have at the same path. base is another tree, or zero.
 func (w *FileWalk) walk(path string, tree, base odb.ID, depth int) error {
 	if tree == base || w.trees[tree] {
 		return nil
@@ -154,7 +154,7 @@ func (w *FileWalk) walk(path string, tree, base odb.ID, depth int) error {
 	return nil
 }
 
-// chunksOf returns the name of the chunk tree of a file, if it has one.
+// chunksOf returns the name of a file's chunk tree, or "" if it has none.
 func (w *FileWalk) chunksOf(entry string) string {
 	if w.workspace {
 		return version.ChunksEntry(version.FileName(entry))

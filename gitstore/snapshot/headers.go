@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// headers reads the headers of a snapshot.
+// headers reads all headers of a snapshot.
 func (r Reader) headers(root []odb.TreeEntry) ([]domarkx.HeaderEntry, error) {
 	first, err := r.header(root, false)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r Reader) headers(root []odb.TreeEntry) ([]domarkx.HeaderEntry, error) {
 	return headers, nil
 }
 
-// header reads a header from its directory; named is false for the root.
+// header reads a header from its directory. named is false for the header in the root tree.
 func (r Reader) header(entries []odb.TreeEntry, named bool) (domarkx.HeaderEntry, error) {
 	line, err := r.objects.SmallFile(entries, "header")
 	if err != nil {
@@ -86,7 +86,7 @@ func (r Reader) header(entries []odb.TreeEntry, named bool) (domarkx.HeaderEntry
 	return h, nil
 }
 
-// checkHeaders returns an error unless headers are valid and in ascending order.
+// checkHeaders returns an error unless headers are valid and sorted by revision.
 func checkHeaders(headers []domarkx.HeaderEntry) error {
 	if len(headers) == 0 {
 		return fmt.Errorf("no header: %w, expected at least one", domarkx.ErrInvalid)
@@ -99,8 +99,7 @@ func checkHeaders(headers []domarkx.HeaderEntry) error {
 	return nil
 }
 
-// headerTree stores the headers of a snapshot with that conversation. It returns their entries in the
-// root.
+// headerTree stores the headers of a snapshot with that conversation, and returns their entries in the root tree.
 func (b *Builder) headerTree(ctx context.Context, headers []domarkx.HeaderEntry, conversation odb.ID) ([]odb.TreeEntry, error) {
 	if err := checkHeaders(headers); err != nil {
 		return nil, err
@@ -181,7 +180,7 @@ func (b *Builder) headerFiles(ctx context.Context, h *domarkx.HeaderEntry, named
 	return entries, nil
 }
 
-// Header returns the headers of a snapshot: the effective one, followed by those in conflict with it.
+// Header returns the headers of a snapshot. The first one is effective; the others are in conflict with it.
 func (r Reader) Header(_ context.Context, id string) ([]domarkx.HeaderEntry, error) {
 	root, _, err := r.root(id)
 	if err != nil {
@@ -194,7 +193,7 @@ func (r Reader) Header(_ context.Context, id string) ([]domarkx.HeaderEntry, err
 	return headers, nil
 }
 
-// Tombstones returns the removed messages of a snapshot, sorted by id.
+// Tombstones returns the tombstones of a snapshot, sorted by id: those of the messages that were removed.
 func (r Reader) Tombstones(_ context.Context, id string) ([]domarkx.Tombstone, error) {
 	root, _, err := r.root(id)
 	if err != nil {
@@ -232,8 +231,8 @@ func (r Reader) tombstones(root []odb.TreeEntry) ([]domarkx.Tombstone, error) {
 	return dead, nil
 }
 
-// tombstoneTree stores tombstones; without any it returns a zero id. known are directories at its place
-// in other snapshots.
+// tombstoneTree stores tombstones and returns the id of their directory, which is zero if there are none. known are the
+// directories of tombstones in other snapshots, which it does not write again.
 func (b *Builder) tombstoneTree(dead []domarkx.Tombstone, known ...odb.ID) (odb.ID, error) {
 	files, err := codec.Buckets(dead)
 	if err != nil {

@@ -20,20 +20,20 @@ import (
 type ancestor struct {
 	id      string
 	number  int
-	parents []odb.ID // including, for a snapshot, the versions to which it links
+	parents []odb.ID // ids of its parents; for a snapshot, these include the linked versions
 
-	info    domarkx.Info    // of a snapshot, without the session's name
-	version domarkx.Version // of a version, without resources and the workspace's name
+	info    domarkx.Info    // for a snapshot; without the session's name
+	version domarkx.Version // for a version; without resources and the workspace's name
 }
 
-// A lineage reads a history of snapshots or of workspace versions.
+// A lineage reads the histories of snapshots, or those of workspace versions.
 type lineage struct {
 	Reader
 	read  func(id odb.ID) (ancestor, error)
-	other error // error of read for parents that are not part of the history
+	other error // the error of read for a parent that does not belong to the history
 }
 
-// snapshots returns the histories of sessions.
+// snapshots returns the lineage of snapshots.
 func (r Reader) snapshots() lineage {
 	return lineage{r, func(id odb.ID) (ancestor, error) {
 		c, info, err := r.snapshot(id.String())
@@ -52,8 +52,8 @@ func (l lineage) at(id string) (ancestor, error) {
 	return l.read(oid)
 }
 
-// before returns the parents of a commit that belong to the history, in order, at most limit of them
-// (-1 for all). Parents that a shallow clone omits are skipped.
+// before returns the parents of a commit that belong to the history, in order, but not more than limit (-1 for all). It
+// skips parents that a shallow clone does not have.
 func (l lineage) before(a ancestor, limit int) ([]ancestor, error) {
 	var all []ancestor
 	for _, id := range a.parents {
@@ -81,7 +81,7 @@ func (l lineage) before(a ancestor, limit int) ([]ancestor, error) {
 	return all, nil
 }
 
-// isShallow reports whether the parents of a commit were omitted from a shallow clone
+// isShallow reports whether a commit is at the boundary of a shallow clone, which does not have its parents
 // (gitrepository-layout(5), "shallow").
 func (r Reader) isShallow(id string) (bool, error) {
 	list, err := os.ReadFile(r.shallow)
@@ -99,8 +99,8 @@ func (r Reader) isShallow(id string) (bool, error) {
 	return false, nil
 }
 
-// History yields a snapshot and its first-parent ancestors, the newest first. In a shallow clone it ends
-// where the clone ends. An error is yielded last.
+// History yields a snapshot, its first parent, the first parent of that and so on. In a shallow clone it ends where the
+// clone ends. If a commit cannot be read, it yields the error last.
 func (r Reader) History(ctx context.Context, id string) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {
 		line := r.snapshots()
@@ -124,8 +124,8 @@ func (r Reader) History(ctx context.Context, id string) iter.Seq2[domarkx.Info, 
 	}
 }
 
-// Ancestors yields a snapshot and all its ancestors, sorted by descending number and then by id. An error
-// is yielded last.
+// Ancestors yields a snapshot and all its ancestors, sorted by descending number and then by id. If a commit cannot be
+// read, it yields the error last.
 func (r Reader) Ancestors(ctx context.Context, id string) iter.Seq2[domarkx.Info, error] {
 	return func(yield func(domarkx.Info, error) bool) {
 		err := r.snapshots().visit(ctx, id, func(a ancestor) (bool, bool) {
@@ -138,8 +138,8 @@ func (r Reader) Ancestors(ctx context.Context, id string) iter.Seq2[domarkx.Info
 	}
 }
 
-// visit calls f with a commit and its ancestors, sorted by descending number and then by id. f reports
-// whether to continue, and whether to visit the parents.
+// visit calls f with a commit and its ancestors, sorted by descending number and then by id. f returns whether to
+// continue, and whether to visit the commit's parents.
 func (l lineage) visit(ctx context.Context, id string, f func(ancestor) (more, parents bool)) error {
 	first, err := l.at(id)
 	if err != nil {
@@ -195,7 +195,7 @@ func (l lineage) isAncestor(ctx context.Context, a, b string) (bool, error) {
 	return found, err
 }
 
-// newest is a heap of commits, the one with the highest number on top.
+// newest is a heap of commits whose first element has the highest number.
 type newest []ancestor
 
 func (q newest) Len() int { return len(q) }
@@ -213,14 +213,14 @@ func (q *newest) Pop() any {
 	return last
 }
 
-// SnapshotAmong returns the one snapshot of the candidates that is tip or an ancestor of it. The others may
-// be any objects. None is [domarkx.ErrNotFound], several are [domarkx.ErrInvalid].
+// SnapshotAmong returns the candidate that is tip or an ancestor of tip. Candidates are ids of any objects. It returns
+// [domarkx.ErrNotFound] if none is such a snapshot, and [domarkx.ErrInvalid] if several are.
 func (r Reader) SnapshotAmong(ctx context.Context, tip string, candidates []string) (domarkx.Info, error) {
 	found, err := r.snapshots().among(ctx, tip, candidates)
 	return found.info, err
 }
 
-// VersionAmong is [Reader.SnapshotAmong] for workspace versions. The result includes the resources.
+// VersionAmong is like [Reader.SnapshotAmong], but for workspace versions. The result has its resources.
 func (r Reader) VersionAmong(ctx context.Context, tip string, candidates []string) (domarkx.Version, error) {
 	found, err := r.versions().among(ctx, tip, candidates)
 	if err != nil {
@@ -229,13 +229,13 @@ func (r Reader) VersionAmong(ctx context.Context, tip string, candidates []strin
 	return r.Version(ctx, found.id)
 }
 
-// among returns the one commit of the candidates that is tip or an ancestor of it.
+// among does the work of SnapshotAmong and VersionAmong.
 func (l lineage) among(ctx context.Context, tip string, candidates []string) (ancestor, error) {
 	var found []ancestor
 	for _, id := range candidates {
 		a, err := l.at(id)
 		if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrCorrupt) {
-			continue // it is another object
+			continue // another kind of object
 		}
 		if err != nil {
 			return ancestor{}, err

@@ -12,8 +12,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// StoreIncludes stores included files and returns their tree for [domarkx.HeaderEntry], "" without
-// files. Duplicate paths and paths that lead outside are [domarkx.ErrInvalid].
+// StoreIncludes stores included files and returns the id of their tree for [domarkx.HeaderEntry], or "" if there are
+// none. It returns [domarkx.ErrInvalid] for duplicate paths and for a path that leads outside of the document's
+// directory.
 func (b *Builder) StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error) {
 	var entries []odb.TreeEntry
 	for _, f := range files {
@@ -26,7 +27,7 @@ func (b *Builder) StoreIncludes(ctx context.Context, files []domarkx.Include) (s
 			return "", fmt.Errorf("included file %q: %w", f.Path, err)
 		}
 		if blob.Chunks == "" {
-			b.out.Keep(odb.Blob, f.Data) // later steps of the update render the document
+			b.out.Keep(odb.Blob, f.Data) // rendering the document in this update reads them
 		}
 		if entries, err = object.AppendFile(entries, name, blob); err != nil {
 			return "", err
@@ -39,7 +40,7 @@ func (b *Builder) StoreIncludes(ctx context.Context, files []domarkx.Include) (s
 	return id.String(), nil
 }
 
-// Includes returns the included files in a header's tree, sorted by path. The tree "" has none.
+// Includes returns the files in a tree of [Builder.StoreIncludes], sorted by path. The tree "" has none.
 func (r Reader) Includes(ctx context.Context, tree string) ([]domarkx.Include, error) {
 	blobs, paths, err := r.includes(tree)
 	if err != nil {
@@ -71,7 +72,7 @@ func (r Reader) includes(tree string) (blobs []domarkx.Blob, paths []string, err
 	}
 	for _, e := range entries {
 		if e.IsTree() {
-			continue // the chunks of a large file
+			continue // the chunk tree of a large file
 		}
 		path, err := codec.IncludePath(e.Name)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// LinkedVersions returns the workspace versions that are parents of a snapshot, in order.
+// LinkedVersions returns the ids of the workspace versions that are parents of a snapshot, in order.
 func (r Reader) LinkedVersions(_ context.Context, snapshot string) ([]string, error) {
 	c, _, err := r.snapshot(snapshot)
 	if err != nil {
@@ -32,9 +32,8 @@ func (r Reader) LinkedVersions(_ context.Context, snapshot string) ([]string, er
 	return linked, nil
 }
 
-// Linked returns those of the versions that are parents of a snapshot or of one of its ancestors. Other
-// links do not count, since anybody can write them into a message. It reads the history only as far as
-// necessary, and caches it.
+// Linked returns those of the given versions that are parents of a snapshot or of one of its ancestors. Only these are
+// valid links: a message can contain any id. Linked reads only as much of the history as necessary, and caches it.
 func (r Reader) Linked(ctx context.Context, snapshot string, versions []string) (map[string]bool, error) {
 	linked := map[string]bool{}
 	var walk *linkWalk
@@ -55,23 +54,23 @@ func (r Reader) Linked(ctx context.Context, snapshot string, versions []string) 
 	return linked, nil
 }
 
-// IsVersion reports whether a commit is a readable workspace version.
+// IsVersion reports whether an object is a workspace version that can be read.
 func (r Reader) IsVersion(id odb.ID) bool {
 	_, _, _, err := r.version(id)
 	return err == nil
 }
 
-// linkWalks caches searches for links in the histories of some snapshots: reading all messages of a
-// session searches once per message.
+// linkWalks contains the searches for links in the histories of some snapshots, so that reading all messages of a
+// session searches its history once and not for each message.
 type linkWalks struct {
 	mu     sync.Mutex
-	recent []*linkWalk // the latest last
+	recent []*linkWalk // the most recently used last
 }
 
-// maxLinkWalks is the maximum number of cached searches.
+// maxLinkWalks is the maximum number of searches that are kept.
 const maxLinkWalks = 4
 
-// of returns the search in the history of a snapshot. On nil it returns a new one.
+// of returns the search in the history of a snapshot. If w is nil, it always returns a new one.
 func (l *linkWalks) of(snapshot string) *linkWalk {
 	walk := &linkWalk{snapshot: snapshot}
 	if l == nil {
@@ -89,18 +88,18 @@ func (l *linkWalks) of(snapshot string) *linkWalk {
 	return walk
 }
 
-// A linkWalk is a search in the history of a snapshot, starting with the newest commit.
+// A linkWalk is a search for links in the history of a snapshot, which begins with the newest commits.
 type linkWalk struct {
 	snapshot string
 
 	mu      sync.Mutex
 	begun   bool
-	queue   newest          // snapshots whose parents were not visited yet
-	seen    map[odb.ID]bool // snapshots that are or were in the queue
-	parents map[odb.ID]bool // parents that are not snapshots
+	queue   newest          // snapshots whose parents are not visited yet
+	seen    map[odb.ID]bool // snapshots that are in the queue or were
+	parents map[odb.ID]bool // parents of visited snapshots that are not snapshots
 }
 
-// reaches reports whether a commit that is not a snapshot is a parent in the history.
+// reaches reports whether a commit, which is not a snapshot, is a parent of a snapshot in the history.
 func (w *linkWalk) reaches(ctx context.Context, line lineage, id odb.ID) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +142,7 @@ func (w *linkWalk) step(line lineage, a ancestor) error {
 			return err
 		}
 		w.seen[id] = true
-		p.info = domarkx.Info{} // not needed, and there may be many
+		p.info = domarkx.Info{} // the subjects are not needed, and may be long
 		before = append(before, p)
 	}
 	heap.Pop(&w.queue)

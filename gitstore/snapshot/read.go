@@ -16,8 +16,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// maxReserve is the number of messages for which memory is allocated because of a commit message alone,
-// and maxGrown the number if the last message exists.
+// maxReserve is the number of messages for which memory is allocated only because a commit message says that the
+// snapshot has as many. maxGrown is that number if the last of these messages exists.
 const (
 	maxReserve = 1 << 14
 	maxGrown   = 1 << 20
@@ -51,8 +51,8 @@ func (r Reader) root(id string) ([]odb.TreeEntry, domarkx.Info, error) {
 	return entries, info, err
 }
 
-// Info returns the description of a snapshot in its commit, without the session's name. A commit that is
-// not a snapshot is [domarkx.ErrCorrupt], one of a later format [domarkx.ErrUnsupported].
+// Info returns the description of a snapshot from its commit, without the session's name. It returns
+// [domarkx.ErrCorrupt] for a commit that is not a snapshot, and [domarkx.ErrUnsupported] for one of a later format.
 func (r Reader) Info(_ context.Context, id string) (domarkx.Info, error) {
 	_, info, err := r.snapshot(id)
 	return info, err
@@ -76,7 +76,7 @@ func idStrings(ids []odb.ID) []string {
 	return s
 }
 
-// Load reads a snapshot without the contents of its blobs.
+// Load reads a snapshot, without the contents of its blobs.
 func (r Reader) Load(ctx context.Context, id string) (*domarkx.State, error) {
 	root, info, err := r.root(id)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r Reader) Load(ctx context.Context, id string) (*domarkx.State, error) {
 func (r Reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (*domarkx.State, error) {
 	state := &domarkx.State{}
 	reserve := min(messages, maxReserve)
-	if messages > reserve { // growing would take twice the memory, but the commit message may be forged
+	if messages > reserve { // growing the slice would take twice the memory; so trust the number if the last message exists
 		if _, err := r.entry(root, messages-1); err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (r Reader) state(ctx context.Context, root []odb.TreeEntry, messages int) (
 	return state, err
 }
 
-// LoadPacked is Load for a snapshot that may have many messages.
+// LoadPacked is like Load, for a snapshot that may have many messages.
 func (r Reader) LoadPacked(ctx context.Context, id string) (*domarkx.PackedState, error) {
 	root, info, err := r.root(id)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r Reader) LoadPacked(ctx context.Context, id string) (*domarkx.PackedState
 	return state, nil
 }
 
-// parts reads a snapshot of that many messages, and passes each to add.
+// parts reads a snapshot with that many messages, and calls add with each message.
 func (r Reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, add func(domarkx.Entry)) ([]domarkx.HeaderEntry, []domarkx.Tombstone, error) {
 	headers, err := r.headers(root)
 	if err != nil {
@@ -146,10 +146,11 @@ func (r Reader) parts(ctx context.Context, root []odb.TreeEntry, messages int, a
 	return headers, dead, err
 }
 
-// errStopped ends a walk early.
+// errStopped is the error with which a callback ends a walk early.
 var errStopped = errors.New("stopped")
 
-// Entries yields the messages of a snapshot in order. It keeps those of one leaf in memory.
+// Entries yields the messages of a snapshot in order. It keeps one leaf of them in memory. If a leaf cannot be read, it
+// yields the error last.
 func (r Reader) Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry, error] {
 	return func(yield func(domarkx.Entry, error) bool) {
 		root, info, err := r.root(id)
@@ -174,8 +175,8 @@ func (r Reader) Entries(ctx context.Context, id string) iter.Seq2[domarkx.Entry,
 	}
 }
 
-// Entry returns message k of a snapshot, counted from 0. It reads neither the other messages nor the
-// message's contents. A missing message is [domarkx.ErrNotFound].
+// Entry returns message k of a snapshot, counted from 0, without its contents. It reads no other leaf. It returns
+// [domarkx.ErrNotFound] if the snapshot has no message k.
 func (r Reader) Entry(_ context.Context, id string, k int) (domarkx.Entry, error) {
 	root, info, err := r.root(id)
 	if err != nil {
@@ -210,13 +211,14 @@ func (r Reader) entry(root []odb.TreeEntry, k int) (domarkx.Entry, error) {
 	return leaf[k%fanout.LeafWidth], nil
 }
 
-// EntriesFrom returns the messages of a snapshot from number k on. It reads little of the others.
+// EntriesFrom returns the messages of a snapshot from number k on, counted from 0. It reads few objects of other
+// messages.
 func (r Reader) EntriesFrom(ctx context.Context, id string, k int) ([]domarkx.Entry, error) {
 	return r.EntriesBetween(ctx, id, k, math.MaxInt)
 }
 
-// EntriesBetween returns the messages of a snapshot from number from on, before number to. It reads
-// little of the others.
+// EntriesBetween returns the messages of a snapshot from number from to the one before to, counted from 0. It reads few
+// objects of other messages.
 func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) ([]domarkx.Entry, error) {
 	root, info, err := r.root(id)
 	if err != nil {
@@ -244,8 +246,7 @@ func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) ([]
 	return entries, nil
 }
 
-// LastEntry returns the last message of a snapshot. A snapshot without messages is
-// [domarkx.ErrNotFound].
+// LastEntry returns the last message of a snapshot, or [domarkx.ErrNotFound] if the snapshot has no messages.
 func (r Reader) LastEntry(ctx context.Context, id string) (domarkx.Entry, error) {
 	info, err := r.Info(ctx, id)
 	if err != nil {
@@ -254,7 +255,7 @@ func (r Reader) LastEntry(ctx context.Context, id string) (domarkx.Entry, error)
 	return r.Entry(ctx, id, info.Messages-1)
 }
 
-// Roles returns the roles of all messages in order. It reads only the names of files.
+// Roles returns the roles of all messages in order. It reads only directories, and no message.
 func (r Reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 	root, info, err := r.root(id)
 	if err != nil {
@@ -283,7 +284,7 @@ func (r Reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 	return roles, nil
 }
 
-// Read returns the content of a blob, large or not. It returns Data if that is set.
+// Read returns the content of a blob, whether it is stored in chunks or not. If b.Data is set, it returns that.
 func (r Reader) Read(_ context.Context, b domarkx.Blob) ([]byte, error) {
 	if b.Data != nil || b.ID == "" {
 		return b.Data, nil
@@ -313,7 +314,7 @@ func (r Reader) Open(_ context.Context, b domarkx.Blob) (io.ReadCloser, int64, e
 	return r.objects.Open(b)
 }
 
-// NamedInfo is Info with the session's name, also in errors.
+// NamedInfo is like Info, with the session's name in the result and in errors.
 func (r Reader) NamedInfo(ctx context.Context, name, id string) (domarkx.Info, error) {
 	info, err := r.Info(ctx, id)
 	if err != nil {
@@ -323,7 +324,7 @@ func (r Reader) NamedInfo(ctx context.Context, name, id string) (domarkx.Info, e
 	return info, nil
 }
 
-// ConflictCount counts the conflicts of a snapshot. It does not read the contents of messages.
+// ConflictCount returns the number of conflicts in a snapshot. It does not read the contents of messages.
 func (r Reader) ConflictCount(ctx context.Context, id string) (int, error) {
 	root, info, err := r.root(id)
 	if err != nil {

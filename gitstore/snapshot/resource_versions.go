@@ -43,7 +43,8 @@ func (r Reader) FindFile(_ context.Context, id, path string) (string, error) {
 	return r.resourceVersions().Find(id, path)
 }
 
-// HasPath reports whether a version of a resource has a file or directory at a path. See [version.Store.Has].
+// HasPath reports whether a version of a resource has a directory, regular file or symbolic link at a path. See
+// [version.Store.Has].
 func (r Reader) HasPath(_ context.Context, id, path string) (bool, error) {
 	return r.resourceVersions().Has(id, path)
 }

@@ -16,19 +16,21 @@ import (
 type Rewritten struct {
 	Tree        string
 	Changed     bool
-	Grown       int64 // by how many bytes its messages are longer as they are shown
-	Odd         bool  // that does not follow from the messages alone: conflicts, included files
+	Grown       int64 // by how many bytes its messages became longer, as documents show them
+	Odd         bool  // whether Grown is not the whole difference, because of conflicts or included files
 	First, Last domarkx.Entry
 }
 
-// Rewritings are the new forms of directories of messages, by their ids. Snapshots share them, so that each is read once.
+// Rewritings contains the new forms of directories of messages, by the ids of the directories. Snapshots that share
+// directories also share Rewritings, so that each directory is read once.
 type Rewritings map[string]Rewritten
 
-// A LeafEdit edits the messages of a leaf in place, and returns whether it changed any, by how many bytes they are longer,
-// and [Rewritten.Odd].
+// A LeafEdit changes the messages of a leaf in place. It returns whether it has changed any, by how many bytes they
+// became longer, and [Rewritten.Odd].
 type LeafEdit func(messages []domarkx.Entry) (changed bool, grown int64, odd bool, err error)
 
-// RewriteConversation stores the messages of a snapshot in the form that edit gives them.
+// RewriteConversation stores the messages of a snapshot as edit changes them, and returns the new form of the
+// conversation.
 func (b *Builder) RewriteConversation(ctx context.Context, snapshot string, done Rewritings, edit LeafEdit) (*domarkx.StoredConversation, Rewritten, error) {
 	root, info, err := b.root(snapshot)
 	if err != nil {
@@ -128,8 +130,8 @@ func (w *conversationRewriter) leaf(ctx context.Context, first int, id odb.ID) (
 	return now, nil
 }
 
-// Rewrite stores a snapshot in the place of another: with the commit's conversation and headers, and the removed messages of
-// the other. It has the commit's Kept attachments, or else all of the other.
+// Rewrite stores a snapshot that replaces another one. It has the commit's conversation and headers, and the tombstones
+// of the other snapshot. It has the commit's Kept attachments, or all attachments of the other snapshot if Kept is nil.
 func (b *Builder) Rewrite(ctx context.Context, snapshot string, c domarkx.Commit) (domarkx.Info, error) {
 	parents, err := b.parents(c.Parents)
 	if err != nil {
@@ -165,7 +167,7 @@ func (b *Builder) Rewrite(ctx context.Context, snapshot string, c domarkx.Commit
 	return b.storeSnapshot(c, parents, roots, root, c.Conversation.Messages)
 }
 
-// writeLeaf stores the directory of a leaf. It does not write one of the known trees.
+// writeLeaf stores the directory of a leaf, unless it is one of the known trees.
 func (c *conversationBuilder) writeLeaf(messages []domarkx.Entry, known ...odb.ID) (odb.ID, error) {
 	lines, err := codec.EncodeEntries(messages)
 	if err != nil {

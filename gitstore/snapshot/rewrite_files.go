@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// EmptyVersion stores the version of a resource without files and returns its id.
+// EmptyVersion stores a version of a resource that has no files, and returns its id.
 func (b *Builder) EmptyVersion(context.Context) (string, error) {
 	id, err := b.out.Write(odb.Blob, []byte("domarkx-folder 1\n"))
 	if err != nil {
@@ -21,14 +21,14 @@ func (b *Builder) EmptyVersion(context.Context) (string, error) {
 
 // A VersionFile is a file in the version of a resource: a regular file, or the target of a symbolic link.
 type VersionFile struct {
-	Path  string // in the repository: with escaped names where versions escape them
+	Path  string // path in the version's tree, where some names are escaped
 	Blob  domarkx.Blob
-	Large bool // stored in chunks
+	Large bool // whether the content is stored in chunks
 }
 
-// RewriteFiles stores a version of a resource in which edit has replaced the contents of files. edit
-// returns the new content, or nil to keep the file. done maps directories to their new trees, so that
-// each is read once; it may be shared by versions.
+// RewriteFiles stores a version of a resource in which edit has replaced contents of files. edit returns the new
+// content of a file, or nil to keep the file. done contains the directories that were rewritten, with their new trees:
+// several versions can share it, so that each directory is read once.
 func (b *Builder) RewriteFiles(ctx context.Context, version string, done map[string]string, edit func(f VersionFile) ([]byte, error)) (string, error) {
 	id, err := odb.ParseID(version)
 	if err != nil {
@@ -86,15 +86,15 @@ func (b *Builder) rewriteDirectory(ctx context.Context, id odb.ID, path string, 
 	return now, nil
 }
 
-// chunksPrefix begins the name of the chunks of a large file; the escaped name follows.
+// chunksPrefix is the beginning of the name of a chunk tree. The escaped name of its file follows.
 const chunksPrefix = ".domarkx+"
 
 func isChunks(e odb.TreeEntry) bool {
 	return e.IsTree() && len(e.Name) > len(chunksPrefix) && e.Name[:len(chunksPrefix)] == chunksPrefix
 }
 
-// EntryNames visits the names of the files and directories in a version of a resource, as the version has them. It looks at each
-// directory once; seen may be shared by versions.
+// EntryNames calls a function with the names of the files and directories in a version of a resource, not escaped. It
+// reads each directory once; several versions can share seen, which contains the directories that were read.
 func (r Reader) EntryNames(ctx context.Context, tree string, seen map[string]bool, visit func(name string)) error {
 	if seen[tree] {
 		return nil

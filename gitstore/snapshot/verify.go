@@ -16,17 +16,17 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// DocumentChecks are the checks of a snapshot that depend on its Markdown form.
+// DocumentChecks are the checks of a snapshot that need its Markdown form, which this package does not know.
 type DocumentChecks interface {
 	// Message compares a message that is stored only as JSON with the recorded digest of its rendering.
 	Message(e domarkx.Entry, m domarkx.Message) error
-	// Snapshot compares the description of a document in a snapshot's commit with the document. base is a
-	// checked snapshot that has the same first messages, at least same of them; "" if there is none.
+	// Snapshot compares what a snapshot's commit says of its document with the document. base is a snapshot that was
+	// checked and that begins with the same messages, at least same of them, or "" if there is none.
 	Snapshot(ctx context.Context, id, base string, same int) error
 }
 
-// VerifyCommits checks commits that a remote introduces, parents before their children, and the refs that lead to
-// them. It returns the errors by ref.
+// VerifyCommits checks commits from a remote, parents before their children, and the refs that reach them. It returns
+// an error for each bad ref, by its name.
 func (r Reader) VerifyCommits(ctx context.Context, ids []odb.ID, refs []refdb.Ref, checks DocumentChecks) (map[string]error, error) {
 	v := verifier{c: NewChecker(r), checks: checks, found: make(map[odb.ID]error, len(ids))}
 	v.c.message = checks.Message
@@ -48,14 +48,14 @@ func (r Reader) VerifyCommits(ctx context.Context, ids []odb.ID, refs []refdb.Re
 	return bad, nil
 }
 
-// A verifier checks commits of a remote.
+// A verifier checks commits from a remote.
 type verifier struct {
 	c      Checker
 	checks DocumentChecks
-	found  map[odb.ID]error // errors of the checked commits, nil for none
+	found  map[odb.ID]error // checked commits; nil for those without an error
 }
 
-// ref checks a ref whose commits were checked.
+// ref checks a ref, after its commits were checked.
 func (v *verifier) ref(ctx context.Context, ref refdb.Ref) error {
 	id, err := odb.ParseID(ref.ID)
 	if err != nil {
@@ -75,7 +75,7 @@ func (v *verifier) ref(ctx context.Context, ref refdb.Ref) error {
 	return v.thread(ctx, ref.ID)
 }
 
-// commit checks a commit whose new parents were checked.
+// commit checks a commit, after its new parents were checked.
 func (v *verifier) commit(ctx context.Context, id odb.ID) error {
 	kind, size, err := v.c.db.Size(id)
 	if err != nil {
@@ -135,8 +135,8 @@ func (v *verifier) snapshot(ctx context.Context, c *codec.Commit, info domarkx.I
 	return v.checks.Snapshot(ctx, info.ID, first(before), same)
 }
 
-// parents returns the parents of a snapshot: snapshots and workspace versions. cut reports that a shallow
-// clone lacks some of them.
+// parents returns the parents of a snapshot: snapshots, and the workspace versions to which it links. cut reports
+// whether a shallow clone does not have some of them.
 func (v *verifier) parents(id string, c *codec.Commit) (before, linked []string, cut bool, err error) {
 	for _, p := range c.Parents {
 		_, _, err := v.c.snapshot(p.String())
@@ -159,7 +159,7 @@ func (v *verifier) parents(id string, c *codec.Commit) (before, linked []string,
 	return before, linked, false, nil
 }
 
-// checkNumber compares the number of a commit with that expected from its parents.
+// checkNumber compares the number of a commit with the one that follows from its parents.
 func checkNumber(want, got int, cut bool) error {
 	if got == want || cut {
 		return nil
@@ -186,7 +186,7 @@ func (v *verifier) version(ctx context.Context, id odb.ID) error {
 	return nil
 }
 
-// versionAfter checks the content of a version that its first parent does not have.
+// versionAfter checks the files of a version that its first parent does not have.
 func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error {
 	line := v.c.versions()
 	a, err := line.at(now.ID)
@@ -222,7 +222,7 @@ func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error 
 	return nil
 }
 
-// checkNewContent checks the content of a file in a version. Large content is compared with its digest.
+// checkNewContent checks the content of a file in a version. It compares content in chunks with its digest.
 func (c *Checker) checkNewContent(f *domarkx.File) error {
 	object, chunks, err := version.ParseContentID(f.ID)
 	if err != nil {
@@ -233,7 +233,7 @@ func (c *Checker) checkNewContent(f *domarkx.File) error {
 	}
 	_, size, err := c.db.Size(object)
 	if err != nil || size > chunked.MaxPointer {
-		return err // Git has compared it with its id
+		return err // git fetch has verified the blob with its id
 	}
 	data, err := c.objects.Blob(object)
 	if err == nil && chunked.IsPointer(data) {
@@ -242,7 +242,7 @@ func (c *Checker) checkNewContent(f *domarkx.File) error {
 	return err
 }
 
-// thread checks the order of the messages of a tip, and the links that the session did not have before.
+// thread checks the order of the messages of a tip, and the links that the session did not have before the fetch.
 func (v *verifier) thread(ctx context.Context, id string) error {
 	v.c.links = map[string]bool{}
 	if err := v.c.order(ctx, id); err != nil {
@@ -277,7 +277,8 @@ func (v *verifier) thread(ctx context.Context, id string) error {
 	return nil
 }
 
-// knownBefore returns the newest first-parent ancestor that is not new; "" if there is none.
+// knownBefore returns the newest snapshot, on the path of first parents, that the repository had before, or "" if there
+// is none.
 func (v *verifier) knownBefore(id string) (string, error) {
 	line := v.c.snapshots()
 	for {

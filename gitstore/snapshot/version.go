@@ -11,9 +11,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// CommitVersion stores a version of a workspace, which no ref reaches yet. The versions of its resources
-// must be stored (see [version.Writer]). The name of the workspace is only used in the result. A
-// parent of an unknown format is [domarkx.ErrUnsupported]; invalid resources are [domarkx.ErrInvalid].
+// CommitVersion stores a version of a workspace, which no ref reaches yet. The versions of its resources must be stored
+// already (see [version.Writer]). The workspace's name is only used in the result. CommitVersion returns
+// [domarkx.ErrUnsupported] for a parent of an unknown format, and [domarkx.ErrInvalid] for invalid resources.
 func (b *Builder) CommitVersion(ctx context.Context, workspace string, c domarkx.VersionCommit) (domarkx.Version, error) {
 	if err := ctx.Err(); err != nil {
 		return domarkx.Version{}, err
@@ -80,7 +80,7 @@ func (b *Builder) versionTree(resources []domarkx.ResourceVersion) (odb.ID, erro
 	return b.out.WriteTree(entries)
 }
 
-// version reads the commit of a version.
+// version reads the commit of a workspace version.
 func (r Reader) version(id odb.ID) (*codec.Commit, domarkx.Version, int, error) {
 	c, err := r.objects.Commit(id)
 	if err != nil {
@@ -94,9 +94,9 @@ func (r Reader) version(id odb.ID) (*codec.Commit, domarkx.Version, int, error) 
 	return c, v, resources, nil
 }
 
-// Version returns a workspace version by its full id, with its resources and without the name of the
-// workspace. A commit that is not a version is [domarkx.ErrCorrupt], one of a later format
-// [domarkx.ErrUnsupported].
+// Version returns a workspace version, given by its full id, with its resources but without the workspace's name. It
+// returns [domarkx.ErrCorrupt] for a commit that is not a version, and [domarkx.ErrUnsupported] for one of a later
+// format.
 func (r Reader) Version(_ context.Context, id string) (domarkx.Version, error) {
 	oid, err := odb.ParseID(id)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r Reader) Version(_ context.Context, id string) (domarkx.Version, error) {
 	return v, nil
 }
 
-// resources reads the manifest in a version's tree, and compares it with the tree.
+// resources reads the manifest in a version's tree, and checks that the tree has exactly the resources in it.
 func (r Reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 	root, err := r.objects.Tree(tree)
 	if err != nil {
@@ -153,7 +153,7 @@ func (r Reader) resources(tree odb.ID) ([]domarkx.ResourceVersion, error) {
 	return resources, nil
 }
 
-// VersionCommit returns a version without its resources.
+// VersionCommit returns a workspace version from its commit, without its resources.
 func (r Reader) VersionCommit(id string) (domarkx.Version, error) {
 	oid, err := odb.ParseID(id)
 	if err != nil {
@@ -163,7 +163,7 @@ func (r Reader) VersionCommit(id string) (domarkx.Version, error) {
 	return v, err
 }
 
-// NamedVersion is Version with the workspace's name, also in errors.
+// NamedVersion is like Version, with the workspace's name in the result and in errors.
 func (r Reader) NamedVersion(ctx context.Context, name, id string) (domarkx.Version, error) {
 	v, err := r.Version(ctx, id)
 	if err != nil {
@@ -173,7 +173,7 @@ func (r Reader) NamedVersion(ctx context.Context, name, id string) (domarkx.Vers
 	return v, nil
 }
 
-// versions returns the histories of workspaces, which consist of versions only.
+// versions returns the lineage of workspace versions.
 func (r Reader) versions() lineage {
 	return lineage{Reader: r, read: func(id odb.ID) (ancestor, error) {
 		c, v, _, err := r.version(id)
@@ -184,9 +184,9 @@ func (r Reader) versions() lineage {
 	}}
 }
 
-// Versions yields a workspace version and its ancestors, sorted by descending number and then by id, without
-// their resources and the name of the workspace. In a shallow clone it ends where the clone ends. An error
-// is yielded last.
+// Versions yields a workspace version and its ancestors, sorted by descending number and then by id, without their
+// resources and the workspace's name. In a shallow clone it ends where the clone ends. If a commit cannot be read, it
+// yields the error last.
 func (r Reader) Versions(ctx context.Context, id string) iter.Seq2[domarkx.Version, error] {
 	return func(yield func(domarkx.Version, error) bool) {
 		err := r.versions().visit(ctx, id, func(a ancestor) (bool, bool) {
@@ -204,10 +204,10 @@ func (r Reader) IsEarlier(ctx context.Context, a, b string) (bool, error) {
 	return r.versions().isAncestor(ctx, a, b)
 }
 
-// A CommitHead is a snapshot or a workspace version, without its content.
+// A CommitHead is what the commit of a snapshot or of a workspace version says.
 type CommitHead struct {
-	Info              domarkx.Info    // of a snapshot
-	Version           domarkx.Version // of a workspace version, without its resources
+	Info              domarkx.Info    // set for a snapshot
+	Version           domarkx.Version // set for a workspace version; without its resources
 	IsVersion         bool
 	Parents           []string
 	Author, Committer domarkx.Signature
