@@ -6,22 +6,22 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// The pragmas that statements may use. Others could create files elsewhere
-// (temp_store_directory), reveal data of this machine (database_list), damage the file
-// (writable_schema) or use up memory (cache_size).
+// The pragmas that statements may use. Other pragmas could create files elsewhere (temp_store_directory), reveal data
+// of this machine (database_list), damage the file (writable_schema) or exhaust the memory (cache_size). See
+// https://www.sqlite.org/pragma.html.
 var (
-	// Reading pragmas change nothing, with or without an argument.
+	// A query may use these without an argument: they read a setting.
 	reading = words(`application_id auto_vacuum collation_list compile_options data_version encoding foreign_key_check foreign_key_list
 		foreign_keys freelist_count function_list index_info index_list index_xinfo integrity_check journal_mode
 		max_page_count module_list page_count page_size pragma_list quick_check recursive_triggers schema_version
 		table_info table_list table_xinfo user_version`)
-	// These change nothing even with an argument.
+	// A query may use these with an argument too, which names what to check or list.
 	queryPragmas = words(`foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check quick_check
 		table_info table_list table_xinfo`)
 	setting = words(`analysis_limit application_id auto_vacuum case_sensitive_like defer_foreign_keys encoding foreign_keys
 		ignore_check_constraints incremental_vacuum journal_mode legacy_alter_table max_page_count optimize page_size
 		recursive_triggers reverse_unordered_selects synchronous user_version`)
-	// journal modes that survive a crash
+	// These journal modes survive a crash.
 	modes = words(`delete truncate persist wal`)
 )
 
@@ -47,9 +47,9 @@ func reads(a sqlite3.Action) bool {
 	return false
 }
 
-// queries reports whether a statement of query or schema may perform an action on a read-only
-// connection (PRAGMA query_only). Virtual tables such as R*Trees prepare writing statements as
-// soon as a statement names them.
+// queries reports whether a statement of query or schema may perform an action. Their connection is read-only (PRAGMA
+// query_only), so that changes fail when they run. They must be allowed when a statement is prepared, because SQLite
+// prepares writing statements for a virtual table such as an R*Tree as soon as a statement names it.
 func queries(a sqlite3.Action) bool {
 	switch a.Code {
 	case sqlite3.Insert, sqlite3.Update, sqlite3.Delete:
@@ -58,12 +58,12 @@ func queries(a sqlite3.Action) bool {
 	return reads(a)
 }
 
-// changes reports whether a statement of execute may perform an action: anything within the
-// database.
+// changes reports whether a statement of execute may perform an action: any within the database.
 func changes(a sqlite3.Action) bool {
 	switch a.Code {
 	case sqlite3.Attach:
-		// VACUUM attaches "", a temporary database; any other name is another file.
+		// VACUUM attaches "", a temporary database, and ":memory:" is in memory. Any other name is that of another
+		// file.
 		return a.Known && (a.One == "" || a.One == ":memory:")
 	case sqlite3.Function:
 		return function(a.Two)

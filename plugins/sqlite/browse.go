@@ -13,19 +13,19 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// Limits of the rows in a version, in bytes, since each commit reads them.
+// Limits of the rows in a version, in bytes. Each commit reads all rows, so that they must be few.
 const (
-	maxTable = 4 << 20  // per table
-	maxShown = 16 << 20 // in total
+	maxTable = 4 << 20  // for one table
+	maxShown = 16 << 20 // for all tables
 )
 
-// A table is a table that stores rows itself.
+// A table is a table with rows of its own, and not a virtual one.
 type table struct {
 	name    string
 	columns []string // without generated columns
 }
 
-// browse adds the schema and the rows to a version. They are not used to restore it.
+// browse adds the schema and the rows to a version. They are for readers only: the database is restored from its bytes.
 func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 	c.Restrict(reads)
 	schema, err := definitions(c)
@@ -73,7 +73,7 @@ func browse(ctx context.Context, v *database.Version, c *sqlite3.Conn) error {
 // errTooMany reports that a table has too many rows to show.
 var errTooMany = errors.New("too many rows")
 
-// unbrowsable reports whether an error comes from the database, whose bytes are stored anyway.
+// unbrowsable reports whether an error is due to the database's content. Its bytes can be stored anyway.
 func unbrowsable(ctx context.Context, err error) bool {
 	var e *sqlite3.Error
 	return ctx.Err() == nil && errors.As(err, &e) && sqlite3.Primary(err) != sqlite3.Busy
@@ -114,7 +114,7 @@ ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 EL
 	return b.String(), err
 }
 
-// listTables lists the tables by name. Virtual tables do not store rows.
+// listTables returns the tables, sorted by name, without virtual tables, which have no rows of their own.
 func listTables(c *sqlite3.Conn) ([]table, error) {
 	var tables []table
 	const sql = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') AND name <> 'sqlite_schema'`
@@ -141,8 +141,8 @@ func listTables(c *sqlite3.Conn) ([]table, error) {
 	return tables, nil
 }
 
-// read reads the rows as JSON objects, one per line, in the order of their keys, in which SQLite
-// stores them.
+// read returns the rows as JSON objects, one per line, in the order of their keys, in which SQLite stores them. It
+// returns errTooMany if they have more than limit bytes.
 func (t table) read(c *sqlite3.Conn, limit int) ([][]byte, error) {
 	if len(t.columns) == 0 {
 		return nil, nil

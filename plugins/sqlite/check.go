@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// parts are the names at the top of a version.
+// parts lists the names and types of the files at the top of a version.
 var parts = map[string]domarkx.FileType{
 	metaFile: domarkx.Regular, fileName: domarkx.Regular, schemaFile: domarkx.Regular, brokenFile: domarkx.Regular,
 	tablesDirectory: domarkx.Directory,
@@ -15,8 +15,8 @@ var parts = map[string]domarkx.FileType{
 
 var _ domarkx.VersionChecker = Plugin{}
 
-// CheckVersion rejects a version with other files than a commit creates: whoever opens the database
-// after a checkout would trust a journal beside it. See [domarkx.VersionChecker].
+// CheckVersion returns [domarkx.ErrCorrupt] for a version with files that Commit does not create. With a journal among
+// them, SQLite would change the database when it is opened after a checkout. See [domarkx.VersionChecker].
 func (Plugin) CheckVersion(ctx context.Context, reader domarkx.VersionReader, version string) error {
 	top, err := reader.Top(ctx, version)
 	if err != nil {

@@ -17,13 +17,13 @@ import (
 const (
 	metaFile   = "database.json"
 	schemaFile = "schema.sql"
-	brokenFile = "schema.txt" // instead of the schema and tables
+	brokenFile = "schema.txt" // in place of schema and tables if they cannot be read
 	formatLine = "{\n  \"format\": 1\n}\n"
 
 	tablesDirectory = "tables"
 )
 
-// Commit writes the database to w: its bytes, and its content in readable form.
+// Commit stores a version of the database: its bytes, and its content in readable form. See [domarkx.Resource].
 func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	f, err := r.open()
 	if err != nil {
@@ -56,8 +56,8 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	if err := v.Finish(); err != nil {
 		return err
 	}
-	// SQLite syncs the file but not the removal of the last transaction's journal, which after a
-	// power cut would roll that transaction back.
+	// SQLite syncs the file, but not the directory from which it has removed the journal of the last transaction. After
+	// a power failure the journal could exist again and would undo that transaction.
 	if err := errors.Join(atomicfile.Sync(f), atomicfile.SyncDir(filepath.Dir(r.path))); err != nil {
 		return err
 	}
@@ -71,10 +71,10 @@ func giveBytes(ctx context.Context, v *database.Version, f *os.File, size int64)
 	return v.Large(ctx, fileName, &wholeReader{r: io.NewSectionReader(f, 0, size), left: size, name: f.Name()})
 }
 
-// A wholeReader fails if the content is shorter than expected.
+// A wholeReader returns [domarkx.ErrConflict] if the content ends before the expected size.
 type wholeReader struct {
 	r    io.Reader
-	left int64 // bytes
+	left int64 // bytes that are still expected
 	name string
 }
 
@@ -87,11 +87,11 @@ func (w *wholeReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// freezes is the number of attempts to lock the database while other programs write.
+// freezes is how often freeze tries to lock the database while other programs write.
 const freezes = 5
 
-// freeze returns a connection with a transaction that blocks writers while the main file contains
-// everything that was written.
+// freeze returns a connection with an open transaction that keeps other programs from writing. The main file then
+// contains everything that was written. If the file is no database, there is no transaction.
 func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
 	c, err := r.connect()
 	if err != nil {
@@ -103,12 +103,12 @@ func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
 		if err = ctx.Err(); err != nil {
 			break
 		}
-		// Only this ensures that no log is ahead of the file (https://www.sqlite.org/wal.html).
+		// Only a truncated log is certainly not newer than the file (https://www.sqlite.org/wal.html).
 		if err = c.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err == nil {
 			err = c.Exec("BEGIN IMMEDIATE")
 		}
 		if unreadable(err) {
-			return c, nil // a file that is not a database cannot be locked
+			return c, nil // SQLite cannot lock a file that is not a database
 		}
 		if err != nil {
 			break
@@ -124,13 +124,13 @@ func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
 	return nil, errors.Join(err, c.Close())
 }
 
-// unreadable reports whether an error means that a file is not a database, or damaged.
+// unreadable reports whether an error of SQLite means that the file is not a database or is damaged.
 func unreadable(err error) bool {
 	code := sqlite3.Primary(err)
 	return code == sqlite3.NotDatabase || code == sqlite3.Corrupt
 }
 
-// size returns the size of a file, 0 if it does not exist.
+// size returns the size of a file in bytes, or 0 if it does not exist.
 func size(path string) int64 {
 	info, err := os.Lstat(path)
 	if err != nil {

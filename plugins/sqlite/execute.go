@@ -10,13 +10,13 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// Limits of SQLite (https://www.sqlite.org/limits.html).
+// Limits that each connection sets (https://www.sqlite.org/limits.html).
 const (
 	maxValue = 128 << 20 // bytes of a text, blob or row
 	maxSQL   = 64 << 20  // bytes of a statement
 )
 
-// Execute calls query, execute or schema.
+// Execute calls the tool query, execute or schema. See [domarkx.Resource].
 func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
 	run, ok := map[string]func(*session, domarkx.Call) (domarkx.Result, error){
 		"query": (*session).query, "execute": (*session).execute, "schema": (*session).schema,
@@ -47,7 +47,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	return result, r.explain(err)
 }
 
-// explain turns an error of SQLite into that of a tool.
+// explain converts an error of SQLite into a tool error with a code.
 func (r *resource) explain(err error) error {
 	var e *sqlite3.Error
 	if errors.Is(err, domarkx.ErrCorrupt) {
@@ -106,7 +106,7 @@ func (s *session) query(call domarkx.Call) (domarkx.Result, error) {
 	return rows.Result()
 }
 
-// readOnly makes the connection read-only.
+// readOnly makes the connection read-only and restricts its statements to queries.
 func (s *session) readOnly() error {
 	if err := s.Exec("PRAGMA query_only = 1"); err != nil {
 		return err
@@ -122,7 +122,7 @@ func closeOf(stmt *sqlite3.Stmt) error {
 	return stmt.Close()
 }
 
-// first prepares the first statement. It returns nil if the SQL contains no statement.
+// first prepares the first statement of sql, and returns the rest of sql. The statement is nil if there is none.
 func (s *session) first(sql string) (*sqlite3.Stmt, string, error) {
 	for sql != "" {
 		stmt, rest, err := s.Prepare(sql)
@@ -134,7 +134,8 @@ func (s *session) first(sql string) (*sqlite3.Stmt, string, error) {
 	return nil, "", nil
 }
 
-// rows runs a statement and collects its rows.
+// rows runs a statement and collects its rows. If the rows exceed the limits, it ends a statement that only reads, and
+// lets others run to their end.
 func (s *session) rows(stmt *sqlite3.Stmt) (*database.Rows, error) {
 	rows, err := database.NewRows(stmt.Columns(), s.dir)
 	if err != nil {

@@ -7,5 +7,5 @@ import (
 	"strconv"
 )
 
-// identity returns properties of a file that change when the file changes.
+// identity returns the modification time of a file, for [stamp].
 func identity(info fs.FileInfo) string { return strconv.FormatInt(info.ModTime().UnixNano(), 10) }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// identity returns properties of a file from stat(2) that change when the file changes.
+// identity returns properties of a file from stat(2) of which one changes when the file changes, for [stamp].
 func identity(info fs.FileInfo) string {
 	s := info.Sys().(*syscall.Stat_t)
 	return fmt.Sprintf("%d %d %d", s.Ino, info.ModTime().UnixNano(), changeTime(s))

@@ -15,8 +15,8 @@ import (
 	"github.com/domarkx/domarkx/plugins/database"
 )
 
-// Load replaces the database by that of a version, byte for byte. It writes a temporary file and
-// renames it.
+// Load replaces the database by that of a version, byte for byte. It writes a temporary file and renames it. It returns
+// [domarkx.ErrCorrupt] for a version that is not one of this type.
 func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, version string) error {
 	f, err := os.CreateTemp(r.dir, atomicfile.TempPrefix)
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *resource) Load(ctx context.Context, reader domarkx.VersionReader, versi
 	return r.loaded()
 }
 
-// mode returns the mode of the previous database.
+// mode returns the permissions for the new database: those of the present one, or 0644 if there is none.
 func (r *resource) mode() fs.FileMode {
 	info, err := os.Lstat(r.path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -47,7 +47,7 @@ func (r *resource) mode() fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// replace moves a file to the place of the database once no other program uses the database.
+// replace moves a file to the path of the database. It returns an error if another program uses the database.
 func (r *resource) replace(ctx context.Context, with string) error {
 	if err := r.leave(ctx); err != nil {
 		return fmt.Errorf("the database is used by another program, end it and try again: %w", err)
@@ -64,7 +64,7 @@ func (r *resource) replace(ctx context.Context, with string) error {
 	return errors.Join(err, atomicfile.SyncDir(filepath.Dir(r.path)))
 }
 
-// moveAcross moves a file from another file system to the place of the database.
+// moveAcross moves a file to the path of the database, which is on another file system.
 func (r *resource) moveAcross(from string) error {
 	source, err := os.Open(from)
 	if err != nil {
@@ -91,8 +91,8 @@ func (r *resource) moveAcross(from string) error {
 	return os.Remove(from)
 }
 
-// leave completes and removes journals and logs of the database, so that SQLite does not apply them
-// to the new file.
+// leave makes SQLite finish or undo what is in the journal and the log of the database and remove both, so that it does
+// not apply them to the new file.
 func (r *resource) leave(ctx context.Context) error {
 	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -115,7 +115,7 @@ func (r *resource) leave(ctx context.Context) error {
 	return errors.Join(err, c.Close())
 }
 
-// loaded records that the database matches the loaded version.
+// loaded writes the stamp of the present file, since the file is that of the loaded version.
 func (r *resource) loaded() error {
 	f, err := r.open()
 	if err != nil {
@@ -155,7 +155,7 @@ func restore(ctx context.Context, reader domarkx.VersionReader, version string, 
 	return database.Copy(ctx, reader, content, w)
 }
 
-// checkMeta rejects an unknown format.
+// checkMeta returns an error unless the file in a version names a known format.
 func checkMeta(ctx context.Context, reader domarkx.VersionReader, f domarkx.File) error {
 	const longest = 1 << 10
 	text, err := database.Read(ctx, reader, f, longest)

@@ -11,7 +11,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// inWorkTree returns the file that a config's path names, and creates its parent directories.
+// inWorkTree returns the path, without symbolic links, of the file in the work tree that a config's path names. It
+// creates the file's parent directories. It returns [domarkx.ErrInvalid] for a path that leads out of the work tree or
+// to a file that is not permitted.
 func inWorkTree(env domarkx.Env, path string) (string, error) {
 	refuse := func(format string, args ...any) (string, error) {
 		return "", fmt.Errorf("path %q %s: %w", path, fmt.Sprintf(format, args...), domarkx.ErrInvalid)
@@ -27,7 +29,7 @@ func inWorkTree(env domarkx.Env, path string) (string, error) {
 	if !filepath.IsLocal(local) || local == "." {
 		return refuse("is no file in the work tree, expected one from its top")
 	}
-	// A root follows no symbolic links out of it.
+	// An os.Root follows no symbolic link that leads out of it.
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return "", err
@@ -63,7 +65,8 @@ func inWorkTree(env domarkx.Env, path string) (string, error) {
 	return file, nil
 }
 
-// permitted returns why a file cannot be a resource.
+// permitted returns an error if a file must not be a resource: one outside of the work tree, in .git, or in a directory
+// that env forbids.
 func permitted(env domarkx.Env, top, file string) error {
 	if !within(file, top) {
 		return errors.New("leads out of the work tree")

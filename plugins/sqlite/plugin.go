@@ -18,7 +18,7 @@ import (
 
 // Plugin implements domarkx.Plugin for the type "sqlite".
 type Plugin struct {
-	lockTimeout time.Duration // for locks of other programs, unless 0
+	lockTimeout time.Duration // how long to wait for locks of other programs; 0 for the default
 }
 
 // New returns the plugin.
@@ -35,7 +35,7 @@ const configSchema = `{
   }
 }`
 
-// Describe returns the config and the tools.
+// Describe returns the schema of the config, and the tools. See [domarkx.Plugin].
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	config, err := domarkx.ParseValue([]byte(configSchema))
 	if err != nil {
@@ -45,8 +45,9 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 	return domarkx.Description{Source: "built-in", Config: config, Tools: tools}, err
 }
 
-// Open opens the database of a resource: the file that its config's path names, or a file in
-// env.Dir when env is private or names no path.
+// Open opens the database of a resource, and creates it if it does not exist: the file that the config's path names, or
+// a file in env.Dir if env is private or the config has no path. It returns [domarkx.ErrInvalid] for a path that a
+// resource must not have.
 func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	dir, err := filepath.EvalSymlinks(env.Dir)
 	if err != nil {
@@ -62,7 +63,7 @@ func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, erro
 	if err := atomicfile.Sweep(r.dir); err != nil {
 		return nil, err
 	}
-	// An empty file is an empty database.
+	// SQLite takes an empty file for an empty database.
 	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return r, nil
@@ -73,27 +74,27 @@ func (p Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, erro
 	return r, f.Close()
 }
 
-// Names in the resource's own directory.
+// Names of files in the resource's own directory.
 const (
 	fileName  = "database.sqlite"
 	stampName = "committed"
 	knownName = "known"
 )
 
-// A resource is a database. Each call has its own connection, so that no call sees settings or
-// temporary tables of another.
+// A resource is an open database. Each call has its own connection, so that no call sees the settings or temporary
+// tables of another.
 type resource struct {
 	dir  string
-	path string // of the database, absolute and without symbolic links
-	own  bool   // whether the database is private
+	path string // path of the database, absolute and without symbolic links
+	own  bool   // whether the database is private: a file in dir
 
 	lockTimeout time.Duration // see [Plugin]
 }
 
-// Close does nothing.
+// Close does nothing, since each call closes its connection.
 func (r *resource) Close(context.Context) error { return nil }
 
-// TearDown removes the database if it is private.
+// TearDown removes the state of the resource, and the database if it is private.
 func (r *resource) TearDown(context.Context) error {
 	paths := []string{filepath.Join(r.dir, stampName), filepath.Join(r.dir, knownName)}
 	if r.own {
@@ -108,15 +109,15 @@ func (r *resource) TearDown(context.Context) error {
 	return errors.Join(append(errs, atomicfile.Sweep(r.dir))...)
 }
 
-// journals are the files that SQLite keeps beside the database.
+// journals returns the paths of the files that SQLite keeps beside the database.
 func (r *resource) journals() []string {
 	return []string{r.path + "-journal", r.wal(), r.path + "-shm"}
 }
 
 func (r *resource) wal() string { return r.path + "-wal" }
 
-// connect opens a connection to the database. If there is a log, it first checks the file, since
-// SQLite would discard the log of a file that it does not recognize.
+// connect opens a connection to the database. If there is a write-ahead log, connect first checks that the file is a
+// database: SQLite would discard the log of another file. It returns [domarkx.ErrCorrupt] if it is none.
 func (r *resource) connect() (*sqlite3.Conn, error) {
 	if size(r.wal()) > 0 {
 		f, err := r.open()
@@ -143,8 +144,8 @@ func (r *resource) openDatabase() (*sqlite3.Conn, error) {
 // magic is the beginning of a database file (https://www.sqlite.org/fileformat.html).
 const magic = "SQLite format 3\x00"
 
-// open opens the database file to read its bytes. It must stay open until all connections are
-// closed: closing any descriptor of a file releases the process's locks on it (fcntl(2)).
+// open opens the database file, to read its bytes. The caller must close all connections before the file, because
+// closing any descriptor of a file releases all locks of the process on it (fcntl(2)).
 func (r *resource) open() (*os.File, error) {
 	before, err := os.Lstat(r.path)
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *session) schema(domarkx.Call) (domarkx.Result, error) {
 		name, _ := t.Get("name")
 		columns, err := s.objects(columnsSQL, []any{name.Text()}, "name", "type", "not_null", "default", "primary_key", "hidden")
 		if kind, _ := t.Get("type"); (kind.Text() == "virtual" || kind.Text() == "view") && sqlite3.Primary(err) == sqlite3.Failed {
-			columns, err = nil, nil // it needs a missing extension or missing tables
+			columns, err = nil, nil // its columns cannot be listed: it needs a missing extension or missing tables
 		}
 		if err != nil {
 			return domarkx.Result{}, err
@@ -85,7 +85,7 @@ func (s *session) objects(sql string, args []any, names ...string) ([]domarkx.Va
 	return objects, errors.Join(err, stmt.Close())
 }
 
-// member encodes the value of a member of an object; some members are booleans.
+// member returns the value of a member of an object. Some members are booleans, which SQLite stores as integers.
 func member(name string, v any) domarkx.Value {
 	switch name {
 	case "not_null", "unique", "hidden":

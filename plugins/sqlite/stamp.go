@@ -13,11 +13,11 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A stamp identifies a state of the database file without reading all of it.
+// A stamp describes a state of the database file, so that a change can be detected without reading the file.
 type stamp struct {
 	Size   int64
-	Stat   string // other properties from stat(2)
-	Header []byte // contains a change counter (https://www.sqlite.org/fileformat.html)
+	Stat   string // see identity
+	Header []byte // the file's header, with a change counter (https://www.sqlite.org/fileformat.html)
 }
 
 const headerSize = 100
@@ -45,8 +45,8 @@ func (s stamp) write(path string) error {
 	return atomicfile.Replace(path, append(data, '\n'))
 }
 
-// Changed compares the file with the stamp of the last commit or load. A log or journal that is
-// not empty counts as a change.
+// Changed reports whether the database may have changed since the last commit or load: its stamp differs, or there is a
+// log or journal that is not empty. See [domarkx.ChangeDetector].
 func (r *resource) Changed(context.Context) (bool, error) {
 	data, err := os.ReadFile(r.in(stampName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +69,7 @@ func (r *resource) Changed(context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer f.Close() // no connection is open
+	defer f.Close() // releases no locks, since no connection is open
 	now, err := r.stamp(f)
 	if err != nil {
 		return false, err

@@ -10,19 +10,19 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A script is the sequence of statements of one execute. They run in one transaction, which takes
-// effect as a whole or not at all. Statements that control transactions, VACUUM and PRAGMA cannot
-// run in it; the statements before them are committed first.
+// A script runs the statements of one call of execute in one transaction: either all take effect or none. Statements
+// that control transactions, VACUUM and PRAGMA cannot run in it. Before such a statement, the script commits the
+// statements before it.
 type script struct {
 	*session
-	begun    bool // whether the script began the open transaction
+	begun    bool // whether the script, and not a statement, began the open transaction
 	affected int64
 	inserted int64          // rowid of the last row that an INSERT made, 0 for none
-	rows     *database.Rows // of the last statement, if it returned any
+	rows     *database.Rows // rows of the last statement; nil if it returns none
 }
 
-// changing lists the first words of statements whose changes are rows of the user. Other
-// statements change internal rows, such as those of a virtual table that they create.
+// changing lists the first words of the statements whose changed rows are counted. Other statements change only rows
+// that SQLite itself keeps, such as those of a virtual table that they create.
 var changing = map[string]bool{"INSERT": true, "UPDATE": true, "DELETE": true, "REPLACE": true, "WITH": true}
 
 func (s *session) execute(call domarkx.Call) (domarkx.Result, error) {
@@ -42,7 +42,7 @@ func (s *session) execute(call domarkx.Call) (domarkx.Result, error) {
 		err = errors.Join(err, run.rows.Discard())
 	}
 	if err != nil {
-		return domarkx.Result{}, err // closing the connection rolls back
+		return domarkx.Result{}, err // Execute closes the connection, which rolls back
 	}
 	members := []domarkx.Member{{Name: "rows_affected", Value: domarkx.NumberValue(strconv.FormatInt(run.affected, 10))}}
 	if run.inserted != 0 {
@@ -82,7 +82,7 @@ func (s *script) all(sql string, args []database.Argument) error {
 	}
 }
 
-// one runs a statement whose first word is given.
+// one runs a statement. word is its first word. alone means that it cannot run in the script's transaction.
 func (s *script) one(stmt *sqlite3.Stmt, word string, alone bool, args []database.Argument) error {
 	if err := bind(stmt, args); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (s *script) one(stmt *sqlite3.Stmt, word string, alone bool, args []databas
 		s.rows = nil
 	}
 	before := s.TotalChanges()
-	s.Restrict(changes) // VACUUM calls the authorizer only while it runs
+	s.Restrict(changes) // SQLite calls the authorizer for VACUUM only while that runs
 	rows, err := s.session.rows(stmt)
 	if err != nil {
 		return err
@@ -124,14 +124,13 @@ func (s *script) one(stmt *sqlite3.Stmt, word string, alone bool, args []databas
 	return rows.Discard()
 }
 
-// control begins or ends the transaction of the script.
+// control begins or ends a transaction of the script.
 func (s *script) control(sql string) error {
 	s.Restrict(changes)
 	return s.Exec(sql)
 }
 
-// keyword returns the first word of SQL after blanks and comments
-// (https://www.sqlite.org/lang_comment.html).
+// keyword returns the first word of SQL after white space and comments (https://www.sqlite.org/lang_comment.html).
 func keyword(sql string) string {
 	for {
 		sql = strings.TrimLeft(sql, " \t\n\f\r;\ufeff")

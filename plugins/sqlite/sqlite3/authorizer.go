@@ -9,16 +9,15 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// An Action is an operation that a statement is going to perform
-// (https://www.sqlite.org/c3ref/c_alter_table.html).
+// An Action is an operation that a statement contains (https://www.sqlite.org/c3ref/c_alter_table.html).
 type Action struct {
 	Code     int
-	One, Two string // depend on the code; "" for none
+	One, Two string // depend on Code; "" if the action has no such argument
 	Database string // "main", "temp", …
-	Known    bool   // whether there is a One: an expression that is computed later is none
+	Known    bool   // whether One is known: the value of an expression is not known before the statement runs
 }
 
-// Action codes that callers check.
+// Values of Action.Code that callers use.
 const (
 	Attach       = lib.SQLITE_ATTACH
 	Delete       = lib.SQLITE_DELETE
@@ -34,15 +33,14 @@ const (
 	CreateVTable = lib.SQLITE_CREATE_VTABLE
 )
 
-// restrictions are the authorizers of connections, by a number that C code can store instead of
-// a Go pointer.
+// restrictions contains the connections with an authorizer, by numbers: C code must not store Go pointers.
 var (
 	restrictions sync.Map
 	lastID       atomic.Uintptr
 )
 
-// Restrict limits statements that are prepared from now on to actions for which allow returns
-// true. Others fail with [Denied].
+// Restrict sets a function that decides which actions statements may contain. It applies to statements that are
+// prepared from then on: Prepare fails with [Denied] if allow returns false for one of its actions.
 func (c *Conn) Restrict(allow func(Action) bool) {
 	if c.id == 0 {
 		c.id = lastID.Add(1)
@@ -60,8 +58,7 @@ func authorize(_ *libc.TLS, id uintptr, code int32, one, two, database, _ uintpt
 	return lib.SQLITE_DENY
 }
 
-// functionPointer returns the address of a function in the form that the translated C code
-// expects: the pointer in a func value.
+// functionPointer returns a Go function as the translated C code expects it: as the pointer in the func value.
 func functionPointer(f func(*libc.TLS, uintptr, int32, uintptr, uintptr, uintptr, uintptr) int32) uintptr {
 	return *(*uintptr)(unsafe.Pointer(&f))
 }

@@ -15,7 +15,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// An Error is a result of SQLite other than SQLITE_OK.
+// An Error is a result code of SQLite other than SQLITE_OK (https://www.sqlite.org/rescode.html).
 type Error struct {
 	Code    int // extended result code
 	Message string
@@ -23,7 +23,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Primary returns the primary result code of an error of this package, or 0 for other errors.
+// Primary returns the primary result code of an [Error], or 0 for another error.
 func Primary(err error) int {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -32,7 +32,7 @@ func Primary(err error) int {
 	return e.Code & 0xff
 }
 
-// Primary result codes that callers check.
+// Primary result codes that callers use.
 const (
 	Failed      = lib.SQLITE_ERROR
 	Busy        = lib.SQLITE_BUSY
@@ -57,22 +57,21 @@ type Conn struct {
 	allow func(Action) bool
 	id    uintptr
 
-	value     uintptr // memory for a value on its way to SQLite
+	value     uintptr // memory in which a value is passed to SQLite
 	valueSize int
 }
 
 const pointer = unsafe.Sizeof(uintptr(0))
 
-// Open opens the database in a file and creates it if it does not exist. It fails if a component
-// of the path is a symbolic link.
+// Open opens a database file, and creates it if it does not exist. It fails if a component of the path is a symbolic
+// link. The caller closes the connection.
 func Open(path string) (*Conn, error) {
 	return open(path, lib.SQLITE_OPEN_READWRITE|lib.SQLITE_OPEN_CREATE)
 }
 
-// OpenReadOnly opens the database in an existing file, and never writes to the file or to its log.
-// It fails if a component of the path is a symbolic link. Another program may write the database
-// meanwhile, unless immutable is true: then nothing must write it, and SQLite neither locks it nor
-// looks for a log.
+// OpenReadOnly opens an existing database file, and never writes to it or to its log. It fails if a component of the
+// path is a symbolic link. Other programs may write the database meanwhile, unless immutable is true: then SQLite
+// neither locks the file nor looks for a log, and nothing may change the file.
 func OpenReadOnly(path string, immutable bool) (*Conn, error) {
 	name := url.URL{Scheme: "file", Path: path}
 	if immutable {
@@ -108,16 +107,17 @@ func open(path string, flags int32) (*Conn, error) {
 	return c, nil
 }
 
-// WaitForLocks limits how long a statement waits for another program's lock, in place of two seconds.
+// WaitForLocks sets how long a statement waits for the lock of another program; the default is two seconds. After that
+// the statement fails with [Busy].
 func (c *Conn) WaitForLocks(limit time.Duration) {
 	lib.Xsqlite3_busy_timeout(c.tls, c.db, int32(limit/time.Millisecond))
 }
 
-// WriteShadowTables lets statements write the tables in which virtual tables, such as those of FTS5,
+// WriteShadowTables lets statements write shadow tables: the tables in which virtual tables, such as those of FTS5,
 // store their data. It is for databases that only this program writes.
 func (c *Conn) WriteShadowTables() { c.configure(lib.SQLITE_DBCONFIG_DEFENSIVE, 0) }
 
-// busyTimeout is the limit of [Conn.WaitForLocks] unless a caller sets another one.
+// busyTimeout is how long statements wait for locks unless [Conn.WaitForLocks] is called.
 const busyTimeout = 2 * time.Second
 
 func (c *Conn) configure(option, value int32) {
@@ -126,7 +126,7 @@ func (c *Conn) configure(option, value int32) {
 	lib.Xsqlite3_db_config(c.tls, c.db, option, libc.VaList(arguments, value, uintptr(0)))
 }
 
-// result returns a pointer that a function stored through an argument.
+// result returns the i-th of two pointers that a function of SQLite has stored through its arguments.
 func (c *Conn) result(i int) uintptr {
 	b := libc.GoBytes(c.out+uintptr(i)*pointer, int(pointer))
 	if pointer == 4 {
@@ -152,7 +152,7 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// memory returns memory of C of at least a size, which is valid until the next call.
+// memory returns at least size bytes of C memory, which are valid until the next call.
 func (c *Conn) memory(size int) (uintptr, error) {
 	const usual = 1 << 17
 	if size = max(size, 1); size > c.valueSize || c.valueSize > usual {
@@ -176,7 +176,7 @@ func (c *Conn) check(rc int32) error {
 	return &Error{Code: int(rc), Message: libc.GoString(lib.Xsqlite3_errmsg(c.tls, c.db))}
 }
 
-// Watch interrupts the running statement when ctx ends, until stop is called.
+// Watch interrupts running statements when ctx ends, until stop is called. An interrupted statement fails.
 func (c *Conn) Watch(ctx context.Context) (stop func()) {
 	ended := make(chan struct{})
 	var watching sync.WaitGroup
@@ -188,7 +188,7 @@ func (c *Conn) Watch(ctx context.Context) (stop func()) {
 		}
 		tls := libc.NewTLS()
 		defer tls.Close()
-		// Repeat it, since an interrupt has no effect while no statement runs.
+		// An interrupt has no effect if no statement is running at that moment. So repeat it.
 		ticker := time.NewTicker(10 * time.Millisecond)
 		defer ticker.Stop()
 		for {
@@ -206,14 +206,14 @@ func (c *Conn) Watch(ctx context.Context) (stop func()) {
 	})
 }
 
-// Limits that can be set (https://www.sqlite.org/c3ref/c_limit_attached.html).
+// Limits that callers set with [Conn.Limit] (https://www.sqlite.org/c3ref/c_limit_attached.html).
 const (
 	LimitLength    = lib.SQLITE_LIMIT_LENGTH
 	LimitSQLLength = lib.SQLITE_LIMIT_SQL_LENGTH
 	LimitWorkers   = lib.SQLITE_LIMIT_WORKER_THREADS
 )
 
-// Limit lowers a limit.
+// Limit sets a limit to a lower value.
 func (c *Conn) Limit(limit, value int) {
 	lib.Xsqlite3_limit(c.tls, c.db, int32(limit), int32(value))
 }
@@ -224,14 +224,14 @@ func (c *Conn) InTransaction() bool { return lib.Xsqlite3_get_autocommit(c.tls, 
 // Changes returns the number of rows that the last INSERT, UPDATE or DELETE changed.
 func (c *Conn) Changes() int64 { return int64(lib.Xsqlite3_changes64(c.tls, c.db)) }
 
-// TotalChanges returns the number of rows that were changed since the connection was opened,
-// including those changed by triggers.
+// TotalChanges returns the number of rows that INSERT, UPDATE and DELETE have changed since the connection was opened,
+// including changes by triggers.
 func (c *Conn) TotalChanges() int64 { return int64(lib.Xsqlite3_total_changes64(c.tls, c.db)) }
 
 // LastInsert returns the rowid of the last inserted row.
 func (c *Conn) LastInsert() int64 { return int64(lib.Xsqlite3_last_insert_rowid(c.tls, c.db)) }
 
-// Exec runs one statement and discards its rows.
+// Exec runs one statement without parameters, and discards its rows.
 func (c *Conn) Exec(sql string) error {
 	s, _, err := c.Prepare(sql)
 	if err != nil || s == nil {

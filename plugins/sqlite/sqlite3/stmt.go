@@ -16,8 +16,8 @@ type Stmt struct {
 	columns []string
 }
 
-// Prepare compiles the first statement of sql and returns the rest of sql. The statement is nil if
-// sql contains only blanks and comments.
+// Prepare compiles the first statement of sql, and returns the rest of sql. The statement is nil if sql contains only
+// white space and comments. The caller closes the statement.
 func (c *Conn) Prepare(sql string) (s *Stmt, rest string, err error) {
 	if strings.IndexByte(sql, 0) >= 0 {
 		return nil, "", &Error{Code: lib.SQLITE_ERROR, Message: "a NUL in the SQL"}
@@ -47,32 +47,33 @@ func (s *Stmt) Close() error {
 	if s.p == 0 {
 		return nil
 	}
-	lib.Xsqlite3_finalize(s.c.tls, s.p) // returns the result of the last step again
+	lib.Xsqlite3_finalize(s.c.tls, s.p) // its result is the error of the last Step, which the caller has
 	s.p = 0
 	return nil
 }
 
-// Reset makes the statement ready to run again, with the same parameters.
+// Reset prepares the statement to run again, with the same parameters.
 func (s *Stmt) Reset() {
-	lib.Xsqlite3_reset(s.c.tls, s.p) // returns the result of the last step again
+	lib.Xsqlite3_reset(s.c.tls, s.p) // its result is the error of the last Step, which the caller has
 }
 
-// Int returns the value of a column in the row as an integer.
+// Int returns the value of a column, counted from 0, in the current row as an integer.
 func (s *Stmt) Int(i int) int64 {
 	return int64(lib.Xsqlite3_column_int64(s.c.tls, s.p, int32(i)))
 }
 
-// Float returns the value of a column in the row as a floating-point number.
+// Float returns the value of a column, counted from 0, in the current row as a floating-point number.
 func (s *Stmt) Float(i int) float64 { return lib.Xsqlite3_column_double(s.c.tls, s.p, int32(i)) }
 
-// ReadOnly reports whether the statement does not change the database.
+// ReadOnly reports whether the statement makes no direct changes to the database
+// (https://www.sqlite.org/c3ref/stmt_readonly.html).
 func (s *Stmt) ReadOnly() bool { return lib.Xsqlite3_stmt_readonly(s.c.tls, s.p) != 0 }
 
-// Columns returns the names of the result's columns, none for a statement that returns no rows.
+// Columns returns the names of the result's columns. It is empty for a statement that returns no rows.
 func (s *Stmt) Columns() []string { return s.columns }
 
-// Parameters returns the names of the parameters with their ":", "@", "$" or "?", and "" for those
-// without a name. The first one is parameter 1.
+// Parameters returns the names of the parameters, each with its ":", "@", "$" or "?", and "" for one without a name.
+// The element 0 is the name of parameter 1.
 func (s *Stmt) Parameters() []string {
 	names := make([]string, lib.Xsqlite3_bind_parameter_count(s.c.tls, s.p))
 	for i := range names {
@@ -83,7 +84,7 @@ func (s *Stmt) Parameters() []string {
 	return names
 }
 
-// transient makes SQLite copy a value that it is given.
+// transient tells SQLite to copy a value that is passed to it.
 const transient = ^uintptr(0)
 
 // Bind sets a parameter, counted from 1. value is nil, an int64, float64, string or []byte.
@@ -113,7 +114,7 @@ func (s *Stmt) Bind(i int, value any) error {
 	return fmt.Errorf("cannot bind a parameter of type %T", value)
 }
 
-// Step advances the statement to its next row, and reports whether it has one.
+// Step runs the statement up to its next row, and reports whether there is one.
 func (s *Stmt) Step() (bool, error) {
 	switch rc := lib.Xsqlite3_step(s.c.tls, s.p); rc {
 	case lib.SQLITE_ROW:
@@ -125,8 +126,8 @@ func (s *Stmt) Step() (bool, error) {
 	}
 }
 
-// Column returns the value of a column in the row, counted from 0: nil, an int64, float64, string
-// or []byte. A string need not be valid UTF-8.
+// Column returns the value of a column, counted from 0, in the current row: nil, an int64, float64, string or []byte. A
+// string need not be valid UTF-8.
 func (s *Stmt) Column(i int) any {
 	tls, p, n := s.c.tls, s.p, int32(i)
 	switch lib.Xsqlite3_column_type(tls, p, n) {
@@ -151,7 +152,8 @@ func (s *Stmt) Column(i int) any {
 	return nil
 }
 
-// AppendBytes appends the value of a column in the row, a string or []byte, to dst.
+// AppendBytes appends the value of a column, counted from 0, in the current row to dst. The value must be a string or
+// []byte.
 func (s *Stmt) AppendBytes(dst []byte, i int) []byte {
 	blob := lib.Xsqlite3_column_blob(s.c.tls, s.p, int32(i))
 	size := lib.Xsqlite3_column_bytes(s.c.tls, s.p, int32(i))
