@@ -23,7 +23,7 @@ const (
 	tablesDirectory = "tables"
 )
 
-// Commit stores a version of the database: its bytes, and its content in readable form. See [domarkx.Resource].
+// Commit stores a version of the database: its bytes, and its content in readable form. See [domarkx.Versioned].
 func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	f, err := r.open()
 	if err != nil {

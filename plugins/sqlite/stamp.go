@@ -46,7 +46,7 @@ func (s stamp) write(path string) error {
 }
 
 // Changed reports whether the database may have changed since the last commit or load: its stamp differs, or there is a
-// log or journal that is not empty. See [domarkx.ChangeDetector].
+// log or journal that is not empty. See [domarkx.Versioned].
 func (r *resource) Changed(context.Context) (bool, error) {
 	data, err := os.ReadFile(r.in(stampName))
 	if errors.Is(err, fs.ErrNotExist) {
