@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// barrier is a word of its own between the parts of two identifiers, so that no phrase extends over
-// both. It is a private character, which the tokenizer takes for a letter.
+// barrier is a word that the analyzer puts between the parts of two identifiers, so that no phrase matches across them.
+// It is a private-use character, which the tokenizer takes for a letter.
 const barrier = '\uE000'
 
-// maxIdentifier limits the parts that are indexed of a word.
+// maxIdentifier is the largest number of bytes of an identifier whose parts are indexed.
 const maxIdentifier = 256
 
-// An analyzer prepares texts for SQLite's tokenizer unicode61: it puts spaces around Chinese, Japanese and
-// Korean characters, which that takes for letters of one long word, and collects the parts of identifiers in camel case.
-// Queries are prepared in the same way.
+// An analyzer prepares texts for SQLite's tokenizer unicode61. It puts spaces around Chinese, Japanese and Korean
+// characters, because the tokenizer takes them for letters and a run of them for one long word. It also collects the
+// parts of identifiers in camel case. Queries are prepared in the same way.
 type analyzer struct {
 	parts []byte // "get User By ID \uE000 " for each different identifier
 	seen  map[string]struct{}
@@ -23,13 +23,13 @@ type analyzer struct {
 
 func newAnalyzer() *analyzer { return &analyzer{seen: map[string]struct{}{}} }
 
-// reset forgets the last message.
+// reset removes what the analyzer has collected from the last message.
 func (a *analyzer) reset() {
 	a.parts = a.parts[:0]
 	clear(a.seen)
 }
 
-// The classes of bytes.
+// Classes of bytes.
 const (
 	separator = iota
 	lower
@@ -52,10 +52,10 @@ func class(c byte) int {
 	return separator
 }
 
-// analyze appends a text to dst, prepared.
+// analyze appends a prepared text to dst.
 func (a *analyzer) analyze(dst, text []byte) []byte {
-	copied := 0               // the text before this is in dst
-	start, camel := -1, false // the word that is being read
+	copied := 0               // the text before this position is in dst
+	start, camel := -1, false // the current word
 	last := separator
 	end := func(i int) {
 		if camel {
@@ -113,12 +113,12 @@ func (a *analyzer) analyze(dst, text []byte) []byte {
 	return dst
 }
 
-// plain returns the number of bytes at the beginning of a text that are words without parts, and what is between them, which
-// the tokenizer is given as they are. The text begins where no word continues. It looks at eight bytes at once: the
-// additions set the highest bit of each byte that is at least a letter or digit.
+// plain returns the number of bytes at the beginning of a text that need no preparation: words that have no parts, and
+// the characters between them. The text must begin between words. plain reads eight bytes at once: its additions set
+// the highest bit of each byte that is not less than a certain letter or digit.
 func plain(text []byte) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
-	n, within := 0, uint64(0) // the highest bit is set if the byte before is in a word
+	n, within := 0, uint64(0) // whether the byte before is in a word, as the highest bit
 	for ; len(text)-n >= 8; n += 8 {
 		b := binary.BigEndian.Uint64(text[n:])
 		if (b|b-each)&high != 0 { // not ASCII, or zero
@@ -139,7 +139,7 @@ func plain(text []byte) int {
 	return n
 }
 
-// wideClass returns the class of a character beyond ASCII.
+// wideClass returns the class of a character that is not ASCII.
 func wideClass(r rune) int {
 	switch {
 	case unicode.IsUpper(r):
@@ -152,7 +152,7 @@ func wideClass(r rune) int {
 	return separator
 }
 
-// addParts adds the parts of an identifier.
+// addParts adds the parts of an identifier to those of the message.
 func (a *analyzer) addParts(word []byte) {
 	if len(word) > maxIdentifier {
 		return
@@ -170,9 +170,9 @@ func (a *analyzer) addParts(word []byte) {
 	a.parts = append(utf8.AppendRune(a.parts, barrier), ' ')
 }
 
-// appendParts appends the parts of an identifier in camel case, each followed by a space. A part begins at a
-// capital after another character, and at a capital before a small letter: HTTPServer is HTTP
-// and Server. An s after capitals is their plural.
+// appendParts appends the parts of an identifier in camel case, each followed by a space. A part begins with a capital
+// letter that follows another character, or that a small letter follows: HTTPServer consists of HTTP and Server. An s
+// after capital letters belongs to them, as a plural.
 func appendParts(dst, word []byte) []byte {
 	last := separator
 	for i := 0; i < len(word); {
@@ -203,8 +203,8 @@ func appendParts(dst, word []byte) []byte {
 	return append(dst, ' ')
 }
 
-// isCJK reports whether words of a script are written without spaces, or searched for by any run of characters:
-// Chinese, Japanese and Korean.
+// isCJK reports whether a character belongs to a script that writes words without spaces, or in which people search for
+// parts of words: Chinese, Japanese and Korean.
 func isCJK(r rune) bool {
 	switch {
 	case r < 0x1100:

@@ -8,35 +8,35 @@ import (
 	"unicode/utf8"
 )
 
-// An automaton decides whether a text has a match of a regular expression. It does so many times as fast as
-// package regexp, since it remembers where each character leads: it is a deterministic automaton whose states
-// are made when they are reached first. It may be used by one goroutine at a time.
+// An automaton decides whether a text has a match of a regular expression. It is many times as fast as package regexp,
+// because it remembers to which state each character leads: it is a deterministic automaton that makes its states when
+// it first reaches them. Only one goroutine at a time may use it.
 type automaton struct {
 	prog   *syntax.Prog
 	states map[string]*state
 	first  *state
-	found  *state // after a match
+	found  *state // the state after a match
 	flags  syntax.EmptyOp
-	tested syntax.EmptyOp // the assertions in the program
+	tested syntax.EmptyOp // assertions that the program contains
 	marked []bool         // instructions in set
-	set    []uint32       // of the last closure
+	set    []uint32       // instructions that the last closure has found
 }
 
-// A state is a set of instructions of the program that may come next, and the kind of the last character.
+// A state is a set of instructions of the program that may be next, and the kind of the last character.
 type state struct {
-	next    [utf8.RuneSelf]*state // by character
+	next    [utf8.RuneSelf]*state // next states, by character
 	wide    map[rune]*state
 	last    rune
 	starts  []uint32
-	atEnd   bool // a text that ends here matches
+	atEnd   bool // whether a text that ends here matches
 	knowEnd bool
-	dead    bool // no match begins or goes on before the next line
+	dead    bool // whether no match can begin or continue before the next line
 }
 
-// maxStates limits the memory of an automaton. Those that need more start again with none.
+// maxStates limits the memory of an automaton. One that needs more states drops all and starts again.
 const maxStates = 1000
 
-// newAutomaton returns an automaton of a valid expression.
+// newAutomaton returns an automaton for a valid expression.
 func newAutomaton(pattern string) (*automaton, error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -138,7 +138,8 @@ func consumes(i *syntax.Inst, r rune) bool {
 	return false
 }
 
-// kind returns a character that the assertions of the program, such as ^ and \b, do not distinguish from r.
+// kind returns a representative of the characters that the assertions of the program, such as ^ and \b, do not
+// distinguish from r.
 func (a *automaton) kind(r rune) rune {
 	switch {
 	case r == '\n' && a.tested&(syntax.EmptyBeginLine|syntax.EmptyEndLine) != 0:
@@ -149,7 +150,7 @@ func (a *automaton) kind(r rune) rune {
 	return ' '
 }
 
-// state returns the state with these instructions after a kind of character.
+// state returns the state with these instructions after a character of that kind.
 func (a *automaton) state(last rune, starts []uint32) *state {
 	key := binary.AppendVarint(nil, int64(last))
 	for _, pc := range starts {
@@ -169,8 +170,8 @@ func (a *automaton) state(last rune, starts []uint32) *state {
 	return s
 }
 
-// closure collects in set the instructions of a state that consume characters, before the character r; -1 at the end of the
-// text. A match may begin at each place. It reports whether one ends here.
+// closure collects in set the instructions of a state that can match the next character r, which is -1 at the end of
+// the text. A match may begin anywhere. closure reports whether a match ends before r.
 func (a *automaton) closure(s *state, r rune) (matches bool) {
 	for _, pc := range a.set {
 		a.marked[pc] = false

@@ -9,19 +9,20 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// errBlock reports a block that differs from the written one.
+// errBlock is the error for a damaged block.
 var errBlock = errors.New("damaged block of texts")
 
-// blockSize is the size of the texts that are compressed together, and maxBlock the most that is
-// decompressed: a block has one text more than fits. With smaller blocks, for which S2 uses a smaller table, the index takes as
-// much time and a twentieth more space.
+// blockSize is the size in bytes of the texts that are compressed together. maxBlock is the largest size that is
+// decompressed: a block has one text more than blockSize allows. Smaller blocks, for which S2 uses a smaller table,
+// would take as much time and a twentieth more space.
 const (
 	blockSize = 16 << 10
 	maxBlock  = 1 << 30
 )
 
-// A block is the texts of some messages. Stored, it is compressed by S2, with a checksum (CRC-32C) after it: the number of messages; the number of
-// each in the index, as its distance from the one before, and the size of its text; and the texts.
+// A block contains the texts of some messages. Its stored form is compressed with S2, and a checksum (CRC-32C) follows.
+// It consists of the number of messages; for each message, its number in the index, as the distance from the one
+// before, and the size of its text; and the texts.
 type block struct {
 	ids   []int64
 	sizes []int
@@ -36,7 +37,7 @@ func (b *block) add(id int64, text []byte) {
 
 func (b *block) reset() { b.ids, b.sizes, b.texts = b.ids[:0], b.sizes[:0], b.texts[:0] }
 
-// without returns the block without some messages.
+// without returns the block without the messages for which gone returns true.
 func (b *block) without(removed func(id int64) bool) *block {
 	kept, at := &block{}, 0
 	for i, id := range b.ids {
@@ -48,7 +49,7 @@ func (b *block) without(removed func(id int64) bool) *block {
 	return kept
 }
 
-// text returns the text of a message, or false if it is in another block.
+// text returns the text of a message, or false if the block does not contain it.
 func (b *block) text(id int64) ([]byte, bool) {
 	at := 0
 	for i, other := range b.ids {
@@ -66,10 +67,10 @@ type compressor struct {
 	signer     signer
 }
 
-// castagnoli is the table of the checksum of a block, which the processor computes.
+// castagnoli is the table for the checksum of a block. Processors have an instruction for it.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// encode returns a block as it is stored, which is valid until the next call.
+// encode returns the stored form of a block. It is valid until the next call.
 func (c *compressor) encode(b *block) []byte {
 	c.plain = binary.AppendUvarint(c.plain[:0], uint64(len(b.ids)))
 	last := int64(0)
@@ -84,7 +85,7 @@ func (c *compressor) encode(b *block) []byte {
 	return c.out
 }
 
-// addBlock stores a block that has messages, with the signature of its texts.
+// addBlock stores a block that contains messages, and the signature of its texts.
 func (d *database) addBlock(c *compressor, b *block) error {
 	err := d.exec("INSERT INTO block(first, data) VALUES(?, ?)", b.ids[0], c.encode(b))
 	if err == nil {
@@ -101,7 +102,7 @@ func (d *database) removeBlock(first int64) error {
 // A decompressor decodes blocks.
 type decompressor struct{ plain []byte }
 
-// decode decodes into b, whose content is valid until the next call.
+// decode decodes a stored block into b, whose content is valid until the next call.
 func (d *decompressor) decode(data []byte, b *block) error {
 	end := len(data) - crc32.Size
 	if end < 0 || crc32.Checksum(data[:end], castagnoli()) != binary.LittleEndian.Uint32(data[end:]) {

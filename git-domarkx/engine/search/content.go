@@ -9,16 +9,16 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
-// A content is the part of a message that is indexed.
+// A content is what the index contains of a message.
 type content struct {
 	role  domarkx.Role
 	model string
-	tools []string // names of the tools that it calls
-	paths []string // paths in the arguments of these calls
+	tools []string // names of the tools that the message calls
+	paths []string // paths in the arguments of its calls
 
-	text  []byte // all of it, as -F and -e see it
-	prose []byte // text and code, to be found by words
-	calls []byte // the values in calls and results, likewise
+	text  []byte // all text, which -F and -e search
+	prose []byte // text and code, which a search by words finds
+	calls []byte // values in calls and results, which a search by words finds
 }
 
 // reset makes a content empty.
@@ -26,8 +26,8 @@ func (c *content) reset() {
 	*c = content{text: c.text[:0], prose: c.prose[:0], calls: c.calls[:0], tools: c.tools[:0], paths: c.paths[:0]}
 }
 
-// set makes it that of a message. Calls and their results are JSON; their text has the escapes in
-// strings resolved, so that the text of a file or a command is found as it is there.
+// set sets the content to that of a message. Calls and their results are JSON. Their text has no escapes, so that the
+// text of a file or a command is found as it is.
 func (c *content) set(m domarkx.Message) {
 	c.reset()
 	c.role = m.Role
@@ -53,14 +53,14 @@ func (c *content) setModel(metadata domarkx.Value) {
 	c.model = model.Text()
 }
 
-// separate ends a block, if it has text.
+// separate ends a block, if the block has text.
 func (c *content) separate() {
 	if len(c.text) > 0 {
 		c.text = append(c.text, '\n')
 	}
 }
 
-// isCall reports whether the code in a language is a call or a result.
+// isCall reports whether code in a language is a call or a result.
 func isCall(language string) bool {
 	return language == toolcall.Language || language == toolcall.ResultLanguage
 }
@@ -104,8 +104,7 @@ func (c *content) addPath(p string) {
 	}
 }
 
-// isPathKey reports whether arguments of this name are paths, in the tools of the agents and workspaces that
-// are known.
+// isPathKey reports whether arguments with this name are paths in the tools of known agents and of workspaces.
 func isPathKey(key string) bool {
 	switch strings.ToLower(key) {
 	case "path", "paths", "file", "files", "filename", "file_name", "filepath", "file_path", "file_paths", "absolute_path", "relative_path",
@@ -115,7 +114,7 @@ func isPathKey(key string) bool {
 	return false
 }
 
-// addPatch adds the paths of a patch in the form of apply_patch, or of a unified diff.
+// addPatch adds the paths in a patch, which has the form of apply_patch or of a unified diff.
 func (c *content) addPatch(text string) {
 	if !strings.Contains(text, "*** ") && !strings.Contains(text, "+++ ") {
 		return

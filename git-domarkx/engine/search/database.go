@@ -29,8 +29,7 @@ func (d *database) close() error {
 	return errors.Join(err, d.conn.Close())
 }
 
-// query runs a statement and calls row with each row of its result. row must not run the same
-// statement.
+// query runs a statement and calls row for each row of its result. row must not run the same statement.
 func (d *database) query(sql string, row func(*sqlite3.Stmt) error, args ...any) error {
 	s := d.statements[sql]
 	if s == nil {
@@ -69,14 +68,14 @@ func (d *database) query(sql string, row func(*sqlite3.Stmt) error, args ...any)
 // exec runs a statement that returns no rows.
 func (d *database) exec(sql string, args ...any) error { return d.query(sql, nil, args...) }
 
-// number returns the first column of the only row of a result, or 0 if there is none.
+// number returns the first column of a result's first row, or 0 if the result has no rows.
 func (d *database) number(sql string, args ...any) (int64, error) {
 	var n int64
 	err := d.query(sql, func(s *sqlite3.Stmt) error { n = s.Int(0); return nil }, args...)
 	return n, err
 }
 
-// begin starts a transaction; end commits it if err is nil and rolls it back otherwise.
+// begin starts a transaction. end commits it if err is nil, and rolls it back otherwise.
 func (d *database) begin(kind string) error { return d.exec("BEGIN " + kind) }
 
 func (d *database) end(err error) error {

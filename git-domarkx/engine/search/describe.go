@@ -11,9 +11,9 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// describe adds role, model and snippet to hits.
+// describe sets role, model and snippet of hits.
 func (x *Index) describe(ctx context.Context, hits []Hit, m *matching) error {
-	order := make([]*Hit, len(hits)) // by message, so that each block is decoded once
+	order := make([]*Hit, len(hits)) // sorted by message, so that each block is decoded once
 	for i := range order {
 		order[i] = &hits[i]
 	}
@@ -41,19 +41,20 @@ func (x *Index) describe(ctx context.Context, hits []Hit, m *matching) error {
 	return cmp.Or(err, <-failed)
 }
 
-// blockHits is a stored block and hits in it.
+// blockHits is a stored block, and the hits in it.
 type blockHits struct {
 	data []byte
 	hits []*Hit
 }
 
-// blocksOf sends the blocks of hits that need snippets, and adds roles and models. Hits are ordered by message.
+// blocksOf sends the blocks with hits that need snippets, and sets roles and models of the hits. hits must be sorted by
+// message.
 func (x *Index) blocksOf(ctx context.Context, hits []*Hit, jobs chan<- blockHits) error {
 	if err := x.attributes(hits); err != nil {
 		return err
 	}
 	var job blockHits
-	end := int64(-1) // the first message after the block
+	end := int64(-1) // first message after the block
 	for _, h := range hits {
 		if h.Snippet != "" {
 			continue
@@ -82,7 +83,7 @@ func (x *Index) blocksOf(ctx context.Context, hits []*Hit, jobs chan<- blockHits
 	return nil
 }
 
-// attributes adds role and model to hits, which are ordered by message.
+// attributes sets role and model of hits, which must be sorted by message.
 func (x *Index) attributes(hits []*Hit) error {
 	models := map[int64]string{}
 	err := x.db.query("SELECT id, name FROM facet WHERE kind = ?", func(s *sqlite3.Stmt) error {
@@ -90,7 +91,8 @@ func (x *Index) attributes(hits []*Hit) error {
 		return nil
 	}, modelFacet)
 	for len(hits) > 0 && err == nil {
-		// Messages of many hits are close together, so they are read in one go up to the next gap.
+		// The messages of many hits have numbers close to each other. So one query reads all of them up to the next
+		// gap.
 		last := 1
 		for last < len(hits) && hits[last].message-hits[last-1].message < nearMessages {
 			last++
@@ -111,10 +113,10 @@ func (x *Index) attributes(hits []*Hit) error {
 	return err
 }
 
-// nearMessages is the number of messages that are read in less time than one is found.
+// nearMessages is the number of messages that are read in less time than one message is found.
 const nearMessages = 4
 
-// snippets adds the snippets to hits in a block.
+// snippets sets the snippets of the hits in a block.
 func (d *decompressor) snippets(job blockHits, m *matching) error {
 	var b block
 	if err := d.decode(job.data, &b); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A set is a set of numbers of messages. nil has them all.
+// A set is a set of numbers of messages. The nil set contains all.
 type set []uint64
 
 func (s set) has(id int64) bool {
@@ -35,7 +35,7 @@ func (s set) and(t set) set {
 	return both
 }
 
-// allowed returns the messages that have the role, model, tool and path of a query.
+// allowed returns the messages with the role, model, tool and path that a query asks for.
 func (x *Index) allowed(q Query) (set, error) {
 	var all set
 	if q.Role != "" {
@@ -90,8 +90,8 @@ func (d *database) set(sql string, args ...any) (set, error) {
 	return some, err
 }
 
-// matcher returns whether a name matches a glob: "*" and "?" do not match "/" in a path, "**" does. A path
-// matches if the end of it does, from a "/" on: main.go and src/*.go match /home/me/src/main.go.
+// matcher returns a function that reports whether a name matches a glob. In a path, "*" and "?" do not match "/", and
+// "**" does. A path also matches if its end does, after a "/": main.go and src/*.go match /home/me/src/main.go.
 func matcher(pattern string, isPath bool) (func(string) bool, error) {
 	any, one := ".*", "."
 	if isPath {

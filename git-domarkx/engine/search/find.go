@@ -11,47 +11,49 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A Kind says how the text of a query is to be read.
+// A Kind is how a search reads the text of a query.
 type Kind int
 
 const (
-	Words  Kind = iota // words and phrases, best matches first
-	Fixed              // a text as it is, newest first
-	Regexp             // a regular expression (RE2), newest first
+	Words  Kind = iota // words and phrases; the best hits are first
+	Fixed              // a text as it is; the newest hits are first
+	Regexp             // a regular expression (RE2); the newest hits are first
 )
 
-// A Query describes the messages to find.
+// A Query describes the messages to find. An empty Role, Model, Tool or Path, nil Sessions, and a zero Since, Until or
+// Limit restrict nothing.
 type Query struct {
 	Text string
 	Kind Kind
 
-	Role     domarkx.Role    // "" for any
-	Model    string          // a name or glob; "" for any
-	Tool     string          // likewise, of a tool that the message calls: TOOL or RESOURCE__TOOL
-	Path     string          // a glob of paths in the arguments of its calls
-	Sessions map[string]bool // nil for all
-	Since    int64           // in Unix seconds; 0 for no limit
-	Until    int64           // likewise; the first second that is too late
-	History  bool            // also texts that were replaced; needs [Options.History]
-	Limit    int             // the number of hits; 0 for all
-	Width    int             // the most characters in a snippet; 0 for a default
+	Role     domarkx.Role    // of the message
+	Model    string          // of the message: a name or glob
+	Tool     string          // of a call in the message: a name or glob, of TOOL or RESOURCE__TOOL
+	Path     string          // in the arguments of a call: a glob
+	Sessions map[string]bool // names of sessions
+	Since    int64           // earliest date, in Unix seconds
+	Until    int64           // end of the dates, in Unix seconds: the first one that is too late
+	History  bool            // whether to find also texts that were replaced; needs [Options.History]
+	Limit    int             // maximum number of hits
+	Width    int             // maximum number of characters in a snippet; 0 stands for 160
 }
 
-// A Hit is a message that was found, in one session.
+// A Hit is a message that was found, in one session. A message in several sessions has a hit for each.
 type Hit struct {
 	Session  string
 	K        int
-	Snapshot string // "" if the message is in the newest one
+	Snapshot string // id of the snapshot; "" if the message is in the newest one
 	Date     int64  // in Unix seconds
 	Role     domarkx.Role
 	Model    string
-	Snippet  string   // one line around the first match
-	Matches  [][2]int // byte offsets in Snippet
+	Snippet  string   // one line of the text, with the first match
+	Matches  [][2]int // start and end of each match, as byte offsets in Snippet
 
 	message int64
 }
 
-// Search returns the hits of a query. If the index turns out to be damaged, it is made again.
+// Search returns the hits of a query. If it finds the index damaged, it makes the index again. It returns
+// [domarkx.ErrInvalid] for an invalid query.
 func (x *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
 	hits, err := x.search(ctx, q)
 	if err == nil || !isDamaged(err) || ctx.Err() != nil {
@@ -65,7 +67,7 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
 
 // remake makes a damaged index again.
 func (x *Index) remake(ctx context.Context) error {
-	x.db.close() // its error is the damage
+	x.db.close() // an error would be due to the damage
 	x.db = nil
 	if x.temp {
 		list, err := x.list(ctx, nil)
@@ -83,7 +85,7 @@ func (x *Index) remake(ctx context.Context) error {
 func (x *Index) search(ctx context.Context, q Query) (hits []Hit, err error) {
 	stop := x.db.conn.Watch(ctx)
 	defer stop()
-	if err := x.db.begin("DEFERRED"); err != nil { // all that follows sees one state
+	if err := x.db.begin("DEFERRED"); err != nil { // all queries of the search see the same state
 		return nil, err
 	}
 	defer func() {
@@ -109,7 +111,7 @@ func (x *Index) search(ctx context.Context, q Query) (hits []Hit, err error) {
 	return x.scan(ctx, q, m, allowed, p)
 }
 
-// words finds messages by the full-text index.
+// words finds messages with the full-text index.
 func (x *Index) words(ctx context.Context, q Query, m *matching, allowed set, p *places) ([]Hit, error) {
 	found, err := x.rank(m.groups)
 	if err != nil {
@@ -123,11 +125,11 @@ func (x *Index) words(ctx context.Context, q Query, m *matching, allowed set, p 
 	return hits, x.describe(ctx, hits, m)
 }
 
-// ofBest returns the hits of messages, the best first, as many as the query wants.
+// ofBest returns the hits of messages, those of the best messages first, and at most as many as the query allows.
 func (p *places) ofBest(ctx context.Context, found []ranking) (hits []Hit, err error) {
 	n := len(found)
 	if p.q.Limit > 0 {
-		n = 2 * p.q.Limit // some may not be in the sessions
+		n = 2 * p.q.Limit // some messages may not be in the wanted sessions
 	}
 	for done := 0; done < len(found); n *= 8 {
 		ordered := best(found, n)
@@ -150,12 +152,12 @@ func (p *places) ofBest(ctx context.Context, found []ranking) (hits []Hit, err e
 	return hits, nil
 }
 
-// places finds where the sessions of a query have messages.
+// places finds the places of messages in the sessions of a query.
 type places struct {
 	db       *database
 	q        Query
 	sessions map[int64]string
-	many     []placed // of the messages that were prepared, in their order; nil if none were
+	many     []placed // places of the prepared messages, sorted by message; nil if none are prepared
 }
 
 func (x *Index) places(q Query) (*places, error) {
@@ -168,7 +170,7 @@ func (x *Index) places(q Query) (*places, error) {
 	})
 }
 
-// of returns the hits of a message, by session.
+// of returns the hits of a message, one for each place, sorted by session.
 func (p *places) of(message int64) ([]Hit, error) {
 	if p.many != nil {
 		return p.prepared(message), nil
@@ -216,10 +218,10 @@ func (p *places) of(message int64) ([]Hit, error) {
 	return hits, err
 }
 
-// placed is where a session has a message.
+// placed is a place of a message.
 type placed struct{ message, session, k, date int64 }
 
-// prepare finds the places of many messages together, if that takes less time.
+// prepare finds the places of many messages together, if that takes less time than finding them one by one.
 func (p *places) prepare(n int, message func(i int) int64) error {
 	p.many = nil
 	leaves, err := p.db.number("SELECT max(id) FROM leaf")
@@ -240,7 +242,7 @@ func (p *places) prepare(n int, message func(i int) int64) error {
 	return err
 }
 
-// prepared returns the hits of a message that was prepared.
+// prepared returns the hits of a message whose places were prepared.
 func (p *places) prepared(message int64) (hits []Hit) {
 	at, _ := slices.BinarySearchFunc(p.many, message, func(p placed, message int64) int { return cmp.Compare(p.message, message) })
 	for ; at < len(p.many) && p.many[at].message == message; at++ {
@@ -255,7 +257,7 @@ func compareHits(a, b Hit) int {
 	return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.K, b.K))
 }
 
-// leafWidth is the number of messages of a leaf (gitstore/SPEC.md, section 3).
+// leafWidth is the number of messages in a leaf (gitstore/SPEC.md, section 3).
 const leafWidth = 16
 
 func (p *places) inTime(date int64) bool {

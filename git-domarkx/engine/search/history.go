@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// history indexes the texts that are in a session's history but not in its tip.
+// history indexes the messages of all snapshots of a session, for queries with History.
 func (u *updater) history(ctx context.Context, info domarkx.Info) error {
 	var history []byte
 	session, err := u.db.number("SELECT id FROM session WHERE name = ?", info.Name)
@@ -32,8 +32,8 @@ func (u *updater) history(ctx context.Context, info domarkx.Info) error {
 	return u.db.exec("UPDATE session SET history = ? WHERE id = ?", history, session)
 }
 
-// snapshot records the messages of a snapshot that no newer snapshot of the session has. Directories
-// that were walked are not walked again.
+// snapshot records the messages of a snapshot in the table past, except those that are recorded for a newer snapshot of
+// the session. It skips directories whose messages are recorded.
 func (u *updater) snapshot(ctx context.Context, session int64, id string) error {
 	commit, err := binaryID(id)
 	if err != nil {
@@ -73,7 +73,7 @@ func (u *updater) snapshot(ctx context.Context, session int64, id string) error 
 			return err
 		}
 	}
-	for _, tree := range trees { // only now is all below them indexed, in whatever transactions
+	for _, tree := range trees { // only after all messages in them, which other transactions may have added
 		if failed == nil {
 			failed = u.db.exec("INSERT OR IGNORE INTO walked(session, tree) VALUES(?, ?)", session, tree)
 		}

@@ -12,31 +12,31 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// The files of the index in the store's state directory.
+// Names of the index's files in the store's state directory.
 const (
 	indexName = "search.db"
 	lockName  = "search.lock"
 )
 
-// Options describe how the index is brought up to date.
+// Options describe what the index contains and how it is updated.
 type Options struct {
-	History  bool        // index texts that were replaced, too
-	Warn     func(error) // called for each session that cannot be read; nil ignores them
-	Progress func(n int) // called with the number of messages that were indexed; may be nil
-	Batch    int         // bytes of text that one transaction adds; 0 for a default
+	History  bool        // index also the texts that were replaced in sessions
+	Warn     func(error) // is called with an error for each session that cannot be read; may be nil
+	Progress func(n int) // is called with the number of messages that were indexed so far; may be nil
+	Batch    int         // bytes of text that one transaction adds; 0 stands for a default
 }
 
-// An Index is an open index. It may be used by one goroutine at a time.
+// An Index is an open index. Only one goroutine at a time may use it.
 type Index struct {
 	store   *gitstore.Store
 	db      *database
 	options Options
 	path    string
-	temp    bool // the index is a temporary file, since the repository is not writable
+	temp    bool // whether the index is a temporary file, because the repository is not writable
 }
 
-// Open opens the index of a store and brings it up to date. If the state directory cannot be written, it makes an
-// index in a temporary file.
+// Open opens the index of a store and updates it. If the state directory cannot be written, it makes an index in a
+// temporary file. The caller closes the index.
 func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error) {
 	x := &Index{store: store, options: o, path: filepath.Join(store.StateDir(), indexName)}
 	list, err := x.list(ctx, o.Warn)
@@ -49,7 +49,8 @@ func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error)
 	if x.db, err = openIndex(x.path); err == nil {
 		current, err := x.db.isCurrent(list, o.History)
 		if err == nil && current {
-			// A query reads most pages once, and the memory of a small cache stays warm.
+			// A query reads most pages once, so that a larger cache would not save reads; a small one stays in the
+			// processor's cache.
 			return x, x.db.exec("PRAGMA cache_size=-1024")
 		}
 		if err := x.Close(); err != nil {
@@ -63,7 +64,8 @@ func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error)
 	return x, err
 }
 
-// list returns the sessions that can be read. The error of the others is passed to warn, if that is not nil.
+// list returns the newest snapshots of the sessions that can be read. It calls warn, if that is not nil, with the error
+// for the others.
 func (x *Index) list(ctx context.Context, warn func(error)) ([]domarkx.Info, error) {
 	list, err := x.store.List(ctx)
 	if err != nil && (list == nil || ctx.Err() != nil) {
@@ -75,7 +77,8 @@ func (x *Index) list(ctx context.Context, warn func(error)) ([]domarkx.Info, err
 	return list, nil
 }
 
-// openTemporary makes an index that Close removes, after the index of the repository could not be opened.
+// openTemporary makes an index in a temporary file, which Close removes. It is called if the index in the repository
+// cannot be written, with that error.
 func (x *Index) openTemporary(ctx context.Context, list []domarkx.Info, cause error) error {
 	dir, err := os.MkdirTemp("", "domarkx-search-")
 	if err != nil {
@@ -94,9 +97,9 @@ func (x *Index) openTemporary(ctx context.Context, list []domarkx.Info, cause er
 	return nil
 }
 
-// update opens the index, brings it up to date and makes it again if it is missing, damaged or foreign. Only one process
-// does so at a time. Each looks at the sessions when it is its turn, so that none takes the index back to an
-// earlier state.
+// update opens the index and updates it. It makes the index again if the file is missing, damaged or of another
+// version. Only one process at a time updates the index. Each lists the sessions after it has got the lock, so that
+// none sets the index back to an earlier state.
 func (x *Index) update(ctx context.Context, purge bool) (err error) {
 	if err := atomicfile.MkdirAll(x.store.StateDir(), 0o700); err != nil {
 		return err
@@ -139,7 +142,7 @@ func (x *Index) update(ctx context.Context, purge bool) (err error) {
 	return nil
 }
 
-// Close closes the index.
+// Close closes the index, and removes a temporary one.
 func (x *Index) Close() error {
 	var err error
 	if x.db != nil {
@@ -152,8 +155,8 @@ func (x *Index) Close() error {
 	return err
 }
 
-// Forget removes from the index what no session of the store has any more, so that nothing of it remains in the file. It is
-// called after sessions were removed or rewritten. It does not make an index where there is none.
+// Forget removes messages from the index that no session of the store contains any more, so that nothing of them
+// remains in the file. It is called after sessions were removed or rewritten. It does nothing if there is no index.
 func Forget(ctx context.Context, store *gitstore.Store) error {
 	x := &Index{store: store}
 	if _, err := os.Lstat(filepath.Join(store.StateDir(), indexName)); errors.Is(err, os.ErrNotExist) {
@@ -165,7 +168,7 @@ func Forget(ctx context.Context, store *gitstore.Store) error {
 	return x.Close()
 }
 
-// Find returns the messages of a store that match a query.
+// Find opens the index of a store, and returns the messages that match a query.
 func Find(ctx context.Context, store *gitstore.Store, q Query, o Options) ([]Hit, error) {
 	o.History = q.History
 	x, err := Open(ctx, store, o)
@@ -176,7 +179,7 @@ func Find(ctx context.Context, store *gitstore.Store, q Query, o Options) ([]Hit
 	return hits, errors.Join(err, x.Close())
 }
 
-// Check returns an error that is [domarkx.ErrInvalid] if a query is.
+// Check returns an error, which is [domarkx.ErrInvalid], if a query is not valid.
 func Check(q Query) error {
 	_, err := newMatching(q)
 	for _, pattern := range []string{q.Model, q.Tool, q.Path} {

@@ -6,20 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// A jsonScanner copies JSON to out with the escapes in strings resolved, and stops after each value
-// that is a string or number. Text that is not valid JSON is copied too; so is the rest after
-// the last value.
+// A jsonScanner copies JSON to out without the escapes in strings, and stops after each value that is a string or
+// number. It also copies text that is not valid JSON, and what follows the last value.
 type jsonScanner struct {
 	data string
 	pos  int
 	out  []byte
 
-	// After next returned true:
-	start    int    // where the value begins in out
-	isString bool   // whether it has a quote before it and closing bytes after it
-	closing  int    // 1, or 0 if the text ends in the string
-	key      string // name of the member, or of the one around the array
-	depth    int    // how many objects and arrays are open
+	// Set when next returns true:
+	start    int    // position of the value in out
+	isString bool   // whether the value is a string, with a quote before it and closing bytes after it
+	closing  int    // number of bytes after the value that close it: 1, or 0 if the text ends in the string
+	key      string // name of the member that is the value, or that contains the value in arrays
+	depth    int    // number of objects and arrays that contain the value
 }
 
 func (s *jsonScanner) next() bool {
@@ -54,7 +53,7 @@ func (s *jsonScanner) next() bool {
 	return false
 }
 
-// isKey reports whether a colon follows.
+// isKey reports whether a colon follows, so that the string before it is a member's name.
 func (s *jsonScanner) isKey() bool {
 	rest := s.data[s.pos:]
 	for rest != "" && (rest[0] == ' ' || rest[0] == '\n' || rest[0] == '\t' || rest[0] == '\r') {
@@ -88,7 +87,7 @@ func (s *jsonScanner) string() {
 	s.closing = 0
 }
 
-// escape copies the character of an escape.
+// escape copies the character that an escape stands for.
 func (s *jsonScanner) escape() {
 	s.pos++
 	if s.pos == len(s.data) {
@@ -129,7 +128,7 @@ func (s *jsonScanner) escape() {
 	s.out = append(s.out, c)
 }
 
-// hex4 parses the four digits of an escape.
+// hex4 parses the four digits of a \u escape.
 func hex4(s string) (rune, bool) {
 	if len(s) < 4 {
 		return 0, false

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// A literal is a text that each match of a regular expression contains, in this or, if fold is set, in any
-// case. A literal with fold is ASCII without the letters k and s, which the case of other characters is folded to.
+// A literal is a text that each match of a regular expression contains, in this case or, if fold is set, in any case.
+// With fold, the literal is ASCII without the letters k and s, which are also lower-case forms of characters beyond
+// ASCII.
 type literal struct {
 	text []byte
 	fold bool
@@ -17,8 +18,8 @@ type literal struct {
 // maxLiterals limits the number of alternative literals.
 const maxLiterals = 16
 
-// requiredLiterals returns literals; each text that matches has at least one. It returns nil if none
-// are known.
+// requiredLiterals returns literals such that each matching text contains at least one of them. It returns nil if it
+// finds none.
 func requiredLiterals(pattern string) []literal {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -63,7 +64,8 @@ func literalsOf(re *syntax.Regexp) []literal {
 	return nil
 }
 
-// foldable returns the longest part of a literal whose case is folded as that of ASCII is, in lower case.
+// foldable returns, in lower case, the longest part of a literal that consists of ASCII characters whose case is folded
+// only among themselves.
 func foldable(runes []rune) string {
 	parts := strings.FieldsFunc(strings.ToLower(string(runes)), func(r rune) bool { return r >= utf8.RuneSelf || r == 'k' || r == 's' })
 	best := ""
@@ -96,7 +98,7 @@ func (l literal) in(text []byte) bool {
 	if low >= 'a' && low <= 'z' {
 		high -= 'a' - 'A'
 	}
-	nextLow, nextHigh := -1, -1 // the next occurrences; len(text) if there is none
+	nextLow, nextHigh := -1, -1 // positions of the next occurrences; len(text) if there is none
 	for i := 0; ; {
 		if nextLow < i {
 			nextLow = indexFrom(text, low, i)
@@ -122,7 +124,7 @@ func indexFrom(text []byte, c byte, i int) int {
 	return len(text)
 }
 
-// equalFold reports whether ASCII text equals a text in lower case.
+// equalFold reports whether ASCII text equals lower, which is in lower case, if case is ignored.
 func equalFold(text, low []byte) bool {
 	for i, c := range text {
 		if c >= 'A' && c <= 'Z' {
@@ -135,9 +137,9 @@ func equalFold(text, low []byte) bool {
 	return true
 }
 
-// rarest returns the index of the character that is the rarest in English text and code.
+// rarest returns the index of the character that is rarest in English text and code.
 func rarest(text []byte) int {
-	const common = " etaoinsrhldcumfpgwybvkxjqz_.,-/0123456789" // in descending order
+	const common = " etaoinsrhldcumfpgwybvkxjqz_.,-/0123456789" // the most frequent characters first
 	best, at := -1, 0
 	for i, c := range text {
 		n := strings.IndexByte(common, c)

@@ -8,18 +8,18 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A matching decides whether a text matches a query, and where.
+// A matching decides whether a text matches a query, and finds the matches in it.
 type matching struct {
-	groups  []group // of a query by words
+	groups  []group // for a query by words
 	needles []needle
 	fixed   []byte
-	pattern string // of re
+	pattern string // expression of re
 	re      *regexp.Regexp
-	filter  []literal // a text that matches re has one of these; none if nothing is known
+	filter  []literal // each text that matches re contains one of these; empty if none are known
 	width   int
 }
 
-// defaultWidth is the number of characters in a snippet.
+// defaultWidth is the number of characters in a snippet for a query without a width.
 const defaultWidth = 160
 
 func newMatching(q Query) (*matching, error) {
@@ -38,7 +38,7 @@ func newMatching(q Query) (*matching, error) {
 		if _, err := regexp.Compile(q.Text); err != nil {
 			return nil, fmt.Errorf("regular expression: %w: %w", domarkx.ErrInvalid, err)
 		}
-		pattern := "(?m)" + q.Text // as people know it from grep: ^ and $ are at lines
+		pattern := "(?m)" + q.Text // ^ and $ match at the ends of lines, as in grep
 		re, err := regexp.Compile(pattern)
 		if err != nil {
 			return nil, fmt.Errorf("regular expression: %w: %w", domarkx.ErrInvalid, err)
@@ -57,7 +57,7 @@ func newMatching(q Query) (*matching, error) {
 	return m, nil
 }
 
-// mayMatch reports whether one of several texts may match.
+// mayMatch reports whether one of the texts in a block may match.
 func (m *matching) mayMatch(texts []byte) bool {
 	if m.fixed != nil {
 		return bytes.Contains(texts, m.fixed)
@@ -73,7 +73,8 @@ func (m *matching) mayMatch(texts []byte) bool {
 	return false
 }
 
-// runs returns the runs of each literal. A text that matches has all runs of one literal. It returns nil if that is not known.
+// runs returns the runs of three bytes of each literal (see signature). A text that matches contains all runs of at
+// least one literal. runs returns nil if nothing is known about the runs.
 func (m *matching) runs() (all [][]uint32) {
 	literals := m.filter
 	if m.fixed != nil {
@@ -88,7 +89,7 @@ func (m *matching) runs() (all [][]uint32) {
 	return all
 }
 
-// matcher returns whether a text matches, for one goroutine.
+// matcher returns a function that reports whether a text matches. The function is for one goroutine.
 func (m *matching) matcher() (func(text []byte) bool, error) {
 	if m.re == nil {
 		return m.mayMatch, nil
@@ -100,13 +101,13 @@ func (m *matching) matcher() (func(text []byte) bool, error) {
 	return func(text []byte) bool { return m.mayMatch(text) && a.match(text) }, nil
 }
 
-// maxSpans limits the matches that a snippet is chosen among.
+// maxSpans is the number of matches in a text among which the place of a snippet is chosen.
 const maxSpans = 100
 
-// A span is a match: its place in a text, and which term of the query it is of.
+// A span is a match: where it is in a text, and which term of the query matches.
 type span struct{ start, end, needle int }
 
-// spans returns the first matches in a text.
+// spans returns the first matches in a text, at most maxSpans.
 func (m *matching) spans(text []byte) []span {
 	var spans []span
 	switch {

@@ -9,8 +9,9 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A recency orders messages from old to new: by date, then by the name of the session and the number in it. A message that is in
-// several sessions has that of the newest place that matches the query. The zero value means that no place matches.
+// A recency is the position of a message in the order from old to new: by date, then by the session's name and the
+// message's number in it. A message in several sessions has the recency of its newest place that matches the query. The
+// zero value means that no place matches.
 type recency struct {
 	date int64
 	tie  int64
@@ -20,7 +21,7 @@ func compareRecency(a, b recency) int {
 	return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.tie, b.tie))
 }
 
-// each calls f with each message in the newest snapshots of the sessions that the query selects, if its date is in the selected time.
+// each calls f with the messages in the newest snapshots of the sessions of the query whose dates match the query.
 func (p *places) each(f func(message, session int64, k int, date int64)) error {
 	var data []byte
 	row := func(s *sqlite3.Stmt) error {
@@ -49,7 +50,7 @@ func (p *places) each(f func(message, session int64, k int, date int64)) error {
 	return nil
 }
 
-// newest returns the recency of each message, of so many. It takes 16 bytes for each.
+// newest returns the recencies of all messages, by their numbers. It takes 16 bytes for each. messages is their number.
 func (p *places) newest(messages int) ([]recency, error) {
 	names := make([]string, 0, len(p.sessions))
 	for _, name := range p.sessions {
@@ -59,7 +60,7 @@ func (p *places) newest(messages int) ([]recency, error) {
 	order := map[int64]int64{}
 	for id, name := range p.sessions {
 		i, _ := slices.BinarySearch(names, name)
-		order[id] = int64(len(names) - i) // names come in ascending order, so the first one is the highest
+		order[id] = int64(len(names) - i) // names are in ascending order, and the first one is the newest
 	}
 	all := make([]recency, messages)
 	return all, p.each(func(message, session int64, k int, date int64) {
@@ -73,14 +74,14 @@ func (p *places) newest(messages int) ([]recency, error) {
 	})
 }
 
-// A stretch is a stored block, by its first message, with the highest recency of its messages.
+// A stretch is a stored block, identified by its first message, with the recency of its newest message.
 type stretch struct {
 	first  int64
 	newest recency
 }
 
-// byRecency orders blocks, given by their first messages, by the newest messages in them, and leaves out those without
-// wanted messages.
+// byRecency returns the blocks with wanted messages, those with the newest messages first. firsts are the first
+// messages of the blocks. all are the recencies of all messages.
 func byRecency(firsts []int64, all []recency) (ordered []stretch) {
 	for i, first := range firsts {
 		end := int64(len(all))
@@ -101,10 +102,10 @@ func byRecency(firsts []int64, all []recency) (ordered []stretch) {
 	return ordered
 }
 
-// A newestFound keeps the newest of the messages that were found, as many as are wanted.
+// A newestFound collects messages that were found, and keeps the newest ones, at most limit.
 type newestFound struct {
 	limit   int
-	recency []recency // of all messages
+	recency []recency // by message
 
 	lock sync.Mutex
 	kept []found
@@ -124,7 +125,7 @@ func (n *newestFound) cut() {
 	n.kept = n.kept[:min(len(n.kept), n.limit)]
 }
 
-// enough reports whether all that is wanted was found, if all other messages are at most as new as r.
+// enough reports whether limit messages were found that are newer than r, so that no message as old as r is needed.
 func (n *newestFound) enough(r recency) bool {
 	n.lock.Lock()
 	defer n.lock.Unlock()
@@ -135,8 +136,8 @@ func (n *newestFound) enough(r recency) bool {
 	return compareRecency(n.recency[n.kept[n.limit-1].message], r) > 0
 }
 
-// scanNewest returns messages in some blocks whose texts match, among them those with the newest hits that the query
-// wants. It reads the newest texts first.
+// scanNewest returns messages in some blocks whose texts match. Among these are the messages of the newest hits, as
+// many as the query allows. It reads the newest blocks first, and stops as soon as the others cannot change the result.
 func (x *Index) scanNewest(ctx context.Context, firsts []int64, m *matching, allowed set, p *places) ([]found, error) {
 	codes, err := x.db.sizes()
 	if err != nil {

@@ -6,15 +6,15 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// purge removes the messages that no session has, so that nothing of their texts remains in the file. A message that was only
-// replaced goes too; it is indexed again when the history is searched.
+// purge removes the messages that no newest snapshot of a session contains, so that nothing of their texts remains in
+// the file. It also removes messages that were replaced: they are indexed again when the history is searched.
 func (d *database) purge() error {
 	err := d.exec("CREATE TEMP TABLE IF NOT EXISTS gone(message INTEGER PRIMARY KEY)")
 	for _, sql := range []string{
 		"DELETE FROM gone",
 		"DELETE FROM leaf WHERE id NOT IN (SELECT leaf FROM place)",
 		"DELETE FROM shared WHERE leaf NOT IN (SELECT id FROM leaf)",
-		// A message whose first leaf is gone may be in others.
+		// A message whose first leaf is removed may be in other leaves.
 		"UPDATE message SET leaf = coalesce((SELECT min(leaf) FROM shared WHERE shared.message = message.id), 0) WHERE leaf NOT IN (SELECT id FROM leaf)",
 		"DELETE FROM shared WHERE leaf = (SELECT leaf FROM message WHERE message.id = shared.message)",
 		"INSERT INTO gone SELECT id FROM message WHERE leaf = 0 AND id NOT IN (SELECT message FROM past)",
@@ -39,7 +39,7 @@ func (d *database) purge() error {
 		"DELETE FROM facet_message WHERE message IN (SELECT message FROM gone)",
 		"DELETE FROM facet WHERE id NOT IN (SELECT facet FROM facet_message) AND id NOT IN (SELECT model FROM message WHERE model IS NOT NULL)",
 		"DELETE FROM words WHERE rowid IN (SELECT message FROM gone)",
-		"INSERT INTO words(words) VALUES('optimize')", // writes it anew, without the removed words
+		"INSERT INTO words(words) VALUES('optimize')", // rewrites the full-text index without the removed words
 		"DROP TABLE gone",
 	} {
 		if err := d.exec(sql); err != nil {
@@ -49,7 +49,7 @@ func (d *database) purge() error {
 	return d.purgeBlocks(gone)
 }
 
-// purgeBlocks removes the texts of messages from their blocks.
+// purgeBlocks removes the texts of the removed messages from their blocks.
 func (d *database) purgeBlocks(gone map[int64]bool) error {
 	var in decompressor
 	var out compressor

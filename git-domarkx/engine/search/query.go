@@ -11,18 +11,18 @@ import (
 // A term is a word or a phrase of a query.
 type term struct {
 	text   string
-	phrase bool // was in quotes
-	prefix bool // had a "*" after it
+	phrase bool // whether it was in quotes
+	prefix bool // whether a "*" followed it
 }
 
-// A group is terms that a message has all of, and terms that it has none of.
+// A group is an alternative of a query: terms that a message must contain, and terms that it must not contain.
 type group struct{ want, not []term }
 
-// maxTerms limits a query.
+// maxTerms is the maximum number of terms in a query.
 const maxTerms = 500
 
-// parseWords parses a query: words, "phrases", prefix*, NOT before a word or phrase, and OR between
-// alternatives. NOT binds stronger than the space between words, and OR weaker.
+// parseWords parses a query by words. It consists of words, "phrases", prefix*, NOT before a word or phrase, and OR
+// between alternatives. NOT binds more tightly than the space between words, and OR less.
 func parseWords(query string) ([]group, error) {
 	groups := []group{{}}
 	not, terms := false, 0
@@ -86,13 +86,13 @@ func parseWords(query string) ([]group, error) {
 	return groups, nil
 }
 
-// isWordRune reports whether SQLite's tokenizer unicode61 takes a character for a part of a word.
+// isWordRune reports whether SQLite's tokenizer unicode61 takes a character for part of a word.
 func isWordRune(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.Co)
 }
 
-// identifierParts returns the parts of an identifier, with spaces between them, or "" if the word is none
-// or has only one part.
+// identifierParts returns the parts of an identifier, separated by spaces, or "" if a word is not an identifier of
+// several parts.
 func identifierParts(word string) string {
 	if strings.ContainsFunc(word, func(r rune) bool {
 		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)

@@ -10,30 +10,32 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
 )
 
-// A ranking is a message with its score; higher ones are better.
+// A ranking is a message with its score. Better messages have higher scores.
 type ranking struct {
 	message int64
 	score   float32
 }
 
-// compareRankings orders the best first, and of equal ones that which was indexed last.
+// compareRankings sorts rankings by descending score. Of messages with the same score, the one that was indexed last
+// comes first.
 func compareRankings(a, b ranking) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.message, a.message))
 }
 
-// A ranker finds the messages that match a query by words, and computes how well they do (BM25). It keeps numbers of all messages,
-// a few bytes for each.
+// A ranker finds the messages that match a query by words, and computes their scores (BM25). It uses a few bytes of
+// memory for each message of the index.
 type ranker struct {
 	lister *lister
-	codes  []byte       // of sizes, by message
-	norms  [256]float32 // by code: longer messages need a word more often
-	count  float64      // of messages
+	codes  []byte       // sizes of the messages (see sizeCode), by message
+	norms  [256]float32 // by size code: how much larger messages need a word more often for the same score
+	count  float64      // number of messages
 
-	matched []uint16  // by message: the number of terms of the group that it has, in their order
-	scores  []float32 // by message
+	matched []uint16  // by message: how many of the group's first terms it contains
+	scores  []float32 // by message: its score in the group
 }
 
-// The parameters of BM25: how much it counts that a word is there again, and how much the size of a message.
+// The parameters of BM25 (k1 and b): how much further occurrences of a word count, and how much the size of the message
+// counts.
 const (
 	saturation = 1.2
 	byLength   = 0.75
@@ -62,7 +64,7 @@ func (x *Index) rank(groups []group) (found []ranking, err error) {
 		codes:  codes, matched: make([]uint16, len(codes)), scores: make([]float32, len(codes)),
 	}
 	r.measure()
-	var total []float32 // by message, over several groups
+	var total []float32 // best scores of messages in all groups, by message
 	for _, g := range groups {
 		some, err := r.group(g)
 		if err != nil {
@@ -88,7 +90,7 @@ func (x *Index) rank(groups []group) (found []ranking, err error) {
 	return found, nil
 }
 
-// measure computes how the sizes of messages count.
+// measure computes norms from the sizes of all messages.
 func (r *ranker) measure() {
 	var messages [256]float64
 	for _, code := range r.codes {
@@ -106,9 +108,9 @@ func (r *ranker) measure() {
 	}
 }
 
-// group returns the messages that have all terms that a group wants, and none of the others.
+// group returns the messages that contain all wanted terms of a group and none of the unwanted ones.
 func (r *ranker) group(g group) ([]ranking, error) {
-	var candidates []occurrence // of the first term
+	var candidates []occurrence // occurrences of the first wanted term
 	for i, t := range g.want {
 		list, err := r.lister.list(t)
 		if err != nil {
@@ -143,11 +145,11 @@ func (r *ranker) group(g group) ([]ranking, error) {
 	return found, nil
 }
 
-// best returns the best n rankings, the best first. It may change the order of them all.
+// best returns the n best rankings, the best first. It may change the order of all.
 func best(all []ranking, n int) []ranking {
 	if n < len(all)/4 {
 		kept := make([]ranking, 0, 2*n)
-		worst := ranking{score: -1} // better than this one are wanted
+		worst := ranking{score: -1} // no worse ranking is among the n best
 		for _, r := range all {
 			if compareRankings(r, worst) > 0 {
 				continue

@@ -10,17 +10,17 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A found is a message whose text matches.
+// A found is a message whose text matches a query.
 type found struct {
 	message int64
 	snippet string
 	matches [][2]int
 }
 
-// fewBlocks is the number of blocks up to which it does not pay to know which of them are the newest.
+// fewBlocks is the number of blocks up to which reading all takes less time than determining which are the newest.
 const fewBlocks = 50
 
-// scan finds messages by reading the texts that may match.
+// scan finds messages by reading the texts that may match, for a fixed string or a regular expression.
 func (x *Index) scan(ctx context.Context, q Query, m *matching, allowed set, p *places) ([]Hit, error) {
 	firsts, err := x.db.mayMatch(m)
 	if err != nil {
@@ -58,7 +58,8 @@ func (x *Index) scan(ctx context.Context, q Query, m *matching, allowed set, p *
 	return hits, x.describe(ctx, hits, m)
 }
 
-// scanBlocks returns the messages in some blocks whose texts match, with snippets if they are all wanted.
+// scanBlocks returns the messages in some blocks whose texts match. If snippets is set, they have their snippets,
+// because all of them are wanted.
 func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, allowed set, snippets bool) (all []found, err error) {
 	var lock sync.Mutex
 	s := newScan(ctx, m, allowed.has, snippets, func(some []found) {
@@ -74,7 +75,7 @@ func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, all
 	return all, cmp.Or(s.end(), err)
 }
 
-// mayMatch returns the blocks with texts that may match, by the first message of each.
+// mayMatch returns the first messages of the blocks with texts that may match.
 func (d *database) mayMatch(m *matching) (firsts []int64, err error) {
 	filter := m.runs()
 	if filter == nil {
@@ -95,22 +96,22 @@ func (d *database) mayMatch(m *matching) (firsts []int64, err error) {
 	return firsts, err
 }
 
-// A scan searches blocks on all processors.
+// A scan searches blocks in parallel, on all processors.
 type scan struct {
 	ctx      context.Context
 	m        *matching
 	wanted   func(message int64) bool
 	snippets bool
-	found    func([]found) // is called by several goroutines, with what one block has
+	found    func([]found) // is called from several goroutines, with the messages that match in one block
 
 	jobs    chan []byte
-	used    chan []byte // memory of blocks that were searched
+	used    chan []byte // memory of blocks that were searched, for reuse
 	running sync.WaitGroup
 	lock    sync.Mutex
 	err     error
 }
 
-// newScan starts the goroutines of a scan. It has to be ended.
+// newScan starts the goroutines of a scan. The caller calls end.
 func newScan(ctx context.Context, m *matching, wanted func(message int64) bool, snippets bool, found func([]found)) *scan {
 	workers := runtime.GOMAXPROCS(0)
 	s := &scan{ctx: ctx, m: m, wanted: wanted, snippets: snippets, found: found, jobs: make(chan []byte, 4*workers), used: make(chan []byte, 6*workers)}
@@ -126,7 +127,7 @@ func newScan(ctx context.Context, m *matching, wanted func(message int64) bool, 
 	return s
 }
 
-// block searches a block, soon.
+// block reads a block from the index and passes it to the goroutines.
 func (s *scan) block(d *database, first int64) error {
 	return d.query("SELECT data FROM block WHERE first = ?", func(stmt *sqlite3.Stmt) error {
 		var buffer []byte
@@ -139,14 +140,14 @@ func (s *scan) block(d *database, first int64) error {
 	}, first)
 }
 
-// end waits until all blocks have been searched.
+// end waits until all blocks are searched, and returns the first error.
 func (s *scan) end() error {
 	close(s.jobs)
 	s.running.Wait()
 	return s.err
 }
 
-// work searches all blocks that it receives. After an error it only receives them.
+// work searches the blocks that it receives. After an error it only receives them.
 func (s *scan) work() error {
 	var in decompressor
 	var b block

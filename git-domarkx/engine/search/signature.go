@@ -5,12 +5,13 @@ import (
 	"math/bits"
 )
 
-// A signature is a set of the runs of three bytes in a text, without the case of ASCII letters, as bits by their hashes. A text that
-// contains another one has all of its bits. It takes at most a thirtieth of the text, so that -F and -e need not read and
-// decompress texts in which a literal cannot be.
+// A signature is the set of the runs of three bytes in a text, without the case of ASCII letters: a bit for the hash of
+// each run. A text has all bits of each text that it contains. So -F and -e need not read and decompress texts that
+// cannot contain a literal. A signature has at most a thirtieth of the size of the text.
 type signature []byte
 
-// Signatures have a bit for each four to eight bytes of text, within limits. The number of bits is a power of two.
+// A signature has a bit for each four to eight bytes of text, within these limits. The number of bits is a power of
+// two.
 const (
 	signatureMin = 12 // as the logarithm of the number of bits
 	signatureMax = 20
@@ -22,16 +23,17 @@ func signatureBits(size int) int {
 	return min(max(bits.Len(uint(size/8)), signatureMin), signatureMax)
 }
 
-// hashRun returns the hash of a run, which is in the lower bits.
+// hashRun returns the hash of a run, which is in the lower three bytes of its argument.
 func hashRun(run uint32) uint32 { return (run | foldRun) << 8 * 0x9e3779b1 }
 
-// foldRun makes capital letters of a run small ones, and some other characters equal, which does no harm.
+// foldRun contains the bits to set in a run, which convert capital letters to small ones. They also make some other
+// characters equal, which only costs precision.
 const foldRun = 0x202020
 
 // A signer makes signatures.
 type signer struct{ seen [1 << signatureMax]byte }
 
-// last is the highest bit, which is given where the compiler does not know that none is higher.
+// last is the highest bit. It stands in expressions where the compiler would otherwise check a bound.
 const last = 1<<signatureMax - 1
 
 // sign returns the signature of a text.
@@ -53,7 +55,7 @@ func (s *signer) sign(text []byte) signature {
 	}
 	packed := make(signature, 1<<log/8)
 	for i := range packed {
-		// The multiplication collects the lowest bits of eight bytes in the highest byte.
+		// The multiplication moves the lowest bits of eight bytes into the highest byte.
 		packed[i] = byte(binary.LittleEndian.Uint64(seen[8*i:]) * 0x0102040810204080 >> 56)
 	}
 	clear(seen[:1<<log])
@@ -71,10 +73,10 @@ func runs(text []byte) (all []uint32) {
 	return all
 }
 
-// has reports whether all of some runs may be in the text.
+// has reports whether the text may contain all of the given runs.
 func (s signature) has(runs []uint32) bool {
 	if len(s) == 0 || len(s)&(len(s)-1) != 0 {
-		return true // it says nothing
+		return true // an empty or invalid signature excludes nothing
 	}
 	shift := uint(32 - bits.Len(uint(8*len(s)-1)))
 	for _, r := range runs {

@@ -7,18 +7,18 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// sizesPerRow is the number of messages whose sizes are in one row of table size. Ranking needs the size of each
-// message that has a word, so they are read together.
+// sizesPerRow is the number of messages whose sizes are in one row of the table size. Ranking needs the sizes of many
+// messages, and so reads many together.
 const sizesPerRow = 4096
 
-// sizeCode returns the size of a message in a byte, as eight steps for each doubling. 0 stands for no message.
+// sizeCode encodes the size of a message in one byte, with eight steps for each doubling. 0 stands for no message.
 func sizeCode(size int) byte {
 	n := uint(size) + 1
 	exponent := bits.Len(n) - 1
 	return byte(min(1+8*exponent+int(n<<3>>exponent&7), 255))
 }
 
-// codedSize returns the size for which a code stands.
+// codedSize is the inverse of sizeCode: it returns about the size that was encoded.
 func codedSize(code byte) float64 {
 	if code == 0 {
 		return 0
@@ -46,7 +46,7 @@ func (w *sizeWriter) open(db *database, last int64) error {
 	return err
 }
 
-// add adds the size of a message. Messages come in ascending order.
+// add adds the size of a message. Messages must be added in ascending order.
 func (w *sizeWriter) add(message int64, size int) error {
 	for row := message / sizesPerRow; row > w.row; w.row++ {
 		w.codes, w.dirty = append(w.codes, make([]byte, sizesPerRow-len(w.codes))...), true
@@ -70,7 +70,7 @@ func (w *sizeWriter) flush() error {
 	return w.db.exec("INSERT OR REPLACE INTO size(row, codes) VALUES(?, ?)", w.row, w.codes)
 }
 
-// sizes returns the codes of the sizes of all messages, by their numbers.
+// sizes returns the size codes of all messages, by their numbers.
 func (d *database) sizes() (codes []byte, err error) {
 	err = d.query("SELECT row, codes FROM size ORDER BY row", func(s *sqlite3.Stmt) error {
 		if s.Int(0)*sizesPerRow != int64(len(codes)) {

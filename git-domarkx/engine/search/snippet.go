@@ -8,14 +8,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A needle is a term of a query: words that follow each other.
+// A needle is a term of a query: words that follow each other in a text.
 type needle struct {
-	words  []string // folded
-	parts  []string // as parts of one identifier; nil if it is none
+	words  []string // the words, folded
+	parts  []string // the words as parts of one identifier; nil if they cannot be
 	prefix bool
 }
 
-// needles returns the terms that messages are to have.
+// needles returns the terms that the alternatives of a query want.
 func needles(groups []group) []needle {
 	var all []needle
 	for _, g := range groups {
@@ -42,11 +42,11 @@ func needles(groups []group) []needle {
 	return all
 }
 
-// A token is a word of a text, as SQLite's tokenizer unicode61 sees it after an analyzer.
+// A token is a word of a text as SQLite's tokenizer unicode61 sees it, after an analyzer has prepared the text.
 type token struct{ start, end int }
 
-// nextToken returns the first token from a place on, and the place after it. The token is empty at the end of
-// the text.
+// nextToken returns the first token from position i on, and the position after it. The token is empty at the end of the
+// text.
 func nextToken(text []byte, at int) (token, int) {
 	start := -1
 	for i := at; i < len(text); {
@@ -78,7 +78,7 @@ func nextToken(text []byte, at int) (token, int) {
 	return token{start, len(text)}, len(text)
 }
 
-// fold returns a word without case and diacritics.
+// fold returns a word in lower case and without diacritics.
 func fold(word []byte) string {
 	ascii := true
 	for _, c := range word {
@@ -95,7 +95,7 @@ func fold(word []byte) string {
 	}, norm.NFD.String(string(word)))
 }
 
-// wordSpans returns the first places of the needles in a text.
+// wordSpans returns the first matches of needles in a text.
 func wordSpans(text []byte, needles []needle) []span {
 	var spans []span
 	for tok, at := nextToken(text, 0); tok.end > tok.start && len(spans) < maxSpans; tok, at = nextToken(text, at) {
@@ -114,7 +114,7 @@ func wordSpans(text []byte, needles []needle) []span {
 	return spans
 }
 
-// at returns the end of the needle if it begins at a token, otherwise 0.
+// at returns the end of the needle's match if one begins at a token, and otherwise 0.
 func (n needle) at(text []byte, tok token, next int) int {
 	for i, want := range n.words {
 		if i > 0 {
@@ -129,7 +129,7 @@ func (n needle) at(text []byte, tok token, next int) int {
 	return tok.end
 }
 
-// folds reports whether a word is another one, which is folded, or begins with it if prefix is set.
+// folds reports whether a word, when it is folded, equals another word, or begins with it if prefix is set.
 func folds(word []byte, want string, prefix bool) bool {
 	for i := range min(len(word), len(want)) {
 		c := word[i]
@@ -145,12 +145,13 @@ func folds(word []byte, want string, prefix bool) bool {
 		}
 	}
 	if len(word) > len(want) && !prefix && word[len(want)] >= utf8.RuneSelf {
-		return fold(word) == want // what follows may be an accent
+		return fold(word) == want // a combining accent may follow
 	}
 	return len(word) == len(want) || prefix && len(word) > len(want)
 }
 
-// within returns the place of the needle among the parts of an identifier. end is 0 if it is not there.
+// within returns the place of the needle among the parts of an identifier. end is 0 if the identifier does not contain
+// it.
 func (n needle) within(word []byte) (start, end int) {
 	if n.parts == nil || len(word) > maxIdentifier || !n.mayBeWithin(word) {
 		return 0, 0
@@ -172,7 +173,8 @@ func (n needle) within(word []byte) (start, end int) {
 	return 0, 0
 }
 
-// mayBeWithin reports whether a word is not ASCII, or may have parts, and the first letters of the needle.
+// mayBeWithin reports whether an identifier may contain the needle among its parts, or is not ASCII. It is a fast check
+// before within.
 func (n needle) mayBeWithin(word []byte) bool {
 	capital := false
 	for i, c := range word {
@@ -184,7 +186,8 @@ func (n needle) mayBeWithin(word []byte) bool {
 	return capital && (literal{text: []byte(n.parts[0]), fold: true}).in(word)
 }
 
-// snippet returns one line of a text around its matches, and the places of the matches in it.
+// snippet returns one line of a text with some of its matches, and where these are in the line. width is the maximum
+// number of characters.
 func (m *matching) snippet(text []byte) (string, [][2]int) {
 	spans := m.spans(text)
 	first := bestSpan(spans, m.width)
@@ -234,7 +237,8 @@ func (m *matching) snippet(text []byte) (string, [][2]int) {
 	return line, places
 }
 
-// bestSpan returns the match from which on the most different terms follow within a snippet.
+// bestSpan returns the match at which a snippet should begin: the one from which on the most different terms match
+// within its width.
 func bestSpan(spans []span, width int) int {
 	best, most := 0, 0
 	for i := range spans {
@@ -249,7 +253,7 @@ func bestSpan(spans []span, width int) int {
 	return best
 }
 
-// back returns the place some characters before another one, at the beginning of a word if there is one.
+// back returns a position that is at most n characters before another one, at the beginning of a word if there is one.
 func back(text []byte, at, n int) int {
 	word := -1
 	i := at

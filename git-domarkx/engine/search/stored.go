@@ -10,8 +10,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
-// scan makes it that of a stored message, without the time and memory for parsing. It reports false, with any content, for a
-// message that is not in the form in which this program writes nearly all of them; those are parsed.
+// scan sets the content to that of a stored message, without the time and memory that parsing takes. It returns false
+// for a message that is not in the form in which this program writes nearly all messages. The content is undefined
+// then, and the caller parses the message.
 func (c *content) scan(data []byte) bool {
 	c.reset()
 	s := storedScanner{rest: data}
@@ -75,10 +76,10 @@ func (c *content) scanBlock(s *storedScanner) bool {
 	return ok
 }
 
-// A storedScanner reads a stored message.
+// A storedScanner reads the JSON of a stored message.
 type storedScanner struct{ rest []byte }
 
-// skip skips a text if the rest begins with it.
+// skip moves past a text and returns true if the rest begins with that text.
 func (s *storedScanner) skip(text string) bool {
 	if len(s.rest) < len(text) || string(s.rest[:len(text)]) != text {
 		return false
@@ -87,8 +88,8 @@ func (s *storedScanner) skip(text string) bool {
 	return true
 }
 
-// text appends the string whose opening quote was read to dst. It reports false for a string with other escapes than those of
-// one character, or an error.
+// text appends a string, whose opening quote was read, to dst. It returns false for a string with escapes of more than
+// one character, and for an invalid string.
 func (s *storedScanner) text(dst []byte) ([]byte, bool) {
 	start, ascii := len(dst), true
 	for {
@@ -124,8 +125,9 @@ func (s *storedScanner) text(dst []byte) ([]byte, bool) {
 	}
 }
 
-// ordinary returns the number of bytes at the beginning of the rest of a string before a quote, an escape or a control character, and
-// whether they are ASCII. It looks at eight bytes at once: the subtractions set the highest bit of the first of these bytes.
+// ordinary returns how many bytes the rest of a string has before the next quote, escape or control character, and
+// whether these bytes are ASCII. It reads eight bytes at once: its subtractions set the highest bit of the first of
+// these characters.
 func ordinary(text []byte) (n int, ascii bool) {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	all := uint64(0)

@@ -7,32 +7,34 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
 )
 
-// Columns of the full-text index, as sets.
+// Sets of columns of the full-text index.
 const (
 	textColumns = 1<<0 | 1<<1
 	partsColumn = 1 << 2
 	allColumns  = textColumns | partsColumn
 )
 
-// columnWeight returns how much a word in a column counts. Words in calls and results say less about its subject.
+// columnWeight is how much a word in a column counts. Words in calls and results say less about the subject of a
+// message.
 func columnWeight(column int) float32 { return [wordsColumns]float32{2, 1, 0.5}[column] }
 
-// An occurrence is a message that has a term, and how often, with the weights of the columns.
+// An occurrence is a message that contains a term, with the number of times, each multiplied with the weight of its
+// column.
 type occurrence struct {
 	message uint32
 	weight  float32
 }
 
-// A lister lists the messages that have terms.
+// A lister returns the messages that contain terms.
 type lister struct {
 	words    *fts5.Reader
 	analyzer *analyzer
-	messages int       // numbers of messages are below this
-	weights  []float32 // by message, for prefixes; all are zero between calls
+	messages int       // higher than each number of a message
+	weights  []float32 // memory for prefix, by message; all are zero between calls
 }
 
-// list returns the messages that have a term, in ascending order. A word is looked for as it is, and an identifier also
-// by its parts: getUser is in getUserByID.
+// list returns the messages that contain a term, in ascending order. It looks for a word as it is, and for an
+// identifier also among the parts of others: getUser is in getUserByID.
 func (l *lister) list(t term) ([]occurrence, error) {
 	l.analyzer.reset()
 	whole := t.phrase || strings.IndexFunc(t.text, isCJK) >= 0
@@ -52,7 +54,7 @@ func (l *lister) list(t term) ([]occurrence, error) {
 	return union(all, more), err
 }
 
-// union returns the messages of two lists.
+// union returns the messages in either of two lists.
 func union(a, b []occurrence) []occurrence {
 	if len(a) == 0 {
 		return b
@@ -72,8 +74,8 @@ func union(a, b []occurrence) []occurrence {
 	return append(append(all, a...), b...)
 }
 
-// phrase returns the messages with the words of a text side by side in one of some columns. If prefix is set,
-// the last word is the beginning of one.
+// phrase returns the messages that contain the words of a text in succession, in one of the given columns. If prefix is
+// set, the last word may be the beginning of a word.
 func (l *lister) phrase(text []byte, prefix bool, columns int) ([]occurrence, error) {
 	words, err := l.words.Words(text)
 	switch {
@@ -94,7 +96,7 @@ func (l *lister) phrase(text []byte, prefix bool, columns int) ([]occurrence, er
 		return all, err
 	}
 	last := len(words) - 1
-	next := map[uint32][]fts5.Position{} // where the last word has to be
+	next := map[uint32][]fts5.Position{} // where the last word must be
 	err = l.sideBySide(words[:last], func(message uint32, starts []fts5.Position) {
 		at := slices.Clone(starts)
 		for i := range at {
@@ -117,7 +119,7 @@ func (l *lister) phrase(text []byte, prefix bool, columns int) ([]occurrence, er
 	})
 }
 
-// weightOf returns the weight of positions in some columns.
+// weightOf returns the sum of the weights of positions in the given columns.
 func weightOf(positions []fts5.Position, columns int) (weight float32) {
 	for _, p := range positions {
 		if c := p.Column(); columns>>c&1 != 0 {
@@ -127,7 +129,7 @@ func weightOf(positions []fts5.Position, columns int) (weight float32) {
 	return weight
 }
 
-// countWeight returns the weight of stored positions in some columns.
+// countWeight returns the sum of the weights of stored positions in the given columns.
 func countWeight(positions fts5.Positions, columns int) (weight float32) {
 	var counts [fts5.MaxColumns]int
 	positions.Count(&counts)
@@ -139,10 +141,10 @@ func countWeight(positions fts5.Positions, columns int) (weight float32) {
 	return weight
 }
 
-// number returns the number of a message for its row, and whether the message exists.
+// number returns the number of a message for its row in the full-text index, and whether the message exists.
 func (l *lister) number(row int64) (uint32, bool) { return uint32(row), row < int64(l.messages) }
 
-// word returns the messages that have a word in some columns.
+// word returns the messages that contain a word in one of the given columns.
 func (l *lister) word(word string, columns int) (all []occurrence, err error) {
 	c, err := l.words.Word([]byte(word))
 	if err != nil {
@@ -161,12 +163,12 @@ func (l *lister) word(word string, columns int) (all []occurrence, err error) {
 	}
 }
 
-// prefix returns the messages that have a word with a prefix in some columns.
+// prefix returns the messages that contain a word with a prefix in one of the given columns.
 func (l *lister) prefix(prefix string, columns int) ([]occurrence, error) {
 	return l.collect(prefix, func(_ uint32, positions fts5.Positions) float32 { return countWeight(positions, columns) })
 }
 
-// collect returns the messages with words that begin with a prefix, with the sum of their weights, if that is not zero.
+// collect returns the messages that contain words with a prefix, with the sums of their weights, unless these are zero.
 func (l *lister) collect(prefix string, weight func(message uint32, positions fts5.Positions) float32) ([]occurrence, error) {
 	if l.weights == nil {
 		l.weights = make([]float32, l.messages)
@@ -186,7 +188,7 @@ func (l *lister) collect(prefix string, weight func(message uint32, positions ft
 	return all, err
 }
 
-// sideBySide calls each with the messages that have words side by side, and where they begin there.
+// sideBySide calls each for the messages that contain words in succession, with the positions at which the words begin.
 func (l *lister) sideBySide(words []string, each func(message uint32, starts []fts5.Position)) error {
 	cursors := make([]*fts5.Cursor, len(words))
 	for i, word := range words {
@@ -197,7 +199,7 @@ func (l *lister) sideBySide(words []string, each func(message uint32, starts []f
 	}
 	var starts, at []fts5.Position
 	for row := int64(1); ; row++ {
-		for i := 0; i < len(cursors); { // all of them to the first row that they have in common
+		for i := 0; i < len(cursors); { // move all cursors to the next row that contains all words
 			c := cursors[i]
 			for c.Row < row {
 				if more, err := c.Next(); err != nil || !more {
@@ -222,7 +224,7 @@ func (l *lister) sideBySide(words []string, each func(message uint32, starts []f
 	}
 }
 
-// before returns the starts, in ascending order, that are a distance before one of the places at.
+// before returns the starts, in ascending order, that are exactly a distance before one of the positions at.
 func before(starts, at []fts5.Position, distance fts5.Position) []fts5.Position {
 	kept := starts[:0]
 	for _, s := range starts {

@@ -14,14 +14,14 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// batchSize is the usual amount of text that one transaction adds to the index.
+// batchSize is about how many bytes of text one transaction adds to the index.
 const batchSize = 64 << 20
 
-// indexed is a session as it is in the index.
+// indexed is what the index records of a session.
 type indexed struct {
 	id      int64
 	tip     string
-	history string // "" if the history was not indexed
+	history string // the tip up to which the history is indexed; "" if it is not
 }
 
 func (d *database) sessions() (map[string]indexed, error) {
@@ -35,7 +35,7 @@ func (d *database) sessions() (map[string]indexed, error) {
 	return known, err
 }
 
-// isCurrent reports whether the index has these sessions as they are.
+// isCurrent reports whether the index is up to date with these sessions.
 func (d *database) isCurrent(list []domarkx.Info, history bool) (bool, error) {
 	known, err := d.sessions()
 	if err != nil || len(known) != len(list) {
@@ -49,18 +49,18 @@ func (d *database) isCurrent(list []domarkx.Info, history bool) (bool, error) {
 	return true, nil
 }
 
-// An updater brings the index up to date.
+// An updater updates the index.
 type updater struct {
 	store   *gitstore.Store
 	db      *database
 	w       *writer
 	options Options
-	content content // of the message that is being indexed
-	done    int     // messages that were indexed
+	content content // content of the message that is being indexed
+	done    int     // number of messages that were indexed
 }
 
-// update makes the index that of these sessions. It removes the texts of messages that no session has any more
-// if a session is gone or was rewritten, or if purge is set.
+// update updates the index to these sessions. If a session no longer exists or was rewritten, or if purge is set, it
+// removes the messages that no session contains any more.
 func (d *database) update(ctx context.Context, store *gitstore.Store, list []domarkx.Info, o Options, purge bool) error {
 	if err := d.begin("IMMEDIATE"); err != nil {
 		return err
@@ -107,7 +107,8 @@ func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) (err
 	return u.db.purge()
 }
 
-// skip leaves out a session that cannot be read.
+// skip reports that a session cannot be read, and removes the session from the index. It returns err if the index is
+// the cause.
 func (u *updater) skip(ctx context.Context, name string, err error) error {
 	if ctx.Err() != nil || sqlite3.Primary(err) != 0 || errors.Is(err, errBlock) {
 		return err
@@ -122,7 +123,7 @@ func (u *updater) skip(ctx context.Context, name string, err error) error {
 	return u.forget(id)
 }
 
-// forget removes a session from the index, and leaves its messages.
+// forget removes a session from the index, but not its messages.
 func (u *updater) forget(id int64) error {
 	var err error
 	for _, table := range []string{"place", "past", "walked"} {
@@ -131,7 +132,8 @@ func (u *updater) forget(id int64) error {
 	return errors.Join(err, u.db.exec("DELETE FROM session WHERE id = ?", id))
 }
 
-// session indexes the tip of a session. It reports whether the tip that was indexed before is not among its ancestors.
+// session indexes the tip of a session. rewritten reports whether the tip that was indexed before is not an ancestor of
+// the present one.
 func (u *updater) session(ctx context.Context, info domarkx.Info, k indexed, known bool) (rewritten bool, err error) {
 	if known && k.tip == info.ID {
 		return false, nil
@@ -142,7 +144,7 @@ func (u *updater) session(ctx context.Context, info domarkx.Info, k indexed, kno
 	}
 	if known {
 		ancestor, err := u.store.IsAncestor(ctx, k.tip, info.ID)
-		rewritten = err != nil || !ancestor // also if Git has collected the old tip
+		rewritten = err != nil || !ancestor // an error means that Git has removed the old tip
 	}
 	if rewritten {
 		for _, table := range []string{"past", "walked"} {
@@ -174,7 +176,7 @@ func (u *updater) session(ctx context.Context, info domarkx.Info, k indexed, kno
 	return rewritten, u.place(k.id, leaves)
 }
 
-// place records the leaves of a session.
+// place records the leaves of a session's tip.
 func (u *updater) place(session int64, leaves []int64) error {
 	var before []int64
 	err := u.db.query("SELECT leaf FROM place WHERE session = ? ORDER BY number", func(s *sqlite3.Stmt) error {
@@ -192,7 +194,7 @@ func (u *updater) place(session int64, leaves []int64) error {
 	return err
 }
 
-// leaf returns the number of a leaf in the index, and indexes its messages if it is new.
+// leaf returns the number of a leaf in the index. If the leaf is new, it indexes the messages in it.
 func (u *updater) leaf(ctx context.Context, leaf snapshot.Leaf) (int64, error) {
 	tree, err := binaryID(leaf.ID)
 	if err != nil {
@@ -223,7 +225,8 @@ func (u *updater) leaf(ctx context.Context, leaf snapshot.Leaf) (int64, error) {
 	return id, u.pause(ctx)
 }
 
-// message returns the number of a message in the index, and indexes it if it is new.
+// message returns the number of a message in the index. If the message is new, it indexes the message, and added is
+// true.
 func (u *updater) message(ctx context.Context, e domarkx.Entry, leaf int64) (id int64, added bool, err error) {
 	blob, err := binaryID(e.JSON.ID)
 	if err != nil {
@@ -252,7 +255,7 @@ func (u *updater) message(ctx context.Context, e domarkx.Entry, leaf int64) (id 
 	return id, true, err
 }
 
-// pause commits the transaction if it is large.
+// pause commits the transaction and begins another one, if it has become large.
 func (u *updater) pause(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// The kinds of facets.
+// Kinds of facets.
 const (
 	modelFacet = iota
 	toolFacet
@@ -25,7 +25,7 @@ type facet struct {
 	name string
 }
 
-// A writer adds messages to the index.
+// A writer adds messages to the index, in the transaction of the connection.
 type writer struct {
 	db         *database
 	analyzer   *analyzer
@@ -36,12 +36,12 @@ type writer struct {
 	prose      []byte
 	calls      []byte
 	facets     map[facet]int64
-	last       int64              // the newest message
-	added      map[string]int64   // messages by blob that are not in table blob yet
-	keys       map[int64]struct{} // of all messages (see blobKey); nil if the table had some before
-	hadBlobs   bool               // the table has some
+	last       int64              // number of the last message
+	added      map[string]int64   // added messages by blob key; they are not in the table blob yet
+	keys       map[int64]struct{} // keys of all messages (see blobKey); nil if the table had some before
+	hadBlobs   bool               // whether the table has some
 	nextLeaf   int64
-	pending    int // bytes of text in the transaction
+	pending    int // bytes of text that the transaction has added
 }
 
 func newWriter(db *database) (*writer, error) {
@@ -67,7 +67,7 @@ func newWriter(db *database) (*writer, error) {
 
 func (w *writer) close() error { return w.words.Close() }
 
-// reopenBlock continues the last block if there is much space in it.
+// reopenBlock reads the last block, to add messages to it, if it has much space left.
 func (w *writer) reopenBlock() error {
 	var d decompressor
 	first := int64(-1)
@@ -90,7 +90,7 @@ func (w *writer) reopenBlock() error {
 	return w.db.removeBlock(first)
 }
 
-// flush writes all that is in memory.
+// flush writes all data that is still in memory to the index.
 func (w *writer) flush() error {
 	if err := w.words.Flush(); err != nil {
 		return fmt.Errorf("search index: %w", err)
@@ -98,7 +98,7 @@ func (w *writer) flush() error {
 	return errors.Join(w.flushBlobs(), w.sizes.flush(), w.flushBlock())
 }
 
-// flushBlock writes the block that is being filled.
+// flushBlock writes the block to which messages are added.
 func (w *writer) flushBlock() error {
 	if len(w.block.ids) == 0 {
 		return nil
@@ -108,11 +108,11 @@ func (w *writer) flushBlock() error {
 	return err
 }
 
-// blobKey returns the number under which a message is looked up: half of the id of its blob. Of different
-// blobs with one number, the second gets the next one.
+// blobKey returns the number by which a message is looked up: half of the id of its blob. If two blobs have the same
+// number, the second one gets the next free number.
 func blobKey(blob []byte) int64 { return int64(binary.BigEndian.Uint64(blob) >> 1) }
 
-// find returns the number of a message in the index, or 0.
+// find returns the number of a message in the index, or 0 if the index does not contain it.
 func (w *writer) find(blob []byte) (message int64, err error) {
 	if _, ok := w.keys[blobKey(blob)]; !ok && w.keys != nil {
 		return 0, nil
@@ -134,7 +134,7 @@ func (w *writer) find(blob []byte) (message int64, err error) {
 	}
 }
 
-// flushBlobs writes the blobs of the messages that were added, in their order in the table.
+// flushBlobs writes the blob keys of the messages that were added, in the order of the table.
 func (w *writer) flushBlobs() error {
 	type row struct{ key, message int64 }
 	rows := make([]row, 0, len(w.added))
@@ -157,7 +157,7 @@ func (w *writer) flushBlobs() error {
 	return nil
 }
 
-// add indexes a message and returns its number. leaf is the first leaf that has it; 0 for none.
+// add indexes a message and returns its number. leaf is the first leaf that contains the message, or 0 if none does.
 func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	var model any
 	if c.model != "" {
@@ -197,7 +197,7 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	return id, err
 }
 
-// addFacets adds facets of a message.
+// addFacets adds names of one kind as facets of a message.
 func (w *writer) addFacets(message int64, kind int, names []string) error {
 	for _, name := range names {
 		f, err := w.facet(facet{kind, name})
@@ -225,7 +225,7 @@ func roleOf(n int64) domarkx.Role {
 	return domarkx.Assistant
 }
 
-// facet returns the number of a facet.
+// facet returns the number of a facet, which it creates if necessary.
 func (w *writer) facet(f facet) (int64, error) {
 	if id, ok := w.facets[f]; ok {
 		return id, nil
@@ -242,8 +242,8 @@ func (w *writer) facet(f facet) (int64, error) {
 	return id, err
 }
 
-// A leafEntry is a message of a leaf. Leaves are stored as pairs of varints: the distance of the number of
-// the message from the one before, and that of the date.
+// A leafEntry is a message of a leaf. A leaf is stored as pairs of varints, one for each message: the distance of its
+// number from the number before, and that of its date from the date before.
 type leafEntry struct{ message, date int64 }
 
 func encodeLeaf(entries []leafEntry) []byte {
@@ -276,7 +276,7 @@ func decodeLeaf(data []byte) ([]leafEntry, error) {
 	return entries, nil
 }
 
-// addLeaf stores a leaf whose messages are in the index. Messages from number fresh on were added with it.
+// addLeaf stores a leaf, whose messages are in the index. fresh contains the messages that were added with it.
 func (w *writer) addLeaf(leaf int64, tree []byte, entries []leafEntry, fresh map[int64]bool) error {
 	newest := int64(0)
 	var err error

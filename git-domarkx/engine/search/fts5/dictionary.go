@@ -9,11 +9,12 @@ import (
 	"slices"
 )
 
-// A key is a word, filled up with zeros, which words do not have; so keys are in the order of words. A longer word has
-// its first sixteen bytes, and then longWord and the place of its text.
+// A key identifies a word. It is the word, followed by zeros, which words do not contain: so keys are in the order of
+// the words. The key of a word of more than keySize bytes is its first sixteen bytes, longWord, and the place of its
+// text.
 type key [3]uint64
 
-// keySize is the size of the longest word that is its own key, and longWord is no byte of UTF-8.
+// keySize is the size in bytes of the longest word that is its own key. longWord is a byte that UTF-8 does not contain.
 const (
 	keySize  = 24
 	longWord = 0xff << 56
@@ -21,25 +22,25 @@ const (
 
 func (k key) isLong() bool { return k[2] >= longWord }
 
-// A dictionary numbers words in the order in which they are first seen.
+// A dictionary gives each different word a number, in the order in which the words are added.
 type dictionary struct {
 	seed   key
 	slots  []slot
 	size   int    // number of words
-	texts  []byte // of long words
+	texts  []byte // texts of long words
 	byText map[string]key
 
-	touched uint32 // makes reading have a result
+	touched uint32 // result of touch, so that the compiler does not remove its reads
 }
 
-// A slot of the hash table has a word, its number plus one, and how often it was found.
+// A slot of the hash table contains a word, its number plus one, and how often it was added.
 type slot struct {
 	key
 	number uint32
 	count  uint32
 }
 
-// A lookup is a word to look up, with its hash.
+// A lookup is a word to look up, and its hash.
 type lookup struct {
 	key
 	hash uint64
@@ -56,7 +57,7 @@ func (d *dictionary) reset() {
 	d.size, d.texts = 0, d.texts[:0]
 }
 
-// hash returns the hash of the word with a key, by multiplication with a secret as in wyhash.
+// hash returns the hash of a key: the product with a secret number, as in wyhash.
 func (d *dictionary) hash(k0, k1, k2 uint64) uint64 {
 	a, b := bits.Mul64(k0^d.seed[0], k1^d.seed[1])
 	a, b = bits.Mul64(a^k2^d.seed[2], b^d.seed[0])
@@ -74,17 +75,17 @@ func (d *dictionary) key(text []byte) key {
 	if known, ok := d.byText[string(text)]; ok {
 		return known
 	}
-	k[2] = longWord | uint64(len(d.texts))<<16 | uint64(len(text)) // at most maxWord
+	k[2] = longWord | uint64(len(d.texts))<<16 | uint64(len(text)) // size of the word, at most maxWord
 	d.texts = append(d.texts, text...)
 	d.byText[string(text)] = k
 	return k
 }
 
-// together is the number of words whose slots are read together.
+// together is the number of words whose slots touch reads at once.
 const together = 64
 
-// touch reads the slots of words. They are spread over much memory, and processors load from many places at once
-// if none depends on another.
+// touch reads the slots of words, so that they are in the processor's cache afterwards. The slots are spread over much
+// memory. Processors read many places at once if no read depends on another.
 func (d *dictionary) touch(words []lookup) {
 	mask, touched := uint64(len(d.slots)-1), uint32(0)
 	for i := range words {
@@ -93,7 +94,7 @@ func (d *dictionary) touch(words []lookup) {
 	d.touched = touched
 }
 
-// touchSorted is touch for words of the dictionary.
+// touchSorted is like touch, for words of the dictionary.
 func (d *dictionary) touchSorted(words []ordered) {
 	touched := uint32(0)
 	for i := range words {
@@ -102,7 +103,7 @@ func (d *dictionary) touchSorted(words []ordered) {
 	d.touched = touched
 }
 
-// number counts a word, and returns its number.
+// number adds a word, counts it, and returns its number.
 func (d *dictionary) number(l *lookup) uint32 {
 	mask := uint64(len(d.slots) - 1)
 	i := l.hash & mask
@@ -120,7 +121,7 @@ func (d *dictionary) number(l *lookup) uint32 {
 	return number
 }
 
-// manySlots is the size from which on the table only doubles, since more is much memory.
+// manySlots is the number of slots above which the table grows only by doubling, since more would be much memory.
 const manySlots = 1 << 17
 
 func (d *dictionary) grow() {
@@ -144,7 +145,7 @@ func (d *dictionary) grow() {
 	}
 }
 
-// text returns the text of a word, in a buffer.
+// text returns the text of a word. It may use buffer.
 func (d *dictionary) text(buffer []byte, k *key) []byte {
 	if k.isLong() {
 		start := k[2] &^ longWord >> 16
@@ -160,13 +161,13 @@ func (d *dictionary) text(buffer []byte, k *key) []byte {
 	return buffer[:n]
 }
 
-// An ordered word is its first sixteen bytes, and the index of its slot.
+// An ordered word is the first sixteen bytes of a word, and the index of its slot.
 type ordered struct {
 	start, next uint64
 	slot        int
 }
 
-// sorted returns the words in ascending order.
+// sorted returns all words in ascending order.
 func (d *dictionary) sorted() []ordered {
 	all := make([]ordered, 0, d.size)
 	for i := range d.slots {
@@ -188,7 +189,7 @@ func (d *dictionary) sorted() []ordered {
 	return all
 }
 
-// compare compares words with the same first eight bytes.
+// compare compares words whose first eight bytes are equal.
 func (d *dictionary) compare(a, b ordered) int {
 	if a.next != b.next {
 		return cmp.Compare(a.next, b.next)
@@ -201,11 +202,11 @@ func (d *dictionary) compare(a, b ordered) int {
 	return cmp.Compare(first[2], second[2])
 }
 
-// fewWords is a number that is sorted by comparing.
+// fewWords is the number of words up to which comparing is faster than sortedByStart.
 const fewWords = 1 << 8
 
-// sortedByStart sorts words by their first bytes: by one after the other, the last first. That takes less time than
-// comparing many words.
+// sortedByStart sorts words by their first bytes with a radix sort, from the last byte to the first. For many words
+// this takes less time than comparing.
 func sortedByStart(all []ordered) []ordered {
 	if len(all) < fewWords {
 		slices.SortFunc(all, func(a, b ordered) int { return cmp.Compare(a.start, b.start) })

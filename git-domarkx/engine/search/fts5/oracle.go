@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// An oracle is an index in memory that shows what SQLite's tokenizer makes of a text.
+// An oracle is an FTS5 index in memory that shows how SQLite's tokenizer splits a text.
 type oracle struct {
 	conn *sqlite3.Conn
 	add  *sqlite3.Stmt
@@ -57,7 +57,7 @@ func (o *oracle) close() error {
 	return err
 }
 
-// words returns the words of a text.
+// words returns the words of a text, as SQLite's tokenizer finds them.
 func (o *oracle) words(text string) (words []string, err error) {
 	if err := o.add.Bind(1, text); err != nil {
 		return nil, err
@@ -78,10 +78,11 @@ func (o *oracle) words(text string) (words []string, err error) {
 	return words, err
 }
 
-// askedTogether is the number of neighbouring characters that are asked for at once.
+// askedTogether is the number of neighbouring characters for which ask queries the tokenizer at once.
 const askedTogether = 64
 
-// ask returns what the tokenizer makes of a character and its neighbours: between two letters, and alone.
+// ask returns how the tokenizer treats a character and its neighbours: it gives the tokenizer each of them alone, and
+// between two letters.
 func (o *oracle) ask(r rune) (map[rune]character, error) {
 	const end = "zzz"
 	first := r &^ (askedTogether - 1)
@@ -99,7 +100,7 @@ func (o *oracle) ask(r rune) (map[rune]character, error) {
 		if n < 0 {
 			return nil, errors.New("tokenizer of SQLite: a word is missing")
 		}
-		if word := words[0]; len(word) > 1 { // not divided by the character
+		if word := words[0]; len(word) > 1 { // the character does not end a word
 			all[c] = character{inside: true, starts: n == 2, text: word[1 : len(word)-1]}
 		} else {
 			all[c] = character{}

@@ -1,18 +1,18 @@
 package fts5
 
-// Positions are the positions of a word in a row, as they are stored (see postings.lists).
+// Positions are the positions of a word in a row, in their stored form (see postings.lists).
 type Positions []byte
 
-// A Position is a column, in the higher half, and the number of a word in it.
+// A Position is the number of a column, in the upper 32 bits, and that of a word in the column.
 type Position uint64
 
 // Column returns the column of a position.
 func (p Position) Column() int { return int(p >> positionBits) }
 
-// MaxColumns is the highest number of columns that an index has.
+// MaxColumns is the maximum number of columns of an index.
 const MaxColumns = 1 << columnBits
 
-// Count adds the number of positions in each column.
+// Count adds the number of positions in each column to counts.
 func (p Positions) Count(counts *[MaxColumns]int) {
 	column := 0
 	for i := 0; i < len(p); {
@@ -32,7 +32,7 @@ func (p Positions) Count(counts *[MaxColumns]int) {
 	}
 }
 
-// Append appends the positions to others.
+// Append appends the positions in decoded form to others.
 func (p Positions) Append(to []Position) []Position {
 	at := Position(0)
 	for len(p) > 0 {

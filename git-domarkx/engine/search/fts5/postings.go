@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// postings are the words of some rows with their positions, in memory. Each occurrence is the number of its word; the
-// lists by word are made at the end.
+// postings contains the words of some rows, with their positions, in memory. It stores each occurrence as the number of
+// the word, and makes the lists of rows by word at the end.
 type postings struct {
 	words dictionary
-	found []uint32 // the words in their order
+	found []uint32 // numbers of the words, in the order of their occurrence
 	parts []part
 	first int64 // the first row
 
 	pending [together]lookup
-	waiting int // that are in pending
+	waiting int // number of words in pending
 }
 
-// A part is a column of a row with words: their place without position, and the index of the first in found.
+// A part is a column of a row: its place, with the position 0, and the index in found of its first word.
 type part struct {
 	at    place
 	first int
 }
 
-// A place is where a word is: the row, from the first one on, the column and the position.
+// A place is an occurrence of a word: the row, counted from the first one, the column and the position.
 type place uint64
 
 const (
@@ -44,13 +44,13 @@ func (p *postings) reset() {
 	p.found, p.parts = p.found[:0], p.parts[:0]
 }
 
-// maxFound is the number of words that are kept in memory, which takes 12 bytes for each when lists are made.
+// maxFound is the number of occurrences that are kept in memory. Making the lists takes 12 bytes for each.
 const maxFound = 6 << 20
 
-// full reports whether the words should be written.
+// full reports whether the words should be written before more are added.
 func (p *postings) full() bool { return len(p.found) >= maxFound }
 
-// begin begins a column of a row. Rows and columns are in ascending order.
+// begin begins a column of a row. Rows, and columns in them, must be in ascending order.
 func (p *postings) begin(row int64, column int) error {
 	if len(p.parts) == 0 {
 		p.first = row
@@ -62,7 +62,7 @@ func (p *postings) begin(row int64, column int) error {
 	return nil
 }
 
-// end ends a column and returns the number of its words.
+// end ends a column and returns the number of words in it.
 func (p *postings) end() int {
 	first := p.parts[len(p.parts)-1].first
 	n := len(p.found) + p.waiting - first
@@ -72,8 +72,8 @@ func (p *postings) end() int {
 	return n
 }
 
-// add adds the word with a key. Its parts are arguments of their own: as an array, they would be stored in memory one by
-// one and loaded together at once, which processors wait for.
+// add adds the word with a key. The parts of the key are separate arguments: as an array, they would be stored one by
+// one and then loaded at once, for which processors wait.
 func (p *postings) add(k0, k1, k2 uint64) {
 	if p.waiting == len(p.pending) {
 		p.settle()
@@ -84,12 +84,12 @@ func (p *postings) add(k0, k1, k2 uint64) {
 	p.waiting++
 }
 
-// settle adds the pending words.
+// settle adds the pending words to the dictionary.
 func (p *postings) settle() {
 	pending := p.pending[:p.waiting]
 	p.words.touch(pending)
 	if len(p.found)+len(pending) > cap(p.found) {
-		p.found = slices.Grow(p.found, max(1<<12, len(p.found))) // twice as much: less is copied
+		p.found = slices.Grow(p.found, max(1<<12, len(p.found))) // doubling it copies less often
 	}
 	for i := range pending {
 		p.found = append(p.found, p.words.number(&pending[i]))
@@ -97,9 +97,10 @@ func (p *postings) settle() {
 	p.waiting = 0
 }
 
-// lists calls each with all words in ascending order, and their lists of rows. For each row a list has the distance from
-// the row before, twice the size of the positions, and the positions, as distances plus two; a one and a number stand
-// before positions in another column than the first. The arguments are valid until each returns.
+// lists calls each with all words in ascending order, and the list of the rows of each word. For a row, the list
+// contains the distance from the row before, twice the size of the positions, and the positions. A position is stored
+// as its distance from the one before, plus two. Before the positions in a column other than the first stand a one and
+// the number of the column. The arguments of each are valid until it returns.
 func (p *postings) lists(each func(text, list []byte) error) error {
 	p.settle()
 	words := p.words.sorted()
@@ -114,7 +115,7 @@ func (p *postings) lists(each func(text, list []byte) error) error {
 		rest := places[:s.count]
 		places = places[s.count:]
 		list = list[:0]
-		last := uint64(0) // the row, and 0 before the first one
+		last := uint64(0) // the last row; 0 before the first one
 		for len(rest) > 0 {
 			row := rest[0].row() + uint64(p.first)
 			list = append(appendVarint(list, row-last), 0)
@@ -135,7 +136,7 @@ func (p *postings) lists(each func(text, list []byte) error) error {
 	return nil
 }
 
-// appendPositions appends the positions in the first row of some places, and returns the places in other rows.
+// appendPositions appends the positions in the row of the first of some places, and returns the places in other rows.
 func appendPositions(list []byte, places []place) ([]byte, []place) {
 	row, column, last := places[0].row(), uint64(0), uint64(0)
 	for i, at := range places {
@@ -156,9 +157,9 @@ func appendPositions(list []byte, places []place) ([]byte, []place) {
 	return list, nil
 }
 
-// places returns the places of all words, in their order.
+// places returns the places of all words, sorted by word.
 func (p *postings) places(words []ordered) []place {
-	next := make([]uint32, len(words)) // where the next place of a word goes, by its number
+	next := make([]uint32, len(words)) // index at which the next place of a word is stored, by the word's number
 	sum := uint32(0)
 	for i, w := range words {
 		if i%together == 0 {

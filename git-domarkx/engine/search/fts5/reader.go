@@ -8,12 +8,12 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// ErrDamaged reports an index whose records are not in the form that this package reads.
+// ErrDamaged is the error for an index whose records do not have the format that this package reads.
 var ErrDamaged = errors.New("damaged full-text index")
 
-// A Reader returns the lists of words in an index, as they are in the transaction of the connection. It
-// reads the pages itself, because each row that SQLite's MATCH returns takes as long as a hundred entries of a list.
-// It does not look at which rows were removed.
+// A Reader reads the rows and positions of words from an index, in the transaction of the connection. It reads the
+// pages itself, because each row that SQLite's MATCH returns takes as much time as a hundred entries of a list. It does
+// not check which rows were deleted.
 type Reader struct {
 	conn      *sqlite3.Conn
 	structure structure
@@ -22,7 +22,7 @@ type Reader struct {
 	readPage  *sqlite3.Stmt
 }
 
-// NewReader returns a reader of an index.
+// NewReader returns a reader for the index with a name. The caller closes it.
 func NewReader(conn *sqlite3.Conn, table string) (r *Reader, err error) {
 	r = &Reader{conn: conn, tokenizer: newTokenizer()}
 	for sql, s := range map[string]**sqlite3.Stmt{
@@ -45,7 +45,7 @@ func NewReader(conn *sqlite3.Conn, table string) (r *Reader, err error) {
 	return r, nil
 }
 
-// Close releases the reader.
+// Close closes the reader.
 func (r *Reader) Close() error {
 	err := r.tokenizer.close()
 	for _, s := range []*sqlite3.Stmt{r.findPage, r.readPage} {
@@ -56,7 +56,7 @@ func (r *Reader) Close() error {
 	return err
 }
 
-// Words returns the words of a valid text, as they are in the index.
+// Words returns the words of a text, which is valid UTF-8, in the form in which the index contains them.
 func (r *Reader) Words(text []byte) ([]string, error) {
 	p := newPostings()
 	if err := p.begin(1, 0); err != nil {
@@ -77,7 +77,7 @@ func (r *Reader) Words(text []byte) ([]string, error) {
 	return words, err
 }
 
-// read reads a record into a buffer.
+// read reads a record of the index into a buffer.
 func (r *Reader) read(id int64, buffer []byte) ([]byte, error) {
 	if err := r.readPage.Bind(1, id); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (r *Reader) read(id int64, buffer []byte) ([]byte, error) {
 	return r.readPage.AppendBytes(buffer[:0], 0), nil
 }
 
-// pageOf returns the number of the page on which a word is if a segment has it.
+// pageOf returns the number of the page that contains a word, if the segment contains the word.
 func (r *Reader) pageOf(s segmentRecord, word []byte) (int64, error) {
 	if err := errors.Join(r.findPage.Bind(1, int64(s[recordID])), r.findPage.Bind(2, word)); err != nil {
 		return 0, err
@@ -106,7 +106,7 @@ func (r *Reader) pageOf(s segmentRecord, word []byte) (int64, error) {
 	return max(r.findPage.Int(0)>>1, int64(s[recordFirst])), nil
 }
 
-// segments returns all segments.
+// segments returns all segments of the index.
 func (r *Reader) segments() (all []segmentRecord) {
 	for _, l := range r.structure.levels {
 		all = append(all, l.segments...)
@@ -114,8 +114,8 @@ func (r *Reader) segments() (all []segmentRecord) {
 	return all
 }
 
-// Prefix calls each with the rows of all words that begin with a text, and the positions there. A row comes once for
-// each of its words, and rows are in no order. Positions are valid until each returns.
+// Prefix calls each with the rows of all words that begin with a text, and with the positions in the row. A row occurs
+// once for each such word that it contains; rows are not sorted. The positions are valid until each returns.
 func (r *Reader) Prefix(prefix []byte, each func(row int64, at Positions)) error {
 	want := append([]byte{mainIndex}, prefix...)
 	for _, record := range r.segments() {
@@ -140,17 +140,17 @@ func (r *Reader) Prefix(prefix []byte, each func(row int64, at Positions)) error
 	return nil
 }
 
-// A Cursor goes through the rows that have a word, in ascending order.
+// A Cursor returns the rows that contain a word, in ascending order.
 type Cursor struct {
 	Row       int64
-	Positions Positions // valid until the next call of Next
+	Positions Positions // positions of the word in Row; valid until the next call of Next
 
-	segments []*segmentReader // each is at a row that was not returned yet
-	current  int              // the segment of Row, or -1
-	before   int64            // the lowest row of the other segments
+	segments []*segmentReader // readers of the segments that have further rows
+	current  int              // index of the segment that contains Row, or -1
+	before   int64            // lowest next row of the other segments
 }
 
-// Word returns a cursor before the first row that has a word.
+// Word returns a cursor that is before the first row that contains a word.
 func (r *Reader) Word(word []byte) (*Cursor, error) {
 	c := &Cursor{current: -1}
 	want := append([]byte{mainIndex}, word...)
@@ -173,7 +173,7 @@ func (r *Reader) Word(word []byte) (*Cursor, error) {
 	return c, nil
 }
 
-// Next goes to the next row, and reports whether there is one.
+// Next moves to the next row, and reports whether there is one.
 func (c *Cursor) Next() (bool, error) {
 	if c.current >= 0 {
 		s := c.segments[c.current]
@@ -194,8 +194,8 @@ func (c *Cursor) Next() (bool, error) {
 	return c.current >= 0, nil
 }
 
-// choose goes to the segment with the lowest row. Segments usually have rows of different ranges, so it is
-// chosen seldom.
+// choose chooses the segment with the lowest row. Segments usually contain different ranges of rows, so that this is
+// seldom necessary.
 func (c *Cursor) choose() {
 	c.current, c.before = -1, noRow
 	for i, s := range c.segments {

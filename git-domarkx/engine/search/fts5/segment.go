@@ -2,25 +2,25 @@ package fts5
 
 import "encoding/binary"
 
-// pageSize is the usual size of a page of a segment, which the index has as its setting pgsz.
+// pageSize is the usual size in bytes of a page of a segment. The index has the same value as its setting pgsz.
 const pageSize = 4050
 
-// mainIndex stands before each word, since the index may have others, of prefixes.
+// mainIndex is the byte before each word, which distinguishes the main index from prefix indexes.
 const mainIndex = '0'
 
-// A segment writes words and their lists in ascending order to pages. A page has the place of the first row on
-// it that continues a list, and the place of the index at its end, in two bytes each; then words and lists; then
-// an index of the places where words begin.
+// A segment writes words and their lists, in ascending order, to pages. A page begins with two numbers of two bytes:
+// the offset of the first row on the page that continues the list of an earlier page, and the offset of the index at
+// the end. Words and lists follow, and then the index, which contains the offsets at which words begin.
 type segment struct {
-	page     func(number int64, data []byte) error // stores a page
-	term     func(text []byte, page int64) error   // stores the shortest text by which to find a page
-	number   int64                                 // of the page, from 1
+	page     func(number int64, data []byte) error // is called with each page
+	term     func(text []byte, page int64) error   // is called with the shortest text by which a page can be found
+	number   int64                                 // number of the page, from 1
 	data     []byte
 	index    []byte
-	lastTerm int    // where the last word on the page begins
+	lastTerm int    // offset of the last word on the page
 	last     []byte // the last word
-	hasTerm  bool   // a word begins on the page
-	hasRow   bool   // a word or a row begins on it
+	hasTerm  bool   // whether a word begins on the page
+	hasRow   bool   // whether a word or a row begins on the page
 	err      error
 }
 
@@ -30,7 +30,7 @@ func newSegment(page func(int64, []byte) error, term func([]byte, int64) error) 
 	return s
 }
 
-// full reports whether n more bytes are too many for the page.
+// full reports whether the page has no space for n more bytes.
 func (s *segment) full(n int) bool { return len(s.data)+len(s.index)+n > pageSize }
 
 // add writes a word with its list.
@@ -59,7 +59,7 @@ func (s *segment) add(text, list []byte) error {
 	return s.err
 }
 
-// begin writes a word.
+// begin writes the beginning of a word's entry: the word.
 func (s *segment) begin(text []byte) {
 	if s.full(len(text)+4) && len(s.data) > 4 {
 		s.flush()
@@ -88,7 +88,7 @@ func (s *segment) begin(text []byte) {
 	s.hasTerm, s.hasRow = true, true
 }
 
-// prefixed returns byte i of a word with mainIndex before it.
+// prefixed returns byte i of mainIndex followed by a word.
 func prefixed(text []byte, i int) byte {
 	if i == 0 {
 		return mainIndex
@@ -96,8 +96,8 @@ func prefixed(text []byte, i int) byte {
 	return text[i-1]
 }
 
-// positions writes the size and positions of a row, on as many pages as it takes. A number is not
-// divided.
+// positions writes the size and the positions of a row, on as many pages as necessary. It does not divide a number
+// between pages.
 func (s *segment) positions(list []byte) {
 	if !s.full(len(list)) {
 		s.data = append(s.data, list...)
@@ -116,7 +116,7 @@ func (s *segment) positions(list []byte) {
 	}
 }
 
-// numbers returns the size of the numbers that fit, at least one.
+// numbers returns the size of the numbers at the beginning of data that fit on the page, at least one number.
 func numbers(list []byte, space int) int {
 	_, size := varint(list)
 	for {
@@ -128,7 +128,7 @@ func numbers(list []byte, space int) int {
 	}
 }
 
-// flush stores the page and begins the next one.
+// flush passes the page to store and begins the next one.
 func (s *segment) flush() {
 	binary.BigEndian.PutUint16(s.data[2:], uint16(len(s.data)))
 	if s.hasTerm {
@@ -142,7 +142,7 @@ func (s *segment) flush() {
 	s.hasTerm, s.hasRow = false, false
 }
 
-// finish stores the last page and returns the number of pages.
+// finish writes the last page and returns the number of pages.
 func (s *segment) finish() (int64, error) {
 	if len(s.data) > 4 {
 		s.flush()

@@ -9,24 +9,25 @@ import (
 // noRow is higher than each row.
 const noRow = math.MaxInt64
 
-// A segmentReader goes through the words of a segment, and through the rows of each (see segment for the form of pages).
+// A segmentReader reads the words of a segment in order, and the rows of each word. See [segment] for the format of
+// pages.
 type segmentReader struct {
 	reader *Reader
 	record segmentRecord
 
 	page     int64
-	buffer   []byte // the page
-	data     []byte // the page without its index
-	index    []byte // the rest of its index, with the distances of the words after nextTerm
-	at       int    // the place after what was read
-	nextTerm int    // where the next word begins; the end of data if that is on a later page
-	whole    bool   // the next word is the first one on the page, which is whole
-	absolute bool   // the next row is the first one of the word or on the page, which is not a distance
+	buffer   []byte // bytes of the page
+	data     []byte // content of the page without its index
+	index    []byte // rest of the page's index: the distances of the words after nextTerm
+	at       int    // offset after what was read
+	nextTerm int    // offset of the next word; the end of data if that word is on a later page
+	whole    bool   // whether the next word is the first one on the page, which is stored whole
+	absolute bool   // whether the next row is the first one of the word or page, which is not stored as a distance
 
-	word      []byte // with the mark of the main index
+	word      []byte // the word, with mainIndex before it
 	row       int64
 	positions Positions
-	divided   []byte // positions from several pages
+	divided   []byte // memory for positions from several pages
 }
 
 func newSegmentReader(r *Reader, record segmentRecord) *segmentReader {
@@ -55,10 +56,10 @@ func (s *segmentReader) load(page int64) (err error) {
 	return s.findTerm()
 }
 
-// isLast reports whether no page follows.
+// isLast reports whether the page is the last one.
 func (s *segmentReader) isLast() bool { return s.page >= int64(s.record[recordLast]) }
 
-// findTerm finds the next word on the page.
+// findTerm sets nextTerm to the next word on the page.
 func (s *segmentReader) findTerm() error {
 	if len(s.index) == 0 {
 		s.nextTerm = len(s.data)
@@ -89,10 +90,10 @@ func (s *segmentReader) number() (uint64, error) {
 	return n, nil
 }
 
-// seek goes to the first word from another one on, and reports whether there is one.
+// seek moves to the first word that is not less than another one, and reports whether there is one.
 func (s *segmentReader) seek(word []byte) (bool, error) {
 	if s.record[recordLast] == 0 {
-		return false, nil // it has no pages
+		return false, nil // the segment has no pages
 	}
 	page, err := s.reader.pageOf(s.record, word)
 	if err == nil {
@@ -108,7 +109,7 @@ func (s *segmentReader) seek(word []byte) (bool, error) {
 	}
 }
 
-// nextWord goes to the next word, before its rows, and reports whether there is one.
+// nextWord moves to the next word, before its first row, and reports whether there is one.
 func (s *segmentReader) nextWord() (bool, error) {
 	for s.nextTerm == len(s.data) {
 		if s.isLast() {
@@ -139,7 +140,7 @@ func (s *segmentReader) nextWord() (bool, error) {
 	return true, s.findTerm()
 }
 
-// next goes to the next row of the word, and reports whether there is one.
+// next moves to the next row of the word, and reports whether there is one.
 func (s *segmentReader) next() (bool, error) {
 	if s.at == s.nextTerm && s.at == len(s.data) && !s.isLast() {
 		if err := s.load(s.page + 1); err != nil {
@@ -167,7 +168,7 @@ func (s *segmentReader) next() (bool, error) {
 	return true, s.readPositions(size / 2)
 }
 
-// readPositions reads the positions in a row, which may go on on further pages.
+// readPositions reads the positions in a row, which may continue on further pages.
 func (s *segmentReader) readPositions(size uint64) error {
 	if s.at > s.nextTerm {
 		return s.damaged()

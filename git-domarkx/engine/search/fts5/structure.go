@@ -5,14 +5,14 @@ import (
 	"errors"
 )
 
-// errStructure reports a record of segments that this package does not understand.
+// errStructure is the error for a structure record that this package does not know.
 var errStructure = errors.New("unknown structure of a full-text index")
 
-// A structure is the record of the segments of an index, by level. SQLite merges those of one level into
-// one of the next.
+// A structure is the structure record of an index: its segments by level. SQLite merges the segments of one level into
+// a segment of the next one.
 type structure struct {
-	cookie  []byte // of the settings
-	written uint64 // pages, since the index was made
+	cookie  []byte // number that SQLite changes with the settings
+	written uint64 // number of pages that were written since the index was created
 	levels  []level
 }
 
@@ -21,8 +21,8 @@ type level struct {
 	segments []segmentRecord
 }
 
-// A segmentRecord is the number of a segment, its first and last page, the oldest and the newest of the
-// times at which its rows were added, the pages and entries of its removed rows, and its rows.
+// A segmentRecord describes a segment: its number, its first and last page, the lowest and the highest number of the
+// transactions that added its rows, the pages and entries of its deleted rows, and the number of its rows.
 type segmentRecord [8]uint64
 
 const (
@@ -36,7 +36,7 @@ const (
 	recordRows
 )
 
-// structureVersion follows the cookie in the record of an index with contentless_delete=1.
+// structureVersion follows the cookie in the structure record of an index with contentless_delete=1.
 var structureVersion = []byte{0xff, 0, 0, 1}
 
 func decodeStructure(data []byte) (s structure, err error) {
@@ -90,7 +90,7 @@ func (s *structure) encode() []byte {
 	return data
 }
 
-// next returns a free number for a segment, and the time at which the next rows are added.
+// next returns a free number for a segment, and the number of the next transaction that adds rows.
 func (s *structure) next() (id, time uint64) {
 	used := map[uint64]bool{}
 	for _, l := range s.levels {
@@ -104,16 +104,15 @@ func (s *structure) next() (id, time uint64) {
 	return id, time + 1
 }
 
-// SQLite merges sixteen segments of a level when it is asked to (see New). Segments from largeSegment
-// on are put on levels of their own, where they do not become as many: merging them takes more time
-// than searching them.
+// SQLite merges sixteen segments of a level when it is told to (see New). A segment of at least largeSegment bytes gets
+// a level of its own, where there are never so many: merging large segments takes more time than it saves in searches.
 const (
 	perLevel     = 16
 	firstLarge   = 8
 	largeSegment = 4 << 20
 )
 
-// add adds a segment of so many bytes.
+// add adds a segment of that many bytes.
 func (s *structure) add(r segmentRecord, size int) {
 	at := 0
 	if size >= largeSegment {

@@ -8,26 +8,26 @@ import (
 	"unicode/utf8"
 )
 
-// maxWord is the size at which SQLite cuts words.
+// maxWord is the size in bytes at which SQLite cuts words off.
 const maxWord = 32768
 
-// A tokenizer splits text into words as unicode61 does: words are runs of letters, numbers and
-// private characters, without case and diacritics. What that means for a character beyond ASCII is asked of
-// SQLite, once.
+// A tokenizer splits text into words as SQLite's unicode61 does: a word is a run of letters, numbers and private-use
+// characters, in lower case and without diacritics. For each character that is not ASCII, it asks SQLite once what that
+// means.
 type tokenizer struct {
-	ascii  [256]byte // in lower case
+	ascii  [256]byte // the ASCII letters and digits, in lower case
 	others map[rune]character
 	oracle *oracle
 	word   []byte
 }
 
-// separator stands for an ASCII character that is in no word.
+// separator is the entry of an ASCII character that no word contains.
 const separator = 0
 
-// A character is what the tokenizer makes of one.
+// A character describes how the tokenizer treats a character.
 type character struct {
-	inside bool // it belongs to a word that it is in
-	starts bool // words can begin with it
+	inside bool // whether it continues a word
+	starts bool // whether a word can begin with it
 	text   string
 }
 
@@ -51,7 +51,7 @@ func (t *tokenizer) close() error {
 	return t.oracle.close()
 }
 
-// tokenize adds the words of a valid text to postings.
+// tokenize adds the words of a text, which is valid UTF-8, to postings.
 func (t *tokenizer) tokenize(text []byte, to *postings) error {
 	for i := 0; i < len(text); {
 		if t.ascii[text[i]] == separator {
@@ -59,7 +59,7 @@ func (t *tokenizer) tokenize(text []byte, to *postings) error {
 			continue
 		}
 		start := i
-		var k0, k1, k2 uint64 // in registers
+		var k0, k1, k2 uint64 // local copies, which the compiler keeps in registers
 		k0, n := lowerWord(text[i:])
 		if i += n; n == 8 {
 			k1, n = lowerWord(text[i:])
@@ -73,16 +73,16 @@ func (t *tokenizer) tokenize(text []byte, to *postings) error {
 			continue
 		}
 		var err error
-		if i, err = t.anyWord(text, start, to); err != nil { // it is long, or not ASCII
+		if i, err = t.anyWord(text, start, to); err != nil { // the word is long, or not ASCII
 			return err
 		}
 	}
 	return nil
 }
 
-// lowerWord returns the number of bytes, at most eight, at the beginning of a text that are ASCII letters and digits. They are
-// the highest bytes of word, in lower case, and the others are zero. It looks at all eight at once: the addition sets
-// the highest bit of each byte that is at least a letter or digit.
+// lowerWord returns how many bytes at the beginning of a text, at most eight, are ASCII letters and digits. word
+// contains them in lower case in its highest bytes, and zeros below. lowerWord reads all eight bytes at once: its
+// additions set the highest bit of each byte that is not less than a certain letter or digit.
 func lowerWord(text []byte) (word uint64, n int) {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	if len(text) >= 8 {
@@ -103,7 +103,8 @@ func lowerWord(text []byte) (word uint64, n int) {
 	return word &^ (math.MaxUint64 >> (8 * n)), n
 }
 
-// anyWord adds the word at a place, if there is one, and returns the place after it.
+// anyWord adds the word at a position, if there is one, and returns the position after it. It works for words of any
+// length and any characters.
 func (t *tokenizer) anyWord(text []byte, i int, to *postings) (int, error) {
 	word := t.word[:0]
 	for i < len(text) {
@@ -134,7 +135,7 @@ func (t *tokenizer) anyWord(text []byte, i int, to *postings) (int, error) {
 	return i, nil
 }
 
-// character returns what SQLite makes of a character.
+// character returns how SQLite's tokenizer treats a character.
 func (t *tokenizer) character(r rune) (character, error) {
 	if c, ok := t.others[r]; ok {
 		return c, nil

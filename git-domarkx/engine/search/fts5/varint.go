@@ -2,8 +2,8 @@ package fts5
 
 import "math/bits"
 
-// appendVarint appends a number in SQLite's form: seven bits a byte, the highest first, and
-// eight bits in the ninth byte.
+// appendVarint appends a number in SQLite's format: seven bits per byte, the highest ones first, and eight bits in the
+// ninth byte (https://www.sqlite.org/fileformat.html).
 func appendVarint(dst []byte, n uint64) []byte {
 	if n < 1<<7 {
 		return append(dst, byte(n))
@@ -23,7 +23,8 @@ func appendVarint(dst []byte, n uint64) []byte {
 	return append(dst, byte(n)&0x7f)
 }
 
-// varint returns the number at the beginning of data, and its size; 0 if data ends before it does.
+// varint returns the number at the beginning of data and its size in bytes. The size is 0 if data ends within the
+// number.
 func varint(data []byte) (n uint64, size int) {
 	for i, c := range data {
 		if i == 8 {

@@ -7,16 +7,16 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A Writer adds rows to an index, in the transaction of the connection. Until Flush, rows are in
-// memory. SQLite does not find flushed rows in a connection that has read the index before; another one does.
+// A Writer adds rows to an index, in the transaction of the connection. Rows are in memory until Flush. A connection
+// that has read the index before Flush does not find the new rows; other connections do.
 type Writer struct {
 	conn      *sqlite3.Conn
 	table     string
 	tokenizer *tokenizer
 	postings  *postings
 	structure structure
-	id, time  uint64 // of the segment that is being made
-	rows      int    // in memory
+	id, time  uint64 // number of the segment that is being written
+	rows      int    // number of rows in memory
 	totals    []uint64
 	sizes     []byte
 	addSize   *sqlite3.Stmt
@@ -24,18 +24,18 @@ type Writer struct {
 	addTerm   *sqlite3.Stmt
 }
 
-// The records of an index.
+// Numbers of the records of an index.
 const (
 	totalsRecord    = 1
 	structureRecord = 10
 )
 
-// Configure prepares a new index for writers.
+// Configure prepares a new index for a Writer.
 func Configure(conn *sqlite3.Conn, table string) error {
 	return conn.Exec(fmt.Sprintf("INSERT INTO %[1]s(%[1]s, rank) VALUES('usermerge', %[2]d)", table, perLevel))
 }
 
-// New returns a writer for an index with so many columns.
+// New returns a writer for the index with a name and that many columns. The caller closes it.
 func New(conn *sqlite3.Conn, table string, columns int) (w *Writer, err error) {
 	w = &Writer{conn: conn, table: table, tokenizer: newTokenizer(), postings: newPostings(), totals: make([]uint64, 1+columns)}
 	defer func() {
@@ -56,7 +56,7 @@ func New(conn *sqlite3.Conn, table string, columns int) (w *Writer, err error) {
 	return w, w.load()
 }
 
-// Close releases the writer.
+// Close closes the writer. It drops the rows in memory.
 func (w *Writer) Close() error {
 	err := w.tokenizer.close()
 	for _, s := range []*sqlite3.Stmt{w.addSize, w.addPage, w.addTerm} {
@@ -67,7 +67,7 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// load reads the records of the index.
+// load reads the records of the index that the writer changes.
 func (w *Writer) load() error {
 	data, err := w.record(structureRecord)
 	if err != nil {
@@ -100,8 +100,8 @@ func (w *Writer) record(id int64) (data []byte, err error) {
 	return data, errors.Join(err, s.Close())
 }
 
-// Add adds a row with the texts of its columns, which are valid UTF-8. Its number is higher than those of all rows
-// of the index.
+// Add adds a row with the texts of its columns, which are valid UTF-8. The number of the row must be higher than those
+// of all rows of the index.
 func (w *Writer) Add(row int64, columns ...[]byte) error {
 	w.sizes = w.sizes[:0]
 	for i, text := range columns {
@@ -120,13 +120,14 @@ func (w *Writer) Add(row int64, columns ...[]byte) error {
 	return run(w.addSize, row, w.sizes, int64(w.time))
 }
 
-// Full reports whether the rows in memory are many, and should be written.
+// Full reports whether so many rows are in memory that the caller should call Flush.
 func (w *Writer) Full() bool { return w.postings.full() }
 
-// numberBits is the size of the number of a page, in the number of its record. The number of its segment is above it.
+// numberBits is how many bits of a record's number are the number of a page. The bits above are the number of the
+// segment.
 const numberBits = 31 + 5 + 1
 
-// Flush writes the rows in memory to the index.
+// Flush writes the rows in memory to the index, as a new segment.
 func (w *Writer) Flush() error {
 	if w.rows == 0 {
 		return nil
@@ -166,7 +167,7 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// Merge lets SQLite merge segments if there are many small ones. It comes after the last Flush.
+// Merge lets SQLite merge segments if there are many small ones. It is called after the last Flush.
 func (w *Writer) Merge() error {
 	for _, l := range w.structure.levels {
 		if len(l.segments) >= perLevel {
