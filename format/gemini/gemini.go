@@ -69,7 +69,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 		}
 	case "gemini":
 		n.Kind = transcript.Answer
-		for _, call := range transcript.Get(v, "toolCalls").Items() {
+		for _, call := range calls(v) {
 			if id := transcript.Text(call, "id"); id != "" {
 				n.Calls = append(n.Calls, id)
 			}
@@ -93,6 +93,21 @@ func typed(v domarkx.Value) domarkx.Value {
 		return content
 	}
 	return transcript.Get(v, "content")
+}
+
+// calls returns the calls of an answer. When the program goes on with a session, it may write earlier
+// answers again with their calls in the content alone.
+func calls(v domarkx.Value) []domarkx.Value {
+	all := transcript.Get(v, "toolCalls").Items()
+	if len(all) > 0 {
+		return all
+	}
+	for _, part := range parts(transcript.Get(v, "content")) {
+		if transcript.Has(part, "functionCall") {
+			all = append(all, transcript.Get(part, "functionCall"))
+		}
+	}
+	return all
 }
 
 // parts returns the parts of a content. The content may be a text, a part, or a list of both.
@@ -189,7 +204,8 @@ func say(v domarkx.Value, m *transcript.Message) {
 	if u := transcript.Get(v, "tokens"); u.Kind() == domarkx.Object {
 		m.Usage = usageOf(u, "input", "cached", "output", "thoughts")
 	}
-	for _, thought := range transcript.Get(v, "thoughts").Items() {
+	thoughts := transcript.Get(v, "thoughts").Items()
+	for _, thought := range thoughts {
 		subject := transcript.Text(thought, "subject")
 		if subject != "" {
 			subject = "**" + subject + "**\n\n"
@@ -197,9 +213,14 @@ func say(v domarkx.Value, m *transcript.Message) {
 		m.Thought(subject + transcript.Text(thought, "description"))
 	}
 	for _, part := range parts(content) {
-		m.Text(transcript.Text(part, "text"))
+		switch text := transcript.Text(part, "text"); {
+		case !transcript.Get(part, "thought").IsTrue():
+			m.Text(text)
+		case len(thoughts) == 0: // otherwise it repeats one of them
+			m.Thought(text)
+		}
 	}
-	for _, call := range transcript.Get(v, "toolCalls").Items() {
+	for _, call := range calls(v) {
 		sayCall(call, m)
 	}
 }

@@ -46,6 +46,14 @@ func TestRecords(t *testing.T) {
 		{"the result of a call is in a record of the user",
 			[]string{`{"id":"m1","type":"gemini","toolCalls":[{"id":"c1","name":"sh","args":{"a":1}}]}`, `{"id":"m2","type":"user","content":[{"functionResponse":{"id":"c1","response":{"output":"o"}}}]}`},
 			[]string{`assistant: [c1 sh {"a":1}] -> "o"`}},
+		{"thoughts and calls in the content, of an answer that is written again",
+			[]string{`{"id":"m1","type":"gemini","content":[{"text":"**Plan** hm","thought":true},{"text":"x"},{"functionCall":{"id":"c1","name":"sh","args":{"a":1}}}]}`,
+				`{"id":"m1_response","type":"user","content":[{"functionResponse":{"id":"c1","response":{"output":"o"}}}]}`},
+			[]string{`assistant: thought(**Plan** hm) x [c1 sh {"a":1}] -> "o"`}},
+		{"thoughts and calls that are in the content too",
+			[]string{`{"id":"m1","type":"gemini","content":[{"text":"**Plan** hm","thought":true},{"text":"x"},{"functionCall":{"id":"c1","name":"sh","args":{}}}],"thoughts":[{"subject":"Plan","description":"hm"}],` +
+				`"toolCalls":[{"id":"c1","name":"sh","args":{},"result":[{"functionResponse":{"id":"c1","response":{"output":"o"}}}]}]}`},
+			[]string{"assistant: thought(**Plan**\n\nhm) x [c1 sh {}] -> \"o\""}},
 		{"contents of other kinds",
 			[]string{`{"id":"m1","type":"user","content":5}`, `{"id":"m2","type":"user","content":[5,["x"],{"text":"Hi"},"there"]}`, `{"id":"m3","type":"gemini","content":null}`, `{"id":"m4","type":"error","content":"x"}`},
 			[]string{"user: Hi\n\nthere", "assistant:"}},
@@ -63,6 +71,59 @@ func TestRecords(t *testing.T) {
 		if doc.Damage != nil {
 			t.Errorf("%s: damage %v", test.name, doc.Damage)
 		}
+	}
+}
+
+// TestWrittenAgain: a conversation that the program replaces, and then writes again, is no branch, however
+// much of it was there meanwhile. One whose messages do not all return is a branch.
+func TestWrittenAgain(t *testing.T) {
+	message := func(id, kind string) string {
+		return `{"id":"` + id + `","type":"` + kind + `","content":"` + id + `"}`
+	}
+	set := func(messages ...string) string { return `{"$set":{"messages":[` + strings.Join(messages, ",") + `]}}` }
+	context := `{"id":"c","type":"user","content":[{"text":"<session_context>\nx\n</session_context>"}]}`
+	m1, m2, m3, m4 := message("m1", "user"), message("m2", "gemini"), message("m3", "user"), message("m4", "gemini")
+	all := []string{"user: m1", "assistant: m2", "user: m3", "assistant: m4"}
+	for _, test := range []struct {
+		name    string
+		records []string
+		want    [][]string
+	}{
+		{"it begins a session in the same file and goes on", []string{m1, m2, set(context), set(context, m1, m2), m3, m4}, [][]string{all}},
+		{"with a part of it first", []string{m1, m2, m3, set(m1), set(context, m1, m2), set(m1, m2, m3), m4}, [][]string{all}},
+		{"one after the other", []string{m1, m2, set(context), m1, m2, m3, m4}, [][]string{all}},
+		{"a message is gone", []string{m1, m2, m3, m4, set(context), set(m1, m2)}, [][]string{all[:2], all}},
+		{"all are gone", []string{m1, m2, set(context), m3, m4}, [][]string{all[2:], all[:2]}},
+		{"nothing is there yet", []string{m1, m2, m3, m4, set(context)}, [][]string{all}},
+		{"nor after two times", []string{m1, m2, m3, m4, set(context), set()}, [][]string{all}},
+		{"rewound to nothing", []string{m1, m2, set(m1, m2), `{"$rewindTo":"m1"}`}, [][]string{nil, all[:2]}},
+	} {
+		var got [][]string
+		for _, c := range formattest.MustOpen(t, gemini.Codec(), first+"\n"+strings.Join(test.records, "\n")+"\n") {
+			got = append(got, formattest.Shown(c.Document))
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// TestWrittenAgainSoon: a file that was read when a conversation was replaced by nothing is read as a whole
+// when it has grown.
+func TestWrittenAgainSoon(t *testing.T) {
+	stateOf := func(records ...string) (state string) {
+		text := first + "\n" + strings.Join(records, "\n") + "\n"
+		for s, err := range gemini.Codec().Open(format.File{Content: strings.NewReader(text), Size: int64(len(text))}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			state = s.State
+		}
+		return state
+	}
+	said, none := `{"id":"m1","type":"user","content":"a"}`, `{"$set":{"messages":[]}}`
+	if stateOf(said) == "" || stateOf(said, none) != "" || stateOf(said, none, said) == "" {
+		t.Errorf("states %q, %q, %q", stateOf(said), stateOf(said, none), stateOf(said, none, said))
 	}
 }
 

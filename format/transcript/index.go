@@ -33,10 +33,12 @@ type said struct {
 }
 
 // An end is the end of an abandoned branch: its last message, and the ID of the record after which it
-// was left, "" if unknown.
+// was left, "" if unknown. groups are those of a conversation that other messages replaced: programs
+// do that to write the same messages again, and then no branch was abandoned.
 type end struct {
 	message int32
 	id      string
+	groups  map[uint64]int32
 }
 
 // An index holds the messages of a transcript.
@@ -172,7 +174,7 @@ func (x *index) follow(n Note, at jsonlines.Place) {
 		}
 	}
 	if k != x.last {
-		x.ends, x.last = append(x.ends, end{x.last, x.leaf}), k
+		x.ends, x.last = append(x.ends, end{message: x.last, id: x.leaf}), k
 		x.about = -1
 		x.close()
 	}
@@ -222,7 +224,7 @@ func (x *index) prompt(n Note, at jsonlines.Place) {
 	if n.After != "" {
 		key := maphash.String(x.seed, n.After)
 		if k, ok := x.after[key]; ok && x.onPath(k) {
-			x.ends = append(x.ends, end{x.last, ""})
+			x.ends = append(x.ends, end{message: x.last})
 			x.last = x.messages[k].above
 		} else if x.known("after", n.After) {
 			x.again = true
@@ -313,17 +315,9 @@ func (x *index) aheadOf(n Note, at jsonlines.Place) {
 func (x *index) items(n Note, raw []byte, at jsonlines.Place, start int) error {
 	if n.Clear {
 		x.again = x.again || x.before != nil
-		old, groups := x.last, x.groups
+		x.ends = append(x.ends, end{message: x.last, groups: x.groups})
 		x.last, x.groups, x.about = -1, map[uint64]int32{}, -1
 		x.close()
-		defer func() {
-			for key, k := range groups { // what is not there any more is a branch
-				if _, ok := x.groups[key]; !ok && !x.messages[k].dead {
-					x.ends = append(x.ends, end{old, ""})
-					return
-				}
-			}
-		}()
 	}
 	if len(n.Items) > 0 && at.Size == 0 { // no place in the file is known
 		x.Report(0, "has records outside of its array, which are kept in the original")
@@ -344,6 +338,28 @@ func (x *index) items(n Note, raw []byte, at jsonlines.Place, start int) error {
 		}
 	}
 	return nil
+}
+
+// keepReplaced goes back to the conversation that was replaced last, if nothing is said in its place yet:
+// its program is about to write it again. It reports whether it did that.
+func (x *index) keepReplaced() bool {
+	if x.last >= 0 {
+		return false
+	}
+	for i := len(x.ends) - 1; x.last < 0 && i >= 0 && x.ends[i].groups != nil; i-- {
+		x.last = x.ends[i].message
+	}
+	return x.last >= 0
+}
+
+// isBack reports whether the messages of all groups are there again.
+func (x *index) isBack(groups map[uint64]int32) bool {
+	for key, k := range groups {
+		if _, ok := x.groups[key]; !ok && !x.messages[k].dead {
+			return false
+		}
+	}
+	return true
 }
 
 // called records the calls that a message makes.
@@ -396,7 +412,7 @@ func (x *index) back(n Note) {
 		}
 	}
 	if k != x.last {
-		x.ends, x.last = append(x.ends, end{x.last, ""}), k
+		x.ends, x.last = append(x.ends, end{message: x.last}), k
 	}
 	x.about = -1
 	x.close()
@@ -458,7 +474,7 @@ func (x *index) paths() (main []int32, forks []end) {
 		for e.message >= 0 && x.messages[e.message].dead {
 			e.message = x.messages[e.message].above
 		}
-		if e.message < 0 || x.messages[e.message].seen || inner[e.message] {
+		if e.message < 0 || x.messages[e.message].seen || inner[e.message] || e.groups != nil && x.isBack(e.groups) {
 			continue
 		}
 		if budget < 0 || len(forks) == maxForks {

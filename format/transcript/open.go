@@ -67,9 +67,10 @@ func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 			yield(format.Stream{}, err)
 			return
 		}
+		replaced := x.keepReplaced()
 		main, forks := x.paths()
 		s := format.Stream{Header: a.header(x.session), Messages: &conversation{x, main}, Damage: x.Reports()}
-		if !x.one && !x.Unsure {
+		if !x.one && !x.Unsure && !replaced {
 			s.State, s.Read = x.state().encode(), x.End
 		}
 		if !yield(s, nil) {
