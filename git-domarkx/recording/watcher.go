@@ -23,6 +23,9 @@ const sweepEvery = 30 * time.Second
 // pollEvery is how often it does so where the system cannot notify.
 const pollEvery = time.Second
 
+// retryAfter is how long it waits after an import that failed.
+const retryAfter = 5 * time.Second
+
 // A Config is the configuration of a [Watcher].
 type Config struct {
 	Dir     string // see [Dir]
@@ -64,6 +67,7 @@ type Watcher struct {
 	warned     map[string]string    // the last warning, by subject
 	waiting    schedule
 	sweepAt    time.Time
+	retryAfter time.Duration
 
 	inbox     *inbox
 	busy      map[string]fileState // transcripts that are being imported, with their state before
@@ -80,7 +84,7 @@ type outcome struct {
 // New returns a watcher. The caller holds the repository's [Lock].
 func New(c Config) *Watcher {
 	return &Watcher{Config: c, watched: map[string]bool{}, seen: ReadSeen(c.Dir), known: map[string]bool{}, silent: map[string]fileState{}, warned: map[string]string{},
-		waiting: schedule{}, inbox: newInbox(c.Dir), imported: make(chan outcome, 1), observers: newObservers(c.Observer, c.Logger)}
+		waiting: schedule{}, retryAfter: retryAfter, inbox: newInbox(c.Dir), imported: make(chan outcome, 1), observers: newObservers(c.Observer, c.Logger)}
 }
 
 // errEnded means that nothing is left to record.
@@ -268,7 +272,7 @@ func (w *Watcher) settled(done outcome) {
 	w.busy = nil
 	if done.err != nil {
 		w.warnOnce("importing transcripts", done.err)
-		w.sweepSoon(5 * time.Second) // the sweep finds the transcripts again
+		w.sweepSoon(w.retryAfter) // the sweep finds the transcripts again
 		return
 	}
 	for file, state := range busy {

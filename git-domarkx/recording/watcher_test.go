@@ -78,6 +78,9 @@ func (d *desk) watch() (stop func() error) {
 	}
 	w := recording.New(recording.Config{Dir: d.dir, Agents: transcripts.Agents(), Environ: d.getenv,
 		Repository: d.repository, Import: d.importFiles, Observer: d, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if testing.Short() {
+		w.RetryAfter(100 * time.Millisecond)
+	}
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- errors.Join(w.Run(ctx, func() { close(ready) }), lock.Release()) }()
 	select {
@@ -187,6 +190,7 @@ func (d *desk) isRecorded(file string) func() bool {
 }
 
 func TestWatcherFollows(t *testing.T) {
+	t.Parallel() // watchers mostly wait
 	d := newDesk(t)
 	d.record("claude-code")
 	d.watch()
@@ -196,7 +200,11 @@ func TestWatcherFollows(t *testing.T) {
 	if took := d.until("a new transcript is recorded", d.isRecorded(file)); took > 2*time.Second {
 		t.Errorf("a new transcript was recorded after %v", took)
 	}
-	for range 3 {
+	times := 3
+	if testing.Short() {
+		times = 1
+	}
+	for range times {
 		d.write("p/1.jsonl", d.tree)
 		if took := d.until("what was added is recorded", d.isRecorded(file)); took > 2*time.Second {
 			t.Errorf("what was added was recorded after %v", took)
@@ -213,6 +221,7 @@ func TestWatcherFollows(t *testing.T) {
 }
 
 func TestWatcherSkipsWhatIsRecorded(t *testing.T) {
+	t.Parallel() // watchers mostly wait
 	d := newDesk(t)
 	d.record("claude-code")
 	file := d.write("p/1.jsonl", d.tree)
@@ -232,6 +241,7 @@ func TestWatcherSkipsWhatIsRecorded(t *testing.T) {
 }
 
 func TestWatcherRetries(t *testing.T) {
+	t.Parallel() // watchers mostly wait
 	d := newDesk(t)
 	d.record("claude-code")
 	d.fail = errors.New("the disk is full")
@@ -241,6 +251,7 @@ func TestWatcherRetries(t *testing.T) {
 }
 
 func TestWatcherReadsOnlyOwnFiles(t *testing.T) {
+	t.Parallel() // watchers mostly wait
 	d := newDesk(t)
 	d.record("claude-code")
 	outside := filepath.Join(d.home, "outside.jsonl")
@@ -272,6 +283,7 @@ func TestWatcherReadsOnlyOwnFiles(t *testing.T) {
 // TestWatcherSaysWhatIsLate checks that the observer learns when an agent goes on, from its transcript and its hooks, and
 // hears nothing of agents that are not recorded.
 func TestWatcherSaysWhatIsLate(t *testing.T) {
+	t.Parallel() // watchers mostly wait
 	d := newDesk(t)
 	d.record("claude-code")
 	d.watch()
