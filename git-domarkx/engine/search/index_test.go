@@ -236,6 +236,10 @@ func TestStoppedUpdates(t *testing.T) {
 func TestConcurrentSearches(t *testing.T) {
 	r := newRepository(t)
 	r.save("first", "the kettle")
+	sessions := 30
+	if testing.Short() {
+		sessions = 10
+	}
 	var running sync.WaitGroup
 	done := make(chan struct{})
 	for range 4 {
@@ -260,15 +264,15 @@ func TestConcurrentSearches(t *testing.T) {
 				}
 				last = len(hits)
 				if stopping {
-					if last != 31 {
-						t.Errorf("found %d of 31", last)
+					if last != sessions+1 {
+						t.Errorf("found %d of %d", last, sessions+1)
 					}
 					return
 				}
 			}
 		})
 	}
-	for i := range 30 {
+	for i := range sessions {
 		r.save(fmt.Sprintf("s%d", i), "another kettle", fmt.Sprintf("answer %d", i))
 	}
 	close(done)

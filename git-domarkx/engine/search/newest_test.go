@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,10 @@ func TestLimit(t *testing.T) {
 		}
 		return hits
 	}
+	limits := []int{1, 2, 20, 150}
+	if testing.Short() {
+		limits = []int{20}
+	}
 	all := find(fixed("kettle"))
 	middle := all[len(all)/2].Date
 	for _, q := range []search.Query{
@@ -64,7 +69,7 @@ func TestLimit(t *testing.T) {
 			if len(all) == 0 {
 				t.Errorf("%+v finds nothing", q)
 			}
-			for _, limit := range []int{1, 2, 20, 150, len(all), len(all) + 1} {
+			for _, limit := range append(slices.Clone(limits), len(all), len(all)+1) {
 				q.Limit = limit
 				want := all[:min(limit, len(all))]
 				if got := find(q); !reflect.DeepEqual(got, want) {

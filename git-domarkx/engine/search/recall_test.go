@@ -105,31 +105,62 @@ func contains(words, phrase []string) bool {
 	return false
 }
 
-// hasWord reports whether a text has a word: as tokens, or as parts of an identifier.
-func hasWord(text, word string) bool {
-	if contains(tokens(text), tokens(word)) {
-		return true
-	}
+// A message is a text with its words.
+type message struct {
+	text        string
+	tokens      []string
+	identifiers [][]string // the parts of each
+}
+
+func newMessage(text string) message {
+	m := message{text: text, tokens: tokens(text)}
 	for _, candidate := range wordPattern.FindAllString(text, -1) {
-		if p := identifier(candidate); len(p) > 1 && contains(p, identifier(word)) {
-			return true
+		if p := identifier(candidate); len(p) > 1 {
+			m.identifiers = append(m.identifiers, p)
 		}
 	}
-	return false
+	return m
+}
+
+// hasWord returns whether a message has a word: as tokens, or as parts of an identifier.
+func hasWord(word string) func(message) bool {
+	whole, parts := tokens(word), identifier(word)
+	return func(m message) bool {
+		return contains(m.tokens, whole) || slices.ContainsFunc(m.identifiers, func(p []string) bool { return contains(p, parts) })
+	}
+}
+
+// hasPrefix returns whether a message has a word that begins so. Chinese, Japanese and Korean words are runs of tokens.
+func hasPrefix(word string) func(message) bool {
+	want := tokens(word)
+	return func(m message) bool {
+		if len(want) > 1 {
+			return contains(m.tokens, want)
+		}
+		return slices.ContainsFunc(append(slices.Concat(m.identifiers...), m.tokens...), func(w string) bool { return strings.HasPrefix(w, want[0]) })
+	}
 }
 
 func TestRecall(t *testing.T) {
 	r := newRepository(t)
 	random := rand.New(rand.NewPCG(5, 6))
-	texts := corpus(random, 400)
-	for s := range 4 {
-		r.save(fmt.Sprintf("s%d", s), texts[s*100:s*100+100]...)
+	length, queries := 100, 30
+	if testing.Short() {
+		length, queries = 25, 10
 	}
-	want := func(matches func(text string) bool) []string {
+	texts := corpus(random, 4*length)
+	for s := range 4 {
+		r.save(fmt.Sprintf("s%d", s), texts[s*length:(s+1)*length]...)
+	}
+	messages := make([]message, len(texts))
+	for i, text := range texts {
+		messages[i] = newMessage(text)
+	}
+	want := func(matches func(message) bool) []string {
 		var names []string
-		for i, text := range texts {
-			if matches(text) {
-				names = append(names, fmt.Sprintf("s%d#%d", i/100, i%100))
+		for i, m := range messages {
+			if matches(m) {
+				names = append(names, fmt.Sprintf("s%d#%d", i/length, i%length))
 			}
 		}
 		slices.Sort(names)
@@ -141,61 +172,38 @@ func TestRecall(t *testing.T) {
 			t.Errorf("%q, kind %d: found %d, expected %d:\n%q\n%q", q.Text, q.Kind, len(got), len(want), got, want)
 		}
 	}
-	for range 60 {
+	for range 2 * queries {
 		text := []rune(texts[random.IntN(len(texts))])
 		from := random.IntN(len(text))
 		part := strings.TrimSpace(string(text[from:min(len(text), from+1+random.IntN(20))]))
 		if part == "" {
 			continue
 		}
-		compare(search.Query{Text: part, Kind: search.Fixed}, want(func(text string) bool { return strings.Contains(text, part) }))
+		compare(search.Query{Text: part, Kind: search.Fixed}, want(func(m message) bool { return strings.Contains(m.text, part) }))
 	}
 	for _, pattern := range []string{`err`, `(?i)ERR`, `(?i)stra.e`, `^m the`, `[A-Z]{2,}_`, `限制.+速率`, `(?i)kkk|SERVER|größe`, `x\d+_\d+`, `rate (limit|server)`, `limit$`, `\bID`, `(err|nil)+`, `(?i)user.*cache`, `é{1,2}`, `.n.e`} {
 		re := regexp.MustCompile("(?m)" + pattern)
-		compare(search.Query{Text: pattern, Kind: search.Regexp}, want(re.MatchString))
+		compare(search.Query{Text: pattern, Kind: search.Regexp}, want(func(m message) bool { return re.MatchString(m.text) }))
 	}
 	for _, list := range vocabulary {
 		for _, word := range list {
 			if len(tokens(word)) == 0 || strings.ContainsAny(word, `"*`) {
 				continue
 			}
-			compare(words(word), want(func(text string) bool { return hasWord(text, word) }))
+			compare(words(word), want(hasWord(word)))
 			if !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
-				compare(words(strings.ToUpper(word)+"*"), want(func(text string) bool {
-					return slices.ContainsFunc(append(tokens(text), partsOf(text)...), func(w string) bool { return prefixed(text, w, word) })
-				}))
+				compare(words(strings.ToUpper(word)+"*"), want(hasPrefix(word)))
 			}
 		}
 	}
-	for range 30 { // runs of characters, and phrases
-		text := texts[random.IntN(len(texts))]
-		all := tokens(text)
+	for range queries { // runs of characters, and phrases
+		all := messages[random.IntN(len(messages))].tokens
 		from := random.IntN(len(all))
 		phrase := all[from:min(len(all), from+1+random.IntN(3))]
-		compare(words(`"`+strings.Join(phrase, " ")+`"`), want(func(text string) bool { return contains(tokens(text), phrase) }))
+		compare(words(`"`+strings.Join(phrase, " ")+`"`), want(func(m message) bool { return contains(m.tokens, phrase) }))
 	}
-	a, b := "server", "cache"
-	compare(words(a+" "+b), want(func(text string) bool { return hasWord(text, a) && hasWord(text, b) }))
-	compare(words(a+" OR "+b), want(func(text string) bool { return hasWord(text, a) || hasWord(text, b) }))
-	compare(words(a+" NOT "+b), want(func(text string) bool { return hasWord(text, a) && !hasWord(text, b) }))
-}
-
-// partsOf returns the parts of the identifiers in a text.
-func partsOf(text string) []string {
-	var all []string
-	for _, candidate := range wordPattern.FindAllString(text, -1) {
-		if p := identifier(candidate); len(p) > 1 {
-			all = append(all, p...)
-		}
-	}
-	return all
-}
-
-// prefixed reports whether a token begins with a word; CJK words are runs of tokens; the last may be a prefix.
-func prefixed(text, token, word string) bool {
-	want := tokens(word)
-	if len(want) > 1 {
-		return contains(tokens(text), want)
-	}
-	return strings.HasPrefix(token, want[0])
+	server, cache := hasWord("server"), hasWord("cache")
+	compare(words("server cache"), want(func(m message) bool { return server(m) && cache(m) }))
+	compare(words("server OR cache"), want(func(m message) bool { return server(m) || cache(m) }))
+	compare(words("server NOT cache"), want(func(m message) bool { return server(m) && !cache(m) }))
 }
