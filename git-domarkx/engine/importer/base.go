@@ -12,30 +12,31 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// The base of a document is the snapshot that it was made from. That need not be the snapshot of
-// the last import: the document may be an export of a later or earlier snapshot, which the other
-// program then continued. So the content of the document determines the base.
+// The base of a document is the snapshot from which the document was made. It need not be the snapshot of the last
+// import: the document may be an export of another snapshot, which the other program then continued. So the base is
+// found by comparing the document with snapshots.
 
-// These constants bound the search for a base.
+// Limits of the search for a base.
 const (
-	maxBaseSnapshots = 10_000  // reads only the headers of their commits
-	maxBaseMessages  = 1 << 20 // in all snapshots that are compared
+	maxBaseSnapshots = 10_000  // number of snapshots whose commits are read
+	maxBaseMessages  = 1 << 20 // number of messages in all snapshots that are compared
 )
 
 // The weights of differences between a document and a snapshot. A message that only one of them
 // has weighs most.
 const (
-	otherMessage = 8 // only one of them has the message
-	otherText    = 4 // the same message of the other program, with another text
-	otherBytes   = 2 // same words, different bytes
+	otherMessage = 8 // only the document or only the snapshot has the message
+	otherText    = 4 // both have the message of the other program, with different texts
+	otherBytes   = 2 // both have the words of the message, with different bytes
 	otherHeader  = 1
 )
 
-// findBase returns the snapshot of a session that differs least from the document. Among equals,
-// it prefers the snapshot of the last import, then the newest. A snapshot before the last import
-// qualifies only if the document contains all of its messages and none was removed since. Any other
-// one qualifies only if the document has a message from it that the last import lacks: a document
-// that merely lacks the same messages may not replace what was written in the session since.
+// findBase returns the snapshot of a session that differs least from the document. If several differ equally, it
+// prefers the snapshot of the last import, and then the newest. known is the snapshot of the last import.
+//
+// A snapshot before the last import can be the base only if the document contains all messages of the snapshot, and
+// none of them was removed since. Another snapshot can be the base only if the document contains a message from it that
+// the last import does not have: otherwise an old document would undo what was written in the session since.
 func (imp *importer) findBase(ctx context.Context, c *comparison, in input, known string, tip domarkx.Info) (string, error) {
 	least, err := c.distance(known, nil)
 	if err != nil {
@@ -86,24 +87,24 @@ func (imp *importer) findBase(ctx context.Context, c *comparison, in input, know
 	return base, nil
 }
 
-// A comparison compares a document with snapshots of its session. Messages have equal keys if
-// they have the same bytes or the same words.
+// A comparison compares a document with snapshots of its session. Two messages have the same key if they have the same
+// bytes or the same words.
 type comparison struct {
 	ctx    context.Context
 	store  *gitstore.Store
 	doc    *edit.Edit
 	header domarkx.Key
-	keys   []domarkx.Key               // of the document's messages: the digests of their bytes
-	known  map[domarkx.Key]bool        // the set of keys
-	said   map[domarkx.Key]domarkx.Key // the first of these keys by [saidKey]; nil until needed
-	first  map[domarkx.Key]domarkx.Key // for each of these keys, the first one with the same words
-	stored map[string]domarkx.Key      // keys of stored messages, by the id of their JSON
-	loaded *domarkx.PackedState        // the snapshot that was loaded last
-	loadID string                      // id of loaded
-	last   []int                       // [distance.match] of the last import
+	keys   []domarkx.Key               // digests of the bytes of the document's messages
+	known  map[domarkx.Key]bool        // set of keys
+	said   map[domarkx.Key]domarkx.Key // [saidKey] of a message → the first key with the same words; nil until needed
+	first  map[domarkx.Key]domarkx.Key // each of keys → the first key with the same words
+	stored map[string]domarkx.Key      // id of the JSON of a stored message → its key
+	loaded *domarkx.PackedState        // content of the snapshot that was loaded last
+	loadID string                      // id of that snapshot
+	last   []int                       // [distance.match] of the snapshot of the last import
 }
 
-// load loads a snapshot and caches the last one.
+// load returns the content of a snapshot. It keeps the last one in memory.
 func (c *comparison) load(snapshot string) (*domarkx.PackedState, error) {
 	if c.loaded != nil && c.loadID == snapshot {
 		return c.loaded, nil
@@ -129,7 +130,7 @@ func newComparison(ctx context.Context, store *gitstore.Store, doc *edit.Edit) (
 	return c, nil
 }
 
-// saidKey identifies the role and the words of a message. Formats write the rest differently.
+// saidKey returns a key for the role and the words of a message, because formats write other parts of it differently.
 func saidKey(m domarkx.Message) domarkx.Key {
 	h := sha256.New()
 	h.Write([]byte(m.Role))
@@ -142,7 +143,7 @@ func saidKey(m domarkx.Message) domarkx.Key {
 	return domarkx.Key(h.Sum(nil))
 }
 
-// headerKey identifies the user metadata of a header.
+// headerKey returns a key for the user metadata of a header.
 func headerKey(h domarkx.Header) domarkx.Key {
 	if h.UserMetadata == nil {
 		return domarkx.Key{}
@@ -150,17 +151,17 @@ func headerKey(h domarkx.Header) domarkx.Key {
 	return sha256.Sum256(view.PrettyJSON(*h.UserMetadata))
 }
 
-// A distance counts the differences between a snapshot and a document.
+// A distance describes how a snapshot differs from the document.
 type distance struct {
 	missing int // messages that only the snapshot has
-	edited  int // messages with the same words but different bytes
+	edited  int // messages that both have with different bytes
 	weight  int
-	removed bool  // whether messages of the snapshot are no longer alive
-	match   []int // for each message of the document the equal one of the snapshot, or -1
+	removed bool  // whether the last import does not have some messages of the snapshot
+	match   []int // by message of the document: the equal message of the snapshot, or -1
 }
 
-// isEvident reports whether a snapshot has a message of the document that the last import lacks
-// or has in another order.
+// isEvident reports whether the document contains a message from a snapshot that the last import does not have, or has
+// in another order. This proves that the document was made from that snapshot or a later one.
 func (c *comparison) isEvident(d distance) bool {
 	for j, i := range d.match {
 		if i >= 0 && c.last[j] < 0 {
@@ -170,8 +171,7 @@ func (c *comparison) isEvident(d distance) bool {
 	return false
 }
 
-// distance compares the document with a snapshot. alive is the set of messages of the last
-// import.
+// distance compares the document with a snapshot. alive contains the messages of the last import.
 func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (distance, error) {
 	state, err := c.load(snapshot)
 	if err != nil {
@@ -223,8 +223,9 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 	return d, err
 }
 
-// rewritten returns how many messages of a snapshot the other program wrote again with another text, such as one whose
-// calls had no result yet. match is an alignment of the equal messages.
+// rewritten returns the number of messages of a snapshot that the document contains with another text, because the
+// other program has written them again: for example, a message whose calls had no results yet. match aligns the equal
+// messages.
 func (c *comparison) rewritten(state *domarkx.PackedState, match []int) (int, error) {
 	n, next := 0, 0 // next is the first stored message that can be the next one of the document
 	for j, i := range match {
@@ -260,8 +261,8 @@ func (c *comparison) alive(snapshot string) (map[domarkx.ID]bool, error) {
 	return alive, nil
 }
 
-// shares reports whether the tip has a message that the base lacks and that says the same as a
-// message of the document that is not in the base.
+// shares reports whether the tip has a message that the base does not have, with the same words as a message of the
+// document that the base does not have either.
 func (c *comparison) shares(base, tip *view.View, inBase []int) (bool, error) {
 	revs := make(map[domarkx.Rev]bool)
 	has := make(map[domarkx.ID]bool, base.Live.Len())
@@ -294,11 +295,11 @@ func (c *comparison) shares(base, tip *view.View, inBase []int) (bool, error) {
 	return false, nil
 }
 
-// neverAlike restricts an alignment to equal messages.
+// neverAlike makes an alignment match only equal messages.
 func neverAlike(int, int) domarkx.Likeness { return domarkx.Unlike }
 
-// key returns the key of a stored message. It reads the message only if the document has no
-// message with the same bytes, and only once for all snapshots.
+// key returns the key of a stored message. It reads the message only if the document has no message with the same
+// bytes, and reads it once for all snapshots.
 func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
 	if digest := domarkx.Key(e.Layout.Digest); c.known[digest] {
 		return digest, nil
@@ -318,7 +319,7 @@ func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
 	return key, err
 }
 
-// listen fills c.said and c.first from the document's messages.
+// listen sets c.said and c.first, for which it reads the document's messages.
 func (c *comparison) listen() error {
 	if c.said != nil {
 		return nil

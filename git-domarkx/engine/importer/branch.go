@@ -12,9 +12,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// fork imports a branch of a document as a session of its own. name is the session of the
-// document's main conversation. If the branch has not changed since its last import, its session
-// stays unchanged.
+// fork imports a branch of a document as a session of its own. name is the session of the document's main conversation.
+// fork leaves the branch's session as it is if the branch has not changed since its last import.
 func (imp *importer) fork(ctx context.Context, in input, name string, conv conversation, digest string) (engine.SaveResult, error) {
 	in = imp.branchOf(in, name, conv.suffix)
 	known, isKnown, err := imp.known(ctx, in)
@@ -31,20 +30,20 @@ func (imp *importer) fork(ctx context.Context, in input, name string, conv conve
 // branchOf returns the input for one branch of a document.
 func (imp *importer) branchOf(in input, name, suffix string) input {
 	in.key, in.identity, in.name = sources.BranchKey(in.key, suffix), "", name+suffix
-	if in.isFork = true; in.as != "" { // the name that the user gave also applies to branches
+	if in.isFork = true; in.as != "" { // branches also get the name that the user gave
 		in.as = refname.Map(in.name)
 	}
 	return in
 }
 
-// A branch is a known branch of a document.
+// A branch is a branch of a document that was imported before.
 type branch struct {
 	in    input
 	known sources.Source
 }
 
-// branches returns the branches that a document had when it was imported as known, as far as
-// their sessions still exist.
+// branches returns the branches that a document had when it was imported as known. It leaves out those whose sessions
+// no longer exist.
 func (imp *importer) branches(ctx context.Context, in input, known sources.Source) ([]branch, error) {
 	var all []branch
 	for _, suffix := range imp.sources.Branches(in.key) {
@@ -61,8 +60,8 @@ func (imp *importer) branches(ctx context.Context, in input, known sources.Sourc
 	return all, nil
 }
 
-// unchanged returns the session that already has the document, and adds the sessions of its
-// branches to imp.forks.
+// unchanged returns the session that already has the document, and adds the sessions of the document's branches to
+// imp.forks.
 func (imp *importer) unchanged(ctx context.Context, in input, known sources.Source) (engine.SaveResult, error) {
 	if in.codec.Images && in.stamp != "" {
 		known.Stamp, known.Format = in.stamp, in.codec.Name
@@ -75,9 +74,8 @@ func (imp *importer) unchanged(ctx context.Context, in input, known sources.Sour
 	return engine.SaveResult{Info: imp.here[known.Session]}, err
 }
 
-// origin sets the original of an edition, which all conversations of a document share. A fork
-// keeps the original that it has. For a new session, the original is stored along with the
-// messages.
+// origin sets the original of an edition. All conversations of a document share one original. A fork keeps the original
+// that it has. The original of a new session is stored together with the messages.
 func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit) error {
 	if in.codec.Name == string(engine.Markdown) || in.row.database != "" {
 		return nil
@@ -103,7 +101,7 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit) error {
 		return err
 	}
 	if e.Base != nil && e.Base.Headers[0].Origin != "" {
-		// An original of this update cannot be read yet. Its content is not stored twice anyway.
+		// An original that this update has stored cannot be read yet. To store it again takes no space.
 		if err := o.Writer.Continue(ctx, e.Base.Headers[0].Origin); err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -118,11 +116,11 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit) error {
 	return err
 }
 
-// growthOf returns how to continue a document that became a snapshot, or nil if a grown document
-// must be read from the beginning.
+// growthOf returns what is needed to continue a document that became a snapshot, when the document grows. It returns
+// nil if the grown document must be read from the beginning.
 func growthOf(in input, conv conversation, saved engine.SaveResult) *sources.Growth {
 	if conv.state == "" || !saved.Grows || in.redaction != nil {
-		return nil // a removed message may return, but its id is taken
+		return nil // a removed message may come back, but its tombstone has its id
 	}
 	return &sources.Growth{Format: in.codec.Name, Size: in.size, Read: conv.read, State: conv.state}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// check rejects an input that only resembles a Markdown session, unless the user named the
-// format. It adds problems in blocks to the damage. In a document of an existing session, a
-// heading in another dialect is content.
+// check returns an error for an input that only resembles a Markdown session, unless the user named the format. It adds
+// problems in blocks to the damage. If the document belongs to an existing session, a heading in another dialect is
+// content and no problem.
 func (in *input) check(conv conversation, isNew bool) error {
 	if in.codec.Name != string(engine.Markdown) {
 		return nil
@@ -33,7 +33,7 @@ func (in *input) check(conv conversation, isNew bool) error {
 	return nil
 }
 
-// ignored reports whether the request leaves out conversations with the title of a header.
+// ignored reports whether the request leaves out conversations with the title in a header.
 func (imp *importer) ignored(h *domarkx.Header) bool {
 	if imp.ignore == nil || h.UserMetadata == nil {
 		return false

@@ -22,41 +22,40 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
 
-// A collector finds the documents that the user named.
+// A collector finds the documents that the paths of a request name.
 type collector struct {
 	manager    *Manager
 	large      func() // see [Request.Large]
 	stdin      io.Reader
-	as         string // the session name that the user gave; "" if there are several documents
-	stdinAs    string // the session name that the user gave for standard input
+	as         string // session name that the user gave; "" if there are several documents
+	stdinAs    string // session name that the user gave for standard input
 	format     string
-	recognized bool              // skip files of unknown formats
-	input      *io.SectionReader // content of stdin after it was read
+	recognized bool              // whether to skip files of unknown formats
+	input      *io.SectionReader // content of standard input, after it was read
 	others     int               // number of files in directories that are not sessions
 	homes      []*agentdir.Home
-	databases  map[string]*opencodedb.DB       // open ones, by path
-	listed     map[string][]opencodedb.Session // the sessions in them
-	known      *sources.Record                 // as it was before the import; nil for none
+	databases  map[string]*opencodedb.DB       // open databases, by path
+	listed     map[string][]opencodedb.Session // sessions in the open databases
+	known      *sources.Record                 // state of the store before the import; nil for none
 }
 
-// A found is a document to import that has not been read yet.
+// A found is a document to import that was not read yet.
 type found struct {
 	path  string
-	name  string // the session's name before it is mapped to a valid one
-	codec string // the codec that recognized its beginning; "" if nobody looked
+	name  string // name of the session, before it is mapped to a valid one
+	codec string // name of the codec that recognized its beginning; "" if none was asked
 	saved format.Saving
-	home  *agentdir. // the agent home that contains it; nil for none
-		Home
-	named bool // named by the user, not found in a directory
-	late  bool // all documents were imported before
+	home  *agentdir.Home // agent home that contains it; nil for none
+	named bool           // whether the user named it, and not a directory with it
+	late  bool           // whether all other documents were imported before
 
-	always bool   // replace its secrets: one of its branches is redacted
-	row    row    // the session in a database; empty for a file
+	always bool   // whether to replace its secrets, because one of its branches is redacted
+	row    row    // session in a database; empty for a file
 	stamp  string // of that session
 }
 
-// find returns the documents that the user named, with the saves of one session in order. It
-// reports paths that cannot be read to bad and continues with the others.
+// find returns the documents that the user named. Documents that are saves of one session are in the order of their
+// times. find calls bad for each path that cannot be read, and continues with the others.
 func (c *collector) find(ctx context.Context, paths []string, bad func(error)) ([]found, error) {
 	var all []found
 	for _, path := range paths {
@@ -107,7 +106,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 			}
 			f := found{path: path, name: c.nameOf(filepath.Base(path)), named: !c.recognized}
 			if len(paths) > 1 || c.recognized {
-				if head, err := readHead(path); err == nil { // on error, the later import reports it
+				if head, err := readHead(path); err == nil { // the import reports the error when it opens the file
 					if _, ok := format.Detect(c.manager.codecs, head, ""); !ok && c.recognized {
 						c.others++
 						continue
@@ -139,8 +138,8 @@ func (c *collector) note(f *found, head []byte) {
 	f.saved = saved
 }
 
-// savedAt reads a document to find out when it was saved, and returns 0 if that is unknown. It is
-// used when the beginning of the document does not state the time.
+// savedAt reads a whole document to find out when it was saved. It returns 0 if that is unknown. It is for documents
+// whose beginning does not contain the time.
 func savedAt(codec format.Codec, path string) int64 {
 	in, err := openInput(path)
 	if err != nil || codec.Identify == nil {
@@ -157,8 +156,8 @@ func savedAt(codec format.Codec, path string) int64 {
 	return 0
 }
 
-// inOrder sorts the documents that have a save time by that time. If the session of each of them
-// is known, it groups them by session. The other documents keep their positions.
+// inOrder sorts the documents with a save time by that time. If the sessions of all of these are known, it also groups
+// them by session. The other documents keep their positions.
 func inOrder(all []found) {
 	var at []int
 	var saves []found
@@ -180,7 +179,7 @@ func inOrder(all []found) {
 	}
 }
 
-// open opens a document. If it cannot be read, the error is an *unreadableError.
+// open opens a document. Its error is an *unreadableError.
 func (c *collector) open(ctx context.Context, f found) (input, error) {
 	switch {
 	case f.path == "-":
@@ -211,7 +210,7 @@ func (c *collector) open(ctx context.Context, f found) (input, error) {
 	return in, nil
 }
 
-// An unreadableError concerns one input. The import continues with the others.
+// An unreadableError is an error of one document. The import continues with the others.
 type unreadableError struct{ error }
 
 func (e *unreadableError) Unwrap() error { return e.error }
@@ -237,8 +236,8 @@ func (c *collector) standardInput() (input, error) {
 	return in, nil
 }
 
-// wholeInput returns all of standard input. It buffers the input in memory only if it cannot be
-// read twice.
+// wholeInput returns a reader for all of standard input, which can be read several times. It stores the input in memory
+// unless stdin itself can be read several times.
 func wholeInput(stdin io.Reader) (*io.SectionReader, error) {
 	if again, ok := stdin.(interface {
 		io.ReaderAt
@@ -258,8 +257,7 @@ func (c *collector) nameOf(relative string) string {
 	return strings.TrimSuffix(filepath.ToSlash(relative), filepath.Ext(relative))
 }
 
-// codec returns the codec that the user chose, or the one that recognizes the document. If none
-// does, it returns Markdown.
+// codec returns the codec that the user named, or the one that recognizes the document, or else that of Markdown.
 func (c *collector) codec(path string, data []byte) (format.Codec, error) {
 	if c.format != "" {
 		return c.manager.sessions.Codec(c.format)
@@ -270,8 +268,8 @@ func (c *collector) codec(path string, data []byte) (format.Codec, error) {
 	return c.manager.sessions.Codec(string(engine.Markdown))
 }
 
-// directory finds the documents in a directory. It skips hidden paths, ignored paths and files of
-// other formats, and does not follow symbolic links.
+// directory finds the documents in a directory and its subdirectories. It skips hidden files, files that Git ignores
+// and files of other formats, and does not follow symbolic links.
 func (c *collector) directory(ctx context.Context, root string, bad func(error)) ([]found, error) {
 	if c.as != "" {
 		return nil, fmt.Errorf("importing directory %s: %w: --as names one document", root, domarkx.ErrInvalid)
@@ -358,11 +356,11 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 	return all, nil
 }
 
-// isDatabase reports whether a file is a database. Unlike [readHead] it reads a few bytes only.
+// isDatabase reports whether a file is a database. It reads only a few bytes of it, unlike [readHead].
 func isDatabase(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
-		return false // the later import reports it
+		return false // the import reports the error when it opens the file
 	}
 	defer f.Close()
 	var head [16]byte
@@ -389,7 +387,7 @@ func readHead(path string) ([]byte, error) {
 	return head.Bytes(), err
 }
 
-// ignored reports which files are ignored by Git. The paths may be relative.
+// ignored reports for each path whether Git ignores it. Paths may be relative.
 func (m *Manager) ignored(ctx context.Context, paths []string) ([]bool, error) {
 	answer := make([]bool, len(paths))
 	if m.store == nil {

@@ -12,17 +12,16 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// zstdMagic is how a Zstandard frame begins (RFC 8878, section 3.1.1).
+// zstdMagic is the beginning of a Zstandard frame (RFC 8878, section 3.1.1).
 const zstdMagic = "\x28\xb5\x2f\xfd"
 
-// These constants bound what is uncompressed: the window, which is held in memory, and the size of
-// the document, which is not.
+// Limits in bytes of what is decompressed: of the window, which is in memory, and of the document, which is in a file.
 const (
 	maxZstdWindow   = 128 << 20
 	maxUncompressed = 16 << 30
 )
 
-// isCompressed reports whether a file begins as a compressed one does.
+// isCompressed reports whether a file begins with zstdMagic.
 func isCompressed(f io.ReaderAt) bool {
 	head := make([]byte, len(zstdMagic))
 	n, _ := f.ReadAt(head, 0)
@@ -34,7 +33,7 @@ func uncompressed(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderLowmem(true))
 }
 
-// uncompress returns a temporary file with the content of a compressed one. The caller closes and
+// uncompress writes the content of a compressed file to a temporary file and returns that. The caller closes and
 // removes it.
 func uncompress(f *os.File) (content *os.File, err error) {
 	z, err := uncompressed(f)
@@ -57,8 +56,8 @@ func uncompress(f *os.File) (content *os.File, err error) {
 	return content, nil
 }
 
-// uncompressedHead returns the beginning of a compressed file's content, of at most that many bytes.
-// Of a damaged file it returns what can be read.
+// uncompressedHead returns the beginning of a compressed file's content, at most most bytes. If the file is damaged, it
+// returns what can be read.
 func uncompressedHead(f *os.File, most int64) ([]byte, error) {
 	z, err := uncompressed(f)
 	if err != nil {
@@ -72,7 +71,7 @@ func uncompressedHead(f *os.File, most int64) ([]byte, error) {
 	return head.Bytes(), nil
 }
 
-// compressedError describes an error of reading a compressed file.
+// compressedError wraps an error of reading a compressed file.
 func compressedError(err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		return fmt.Errorf("%w: reading the compressed file: it was compressed with a window of more than %d MiB; compress it anew, without --long or --ultra", domarkx.ErrInvalid, maxZstdWindow>>20)

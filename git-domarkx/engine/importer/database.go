@@ -17,13 +17,13 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 )
 
-// A row is a session in a database, imported as if it was a document of its own.
+// A row is a session in a database, which is imported as if it were a document of its own.
 type row struct {
 	database string
-	session  string // its id
+	session  string // id of the session
 }
 
-// openDatabase opens a database of OpenCode, once for all of its sessions.
+// openDatabase opens a database of OpenCode once, for all of its sessions.
 func (c *collector) openDatabase(path string) (*opencodedb.DB, error) {
 	if db, ok := c.databases[path]; ok {
 		return db, nil
@@ -39,14 +39,14 @@ func (c *collector) openDatabase(path string) (*opencodedb.DB, error) {
 	return db, nil
 }
 
-// closeDatabase closes a database, so that it is opened again at its next use.
+// closeDatabase closes a database, so that the next use opens it again.
 func (c *collector) closeDatabase(path string) error {
 	db := c.databases[path]
 	delete(c.databases, path)
 	return db.Close()
 }
 
-// close closes the databases.
+// close closes all databases.
 func (c *collector) close() error {
 	var errs []error
 	for path := range c.databases {
@@ -55,7 +55,7 @@ func (c *collector) close() error {
 	return errors.Join(errs...)
 }
 
-// database finds the sessions in a database: all, or the one with the id.
+// database finds the sessions in a database: all of them, or only the one with the given id.
 func (c *collector) database(ctx context.Context, path, id string) ([]found, error) {
 	if c.format != "" && c.format != opencode.Name {
 		return nil, fmt.Errorf("%s: %w: it is a database, from which only sessions of %s are read", path, domarkx.ErrInvalid, opencode.Name)
@@ -101,8 +101,8 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 	return all, nil
 }
 
-// storedStamp returns the stamp of a session whose parts are files, or "" as [stampOf] does. Programs rewrite
-// these files in place, so the times of their directories say nothing.
+// storedStamp returns the stamp of a session whose parts are files in directories, or "" as [stampOf] does. Programs
+// rewrite these files in place, so that the times of their directories do not show a change.
 func storedStamp(db *opencodedb.DB, id string) string {
 	now, digest, files, isSure := time.Now(), sha256.New(), 0, true
 	err := db.StoredFiles(id, func(name string, info fs.FileInfo) {
@@ -116,10 +116,10 @@ func storedStamp(db *opencodedb.DB, id string) string {
 	return hex.EncodeToString(digest.Sum(nil))
 }
 
-// maxAttempts limits how often a database is read anew because a program wrote it meanwhile.
+// maxAttempts is how often a database is read again because a program has written to it meanwhile.
 const maxAttempts = 5
 
-// readRow returns a session in a database as a document, which is in a temporary file.
+// readRow returns a session in a database as a document, whose content is in a temporary file.
 func (c *collector) readRow(ctx context.Context, f found) (in input, err error) {
 	in = input{path: f.path, name: f.name, as: c.as, row: f.row, began: time.Now(), late: f.late, always: f.always, stamp: f.stamp}
 	if in.codec, err = c.manager.sessions.Codec(opencode.Name); err != nil {

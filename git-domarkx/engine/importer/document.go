@@ -20,46 +20,45 @@ import (
 
 // An input is a document to import.
 type input struct {
-	path    string // as the user named it; "-" for standard input
+	path    string // path as the user wrote it; "-" for standard input
 	key     string // absolute path, "-:NAME", or format name and identity
-	name    string // of the session, before it is mapped to a valid name
-	as      string // the name that the user gave, extended for branches; "" for none
+	name    string // name of the session, before it is mapped to a valid one
+	as      string // name that the user gave, extended for branches; "" if none was given
 	codec   format.Codec
 	content io.ReaderAt
 	size    int64
 
 	file   *os.File    // nil for standard input
 	opened os.FileInfo // state of the file when it was opened
-	began  time.Time   // when it was opened
-	// temporary is the path of file when that holds the content of a compressed one; "" otherwise.
+	began  time.Time   // time at which the file was opened
+	// temporary is the path of file if that contains the content of a compressed file, and otherwise "".
 	temporary string
 	digest    [32]byte     // SHA-256 of the document
 	print     *fingerprint // of the document
 
-	identity string     // see [format.Identity]; "" if the document has none
-	images   bool       // whether it may hold images
-	isSame   bool       // whether the session already has this document
-	insists  bool       // whether the user named the format
-	isFork   bool       // whether it is a branch beside the document's main conversation
-	home     *agentdir. // the home that contains the document; nil for none
-			Home
-	named bool // whether the user named the document and not its directory
-	late  bool // whether all other documents were imported before
+	identity string         // see [format.Identity]; "" if the document has none
+	images   bool           // whether it may contain images
+	isSame   bool           // whether the session already has this document
+	insists  bool           // whether the user named the format
+	isFork   bool           // whether it is a branch, and not the document's main conversation
+	home     *agentdir.Home // the agent home that contains the document; nil for none
+	named    bool           // whether the user named the document and not its directory
+	late     bool           // whether all other documents were already imported
 
-	row    row                    // the session in a database that the document was made from
+	row    row                    // session in a database from which the document was made
 	stamp  string                 // see [sources.Source]
-	damage []*domarkx.SyntaxError // what could not be read before the document was made
+	damage []*domarkx.SyntaxError // what could not be read when the document was made
 
-	always    bool             // replace its secrets, whatever its session is
-	redaction *redact.Document // nil if secrets stay; otherwise content and the files beside it are without them
-	clean     *os.File         // the content without secrets
-	raw       io.ReaderAt      // the content before
+	always    bool             // whether to replace its secrets, whatever its session is
+	redaction *redact.Document // if not nil, content and the files of the document have no secrets
+	clean     *os.File         // file with the content without secrets
+	raw       io.ReaderAt      // the content with secrets
 	rawSize   int64
 	rawPrint  *fingerprint
 }
 
-// openInput opens a file to import. The size is fixed here, because the file may grow. A compressed
-// file is the document that it holds.
+// openInput opens a file to import. It fixes the size of the document, because the file may grow. If the file is
+// compressed, the document is its content.
 func openInput(path string) (input, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -104,8 +103,8 @@ func (in *input) close() {
 	}
 }
 
-// isLarge reports whether much memory is needed for the document: if it is held in memory, as values
-// several times its size, and else for the index of its messages.
+// isLarge reports whether importing the document needs much memory: as values several times its size if it is decoded
+// in memory, and otherwise for the index of its messages.
 func (in *input) isLarge() bool {
 	const held, indexed = 2 << 20, 128 << 20
 	if in.codec.Open == nil || in.file == nil {
@@ -117,7 +116,7 @@ func (in *input) isLarge() bool {
 // copyTo copies the document to w.
 func (in *input) copyTo(w io.Writer) error { return copyAll(w, in.content, in.size) }
 
-// copyRaw copies the document as it was before its secrets were replaced.
+// copyRaw copies the document with its secrets to w.
 func (in *input) copyRaw(w io.Writer) error {
 	if in.redaction == nil {
 		return in.copyTo(w)
@@ -133,7 +132,7 @@ func copyAll(w io.Writer, content io.ReaderAt, size int64) error {
 	return err
 }
 
-// onlyWriter hides the ReadFrom method of a writer.
+// onlyWriter hides the methods of a writer other than Write.
 type onlyWriter struct{ io.Writer }
 
 // data reads the whole document.
@@ -168,14 +167,14 @@ func (in *input) includes() (bool, error) {
 	return found.found, err
 }
 
-// A finder searches the written bytes for a lower-case word, ignoring case.
+// A finder is a writer that looks for a lower-case word in the written bytes, ignoring case.
 type finder struct {
 	word  []byte
-	tail  []byte // the end of the previous data, shorter than the word
+	tail  []byte // end of the previous data, which is shorter than the word
 	found bool
 }
 
-// Write searches p for the word.
+// Write looks for the word in p.
 func (f *finder) Write(p []byte) (int, error) {
 	if !f.found {
 		text := bytes.ToLower(append(f.tail, p...))
@@ -185,12 +184,12 @@ func (f *finder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// errChanged means that a file changed while it was read.
+// errChanged is the error for a file that changed while it was read.
 var errChanged = fmt.Errorf("%w: the file changed while it was read; import it again", domarkx.ErrInvalid)
 
-// verify returns errChanged if the document has changed since it was read. Parts of it are read
-// more than once. An old modification time and an unchanged size and time prove that the file is
-// unchanged; otherwise verify reads it again.
+// verify returns errChanged if the document has changed since it was first read: an import reads parts of it several
+// times. If the file's modification time is old, and the file still has this time and its size, it is unchanged.
+// Otherwise verify reads the document again.
 func (in *input) verify() error {
 	if in.file == nil {
 		return nil
@@ -217,14 +216,13 @@ func (in *input) verify() error {
 	return nil
 }
 
-// A fingerprint detects whether the same bytes were written to it as to another one. It takes a
-// tenth of the time of a digest. The seed is random and secret, so only chance can cause a
-// collision.
+// A fingerprint shows whether the same bytes were written to it as to another one. It takes a tenth of the time of a
+// digest. Its seed is random and secret, so that nobody can make different bytes with the same fingerprint.
 type fingerprint struct{ maphash.Hash }
 
 func newFingerprint() *fingerprint { return new(fingerprint) }
 
-// again returns an empty fingerprint with the same seed.
+// again returns an empty fingerprint with the same seed, for comparison.
 func (p *fingerprint) again() *fingerprint {
 	again := new(fingerprint)
 	again.SetSeed(p.Seed())
@@ -233,16 +231,16 @@ func (p *fingerprint) again() *fingerprint {
 
 func (p *fingerprint) same(other *fingerprint) bool { return p.Sum64() == other.Sum64() }
 
-// A conversation is one of the conversations in a document.
+// A conversation is one conversation of a document.
 type conversation struct {
 	suffix   string // see [format.Stream]
 	doc      *domarkx.Document
-	messages format.Messages // of the document, if doc does not hold them itself
+	messages format.Messages // messages of the conversation, if doc does not contain them
 	state    string
 	read     int64
 }
 
-// conversations reads the conversations of a document, the main conversation first.
+// conversations reads the conversations of a document. The first one is the main conversation.
 func (in *input) conversations(include func(string) ([]byte, error)) iter.Seq2[conversation, error] {
 	return func(yield func(conversation, error) bool) {
 		if in.codec.Open == nil {

@@ -15,15 +15,13 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
-// These constants bound the files that a document brings along: bytes per file, bytes in total
-// and the number of files.
+// Limits of the files that are imported with a document: bytes per file, bytes in total, and number of files.
 const (
 	maxFilesSize  = 100 << 20
 	maxFilesCount = 10_000
 )
 
-// A documentDir is the directory of a document. Files are opened only inside it and never
-// through symbolic links.
+// A documentDir is the directory of a document. It opens only files inside it, and follows no symbolic links.
 type documentDir struct {
 	dir  string
 	root *os.Root
@@ -81,8 +79,8 @@ func (b *documentDir) open(name string) (*os.File, os.FileInfo, error) {
 	return f, info, nil
 }
 
-// copyTo writes a file to w and returns its size. accept checks the beginning of the file before
-// anything is written.
+// copyTo copies a file to w and returns its size in bytes. It first calls accept with the beginning of the file; if
+// that returns an error, it copies nothing and returns the error.
 func (b *documentDir) copyTo(w io.Writer, name string, accept func(head []byte) error) (int64, error) {
 	f, _, err := b.open(name)
 	if err != nil {

@@ -11,29 +11,28 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// An importing creates the edition of an existing session from a document.
+// An importing creates the edition of an existing session from a document: the next snapshot of the session.
 type importing struct {
 	*importer
 	in   input
-	doc  *edit.Edit // the document as read, without a base
+	doc  *edit.Edit // the document as it was read, without a base
 	base *view.View
 	tip  domarkx.Info
 	name string
 
 	compared *comparison
-	newest   *view.View // the view of tip
+	newest   *view.View // view of the tip
 }
 
-// An imported is an edition created by an import.
+// An imported is an edition that an import has created.
 type imported struct {
 	edition *edit.Edit
-	base    string   // the snapshot that it continues; "" for a new session
-	links   []string // versions that its snapshot needs as parents
-	same    bool     // whether it changes nothing
+	base    string   // snapshot that it continues; "" for a new session
+	links   []string // workspace versions that its snapshot must have as parents
+	same    bool     // whether it changes nothing in the session
 }
 
-// edition creates the edition of a session from a document. c.base is the snapshot of the last
-// import.
+// edition creates the edition of a session from a document. c.base is the snapshot of the document's last import.
 func (imp *importer) edition(ctx context.Context, in input, conv conversation, c engine.Change) (imported, error) {
 	m := imp.manager
 	doc := edit.New(m.store, nil, conv.doc, c.Committer)
@@ -43,8 +42,8 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 		return imported{edition: doc}, nil
 	}
 	tip := imp.here[c.Name]
-	isSeries := imp.fresh[tip.ID] || imp.fresh[c.Base] // saves that continue one another
-	if isSeries || imp.links != nil {                  // links depend on the versions that the document states
+	isSeries := imp.fresh[tip.ID] || imp.fresh[c.Base] // the document is a later save of the session
+	if isSeries || imp.links != nil {                  // the document may state other versions to link to
 		var err error
 		doc.Base, err = imp.load(ctx, c)
 		return imported{edition: doc, base: c.Base}, err
@@ -54,7 +53,7 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 		return imported{}, err
 	}
 	base := ""
-	if tip.ID != c.Base && !engine.IsForm(in.codec.Name) { // other formats may show a snapshot differently
+	if tip.ID != c.Base && !engine.IsForm(in.codec.Name) { // another format may show a snapshot differently
 		base, err = imp.exported(ctx, in, conv.doc, tip)
 	}
 	if err == nil && base == "" {
@@ -73,7 +72,7 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 	}
 	made, err := mk.make(ctx, base)
 	if err == nil && conv.messages == nil {
-		made.edition.Scanned = nil // later steps change the messages in memory
+		made.edition.Scanned = nil // the messages in memory are changed below
 	}
 	made.base = base
 	return made, err
@@ -121,7 +120,7 @@ func (mk *importing) make(ctx context.Context, base string) (imported, error) {
 	return mk.restored(ctx, base, shares)
 }
 
-// markdown creates an edition of a Markdown document, which contains everything in a session.
+// markdown creates an edition from a Markdown document, which contains all of a session.
 func (mk *importing) markdown(ctx context.Context, e *edit.Edit, inBase []int) (imported, error) {
 	joined, err := mk.join(ctx, inBase, nil)
 	if err != nil || joined == nil {
@@ -138,7 +137,7 @@ func (mk *importing) markdown(ctx context.Context, e *edit.Edit, inBase []int) (
 	return imported{edition: e, links: joined.links}, err
 }
 
-// alike returns for each message of the document the identical message of the base, or -1.
+// alike returns, for each message of the document, the index of the identical message of the base, or -1.
 func (mk *importing) alike(ctx context.Context) ([]int, error) {
 	keys, err := mk.base.Keys(ctx)
 	if err != nil {
@@ -154,8 +153,8 @@ func (mk *importing) alike(ctx context.Context) ([]int, error) {
 	return domarkx.Align(keys[1:], read, neverAlike).Match, nil
 }
 
-// isBase reports whether the document and its base have equal contents. This is true for most
-// branches of a document that is imported again. They need neither an export nor a full read.
+// isBase reports whether the document and its base have the same content, which is so for most branches of a document
+// that is imported again. Such a branch need not be exported or read completely.
 func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
 	if len(inBase) != mk.base.Live.Len() || len(mk.base.Headers) > 1 {
 		return false, nil
@@ -168,14 +167,14 @@ func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
 	return mk.sameHeader(ctx)
 }
 
-// sameHeader reports whether the document has the header of its base.
+// sameHeader reports whether the document's header is that of its base.
 func (mk *importing) sameHeader(ctx context.Context) (bool, error) {
 	h, err := mk.base.Header(ctx)
 	return err == nil && edit.JSONKey(h.Value()) == edit.JSONKey(mk.doc.Doc.Header.Value()), err
 }
 
-// isPure reports whether the document contains all of the base as it was imported, so that
-// nothing must be restored.
+// isPure reports whether the document contains all of the base in the form in which it was imported, so that nothing
+// need be restored from the base.
 func (mk *importing) isPure(ctx context.Context, base string, inBase []int) (bool, error) {
 	matched := 0
 	for _, i := range inBase {
@@ -194,8 +193,8 @@ func (mk *importing) isPure(ctx context.Context, base string, inBase []int) (boo
 	return original != nil, err
 }
 
-// restored creates an edition from a document in a format that holds less than a session. It
-// restores the rest from the base.
+// restored creates an edition from a document whose format cannot contain all of a session. It takes the rest from the
+// base.
 func (mk *importing) restored(ctx context.Context, base string, shares bool) (imported, error) {
 	m := mk.manager
 	info, err := m.store.Info(ctx, base)
@@ -234,7 +233,7 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 		} else {
 			joined.replace(places)
 		}
-		joined.state.Headers = mk.newest.Headers // the document's changes apply to the newest header
+		joined.state.Headers = mk.newest.Headers // apply the document's changes to the newest header
 		made.links = joined.links
 		if v, err = view.New(ctx, m.store, joined.state); err != nil {
 			return imported{}, err
@@ -271,7 +270,7 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 		e.Messages = r
 		return made, nil
 	}
-	whole, err := format.Stream{Messages: r}.Document() // needs e.doc as it was read
+	whole, err := format.Stream{Messages: r}.Document() // before e.doc is changed
 	if err != nil {
 		return imported{}, err
 	}
@@ -279,7 +278,7 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 	return made, nil
 }
 
-// replace changes base positions into positions in the join.
+// replace converts indexes of messages in the base to indexes in the join.
 func (j *join) replace(places []position) {
 	for k, p := range places {
 		if p.base >= 0 {
@@ -290,7 +289,8 @@ func (j *join) replace(places []position) {
 	}
 }
 
-// join joins the base with the session's newest snapshot. It returns nil if that adds nothing.
+// join joins the base with the session's newest snapshot. It returns nil if the newest snapshot adds nothing that the
+// document contains.
 func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key) (*join, error) {
 	j := joining{base: mk.base, tip: mk.newest, inBase: inBase, doc: keys}
 	var err error
@@ -307,8 +307,7 @@ func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key)
 	return j.join(), nil
 }
 
-// saysNothingNew reports whether a document with the messages of its base also has its header,
-// and is an export.
+// saysNothingNew reports whether a document that has the messages of its base also has its header, and is an export.
 func (mk *importing) saysNothingNew(ctx context.Context, base string) (bool, error) {
 	if same, err := mk.sameHeader(ctx); err != nil || !same {
 		return false, err
@@ -319,8 +318,8 @@ func (mk *importing) saysNothingNew(ctx context.Context, base string) (bool, err
 	return mk.isExport(ctx, &shown{})
 }
 
-// isExport reports whether the document equals an export of the session: either of the base or of
-// the document as it was read.
+// isExport reports whether the document is byte for byte an export of the session: of the base, or of the document as
+// it was read.
 func (mk *importing) isExport(ctx context.Context, was *shown) (bool, error) {
 	if was.digest == mk.in.digest {
 		return true, nil

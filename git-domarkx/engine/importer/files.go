@@ -24,23 +24,22 @@ type AttachedFile struct {
 	domarkx.AttachedFile
 }
 
-// A fileSet holds the files that a document brings: its images and the files that the user
-// attached.
+// A fileSet contains the files that are imported with a document: its images, and the files that the user attached.
 type fileSet struct {
 	directory *documentDir
 	files     []domarkx.AttachedFile
 	size      int64
 	seen      map[string]bool
-	digest    io.Writer // digest of the document and its includes, to which the files are added
+	digest    io.Writer // digest of the document, its includes and the files
 	redacted  func([]byte) []byte
 	warn      func(error)
 	warned    int
 }
 
-// maxFileWarnings limits the number of warnings about images that are not attached.
+// maxFileWarnings is the maximum number of warnings about images that are not attached.
 const maxFileWarnings = 10
 
-// filesOf finds the files that a document brings. It returns nil if there are none.
+// filesOf finds the files to import with a document. It returns nil if there are none.
 func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, digest io.Writer) (*fileSet, error) {
 	images, err := imp.imagesOf(in, conv)
 	if err != nil || len(images) == 0 && len(imp.attach) == 0 {
@@ -72,7 +71,7 @@ func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, d
 	return s, nil
 }
 
-// imagesOf returns the destinations of the images in a document that the user named.
+// imagesOf returns the destinations of the images in a document. The document must be one that the user named.
 func (imp *importer) imagesOf(in input, conv conversation) ([]string, error) {
 	if shows, err := in.showsImages(); err != nil || !shows {
 		return nil, err
@@ -97,8 +96,8 @@ func (imp *importer) imagesOf(in input, conv conversation) ([]string, error) {
 	return images, nil
 }
 
-// showsImages reports whether a document may contain images: the user named it, it is Markdown or
-// JSON, and it contains "![".
+// showsImages reports whether a document may contain images to import: the user named it, it is Markdown or JSON, and
+// it contains "![".
 func (in *input) showsImages() (bool, error) {
 	if !in.named || in.path == "-" || in.codec.Name != string(engine.Markdown) && in.codec.Name != string(engine.JSON) {
 		return false, nil
@@ -128,7 +127,7 @@ func (s *fileSet) attach(path, dir string) error {
 	return s.add(filepath.ToSlash(rel), func([]byte) error { return nil })
 }
 
-// addImages adds the images that are local files and may be kept. It warns about the others.
+// addImages adds the images that are local files and may be imported. It warns about the others.
 func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []string) error {
 	var names, paths []string
 	listed := map[string]bool{}
@@ -180,7 +179,7 @@ func (s *fileSet) refuse(name string, err error) {
 	}
 }
 
-// add adds a file if accept returns nil for its beginning.
+// add adds a file, unless accept returns an error for its beginning.
 func (s *fileSet) add(name string, accept func(head []byte) error) error {
 	if s.seen[name] {
 		return nil
@@ -212,7 +211,7 @@ func (s *fileSet) close() {
 	}
 }
 
-// store stores the files that the snapshot base lacks. base is "" for a new session.
+// store stores the files that the snapshot base does not have. base is "" for a new session.
 func (s *fileSet) store(ctx context.Context, tx *gitstore.Tx, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
 	if s == nil {
 		return nil, nil, nil

@@ -19,17 +19,17 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// grown imports a document that only grew since its last import, if that import created the
-// newest snapshot of its session. The cost does not grow with the document, except that all of it is
-// read to verify that the old part is unchanged. It reports false if the document must be read
-// in full. The result is empty if the request ignores the document.
+// grown imports a document that only became longer since its last import, if that import created the newest snapshot of
+// its session. It takes little time, except that it reads the whole document to verify that the old part is unchanged.
+// It returns false if the document must be imported in the ordinary way. The result is empty if the request ignores the
+// document.
 func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
 	if f.path == "-" || len(imp.attach) > 0 || imp.always {
 		return engine.SaveResult{}, false, nil
 	}
 	key, err := local.CanonicalPath(f.path)
 	if err != nil {
-		return engine.SaveResult{}, false, nil // the full import reports the error
+		return engine.SaveResult{}, false, nil // the ordinary import reports the error
 	}
 	in := input{path: f.path, key: key, as: c.as}
 	known := imp.sources.Get(imp.key(in))
@@ -54,21 +54,21 @@ func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.S
 	return imp.grow(ctx, in, tip, known, more)
 }
 
-// A grownFile is the new content of a file that grew.
+// A grownFile is the new content of a file that became longer.
 type grownFile struct {
 	size   int64
 	digest [32]byte
 	seal   *sources.Seal
-	unread []byte // everything after the part that was read for good
-	added  []byte // everything after the old end of the file
-	stamp  string // of the file before it was read; see [sources.Source]
+	unread []byte // content after the part that need not be decoded again
+	added  []byte // content after the old end of the file
+	stamp  string // stamp of the file before it was read; see [sources.Source]
 }
 
-// maxGrowth limits how many bytes are read as growth, because they are held in memory. A document
-// that grew more is read in full, piece by piece.
+// maxGrowth is the maximum size in bytes of a new part, which is held in memory. If a document became longer by more,
+// it is imported in the ordinary way, which reads it piece by piece.
 const maxGrowth = 16 << 20
 
-// readGrowth reads the bytes appended to a file. It returns nil if the rest of the file changed.
+// readGrowth reads the bytes that were appended to a file. It returns nil if the old part has changed.
 func readGrowth(path string, known sources.Source) (*grownFile, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -104,7 +104,7 @@ func readGrowth(path string, known sources.Source) (*grownFile, error) {
 	return grown, err
 }
 
-// grow appends the new part of a document to its session.
+// grow appends the messages in the new part of a document to its session.
 func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known sources.Source, more *grownFile) (engine.SaveResult, bool, error) {
 	m := imp.manager
 	headers, err := m.store.Header(ctx, tip.ID)
@@ -123,7 +123,7 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 		ok = ok && edit.CheckDepth(tip.Messages+k, msg.Message) == nil
 	}
 	if err != nil || !ok {
-		return engine.SaveResult{}, false, nil // the full import reports the error
+		return engine.SaveResult{}, false, nil // the ordinary import reports the error
 	}
 	if imp.ignored(&grown.Header) {
 		imp.result.Ignored++
@@ -161,7 +161,7 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 		now.Growth = &sources.Growth{Format: in.codec.Name, Size: more.size, Read: known.Growth.Read + grown.Read, State: grown.State, Seal: more.seal}
 	}
 	imp.sources.Set(imp.key(in), now, known)
-	for _, b := range branches { // growth does not change branches
+	for _, b := range branches { // a longer document still has the same branches
 		of := b.known
 		of.Digest = now.Digest
 		imp.sources.Set(imp.key(b.in), of, b.known)

@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
 
-// linksMore reports whether messages of a document that was imported before name files that only
-// the new version of its home contains.
+// linksMore reports whether messages of a document that was imported before name files which only the new version of
+// its agent home contains.
 func (imp *importer) linksMore(ctx context.Context, in input, doc *domarkx.Document, known sources.Source) (bool, error) {
 	if !imp.homes.IsNew(in.home) || imp.fresh[known.Snapshot] {
 		return false, nil

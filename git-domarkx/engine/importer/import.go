@@ -19,47 +19,47 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// An Request names the documents to import.
+// A Request describes what to import, and how.
 type Request struct {
 	Paths  []string // files, directories, and "-" for Stdin
-	As     string   // name of the session if Paths has one document; otherwise the name for Stdin
+	As     string   // name of the session, if Paths names one document; otherwise the name for Stdin
 	Format string   // name of a codec; "" to recognize the format of each document
 	Stdin  io.Reader
-	// Links asks to link messages to the workspace versions that they state, if those belong to
-	// the session's workspace or to LinksOf.
+	// Links says whether to link messages to the workspace versions that they state. Only versions of the session's
+	// workspace, or of LinksOf, are linked.
 	Links   bool
-	LinksOf string   // "" for the session's own
-	Attach  []string // files to keep with the session; Paths must have one document
-	// Redact replaces the secrets in all documents, not only in those of redacted sessions.
+	LinksOf string   // name of a workspace; "" for that of each session
+	Attach  []string // paths of files to attach to the session; Paths must name one document
+	// Redact says whether to replace the secrets in all documents, and not only in those of redacted sessions.
 	Redact bool
-	// Recognized treats the files in Paths like those in directories: those whose content is of no
-	// known format are only counted.
+	// Recognized says whether to treat the files in Paths like those in directories: files of unknown formats are only
+	// counted.
 	Recognized bool
-	// Ignore, when not nil, reports whether conversations with a title are not imported. A session that
-	// has got such a title stays as it is.
+	// Ignore reports whether to leave out the conversations with a title; nil leaves out none. If the title of an
+	// imported conversation changes to such a title, its session stays as it is.
 	Ignore func(title string) bool
-	// Large, when not nil, is called before a document is read for which much memory is needed.
+	// Large, if not nil, is called before a document is read whose import needs much memory.
 	Large func()
-	// Progress, when not nil, is called after each document.
+	// Progress, if not nil, is called after each document.
 	Progress func(done, total int)
 }
 
-// An Result is the result of an import.
+// A Result is the result of an import.
 type Result struct {
 	Sessions []engine.SaveResult
-	Bad      []error // errors of documents that were not imported
+	Bad      []error // one for each document that was not imported
 	Warnings []error // problems in documents that were imported
 	Others   int     // number of files in directories that are not sessions
 	Redacted int     // number of secrets that were replaced
-	Empty    int     // number of agents' transcripts without a message, which become no sessions
-	Ignored  int     // number of conversations that Request.Ignore left out
+	Empty    int     // number of agents' transcripts without messages, which were not imported
+	Ignored  int     // number of conversations that were left out because of Request.Ignore
 	Kept     []agentdir.Kept
 	Attached []AttachedFile // files that were attached to sessions
 }
 
-// Import imports each document as a new session, or as the next snapshot of the session that the
-// same document became before. All valid documents are committed together. Invalid documents are
-// reported and change nothing.
+// Import imports each document as a new session, or, if it was imported before, as the next snapshot of its session. It
+// commits all valid documents together. It reports invalid documents in the result; they change nothing. The error is
+// one that concerns all documents; then nothing was imported.
 func (m *Manager) Import(ctx context.Context, r Request) (result Result, err error) {
 	if r.As != "" && len(r.Paths) > 1 && !slices.Contains(r.Paths, "-") {
 		return Result{}, fmt.Errorf("importing %d documents: %w: --as names one", len(r.Paths), domarkx.ErrInvalid)
@@ -95,7 +95,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	if err != nil {
 		return Result{}, err
 	}
-	var hidden []error // errors of sessions that cannot be read
+	var hidden []error // errors of sessions that cannot be read, by name
 	for more := len(todo) > 0 || homes.Any(); more; more = len(todo) > 0 {
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
@@ -142,8 +142,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	return result, homes.Settle()
 }
 
-// add adds the result for a document. If several documents belong to one session, the last one
-// counts.
+// add adds the result for a document. If several documents belong to one session, the result of the last one counts.
 func (r *Result) add(saved engine.SaveResult) {
 	i := slices.IndexFunc(r.Sessions, func(s engine.SaveResult) bool { return s.Name == saved.Name })
 	if i < 0 {
@@ -154,44 +153,43 @@ func (r *Result) add(saved engine.SaveResult) {
 	r.Sessions[i] = saved
 }
 
-// isBadDocument reports whether an error concerns a single document, so that the import can
-// continue with the others.
+// isBadDocument reports whether an error concerns only one document, so that the import can continue with the others.
 func isBadDocument(err error) bool {
 	var syntax *domarkx.SyntaxError
 	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
 }
 
-// An importer imports the documents of one request in one update.
+// An importer imports the documents of a request in one update.
 type importer struct {
 	manager    *Manager
 	tx         *gitstore.Tx
 	change     engine.Change
-	attach     []string // files to keep with the session
+	attach     []string // paths of files to attach to the session
 	ignore     func(title string) bool
 	sources    *sources.Record
 	here       map[string]domarkx.Info
 	made       map[string]bool   // sessions that this request created
-	before     map[string]string // the earlier tips of sessions that this update moved
-	fresh      map[string]bool   // snapshots that this update created; they cannot be read yet
-	last       *domarkx.State    // the newest of these snapshots; nil if it is large
+	before     map[string]string // tips that sessions had before this update
+	fresh      map[string]bool   // snapshots that this update created, which cannot be read yet
+	last       *domarkx.State    // content of the newest of these snapshots; nil if it is large
 	lastID     string
-	later      []found // documents to import in the next update
+	later      []found // documents that are left to the next update
 	homes      *agentdir.Dirs
-	links      *linkRequest         // nil links no stated versions
-	shared     *edit.SharedMessages // of the current document
-	forks      []engine.SaveResult  // results for the branches of the current document
-	learned    []func()             // functions that remember the document, called when all of it is stored
-	stored     string               // tree of the document's original, if that is stored
-	namedFiles attachedFiles        // the last document that names files
-	files      *fileSet             // files that the document brings; nil for none
+	links      *linkRequest         // nil if no stated versions are linked
+	shared     *edit.SharedMessages // links for the current document
+	forks      []engine.SaveResult  // results of the branches of the current document
+	learned    []func()             // functions that record the document, called when all of it is stored
+	stored     string               // tree of the document's original, once that is stored
+	namedFiles attachedFiles        // the last document whose messages name files
+	files      *fileSet             // files to import with the document; nil for none
 	result     Result
 
-	always     bool                        // redact all documents
-	redactions map[string]*redact.Document // by session
+	always     bool                        // whether to redact all documents
+	redactions map[string]*redact.Document // by name of the session
 }
 
-// errLater means that a document continues a snapshot of this update, which cannot be read before
-// the update ends.
+// errLater is the error for a document that continues a snapshot of this update, which cannot be read before the update
+// ends. The document is imported in the next update.
 var errLater = errors.New("its session has to be stored first")
 
 // one imports one document and adds the outcome to the result.
@@ -229,7 +227,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	saved, err = imp.document(ctx, in)
 	var redacted *redactError
 	switch {
-	case errors.As(err, &redacted) && saved.Name != "": // it is that of a branch
+	case errors.As(err, &redacted) && saved.Name != "": // the error is that of a branch
 		imp.addSessions(saved)
 		f.always = true
 		imp.later = append(imp.later, f)
@@ -244,7 +242,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		imp.later = append(imp.later, f)
 	case isBadDocument(err) || errors.As(err, &hidden):
 		imp.result.Bad = append(imp.result.Bad, err)
-		if saved.Name != "" { // one branch is bad; the next import retries it
+		if saved.Name != "" { // only this branch is bad; the next import tries it again
 			imp.addSessions(saved)
 		}
 	case err != nil:
@@ -255,7 +253,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	return nil
 }
 
-// addSessions adds the sessions that a document became to the result.
+// addSessions adds the sessions to which a document was imported to the result.
 func (imp *importer) addSessions(saved engine.SaveResult) {
 	for _, s := range append([]engine.SaveResult{saved}, imp.forks...) {
 		s.State = nil
@@ -320,11 +318,11 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 			if err != nil {
 				return saved, err
 			}
-			fork.State = nil // the states of all branches would need too much memory
+			fork.State = nil // the states of all branches together would need too much memory
 			imp.forks = append(imp.forks, fork)
 			continue
 		}
-		if in.codec.Images && conv.messages.Len() == 0 && !isKnown { // agents begin files before anything is said
+		if in.codec.Images && conv.messages.Len() == 0 && !isKnown { // agents create a transcript before it has a message
 			imp.result.Empty++
 			return engine.SaveResult{}, nil
 		}
@@ -352,7 +350,7 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 		}
 		isFirst = false
 	}
-	if !saved.Changed { // otherwise it was verified before the session moved
+	if !saved.Changed { // otherwise the document was verified already
 		if err := in.verify(); err != nil {
 			return engine.SaveResult{}, inputError(in, err)
 		}
@@ -363,8 +361,8 @@ func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult,
 	return saved, nil
 }
 
-// conversation imports a conversation as a new session or as the next snapshot of one. It reports
-// whether the session already has this document or a later one.
+// conversation imports a conversation as a new session, or as the next snapshot of its session. It reports whether the
+// session already has this document or a later one.
 func (imp *importer) conversation(ctx context.Context, in input, conv conversation, known sources.Source, digest string) (engine.SaveResult, bool, error) {
 	doc := conv.doc
 	save, err := imp.saveOf(ctx, &in, doc, known, digest)
@@ -406,7 +404,7 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 	return saved, false, nil
 }
 
-// inputError adds the name of the document to an error that does not have it.
+// inputError adds the name of a document to an error, unless the error has it.
 func inputError(in input, err error) error {
 	var syntax *domarkx.SyntaxError
 	if errors.As(err, &syntax) {
@@ -446,7 +444,7 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 		return engine.SaveResult{}, err
 	}
 	if e.Linker != nil || e.Stated != nil {
-		e.Shared = nil // the link depends on the message
+		e.Shared = nil // the link of each message must be determined, also of shared ones
 	}
 	if (in.isSame || made.same && !isKept && len(e.Files) == 0) && e.Base != nil {
 		if next, err := e.Next(ctx, imp.tx); err != nil || !next.Changed {
@@ -472,8 +470,8 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	return saved, err
 }
 
-// load returns the state that a document continues. It returns errLater if this update created
-// the snapshot, unless it is the last one created and small.
+// load returns the content of the snapshot that a document continues. If this update created the snapshot, load returns
+// errLater, unless the snapshot is small and the last one that was created.
 func (imp *importer) load(ctx context.Context, c engine.Change) (*view.View, error) {
 	if tip := imp.here[c.Name].ID; imp.fresh[c.Base] && imp.lastID != c.Base || tip != c.Base && imp.fresh[tip] {
 		return nil, errLater

@@ -13,10 +13,10 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
-// includeReader reads included files from one directory. It does not follow links out of it.
+// An includeReader reads included files from one directory. It follows no link that leads out of the directory.
 type includeReader struct {
 	root     string
-	redacted func([]byte) []byte // removes secrets; nil if they stay
+	redacted func([]byte) []byte // replaces the secrets in a file; nil if they stay
 	opened   *os.Root
 	digest   interface {
 		io.Writer
@@ -37,7 +37,7 @@ func (r *includeReader) read(path string) ([]byte, error) {
 	if err := r.notGit(path); err != nil {
 		return nil, err
 	}
-	f, err := r.opened.OpenFile(filepath.FromSlash(path), os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not block on a FIFO
+	f, err := r.opened.OpenFile(filepath.FromSlash(path), os.O_RDONLY|syscall.O_NONBLOCK, 0) // without it, opening a FIFO would block
 	if err != nil {
 		return nil, local.PathError(err)
 	}
@@ -54,15 +54,15 @@ func (r *includeReader) read(path string) ([]byte, error) {
 		return nil, local.PathError(err)
 	}
 	fmt.Fprintf(r.digest, "\x00%s\x00%d\x00", path, len(data))
-	_, _ = r.digest.Write(data) // a hash cannot fail
+	_, _ = r.digest.Write(data) // a hash returns no errors
 	if r.redacted != nil {
 		data = r.redacted(data)
 	}
 	return data, nil
 }
 
-// notGit rejects paths that lead through links into a .git directory, which may contain
-// credentials. The links may come from a hostile repository.
+// notGit returns an error for a path that leads into a .git directory, also through links, which may come from a
+// hostile repository. A .git directory may contain credentials.
 func (r *includeReader) notGit(path string) error {
 	root, err := filepath.EvalSymlinks(r.root)
 	if err != nil {

@@ -11,25 +11,25 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// A join is the base of a document plus the messages that the document shares with the session's
-// newest snapshot but not with the base. They keep their identity.
+// A join consists of the base of a document, and of those messages of the session's newest snapshot that the document
+// contains but the base does not. These messages keep their ids.
 type join struct {
 	state *domarkx.State
-	links []string    // the workspace versions that these messages link
-	base  []int       // by base message: its index in the join
-	taken map[int]int // by document message taken from the newest snapshot: its index in the join
+	links []string    // workspace versions to which these messages link
+	base  []int       // index of each message of the base in the join
+	taken map[int]int // index in the join of each message of the document that is from the newest snapshot
 }
 
-// A joining computes a join.
+// A joining makes a join.
 type joining struct {
 	base, tip *view.View
-	inBase    []int         // by document message: the message of the base; -1 for none
-	doc       []domarkx.Key // keys of the document's messages, see [jsonKey]
-	shown     *shown        // the newest snapshot as shown
+	inBase    []int         // by message of the document: the index of the message in the base, or -1
+	doc       []domarkx.Key // keys of the document's messages (see [jsonKey])
+	shown     *shown        // the newest snapshot, as an export shows it
 }
 
-// join returns the join, or nil if the document shares nothing with the newest snapshot beyond
-// the base.
+// join returns the join. It returns nil if the document contains no message of the newest snapshot that the base does
+// not have.
 func (j *joining) join() *join {
 	index := map[domarkx.ID]int{}
 	for i := range j.base.Live.Len() {
@@ -42,7 +42,7 @@ func (j *joining) join() *join {
 		i, ok := index[e.ID]
 		return ok && j.base.Live.At(i).Rev == e.Rev
 	}
-	taken := map[int]int{} // by message of the newest snapshot: the document's message
+	taken := map[int]int{} // by message of the newest snapshot: the index of the message in the document
 	for d, s := range domarkx.Align(j.tipKeys(index, inBase), j.docKeys(), neverAlike).Match {
 		if s < 0 || j.inBase[d] >= 0 {
 			continue
@@ -57,8 +57,8 @@ func (j *joining) join() *join {
 	return j.merge(index, taken)
 }
 
-// tipKeys returns the keys of the newest snapshot's messages as they are shown. Messages that are
-// also in the base get the key of the base message.
+// tipKeys returns the keys of the messages of the newest snapshot, as an export shows them. A message that is also in
+// the base gets the key of the base's message.
 func (j *joining) tipKeys(index map[domarkx.ID]int, inBase func(t int) bool) []domarkx.Key {
 	keys := slices.Clone(j.shown.keys)
 	for s, t := range j.shown.of {
@@ -81,7 +81,7 @@ func (j *joining) docKeys() []domarkx.Key {
 
 func baseKey(i int) domarkx.Key { return sha256.Sum256(fmt.Appendf(nil, "message %d of the base", i)) }
 
-// merge inserts the taken messages at their positions in the newest snapshot.
+// merge inserts the messages from the newest snapshot into the base, in the order of that snapshot.
 func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
 	out := &join{state: &domarkx.State{Headers: j.base.Headers}, base: make([]int, j.base.Live.Len()), taken: map[int]int{}}
 	thread := &out.state.Thread
@@ -128,7 +128,7 @@ func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
 	return out
 }
 
-// storedShown returns a snapshot as shown by Markdown, which loses nothing.
+// storedShown returns what an export of a snapshot as Markdown shows: all of it.
 func storedShown(ctx context.Context, v *view.View) (*shown, error) {
 	s := &shown{keys: make([]domarkx.Key, v.Live.Len()), of: make([]int, v.Live.Len())}
 	var err error

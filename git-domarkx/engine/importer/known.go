@@ -8,8 +8,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
 
-// infos returns the newest snapshots of the sessions by name, and the errors of sessions that
-// cannot be read.
+// infos returns the newest snapshots of the sessions, and the errors of the sessions that cannot be read, both by name.
 func (m *Manager) infos(ctx context.Context) (byName map[string]domarkx.Info, hidden []error, err error) {
 	list, err := m.store.List(ctx)
 	if list == nil && err != nil || ctx.Err() != nil {
@@ -28,7 +27,7 @@ func (m *Manager) infos(ctx context.Context) (byName map[string]domarkx.Info, hi
 	return byName, hidden, nil
 }
 
-// A hiddenError means that a document belongs, or may belong, to a session that cannot be read.
+// A hiddenError is the error for a document that belongs, or may belong, to a session that cannot be read.
 type hiddenError struct{ error }
 
 func (e *hiddenError) Unwrap() error { return e.error }
@@ -45,8 +44,8 @@ func (imp *importer) hidden(ctx context.Context, name string) error {
 	return &hiddenError{err}
 }
 
-// key returns the key under which a document is remembered. One file can become several sessions,
-// under names that the user gave.
+// key returns the key of a document in the record of imports. It contains the session name that the user gave, since
+// one file can be imported as several sessions.
 func (imp *importer) key(in input) string {
 	if in.as != "" && (in.path != "-" || in.identity != "") && imp.sources.Get(in.key).Session != in.as {
 		return in.key + "\n" + in.as
@@ -54,9 +53,9 @@ func (imp *importer) key(in input) string {
 	return in.key
 }
 
-// known returns the record of a document whose session still exists and contains the recorded
-// snapshot. Without the snapshot, the name may belong to another session now. It returns a
-// *hiddenError if the session cannot be read.
+// known returns the record of a document, if its session still exists and contains the recorded snapshot. If the
+// session does not contain it, another session may have the name now. known returns a *hiddenError if the session
+// cannot be read.
 func (imp *importer) known(ctx context.Context, in input) (sources.Source, bool, error) {
 	entry := imp.sources.Get(imp.key(in))
 	if entry.Session == "" {
@@ -73,13 +72,13 @@ func (imp *importer) known(ctx context.Context, in input) (sources.Source, bool,
 	return sources.Source{}, false, nil
 }
 
-// inHistory reports whether a session contains the snapshot that is recorded for it.
+// inHistory reports whether a session's history contains the snapshot in its record.
 func (imp *importer) inHistory(ctx context.Context, src sources.Source) bool {
 	tip, ok := imp.here[src.Session]
 	if !ok || tip.ID == src.Snapshot || imp.fresh[src.Snapshot] {
 		return ok
 	}
-	if imp.fresh[tip.ID] { // a fresh tip cannot be read: search the history of the tip before
+	if imp.fresh[tip.ID] { // a snapshot of this update cannot be read: search from the tip before the update
 		if tip.ID = imp.before[src.Session]; tip.ID == "" {
 			return false
 		}

@@ -12,12 +12,12 @@ import (
 // A linkRequest asks an import to turn the versions that messages state into links.
 type linkRequest struct {
 	manager   *Manager
-	workspace string                     // "" for that of each session
-	versions  map[string]map[string]bool // by workspace
+	workspace string                     // name of a workspace; "" for that of each session
+	versions  map[string]map[string]bool // ids of the versions, by workspace
 }
 
-// linkRequest returns the link request of an import, or nil if links were not requested. If the
-// workspace that the user named does not exist, the error matches domarkx.ErrNotFound.
+// linkRequest returns what an import is to link, or nil if the user did not ask for links. It returns
+// domarkx.ErrNotFound if the workspace that the user named does not exist.
 func (m *Manager) linkRequest(ctx context.Context, r Request) (*linkRequest, error) {
 	if !r.Links && r.LinksOf == "" {
 		return nil, nil
@@ -30,7 +30,7 @@ func (m *Manager) linkRequest(ctx context.Context, r Request) (*linkRequest, err
 	return &linkRequest{manager: m, workspace: r.LinksOf, versions: map[string]map[string]bool{}}, nil
 }
 
-// of returns the stated links for the documents of a session.
+// of returns the versions to which messages of documents of a session may be linked.
 func (r *linkRequest) of(ctx context.Context, session string) (*edit.StatedLinks, error) {
 	if r == nil {
 		return nil, nil
@@ -53,8 +53,7 @@ func (r *linkRequest) of(ctx context.Context, session string) (*edit.StatedLinks
 	return edit.NewStatedLinks(workspace, versions), nil
 }
 
-// versionIDs returns the ids of a workspace's versions. It returns none if the workspace does not
-// exist.
+// versionIDs returns the ids of a workspace's versions. There are none if the workspace does not exist.
 func (m *Manager) versionIDs(ctx context.Context, workspace string) (map[string]bool, error) {
 	ids := map[string]bool{}
 	tip, err := m.store.WorkspaceTip(ctx, workspace)

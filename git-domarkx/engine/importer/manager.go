@@ -1,6 +1,6 @@
-// Package importer makes sessions of documents: Markdown, snapshots and the transcripts of other
-// programs. It recognizes a document that it imported before, continues its session when the
-// document grew, and keeps the files that a document brings along. It also validates documents.
+// Package importer imports documents as sessions: Markdown, snapshots and the transcripts of other programs. It
+// recognizes a document that it has imported before, continues its session with what the document has more, and stores
+// the files that belong to a document. It also validates documents.
 package importer
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// Manager imports documents into a repository. Its methods are safe for concurrent use.
+// A Manager imports documents into a repository. Several goroutines may use it at once.
 type Manager struct {
 	sessions *engine.SessionManager
 	trust    *trust.Manager
@@ -23,10 +23,10 @@ type Manager struct {
 	redactor *redact.Manager
 }
 
-// RedactsDocuments sets who redacts documents before they are stored.
+// RedactsDocuments sets what replaces the secrets in documents before they are stored.
 func (m *Manager) RedactsDocuments(r *redact.Manager) { m.redactor = r }
 
-// New returns a manager that imports into a store. Without a store, it can only validate.
+// New returns a manager that imports into a store. With a nil store it can only validate.
 func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.Store, codecs []format.Codec, env local.Environment) *Manager {
 	return &Manager{sessions: sessions, trust: trust, store: store, codecs: codecs, env: env}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// place chooses the session for a document, and the snapshot of its last import.
+// place chooses the session for a document, and finds the snapshot of the document's last import.
 func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document, known sources.Source) (name, base string, err error) {
 	if known.Session != "" {
 		return known.Session, known.Snapshot, nil
@@ -33,7 +33,7 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 			return name, "", err
 		}
 		if err := imp.hidden(ctx, name); err != nil {
-			return "", "", err // the hidden session may come from this document
+			return "", "", err // the session that cannot be read may come from this document
 		}
 		tip, here := imp.here[name]
 		if here && !imp.made[name] && !imp.fresh[tip.ID] {
@@ -52,7 +52,7 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 				}
 			}
 		}
-		if isGiven && !here { // the clash is with another name
+		if isGiven && !here { // the name clashes with another one
 			return "", "", fmt.Errorf("%w; give another name with --as", err)
 		}
 		if isGiven {
@@ -71,10 +71,9 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 	}
 }
 
-// sameSource reports whether a session came from the same source as a document, possibly in
-// another clone: both are saves of the same session, or both come from the same file of the work
-// tree. Other statements in the document do not count: a session that is exported and imported
-// under another name becomes another session.
+// sameSource reports whether a session and a document come from the same source, even in another clone: both are saves
+// of the same session, or both come from the same file of the work tree. Other statements in the document do not count,
+// because a session that is exported and imported under another name is another session.
 func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, in input) (bool, error) {
 	file, ok := imp.manager.inWorkTree(in)
 	if in.identity == "" && !ok {
@@ -87,14 +86,14 @@ func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, in input)
 	return err == nil && h.HasSourceFile && h.SourceFile == file, err
 }
 
-// These constants bound the search for an identical export.
+// Limits of the search for an identical export.
 const (
 	maxExported      = 8
 	maxExportedBytes = 64 << 20
 )
 
-// exported returns a recent snapshot whose export is identical to a document, or "" for none. It
-// ignores snapshots of imports, because an identical document may come from another source.
+// exported returns a recent snapshot of which the document is an export, byte for byte, or "" if there is none. It
+// leaves out snapshots of imports, because an identical document may come from another source.
 func (imp *importer) exported(ctx context.Context, in input, doc *domarkx.Document, tip domarkx.Info) (string, error) {
 	seen, size := 0, int64(0)
 	for info, err := range imp.manager.store.Ancestors(ctx, tip.ID) {
@@ -123,7 +122,7 @@ func (imp *importer) exported(ctx context.Context, in input, doc *domarkx.Docume
 	return "", nil
 }
 
-// lastImport returns the newest snapshot in a history that an import created, or "" for none.
+// lastImport returns the newest snapshot in a history that an import has created, or "".
 func (imp *importer) lastImport(ctx context.Context, tip string) (string, error) {
 	for info, err := range imp.manager.store.History(ctx, tip) {
 		if err != nil {
@@ -136,11 +135,11 @@ func (imp *importer) lastImport(ctx context.Context, tip string) (string, error)
 	return "", nil
 }
 
-// freeDirectory returns name with a number appended to each directory component that prevents all
-// names below it, because it is a session or differs from another directory only in case.
+// freeDirectory changes the directories in a name so that a session can have it. It appends a number to each directory
+// that is the name of a session, or that differs from another directory only by case.
 func (imp *importer) freeDirectory(ctx context.Context, name string) (string, error) {
 	components := strings.Split(name, "/")
-	probe := domarkx.NewID(0, imp.change.Committer.When).String() // a name that no session has
+	probe := domarkx.NewID(0, imp.change.Committer.When).String() // no session has a name in it
 	for i := range components[:len(components)-1] {
 		before := strings.Join(append(components[:i:i], ""), "/")
 		for n, plain := 1, components[i]; ; n++ {
@@ -157,7 +156,7 @@ func (imp *importer) freeDirectory(ctx context.Context, name string) (string, er
 	return strings.Join(components, "/"), nil
 }
 
-// numbered returns the n-th variant of a name, shortened if it would be too long.
+// numbered returns a name with the number n appended, shortened if it would be too long.
 func (imp *importer) numbered(name string, n int) string {
 	if n == 1 {
 		return name
@@ -171,7 +170,7 @@ func (imp *importer) numbered(name string, n int) string {
 	}
 }
 
-// nameSource records the source of the Markdown document of a new session.
+// nameSource records the source of a new session's Markdown document in its header.
 func (imp *importer) nameSource(doc *domarkx.Document, in input) {
 	if in.codec.Name != string(engine.Markdown) || in.path == "-" || doc.Header.HasSourceFile {
 		return
@@ -181,9 +180,8 @@ func (imp *importer) nameSource(doc *domarkx.Document, in input) {
 	doc.Header.SourceFile, doc.Header.HasSourceFile = imp.manager.sourceFile(in), true
 }
 
-// sourceFile returns a document's path below the work tree, which is the same in every clone. For
-// other documents it returns only the file name, because the directory is private to this
-// machine.
+// sourceFile returns a document's path in the work tree, which is the same in each clone. For a document outside of it,
+// sourceFile returns only the file name, because directories of this machine are private.
 func (m *Manager) sourceFile(in input) string {
 	if file, ok := m.inWorkTree(in); ok {
 		return file
@@ -191,7 +189,7 @@ func (m *Manager) sourceFile(in input) string {
 	return filepath.Base(in.path)
 }
 
-// inWorkTree returns a document's path below the work tree, and whether the document is there.
+// inWorkTree returns a document's path in the work tree, and whether the document is there.
 func (m *Manager) inWorkTree(in input) (string, bool) {
 	if m.env.WorkTree == "" || in.path == "-" {
 		return "", false

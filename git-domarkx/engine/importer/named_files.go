@@ -19,9 +19,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// keepNamedFiles stores the files that the messages of an imported document name, and records the
-// digest in each message. For a file that no longer exists, it keeps the digest from the base. If
-// a file cannot be kept, it adds a warning. changed reports whether it changed a message.
+// keepNamedFiles stores the files that the messages of an imported document name, and records the digest of each in its
+// message. If a file no longer exists, the message keeps the digest that the base has. If a file cannot be stored,
+// keepNamedFiles adds a warning. changed reports whether it has changed a message.
 func (imp *importer) keepNamedFiles(ctx context.Context, in input, doc *domarkx.Document, base *view.View) (added []domarkx.Attachment, changed bool, err error) {
 	files := in.codec.NamedFiles
 	if files == nil {
@@ -40,7 +40,7 @@ func (imp *importer) keepNamedFiles(ctx context.Context, in input, doc *domarkx.
 		}
 		digest, known := kept[path]
 		if !known {
-			look, _, _ := lookAt(path) // before the file is read
+			look, _, _ := lookAt(path) // lookAt must come before the file is read
 			attachment, raw, err := imp.keepNamedFile(ctx, in, files, path)
 			var missing *unreadableError
 			switch {
@@ -65,7 +65,7 @@ func (imp *importer) keepNamedFiles(ctx context.Context, in input, doc *domarkx.
 	return added, changed, nil
 }
 
-// attachmentsOf returns the digests that the messages of a snapshot record, by path.
+// attachmentsOf returns the digests of files that the messages of a snapshot record, by path.
 func attachmentsOf(ctx context.Context, files *format.NamedFiles, base *view.View) (map[string]string, error) {
 	digests := map[string]string{}
 	if base == nil {
@@ -83,8 +83,8 @@ func attachmentsOf(ctx context.Context, files *format.NamedFiles, base *view.Vie
 	return digests, nil
 }
 
-// keepNamedFile stores one file, and returns also the digest of its content as it is. It returns an *unreadableError if the file does not exist,
-// cannot be read or is of a kind that the message may not name.
+// keepNamedFile stores a file. It also returns the digest of the file's content with its secrets. It returns an
+// *unreadableError if the file does not exist, cannot be read, or is not one that the message may name.
 func (imp *importer) keepNamedFile(ctx context.Context, in input, files *format.NamedFiles, path string) (kept domarkx.Attachment, raw string, err error) {
 	content, err := openNamedFile(files, path)
 	if err != nil {
@@ -104,14 +104,13 @@ func (imp *importer) keepNamedFile(ctx context.Context, in input, files *format.
 	return kept, hex.EncodeToString(sum[:]), err
 }
 
-// A namedFile reads a file up to the size that it had when it was opened, because another process
-// may be appending to it.
+// A namedFile reads a file up to the size that it had when it was opened, because another program may append to it.
 type namedFile struct {
 	io.Reader
 	io.Closer
 }
 
-// openNamedFile opens a file that a message names. Its errors are of type *unreadableError.
+// openNamedFile opens a file that a message names. Its error is an *unreadableError.
 func openNamedFile(files *format.NamedFiles, path string) (namedFile, error) {
 	refuse := func(err error) (namedFile, error) {
 		return namedFile{}, &unreadableError{fmt.Errorf("its file %q is not kept: %w", path, err)}
@@ -146,14 +145,14 @@ func openNamedFile(files *format.NamedFiles, path string) (namedFile, error) {
 	return namedFile{io.MultiReader(bytes.NewReader(head), rest), f}, nil
 }
 
-// A attachedFiles holds the last known state of the files that a document names.
+// An attachedFiles contains the last known states of the files that documents name.
 type attachedFiles struct {
-	document string // path of the document
+	document string // path of the current document
 	files    map[string]sources.File
 }
 
-// lookAt returns the size and time of a file and whether it is an existing regular file. settled
-// reports whether a change from now on would change the time.
+// lookAt returns the size and modification time of a file, and whether it is an existing regular file. settled reports
+// whether each later change of the file would change the time.
 func lookAt(path string) (look sources.File, there, settled bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -162,8 +161,8 @@ func lookAt(path string) (look sources.File, there, settled bool) {
 	return sources.File{Size: info.Size(), Time: info.ModTime().UnixNano()}, true, sources.IsSettled(info)
 }
 
-// withoutStaleDigest returns src without its digest if a file that the document names has changed, so
-// that the document is imported again.
+// withoutStaleDigest returns the record of a document without its digest if a file that the document names has changed,
+// so that the document is imported again.
 func withoutStaleDigest(src sources.Source, files *format.NamedFiles) sources.Source {
 	for path, before := range src.Beside {
 		look, there, settled := lookAt(path)

@@ -15,16 +15,16 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
-// dataPicture matches an image in Markdown that is a line of its own and holds its content.
+// dataPicture matches a line of Markdown that is an image whose URL contains its content (data:).
 var dataPicture = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^!\[image\]\(data:image/([a-z]+);base64,([A-Za-z0-9+/]+=*)\)$`)
 })
 
-// pictures are messages of a transcript in which images are files beside the session. The file's
-// name follows from its content.
+// pictures are the messages of a transcript, with the images in them replaced by files of the session. A file's name
+// follows from its content.
 type pictures struct {
 	format.Messages
-	// keep, if not nil, is called for each image.
+	// keep is called for each image; nil ignores them.
 	keep func(path string, content []byte) error
 }
 
@@ -37,16 +37,17 @@ func (p pictures) At(k int) (domarkx.WrittenMessage, error) {
 	return m, err
 }
 
-// placedPictures are pictures of messages with known positions, and of several conversations.
+// placedPictures are like pictures, for messages whose places in the document are known, and which several
+// conversations may share.
 type placedPictures struct{ pictures }
 
-// End is that of [format.Placed].
+// End implements [format.Placed].
 func (p placedPictures) End(k int) int64 { return p.Messages.(format.Placed).End(k) }
 
-// Key is that of [format.Shared].
+// Key implements [format.Shared].
 func (p placedPictures) Key(k int) (uint64, bool) { return p.Messages.(format.Shared).Key(k) }
 
-// pictured returns the messages of a document with their images as files, if the format has images.
+// pictured returns the messages of a document with their images as files, if documents of the format contain images.
 func pictured(codec format.Codec, messages format.Messages) format.Messages {
 	_, isPlaced := messages.(format.Placed)
 	_, isShared := messages.(format.Shared)
@@ -80,7 +81,7 @@ func withPictures(m *domarkx.WrittenMessage, keep func(path string, content []by
 	return failed
 }
 
-// attachPictures stores the images of a transcript that the snapshot base lacks, and returns them.
+// attachPictures stores the images of a transcript that the snapshot base does not have, and returns them.
 func (imp *importer) attachPictures(ctx context.Context, in input, messages format.Messages, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
 	p, ok := messages.(placedPictures)
 	if !ok || !in.images {
@@ -99,7 +100,7 @@ func (imp *importer) attachPictures(ctx context.Context, in input, messages form
 	return kept.files, kept.contents, nil
 }
 
-// A pictureSet collects the images that a snapshot lacks.
+// A pictureSet collects the images that a snapshot does not have.
 type pictureSet struct {
 	imp      *importer
 	ctx      context.Context
@@ -108,10 +109,10 @@ type pictureSet struct {
 	contents []domarkx.Attachment
 }
 
-// newPictures returns an empty set. base is the snapshot that has images already; "" for none.
+// newPictures returns an empty set. base is the snapshot whose images are not collected, or "" for none.
 func (imp *importer) newPictures(ctx context.Context, base string) (*pictureSet, error) {
 	s := &pictureSet{imp: imp, ctx: ctx, seen: map[string]bool{}}
-	if base == "" || imp.fresh[base] { // a snapshot of this update cannot be read; its files are stored once anyway
+	if base == "" || imp.fresh[base] { // a snapshot of this update cannot be read; storing its files again takes no space
 		return s, nil
 	}
 	before, err := imp.tx.Files(ctx, base)
@@ -132,13 +133,13 @@ func (s *pictureSet) keep(path string, content []byte) error {
 	return err
 }
 
-// An imageFinder searches the written bytes for the media type of an image in JSON.
+// An imageFinder is a writer that looks for the media type of an image in JSON.
 type imageFinder struct {
-	tail  []byte // the end of the previous data
+	tail  []byte // end of the previous data
 	found bool
 }
 
-// Write searches p.
+// Write looks for a media type in p.
 func (f *imageFinder) Write(p []byte) (int, error) {
 	const longest = len(imageType) + 1
 	f.found = f.found || hasImageType(p) || hasImageType(append(f.tail, p[:min(len(p), longest)]...))
@@ -148,7 +149,7 @@ func (f *imageFinder) Write(p []byte) (int, error) {
 
 const imageType = "image"
 
-// hasImageType reports whether data has image/, whose slash may be escaped.
+// hasImageType reports whether data contains image/, whose slash may be escaped.
 func hasImageType(data []byte) bool {
 	for {
 		n := bytes.Index(data, []byte(imageType))

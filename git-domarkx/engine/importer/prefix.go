@@ -14,27 +14,28 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
 
-// A prefixCheck reads a document that may have grown: it verifies that the part that was imported is unchanged, and computes the
-// SHA-256 of the whole.
+// A prefixCheck is a writer to which a document is written that may have become longer. It verifies that the part that
+// was imported before (the old part) is unchanged, and computes the SHA-256 of the whole document.
 //
-// Hashing the old part anew would take most of the time of an import of one turn. After the first growth it is verified by
-// its seal in place of its SHA-256, which takes a quarter of the time, and the SHA-256 of the whole continues from its state at the end of the old part.
+// To hash the old part each time would take most of the time of an import of one turn. So after the document has first
+// become longer, the old part is verified by its seal, which takes a quarter of the time. The SHA-256 of the whole
+// continues from the stored state of the hash at the end of the old part.
 type prefixCheck struct {
 	known  sources.Source
-	sealed bool      // the old part is verified by its seal
-	digest hash.Hash // of what was read, or of the old part until verified is called
+	sealed bool      // whether the old part is verified by its seal
+	digest hash.Hash // of what was written; if sealed, of the old part from the beginning
 	seal   *sealer
-	isOld  bool // the old part is being read
+	isOld  bool // whether the old part is being written
 }
 
-// newPrefixCheck returns a check of a document with a record of its growth.
+// newPrefixCheck returns a check for a document whose old part is recorded.
 func newPrefixCheck(known sources.Source) (*prefixCheck, error) {
 	c := &prefixCheck{known: known, digest: sha256.New(), isOld: true}
 	var key []byte
 	if s := known.Growth.Seal; s != nil && len(s.Key) == sealKeySize && c.digest.(encoding.BinaryUnmarshaler).UnmarshalBinary(s.State) == nil && c.sum() == known.Digest {
 		c.sealed, key = true, s.Key
 	} else {
-		c.digest.Reset() // a damaged seal counts like none
+		c.digest.Reset() // there is no seal, or it is damaged
 	}
 	var err error
 	c.seal, err = newSealer(key)
@@ -43,7 +44,7 @@ func newPrefixCheck(known sources.Source) (*prefixCheck, error) {
 
 func (c *prefixCheck) sum() string { return hex.EncodeToString(c.digest.Sum(nil)) }
 
-// Write continues with the next part of the document.
+// Write takes the next part of the document.
 func (c *prefixCheck) Write(p []byte) (int, error) {
 	if !c.sealed || !c.isOld {
 		c.digest.Write(p)
@@ -52,8 +53,8 @@ func (c *prefixCheck) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// verified reports whether the old part is unchanged. It must be called when exactly that part was written; everything written
-// after the call belongs to the new part.
+// verified reports whether the old part is unchanged. It must be called when exactly that part was written. What is
+// written after the call is the new part.
 func (c *prefixCheck) verified() bool {
 	c.isOld = false
 	if c.sealed {
@@ -63,7 +64,7 @@ func (c *prefixCheck) verified() bool {
 	return c.sum() == c.known.Digest
 }
 
-// result returns the SHA-256 of all that was written, and its seal.
+// result returns the SHA-256 of all that was written, and the seal of it.
 func (c *prefixCheck) result() (digest [32]byte, seal *sources.Seal, err error) {
 	state, err := c.digest.(encoding.BinaryMarshaler).MarshalBinary()
 	sum := c.seal.sum()
@@ -72,21 +73,22 @@ func (c *prefixCheck) result() (digest [32]byte, seal *sources.Seal, err error) 
 
 const (
 	sealKeySize = 16
-	sealChunk   = 32 << 10 // the unit in which io.CopyN reads
+	sealChunk   = 32 << 10 // bytes; io.CopyN reads as many at a time
 )
 
-// A sealer computes the seal of a document: a message authentication code under a random key, which the record of imports has alone.
-// Another document has the same one with a probability of less than 2^-100, whatever it is. It is the SHA-256 of the codes that AES-GCM gives to the
-// document's chunks, which processors compute several times as fast as SHA-256.
+// A sealer computes the seal of a document: a message authentication code with a random key that only the record of
+// imports contains. The probability that another document has the same seal is less than 2^-100, whatever the document
+// is. The seal is the SHA-256 of the codes that AES-GCM computes for the document's chunks. Processors compute these
+// codes several times as fast as SHA-256.
 type sealer struct {
 	key    []byte
 	aead   cipher.AEAD
-	chunks uint64 // whole ones
-	codes  []byte // of whole chunks
-	rest   []byte // the beginning of the next chunk
+	chunks uint64 // number of whole chunks
+	codes  []byte // codes of the whole chunks
+	rest   []byte // beginning of the next chunk
 }
 
-// newSealer returns a sealer with a key, or with a new one.
+// newSealer returns a sealer with a key, or with a new one if key is nil.
 func newSealer(key []byte) (*sealer, error) {
 	if key == nil {
 		key = make([]byte, sealKeySize)
@@ -119,14 +121,14 @@ func (s *sealer) write(p []byte) {
 	}
 }
 
-// code appends the code of the next chunk.
+// code appends the code of the next chunk to codes.
 func (s *sealer) code(codes, chunk []byte) []byte {
 	var nonce [12]byte
 	binary.BigEndian.PutUint64(nonce[4:], s.chunks)
 	return s.aead.Seal(codes, nonce[:], nil, chunk)
 }
 
-// sum returns the seal of what was written.
+// sum returns the seal of all that was written.
 func (s *sealer) sum() [32]byte {
 	return sha256.Sum256(s.code(s.codes[:len(s.codes):len(s.codes)], s.rest))
 }

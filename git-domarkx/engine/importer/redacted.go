@@ -15,23 +15,23 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// A redactError means that a document has to be redacted before anything of it is stored. Where it goes is known
-// only after its header was read.
+// A redactError is the error for a document whose secrets must be replaced before anything of it is stored. This is
+// known only after its header was read, because that determines the session.
 type redactError struct {
 	session, base string
-	print         *fingerprint // of the document as it is
+	print         *fingerprint // of the document with its secrets
 	with          *redact.Document
 }
 
 func (e *redactError) Error() string { return "session " + e.session + ": its documents are redacted" }
 
-// mustRedact returns a *redactError if documents of a session are redacted, and the input is not yet.
+// mustRedact returns a *redactError if the documents of a session are redacted and this input is not redacted yet.
 func (imp *importer) mustRedact(ctx context.Context, in input, c engine.Change) error {
 	if in.redaction != nil || imp.manager.redactor == nil {
 		return nil
 	}
 	tip := imp.here[c.Name].ID
-	if imp.fresh[tip] { // it cannot be read, nor was it redacted by this update
+	if imp.fresh[tip] { // a snapshot of this update cannot be read, and no update redacts a session that it imports
 		tip = imp.before[c.Name]
 	}
 	with := imp.redactions[c.Name]
@@ -48,7 +48,7 @@ func (imp *importer) mustRedact(ctx context.Context, in input, c engine.Change) 
 	return &redactError{c.Name, c.Base, in.print, with}
 }
 
-// redact replaces the content of a document by a temporary file without its secrets.
+// redact replaces the content of an input by a temporary file without its secrets.
 func (imp *importer) redact(ctx context.Context, in *input, r *redactError) error {
 	if err := imp.learn(ctx, in, r); err != nil {
 		return err
@@ -69,8 +69,8 @@ func (imp *importer) redact(ctx context.Context, in *input, r *redactError) erro
 	return err
 }
 
-// learn finds out which secrets the placeholders of a session stand for, by comparing the document with the form in which it
-// was imported before.
+// learn finds out for which secrets the placeholders in a session stand, by comparing the document with its redacted
+// form that was imported before.
 func (imp *importer) learn(ctx context.Context, in *input, r *redactError) error {
 	if r.base == "" {
 		return nil
@@ -91,7 +91,8 @@ func (imp *importer) learn(ctx context.Context, in *input, r *redactError) error
 	return nil
 }
 
-// storedDocument returns the document from which a snapshot was imported, at most so many bytes of it.
+// storedDocument returns the document from which a snapshot was imported, but only its first most bytes. It returns nil
+// if the snapshot does not have it.
 func (imp *importer) storedDocument(ctx context.Context, in *input, snapshot string, most int64) ([]byte, error) {
 	headers, err := imp.manager.store.Header(ctx, snapshot)
 	if err != nil {
@@ -121,7 +122,7 @@ func (imp *importer) storedDocument(ctx context.Context, in *input, snapshot str
 	return b.Bytes(), err
 }
 
-// again imports a document whose secrets have to be replaced first.
+// again imports a document after its secrets were replaced.
 func (imp *importer) again(ctx context.Context, in *input, r *redactError) (engine.SaveResult, error) {
 	before := r.with.Secrets()
 	if err := imp.redact(ctx, in, r); err != nil {
@@ -132,7 +133,8 @@ func (imp *importer) again(ctx context.Context, in *input, r *redactError) (engi
 	return saved, err
 }
 
-// rememberSecrets keeps the numbers of replaced secrets, now that the sessions can be read.
+// rememberSecrets records the numbers of the replaced secrets. It is called after the update, when the sessions can be
+// read.
 func (imp *importer) rememberSecrets(ctx context.Context) error {
 	var errs []error
 	for session, with := range imp.redactions {
@@ -141,7 +143,7 @@ func (imp *importer) rememberSecrets(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// withoutSecrets returns the content of a file without its secrets, if the document is redacted.
+// withoutSecrets returns the content of a file of the document, without its secrets if the document is redacted.
 func (in *input) withoutSecrets(content []byte) []byte {
 	if in.redaction == nil {
 		return content

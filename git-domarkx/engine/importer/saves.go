@@ -13,20 +13,19 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// A save is a document that is one of several saves of a session. The session is remembered by
-// the identity that the document states. The file is also remembered by its path, so that it need
-// not be read again.
+// A save is a document that may be one of several saves of a session. The session is recorded by the identity that the
+// document states. The file is also recorded by its path, so that an unchanged file is not read again.
 type save struct {
-	known   sources.Source // record of the session, or of the file if the document states no identity
+	known   sources.Source // record of the session; that of the file if the document states no identity
 	digest  string
 	at      int64          // time of the save in milliseconds since 1970; 0 if unknown
-	within  int64          // the same, as stated in the document
+	within  int64          // the same time, as the document states it
 	pathKey string         // key of the file; "" if the document states no identity
 	path    sources.Source // record of the file
 }
 
-// saveOf returns which save a document is, and sets the identity and name of the input to those
-// that the document states. Its errors are those of [importer.known].
+// saveOf returns which save a document is. It sets the identity and the name of the input to those that the document
+// states. Its errors are those of [importer.known].
 func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Document, known sources.Source, digest string) (save, error) {
 	s := save{known: known, digest: digest}
 	if in.codec.Identify == nil {
@@ -45,7 +44,7 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 		parent := imp.sources.Get(in.codec.Name + ":" + id.Parent).Session
 		if _, ok := imp.here[parent]; ok {
 			in.name = parent + id.Suffix
-		} else if !in.late && !imp.named(in, id) { // its parent may be among the other documents
+		} else if !in.late && !imp.named(in, id) { // its parent may be one of the other documents
 			return s, errLater
 		}
 	}
@@ -53,7 +52,7 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 	if s.known, _, err = imp.known(ctx, *in); err != nil {
 		return s, err
 	}
-	if s.known.Session == "" && known.Session != "" && !imp.fresh[known.Snapshot] { // imported under a name that the user gave
+	if s.known.Session == "" && known.Session != "" && !imp.fresh[known.Snapshot] { // it was imported under a name that the user gave
 		if same, err := imp.isIdentity(ctx, known.Snapshot, *in); err != nil {
 			return s, err
 		} else if same {
@@ -69,26 +68,26 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 	return s, nil
 }
 
-// named reports whether a document already has a session.
+// named reports whether the session of a document is known.
 func (imp *importer) named(in *input, id format.Identity) bool {
 	_, ok := imp.here[imp.sources.Get(in.codec.Name+":"+id.ID).Session]
 	return ok
 }
 
-// isIdentity reports whether a snapshot belongs to the session that a document states.
+// isIdentity reports whether a snapshot belongs to the session whose identity a document states.
 func (imp *importer) isIdentity(ctx context.Context, snapshot string, in input) (bool, error) {
 	h, err := view.Header(ctx, imp.manager.store, snapshot)
 	return err == nil && in.codec.Identify(h).ID == in.identity, err
 }
 
-// isOld reports whether a session already has a document or a later save. In that case, it
-// arranges to remember the file, so that the file is not read again.
+// isOld reports whether a session already has a document or a later save. If so, it makes sure that the file is
+// recorded, so that it is not read again.
 func (imp *importer) isOld(ctx context.Context, in input, s save, c engine.Change) (bool, error) {
 	if c.Base == "" {
 		return false, nil
 	}
 	now := sources.Source{Session: c.Name, Snapshot: c.Base, Digest: s.digest, Saved: s.at}
-	if s.known.Session == "" { // found by its name
+	if s.known.Session == "" { // the session was found by its name
 		same, err := imp.sameOriginal(ctx, in, c.Base)
 		if err != nil {
 			return false, err
@@ -125,7 +124,7 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c engine.Chang
 	return true, nil
 }
 
-// remember records which session a document became.
+// remember records to which session a document was imported.
 func (imp *importer) remember(in input, s save, now sources.Source) {
 	if in.codec.Images && in.codec.NamedFiles == nil {
 		now.Stamp, now.Format = in.stamp, in.codec.Name
@@ -139,7 +138,7 @@ func (imp *importer) remember(in input, s save, now sources.Source) {
 	}
 }
 
-// sameOriginal reports whether a snapshot was imported from the exact bytes of an input.
+// sameOriginal reports whether a snapshot was imported from exactly the bytes of an input.
 func (imp *importer) sameOriginal(ctx context.Context, in input, snapshot string) (bool, error) {
 	headers, err := imp.manager.store.Header(ctx, snapshot)
 	if err != nil || len(headers) != 1 || headers[0].Origin == "" {

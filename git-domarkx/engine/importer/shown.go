@@ -14,18 +14,18 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// A shown is the part of a snapshot that survives an export to some format and an import. Most
-// formats hold less than a session.
+// A shown is what remains of a snapshot after an export to a format and an import from it. Most formats cannot contain
+// all of a session.
 type shown struct {
 	header domarkx.Header
-	keys   []domarkx.Key // of the messages, see [jsonKey]
-	of     []int         // by shown message: the message of the snapshot, in ascending order; -1 for none
+	keys   []domarkx.Key // keys of the messages (see [jsonKey])
+	of     []int         // by shown message: the index of the message in the snapshot, ascending; -1 for none
 	digest [sha256.Size]byte
 }
 
-// otherSession returns the session of a program that a document is, so that an export can be the same
-// one: a transcript that was written to go on with a session has another id and directory than the
-// session. It returns nil if the document's id is that of the session, or not known.
+// otherSession returns the session of the other program to which a document belongs, so that an export of it can be the
+// same document: a transcript with which another program continues has an id and directory of its own. It returns nil
+// if the document has the session's id, or no known id.
 func otherSession(codec format.Codec, session, h domarkx.Header) *format.NewSession {
 	about := metadataOf(h)
 	agent, _ := about.Get("agent")
@@ -40,7 +40,7 @@ func otherSession(codec format.Codec, session, h domarkx.Header) *format.NewSess
 	return &format.NewSession{ID: id, WorkDir: dir.Text()}
 }
 
-// show exports a snapshot and reads the export again. h is the header of the document to compare.
+// show exports a snapshot and reads the export. h is the header of the document with which it is compared.
 func (imp *importer) show(ctx context.Context, in input, h domarkx.Header, name string, v *view.View, info domarkx.Info) (*shown, error) {
 	m := imp.manager
 	session, err := v.Header(ctx)
@@ -81,7 +81,7 @@ func (imp *importer) show(ctx context.Context, in input, h domarkx.Header, name 
 	return &shown{header: domarkx.NewHeader()}, nil
 }
 
-// readShown returns the contents of an export of the edition's base.
+// readShown returns what an export of the edition's base contains.
 func readShown(ctx context.Context, e *edit.Edit) (*shown, error) {
 	s := &shown{header: e.Doc.Header}
 	var err error
@@ -107,18 +107,16 @@ func readShown(ctx context.Context, e *edit.Edit) (*shown, error) {
 	return s, nil
 }
 
-// A position identifies a message of a restored document, which comes from the base or from the
-// document.
+// A position is the index of a message of a restored document in the base and in the document.
 type position struct {
-	base int // -1 if it comes from the document
-	doc  int // -1 if the document does not have it
+	base int // -1 if the message is only in the document
+	doc  int // -1 if the message is only in the base
 }
 
-// restore returns the messages of a document that was made from a shown snapshot with n messages.
-// Unchanged messages are taken from the snapshot. Messages that the format does not show stay at
-// their positions.
+// restore returns the messages of a document that was made from a shown snapshot. n is the number of messages of the
+// snapshot. Unchanged messages come from the snapshot. Messages that the format cannot contain keep their places.
 func (s *shown) restore(n int, doc []domarkx.Key) []position {
-	at := make([]int, len(s.keys)) // by shown message: index in the document; -1 if it was removed
+	at := make([]int, len(s.keys)) // by shown message: the index in the document; -1 if the message was removed
 	same := make([]bool, len(s.keys))
 	for i := range at {
 		at[i] = -1
@@ -129,7 +127,7 @@ func (s *shown) restore(n int, doc []domarkx.Key) []position {
 		if i < 0 {
 			continue
 		}
-		for ; was < i && now < j; was, now = was+1, now+1 { // edited in place, one after the other
+		for ; was < i && now < j; was, now = was+1, now+1 { // as many messages in the same place: each was edited
 			at[was] = now
 		}
 		if i < len(at) {
@@ -156,7 +154,7 @@ func (s *shown) restore(n int, doc []domarkx.Key) []position {
 			places = append(places, position{k, at[i]})
 		case !same[i]:
 			places = append(places, position{-1, at[i]})
-		} // otherwise, it was shown for a message that already has a position
+		} // otherwise the export shows it for a message that has its position already
 	}
 	for ; kept < n; kept++ {
 		places = append(places, position{kept, -1})
@@ -167,13 +165,13 @@ func (s *shown) restore(n int, doc []domarkx.Key) []position {
 	return places
 }
 
-// restoreHeader applies the document's changes to the shown header to the header of the snapshot.
-// It reports whether there are changes.
+// restoreHeader applies the changes that a document makes to the shown header to the header of the snapshot. It reports
+// whether there are any.
 func (s *shown) restoreHeader(codec format.Codec, was, now domarkx.Header) (domarkx.Header, bool) {
 	if edit.JSONKey(s.header.Value()) == edit.JSONKey(now.Value()) {
 		return was, false
 	}
-	if codec.Name == string(engine.JSON) { // JSON contains the whole header
+	if codec.Name == string(engine.JSON) { // a document in JSON contains the whole header
 		if now.SnapshotID == s.header.SnapshotID {
 			now.SnapshotID = was.SnapshotID
 		}
@@ -183,7 +181,7 @@ func (s *shown) restoreHeader(codec format.Codec, was, now domarkx.Header) (doma
 		return now, true
 	}
 	about, before, said := metadataOf(was), metadataOf(s.header), metadataOf(now)
-	isNew := codec.Identify != nil && codec.Identify(was).ID == "" // the program has made the session its own
+	isNew := codec.Identify != nil && codec.Identify(was).ID == "" // the other program has made a session of its own from an export
 	for _, m := range said.Members() {
 		if shown, ok := before.Get(m.Name); isNew || !ok || !shown.Equal(m.Value) {
 			about = about.With(m.Name, m.Value)
@@ -205,7 +203,7 @@ func metadataOf(h domarkx.Header) domarkx.Value {
 	return *h.UserMetadata
 }
 
-// restored holds the messages of a restored document.
+// restored contains the messages of a restored document.
 type restored struct {
 	ctx    context.Context
 	base   *view.View
@@ -213,7 +211,7 @@ type restored struct {
 	places []position
 }
 
-// Base returns the index of message j in the base, or -1.
+// Base returns the index of message j in the base, or -1 if the base does not have it.
 func (r *restored) Base(j int) int { return r.places[j].base }
 
 // Len returns the number of messages.
@@ -228,7 +226,7 @@ func (r *restored) At(k int) (domarkx.WrittenMessage, error) {
 	return r.base.Written(r.ctx, p.base)
 }
 
-// isBase reports whether the document equals the base.
+// isBase reports whether the restored document equals the base.
 func (r *restored) isBase() bool {
 	return len(r.places) == r.base.Live.Len() && !slices.ContainsFunc(r.places, func(p position) bool { return p.base < 0 })
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 )
 
-// clockTick is the resolution of the times that file systems keep, at most.
+// clockTick is the coarsest resolution of the times in file systems.
 const clockTick = 2 * time.Second
 
-// stampOf returns the stamp of a document that was opened at a time: as long as it stays the same,
-// so does the document. It returns "" if the document was written so shortly before that another
-// write might not change it.
+// stampOf returns the stamp of a document that was opened at a time. As long as the stamp of a document is the same,
+// its content is. stampOf returns "" if the document was written so shortly before that another write might not change
+// the stamp.
 func stampOf(info os.FileInfo, opened time.Time) string {
 	if !info.Mode().IsRegular() || opened.Sub(info.ModTime()) < clockTick {
 		return ""
@@ -23,8 +23,8 @@ func stampOf(info os.FileInfo, opened time.Time) string {
 	return local.Stamp(info)
 }
 
-// sinceStamp returns a transcript that has the same stamp as at its last import, and so need not be
-// opened to recognize it.
+// sinceStamp returns a transcript whose stamp is that of its last import. It need not be opened to recognize its
+// format.
 func (c *collector) sinceStamp(path string) (found, bool) {
 	if c.known == nil || c.as != "" {
 		return found{}, false
@@ -44,8 +44,8 @@ func (c *collector) sinceStamp(path string) (found, bool) {
 	return found{path: path, codec: src.Format}, true
 }
 
-// sinceStamp returns the session of a transcript that has the same stamp as at its last import. It
-// does not read the transcript.
+// sinceStamp returns the session of a transcript whose stamp is that of its last import. It does not read the
+// transcript.
 func (imp *importer) sinceStamp(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
 	none := engine.SaveResult{}
 	if f.path == "-" || len(imp.attach) > 0 || imp.links != nil || imp.homes.IsNew(f.home) {
@@ -60,7 +60,7 @@ func (imp *importer) sinceStamp(ctx context.Context, c *collector, f found) (eng
 	}
 	key, err := local.CanonicalPath(path)
 	if err != nil || stamp == "" {
-		return none, false, nil // reading it reports the error
+		return none, false, nil // the import reports the error when it reads the file
 	}
 	if in.key = key; f.row.database != "" {
 		in.key = opencodedb.Path(key, f.row.session)

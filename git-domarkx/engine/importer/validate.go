@@ -16,8 +16,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
-// Validate decodes documents and reports all problems to bad, including those that an import
-// would work around and resources that plugins would reject. It returns the number of documents.
+// Validate decodes documents, and calls bad for each problem: also for problems despite which an import would import a
+// document, and for resources that their plugins would reject. It returns the number of documents.
 func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader, bad func(error)) (documents int, err error) {
 	c := &collector{manager: m, stdin: stdin, stdinAs: "-"}
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -70,14 +70,13 @@ func (m *Manager) validate(ctx context.Context, in input, bad func(error)) error
 			}
 			bad(in.locate(err))
 		}
-		return nil // the first conversation reports all damage
+		return nil // the damage in the document is reported once
 	}
 	return nil
 }
 
-// checkDocument validates the resources in a document, completed by the defaults in
-// .domarkx.toml, against the config schemas of their plugins. An error in the document is a
-// *domarkx.SyntaxError without a path.
+// checkDocument validates the resources in a document, with the defaults in .domarkx.toml, against the schemas of their
+// plugins. An error in the document is a *domarkx.SyntaxError without a path.
 func (m *Manager) checkDocument(ctx context.Context, h domarkx.Header) error {
 	a, err := trust.ResourcesInDocument(h)
 	if err != nil || len(a.Specs) == 0 {
@@ -90,7 +89,7 @@ func (m *Manager) checkDocument(ctx context.Context, h domarkx.Header) error {
 	return a.At("", m.env.Workspaces.Check(ctx, a.Specs))
 }
 
-// locate adds the position in the document to an error in its execution_config.
+// locate adds the line in the document to an error in its execution_config.
 func (in *input) locate(err error) error {
 	var at *domarkx.SyntaxError
 	if !errors.As(err, &at) || at.Path != "" {
