@@ -2,6 +2,10 @@
 
 GO      ?= go
 PREFIX  ?= /usr/local
+
+# Tests run what users run. Without cgo, the linker needs no help of a C compiler.
+export CGO_ENABLED = 0
+
 bindir   = $(DESTDIR)$(PREFIX)/bin
 mandir   = $(DESTDIR)$(PREFIX)/share/man/man1
 bashdir  = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
@@ -33,7 +37,7 @@ help:
 	@echo "make install    program, manual pages and completions below PREFIX ($(PREFIX))"
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/git-domarkx ./git-domarkx
+	$(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/git-domarkx ./git-domarkx
 
 test: test-tools
 	.ci/check-source
@@ -47,7 +51,7 @@ test-models:
 	.ci/test-models
 
 test-live:
-	DOMARKX_TEST_LIVE="$(MODELS)" $(GO) test -trimpath -count 1 -run Live -v ./git-domarkx/engine/chat/models
+	DOMARKX_TEST_LIVE="$(MODELS)" $(GO) test -trimpath -count 1 -run Live -v ./git-domarkx/engine/chat
 
 test-agents: build
 	.ci/test-agents

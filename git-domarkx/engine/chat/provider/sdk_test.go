@@ -1,4 +1,4 @@
-package providertest_test
+package provider_test
 
 import (
 	"encoding/json"
@@ -13,7 +13,8 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 )
 
-// reply is what the SDKs decode below, once streamed and once plain.
+// reply is what the providers' SDKs decode below, once streamed and once plain, so that the server of the
+// tests answers as providers do.
 var reply = providertest.Reply{Thought: "They want files.", Text: "Let me look. 😀", Calls: []providertest.Call{{Name: "ls", Arguments: `{"path":"/é"}`}},
 	Usage: providertest.Usage{Input: 100, CacheRead: 40, CacheWrite: 7, Output: 20, Reasoning: 8}}
 

@@ -1,4 +1,4 @@
-package models_test
+package chat_test
 
 import (
 	"context"
