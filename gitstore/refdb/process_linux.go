@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,6 +61,9 @@ func isGit(comm string) bool {
 	return comm == "git" || strings.HasPrefix(comm, "git-") && !strings.HasPrefix(comm, "git-domarkx")
 }
 
+// valued lists git's options whose value is the next argument (git(1)).
+var valued = []string{"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env"}
+
 // subcommand returns the git command that a process runs, such as "fetch", given the process's arguments.
 func subcommand(args []string) string {
 	if name, ok := strings.CutPrefix(filepath.Base(args[0]), "git-"); ok {
@@ -67,7 +71,7 @@ func subcommand(args []string) string {
 	}
 	for i := 1; i < len(args); i++ {
 		switch {
-		case args[i] == "-c" || args[i] == "-C":
+		case slices.Contains(valued, args[i]):
 			i++
 		case !strings.HasPrefix(args[i], "-"):
 			return args[i]
@@ -132,7 +136,7 @@ func (r *Refs) places() []string {
 }
 
 // worksIn reports whether a process, given by its directory in /proc and its command line, has a working directory in one
-// of the places, or names one in an option (--git-dir=…) or environment variable (GIT_DIR=…).
+// of the places, or names one in an option (--git-dir …) or environment variable (GIT_DIR=…).
 func worksIn(dir, line string, places []string) bool {
 	cwd, err := os.Readlink(dir + "/cwd")
 	if err != nil {
@@ -141,7 +145,7 @@ func worksIn(dir, line string, places []string) bool {
 	environment, _ := os.ReadFile(dir + "/environ")
 	text := line + string(environment)
 	for _, place := range places {
-		if cwd == place || strings.HasPrefix(cwd, place+"/") || strings.Contains(text, "="+place) {
+		if cwd == place || strings.HasPrefix(cwd, place+"/") || strings.Contains(text, "="+place) || strings.Contains(line, "\x00"+place) {
 			return true
 		}
 	}

@@ -279,11 +279,29 @@ func TestAbandonedLock(t *testing.T) {
 
 // TestLockOfLivingGit checks that the lock of a running git remains, however long it is held.
 func TestLockOfLivingGit(t *testing.T) {
-	t.Parallel() // it waits
-	w := newWreck(t)
+	for name, options := range map[string]func(gitDir string) []string{
+		"in the repository":     func(string) []string { return nil },
+		"--git-dir=DIR":         func(gitDir string) []string { return []string{"--git-dir=" + gitDir} },
+		"--git-dir DIR":         func(gitDir string) []string { return []string{"--git-dir", gitDir} },
+		"other options with it": func(gitDir string) []string { return []string{"-c", "a.b=c", "--work-tree", "/", "--git-dir", gitDir} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits
+			w := newWreck(t)
+			args := options(gittest.Run(t, w.dir, "rev-parse", "--absolute-git-dir"))
+			cmd := exec.Command("git", append(args, "update-ref", "--stdin")...)
+			cmd.Dir, cmd.Env = w.dir, gittest.Env()
+			if len(args) > 0 {
+				cmd.Dir = "/"
+			}
+			checkLivingGit(t, w, cmd)
+		})
+	}
+}
+
+// checkLivingGit checks that no change is made while cmd, a git update-ref, holds a lock.
+func checkLivingGit(t *testing.T, w *wreck, cmd *exec.Cmd) {
 	refdb.SetPatience(w.refs)
-	cmd := exec.Command("git", "update-ref", "--stdin")
-	cmd.Dir, cmd.Env = w.dir, gittest.Env()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
