@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,7 +28,7 @@ func (m *SessionManager) Merge(ctx context.Context, tx *gitstore.Tx, a, b MergeS
 		a, b = b, a
 	}
 	merger := MergerAt(max(a.Info.Date, b.Info.Date))
-	merged, err := m.mergeStates(ctx, a.State, b.State)
+	merged, err := m.mergeStates(ctx, tx, a, b)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -49,29 +50,88 @@ func (m *SessionManager) Merge(ctx context.Context, tx *gitstore.Tx, a, b MergeS
 }
 
 // mergeStates merges two states. Of two imports of one transcript that grew in between, the newer one counts, without a conflict. It is the
-// newer one if its original continues that of the other, or if its header has replaced the header of the other.
-func (m *SessionManager) mergeStates(ctx context.Context, a, b *domarkx.State) (*domarkx.State, error) {
-	continues := func(longer, shorter domarkx.HeaderEntry) (bool, error) { return m.continues(ctx, longer, shorter) }
-	merged := domarkx.MergeStates(a, b)
-	if len(a.Headers) == 1 && len(b.Headers) == 1 {
-		for _, sides := range [][2]*domarkx.State{{a, b}, {b, a}} {
-			older, newer := sides[0].Headers[0], sides[1].Headers[0]
+// newer one if its original continues that of the other, or if its header has replaced the header of the other. A header that the user
+// changed before an import kept the change is in conflict nevertheless, unless the newer import knows the change.
+func (m *SessionManager) mergeStates(ctx context.Context, tx *gitstore.Tx, a, b MergeSide) (*domarkx.State, error) {
+	merged := domarkx.MergeStates(a.State, b.State)
+	sides := [][2]MergeSide{{a, b}, {b, a}}
+	if len(a.State.Headers) == 1 && len(b.State.Headers) == 1 {
+		for _, s := range sides {
+			older, newer := s[0].State.Headers[0], s[1].State.Headers[0]
 			ok := slices.Contains(newer.Past, older.Rev)
 			var err error
 			if !ok {
-				ok, err = continues(newer, older)
+				ok, err = m.continues(ctx, newer, older)
 			}
 			if err != nil {
 				return nil, err
 			}
 			if ok {
-				merged = domarkx.MergeGrown(sides[0], sides[1])
+				merged = domarkx.MergeGrown(s[0].State, s[1].State)
 			}
 		}
 	}
 	var err error
-	merged.Headers, err = domarkx.DropContinued(merged.Headers, continues)
+	merged.Headers, err = domarkx.DropContinued(merged.Headers, func(longer, shorter domarkx.HeaderEntry) (bool, error) {
+		for _, s := range sides {
+			older, isOlder := headerOf(s[0], shorter.Rev)
+			newer, isNewer := headerOf(s[1], longer.Rev)
+			if !isOlder || !isNewer {
+				continue
+			}
+			if ok, err := m.continues(ctx, newer, older); err != nil || !ok {
+				return false, err
+			}
+			edited, err := changedSince(ctx, tx, s[0].Info.ID, older, newer)
+			return !edited, err
+		}
+		return false, nil
+	})
 	return merged, err
+}
+
+// headerOf returns the header of a side with a revision, as it was before the merge.
+func headerOf(s MergeSide, rev domarkx.Rev) (domarkx.HeaderEntry, bool) {
+	i := slices.IndexFunc(s.State.Headers, func(h domarkx.HeaderEntry) bool { return h.Rev == rev })
+	if i < 0 {
+		return domarkx.HeaderEntry{}, false
+	}
+	return s.State.Headers[i], true
+}
+
+// changedSince reports whether a user may have changed the older header of two, in the history of a snapshot, without the newer one knowing. What a
+// user writes has no original. If the history is not all there, the answer is yes.
+func changedSince(ctx context.Context, tx *gitstore.Tx, snapshot string, older, newer domarkx.HeaderEntry) (bool, error) {
+	unknown := map[domarkx.Rev]bool{}
+	for _, rev := range older.Past {
+		unknown[rev] = rev != newer.Rev && !slices.Contains(newer.Past, rev)
+	}
+	maps.DeleteFunc(unknown, func(_ domarkx.Rev, is bool) bool { return !is })
+	if len(unknown) == 0 {
+		return false, nil
+	}
+	for info, err := range tx.Ancestors(ctx, snapshot) {
+		var headers []domarkx.HeaderEntry
+		if err == nil {
+			headers, err = tx.Header(ctx, info.ID)
+		}
+		if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrCorrupt) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, h := range headers {
+			if unknown[h.Rev] && h.Origin == "" {
+				return true, nil
+			}
+			delete(unknown, h.Rev)
+		}
+		if len(unknown) == 0 {
+			break
+		}
+	}
+	return false, nil
 }
 
 // continues reports whether the original of a header begins with the whole original of another one. A damaged original continues none.
