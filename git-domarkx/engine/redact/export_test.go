@@ -3,6 +3,7 @@ package redact
 import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -34,6 +35,14 @@ func Aligned(a, b string) map[string]string {
 		all[l.placeholder] = l.raw
 	}
 	return all
+}
+
+// SameRecord reports whether a record of theirs is a redaction of ours, where digests are those of our
+// attachments and of theirs in their place.
+func SameRecord(scan *secrets.Scanner, digests map[string]string, ours, theirs codec.FileRecord) bool {
+	m := attachmentMatch{reconciler: &reconciler{ours: newTable(scan, nil), theirs: newTable(scan, nil), digests: digests}}
+	same, err := m.isRecord(ours.Encode(), theirs.Encode())
+	return same && err == nil
 }
 
 // Packs returns the number of packs among the files with these paths that have an index.

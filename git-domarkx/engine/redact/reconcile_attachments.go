@@ -12,8 +12,11 @@ import (
 )
 
 // attachments compares the attachments of two snapshots. Each attachment that only their side has
-// must be a redaction of one of ours. Records of files must refer to the redacted files.
+// must be a redaction of one of ours. Records of files must refer to the redacted files and records.
 func (r *reconciler) attachments(ctx context.Context, a, b string) error {
+	if r.accept {
+		return nil
+	}
 	ours, err := r.from.AttachmentsOf(ctx, a)
 	if err != nil {
 		return err
@@ -22,9 +25,6 @@ func (r *reconciler) attachments(ctx context.Context, a, b string) error {
 	if err != nil {
 		return err
 	}
-	if r.accept {
-		return nil
-	}
 	if len(ours) != len(theirs) {
 		return fmt.Errorf("%w: the number of attachments of snapshot %.12s", ErrNotSame, b)
 	}
@@ -32,54 +32,90 @@ func (r *reconciler) attachments(ctx context.Context, a, b string) error {
 	for _, t := range theirs {
 		have[t.SHA256] = true
 	}
-	var changed []domarkx.Attachment
+	m := &attachmentMatch{reconciler: r}
 	for _, o := range ours {
-		if have[o.SHA256] {
-			delete(have, o.SHA256)
+		if to := cmp.Or(r.digests[o.SHA256], o.SHA256); have[to] { // the same, or compared in an earlier snapshot
+			delete(have, to)
 		} else {
-			changed = append(changed, o)
+			m.changed = append(m.changed, o)
 		}
 	}
-	for _, records := range []bool{false, true} { // records refer to the other attachments
-		for _, t := range theirs {
-			data, err := r.from.Read(ctx, t.Blob)
-			if err != nil {
-				return err
-			}
-			theirs, isRecord := codec.DecodeFileRecord(data)
-			if !have[t.SHA256] || isRecord != records {
-				continue
-			}
-			found := -1
-			for i, o := range changed {
-				err := r.blob(ctx, o.Blob, t.Blob, true)
-				if err != nil && !errors.Is(err, ErrNotSame) {
-					return err
-				}
-				if err == nil || isRecord && r.record(ctx, o, theirs) {
-					found = i
-					break
-				}
-			}
-			if found < 0 {
-				return fmt.Errorf("%w: the attachment %s of snapshot %.12s", ErrNotSame, t.SHA256, b)
-			}
-			r.next.replace(changed[found].SHA256, t.SHA256)
-			r.digests[changed[found].SHA256] = t.SHA256
-			changed = slices.Delete(changed, found, found+1)
-		}
+	theirs = slices.DeleteFunc(theirs, func(t domarkx.Attachment) bool { return !have[t.SHA256] })
+	left, err := m.pass(ctx, theirs, m.isFile)
+	for n := len(left) + 1; err == nil && 0 < len(left) && len(left) < n; { // a record comes after those that it replaces
+		n = len(left)
+		left, err = m.pass(ctx, left, m.isRecord)
 	}
-	return nil
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("%w: the attachment %s of snapshot %.12s", ErrNotSame, left[0].SHA256, b)
+	}
+	return err
 }
 
-// record reports whether their record of a file is our record o for the redacted file.
-func (r *reconciler) record(ctx context.Context, o domarkx.Attachment, theirs codec.FileRecord) bool {
-	data, err := r.from.Read(ctx, o.Blob)
-	if err != nil {
-		return false
+// An attachmentMatch finds the attachments of ours that theirs are redactions of.
+type attachmentMatch struct {
+	*reconciler
+	changed []domarkx.Attachment // of ours, without a match yet
+}
+
+// pass matches attachments of theirs by a comparison, and returns those without a match.
+func (m *attachmentMatch) pass(ctx context.Context, theirs []domarkx.Attachment, is func(ours, theirs []byte) (bool, error)) (left []domarkx.Attachment, err error) {
+	for _, t := range theirs {
+		data, err := m.from.Read(ctx, t.Blob)
+		if err != nil {
+			return nil, err
+		}
+		found := -1
+		for i := 0; i < len(m.changed) && found < 0; i++ {
+			own, err := m.from.Read(ctx, m.changed[i].Blob)
+			if err != nil {
+				return nil, err
+			}
+			if ok, err := is(own, data); err != nil {
+				return nil, err
+			} else if ok {
+				found = i
+			}
+		}
+		if found < 0 {
+			left = append(left, t)
+			continue
+		}
+		m.next.replace(m.changed[found].SHA256, t.SHA256)
+		m.digests[m.changed[found].SHA256] = t.SHA256
+		m.changed = slices.Delete(m.changed, found, found+1)
 	}
-	ours, ok := codec.DecodeFileRecord(data)
-	digest := func(d string) string { return cmp.Or(r.digests[d], d) }
-	path, _, same := join(r.ours, r.theirs, []byte(ours.Path), []byte(theirs.Path), false)
-	return ok && same && string(path) == theirs.Path && digest(ours.Content) == theirs.Content && len(ours.Replaces) == len(theirs.Replaces)
+	return left, nil
+}
+
+// isFile reports whether an attachment of theirs is a redaction of one of ours. Neither is a record.
+func (m *attachmentMatch) isFile(ours, theirs []byte) (bool, error) {
+	if _, is := codec.DecodeFileRecord(theirs); is {
+		return false, nil
+	}
+	_, err := m.text(ours, theirs, true)
+	if errors.Is(err, ErrNotSame) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// isRecord reports whether their record of a file is our record for the redacted file, and replaces what
+// ours replaces. The records that ours replaces must have been matched before.
+func (m *attachmentMatch) isRecord(ours, theirs []byte) (bool, error) {
+	own, isOwn := codec.DecodeFileRecord(ours)
+	redacted, isRedacted := codec.DecodeFileRecord(theirs)
+	if !isOwn || !isRedacted {
+		return false, nil
+	}
+	for i, digest := range own.Replaces {
+		if slices.ContainsFunc(m.changed, func(a domarkx.Attachment) bool { return a.SHA256 == digest }) {
+			return false, nil
+		}
+		own.Replaces[i] = cmp.Or(m.digests[digest], digest)
+	}
+	slices.Sort(own.Replaces)
+	path, _, same := join(m.ours, m.theirs, []byte(own.Path), []byte(redacted.Path), false)
+	return same && string(path) == redacted.Path && cmp.Or(m.digests[own.Content], own.Content) == redacted.Content &&
+		slices.Equal(slices.Compact(own.Replaces), redacted.Replaces), nil
 }
