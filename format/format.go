@@ -133,6 +133,8 @@ type NewSession struct {
 	// Model is the model that the program will use, as the program spells it, for formats that must
 	// state one; "" if unknown.
 	Model string
+	// Aside asks for a path that the program would not choose for this session itself.
+	Aside bool
 }
 
 // A Target holds the options for encoding a document. The zero Target is valid.

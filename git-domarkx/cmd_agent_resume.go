@@ -222,7 +222,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 		return nil, "", err
 	}
 	export, err := opened.sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: agent.Name,
-		New: &format.NewSession{ID: id, WorkDir: workDir, Model: model}})
+		New: &format.NewSession{ID: id, WorkDir: workDir, Model: model, Aside: agent.Aside()}})
 	if err != nil {
 		return nil, "", err
 	}

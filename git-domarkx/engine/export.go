@@ -41,6 +41,7 @@ type Export struct {
 	beside func(path string) error
 	Codec  format.Codec
 	write  func(w io.Writer) error
+	first  int // the first attempt at a path, see [format.Codec.Place]
 	open   func(file domarkx.AttachedFile) (domarkx.Content, error)
 }
 
@@ -63,6 +64,9 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 		return nil, err
 	}
 	e := &Export{Name: r.Revision.Name, snapshot: info.ID, Codec: codec}
+	if r.New != nil && r.New.Aside {
+		e.first = 1
+	}
 	switch {
 	case r.Team != "" && codec.Place == nil:
 		return nil, teamless(codec)

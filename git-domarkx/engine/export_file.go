@@ -110,7 +110,7 @@ func (e *Export) writeIn(dir string, mode fs.FileMode) (string, error) {
 	if err := errors.Join(f.Chmod(mode), f.Sync()); err != nil {
 		return "", err
 	}
-	for attempt := 0; ; attempt++ {
+	for attempt := e.first; ; attempt++ {
 		place, err := e.placeOf(f, attempt)
 		if err != nil {
 			return "", err

@@ -20,6 +20,9 @@ type starter struct {
 	dir  func(a Agent, e Environment, workDir string) (string, error)
 	take []string // arguments that import a document, whose path follows
 	args func(id string) []string
+	// aside is set if the agent writes a new file before it reads that of the session. It has the same
+	// name if the session began in the same minute.
+	aside bool
 }
 
 func below(name string) func(Agent, Environment, string) (string, error) {
@@ -33,12 +36,12 @@ func option(words ...string) func(string) []string {
 // starters are the agents that can go on with a transcript that another program wrote.
 func starters() map[string]starter {
 	return map[string]starter{
-		"claude-code": {below("projects"), nil, option("--resume")},
-		"codex":       {below("sessions"), nil, option("resume")},
-		"copilot":     {below("session-state"), nil, func(id string) []string { return []string{"--resume=" + id} }},
-		"gemini":      {geminiProject, nil, option("--resume")},
-		"opencode":    {nil, []string{"import"}, option("--session")},
-		"qwen":        {below("projects"), nil, option("--resume")},
+		"claude-code": {dir: below("projects"), args: option("--resume")},
+		"codex":       {dir: below("sessions"), args: option("resume")},
+		"copilot":     {dir: below("session-state"), args: func(id string) []string { return []string{"--resume=" + id} }},
+		"gemini":      {dir: geminiProject, args: option("--resume"), aside: true},
+		"opencode":    {take: []string{"import"}, args: option("--session")},
+		"qwen":        {dir: below("projects"), args: option("--resume")},
 	}
 }
 
@@ -64,6 +67,9 @@ func (a Agent) ResumeDir(e Environment, workDir string) (string, error) {
 func (a Agent) ImportCommand(path string) []string {
 	return append(append([]string{a.Program}, starters()[a.Name].take...), path)
 }
+
+// Aside reports whether a new transcript must have a path that the agent would not choose itself.
+func (a Agent) Aside() bool { return starters()[a.Name].aside }
 
 // NewID returns a UUID for a new session. It begins with the time, so that files sort by it. Only
 // Codex makes UUIDs of version 7, and Qwen Code takes none, so others are of version 4.
