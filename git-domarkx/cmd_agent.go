@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/domarkx/domarkx/git-domarkx/recording"
 	"github.com/domarkx/domarkx/git-domarkx/transcripts"
 )
 
@@ -57,4 +58,12 @@ func (inv *invocation) transcriptsHere(a transcripts.Agent, trees []string) (all
 	}
 	here, err = a.Here(inv.ctx, inv.getenv, all, trees)
 	return all, here, err
+}
+
+// withoutIgnored returns the transcripts whose conversations did not begin in a directory that is ignored.
+func (inv *invocation) withoutIgnored(a transcripts.Agent, trees, files []string, ignore *recording.Ignore) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(file string) bool {
+		dir, ok := a.Began(inv.getenv, trees, file)
+		return ok && ignore.Directory(dir)
+	})
 }

@@ -71,11 +71,7 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 			here = all
 		}
 		elsewhere += len(all) - len(here)
-		for _, file := range here {
-			if dir, ok := a.Began(inv.getenv, trees, file); !ok || !ignore.Directory(dir) {
-				files = append(files, file)
-			}
-		}
+		files = append(files, inv.withoutIgnored(a, trees, here, ignore)...)
 	}
 	if len(files) == 0 && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "no transcripts began in this repository; %d began elsewhere, which --all imports\n", elsewhere)

@@ -27,7 +27,8 @@ func (agentResumeCmd) Help() string {
 	return `
 Goes on with a session in a coding agent: writes a new transcript with a new id where the
 agent looks for those of this work tree, and starts the agent on it, without a shell. What
-the agent adds is recorded in the same session when the agent ends.
+the agent adds is recorded in the same session when the agent ends; conversations that it
+began in this repository meanwhile are sessions of their own.
 
 An unchanged session whose transcript is on this machine is resumed as it is when no other
 agent is named. From a message before the last one, a new session is forked, whose name is
@@ -98,11 +99,44 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 		_, err := fmt.Fprintln(inv.out, quoted(command))
 		return err
 	}
+	before, err := agent.Find(inv.ctx, inv.getenv)
+	if err != nil {
+		return err
+	}
 	failed := inv.runProgram(command)
-	// Look only at the transcript that the agent was started with. It may have continued in another
-	// file, which this misses.
-	_, err = opened.imports.Import(inv.ctx, importer.Request{Paths: []string{file}})
-	return errors.Join(failed, err)
+	return errors.Join(failed, c.record(inv, opened, agent, file, before))
+}
+
+// record imports the transcript that the agent was started with, and those that are not among the ones
+// before and began in this repository: some agents continue a session in another file.
+func (c *agentResumeCmd) record(inv *invocation, opened managers, agent transcripts.Agent, file string, before []string) error {
+	redact, err := inv.redactOnImport()
+	if err != nil {
+		return err
+	}
+	continued, err := opened.imports.Import(inv.ctx, importer.Request{Paths: []string{file}, Redact: redact})
+	if err != nil {
+		return err
+	}
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	trees, err := git.WorkTrees(inv.ctx)
+	if err != nil {
+		return err
+	}
+	ignore, err := inv.ignoredAgents(git)
+	if err != nil {
+		return err
+	}
+	_, here, err := inv.transcriptsHere(agent, trees)
+	if err != nil {
+		return err
+	}
+	here = slices.DeleteFunc(here, func(path string) bool { return path == file || slices.Contains(before, path) })
+	begun, err := opened.imports.Import(inv.ctx, importer.Request{Paths: inv.withoutIgnored(agent, trees, here, ignore), Recognized: true, Ignore: ignore.Title, Redact: redact})
+	return errors.Join(err, badInput(inv, append(continued.Bad, begun.Bad...)))
 }
 
 // agent returns the agent that the user named, or the one that the session is from.
