@@ -114,59 +114,95 @@ func (c *searchCmd) find(inv *invocation, opened managers, q search.Query) error
 	}
 	opened.store.BoundMemory(packMemory)
 	p := inv.progress()
-	hits, err := search.Find(inv.ctx, opened.store, q, search.Options{Warn: inv.warn, Progress: func(n int) {
+	defer p.finish()
+	w := hitWriter{inv: inv, rows: newResultWriter[searchRow](inv, c.JSON), asJSON: c.JSON}
+	if cut {
+		w.most = terminalHits
+	}
+	for hits, err := range search.Each(inv.ctx, opened.store, q, search.Options{Warn: inv.warn, Progress: func(n int) {
 		if n == 100 {
 			setGCPercent(inv.getenv, 100)
 		}
 		if n%100 == 0 {
 			p.report("Indexing messages", int64(n), 0)
 		}
-	}})
-	p.finish()
-	if err != nil {
-		return err
-	}
-	more := cut && len(hits) > terminalHits
-	if more {
-		hits = hits[:terminalHits]
-	}
-	if err := c.print(inv, hits); err != nil {
-		return err
-	}
-	if more && !inv.opts.Quiet {
-		fmt.Fprintln(inv.err, "There are more; --limit 0 shows all.")
-	}
-	if len(hits) == 0 {
-		return errNo
-	}
-	return nil
-}
-
-// print prints the hits; on a terminal with the matches highlighted.
-func (c *searchCmd) print(inv *invocation, hits []search.Hit) error {
-	if c.JSON || !inv.out.tty {
-		rows := make([]searchRow, len(hits))
-		for i, h := range hits {
-			rows[i] = searchRow{Message: messageName(h), Session: h.Session, Index: h.K, Snapshot: oidField(h.Snapshot), Date: timeField(h.Date), Role: string(h.Role), Model: h.Model, Snippet: h.Snippet}
+	}}) {
+		p.finish()
+		if err == nil {
+			err = w.add(hits)
 		}
-		return printResults(inv, c.JSON, rows)
-	}
-	paint := inv.color()
-	for _, h := range hits {
-		if h.Snapshot != "" {
-			h.Snapshot = h.Snapshot[:10]
-		}
-		var line strings.Builder
-		last := 0
-		for _, m := range h.Matches {
-			line.WriteString(visibleLine(h.Snippet[last:m[0]]) + paint(match, visibleLine(h.Snippet[m[0]:m[1]])))
-			last = m[1]
-		}
-		line.WriteString(visibleLine(h.Snippet[last:]))
-		_, err := fmt.Fprintf(inv.out, "%s  %s  %s\n  %s\n", paint(cyan, visibleLine(messageName(h))), date(h.Date).person, h.Role, line.String())
 		if err != nil {
 			return err
 		}
+	}
+	return w.end()
+}
+
+// A hitWriter prints hits as they come.
+type hitWriter struct {
+	inv    *invocation
+	rows   *resultWriter[searchRow]
+	asJSON bool
+	most   int // how many are printed; 0 for all
+	n      int // that came
+}
+
+// searchMemory limits the memory while many hits are printed.
+const searchMemory = 128 << 20
+
+func (w *hitWriter) add(hits []search.Hit) error {
+	if w.n > 0 {
+		setMemoryLimit(w.inv.getenv, searchMemory)
+	}
+	if w.n += len(hits); w.most > 0 && w.n > w.most {
+		hits = hits[:len(hits)-(w.n-w.most)]
+	}
+	if !w.asJSON && w.inv.out.tty {
+		for _, h := range hits {
+			if err := w.show(h); err != nil {
+				return err
+			}
+		}
+		return w.inv.out.Flush()
+	}
+	for _, h := range hits {
+		row := searchRow{Message: messageName(h), Session: h.Session, Index: h.K, Snapshot: oidField(h.Snapshot), Date: timeField(h.Date), Role: string(h.Role), Model: h.Model, Snippet: h.Snippet}
+		if err := w.rows.add(row); err != nil {
+			return err
+		}
+	}
+	return w.inv.out.Flush()
+}
+
+// show prints a hit to a terminal, with the matches highlighted.
+func (w *hitWriter) show(h search.Hit) error {
+	if h.Snapshot != "" {
+		h.Snapshot = h.Snapshot[:10]
+	}
+	paint := w.inv.color()
+	var line strings.Builder
+	last := 0
+	for _, m := range h.Matches {
+		line.WriteString(visibleLine(h.Snippet[last:m[0]]) + paint(match, visibleLine(h.Snippet[m[0]:m[1]])))
+		last = m[1]
+	}
+	line.WriteString(visibleLine(h.Snippet[last:]))
+	_, err := fmt.Fprintf(w.inv.out, "%s  %s  %s\n  %s\n", paint(cyan, visibleLine(messageName(h))), date(h.Date).person, h.Role, line.String())
+	return err
+}
+
+// end prints the end of the list. Its error is errNo if there were no hits.
+func (w *hitWriter) end() error {
+	if w.asJSON || !w.inv.out.tty {
+		if err := w.rows.end(); err != nil {
+			return err
+		}
+	}
+	if w.n == 0 {
+		return errNo
+	}
+	if w.most > 0 && w.n > w.most && !w.inv.opts.Quiet {
+		fmt.Fprintln(w.inv.err, "There are more; --limit 0 shows all.")
 	}
 	return nil
 }

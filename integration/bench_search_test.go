@@ -81,6 +81,9 @@ func BenchmarkSearch(b *testing.B) {
 			times := race(5, func() { r.domarkx(append([]string{"search"}, q.args...)...) })
 			score(b, of+q.what+": time", float64(times[0])/float64(time.Millisecond), limit, "ms")
 		}
+		cpu, peak = r.used(filepath.Join(program(b), "git-domarkx"), "search", "word1")
+		score(b, of+"all hits of a common word: CPU", milliseconds(cpu), 0, "ms")
+		score(b, of+"all hits of a common word: memory", float64(peak)/1e6, 200, "MB")
 	}
 }
 

@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -11,6 +12,7 @@ import (
 type database struct {
 	conn       *sqlite3.Conn
 	statements map[string]*sqlite3.Stmt
+	file       os.FileInfo // of the index that was opened
 }
 
 func openDatabase(path string) (*database, error) {

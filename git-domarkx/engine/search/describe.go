@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"runtime"
 	"slices"
@@ -11,127 +12,221 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// describe sets role, model and snippet of hits.
-func (x *Index) describe(ctx context.Context, hits []Hit, m *matching) error {
-	order := make([]*Hit, len(hits)) // sorted by message, so that each block is decoded once
-	for i := range order {
-		order[i] = &hits[i]
+// A row is a hit in less memory.
+type row struct {
+	spot
+	role  uint8
+	model uint32 // the number of the facet
+	text  string // the packed snippet
+}
+
+// hit returns the hit.
+func (r *row) hit(p *places) Hit {
+	h := Hit{Session: p.names[r.session], K: int(r.k), Snapshot: p.snapshots[r.snapshot], Date: r.date, Role: roleOf(int64(r.role)), Model: p.models[r.model]}
+	h.Snippet, h.Matches = unpack(r.text)
+	return h
+}
+
+// unpack returns a snippet and its matches.
+func unpack(packed string) (snippet string, matches [][2]int) {
+	number := func() int {
+		n, shift := 0, 0
+		for i := 0; ; i++ {
+			c := packed[i]
+			if n |= int(c&0x7f) << shift; c < 0x80 {
+				packed = packed[i+1:]
+				return n
+			}
+			shift += 7
+		}
 	}
-	slices.SortFunc(order, func(a, b *Hit) int { return cmp.Compare(a.message, b.message) })
-	jobs := make(chan blockHits, 4*runtime.GOMAXPROCS(0))
+	size := number()
+	snippet, packed = packed[:size], packed[size:]
+	last := 0
+	for packed != "" {
+		start := last + number()
+		last = start + number()
+		matches = append(matches, [2]int{start, last})
+	}
+	return snippet, matches
+}
+
+// describe sets role, model and snippet of hits.
+func (p *places) describe(ctx context.Context, rows []row, m *matching) error {
+	order := make([]*row, len(rows)) // sorted by message, so that each block is decoded once
+	for i := range order {
+		order[i] = &rows[i]
+	}
+	slices.SortFunc(order, func(a, b *row) int { return cmp.Compare(a.message, b.message) })
+	if err := p.attributes(order); err != nil {
+		return err
+	}
+	order = slices.DeleteFunc(order, func(r *row) bool { return r.text != "" })
+	workers := runtime.GOMAXPROCS(0)
+	jobs, used := make(chan blockRows, 4*workers), make(chan []byte, 6*workers)
 	failed := make(chan error, 1)
 	var running sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range min(workers, len(order)) {
 		running.Go(func() {
-			var in decompressor
+			in := snippets{m: m}
 			for job := range jobs {
-				if err := in.snippets(job, m); err != nil {
+				if err := in.addTo(job); err != nil {
 					select {
 					case failed <- err:
 					default:
 					}
 				}
+				select {
+				case used <- job.data:
+				default:
+				}
 			}
 		})
 	}
-	err := x.blocksOf(ctx, order, jobs)
+	err := p.blocksOf(ctx, order, jobs, used)
 	close(jobs)
 	running.Wait()
 	close(failed)
 	return cmp.Or(err, <-failed)
 }
 
-// blockHits is a stored block, and the hits in it.
-type blockHits struct {
+// blockRows is a stored block, and the hits in it.
+type blockRows struct {
 	data []byte
-	hits []*Hit
+	rows []*row
 }
 
-// blocksOf sends the blocks with hits that need snippets, and sets roles and models of the hits. hits must be sorted by
-// message.
-func (x *Index) blocksOf(ctx context.Context, hits []*Hit, jobs chan<- blockHits) error {
-	if err := x.attributes(hits); err != nil {
-		return err
+// manyRows is the number of hits from which on it takes less time to list all blocks than to look for each hit's.
+const manyRows = 500
+
+// blocksOf sends the blocks with hits, which must be sorted by message.
+func (p *places) blocksOf(ctx context.Context, rows []*row, jobs chan<- blockRows, used <-chan []byte) error {
+	end := func(message uint32) (int64, error) { // the first message after the block of one
+		return p.db.number("SELECT coalesce(min(first), 1 << 62) FROM signature WHERE first > ?", int64(message))
 	}
-	var job blockHits
-	end := int64(-1) // first message after the block
-	for _, h := range hits {
-		if h.Snippet != "" {
-			continue
+	if len(rows) >= manyRows {
+		firsts, err := p.db.mayMatch(&matching{})
+		if err != nil {
+			return err
 		}
-		if h.message >= end {
-			if job.hits != nil {
-				jobs <- job
+		end = func(message uint32) (int64, error) {
+			for len(firsts) > 0 && firsts[0] <= int64(message) {
+				firsts = firsts[1:]
 			}
-			job = blockHits{}
-			err := x.db.query("SELECT data FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
-				job.data = s.AppendBytes(nil, 0)
-				return ctx.Err()
-			}, h.message)
-			if err != nil {
-				return err
+			if len(firsts) == 0 {
+				return 1 << 62, nil
 			}
-			if end, err = x.db.number("SELECT coalesce(min(first), 1 << 62) FROM signature WHERE first > ?", h.message); err != nil {
-				return err
-			}
+			return firsts[0], nil
 		}
-		job.hits = append(job.hits, h)
 	}
-	if job.hits != nil {
-		jobs <- job
+	for len(rows) > 0 {
+		next, err := end(rows[0].message)
+		if err != nil {
+			return err
+		}
+		n := 1
+		for n < len(rows) && int64(rows[n].message) < next {
+			n++
+		}
+		var data []byte
+		select {
+		case data = <-used:
+		default:
+		}
+		err = p.db.query("SELECT data FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+			jobs <- blockRows{s.AppendBytes(data[:0], 0), rows[:n]}
+			return ctx.Err()
+		}, int64(rows[0].message))
+		if err != nil {
+			return err
+		}
+		rows = rows[n:]
 	}
 	return nil
 }
 
 // attributes sets role and model of hits, which must be sorted by message.
-func (x *Index) attributes(hits []*Hit) error {
-	models := map[int64]string{}
-	err := x.db.query("SELECT id, name FROM facet WHERE kind = ?", func(s *sqlite3.Stmt) error {
-		models[s.Int(0)], _ = s.Column(1).(string)
-		return nil
-	}, modelFacet)
-	for len(hits) > 0 && err == nil {
+func (p *places) attributes(rows []*row) error {
+	all := rows
+	for len(rows) > 0 {
 		// The messages of many hits have numbers close to each other. So one query reads all of them up to the next
 		// gap.
 		last := 1
-		for last < len(hits) && hits[last].message-hits[last-1].message < nearMessages {
+		for last < len(rows) && rows[last].message-rows[last-1].message < nearMessages {
 			last++
 		}
-		some := hits[:last]
-		hits = hits[last:]
-		err = x.db.query("SELECT id, role, model FROM message WHERE id BETWEEN ? AND ?", func(s *sqlite3.Stmt) error {
-			id, role, model := s.Int(0), roleOf(s.Int(1)), models[s.Int(2)]
-			for len(some) > 0 && some[0].message <= id {
-				if some[0].message == id {
-					some[0].Role, some[0].Model = role, model
+		some := rows[:last]
+		rows = rows[last:]
+		err := p.db.query("SELECT id, role, model FROM message WHERE id BETWEEN ? AND ?", func(s *sqlite3.Stmt) error {
+			id, role, model := s.Int(0), s.Int(1), s.Int(2)
+			for len(some) > 0 && int64(some[0].message) <= id {
+				if int64(some[0].message) == id {
+					some[0].role, some[0].model = uint8(role), uint32(model)
 				}
 				some = some[1:]
 			}
 			return nil
-		}, some[0].message, some[last-1].message)
+		}, int64(some[0].message), int64(some[last-1].message))
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return p.nameModels(all)
 }
 
 // nearMessages is the number of messages that are read in less time than one message is found.
 const nearMessages = 4
 
-// snippets sets the snippets of the hits in a block.
-func (d *decompressor) snippets(job blockHits, m *matching) error {
-	var b block
-	if err := d.decode(job.data, &b); err != nil {
-		return err
-	}
-	for i, h := range job.hits {
-		if i > 0 && job.hits[i-1].message == h.message {
-			h.Snippet, h.Matches = job.hits[i-1].Snippet, job.hits[i-1].Matches
+// nameModels looks up the names of the models of hits.
+func (p *places) nameModels(rows []*row) error {
+	for _, r := range rows {
+		if _, ok := p.models[r.model]; ok {
 			continue
 		}
-		text, ok := b.text(h.message)
-		if !ok {
-			return fmt.Errorf("%w: message %d is missing", errBlock, h.message)
+		p.models[r.model] = ""
+		err := p.db.query("SELECT name FROM facet WHERE id = ?", func(s *sqlite3.Stmt) error {
+			p.models[r.model], _ = s.Column(0).(string)
+			return nil
+		}, int64(r.model))
+		if err != nil {
+			return err
 		}
-		h.Snippet, h.Matches = m.snippet(text)
 	}
 	return nil
+}
+
+// addTo sets the snippets of the hits in a block.
+func (s *snippets) addTo(job blockRows) error {
+	if err := s.blocks.decode(job.data, &s.block); err != nil {
+		return err
+	}
+	at, i := 0, 0
+	for j, r := range job.rows {
+		if j > 0 && job.rows[j-1].message == r.message {
+			r.text = job.rows[j-1].text
+			continue
+		}
+		for ; i < len(s.block.ids) && s.block.ids[i] < int64(r.message); i++ {
+			at += s.block.sizes[i]
+		}
+		if i == len(s.block.ids) || s.block.ids[i] != int64(r.message) {
+			return fmt.Errorf("%w: message %d is missing", errBlock, r.message)
+		}
+		r.text = s.pack(s.block.texts[at : at+s.block.sizes[i]])
+	}
+	return nil
+}
+
+// pack returns the snippet of a text and its matches as one string: the size of the snippet as a varint, the snippet, and the
+// distances of the places at which matches begin and end.
+func (s *snippets) pack(text []byte) string {
+	s.make(text)
+	s.packed = append(binary.AppendUvarint(s.packed[:0], uint64(len(s.line))), s.line...)
+	last := 0
+	for _, m := range s.matches {
+		s.packed = binary.AppendUvarint(s.packed, uint64(m[0]-last))
+		s.packed = binary.AppendUvarint(s.packed, uint64(m[1]-m[0]))
+		last = m[1]
+	}
+	return string(s.packed)
 }

@@ -97,14 +97,14 @@ func Within(word, query string) (may, is bool) {
 func Best(scores []float32, n int) (chosen, sorted []int64) {
 	var all []ranking
 	for i, s := range scores {
-		all = append(all, ranking{int64(i), s})
+		all = append(all, ranking{uint32(i), s})
 	}
 	for _, r := range best(all, n) {
-		chosen = append(chosen, r.message)
+		chosen = append(chosen, int64(r.message))
 	}
 	slices.SortFunc(all, compareRankings)
 	for _, r := range all {
-		sorted = append(sorted, r.message)
+		sorted = append(sorted, int64(r.message))
 	}
 	return chosen, sorted
 }

@@ -107,27 +107,23 @@ const maxSpans = 100
 // A span is a match: where it is in a text, and which term of the query matches.
 type span struct{ start, end, needle int }
 
-// spans returns the first matches in a text, at most maxSpans.
-func (m *matching) spans(text []byte) []span {
-	var spans []span
-	switch {
-	case m.fixed != nil:
-		for at := 0; len(spans) < maxSpans; {
-			i := bytes.Index(text[at:], m.fixed)
-			if i < 0 {
-				break
-			}
-			spans = append(spans, span{at + i, at + i + len(m.fixed), 0})
-			at += i + len(m.fixed)
-		}
-	case m.re != nil:
+// spans appends the first matches of a fixed text or regular expression in a text.
+func (m *matching) spans(spans []span, text []byte) []span {
+	if m.re != nil {
 		for _, s := range m.re.FindAllIndex(text, maxSpans) {
 			if s[0] < s[1] {
 				spans = append(spans, span{s[0], s[1], 0})
 			}
 		}
-	default:
-		spans = wordSpans(text, m.needles)
+		return spans
+	}
+	for at := 0; len(spans) < maxSpans; {
+		i := bytes.Index(text[at:], m.fixed)
+		if i < 0 {
+			break
+		}
+		spans = append(spans, span{at + i, at + i + len(m.fixed), 0})
+		at += i + len(m.fixed)
 	}
 	return spans
 }

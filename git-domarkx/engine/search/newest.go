@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-
-	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // A recency is the position of a message in the order from old to new: by date, then by the session's name and the
@@ -21,53 +19,14 @@ func compareRecency(a, b recency) int {
 	return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.tie, b.tie))
 }
 
-// each calls f with the messages in the newest snapshots of the sessions of the query whose dates match the query.
-func (p *places) each(f func(message, session int64, k int, date int64)) error {
-	var data []byte
-	row := func(s *sqlite3.Stmt) error {
-		session := s.Int(0)
-		if _, ok := p.sessions[session]; !ok {
-			return nil
-		}
-		data = s.AppendBytes(data[:0], 2)
-		entries, err := decodeLeaf(data)
-		for i, e := range entries {
-			if p.inTime(e.date) {
-				f(e.message, session, int(s.Int(1))*leafWidth+i, e.date)
-			}
-		}
-		return err
-	}
-	const sql = "SELECT session, number, entries FROM place JOIN leaf ON leaf.id = leaf"
-	if p.q.Sessions == nil {
-		return p.db.query(sql, row)
-	}
-	for session := range p.sessions {
-		if err := p.db.query(sql+" WHERE session = ?", row, session); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // newest returns the recencies of all messages, by their numbers. It takes 16 bytes for each. messages is their number.
 func (p *places) newest(messages int) ([]recency, error) {
-	names := make([]string, 0, len(p.sessions))
-	for _, name := range p.sessions {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	order := map[int64]int64{}
-	for id, name := range p.sessions {
-		i, _ := slices.BinarySearch(names, name)
-		order[id] = int64(len(names) - i) // names are in ascending order, and the first one is the newest
-	}
 	all := make([]recency, messages)
-	return all, p.each(func(message, session int64, k int, date int64) {
-		if message < 0 || message >= int64(messages) {
+	return all, p.each(func(message int64, at spot) {
+		if message >= int64(messages) {
 			return
 		}
-		r := recency{date, order[session]<<32 | int64(k)}
+		r := recency{at.date, int64(len(p.names)-int(at.session))<<32 | int64(at.k)} // of names in ascending order the first is the newest
 		if known := &all[message]; known.tie == 0 || compareRecency(r, *known) > 0 {
 			*known = r
 		}

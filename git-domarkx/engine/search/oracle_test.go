@@ -57,7 +57,7 @@ func (o Oracle) Find(query string) (got, want []int64, err error) {
 		return nil, nil, err
 	}
 	for _, r := range all {
-		got = append(got, r.message)
+		got = append(got, int64(r.message))
 	}
 	err = o.x.db.query("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid", func(s *sqlite3.Stmt) error {
 		want = append(want, s.Int(0))

@@ -12,7 +12,7 @@ import (
 
 // A ranking is a message with its score. Better messages have higher scores.
 type ranking struct {
-	message int64
+	message uint32
 	score   float32
 }
 
@@ -84,7 +84,7 @@ func (x *Index) rank(groups []group) (found []ranking, err error) {
 	}
 	for message, score := range total {
 		if score > 0 {
-			found = append(found, ranking{int64(message), score})
+			found = append(found, ranking{uint32(message), score})
 		}
 	}
 	return found, nil
@@ -139,11 +139,53 @@ func (r *ranker) group(g group) ([]ranking, error) {
 	found := make([]ranking, 0, len(candidates))
 	for _, o := range candidates {
 		if int(r.matched[o.message]) == len(g.want) {
-			found = append(found, ranking{int64(o.message), r.scores[o.message]})
+			found = append(found, ranking{o.message, r.scores[o.message]})
 		}
 	}
 	return found, nil
 }
+
+// ranked is a [source] of messages, the best first.
+type ranked struct {
+	p     *places
+	found []ranking
+	best  []ranking // the best rankings, sorted
+	done  int       // how many messages of best were returned
+	spots []spot
+}
+
+func (r *ranked) next(n int) (_ []spot, err error) {
+	r.spots = r.spots[:0]
+	for r.done < len(r.found) && len(r.spots) < n {
+		if r.done == len(r.best) {
+			if err := r.sort(); err != nil {
+				return nil, err
+			}
+		}
+		if r.spots, err = r.p.of(r.spots, r.best[r.done].message); err != nil {
+			return nil, err
+		}
+		r.done++
+	}
+	return r.spots, nil
+}
+
+// sort finds more of the best messages, and all of them if that is wanted.
+func (r *ranked) sort() error {
+	n := batchGrows * r.done
+	switch limit := r.p.q.Limit; {
+	case r.done > 0 && limit == 0:
+		n = len(r.found)
+	case r.done == 0 && limit == 0:
+		n = firstBatch
+	case r.done == 0:
+		n = 2 * min(limit, len(r.found)) // some messages may not be in the wanted sessions
+	}
+	r.best = best(r.found, n)
+	return r.p.prepare(len(r.best)-r.done, func(i int) uint32 { return r.best[r.done+i].message })
+}
+
+func (*ranked) text(uint32) string { return "" }
 
 // best returns the n best rankings, the best first. It may change the order of all.
 func best(all []ranking, n int) []ranking {

@@ -3,69 +3,85 @@ package search
 import (
 	"cmp"
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // A found is a message whose text matches a query.
 type found struct {
-	message int64
-	snippet string
-	matches [][2]int
+	message uint32
+	text    string // the packed snippet, if it was made
 }
 
 // fewBlocks is the number of blocks up to which reading all takes less time than determining which are the newest.
 const fewBlocks = 50
 
 // scan finds messages by reading the texts that may match, for a fixed string or a regular expression.
-func (x *Index) scan(ctx context.Context, q Query, m *matching, allowed set, p *places) ([]Hit, error) {
+func (x *Index) scan(ctx context.Context, m *matching, allowed set, p *places) (source, error) {
 	firsts, err := x.db.mayMatch(m)
 	if err != nil {
 		return nil, err
 	}
-	var all []found
-	if q.Limit > 0 && !q.History && len(firsts) > fewBlocks {
-		all, err = x.scanNewest(ctx, firsts, m, allowed, p)
+	s := &scanned{}
+	if p.q.Limit > 0 && !p.q.History && len(firsts) > fewBlocks {
+		s.found, err = x.scanNewest(ctx, firsts, m, allowed, p)
 	} else {
-		all, err = x.scanBlocks(ctx, firsts, m, allowed, q.Limit == 0)
-	}
-	if err == nil && len(all) > 0 {
-		err = p.prepare(len(all), func(i int) int64 { return all[i].message })
+		s.found, err = x.scanBlocks(ctx, firsts, m, allowed, p.q.Limit == 0)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var hits []Hit
-	for _, f := range all {
-		some, err := p.of(f.message)
-		if err != nil {
-			return nil, err
-		}
-		for i := range some {
-			some[i].Snippet, some[i].Matches = f.snippet, f.matches
-		}
-		hits = append(hits, some...)
+	slices.SortFunc(s.found, func(a, b found) int { return cmp.Compare(a.message, b.message) })
+	if s.spots, err = p.all(s.found); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Session, b.Session), cmp.Compare(b.K, a.K))
+	slices.SortFunc(s.spots, func(a, b spot) int {
+		return cmp.Or(cmp.Compare(b.date, a.date), cmp.Compare(a.session, b.session), cmp.Compare(b.k, a.k))
 	})
-	if q.Limit > 0 && len(hits) > q.Limit {
-		hits = hits[:q.Limit]
-	}
-	return hits, x.describe(ctx, hits, m)
+	return s, nil
 }
 
-// scanBlocks returns the messages in some blocks whose texts match. If snippets is set, they have their snippets,
-// because all of them are wanted.
-func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, allowed set, snippets bool) (all []found, err error) {
+// scanned is a [source] of messages whose texts were read.
+type scanned struct {
+	found []found // sorted by message
+	spots []spot  // the remaining ones
+}
+
+func (s *scanned) next(n int) ([]spot, error) {
+	some := s.spots[:min(n, len(s.spots))]
+	s.spots = s.spots[len(some):]
+	return some, nil
+}
+
+func (s *scanned) text(message uint32) string {
+	i, _ := slices.BinarySearchFunc(s.found, message, func(f found, message uint32) int { return cmp.Compare(f.message, message) })
+	return s.found[i].text
+}
+
+// maxTexts is the size of the snippets that are made while the texts are searched. More of them are made for each batch.
+const maxTexts = 16 << 20
+
+// scanBlocks returns the messages in some blocks whose texts match. If texts is set, they have their snippets, as many as fit
+// into maxTexts.
+func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, allowed set, texts bool) (all []found, err error) {
 	var lock sync.Mutex
-	s := newScan(ctx, m, allowed.has, snippets, func(some []found) {
+	size := 0
+	var s *scan
+	s = newScan(ctx, m, allowed.has, texts, func(some []found) {
 		lock.Lock()
 		defer lock.Unlock()
 		all = append(all, some...)
+		for _, f := range some {
+			size += len(f.text)
+		}
+		if size > maxTexts {
+			s.texts.Store(false)
+		}
 	})
 	for _, first := range firsts {
 		if err = s.block(x.db, first); err != nil {
@@ -98,11 +114,11 @@ func (d *database) mayMatch(m *matching) (firsts []int64, err error) {
 
 // A scan searches blocks in parallel, on all processors.
 type scan struct {
-	ctx      context.Context
-	m        *matching
-	wanted   func(message int64) bool
-	snippets bool
-	found    func([]found) // is called from several goroutines, with the messages that match in one block
+	ctx    context.Context
+	m      *matching
+	wanted func(message int64) bool
+	texts  atomic.Bool   // whether to make snippets
+	found  func([]found) // is called from several goroutines, with the messages that match in one block
 
 	jobs    chan []byte
 	used    chan []byte // memory of blocks that were searched, for reuse
@@ -112,9 +128,10 @@ type scan struct {
 }
 
 // newScan starts the goroutines of a scan. The caller calls end.
-func newScan(ctx context.Context, m *matching, wanted func(message int64) bool, snippets bool, found func([]found)) *scan {
+func newScan(ctx context.Context, m *matching, wanted func(message int64) bool, texts bool, found func([]found)) *scan {
 	workers := runtime.GOMAXPROCS(0)
-	s := &scan{ctx: ctx, m: m, wanted: wanted, snippets: snippets, found: found, jobs: make(chan []byte, 4*workers), used: make(chan []byte, 6*workers)}
+	s := &scan{ctx: ctx, m: m, wanted: wanted, found: found, jobs: make(chan []byte, 4*workers), used: make(chan []byte, 6*workers)}
+	s.texts.Store(texts)
 	for range workers {
 		s.running.Go(func() {
 			if err := s.work(); err != nil {
@@ -149,12 +166,12 @@ func (s *scan) end() error {
 
 // work searches the blocks that it receives. After an error it only receives them.
 func (s *scan) work() error {
-	var in decompressor
-	var b block
+	in := snippets{m: s.m}
+	b := &in.block
 	matches, err := s.m.matcher()
 	for data := range s.jobs {
 		if err == nil && s.ctx.Err() == nil {
-			err = in.decode(data, &b)
+			err = in.blocks.decode(data, b)
 		}
 		select {
 		case s.used <- data:
@@ -168,12 +185,12 @@ func (s *scan) work() error {
 		for i, id := range b.ids {
 			text := b.texts[at : at+b.sizes[i]]
 			at += b.sizes[i]
-			if !s.wanted(id) || !matches(text) {
+			if id < 0 || id > math.MaxUint32 || !s.wanted(id) || !matches(text) {
 				continue
 			}
-			f := found{message: id}
-			if s.snippets {
-				f.snippet, f.matches = s.m.snippet(text)
+			f := found{message: uint32(id)}
+			if s.texts.Load() {
+				f.text = in.pack(text)
 			}
 			some = append(some, f)
 		}

@@ -64,15 +64,18 @@ var errForeign = errors.New("not a search index of this version")
 
 // openIndex opens an existing index. It returns errForeign for another file.
 func openIndex(path string) (*database, error) {
-	if info, err := os.Lstat(path); err != nil {
+	info, err := os.Lstat(path)
+	if err != nil {
 		return nil, err
-	} else if !info.Mode().IsRegular() || info.Size() == 0 {
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, errForeign
 	}
 	d, err := openDatabase(path)
 	if err != nil {
 		return nil, err
 	}
+	d.file = info
 	for _, s := range settings {
 		err = errors.Join(err, d.exec(s))
 	}

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -95,27 +97,35 @@ func fold(word []byte) string {
 	}, norm.NFD.String(string(word)))
 }
 
-// wordSpans returns the first matches of needles in a text.
-func wordSpans(text []byte, needles []needle) []span {
-	var spans []span
-	for tok, at := nextToken(text, 0); tok.end > tok.start && len(spans) < maxSpans; tok, at = nextToken(text, at) {
-		for i, n := range needles {
-			if end := n.at(text, tok, at); end > 0 {
-				spans = append(spans, span{tok.start, end, i})
-				at = max(at, end)
-				break
+// A wordFinder finds the matches of needles in a text.
+type wordFinder struct {
+	text    []byte
+	needles []needle
+	at      int // the position after the token that was read last
+}
+
+// next returns the next match, or false at the end.
+func (f *wordFinder) next() (span, bool) {
+	for {
+		tok, at := nextToken(f.text, f.at)
+		if f.at = at; tok.end == tok.start {
+			return span{}, false
+		}
+		for i := range f.needles {
+			n := &f.needles[i]
+			if end := n.at(f.text, tok, at); end > 0 {
+				f.at = max(at, end)
+				return span{tok.start, end, i}, true
 			}
-			if start, end := n.within(text[tok.start:tok.end]); end > 0 {
-				spans = append(spans, span{tok.start + start, tok.start + end, i})
-				break
+			if start, end := n.within(f.text[tok.start:tok.end]); end > 0 {
+				return span{tok.start + start, tok.start + end, i}, true
 			}
 		}
 	}
-	return spans
 }
 
 // at returns the end of the needle's match if one begins at a token, and otherwise 0.
-func (n needle) at(text []byte, tok token, next int) int {
+func (n *needle) at(text []byte, tok token, next int) int {
 	for i, want := range n.words {
 		if i > 0 {
 			if tok, next = nextToken(text, next); tok.end == tok.start {
@@ -152,7 +162,7 @@ func folds(word []byte, want string, prefix bool) bool {
 
 // within returns the place of the needle among the parts of an identifier. end is 0 if the identifier does not contain
 // it.
-func (n needle) within(word []byte) (start, end int) {
+func (n *needle) within(word []byte) (start, end int) {
 	if n.parts == nil || len(word) > maxIdentifier || !n.mayBeWithin(word) {
 		return 0, 0
 	}
@@ -175,7 +185,7 @@ func (n needle) within(word []byte) (start, end int) {
 
 // mayBeWithin reports whether an identifier may contain the needle among its parts, or is not ASCII. It is a fast check
 // before within.
-func (n needle) mayBeWithin(word []byte) bool {
+func (n *needle) mayBeWithin(word []byte) bool {
 	capital := false
 	for i, c := range word {
 		if c >= utf8.RuneSelf {
@@ -186,68 +196,118 @@ func (n needle) mayBeWithin(word []byte) bool {
 	return capital && (literal{text: []byte(n.parts[0]), fold: true}).in(word)
 }
 
-// snippet returns one line of a text with some of its matches, and where these are in the line. width is the maximum
-// number of characters.
-func (m *matching) snippet(text []byte) (string, [][2]int) {
-	spans := m.spans(text)
-	first := bestSpan(spans, m.width)
+// A snippets makes snippets. It may be used by one goroutine at a time.
+type snippets struct {
+	m       *matching
+	blocks  decompressor
+	block   block
+	spans   []span   // the first matches of the text
+	seen    []int    // by needle: the last match that best counted it for, from 1
+	line    []byte   // the snippet
+	matches [][2]int // start and end of each match, as byte offsets in line
+	packed  []byte
+}
+
+// make makes the snippet of a text: one line with some of its matches, and where these are in the line.
+func (s *snippets) make(text []byte) {
+	more := s.find(text)
+	first := s.best()
 	from := 0
-	if len(spans) > 0 {
-		from = back(text, spans[first].start, m.width/4)
+	if len(s.spans) > 0 {
+		from = back(text, s.spans[first].start, s.m.width/4)
 	}
-	var b strings.Builder
-	var places [][2]int
+	s.line, s.matches = s.line[:0], s.matches[:0]
 	if from > 0 {
-		b.WriteString("…")
+		s.line = append(s.line, "…"...)
 	}
 	n, next, open, space := 0, first, -1, true
 	i := from
-	for ; i < len(text) && n < m.width; n++ {
-		for next < len(spans) && open < 0 && spans[next].start <= i {
-			open = b.Len()
+	for ; i < len(text) && n < s.m.width; n++ {
+		for more != nil && s.spans[len(s.spans)-1].start <= i {
+			more = s.add(more)
 		}
-		r, size := utf8.DecodeRune(text[i:])
+		for next < len(s.spans) && open < 0 && s.spans[next].start <= i {
+			open = len(s.line)
+		}
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[i:])
+		}
 		if unicode.IsSpace(r) || r == 0 {
 			if !space {
-				b.WriteByte(' ')
+				s.line = append(s.line, ' ')
 			} else {
 				n--
 			}
 			space = true
 		} else {
-			b.WriteRune(r)
+			s.line = utf8.AppendRune(s.line, r)
 			space = false
 		}
 		i += size
-		if open >= 0 && spans[next].end <= i {
-			places = append(places, [2]int{open, b.Len()})
+		if open >= 0 && s.spans[next].end <= i {
+			s.matches = append(s.matches, [2]int{open, len(s.line)})
 			open = -1
-			for next < len(spans) && spans[next].start < i {
+			for next < len(s.spans) && s.spans[next].start < i {
 				next++
 			}
 		}
 	}
-	if open >= 0 && open < b.Len() {
-		places = append(places, [2]int{open, b.Len()})
+	if open >= 0 && open < len(s.line) {
+		s.matches = append(s.matches, [2]int{open, len(s.line)})
 	}
-	line := strings.TrimRight(b.String(), " ")
-	if i < len(text) && strings.TrimSpace(string(text[i:min(len(text), i+64)])) != "" {
-		line += "…"
+	s.line = bytes.TrimRight(s.line, " ")
+	if i < len(text) && len(bytes.TrimSpace(text[i:min(len(text), i+64)])) > 0 {
+		s.line = append(s.line, "…"...)
 	}
-	return line, places
 }
 
-// bestSpan returns the match at which a snippet should begin: the one from which on the most different terms match
+// find finds the first matches in a text. For a query with one word or phrase, it finds only the first match, because
+// the snippet begins there, and returns what finds the others.
+func (s *snippets) find(text []byte) *wordFinder {
+	if s.m.needles == nil {
+		s.spans = s.m.spans(s.spans[:0], text)
+		return nil
+	}
+	s.spans = s.spans[:0]
+	f := s.add(&wordFinder{text: text, needles: s.m.needles})
+	for f != nil && len(s.m.needles) > 1 {
+		f = s.add(f)
+	}
+	return f
+}
+
+// add adds a match, and returns nil if there are no more or enough.
+func (s *snippets) add(f *wordFinder) *wordFinder {
+	found, ok := f.next()
+	if !ok {
+		return nil
+	}
+	if s.spans = append(s.spans, found); len(s.spans) == maxSpans {
+		return nil
+	}
+	return f
+}
+
+// best returns the match at which a snippet should begin: the one from which on the most different terms match
 // within its width.
-func bestSpan(spans []span, width int) int {
+func (s *snippets) best() int {
+	if len(s.m.needles) < 2 {
+		return 0
+	}
+	s.seen = slices.Grow(s.seen[:0], len(s.m.needles))[:len(s.m.needles)]
+	clear(s.seen)
 	best, most := 0, 0
-	for i := range spans {
-		seen := map[int]bool{}
-		for j := i; j < len(spans) && spans[j].start-spans[i].start < width/2; j++ {
-			seen[spans[j].needle] = true
+	for i := range s.spans {
+		terms := 0
+		for j := i; j < len(s.spans) && s.spans[j].start-s.spans[i].start < s.m.width/2; j++ {
+			if seen := &s.seen[s.spans[j].needle]; *seen <= i {
+				*seen = i + 1
+				terms++
+			}
 		}
-		if len(seen) > most {
-			best, most = i, len(seen)
+		if terms > most {
+			best, most = i, terms
 		}
 	}
 	return best

@@ -1,0 +1,189 @@
+package search
+
+import (
+	"cmp"
+	"encoding/hex"
+	"math"
+	"slices"
+
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// places finds the places of messages in the sessions of a query.
+type places struct {
+	db        *database
+	q         Query
+	names     []string          // of the sessions, in ascending order
+	sessions  map[int64]uint32  // indexes in names by the sessions' numbers in the index
+	snapshots []string          // that have texts which were replaced, and an empty one before them
+	known     map[string]uint32 // indexes in snapshots
+	models    map[uint32]string // names of models that were looked up, by number of the facet
+	many      []spot            // spots of the prepared messages, sorted by message; nil if none are prepared
+}
+
+// A spot is a place where a session has a message. There may be as many as messages, so it is small.
+type spot struct {
+	date     int64
+	message  uint32
+	session  uint32 // index in places.names
+	k        uint32
+	snapshot uint32 // index in places.snapshots
+}
+
+func compareSpots(a, b spot) int {
+	return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.k, b.k))
+}
+
+func (x *Index) places(q Query) (*places, error) {
+	p := &places{db: x.db, q: q, sessions: map[int64]uint32{}, snapshots: []string{""}, known: map[string]uint32{}, models: map[uint32]string{}}
+	named := map[string]int64{}
+	err := x.db.query("SELECT id, name FROM session", func(s *sqlite3.Stmt) error {
+		if name := s.Column(1).(string); q.Sessions == nil || q.Sessions[name] {
+			p.names = append(p.names, name)
+			named[name] = s.Int(0)
+		}
+		return nil
+	})
+	slices.Sort(p.names)
+	for i, name := range p.names {
+		p.sessions[named[name]] = uint32(i)
+	}
+	return p, err
+}
+
+// of appends the spots of a message, sorted by session.
+func (p *places) of(spots []spot, message uint32) ([]spot, error) {
+	if p.many != nil {
+		return p.prepared(spots, message), nil
+	}
+	var leaves []int64
+	err := p.db.query("SELECT leaf FROM message WHERE id = ?1 UNION SELECT leaf FROM shared WHERE message = ?1", func(s *sqlite3.Stmt) error {
+		leaves = append(leaves, s.Int(0))
+		return nil
+	}, int64(message))
+	if err != nil {
+		return spots, err
+	}
+	first := len(spots)
+	tip := map[int64]bool{}
+	for _, leaf := range leaves {
+		err := p.db.query("SELECT session, number, entries FROM place JOIN leaf ON leaf.id = leaf WHERE leaf = ?", func(s *sqlite3.Stmt) error {
+			tip[s.Int(0)] = true
+			session, ok := p.sessions[s.Int(0)]
+			if !ok {
+				return nil
+			}
+			entries, err := decodeLeaf(s.Column(2).([]byte))
+			for i, e := range entries {
+				if e.message == int64(message) && p.inTime(e.date) {
+					spots = append(spots, spot{date: e.date, message: message, session: session, k: uint32(s.Int(1)*leafWidth) + uint32(i)})
+				}
+			}
+			return err
+		}, leaf)
+		if err != nil {
+			return spots, err
+		}
+	}
+	if p.q.History {
+		err = p.db.query("SELECT session, snapshot, k, date FROM past WHERE message = ?", func(s *sqlite3.Stmt) error {
+			session, ok := p.sessions[s.Int(0)]
+			if date := s.Int(3); ok && !tip[s.Int(0)] && p.inTime(date) {
+				snapshot, _ := s.Column(1).([]byte)
+				spots = append(spots, spot{date: date, message: message, session: session, k: uint32(s.Int(2)), snapshot: p.snapshot(snapshot)})
+			}
+			return nil
+		}, int64(message))
+	}
+	slices.SortFunc(spots[first:], compareSpots)
+	return spots, err
+}
+
+// snapshot returns the index of a snapshot in snapshots.
+func (p *places) snapshot(id []byte) uint32 {
+	i, ok := p.known[string(id)]
+	if !ok {
+		i = uint32(len(p.snapshots))
+		p.snapshots = append(p.snapshots, hex.EncodeToString(id))
+		p.known[string(id)] = i
+	}
+	return i
+}
+
+// prepare finds the spots of many messages together, if that takes less time than finding them one by one.
+func (p *places) prepare(n int, message func(i int) uint32) error {
+	p.many = nil
+	leaves, err := p.db.number("SELECT max(id) FROM leaf")
+	if err != nil || p.q.History || int64(n) < 100+leaves/8 {
+		return err
+	}
+	var wanted set
+	for i := range n {
+		wanted = wanted.add(int64(message(i)))
+	}
+	p.many = make([]spot, 0, n+n/8)
+	err = p.each(func(message int64, s spot) {
+		if wanted.has(message) {
+			p.many = append(p.many, s)
+		}
+	})
+	slices.SortFunc(p.many, func(a, b spot) int { return cmp.Or(cmp.Compare(a.message, b.message), compareSpots(a, b)) })
+	return err
+}
+
+// prepared appends the spots of a message whose spots were prepared.
+func (p *places) prepared(spots []spot, message uint32) []spot {
+	at, _ := slices.BinarySearchFunc(p.many, message, func(s spot, message uint32) int { return cmp.Compare(s.message, message) })
+	for ; at < len(p.many) && p.many[at].message == message; at++ {
+		spots = append(spots, p.many[at])
+	}
+	return spots
+}
+
+// all returns the spots of messages, in no order.
+func (p *places) all(messages []found) (spots []spot, err error) {
+	err = p.prepare(len(messages), func(i int) uint32 { return messages[i].message })
+	if p.many != nil {
+		return p.many, err
+	}
+	for i := 0; i < len(messages) && err == nil; i++ {
+		spots, err = p.of(spots, messages[i].message)
+	}
+	return spots, err
+}
+
+// each calls f with the messages in the newest snapshots of the sessions of the query whose dates match the query.
+func (p *places) each(f func(message int64, s spot)) error {
+	var data []byte
+	row := func(s *sqlite3.Stmt) error {
+		session, ok := p.sessions[s.Int(0)]
+		if !ok {
+			return nil
+		}
+		data = s.AppendBytes(data[:0], 2)
+		entries, err := decodeLeaf(data)
+		for i, e := range entries {
+			if p.inTime(e.date) && e.message >= 0 && e.message <= math.MaxUint32 {
+				f(e.message, spot{date: e.date, message: uint32(e.message), session: session, k: uint32(s.Int(1)*leafWidth) + uint32(i)})
+			}
+		}
+		return err
+	}
+	const sql = "SELECT session, number, entries FROM place JOIN leaf ON leaf.id = leaf"
+	if p.q.Sessions == nil {
+		return p.db.query(sql, row)
+	}
+	for session := range p.sessions {
+		if err := p.db.query(sql+" WHERE session = ?", row, session); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leafWidth is the number of messages in a leaf (gitstore/SPEC.md, section 3).
+const leafWidth = 16
+
+func (p *places) inTime(date int64) bool {
+	return (p.q.Since == 0 || date >= p.q.Since) && (p.q.Until == 0 || date < p.q.Until)
+}
