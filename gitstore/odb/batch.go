@@ -83,14 +83,14 @@ func (b *Batch) Skip(reached func(ID) bool) { b.skip = reached }
 // read from the Database after [Batch.Sync].
 func (b *Batch) Add(t Type, data []byte) (ID, error) { return b.add(object{t: t, data: data}) }
 
-// AddBase is like [Batch.Add], for a blob of which later blobs repeat parts: for example, a document whose messages are
+// AddBase is like [Batch.Add], for a blob whose parts occur in later blobs: for example, a document whose messages are
 // added later.
 func (b *Batch) AddBase(data []byte) (ID, error) {
 	return b.add(object{t: Blob, data: data, repeats: repeated})
 }
 
-// AddSimilar is like [Batch.Add], for a blob of which most repeats a recent blob of [Batch.AddBase]. In the pack it
-// becomes a delta against that blob.
+// AddSimilar is like [Batch.Add], for a blob that is mostly a repetition of a recent blob of [Batch.AddBase]. In the
+// pack it becomes a delta against that blob.
 func (b *Batch) AddSimilar(data []byte) (ID, error) {
 	return b.add(object{t: Blob, data: data, repeats: repeats})
 }

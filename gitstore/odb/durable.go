@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An fsyncMode is a way to make the files of a pack durable. POSIX requires an fsync of each file and of their
-// directory, each of which may flush the disk's cache.
+// An fsyncMode is a way to make the files of a pack durable. POSIX requires an fsync of each file and one of their
+// directory. Each of these may flush the disk's cache.
 type fsyncMode int
 
 const (

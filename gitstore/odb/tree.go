@@ -99,7 +99,7 @@ const averageEntry = 36
 // for an invalid tree, and for a name that could lead out of its directory.
 func DecodeTree(data []byte) ([]TreeEntry, error) {
 	entries := make([]TreeEntry, 0, len(data)/averageEntry+1)
-	names := string(data) // one copy, of which all names are parts
+	names := string(data) // one copy, which contains all names
 	for len(data) > 0 {
 		space := bytes.IndexByte(data, ' ')
 		end := bytes.IndexByte(data, 0)

@@ -97,7 +97,7 @@ func (p *purger) replace(ctx context.Context, dir, base string, others []odb.ID)
 			return err
 		}
 		if slices.Contains(made, base) {
-			return fmt.Errorf("git pack-objects made the same pack again")
+			return fmt.Errorf("git pack-objects wrote the same pack again")
 		}
 	}
 	for _, pack := range made { // git gc keeps an unreachable object until its pack is old enough

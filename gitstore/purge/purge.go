@@ -29,8 +29,8 @@ type Request struct {
 	Commits []string      // to remove, with their trees and files but without their parents
 	Keep    []string      // to keep with all that they reach, although no ref, reflog or index reaches them
 
-	// Ours reports whether this program wrote an unreachable commit. The objects of such a commit are not kept for its
-	// sake, as those of the user's unreachable commits are.
+	// Ours reports whether this program wrote a commit. It is called for each unreachable commit. Run keeps the objects
+	// of those that this program did not write, because they are the user's.
 	Ours func(commit []byte) bool
 }
 

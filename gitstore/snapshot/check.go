@@ -112,7 +112,7 @@ func (c *Checker) history(ctx context.Context, tip string, check func(id string)
 		where := name + "@" + id
 		a, parents, err := check(id)
 		if err != nil {
-			if err := c.damaged(ctx, fmt.Errorf("its history is cut off: %w", err), where); err != nil {
+			if err := c.damaged(ctx, fmt.Errorf("its history is incomplete: %w", err), where); err != nil {
 				return err
 			}
 			continue

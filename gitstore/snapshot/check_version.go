@@ -116,7 +116,7 @@ func (c *Checker) checkLinks(ctx context.Context, name, tip string) error {
 		if id, err := odb.ParseID(link); err != nil || !c.db.Has(id) {
 			what = "is linked by a message, but missing, and not a parent of any of the snapshots"
 		}
-		c.report("error", fmt.Sprintf("workspace version %s %s", link, what), name+"@"+tip, "nothing follows that link; git domarkx pull brings the session from a remote that has it whole")
+		c.report("error", fmt.Sprintf("workspace version %s %s", link, what), name+"@"+tip, "nothing uses that link; git domarkx pull fetches the session from a remote that has all of it")
 	}
 	return nil
 }

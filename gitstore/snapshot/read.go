@@ -16,8 +16,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
-// maxReserve is the number of messages for which memory is allocated only because a commit message says that the
-// snapshot has as many. maxGrown is that number if the last of these messages exists.
+// A commit message states the number of messages, but may be forged. maxReserve is the largest number for which memory
+// is allocated at once. maxGrown is that number if the last of the messages exists.
 const (
 	maxReserve = 1 << 14
 	maxGrown   = 1 << 20

@@ -119,7 +119,7 @@ func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
 		if err = c.Exec("ROLLBACK"); err != nil {
 			break
 		}
-		err = fmt.Errorf("another program keeps using the database: %w", domarkx.ErrConflict)
+		err = fmt.Errorf("another program is writing to the database all the time: %w", domarkx.ErrConflict)
 	}
 	return nil, errors.Join(err, c.Close())
 }

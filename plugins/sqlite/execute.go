@@ -60,7 +60,7 @@ func (r *resource) explain(err error) error {
 	case sqlite3.Busy, sqlite3.Locked:
 		return database.Errorf(domarkx.CodeFailed, "%s: another program is using the database; try again when it is done", e.Message)
 	case sqlite3.Denied:
-		return database.Errorf(domarkx.CodeRefused, "%s: a statement may only work within the database, and a query only read", e.Message)
+		return database.Errorf(domarkx.CodeRefused, "%s: statements can use nothing outside of the database, and queries cannot change it", e.Message)
 	}
 	return database.Errorf(domarkx.CodeFailed, "%s", e.Message)
 }
@@ -186,7 +186,7 @@ func bind(stmt *sqlite3.Stmt, args []database.Argument) error {
 			}
 		}
 		if len(used) < len(byName) {
-			return database.Errorf(domarkx.CodeInvalid, "args has names that the statement has no parameters for")
+			return database.Errorf(domarkx.CodeInvalid, "args has names for which the statement has no parameters")
 		}
 		return nil
 	}

@@ -27,7 +27,7 @@ func inWorkTree(env domarkx.Env, path string) (string, error) {
 	}
 	local := filepath.Clean(filepath.FromSlash(path))
 	if !filepath.IsLocal(local) || local == "." {
-		return refuse("is no file in the work tree, expected one from its top")
+		return refuse("is not in the work tree, expected a path relative to its top")
 	}
 	// An os.Root follows no symbolic link that leads out of it.
 	root, err := os.OpenRoot(top)

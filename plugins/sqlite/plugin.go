@@ -127,7 +127,7 @@ func (r *resource) connect() (*sqlite3.Conn, error) {
 		begin := make([]byte, len(magic))
 		_, err = io.ReadFull(f, begin)
 		if err = errors.Join(err, f.Close()); err != nil || string(begin) != magic {
-			return nil, fmt.Errorf("%q is not an SQLite database, or is damaged, and %q contains changes of one: %w; restore the one or remove the other", r.path, r.wal(), domarkx.ErrCorrupt)
+			return nil, fmt.Errorf("%q is not an SQLite database, or is damaged, and %q contains changes of one: %w; restore the first or remove the second", r.path, r.wal(), domarkx.ErrCorrupt)
 		}
 	}
 	return r.openDatabase()

@@ -74,7 +74,7 @@ func uncompressedHead(f *os.File, most int64) ([]byte, error) {
 // compressedError wraps an error of reading a compressed file.
 func compressedError(err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return fmt.Errorf("%w: reading the compressed file: it was compressed with a window of more than %d MiB; compress it anew, without --long or --ultra", domarkx.ErrInvalid, maxZstdWindow>>20)
+		return fmt.Errorf("%w: reading the compressed file: it was compressed with a window of more than %d MiB; compress it again without --long and --ultra", domarkx.ErrInvalid, maxZstdWindow>>20)
 	}
 	return fmt.Errorf("%w: reading the compressed file: %w", domarkx.ErrInvalid, err)
 }

@@ -216,8 +216,8 @@ func (in *input) verify() error {
 	return nil
 }
 
-// A fingerprint shows whether the same bytes were written to it as to another one. It takes a tenth of the time of a
-// digest. Its seed is random and secret, so that nobody can make different bytes with the same fingerprint.
+// A fingerprint shows whether the same bytes were written to it as to another fingerprint. It takes a tenth of the time
+// of a digest. Its seed is random and secret, so that nobody can make different bytes with the same fingerprint.
 type fingerprint struct{ maphash.Hash }
 
 func newFingerprint() *fingerprint { return new(fingerprint) }

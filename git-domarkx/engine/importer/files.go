@@ -185,7 +185,7 @@ func (s *fileSet) add(name string, accept func(head []byte) error) error {
 		return nil
 	}
 	if len(s.files) == maxFilesCount {
-		return fmt.Errorf("%w: a document brings at most %d files", domarkx.ErrInvalid, maxFilesCount)
+		return fmt.Errorf("%w: at most %d files can be imported with a document", domarkx.ErrInvalid, maxFilesCount)
 	}
 	var content bytes.Buffer
 	size, err := s.directory.copyTo(&content, name, accept)
@@ -195,7 +195,7 @@ func (s *fileSet) add(name string, accept func(head []byte) error) error {
 	kept := s.redacted(content.Bytes())
 	raw, sum := sha256.Sum256(content.Bytes()), sha256.Sum256(kept)
 	if s.size+size > maxFilesSize {
-		return fmt.Errorf("%w: the files that a document brings have at most %d MiB together", domarkx.ErrInvalid, maxFilesSize>>20)
+		return fmt.Errorf("%w: the files that are imported with a document can have at most %d MiB together", domarkx.ErrInvalid, maxFilesSize>>20)
 	}
 	s.size += size
 	s.seen[name] = true

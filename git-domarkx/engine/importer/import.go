@@ -133,7 +133,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		result.Empty += imp.result.Empty
 		result.Redacted += imp.result.Redacted
 		if err := imp.rememberSecrets(ctx); err != nil {
-			result.Warnings = append(result.Warnings, fmt.Errorf("remembering the numbers of secrets: %w", err))
+			result.Warnings = append(result.Warnings, fmt.Errorf("recording the numbers of secrets: %w", err))
 		}
 		result.Ignored += imp.result.Ignored
 		todo = imp.later

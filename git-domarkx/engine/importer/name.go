@@ -92,8 +92,8 @@ const (
 	maxExportedBytes = 64 << 20
 )
 
-// exported returns a recent snapshot of which the document is an export, byte for byte, or "" if there is none. It
-// leaves out snapshots of imports, because an identical document may come from another source.
+// exported returns a recent snapshot whose export is byte for byte the document, or "" if there is none. It leaves out
+// snapshots of imports, because an identical document may come from another source.
 func (imp *importer) exported(ctx context.Context, in input, doc *domarkx.Document, tip domarkx.Info) (string, error) {
 	seen, size := 0, int64(0)
 	for info, err := range imp.manager.store.Ancestors(ctx, tip.ID) {

@@ -44,7 +44,7 @@ func newMatching(q Query) (*matching, error) {
 			return nil, fmt.Errorf("regular expression: %w: %w", domarkx.ErrInvalid, err)
 		}
 		if re.MatchString("") {
-			return nil, fmt.Errorf("regular expression %q: %w: it matches the empty text, so it is in each message", q.Text, domarkx.ErrInvalid)
+			return nil, fmt.Errorf("regular expression %q: %w: it matches the empty text, and so each message", q.Text, domarkx.ErrInvalid)
 		}
 		m.pattern, m.re, m.filter = pattern, re, requiredLiterals(pattern)
 		return m, nil

@@ -35,7 +35,7 @@ func parseWords(query string) ([]group, error) {
 		if rest[0] == '"' {
 			text, after, closed := strings.Cut(rest[1:], `"`)
 			if !closed {
-				return bad("a quote without the closing one")
+				return bad("a quotation mark has no closing one")
 			}
 			t, rest = term{text: text, phrase: true}, after
 			if after, ok := strings.CutPrefix(rest, "*"); ok {
@@ -77,10 +77,10 @@ func parseWords(query string) ([]group, error) {
 	}
 	for _, g := range groups {
 		if len(g.want) == 0 && len(g.not) > 0 {
-			return bad("beside NOT it needs a word that messages have")
+			return bad("it needs a word without NOT, too")
 		}
 		if len(g.want) == 0 {
-			return bad("a word, with at least one letter or digit, is missing")
+			return bad("a word with at least one letter or digit is missing")
 		}
 	}
 	return groups, nil

@@ -37,12 +37,12 @@ func TestExpression(t *testing.T) {
 
 func TestInvalidQuery(t *testing.T) {
 	for query, want := range map[string]string{
-		``:                        "a word, with at least one letter or digit, is missing",
+		``:                        "a word with at least one letter or digit is missing",
 		`  `:                      "is missing",
 		`++`:                      "is missing",
-		`"`:                       "a quote without the closing one",
-		`a "b`:                    "a quote without the closing one",
-		`NOT a`:                   "beside NOT it needs a word",
+		`"`:                       "a quotation mark has no closing one",
+		`a "b`:                    "a quotation mark has no closing one",
+		`NOT a`:                   "it needs a word without NOT",
 		`a NOT`:                   "NOT needs a word after it",
 		`a NOT OR b`:              "NOT needs a word after it",
 		`a OR`:                    "is missing",

@@ -27,7 +27,7 @@ func compareRankings(a, b ranking) int {
 type ranker struct {
 	lister *lister
 	codes  []byte       // sizes of the messages (see sizeCode), by message
-	norms  [256]float32 // by size code: how much larger messages need a word more often for the same score
+	norms  [256]float32 // by size code: the factor by which the size of a message lowers its score (BM25)
 	count  float64      // number of messages
 
 	matched []uint16  // by message: how many of the group's first terms it contains

@@ -36,8 +36,8 @@ type Content struct {
 	sum    hash.Hash
 }
 
-// recentChunks is the number of chunks kept in memory of which only a part was read: enough for some concurrent readers
-// that each read sequentially.
+// recentChunks is the number of chunks that are kept in memory because only a part of each was read. It is enough for
+// some concurrent readers that each read sequentially.
 const recentChunks = 4
 
 // A chunk is the content of a chunk, with its place.
