@@ -130,8 +130,7 @@ func TestLinksThatDoNotCount(t *testing.T) {
 	}
 }
 
-// TestManyLinks checks the links of all messages of a long session, which reads the history only once.
-// once.
+// TestManyLinks checks that loading the links of all messages of a long session reads its history only once.
 func TestManyLinks(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()

@@ -16,7 +16,7 @@ type scan struct {
 	at       time.Time
 }
 
-// mtimeGrain is how long a directory may change again without another modification time.
+// mtimeGrain is how soon after a change another change of a directory may leave its modification time as it is.
 const mtimeGrain = 100 * time.Millisecond
 
 // current reports whether the directory certainly has not changed since the scan.

@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/purge"
 )
 
-// A repository has a commit on its branch and one that nothing leads to, which has the file "secret".
+// A repository has a commit on its branch, and an unreachable one with the file "secret".
 type repository struct {
 	*testing.T
 	dir          string
@@ -54,7 +54,7 @@ func (r *repository) copied(t *testing.T) *repository {
 	return c
 }
 
-// open makes the request to remove what is gone.
+// open opens the repository and returns the request to remove the unreachable commit.
 func (r *repository) open() {
 	r.Helper()
 	g, err := gitcmd.Discover(r.Context(), r.dir, gittest.Env())
@@ -86,7 +86,7 @@ func (r *repository) has() bool {
 	return strings.Contains(r.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)"), r.secret)
 }
 
-// TestInUse checks that the secret stays if anything of the user's leads to it.
+// TestInUse checks that the secret is kept if something of the user's reaches it.
 func TestInUse(t *testing.T) {
 	template := newRepository(t)
 	for name, script := range map[string]string{
@@ -153,7 +153,7 @@ func TestNotInUse(t *testing.T) {
 	}
 }
 
-// TestKeptPacks checks that packs which the user keeps, or whose objects another repository promises, stay and are reported.
+// TestKeptPacks checks that packs with a .keep or .promisor file are left and reported.
 func TestKeptPacks(t *testing.T) {
 	for _, extension := range []string{".keep", ".promisor"} {
 		r := newRepository(t)
@@ -179,7 +179,8 @@ func TestKeptPacks(t *testing.T) {
 	}
 }
 
-// TestReplacedPacks checks that Git's indexes over packs and commits are whole afterwards, and that the new pack is as old as the former.
+// TestReplacedPacks checks that Git's indexes over packs and commits are valid afterwards, and that a new pack has the
+// time of the pack that it replaces.
 func TestReplacedPacks(t *testing.T) {
 	template := newRepository(t)
 	for name, script := range map[string]string{
@@ -262,7 +263,7 @@ func TestNothingIsRemoved(t *testing.T) {
 // r40 stands for the id of the commit.
 const r40 = "<gone>"
 
-// TestWrittenAgain checks that an object stays which a program wrote again after the removal had begun.
+// TestWrittenAgain checks that an object is kept if a program writes it again after the removal has begun.
 func TestWrittenAgain(t *testing.T) {
 	r := newRepository(t)
 	r.script("git commit-tree -m other HEAD^{tree} > /dev/null") // Ours is asked about it

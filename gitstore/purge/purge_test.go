@@ -77,7 +77,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunProtects keeps what the user's own commits have, although nothing leads to them.
+// TestRunProtects checks that the objects of the user's own unreachable commits are kept.
 func TestRunProtects(t *testing.T) {
 	dir := gittest.Init(t)
 	ids := gittest.Commits(t, dir, 2)

@@ -92,8 +92,8 @@ func (r *Refs) listPacked(prefix string) (refs []Ref, err error) {
 	return refs, err
 }
 
-// each calls yield for one record after the other until yield returns false. In a sorted file it skips records whose names
-// are less than name, but not all of them.
+// each calls yield for one record after the other until yield returns false. If the file is sorted, it may leave out
+// records whose names are less than name.
 func (p *packedRefs) each(name string, yield func(Ref) bool) error {
 	start := p.body
 	if p.sorted {

@@ -37,8 +37,8 @@ func (s Store) Has(version, path string) (bool, error) {
 }
 
 // Find returns the id of the content of a regular file in a version, for [Store.Content], or "" if the version has no
-// regular file at that path. It reads only trees and no sidecars: so it takes a symbolic link whose target hosts may reject
-// for a regular file (SPEC.md, section 11).
+// regular file at that path. It reads only trees and no sidecars. So it also returns the content of a symbolic link
+// that is stored as a regular file, because hosts might reject its target (SPEC.md, section 11).
 func (s Store) Find(version, path string) (string, error) {
 	id, err := odb.ParseID(version)
 	if err != nil {

@@ -116,8 +116,8 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit) error {
 	return err
 }
 
-// growthOf returns what is needed to continue a document that became a snapshot, when the document grows. It returns
-// nil if the grown document must be read from the beginning.
+// growthOf returns what the next import needs in order to decode only the new part of a document that has become
+// longer. It returns nil if such a document must be read from the beginning.
 func growthOf(in input, conv conversation, saved engine.SaveResult) *sources.Growth {
 	if conv.state == "" || !saved.Grows || in.redaction != nil {
 		return nil // a removed message may come back, but its tombstone has its id

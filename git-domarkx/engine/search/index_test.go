@@ -232,7 +232,7 @@ func TestStoppedUpdates(t *testing.T) {
 	}
 }
 
-// TestConcurrentSearches searches in several processes' place while sessions are added.
+// TestConcurrentSearches searches through several open indexes, as several processes would, while sessions are added.
 func TestConcurrentSearches(t *testing.T) {
 	r := newRepository(t)
 	r.save("first", "the kettle")

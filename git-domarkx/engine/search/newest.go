@@ -19,7 +19,8 @@ func compareRecency(a, b recency) int {
 	return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.tie, b.tie))
 }
 
-// newest returns the recencies of all messages, by their numbers. It takes 16 bytes for each. messages is their number.
+// newest returns the recencies of all messages, by their numbers. messages is how many there are. It takes 16 bytes for
+// each.
 func (p *places) newest(messages int) ([]recency, error) {
 	all := make([]recency, messages)
 	return all, p.each(func(message int64, at spot) {

@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
 )
 
-// TestSamples: a text has the same samples wherever it stands, but for those that depend on the 32
-// bytes before it.
+// TestSamples checks that a text has the same samples wherever it stands, except for those that depend on the 32 bytes
+// before it.
 func TestSamples(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, 64<<10)

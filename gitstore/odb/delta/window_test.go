@@ -53,8 +53,8 @@ func TestWindowDelta(t *testing.T) {
 	})
 }
 
-// TestPutSimilar: an object that repeats most of an earlier one, wherever that stood, is a delta against it
-// that gives it back, and is a base itself.
+// TestPutSimilar checks that an object that repeats most of an earlier one, at any place, becomes a delta against that
+// from which it can be restored, and that it is a base itself.
 func TestPutSimilar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var w delta.Window

@@ -123,7 +123,7 @@ func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 	for longest > 0 && count[longest] == 0 {
 		longest--
 	}
-	filled := uint(1) // entries of the first table, of codes as long; they repeat in the rest of it
+	filled := uint(1) // number of entries of the first table that are filled; the rest repeats them
 	left := 1
 	for l := 1; l <= 15; l++ {
 		left = left<<1 - count[l]

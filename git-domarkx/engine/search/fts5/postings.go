@@ -136,7 +136,8 @@ func (p *postings) lists(each func(text, list []byte) error) error {
 	return nil
 }
 
-// appendPositions appends the positions in the row of the first of some places, and returns the places in other rows.
+// appendPositions appends the positions of those places that are in the same row as the first one, and returns the
+// others.
 func appendPositions(list []byte, places []place) ([]byte, []place) {
 	row, column, last := places[0].row(), uint64(0), uint64(0)
 	for i, at := range places {
