@@ -164,11 +164,11 @@ func TestConformance(t *testing.T) {
 			value(t, `{"url": "https://example.org/x", "path": "x"}`), value(t, `{"branch": "x"}`), value(t, `{"path": 1}`), value(t, `{"url": ""}`),
 			value(t, `{"url": "https://example.org/x", "branch": "x", "ref": "y"}`),
 		},
+		Costly: 6,
 	}
 	plugintest.Run(t, suite)
 	t.Run("path", func(t *testing.T) {
 		suite.Config = value(t, `{"path": "repo"}`)
-		suite.Costly = 6
 		plugintest.Run(t, suite)
 	})
 }

@@ -40,5 +40,6 @@ func TestConformance(t *testing.T) {
 			}
 			return false
 		},
+		Costly: 3,
 	})
 }

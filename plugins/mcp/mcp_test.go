@@ -145,7 +145,8 @@ func TestConformance(t *testing.T) {
 			empty, with.With("url", domarkx.StringValue("https://example.org/")), with.With("headers", empty), url.With("args", domarkx.ArrayValue()),
 			url.With("env", empty), with.With("args", domarkx.StringValue("x")),
 		},
-		Alive: func(dir string) bool { return len(working(t, dir)) > 0 },
+		Alive:  func(dir string) bool { return len(working(t, dir)) > 0 },
+		Costly: 2,
 	})
 }
 

@@ -17,6 +17,10 @@ type home struct {
 	store *Memory
 	dir   string
 	tree  string // work tree
+
+	// Only with -short, if the plugin is costly:
+	live        *plugins.Live   // the next test goes on with it
+	first, last domarkx.Version // the state is the first one
 }
 
 const (
@@ -30,6 +34,9 @@ func (s Suite) home(t *testing.T, store *Memory) *home {
 	h := &home{s: s, store: store, dir: dir, tree: t.TempDir()}
 	h.m = h.manager(t, store)
 	t.Cleanup(func() {
+		if h.live != nil {
+			h.close(t, h.live)
+		}
 		if err := h.m.TearDown(context.Background(), workspace); err != nil {
 			t.Errorf("tearing down: %v", err)
 		}
@@ -47,19 +54,27 @@ func (s Suite) spec(config domarkx.Value) []domarkx.ResourceSpec {
 	return []domarkx.ResourceSpec{{ID: resource, Type: s.Plugin.Type(), Config: whole}}
 }
 
-// open opens the workspace; it is closed at the end of the test.
+// open opens the workspace unless it is open; it is closed at the end of the test that began with [Suite.home].
 func (h *home) open(t *testing.T, tip *domarkx.Version) *plugins.Live {
 	t.Helper()
+	if h.live != nil {
+		return h.live
+	}
 	l, err := h.m.Open(t.Context(), workspace, plugins.Options{Specs: h.s.spec(h.s.Config), Tip: tip})
 	if err != nil {
 		t.Fatalf("opening: %v", err)
 	}
-	t.Cleanup(func() { h.close(t, l) })
+	if h.s.fewer() {
+		h.live = l
+	} else {
+		t.Cleanup(func() { h.close(t, l) })
+	}
 	return l
 }
 
 func (h *home) close(t *testing.T, l *plugins.Live) {
 	t.Helper()
+	h.live = nil
 	if err := l.Close(context.Background()); err != nil {
 		t.Errorf("closing: %v", err)
 	}

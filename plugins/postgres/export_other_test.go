@@ -11,5 +11,8 @@ import (
 // DoNotSync does nothing.
 func DoNotSync() {}
 
+// PlaceServers does nothing.
+func PlaceServers(string) {}
+
 // Plant fails: private servers are for other systems.
 func Plant(context.Context, string, string) error { return domarkx.ErrUnsupported }

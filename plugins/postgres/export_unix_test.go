@@ -14,6 +14,9 @@ import (
 // machine.
 func DoNotSync() { parameters = append(parameters, "fsync=off", "full_page_writes=off") }
 
+// PlaceServers makes a directory contain the files of root's servers.
+func PlaceServers(dir string) { rootPlaces = dir }
+
 // Plant gives the new resource in dir a copy of the server of the closed resource in from.
 func Plant(ctx context.Context, dir, from string) error {
 	template := &server{dir: from}

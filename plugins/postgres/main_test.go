@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/plugins/postgres"
 )
 
@@ -17,12 +19,25 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("POSTGRES_HOLD"); dir != "" {
 		hold(dir)
 	}
-	code := m.Run()
+	os.Exit(shorttest.Main(tests{m, os.Getenv("TMPDIR")}))
+}
+
+// tests run, and then remove their servers.
+type tests struct {
+	*testing.M
+	given string // TMPDIR before
+}
+
+func (t tests) Run() int {
+	if os.Getenv("TMPDIR") != t.given { // it is in memory, and the user that runs servers can enter it
+		postgres.PlaceServers(filepath.Join(os.TempDir(), "servers"))
+	}
+	code := t.M.Run()
 	if err := errors.Join(shared.remove(), common.remove()); err != nil {
 		fmt.Fprintln(os.Stderr, "remove the servers that tests copy and share:", err)
 		code = 1
 	}
-	os.Exit(code)
+	return code
 }
 
 // hold runs statements in the resource in dir until it is killed.

@@ -20,10 +20,11 @@ const (
 	stateName   = "server.json"
 	logName     = "server.log" // of the last start
 	stateFormat = 1
-	// rootPlaces contains the files of root's servers: they run as another user, who cannot enter
-	// the directories of root's repositories.
-	rootPlaces = "/var/lib/git-domarkx"
 )
+
+// rootPlaces contains the files of root's servers: they run as another user, who cannot enter
+// the directories of root's repositories.
+var rootPlaces = "/var/lib/git-domarkx"
 
 // A serverState is the persistent state of a server.
 type serverState struct {

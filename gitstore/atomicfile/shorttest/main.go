@@ -14,8 +14,9 @@ const enough = 1 << 30
 // Main runs the tests of a package and returns the exit code. In a short run their temporary
 // directories are in memory if the system has such a file system: these programs sync every file
 // that they write, and their tests wait longer for a disk than for anything else. The full run
-// has them on the disk. A directory that TMPDIR names is used in either run.
-func Main(m *testing.M) int {
+// has them on the disk. A directory that TMPDIR names is used in either run. m is the testing.M, or has it:
+// its Run is called when TMPDIR is set.
+func Main(m interface{ Run() int }) int {
 	flag.Parse()
 	if !testing.Short() || os.Getenv("TMPDIR") != "" || !hasMemory(shared) {
 		return m.Run()

@@ -47,7 +47,7 @@ func TestConformance(t *testing.T) {
 		t.Fatalf("-suite %s: %v", *suite, err)
 	}
 	s := plugintest.Suite{Plugin: external.New(kind, path, external.Options{}), Config: domarkx.ObjectValue(), Refused: map[string]domarkx.Call{},
-		Alive: func(dir string) bool { return alive(t, dir) }}
+		Alive: func(dir string) bool { return alive(t, dir) }, Costly: 1}
 	for _, m := range said.Members() {
 		switch m.Name {
 		case "config":
