@@ -16,11 +16,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An attachedNode is a directory of a session's attached files, next to its snapshots.
+// An attachedNode is a directory below snapshots/<name>/ with attached files of the
+// session.
 type attachedNode struct {
 	fixedNode
 	session string
-	path    string // below the directory of the snapshots
+	path    string // relative to snapshots/<name>/
 }
 
 var (
@@ -30,12 +31,12 @@ var (
 	_ fs.NodeStatfser  = (*attachedNode)(nil)
 )
 
-// attached returns the inode of an attached file, or of a directory of attached files, of
-// a session with the newest snapshot tip.
+// attached returns the inode of a session's attached file, or of a directory of attached
+// files, at a path. tip is the session's newest snapshot.
 func (n *node) attached(ctx context.Context, session string, tip domarkx.Info, path string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	files, err := n.attachedFiles(ctx, tip.ID)
 	if err != nil {
-		return nil, n.fail("reading what is attached", session, err)
+		return nil, n.fail("reading the list of attached files", session, err)
 	}
 	for _, f := range files {
 		if f.Path == path {
@@ -94,7 +95,7 @@ func (n *attachedNode) Lookup(ctx context.Context, name string, out *fuse.EntryO
 	ctx = steady(ctx)
 	tip, err := n.Sessions.Info(ctx, n.session)
 	if err != nil {
-		return nil, n.fail("looking up what is attached", n.session, err)
+		return nil, n.fail("looking up an attached file", n.session, err)
 	}
 	return n.attached(ctx, n.session, tip, n.path+"/"+spelled(name), out)
 }
@@ -103,11 +104,11 @@ func (n *attachedNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errno
 	ctx = steady(ctx)
 	tip, err := n.Sessions.Info(ctx, n.session)
 	if err != nil {
-		return nil, n.fail("listing what is attached", n.session, err)
+		return nil, n.fail("listing attached files", n.session, err)
 	}
 	entries, err := n.listAttached(ctx, n.session, tip, n.path)
 	if err != nil {
-		return nil, n.fail("listing what is attached", n.session, err)
+		return nil, n.fail("listing attached files", n.session, err)
 	}
 	return fs.NewListDirStream(entries), 0
 }
@@ -118,7 +119,7 @@ func (n *attachedNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.Att
 	return 0
 }
 
-// An attachedFileNode is an attached file of a session.
+// An attachedFileNode is an attached file below snapshots/<name>/.
 type attachedFileNode struct {
 	node
 	snapshot string
@@ -145,7 +146,7 @@ func (n *attachedFileNode) Open(ctx context.Context, flags uint32) (fs.FileHandl
 	}
 	content, err := n.Attachments.Attachment(steady(ctx), n.snapshot, n.file.SHA256)
 	if err != nil {
-		return nil, 0, n.fail("opening what is attached", n.file.Path, err)
+		return nil, 0, n.fail("opening an attached file", n.file.Path, err)
 	}
 	return &attachedHandle{n, content}, fuse.FOPEN_KEEP_CACHE, 0
 }
@@ -170,12 +171,12 @@ var (
 func (h *attachedHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	got, err := h.content.ReadAt(dest, off)
 	if err != nil && err != io.EOF {
-		return nil, h.of.fail("reading what is attached", h.of.file.Path, err)
+		return nil, h.of.fail("reading an attached file", h.of.file.Path, err)
 	}
 	return fuse.ReadResultData(dest[:got]), 0
 }
 
 // Release closes the content.
 func (h *attachedHandle) Release(context.Context) syscall.Errno {
-	return h.of.fail("closing what is attached", h.of.file.Path, h.content.Close())
+	return h.of.fail("closing an attached file", h.of.file.Path, h.content.Close())
 }

@@ -26,7 +26,7 @@ type knownCaller struct {
 	until time.Time
 }
 
-// of returns the process of a thread and its process group.
+// of returns the process that a thread belongs to, with its process group.
 func (c *callers) of(thread uint32) sessions.Caller {
 	now := time.Now()
 	c.mu.Lock()

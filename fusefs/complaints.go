@@ -94,5 +94,5 @@ func (n *errorsNode) Unlink(ctx context.Context, name string) syscall.Errno {
 	if !ok {
 		return syscall.EPERM
 	}
-	return n.fail("forgetting a save", session, n.tree.Dismiss(ctx, session))
+	return n.fail("dismissing errors", session, n.tree.Dismiss(ctx, session))
 }

@@ -35,7 +35,7 @@ func (v *view) place(ctx context.Context, p string) (place, error) {
 	return place{}, err
 }
 
-// directories returns the names in a directory, sorted.
+// directories returns the names of the sessions and directories in a directory, sorted.
 func (v *view) directories(ctx context.Context, p string) ([]string, error) {
 	if p != "" {
 		p += "/"

@@ -23,7 +23,7 @@ type documentHandle struct {
 
 var _ fs.FileReader = (*documentHandle)(nil)
 
-// Read gives a part of the document.
+// Read returns a part of the document.
 func (h *documentHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	ctx = steady(ctx)
 	h.mu.Lock()

@@ -24,8 +24,9 @@ var errnos = []struct {
 	{context.DeadlineExceeded, syscall.ETIMEDOUT},
 }
 
-// Errno returns the error number for an error, or 0 for nil. An error from a system call
-// keeps its number. Unknown errors are I/O errors.
+// Errno returns the errno(3) of an error, 0 for nil. An error of this program has the
+// number that the table above gives it, an error of a system call keeps its number, and
+// any other error is EIO.
 func Errno(err error) syscall.Errno {
 	if err == nil {
 		return 0

@@ -15,7 +15,7 @@ import (
 // here.
 type fixedNode struct{ node }
 
-// What programs try to change a directory with.
+// The operations that change a directory.
 var (
 	_ fs.NodeCreater   = (*fixedNode)(nil)
 	_ fs.NodeMknoder   = (*fixedNode)(nil)

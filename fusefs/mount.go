@@ -40,11 +40,11 @@ type Server struct {
 // Mount mounts the sessions and serves them until they are unmounted. It first completes
 // the work that an earlier mount acknowledged. The mount is usable when Mount returns.
 //
-// The serving process must not open files of its mount with package os: the poller would
-// wait for an answer while it blocks the goroutine that has to give it.
+// This process must not open files of the mount with package os: Go's poller would wait
+// for the answer, and so block the goroutine that has to give it.
 //
-// Mount replaces a mount whose process died. It returns domarkx.ErrExists if anything else
-// is mounted on the directory.
+// Mount replaces a mount whose process died. It returns [domarkx.ErrExists] if anything
+// else is mounted on the directory, and [domarkx.ErrInvalid] if o.Dir is not a directory.
 func Mount(ctx context.Context, o Options) (*Server, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -67,7 +67,8 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	// Before the mount exists, because this process must not send requests to it.
+	// Do this before the mount exists: this process must not send requests to its own
+	// mount.
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, fmt.Errorf("mounting on %q: %w", dir, err)
@@ -172,11 +173,13 @@ func serve(v *view) (*fuse.Server, error) {
 		MountOptions: fuse.MountOptions{
 			Name:   subtype,
 			FsName: sourceName(v.Options),
-			// Each write would ask for security.capability.
+			// Otherwise the kernel asks for the attribute security.capability at each
+			// write.
 			DisableXAttrs: true,
-			// A file's content changes only through the kernel.
+			// The kernel may cache a file's content, because it changes only through the
+			// kernel.
 			ExplicitDataCacheControl: true,
-			// The kernel decides whether a listing needs attributes.
+			// The kernel decides for each listing whether it also wants the attributes.
 			ExtraCapabilities: fuse.CAP_READDIRPLUS_AUTO,
 			DirectMount:       true,
 			MaxWrite:          1 << 20,
@@ -187,8 +190,8 @@ func serve(v *view) (*fuse.Server, error) {
 	if v.ReadOnly {
 		options.Options = append(options.Options, "ro")
 	}
-	// Not fs.Mount: it opens a file of the mount in this process, and a server that is
-	// killed while it waits for its own answer never ends.
+	// fs.Mount would open a file of the mount in this process. A process that is killed
+	// while it waits for its own answer never ends.
 	server, err := fuse.NewServer(fs.NewNodeFS(&rootNode{fixedNode{node{view: v}}}, options), v.Dir, &options.MountOptions)
 	if err != nil {
 		return nil, err
@@ -196,7 +199,7 @@ func serve(v *view) (*fuse.Server, error) {
 	return server, begin(server)
 }
 
-// begin serves a mount in the background and waits until it is usable.
+// begin serves a mount in the background, and returns when it is usable.
 func begin(server *fuse.Server) error {
 	// Programs that are started meanwhile must not inherit the connection: it would
 	// outlive this process.
@@ -207,8 +210,8 @@ func begin(server *fuse.Server) error {
 	if runtime.GOOS == "darwin" {
 		return server.WaitMount()
 	}
-	// On Linux mount(2) has returned, and requests wait for the server to start. WaitMount
-	// would send one, which this process must not do, see serve.
+	// On Linux mount(2) has returned already, and requests wait until the server starts.
+	// WaitMount would send a request, which this process must not do (see serve).
 	return nil
 }
 
@@ -223,8 +226,8 @@ func (s *Server) Wait() error {
 	return s.ended()
 }
 
-// Settle creates snapshots of all saves so far without waiting for more. It returns the
-// sessions that still have a save without a snapshot.
+// Settle creates snapshots of all saves so far at once. It returns the sessions that
+// still have a save without a snapshot.
 func (s *Server) Settle(ctx context.Context) []string { return s.tree.Settle(ctx) }
 
 // Unmount unmounts the directory and waits like [Server.Wait]. While the mount is in use
@@ -238,7 +241,8 @@ func (s *Server) Unmount(ctx context.Context) error {
 
 // TryUnmount unmounts the directory without waiting for saves, or returns a [*mountpoint.BusyError].
 func (s *Server) TryUnmount(ctx context.Context) error {
-	// Without a request to the mount, which this process would have to answer.
+	// innerOf does not read the symbolic link MNT/workspaces: this process would have to
+	// answer that request.
 	innerOf := func(dir string) string { return cmp.Or(s.view.Beside, filepath.Join(dir, mountpoint.Workspaces)) }
 	return mountpoint.UnmountBoth(ctx, s.dir, innerOf)
 }

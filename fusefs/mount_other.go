@@ -20,17 +20,17 @@ func unsupported() error {
 // Mount returns domarkx.ErrUnsupported on this system.
 func Mount(context.Context, Options) (*Server, error) { return nil, unsupported() }
 
-// Dir returns the mounted directory.
+// Dir returns "" on this system.
 func (*Server) Dir() string { return "" }
 
-// Wait waits until the directory is unmounted.
+// Wait returns domarkx.ErrUnsupported on this system.
 func (*Server) Wait() error { return unsupported() }
 
-// Settle has nothing to do.
+// Settle returns nothing on this system.
 func (*Server) Settle(context.Context) []string { return nil }
 
-// TryUnmount unmounts the directory.
+// TryUnmount returns domarkx.ErrUnsupported on this system.
 func (*Server) TryUnmount(context.Context) error { return unsupported() }
 
-// Unmount unmounts the directory.
+// Unmount returns domarkx.ErrUnsupported on this system.
 func (*Server) Unmount(context.Context) error { return unsupported() }

@@ -20,12 +20,13 @@ import (
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
-// Times that the kernel may cache immutable data (attributes of a file, everything below
-// an object id) and data that it refreshes with every lookup.
+// How long the kernel may cache data: forever, if it never changes (attributes of a file,
+// everything below an object id); a moment, if each lookup refreshes it; always, if the
+// entries of the root must not expire, because one of them is a mount point.
 const (
 	forever = 24 * time.Hour
 	moment  = time.Second
-	always  = 10 * 365 * 24 * time.Hour // names in the root: one of them is a mount point
+	always  = 10 * 365 * 24 * time.Hour
 )
 
 // A view is the state that all nodes of a mount share.
@@ -36,7 +37,7 @@ type view struct {
 	histories *recent[history]
 	roles     *recent[[]domarkx.Role]
 	files     *recent[[]domarkx.AttachedFile]
-	versions  atomic.Pointer[workspaces.FS] // behind workspaces/
+	versions  atomic.Pointer[workspaces.FS] // served as workspaces/
 	uid, gid  uint32
 	started   time.Time
 	statfs    string // the directory whose file system statfs describes
@@ -61,7 +62,7 @@ func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	return 0
 }
 
-// fail returns the number of an error, and logs errors that are not the caller's fault.
+// fail returns the errno(3) of an error, and logs an error that the caller did not cause.
 func (v *view) fail(doing, what string, err error) syscall.Errno {
 	errno := Errno(err)
 	if errno == syscall.EIO {
@@ -70,13 +71,14 @@ func (v *view) fail(doing, what string, err error) syscall.Errno {
 	return errno
 }
 
-// number returns an inode number that is the same in every mount.
+// number returns an inode number that depends only on the parts, so that it is the same
+// in every mount.
 func number(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, part := range parts {
 		h.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
 	}
-	return h.Sum64() | 1<<63 // numbers of package sessions have a 0 bit there
+	return h.Sum64() | 1<<63 // package sessions uses numbers without this bit
 }
 
 func (v *view) attr(out *fuse.Attr, mode uint32, size int64, at time.Time) {
@@ -102,7 +104,7 @@ func callerFrom(ctx context.Context) sessions.Caller {
 	return sessions.Caller{}
 }
 
-// readerFrom is callerFrom for frequent calls.
+// readerFrom is like callerFrom for frequent calls: it caches results for a moment.
 func (v *view) readerFrom(ctx context.Context) sessions.Caller {
 	if c, ok := fuse.FromContext(ctx); ok {
 		return v.readers.of(c.Pid)

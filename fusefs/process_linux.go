@@ -12,9 +12,9 @@ import (
 // callerOf returns the process of a thread and its process group, or the zero Caller if
 // the process has ended.
 //
-// The kernel sends a flush during execve(2), when it closes the files that were open in
-// the parent, and waits for the answer with a lock held that reading /proc/PID/stat takes
-// as well (as of Linux 6.18). So the server must not read that file.
+// It must not read /proc/PID/stat. In execve(2), the kernel closes files of the process
+// and sends this server a flush for each. It waits for the answer while it holds a lock
+// that reading /proc/PID/stat needs as well (as of Linux 6.18).
 func callerOf(thread uint32) sessions.Caller {
 	if thread == 0 {
 		return sessions.Caller{}

@@ -18,17 +18,17 @@ type render struct {
 	form    Form
 }
 
-// renders caches the latest rendered documents, and the sizes of more. Concurrent readers
-// share one rendering.
+// renders caches the documents that were used last, and the sizes of many more.
+// Concurrent readers of a document share one rendering.
 type renders struct {
 	make func(context.Context, render) ([]byte, error)
 
 	mu    sync.Mutex
 	kept  map[render]*list.Element // of *rendered, the last used first
 	order *list.List
-	bytes int
-	under map[render]*rendering
-	sizes [2]map[render]int64 // recent and older ones
+	bytes int                   // of all cached documents
+	under map[render]*rendering // renderings that are running
+	sizes [2]map[render]int64   // recent and older ones
 }
 
 type rendered struct {
@@ -46,7 +46,7 @@ func newRenders(draw func(context.Context, render) ([]byte, error)) *renders {
 	return &renders{make: draw, kept: map[render]*list.Element{}, order: list.New(), under: map[render]*rendering{}, sizes: [2]map[render]int64{{}, {}}}
 }
 
-// get returns the bytes of r. The caller must not change them.
+// get returns the rendered document. The caller must not change it.
 func (c *renders) get(ctx context.Context, r render) ([]byte, error) {
 	c.mu.Lock()
 	if e := c.kept[r]; e != nil {
@@ -68,7 +68,8 @@ func (c *renders) get(ctx context.Context, r render) ([]byte, error) {
 	c.under[r] = u
 	c.mu.Unlock()
 
-	// Other readers may wait for it, so the interrupt of one does not cancel it.
+	// Other readers may wait for this rendering, so an interrupt of its first reader does
+	// not cancel it.
 	u.data, u.err = c.make(context.WithoutCancel(ctx), r)
 	c.mu.Lock()
 	delete(c.under, r)

@@ -26,20 +26,20 @@ messages/<name>/<NNNN>-<role>/        each message of a session as message.md an
 workspaces/<name>/<NNNN>-<oid>/       every version of a workspace, read-only, with a
                                       directory for each resource; latest is the newest.
 errors/<name>.md                      a save that is not in the session as it was
-                                      saved: why, and the saved bytes. It is gone when
-                                      the session was mended.
+                                      saved: why, and the saved bytes. It disappears
+                                      when the session is corrected.
 
 A save is safe when the program that saved has closed the file; the snapshot
 follows within a second. An image that is saved beside a session is kept once the
 session shows it. Any other file stays on this machine as a draft, which errors/
-lists; what begins with a dot, or ends in ~, .swp, .tmp or .bak, is for editors:
-it is gone when this directory is unmounted.
+lists. Files whose names begin with a dot, or end in ~, .swp, .tmp or .bak, are
+temporary files of editors: they disappear when this directory is unmounted.
 `
 
-// ignored is MNT/.ignore and MNT/.gitignore, for programs that search or index: these
-// directories repeat the contents of sessions/ many times, and each file is rendered when
-// it is read.
-const ignored = `# sessions/ has what there is to find. These hold it again, once for each snapshot.
+// ignored is MNT/.ignore and MNT/.gitignore, for programs that search or index. The
+// ignored directories repeat the contents of sessions/ many times, and each of their
+// files is rendered when it is read.
+const ignored = `# These directories repeat the contents of sessions/, once for each snapshot.
 /messages/
 /snapshots/
 /workspaces/

@@ -124,7 +124,7 @@ func (n *fileNode) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off i
 
 func (n *fileNode) Write(ctx context.Context, fh fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
 	ctx = steady(ctx)
-	// The writer only matters when it empties the file.
+	// The calling process matters only for truncating, so it is not looked up.
 	if err := n.tree.Write(ctx, n.file, nil, data, off, sessions.Caller{}); err != nil {
 		return 0, n.fail("writing to a session", "", err)
 	}
@@ -162,7 +162,7 @@ func (n *fileNode) Flush(ctx context.Context, fh fs.FileHandle) syscall.Errno {
 	if !ok || !h.Writes() {
 		return 0
 	}
-	return n.fail("keeping what was saved", "", n.tree.Flush(h, callerFrom(ctx)))
+	return n.fail("storing a save", "", n.tree.Flush(h, callerFrom(ctx)))
 }
 
 func (n *fileNode) Fsync(ctx context.Context, fh fs.FileHandle, _ uint32) syscall.Errno {
@@ -170,7 +170,7 @@ func (n *fileNode) Fsync(ctx context.Context, fh fs.FileHandle, _ uint32) syscal
 	if !ok || !h.Writes() {
 		return 0
 	}
-	return n.fail("keeping what was saved", "", n.tree.Sync(h, callerFrom(ctx)))
+	return n.fail("storing a save", "", n.tree.Sync(h, callerFrom(ctx)))
 }
 
 func (n *fileNode) Release(_ context.Context, fh fs.FileHandle) syscall.Errno {
@@ -178,7 +178,7 @@ func (n *fileNode) Release(_ context.Context, fh fs.FileHandle) syscall.Errno {
 	if !ok {
 		return 0
 	}
-	return n.fail("keeping what was saved", "", n.tree.Release(h, sessions.Caller{}))
+	return n.fail("storing a save", "", n.tree.Release(h, sessions.Caller{}))
 }
 
 func (n *fileNode) Readlink(context.Context) ([]byte, syscall.Errno) {

@@ -121,7 +121,7 @@ func (n *directoryNode) Create(ctx context.Context, name string, flags, mode uin
 	name = spelled(name)
 	f, h, err := n.tree.Create(ctx, n.directory, name, mode&0o7777, flags&syscall.O_EXCL != 0, modeOf(flags), callerFrom(ctx))
 	if err != nil {
-		return nil, nil, 0, n.fail("making a file", name, err)
+		return nil, nil, 0, n.fail("creating a file", name, err)
 	}
 	return n.file(ctx, f, out), h, fuse.FOPEN_KEEP_CACHE, 0
 }
@@ -135,7 +135,7 @@ func (n *directoryNode) Mknod(ctx context.Context, name string, mode, _ uint32, 
 	name = spelled(name)
 	f, err := n.tree.Make(ctx, n.directory, name, mode&0o7777, callerFrom(ctx))
 	if err != nil {
-		return nil, n.fail("making a file", name, err)
+		return nil, n.fail("creating a file", name, err)
 	}
 	return n.file(ctx, f, out), 0
 }
@@ -145,7 +145,7 @@ func (n *directoryNode) Mkdir(ctx context.Context, name string, mode uint32, out
 	name = spelled(name)
 	sub, err := n.tree.Mkdir(ctx, n.directory, name, mode)
 	if err != nil {
-		return nil, n.fail("making a directory", name, err)
+		return nil, n.fail("creating a directory", name, err)
 	}
 	return n.child(ctx, sub, out), 0
 }
@@ -167,7 +167,7 @@ func (n *directoryNode) Symlink(ctx context.Context, target, name string, out *f
 	name = spelled(name)
 	f, err := n.tree.Symlink(ctx, n.directory, name, target)
 	if err != nil {
-		return nil, n.fail("making a symbolic link", name, err)
+		return nil, n.fail("creating a symbolic link", name, err)
 	}
 	return n.file(ctx, f, out), 0
 }
@@ -180,7 +180,7 @@ func (n *directoryNode) Link(ctx context.Context, target fs.InodeEmbedder, name 
 	}
 	name = spelled(name)
 	if err := n.tree.Link(ctx, of.file, n.directory, name, callerFrom(ctx)); err != nil {
-		return nil, n.fail("making a link", name, err)
+		return nil, n.fail("creating a link", name, err)
 	}
 	return n.file(ctx, of.file, out), 0
 }

@@ -126,7 +126,7 @@ func (n *snapshotsNode) Readdir(ctx context.Context) (fs.DirStream, syscall.Errn
 	}
 	attached, err := n.listAttached(ctx, n.path, here.session, "")
 	if err != nil {
-		return nil, n.fail("listing what is attached", n.path, err)
+		return nil, n.fail("listing attached files", n.path, err)
 	}
 	return fs.NewListDirStream(append(entries, attached...)), 0
 }
@@ -164,8 +164,8 @@ var (
 	_ fs.NodeStatfser  = (*documentNode)(nil)
 )
 
-// entry returns the inode of a document in a directory. If its size is unknown, the kernel
-// has to call Getattr before it uses it.
+// entry returns the inode of a document in a directory. If the size is unknown, the
+// attributes expire at once, so that the kernel calls Getattr before it uses them.
 func (n *documentNode) entry(ctx context.Context, parent *node, ino uint64, out *fuse.EntryOut) *fs.Inode {
 	if n.size < 0 {
 		if size, ok := n.documents.size(n.render); ok {
@@ -217,7 +217,7 @@ func (n *documentNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uin
 	return &documentHandle{of: n}, fuse.FOPEN_KEEP_CACHE, 0
 }
 
-// String returns the name for the log.
+// String names the document or message in log entries.
 func (r render) String() string {
 	if r.message < 0 {
 		return r.id + r.form.extension()

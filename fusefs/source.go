@@ -12,7 +12,7 @@ import (
 // Attachments reads the attached files of sessions.
 type Attachments = sessions.Attachments
 
-// An Attacher stores the images that sessions show as their attachments.
+// An Attacher attaches images to the sessions that show them.
 type Attacher = sessions.Attacher
 
 // A Form is the format of a document.
@@ -31,7 +31,7 @@ func (f Form) extension() string {
 	return ".md"
 }
 
-// Sessions lists the sessions.
+// Sessions finds stored sessions.
 type Sessions = sessions.Sessions
 
 // Names checks the names of new sessions.
@@ -49,16 +49,16 @@ type Workspaces = workspaces.Workspaces
 // Versions reads versions of workspaces.
 type Versions = workspaces.Versions
 
-// Timing sets the delays between a change in the mount and its effect.
+// Timing sets the delays of background work.
 type Timing = sessions.Timing
 
 // Snapshots reads the contents of snapshots.
 type Snapshots interface {
-	// History returns all snapshots that led to the newest one of a session, including merged
-	// ones, parents before children.
+	// History returns the newest snapshot of a session and all its ancestors, parents
+	// before children.
 	History(ctx context.Context, name string) ([]domarkx.Info, error)
-	// Render returns a snapshot as a document. Markdown is the bytes that its author saved,
-	// Info.Bytes long. The caller must not change them.
+	// Render returns a snapshot as a document, which the caller must not change. As
+	// Markdown it is what its author saved, Info.Bytes bytes.
 	Render(ctx context.Context, id string, form Form) ([]byte, error)
 	// Size returns the length of the result of Render at a lower cost.
 	Size(ctx context.Context, id string, form Form) (int64, error)
@@ -88,12 +88,13 @@ type Options struct {
 	Workspaces  Workspaces            // nil shows no workspaces
 	Versions    Versions              // not needed without Workspaces
 	Contents    domarkx.VersionReader // not needed without Workspaces
-	// Beside is a directory for the mount of the workspaces, for users other than root,
-	// who cannot mount inside another mount. It is created if needed and removed in the
-	// end, and MNT/workspaces is a symbolic link to it. "" mounts the workspaces inside.
+	// Beside is a directory on which the workspaces are mounted. Users other than root
+	// need it, because they cannot mount inside another mount. It is created if needed
+	// and removed after the unmount, and MNT/workspaces is a symbolic link to it. ""
+	// mounts the workspaces inside the mount.
 	Beside   string
 	Drafts   string       // directory of the journals; not needed when ReadOnly
-	ReadOnly bool         // refuse all changes
+	ReadOnly bool         // reject all changes
 	Label    string       // source in mount(8), such as the repository's directory
 	Logger   *slog.Logger // nil logs nothing
 	Timing   Timing       // zero for the default

@@ -20,7 +20,8 @@ import (
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )
 
-// patience is how long workspaces/ may lack its mount while the whole is being unmounted.
+// patience is the time within which an unmount of the whole removes both mounts: that of
+// the workspaces and that of the sessions.
 const patience = 500 * time.Millisecond
 
 // A workspacesNode is the empty directory for the mount of the workspaces. fusermount(1)
@@ -83,8 +84,8 @@ func prepareBeside(ctx context.Context, dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// mountWorkspaces mounts the workspaces inside or beside the mount, and restores that
-// mount while the outer one exists.
+// mountWorkspaces mounts the workspaces inside or beside the mount of the sessions. While
+// that exists, it mounts them again whenever they are unmounted.
 func (s *Server) mountWorkspaces() error {
 	server, err := s.serveWorkspaces()
 	if err != nil {
@@ -98,11 +99,12 @@ func (s *Server) mountWorkspaces() error {
 	s.inner.Go(func() {
 		for {
 			s.awaitWorkspaces(server, outer)
-			// An unmount of the whole starts here, and stops if the outer mount is in use.
+			// An unmount of the whole begins with the workspaces, and goes no further if
+			// the mount of the sessions is in use.
 			select {
 			case <-outer:
 				if s.view.Beside != "" {
-					os.Remove(s.view.Beside) // fails if it is not empty, and then is not ours
+					os.Remove(s.view.Beside) // fails if others put files there
 				}
 				return
 			case <-time.After(patience):
@@ -116,8 +118,8 @@ func (s *Server) mountWorkspaces() error {
 	return nil
 }
 
-// awaitWorkspaces waits until the workspaces are unmounted. If only the outer mount was
-// unmounted and they are beside it, it unmounts them lazily.
+// awaitWorkspaces waits until the workspaces are unmounted. If the mount of the sessions
+// ends first, it unmounts the workspaces lazily.
 func (s *Server) awaitWorkspaces(server *fuse.Server, outer <-chan struct{}) {
 	ended := make(chan struct{})
 	s.inner.Go(func() {
@@ -130,7 +132,7 @@ func (s *Server) awaitWorkspaces(server *fuse.Server, outer <-chan struct{}) {
 	case <-outer:
 	}
 	select {
-	case <-ended: // unmounted before or together with the outer mount
+	case <-ended: // unmounted together with the sessions
 		return
 	case <-time.After(patience):
 	}
@@ -154,15 +156,15 @@ func (s *Server) serveWorkspaces() (*fuse.Server, error) {
 	server, err := fuse.NewServer(tree, dir, &fuse.MountOptions{
 		Name:   subtype,
 		FsName: sourceName(v.Options),
-		// The kernel needs no message for lookups below an object id; extended
-		// attributes would need one for each file.
+		// Lookups below an object id need no message of the kernel. Extended attributes
+		// would need one for each file.
 		DisableXAttrs:        true,
 		EnableSymlinkCaching: true,
 		DirectMount:          mountpoint.MountsDirectly(),
 		MaxWrite:             1 << 20,
 		MaxReadAhead:         1 << 20,
 		MaxBackground:        64,
-		DisableSplice:        true, // it never works for answers in memory
+		DisableSplice:        true, // answers in memory cannot be spliced
 		Options:              []string{"ro"},
 	})
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// PutBroken stores a text that could not become a snapshot durably in a directory of journals.
-// Only the Name, Base, Problem and Data of d are used.
+// PutBroken durably stores a text that could not become a snapshot, in a directory of
+// journals. It uses only the Name, Base, Problem and Data of d.
 func PutBroken(dir string, d Draft) error {
 	journal, err := Open(dir)
 	if err != nil {
 		return err
 	}
-	earlier, _ := List(dir) // damaged drafts have no order
+	earlier, _ := List(dir) // damaged drafts do not matter here
 	for _, e := range earlier {
 		journal.next = max(journal.next, number(e.Key)+1)
 	}
@@ -21,8 +21,9 @@ func PutBroken(dir string, d Draft) error {
 	return errors.Join(err, journal.Close())
 }
 
-// ListBroken returns the newest text of each session that could not become a snapshot. It returns
-// the readable ones also with an error.
+// ListBroken returns the newest text that could not become a snapshot, for each session
+// that has one. It returns those that it could read also with an error, which is one of
+// [List].
 func ListBroken(dir string) ([]Draft, error) {
 	all, err := List(dir)
 	var list []Draft
@@ -31,7 +32,7 @@ func ListBroken(dir string) ([]Draft, error) {
 			continue
 		}
 		if i := slices.IndexFunc(list, func(e Draft) bool { return e.Name == d.Name }); i >= 0 {
-			if number(d.Key) >= number(list[i].Key) { // journals have random names
+			if number(d.Key) >= number(list[i].Key) { // the order of the journals is random
 				list[i] = d
 			}
 			continue
@@ -41,8 +42,9 @@ func ListBroken(dir string) ([]Draft, error) {
 	return list, err
 }
 
-// ListBeside returns, sorted, the paths of the files that were saved beside sessions and that no
-// session has attached.
+// ListBeside returns the paths of the files below sessions/ that no session has attached,
+// sorted. Errors are those of [List]; the paths that could be read are returned with
+// them.
 func ListBeside(dir string) ([]string, error) {
 	all, err := List(dir)
 	var paths []string

@@ -157,7 +157,7 @@ func TestLostJournal(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, filepath.Dir(key))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Put(drafts.Draft{Name: "s", State: drafts.Saved}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), `what was saved to "s"`) {
+	if _, err := j.Put(drafts.Draft{Name: "s", State: drafts.Saved}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), `storing a save of "s"`) {
 		t.Errorf("storing: %v", err)
 	}
 	if err := errors.Join(j.Delete(key), j.Close()); err != nil {

@@ -19,17 +19,17 @@ const (
 	Broken  State = "broken"  // cannot become a snapshot until its author fixes it
 	Merged  State = "merged"  // in the session, but merged with other changes
 	Removed State = "removed" // the session is to be removed
-	Beside  State = "beside"  // a file next to sessions that no session has; its name is "/" and its path
+	Beside  State = "beside"  // a file below sessions/ that no session has attached; its Name is "/" and its path
 )
 
 // A Draft is a save, a removal or a file that is not in a snapshot yet.
 type Draft struct {
 	Key     string // identifies the draft; "" for a new one
 	Name    string // of the session
-	Base    string // snapshot that it was made from, or that was removed; "" for a new session
-	After   string // key of the draft that it was made from, if that has no snapshot yet
-	Over    string // key of the draft that it replaces once it is complete; After is then the base of that draft
-	AfterIs string // [Sum] of that draft's Data, which identifies its snapshot after the draft was deleted
+	Base    string // the snapshot that it was made from or that was removed; "" for a new session
+	After   string // key of the draft that it was made from, if that was not a snapshot yet
+	Over    string // key of the draft that it replaces once it is complete; After is then what both were made from
+	AfterIs string // [Sum] of the Data of After; it identifies the snapshot that After became, once After is deleted
 	State   State
 	Problem string // message for its author, or ""
 	Data    []byte // saved bytes; readers may keep but not change them
@@ -55,7 +55,7 @@ func Sum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Encode returns the file of a draft.
+// Encode returns the content of a draft's file.
 func Encode(d Draft) ([]byte, error) {
 	line, err := json.Marshal(header{d.Name, d.Base, d.After, d.AfterIs, d.Over, d.State, d.Problem, len(d.Data), Sum(d.Data)})
 	if err != nil {
@@ -70,14 +70,14 @@ func Encode(d Draft) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode parses the file of a draft; its Data is a part of file. It returns
-// [domarkx.ErrUnsupported] for another format version and [domarkx.ErrCorrupt] for a
-// damaged file.
+// Decode parses the content of a draft's file; the draft's Data is a part of it. It
+// returns [domarkx.ErrUnsupported] for another format version and [domarkx.ErrCorrupt]
+// for a damaged file.
 func Decode(file []byte) (Draft, error) {
 	rest, ok := bytes.CutPrefix(file, []byte(magic))
 	if !ok {
 		if bytes.HasPrefix(file, []byte("domarkx draft ")) {
-			return Draft{}, fmt.Errorf("draft of another version: %w", domarkx.ErrUnsupported)
+			return Draft{}, fmt.Errorf("draft of another format version: %w", domarkx.ErrUnsupported)
 		}
 		return Draft{}, fmt.Errorf("draft without its first line: %w", domarkx.ErrCorrupt)
 	}
@@ -95,7 +95,7 @@ func Decode(file []byte) (Draft, error) {
 		return Draft{}, fmt.Errorf("draft in the state %q: %w", h.State, domarkx.ErrUnsupported)
 	}
 	if h.Bytes != len(data) || h.SHA256 != Sum(data) {
-		return Draft{}, fmt.Errorf("draft of %q: %w: its bytes are not those that were saved", h.Name, domarkx.ErrCorrupt)
+		return Draft{}, fmt.Errorf("draft of %q: %w: its bytes differ from those that were saved", h.Name, domarkx.ErrCorrupt)
 	}
 	return Draft{Name: h.Name, Base: h.Base, After: h.After, AfterIs: h.AfterIs, Over: h.Over, State: h.State, Problem: h.Problem, Data: data}, nil
 }

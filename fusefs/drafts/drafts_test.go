@@ -261,7 +261,7 @@ func TestPutOnAFullDisk(t *testing.T) {
 	if err := os.RemoveAll(journals[0]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Put(drafts.Draft{Name: "s", State: drafts.Saved}); err == nil || !strings.Contains(err.Error(), `keeping what was saved to "s"`) {
+	if _, err := j.Put(drafts.Draft{Name: "s", State: drafts.Saved}); err == nil || !strings.Contains(err.Error(), `storing a save of "s"`) {
 		t.Errorf("put: %v", err)
 	}
 	if err := j.Close(); err != nil {

@@ -41,14 +41,14 @@ type directory struct {
 // Open creates an empty journal in a directory, which it creates with mode 0700 if needed.
 func Open(dir string) (*Journal, error) {
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the directory of drafts: %w", err)
+		return nil, fmt.Errorf("creating the directory of drafts: %w", err)
 	}
 	name := strings.ToLower(rand.Text())
 	made := filepath.Join(dir, aside+name)
 	if err := os.Mkdir(made, 0o700); err != nil {
-		return nil, fmt.Errorf("making a journal of drafts: %w", err)
+		return nil, fmt.Errorf("creating a journal of drafts: %w", err)
 	}
-	// It gets its name once it is locked, so that no process adopts it.
+	// The journal gets its name only when it is locked, so that no process adopts it.
 	lock, err := takeLock(made)
 	if err == nil {
 		path := filepath.Join(dir, name)
@@ -60,10 +60,11 @@ func Open(dir string) (*Journal, error) {
 		lock.Close()
 	}
 	os.RemoveAll(made)
-	return nil, fmt.Errorf("making a journal of drafts: %w", err)
+	return nil, fmt.Errorf("creating a journal of drafts: %w", err)
 }
 
-// Put stores a draft durably, replaces the one with the same key, and returns the key.
+// Put stores a draft durably and returns its key. It replaces the draft with the same
+// key; a draft without a key gets a new one.
 func (j *Journal) Put(d Draft) (key string, err error) {
 	if d.Key == "" {
 		d.Key = j.newKey()
@@ -73,13 +74,13 @@ func (j *Journal) Put(d Draft) (key string, err error) {
 		return "", err
 	}
 	if err := atomicfile.Replace(j.file(d.Key), data); err != nil {
-		return "", fmt.Errorf("keeping what was saved to %q: %w", d.Name, err)
+		return "", fmt.Errorf("storing a save of %q: %w", d.Name, err)
 	}
 	return d.Key, nil
 }
 
-// newKey returns a key of this journal: its name and a number above those of all drafts
-// that it knows.
+// newKey returns a new key: the name of this process's journal and a number above those
+// of all drafts that the journal knows.
 func (j *Journal) newKey() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -108,7 +109,7 @@ func (j *Journal) Delete(keys ...string) error {
 		errs = append(errs, atomicfile.SyncDir(dir))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("removing a draft: %w", err)
+		return fmt.Errorf("deleting a draft: %w", err)
 	}
 	return nil
 }
@@ -136,7 +137,7 @@ func (j *Journal) Adopt() ([]Draft, error) {
 			found = append(found, drafts)
 		}
 	}
-	// The numbers of a process that adopted drafts follow theirs.
+	// A process that adopts drafts gives its own drafts higher numbers.
 	slices.SortStableFunc(found, func(a, b []Draft) int { return cmp.Compare(number(a[0].Key), number(b[0].Key)) })
 	all := slices.Concat(found...)
 	j.mu.Lock()
@@ -175,7 +176,8 @@ func number(key string) uint64 {
 	return n
 }
 
-// Close ends the journal. Its remaining drafts wait for [Journal.Adopt].
+// Close ends the journal and unlocks it. The next [Journal.Adopt] finds the remaining
+// drafts.
 func (j *Journal) Close() error {
 	var errs []error
 	for _, f := range append(j.over, j.own) {

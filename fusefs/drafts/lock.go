@@ -15,8 +15,8 @@ import (
 
 const lockName = "lock"
 
-// forked is how long to wait for the lock of a dead process: a child that it was starting
-// holds the file until it executes its own program.
+// forked is how long to wait for the lock of a dead process: a child that the process had
+// just forked holds it until it executes its own program.
 const forked = 5 * time.Second
 
 // takeLock locks a journal until this process ends, and writes its process number to the

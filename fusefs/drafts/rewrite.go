@@ -5,18 +5,20 @@ import (
 	"fmt"
 )
 
-// ErrInUse means that a running process has a draft that would have to be changed.
+// ErrInUse reports that a draft that has to change belongs to a running process.
 var ErrInUse = errors.New("a running process has the draft")
 
-// Rewrite replaces drafts in place, durably, by what change returns. It changes only drafts of dead processes: if one of
-// a running process would change, it changes nothing, and the error matches [ErrInUse] and names the
-// session. A draft that cannot be read is an error too. change may not set Key.
+// Rewrite durably replaces each draft for which change returns true by the draft that
+// change returns; change must not set its Key. Only drafts of dead processes can be
+// changed: if one of a running process has to change, Rewrite changes nothing, and the
+// error matches [ErrInUse] and names the session. A draft that cannot be read is an
+// error, too.
 func Rewrite(dir string, change func(d Draft) (now Draft, changed bool)) (err error) {
 	all, err := List(dir)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	sums := map[string]string{} // of saved bytes that changed
+	sums := map[string]string{} // of changed data, by the sum before
 	needed := false
 	for _, d := range all {
 		now, changed := change(d)

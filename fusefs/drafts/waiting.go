@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// Waiting is an acknowledged save or removal that is not in its session yet.
+// Waiting is an acknowledged save or removal that did not change its session yet.
 type Waiting struct {
 	Name  string // of the session
 	Owner int    // process that has the journal, or 0
@@ -46,7 +46,7 @@ func ListWaiting(dir string) ([]Waiting, error) {
 	return all, nil
 }
 
-// waitingIn returns the waiting saves and removals of one journal.
+// waitingIn returns the sessions with waiting saves or removals in one journal.
 func waitingIn(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,7 +78,7 @@ func readHeader(file string) (header, error) {
 	r := bufio.NewReader(io.LimitReader(f, 1<<20))
 	first := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, first); err != nil || !bytes.Equal(first, []byte(magic)) {
-		return header{}, errors.Join(err, errors.New("no draft of this version"))
+		return header{}, errors.Join(err, errors.New("not a draft of this format version"))
 	}
 	line, err := r.ReadBytes('\n')
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 type User struct {
 	PID     int
 	Command string   // command line, truncated
-	Uses    []string // used files, such as "working directory" or "open file sessions/a.md"
+	Uses    []string // what it uses, such as "working directory" or "open file sessions/a.md"
 }
 
 // A BusyError reports that a mount is in use. The mount has not changed.
 type BusyError struct {
 	Dir   string
-	Users []User // may be empty: processes of other users are invisible
+	Users []User // empty if only processes of other users, which are invisible, use it
 }
 
 // Error lists the users of the mount.

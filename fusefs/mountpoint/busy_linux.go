@@ -17,7 +17,8 @@ const maxUses = 8 // reported uses of one process
 // process.
 func Busy(dir string) ([]User, error) { return busy(dir, "") }
 
-// busy is Busy for a directory that the user knows under another path.
+// busy is like [Busy], but reports used files by their paths below as, relative to which
+// the user knows the directory.
 func busy(dir, as string) ([]User, error) {
 	dir, err := canonical(dir)
 	if err != nil {

@@ -24,8 +24,8 @@ func Resolve(dir string) (string, error) {
 	return dir, nil
 }
 
-// SourceOf returns the label of the mount of sessions on a directory, and whether it
-// exists, dead or alive. It only reads the mount table.
+// SourceOf returns the label (Label in fusefs.Options) of the mount of sessions on a
+// directory, and whether there is one, dead or alive. It only reads the mount table.
 func SourceOf(dir string) (source string, ok bool) {
 	dir, err := Resolve(dir)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // request to a mount on the directory, whose server may be stopped.
 func Resolve(dir string) (string, error) { return canonical(dir) }
 
-// SourceOf returns the label of the mount of sessions on a directory, [Options].Label, and
-// whether it exists, dead or alive. It only reads the mount table.
+// SourceOf returns the label (Label in fusefs.Options) of the mount of sessions on a
+// directory, and whether there is one, dead or alive. It only reads the mount table.
 func SourceOf(dir string) (source string, ok bool) {
 	dir, err := canonical(dir)
 	if err != nil {
@@ -32,9 +32,10 @@ func SourceOf(dir string) (source string, ok bool) {
 	return top.Source, ok && top.Kind == FileSystem
 }
 
-// Detach unmounts a mount of sessions at once, even if it is in use, and the mount of its
-// workspaces on beside, or inside if beside is "". It does not wait for a server: pending
-// requests fail. It returns domarkx.ErrNotFound if no such mount exists.
+// Detach unmounts a mount of sessions at once, even if it is in use, together with the
+// mount of its workspaces on beside, or inside it if beside is "". It does not wait for a
+// server: pending requests fail. It returns domarkx.ErrNotFound if no sessions are
+// mounted on dir.
 func Detach(ctx context.Context, dir, beside string) error {
 	dir, err := canonical(dir)
 	if err != nil {
@@ -59,8 +60,8 @@ func Detach(ctx context.Context, dir, beside string) error {
 			abort(m.Device)
 		}
 	}
-	// For root, the first call only ends the connection, so that the path to the inner mount
-	// resolves without the server.
+	// As root, this first call only ends the connections. After that, the kernel finds
+	// the path of the inner mount without the server.
 	for _, at := range []string{dir, inside} {
 		_ = unix.Unmount(at, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW)
 	}
@@ -78,8 +79,8 @@ func Detach(ctx context.Context, dir, beside string) error {
 	return errors.Join(errs...)
 }
 
-// abort ends the connection of a mount, so that pending requests fail. Without the control
-// files of FUSE only root can do that, by unmounting.
+// abort ends the connection of a mount, so that pending requests fail. It does nothing
+// without the control files of FUSE: then only root can end a connection, by unmounting.
 func abort(device string) {
 	_, minor, _ := strings.Cut(device, ":")
 	f, err := os.OpenFile(filepath.Join("/sys/fs/fuse/connections", minor, "abort"), os.O_WRONLY, 0)

@@ -202,7 +202,7 @@ func TestRecover(t *testing.T) {
 		t.Errorf("a mount of another kind: %v", err)
 	}
 	other.kill()
-	if err := mountpoint.Recover(t.Context(), dir); !errors.Is(err, domarkx.ErrExists) || !strings.Contains(err.Error(), "a dead fuse.other is mounted there, unmount it first") || !mounted(t, dir) {
+	if err := mountpoint.Recover(t.Context(), dir); !errors.Is(err, domarkx.ErrExists) || !strings.Contains(err.Error(), "a dead fuse.other is mounted there; unmount it first") || !mounted(t, dir) {
 		t.Errorf("a dead mount of another kind: %v", err)
 	}
 }

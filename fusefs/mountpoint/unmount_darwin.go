@@ -39,7 +39,8 @@ func MountsDirectly() bool { return false }
 func KeepConnections() error { return nil }
 
 // Unmount unmounts a directory with sessions. While the mount is in use it returns a
-// [*BusyError] and changes nothing.
+// [*BusyError] and changes nothing. It returns domarkx.ErrNotFound if no sessions are
+// mounted there.
 func Unmount(ctx context.Context, dir string) error {
 	return UnmountBoth(ctx, dir, func(dir string) string {
 		if beside, err := os.Readlink(filepath.Join(dir, Workspaces)); err == nil {
@@ -49,7 +50,8 @@ func Unmount(ctx context.Context, dir string) error {
 	})
 }
 
-// UnmountBoth unmounts the mount of the workspaces, then the directory itself.
+// UnmountBoth unmounts the workspaces from the directory that innerOf returns, then the
+// sessions from dir. Errors are those of [Unmount].
 func UnmountBoth(_ context.Context, dir string, innerOf func(dir string) string) error {
 	err := unix.Unmount(innerOf(dir), 0)
 	if err == nil || errors.Is(err, syscall.EINVAL) { // the mount may have no workspaces

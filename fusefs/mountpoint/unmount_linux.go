@@ -22,9 +22,9 @@ import (
 func Recover(ctx context.Context, dir string) error {
 	dir, err := canonical(dir)
 	if err != nil {
-		return fmt.Errorf("looking at %q: %w", dir, err)
+		return fmt.Errorf("resolving %q: %w", dir, err)
 	}
-	for range 64 { // they stack
+	for range 64 { // dead mounts can lie on each other
 		all, err := Mounts()
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ func Recover(ctx context.Context, dir string) error {
 			return fmt.Errorf("%q: %w: %s is mounted there", dir, domarkx.ErrExists, top.Kind)
 		}
 		if top.Kind != FileSystem {
-			return fmt.Errorf("%q: %w: a dead %s is mounted there, unmount it first", dir, domarkx.ErrExists, top.Kind)
+			return fmt.Errorf("%q: %w: a dead %s is mounted there; unmount it first", dir, domarkx.ErrExists, top.Kind)
 		}
 		if err := detach(ctx, dir); err != nil {
 			return fmt.Errorf("removing a dead mount on %q: %w", dir, err)
@@ -46,10 +46,10 @@ func Recover(ctx context.Context, dir string) error {
 	return fmt.Errorf("%q: %w: too many dead mounts", dir, domarkx.ErrExists)
 }
 
-// ClearDead unmounts a mount of this package that has ended because its connection was
-// cut. dir must be canonical. It may lie in a mount of this process, so another process
-// has to do it: a process that is killed while it waits for its own answer never ends, nor
-// do the users of the mount.
+// ClearDead unmounts a mount of this package whose connection was cut. dir must be
+// canonical. dir may lie in a mount that this process serves. So, if it is installed,
+// fusermount unmounts: a process that is killed while it waits for its own answer never
+// ends, nor do the users of its mount.
 func ClearDead(dir string) error {
 	all, err := Mounts()
 	if err != nil {
@@ -65,18 +65,20 @@ func ClearDead(dir string) error {
 }
 
 // UnmountLazily detaches a living mount of this package from a directory. Programs that
-// use it can continue; the mount ends when the last of them leaves.
+// use it can continue; the mount ends when the last of them has closed its files. dir
+// must be canonical.
 func UnmountLazily(dir string) error { return ClearDead(dir) }
 
-// MountsDirectly reports whether mounts inside our own are created with mount(2). That
-// sends requests to our own server, which must not be killed meanwhile, so fusermount is
-// preferred.
+// MountsDirectly reports whether this process must use mount(2) to mount inside its own
+// mount, because fusermount is missing. mount(2) sends requests to this process: if it is
+// killed before it answers them, it never ends.
 func MountsDirectly() bool {
 	_, err := fusermountProgram()
 	return err != nil
 }
 
-// KeepConnections sets close-on-exec on the connections of mounts.
+// KeepConnections keeps programs that this process starts from inheriting the connections
+// of its mounts: it sets close-on-exec on them.
 func KeepConnections() error {
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -113,7 +115,7 @@ func canonical(dir string) (string, error) {
 		}
 		target, err := os.Readlink(dir)
 		if err != nil {
-			return dir, nil // no symbolic link
+			return dir, nil // not a symbolic link
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(parent, target)
@@ -134,13 +136,14 @@ func topmost(all []Mount, dir string) (Mount, bool) {
 
 // dead reports whether the process that served a mount has ended.
 func dead(dir string) bool {
-	// Not stat(2), which the kernel answers from its cache for a while.
+	// The kernel would answer stat(2) from its cache for a while.
 	var st unix.Statfs_t
 	err := unix.Statfs(dir, &st)
 	return errors.Is(err, syscall.ENOTCONN) || errors.Is(err, syscall.ECONNABORTED)
 }
 
-// detach unmounts lazily: current users get errors, but the directory is free.
+// detach unmounts lazily (umount2(2), MNT_DETACH): the directory is free at once, and
+// open files of a dead mount return errors.
 func detach(ctx context.Context, dir string) error {
 	if err := unix.Unmount(dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != unix.EPERM {
 		return err
@@ -153,7 +156,8 @@ func detach(ctx context.Context, dir string) error {
 // if no sessions are mounted there.
 func Unmount(ctx context.Context, dir string) error { return UnmountBoth(ctx, dir, innerDir) }
 
-// UnmountBoth unmounts the mount of the workspaces, then the directory itself.
+// UnmountBoth unmounts the workspaces from the directory that innerOf returns, then the
+// sessions from dir. Errors are those of [Unmount].
 func UnmountBoth(ctx context.Context, dir string, innerOf func(dir string) string) error {
 	dir, err := canonical(dir)
 	if err != nil {
@@ -171,8 +175,8 @@ func UnmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 		return detach(ctx, dir)
 	}
 	inner := innerOf(dir)
-	// A process that has just closed its last file counts as a user for a moment, which is
-	// longer on a busy machine. A process that is still visible after that is a user.
+	// A process that has just closed its last file counts as a user for a moment, longer
+	// on a busy machine. A process that still counts after that is a user.
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
 		err = unmountAll(ctx, dir, inner)
 		if err == nil || wait > 2*time.Second {
@@ -202,7 +206,7 @@ func UnmountBoth(ctx context.Context, dir string, innerOf func(dir string) strin
 	return fmt.Errorf("unmounting %q: %w", dir, err)
 }
 
-// innerDir returns the mount point of the workspaces of a mount.
+// innerDir returns the directory on which the workspaces of a mount are mounted.
 func innerDir(dir string) string {
 	inside := filepath.Join(dir, Workspaces)
 	if beside, err := os.Readlink(inside); err == nil {
@@ -213,8 +217,8 @@ func innerDir(dir string) string {
 	return inside
 }
 
-// unmountAll unmounts the inner mount, then the directory itself. It does neither if
-// either has users.
+// unmountAll unmounts the workspaces, then the sessions. It unmounts neither if either
+// has users.
 func unmountAll(ctx context.Context, dir, inner string) error {
 	all, err := Mounts()
 	if err != nil {
@@ -231,7 +235,8 @@ func unmountAll(ctx context.Context, dir, inner string) error {
 	return unmount(ctx, dir)
 }
 
-// awaitInner waits until the server has restored the inner mount after a failed unmount.
+// awaitInner waits until the server has mounted the workspaces again, after only the
+// sessions could not be unmounted.
 func awaitInner(ctx context.Context, inner string) {
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		if all, err := Mounts(); err != nil {

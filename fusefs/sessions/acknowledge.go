@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// acknowledge makes the content of a session's file durable. ended reports that the save
-// is probably complete. h is the handle that was released, or nil.
+// acknowledge stores the content of a file durably, as a draft. ended reports that the
+// save is probably complete. h is the handle that was released, or nil.
 func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
 	t.mu.Lock()
 	for {
@@ -31,8 +31,9 @@ func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
 // keep writes the draft of a file's content. t.mu and s.journal must be held; t.mu is
 // released while the draft is written.
 //
-// The kernel sends a release some time after the close, perhaps in the middle of the next
-// save. Bytes written since then belong to that save, and end with it.
+// The kernel may send a release long after the close, even in the middle of the next
+// save. Bytes that were written after the close belong to the next save, so the release
+// does not end them.
 func (t *Tree) keep(s *sessionState, f *File, h *Handle, c Caller, ended bool) error {
 	others := h != nil && f.write > 0
 	if f.dirty && !others {
@@ -57,7 +58,7 @@ func (t *Tree) keep(s *sessionState, f *File, h *Handle, c Caller, ended bool) e
 		}
 	}
 	t.schedule(s)
-	t.idle.Broadcast() // wakes goroutines that wait for the end of this save
+	t.idle.Broadcast() // for goroutines that wait until this save has ended
 	return t.drop(done)
 }
 
@@ -79,15 +80,16 @@ func (t *Tree) journal(s *sessionState, f *File, c Caller, ended bool) error {
 		return err
 	}
 	q := &save{file: f, version: f.version, data: data}
-	// A version that was made from a queued save replaces it, unless that has started. Any
-	// other version is a save of its own and will be merged.
+	// A version that was made from the last queued save replaces that save, unless it has
+	// started to become a snapshot. Any other version is a save of its own and will be
+	// merged.
 	var replaced *save
 	if n := len(s.queue) - 1; n >= 0 && !s.queue[n].started && q.version.from(s.queue[n].version) {
 		replaced = s.queue[n]
 		q.debounce = replaced.debounce
 		if replaced.ended && !ended {
-			// This may be only the first half: a child of the program closed the file
-			// that it had inherited.
+			// This may be only the first half of a save: a child of the program closed a
+			// file that it had inherited.
 			q.earlier = replaced
 		} else {
 			q.key, q.earlier = replaced.key, replaced.earlier
@@ -119,8 +121,8 @@ func (t *Tree) journal(s *sessionState, f *File, c Caller, ended bool) error {
 	return t.drop(stale)
 }
 
-// after returns the key and the bytes of the draft that a save was made from, except for
-// the draft that it replaces. The key is "" if the save was made from a snapshot.
+// after returns the key and the data of the draft that a save was made from, not counting
+// the draft that the save replaces. The key is "" if the save was made from a snapshot.
 func (s *sessionState) after(of *save) (key string, data []byte) {
 	own := of.keys()
 	for e := of.version; e != nil && e.id == ""; e = e.prev {

@@ -12,18 +12,18 @@ import (
 )
 
 // Adopt completes the work that an earlier mount acknowledged: saves become snapshots,
-// removals are done, and errors/ shows broken saves again. found holds the drafts of the
-// journal in the order of their creation. Adopt returns when everything that can be done
-// now is done.
+// sessions are removed, and errors/ shows broken saves again. found holds the drafts of
+// the journal in the order of their creation. Work that fails is retried in the
+// background after Adopt returns.
 func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
 	if len(found) == 0 {
 		return nil
 	}
 	var errs []error
-	// Otherwise a child of the dead mount could complete a save after we have looked, and
-	// the save would be merged with itself.
+	// A child of the dead mount may still be storing a save. If it ended only after the
+	// check below, the save would be stored twice and merged with itself.
 	if err := t.Saver.Settle(ctx); err != nil {
-		errs = append(errs, fmt.Errorf("waiting for what an earlier mount began: %w", err))
+		errs = append(errs, fmt.Errorf("waiting for work of an earlier mount: %w", err))
 	}
 	a := adoption{Tree: t, versions: map[string]*baseVersion{}, saved: map[step]string{}}
 	t.mu.Lock()
@@ -51,8 +51,8 @@ func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
 type adoption struct {
 	*Tree
 	versions map[string]*baseVersion // by the key of the draft
-	saved    map[step]string         // the snapshots that were made before the mount died
-	done     []string                // the keys of their drafts
+	saved    map[step]string         // snapshots that the earlier mount made of drafts
+	done     []string                // keys of the drafts that became those snapshots
 }
 
 // A step identifies a save that became a snapshot, by the session and the snapshot that it
@@ -95,7 +95,7 @@ func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
 	case drafts.Removed:
 		g := &pendingRemoval{tip: d.Base, version: base, removing: true, due: time.Now(), key: d.Key}
 		for next := g.tip; next != ""; next = a.saved[step{d.Name, g.tip}] {
-			g.tip = next // a save before the removal
+			g.tip = next // saves that preceded the removal
 		}
 		if s.file != nil {
 			a.hide(s, g)
@@ -129,9 +129,9 @@ func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
 	return nil
 }
 
-// base returns the version that a draft was made from. If that was a draft that no longer
-// exists, it is the snapshot that the draft became. t.mu must be held; it is released
-// meanwhile.
+// base returns the version that a draft was made from. If it was made from a draft that
+// no longer exists, that is the snapshot that the older draft became. t.mu must be held;
+// it is released meanwhile.
 func (a *adoption) base(ctx context.Context, d drafts.Draft) (*baseVersion, error) {
 	for _, key := range []string{d.Over, d.After} {
 		if e := a.versions[key]; e != nil {
@@ -154,10 +154,10 @@ func (a *adoption) base(ctx context.Context, d drafts.Draft) (*baseVersion, erro
 	return &baseVersion{id: id}, nil
 }
 
-// since returns the newest snapshot of a session after base that matches: its size is
-// size, unless that is negative, and are accepts its bytes. It returns "" if no snapshot
-// matches. t.mu must be held; it is released meanwhile.
-func (t *Tree) since(ctx context.Context, name, base string, are func(data []byte) bool, size int64) (string, error) {
+// since returns the newest snapshot of a session, among those after base, whose bytes
+// matches accepts, or "". size is the number of bytes, or negative if it is unknown. t.mu
+// must be held; it is released meanwhile.
+func (t *Tree) since(ctx context.Context, name, base string, matches func(data []byte) bool, size int64) (string, error) {
 	t.mu.Unlock()
 	defer t.mu.Lock()
 	history, err := t.Snapshots.History(ctx, name)
@@ -175,7 +175,7 @@ func (t *Tree) since(ctx context.Context, name, base string, are func(data []byt
 		if err != nil {
 			return "", err
 		}
-		if are(data) {
+		if matches(data) {
 			return history[i].ID, nil
 		}
 	}

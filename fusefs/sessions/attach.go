@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// An Attacher stores the images that sessions show as their attachments.
+// An Attacher attaches images to the sessions that show them.
 type Attacher interface {
 	// IsImage reports whether data is an image of a type that is attached automatically.
 	IsImage(data []byte) bool
@@ -23,8 +23,8 @@ type Attacher interface {
 	Attach(ctx context.Context, session, path string, data []byte) (before, after domarkx.Info, err error)
 }
 
-// attachSoon schedules an attach for when the current saves have settled. t.mu must be
-// held.
+// attachSoon schedules attach for the time when the current saves are complete. t.mu must
+// be held.
 func (t *Tree) attachSoon() {
 	if t.Attacher == nil || t.closed {
 		return
@@ -45,7 +45,7 @@ func (t *Tree) attachSoon() {
 	})
 }
 
-// A pasted file has a draft and may be an image that a session shows.
+// A pasted file is an image with a draft, which a session may show.
 type pasted struct {
 	path    string
 	file    *File
@@ -54,7 +54,7 @@ type pasted struct {
 	sum     string
 }
 
-// attach attaches images to the sessions that show them.
+// attach attaches each image that has a draft to the sessions that show it.
 func (t *Tree) attach(ctx context.Context) {
 	if t.Attacher == nil {
 		return
@@ -67,7 +67,7 @@ func (t *Tree) attach(ctx context.Context) {
 	}
 	infos, err := t.Sessions.List(ctx, "")
 	if err != nil {
-		t.Logger.Error("looking which sessions show a file", "err", err)
+		t.Logger.Error("listing the sessions to attach images to", "err", err)
 	}
 	for _, info := range infos {
 		files := slices.DeleteFunc(slices.Clone(files), func(p pasted) bool { return !isBelow(p.path, parent(info.Name)) })
@@ -75,14 +75,14 @@ func (t *Tree) attach(ctx context.Context) {
 			continue
 		}
 		if err := t.attachTo(ctx, info, files); err != nil {
-			t.Logger.Error("attaching to a session", "session", info.Name, "err", err)
+			t.Logger.Error("attaching images to a session", "session", info.Name, "err", err)
 		}
 	}
 }
 
 func isBelow(p, directory string) bool { return directory == "" || strings.HasPrefix(p, directory+"/") }
 
-// pasted returns the images with drafts that no program is writing.
+// pasted returns the images that have drafts and that no program is writing.
 func (t *Tree) pasted() []pasted {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,10 +101,10 @@ func (t *Tree) pasted() []pasted {
 	return found
 }
 
-// maxImage is the size of the largest image that is attached automatically, in bytes.
+// maxImage is the maximum size in bytes of an image that is attached automatically.
 const maxImage = 16 << 20
 
-// attachTo attaches to a session those of the files that it shows.
+// attachTo attaches to a session those of the images that it shows.
 func (t *Tree) attachTo(ctx context.Context, info domarkx.Info, files []pasted) error {
 	shown, err := t.shownBy(ctx, info.ID)
 	if err != nil {
@@ -131,7 +131,7 @@ func (t *Tree) attachTo(ctx context.Context, info domarkx.Info, files []pasted) 
 	return nil
 }
 
-// shownBy returns the images of a snapshot. Results are cached.
+// shownBy returns the paths of the images that a snapshot shows. Results are cached.
 func (t *Tree) shownBy(ctx context.Context, snapshot string) ([]string, error) {
 	if shown, ok := t.showing[snapshot]; ok {
 		return shown, nil
@@ -147,8 +147,8 @@ func (t *Tree) shownBy(ctx context.Context, snapshot string) ([]string, error) {
 	return shown, nil
 }
 
-// attachOne creates a snapshot of a session with a file attached. The text does not
-// change, so programs that have the session's file open keep it.
+// attachOne creates a snapshot of a session with an image attached, and sets info to it.
+// The text does not change, so programs that have the session's file open keep it.
 func (t *Tree) attachOne(ctx context.Context, info *domarkx.Info, rel string, p pasted) error {
 	t.mu.Lock()
 	s := t.state(info.Name)
@@ -172,7 +172,8 @@ func (t *Tree) attachOne(ctx context.Context, info *domarkx.Info, rel string, p 
 	return nil
 }
 
-// attached turns a draft into a view of the file that a session now has attached.
+// attached deletes the draft of an image that a session now has attached. The file
+// becomes a view of the attached file.
 func (t *Tree) attached(p pasted, info domarkx.Info) error {
 	t.keeping.Lock()
 	defer t.keeping.Unlock()

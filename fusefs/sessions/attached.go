@@ -22,15 +22,15 @@ type Attachments interface {
 	Attachment(ctx context.Context, snapshot, sha256 string) (domarkx.Content, error)
 }
 
-// An attached is a file that a session has attached.
+// An attached is one attached file of a session.
 type attached struct {
 	session domarkx.Info // its newest snapshot
 	file    domarkx.AttachedFile
 
-	content domarkx.Content // while it is read
+	content domarkx.Content // open, or nil
 }
 
-// maxAttachedLists is the minimum number of cached lists of attached files.
+// maxAttachedLists is how many lists of attached files are cached at least.
 const maxAttachedLists = 16 << 10
 
 // eachAttached calls fn for the attached files of all stored sessions at or below a path.
@@ -49,7 +49,7 @@ func (t *Tree) eachAttached(ctx context.Context, below string, fn func(p string,
 		if directory == "" || below == "" || strings.HasPrefix(below+"/", directory+"/") || strings.HasPrefix(directory, below+"/") {
 			files, err := t.attachedTo(ctx, info.ID, len(infos))
 			if err != nil {
-				t.Logger.Error("reading what is attached", "session", info.Name, "err", err)
+				t.Logger.Error("reading the list of attached files", "session", info.Name, "err", err)
 			}
 			if len(files) > 0 {
 				all = append(all, info)
@@ -74,8 +74,8 @@ func (t *Tree) eachAttached(ctx context.Context, below string, fn func(p string,
 	return ctx.Err()
 }
 
-// attachedTo returns the attached files of a snapshot. sessions is the number of sessions,
-// a lower bound for the cache.
+// attachedTo returns the attached files of a snapshot. sessions is the number of
+// sessions; at least as many lists are cached.
 func (t *Tree) attachedTo(ctx context.Context, snapshot string, sessions int) ([]domarkx.AttachedFile, error) {
 	t.listing.Lock()
 	files, ok := t.attachedBy[snapshot]
@@ -110,8 +110,9 @@ func (t *Tree) attachedAt(ctx context.Context, p string) (found *attached, direc
 	return found, directory, err
 }
 
-// lookupAttached returns the attached file or the directory of attached files at a path,
-// or nothing. f is the file that the mount has at the path, or nil.
+// lookupAttached returns the attached file at a path, or the directory if there are
+// attached files below it, or nothing. f is the file that the tree has at the path, or
+// nil.
 func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *Directory, error) {
 	if _, isSession := SessionOf(p); isSession {
 		return f, nil, nil
@@ -124,7 +125,7 @@ func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *D
 	defer t.mu.Unlock()
 	if now := t.files[p]; now != nil && (now.kept == nil || a != nil && now.kept.file.SHA256 == a.file.SHA256) {
 		return now, nil, nil
-	} else if now != nil { // another file was attached meanwhile
+	} else if now != nil { // the session has another file attached now
 		t.unbind(p)
 	}
 	if a != nil {
@@ -140,8 +141,8 @@ func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *D
 	return nil, d, nil
 }
 
-// attachedFile returns a file that shows an attached one. The same content always has the
-// same inode number and generation.
+// attachedFile returns a view of an attached file. The same content always has the same
+// inode number and generation.
 func (t *Tree) attachedFile(p string, a attached) *File {
 	h := fnv.New64a()
 	h.Write([]byte(a.file.SHA256))
@@ -154,7 +155,7 @@ func (t *Tree) attachedFile(p string, a attached) *File {
 	return f
 }
 
-// bindAttached turns a view of an attached file into a file of the mount, because its
+// bindAttached turns a view of an attached file into a file of the tree, because its
 // content is about to change.
 func (t *Tree) bindAttached(f *File) {
 	f.kept.close()
@@ -219,7 +220,7 @@ func (t *Tree) listAttached(ctx context.Context, d *Directory, entries []Entry) 
 		prefix = d.path + "/"
 	}
 	t.mu.Lock()
-	entries = slices.DeleteFunc(entries, func(e Entry) bool { // they are found again, if a session still keeps them
+	entries = slices.DeleteFunc(entries, func(e Entry) bool { // views are added below, if a session still has them
 		f := t.files[prefix+e.Name]
 		return !e.Directory && f != nil && f.kept != nil
 	})
@@ -265,7 +266,7 @@ func (t *Tree) listAttached(ctx context.Context, d *Directory, entries []Entry) 
 	return entries, nil
 }
 
-// keepsBelow reports whether a session outside a directory has attached files in it.
+// keepsBelow reports whether a session outside a directory has attached files below it.
 func (t *Tree) keepsBelow(ctx context.Context, directory string) (bool, error) {
 	keeps := false
 	err := t.eachAttached(ctx, directory, func(_ string, a attached) {

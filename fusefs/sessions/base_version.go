@@ -1,13 +1,14 @@
 package sessions
 
-// A baseVersion is one content of a session's file: what a program may have read, and what
-// a save may have been made from. It either becomes a snapshot or is a step towards one.
+// A baseVersion is one state of the content of a session's file: a program may have read
+// it, and a save may be based on it. It becomes a snapshot, or is replaced by a version
+// that was made from it.
 type baseVersion struct {
 	id   string       // the snapshot that holds it, or ""
 	prev *baseVersion // the version that it was made from; nil for a new session or once id is set
 }
 
-// base returns the newest snapshot that the version is or was made from, or "".
+// base returns the newest snapshot that the version is or is based on, or "".
 func (e *baseVersion) base() string {
 	for ; e != nil; e = e.prev {
 		if e.id != "" {
@@ -17,7 +18,7 @@ func (e *baseVersion) base() string {
 	return ""
 }
 
-// from reports whether the version is other or was made from it.
+// from reports whether e is other or was made from it, directly or in several steps.
 func (e *baseVersion) from(other *baseVersion) bool {
 	for ; e != nil; e = e.prev {
 		if e == other {
@@ -41,8 +42,8 @@ type readKey struct {
 	name string
 }
 
-// reads caches the last version that each process and process group read under a name. It
-// is bounded: it drops the oldest half when it is full.
+// reads remembers which version each process and process group last read under a name. It
+// is bounded: when it is full, it drops the oldest half.
 type reads struct {
 	young, old map[readKey]*baseVersion
 }

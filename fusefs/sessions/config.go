@@ -9,7 +9,8 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
-// Sessions lists the sessions. Info is called for every lookup, List for every listing.
+// Sessions finds stored sessions. Info is called for every lookup, List for every
+// listing.
 type Sessions interface {
 	// Info returns the newest snapshot of a session, or domarkx.ErrNotFound if no session has
 	// or can have the name.
@@ -21,11 +22,11 @@ type Sessions interface {
 
 // Snapshots reads the contents of snapshots.
 type Snapshots interface {
-	// History returns all snapshots that led to the newest one of a session, including merged
-	// ones, parents before children.
+	// History returns the newest snapshot of a session and all its ancestors, parents
+	// before children.
 	History(ctx context.Context, name string) ([]domarkx.Info, error)
-	// Markdown returns a snapshot as its author saved it, Info.Bytes long. The caller must not
-	// change it.
+	// Markdown returns a snapshot as its author saved it: Info.Bytes bytes, which the
+	// caller must not change.
 	Markdown(ctx context.Context, id string) ([]byte, error)
 }
 
@@ -38,35 +39,35 @@ type Names interface {
 
 // A Saver changes sessions. Changes are durable when a method returns.
 type Saver interface {
-	// Save creates a snapshot of a document that was made from the snapshot base, or a new
-	// session if base is "". If the session has changed since base, Save merges both; if the
-	// session was removed, it continues from base. Bytes equal to those of base create no
-	// snapshot. The error is a *domarkx.SyntaxError if the document does not parse, and
-	// domarkx.ErrInvalid or domarkx.ErrExists if the name is not possible. After any other
-	// error the save is retried.
+	// Save creates a snapshot of a document that is based on the snapshot base, or a new
+	// session if base is "". If the session has changed since base, Save merges both; if
+	// the session was removed, it continues from base. Bytes equal to those of base
+	// create no snapshot. The error is a *domarkx.SyntaxError if the document does not
+	// parse, and domarkx.ErrInvalid or domarkx.ErrExists if no new session can have the
+	// name. After any other error the caller retries.
 	Save(ctx context.Context, name, base string, data []byte) (SaveResult, error)
-	// Settle waits for the work that a dead process started: a child of it may still change a
-	// session.
+	// Settle waits until no child of a dead process still changes a session.
 	Settle(ctx context.Context) error
 	// Remove moves a session to the trash.
 	Remove(ctx context.Context, name string) error
-	// Rename renames a session. No session may have the new name.
+	// Rename renames a session. It returns domarkx.ErrExists if a session has the new
+	// name.
 	Rename(ctx context.Context, from, to string) error
 }
 
 // A SaveResult reports the outcome of a save.
 type SaveResult struct {
 	Info   domarkx.Info // the session's newest snapshot
-	Saved  string       // the snapshot that holds exactly the saved bytes; Info.ID unless merged
-	Merged bool         // the newest snapshot also has changes from elsewhere
+	Saved  string       // the snapshot with exactly the saved bytes; Info.ID unless Merged
+	Merged bool         // the newest snapshot also contains other changes
 }
 
 // A Journal stores saves until they are snapshots.
 type Journal interface {
-	// Put stores a draft durably and replaces the one with the same key. It returns a new key
-	// for a draft without one.
+	// Put stores a draft durably and returns its key. It replaces the draft with the same
+	// key; a draft without a key gets a new one.
 	Put(d drafts.Draft) (key string, err error)
-	// Delete deletes drafts durably.
+	// Delete deletes drafts durably. Missing drafts are not an error.
 	Delete(keys ...string) error
 }
 
@@ -80,19 +81,19 @@ type Config struct {
 	// Attachments reads attached files; nil shows none.
 	Attachments Attachments
 	Attacher    Attacher // nil attaches nothing
-	Scratch     string   // directory for large scratch files; "" is the system's
+	Scratch     string   // directory for large scratch files; "" is that of os.TempDir
 	Logger      *slog.Logger
 	Timing      Timing
 
 	UID, GID uint32 // owner of all files
 }
 
-// Timing sets the delays between a change and its effect.
+// Timing sets the delays of background work.
 type Timing struct {
-	Settle  time.Duration // after the last fsync or release of a save
-	Limit   time.Duration // after the first, and for empty documents
-	Removal time.Duration // until a removed session goes to the trash
-	Retry   time.Duration // until a failed save is retried; doubles up to a minute
+	Settle  time.Duration // from the last fsync or release of a save to its snapshot
+	Limit   time.Duration // the maximum, from the first fsync or release; also the delay for an empty document
+	Removal time.Duration // from the removal of a session until it is in the trash
+	Retry   time.Duration // until a failed save is first retried; doubles up to a minute
 }
 
 // DefaultTiming creates a snapshot within a second of the save.

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	maxMemory   = 1 << 20 // bytes of a scratch file; more is kept in an unlinked file
-	maxDocument = 1 << 30 // bytes of a session
+	maxMemory   = 1 << 20 // bytes of a scratch file in memory; a larger one is an unlinked file
+	maxDocument = 1 << 30 // bytes of a session's document
 )
 
-// A content is the bytes of a file: small ones in memory, large ones in an unlinked file.
-// The zero value is empty.
+// A content is the bytes of a file: in memory, or for a large scratch file in an unlinked
+// file. The zero value is empty.
 type content struct {
 	mem    []byte
-	shared bool // mem has other users: copy before writing
+	shared bool // others use mem: copy it before a write
 	file   *os.File
 	size   int64
 }
@@ -37,7 +37,7 @@ func (c *content) bytes() ([]byte, error) {
 	}
 	b := make([]byte, c.size)
 	if _, err := c.file.ReadAt(b, 0); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("reading scratch: %w", err)
+		return nil, fmt.Errorf("reading a scratch file: %w", err)
 	}
 	return b, nil
 }

@@ -77,7 +77,7 @@ func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32,
 	t.freeze(s)
 	defer t.thaw(s)
 	if s.file != nil && s.file.local() {
-		return s.file, false, nil // created meanwhile
+		return s.file, false, nil // another process created it
 	}
 	f = t.newFile(p, perm)
 	f.links, f.dirty = 1, true
@@ -91,8 +91,8 @@ func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32,
 	return f, true, nil
 }
 
-// replaces returns the version that new content under a name is made from: what the
-// process read there, else what the name last showed.
+// replaces returns the version that new content of a session's file is based on: the one
+// that the process read under the name, else the one that the name showed last.
 func (t *Tree) replaces(s *sessionState, c Caller) *baseVersion {
 	var was *baseVersion
 	switch {
@@ -101,7 +101,7 @@ func (t *Tree) replaces(s *sessionState, c Caller) *baseVersion {
 	case s.removal != nil:
 		was = s.removal.version
 	default:
-		t.seen.forget(s.name) // of another session
+		t.seen.forget(s.name) // reads of an earlier session of that name
 		return nil
 	}
 	if e := t.seen.get(c, s.name); e != nil {
@@ -110,8 +110,8 @@ func (t *Tree) replaces(s *sessionState, c Caller) *baseVersion {
 	return was
 }
 
-// checkNew returns an error if a new session cannot have the name. The name of a session
-// that is hidden at the moment is possible.
+// checkNew returns an error if a new session cannot have the name. A session whose
+// removal is pending does not prevent that.
 func (t *Tree) checkNew(ctx context.Context, session string) error {
 	for try := 0; ; try++ {
 		t.mu.Lock()
@@ -160,8 +160,8 @@ func (t *Tree) bind(p string, f *File) {
 	t.changedIn(p, false)
 }
 
-// changedIn records that a name was added to the parent directory of p or left it. A
-// directory that becomes empty this way stays.
+// changedIn records that a name was added to the parent directory of p, or removed from
+// it (left). A directory that becomes empty this way continues to exist.
 func (t *Tree) changedIn(p string, left bool) {
 	if d := t.directories[parent(p)]; d != nil {
 		d.modified = time.Now()
@@ -169,8 +169,7 @@ func (t *Tree) changedIn(p string, left bool) {
 	}
 }
 
-// Mkdir creates a directory. It exists while the mount lives, and longer if a session is
-// in it.
+// Mkdir creates a directory. If it is empty, it disappears when the mount ends.
 func (t *Tree) Mkdir(ctx context.Context, d *Directory, name string, perm uint32) (*Directory, error) {
 	if t.Saver == nil {
 		return nil, syscall.EROFS

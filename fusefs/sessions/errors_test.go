@@ -35,7 +35,7 @@ func (m *machine) errorsOf(name string) string {
 const divider = "\n----------------------------------------------------------------------\n"
 
 func TestABrokenSave(t *testing.T) {
-	const want = "# s: this save is not in the session\n\nsessions/s.md still holds it: mend it there.\n\n" +
+	const want = "# s: this save is not in the session\n\nsessions/s.md still holds it: correct it there.\n\n" +
 		"s.md:2:1: it is broken, expected something else\n\nThe 8 bytes that were saved follow this line." + divider + "a\nBROKEN\n"
 	timed(t, func(m *machine) {
 		m.save("s.md", "a\n")
@@ -92,7 +92,7 @@ func TestDismissKeepsTheOnlyCopy(t *testing.T) {
 	timed(t, func(m *machine) {
 		m.save("new.md", "BROKEN") // of a session that has no snapshot
 		m.at(time.Second, "new", "-")
-		if err := m.tree.Dismiss(context.Background(), "new"); !errors.Is(err, syscall.EBUSY) || !strings.Contains(err.Error(), "mend or remove its file") {
+		if err := m.tree.Dismiss(context.Background(), "new"); !errors.Is(err, syscall.EBUSY) || !strings.Contains(err.Error(), "correct or remove its file") {
 			t.Errorf("dismissing a session without a snapshot: %v", err)
 		}
 		if got := m.read("new.md"); got != "BROKEN" {

@@ -4,15 +4,15 @@ import (
 	"time"
 )
 
-// A File is a file or symbolic link below the directory of sessions. Its fields are
-// guarded by the tree's lock; see [Tree.Attr].
+// A File is a file or symbolic link below the directory of sessions. The tree's lock
+// guards its fields; [Tree.Attr] returns them.
 type File struct {
 	ino, gen uint64
 	target   string // of a symbolic link
 	link     bool
 
 	name      string    // the session; "" for scratch and unlinked files
-	path      string    // of a view of an attached file
+	path      string    // of an attached file that it shows
 	kept      *attached // the attached file that it shows, or nil
 	draft     string    // key of the draft of a file outside sessions, or ""
 	draftPath string    // path in that draft
@@ -41,7 +41,7 @@ type Directory struct {
 	path     string // "" for the root
 	made     bool   // exists even if empty
 	removed  bool   // was removed
-	witness  string // a session that was found in it last
+	witness  string // the session in it that was found last
 
 	mode     uint32
 	uid, gid uint32
@@ -73,13 +73,14 @@ func (f *File) length() int64 {
 // local reports whether the content is not stored in a snapshot.
 func (f *File) local() bool { return f.id == "" }
 
-// settle records that a snapshot holds the content.
+// settle records the snapshot that holds the content.
 func (f *File) settle(id string) {
 	f.id, f.size = id, f.length()
 	f.shed()
 }
 
-// shed drops the content from memory if the store has it and no program has the file open.
+// shed frees the memory of the content if the content is stored and no program has the
+// file open.
 func (f *File) shed() {
 	if f.opens > 0 {
 		return
@@ -125,8 +126,8 @@ type Change struct {
 	Accessed, Modified *time.Time
 }
 
-// SetAttr changes the attributes of a file. Those of a session's file last until the mount
-// ends or the session changes elsewhere.
+// SetAttr changes the attributes of a file. Nothing stores them: they last until the
+// mount ends or, for a session's file, the session is changed outside the mount.
 func (t *Tree) SetAttr(f *File, c Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
-// IsScratch reports whether the name is one that editors use for temporary files. The
-// mount does not keep these files.
+// IsScratch reports whether editors use such a name for temporary files, which disappear
+// with the mount.
 func IsScratch(p string) bool {
 	base := path.Base(p)
 	if hidden(p) || base == "4913" || strings.HasSuffix(base, "~") || len(base) > 1 && base[0] == '#' && base[len(base)-1] == '#' {
@@ -26,9 +26,9 @@ func IsScratch(p string) bool {
 // draftName returns the name of a file in the journal. No session can have it.
 func draftName(p string) string { return "/" + p }
 
-// keepFile makes the content of a file that belongs to no session durable, under its
-// current name. It deletes the draft of a file that has lost its name or now is scratch or
-// a session's.
+// keepFile stores the content of a file that belongs to no session as a draft, under the
+// file's current name. It deletes the draft of a file that no longer has a durable name:
+// it lost its name, is scratch now, or belongs to a session.
 func (t *Tree) keepFile(f *File) error {
 	if t.Saver == nil {
 		return nil
@@ -45,7 +45,7 @@ func (t *Tree) keepFile(f *File) error {
 		key := f.draft
 		f.draft, f.draftPath = "", ""
 		if f.name == "" && f.kept == nil {
-			f.dirty = true // a name that is kept may come back, and the journal has the content no more
+			f.dirty = true // if the file gets a durable name again, its draft must be written again
 		}
 		t.mu.Unlock()
 		return t.Journal.Delete(key)
@@ -69,11 +69,12 @@ func (t *Tree) keepFile(f *File) error {
 	return nil
 }
 
-// isDurable reports whether the content of a file goes to the journal, which holds it in
-// one piece.
+// isDurable reports whether the journal stores the content of a file, which then must fit
+// in memory.
 func (t *Tree) isDurable(f *File) bool { return f.name != "" || t.keptPath(f) != "" }
 
-// keptPath returns the path for the draft of a file, or "" if it has none.
+// keptPath returns the path under which a file that belongs to no session is stored as a
+// draft, or "" if it is not stored.
 func (t *Tree) keptPath(f *File) string {
 	if f.name != "" || f.link || f.kept != nil {
 		return ""
@@ -100,7 +101,7 @@ func (t *Tree) keepFiles(files ...*File) error {
 	return nil
 }
 
-// adoptFile restores the draft of a file. It appends a number to a path that is in use.
+// adoptFile restores a file from its draft. If its path is in use, it appends a number.
 func (t *Tree) adoptFile(d drafts.Draft) {
 	p := strings.TrimPrefix(d.Name, "/")
 	for n := 2; t.files[p] != nil || p == ""; n++ {
@@ -111,7 +112,8 @@ func (t *Tree) adoptFile(d drafts.Draft) {
 	t.bind(p, f)
 }
 
-// Drafts returns the paths of the files that no session has, sorted.
+// Drafts returns the paths of the files that are drafts because no session has attached
+// them, sorted.
 func (t *Tree) Drafts() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,6 +127,6 @@ func (t *Tree) Drafts() []string {
 	return paths
 }
 
-// DraftProblem explains in errors/ what happens to a file that no session has.
-const DraftProblem = "This file is in no session. It stays on this machine, and comes back with the next mount. " +
-	"An image is kept once a session beside it shows it, as ![...](path); any other file with git domarkx import --attach."
+// DraftProblem is the text in errors/ for a file that no session has attached.
+const DraftProblem = "No session has attached this file. It stays on this machine, and the next mount shows it again. " +
+	"An image is attached once a session shows it as ![...](path). To attach another file, use git domarkx import --attach."

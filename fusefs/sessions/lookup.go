@@ -120,8 +120,8 @@ func (t *Tree) directory(ctx context.Context, p string) (*Directory, error) {
 	return nil, nil
 }
 
-// lockWithList locks t.mu and returns the sessions whose names start with a prefix, as the
-// store has them at that moment. On an error t.mu is not locked.
+// lockWithList locks t.mu and returns the stored sessions whose names start with a
+// prefix. The list is current as long as t.mu is locked. On an error t.mu is not locked.
 func (t *Tree) lockWithList(ctx context.Context, prefix string) ([]domarkx.Info, error) {
 	for {
 		t.mu.Lock()
@@ -145,8 +145,8 @@ func (t *Tree) lockWithList(ctx context.Context, prefix string) ([]domarkx.Info,
 	}
 }
 
-// holds reports whether a directory contains anything that only the mount has: scratch
-// files, created directories, sessions that are not stored.
+// holds reports whether a directory contains anything that is not stored: scratch files,
+// created directories, new sessions.
 func (t *Tree) holds(p string) bool {
 	below := p + "/"
 	for path := range t.files {
@@ -167,11 +167,11 @@ func (t *Tree) holds(p string) bool {
 	return false
 }
 
-// List returns the entries of a directory, sorted by name.
+// List returns the entries of a directory, sorted by name; none for a removed directory.
 func (t *Tree) List(ctx context.Context, d *Directory) ([]Entry, error) {
 	p, err := t.path(d, "")
 	if err != nil {
-		return nil, nil // POSIX: a removed directory is empty
+		return nil, nil // as POSIX demands of a removed directory
 	}
 	infos, err := t.lockWithList(ctx, p)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 // Extension is the extension of every session's file.
 const Extension = ".md"
 
-// SessionOf returns the session at a path in the directory of sessions, or false for
-// scratch: backups, locks, swap and temporary files of editors either do not end in .md or
+// SessionOf returns the session at a path in the directory of sessions, or false for any
+// other file. Backups, locks, swap and temporary files of editors do not end in .md, or
 // have a component that starts with a dot.
 func SessionOf(p string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(p, Extension)
@@ -42,7 +42,7 @@ func parent(p string) string {
 	return ""
 }
 
-// clash reports whether two names exclude each other as sessions: one is a directory of
+// clash reports whether two sessions cannot exist together: one name is a directory of
 // the other, or they differ only by case.
 func clash(a, b string) bool {
 	return a != b && (strings.EqualFold(a, b) || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/"))

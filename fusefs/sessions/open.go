@@ -113,8 +113,8 @@ func (t *Tree) load(ctx context.Context, f *File) error {
 	return nil
 }
 
-// touch records that the content is about to change. emptied reports that no byte of it
-// stays.
+// touch prepares a change of the content: it starts a new version. emptied reports that
+// no byte of the present content remains.
 func (t *Tree) touch(f *File, h *Handle, c Caller, emptied bool) {
 	f.modified = time.Now()
 	f.changed = f.modified
@@ -139,7 +139,7 @@ func (t *Tree) touch(f *File, h *Handle, c Caller, emptied bool) {
 	if f.name == "" {
 		return
 	}
-	// Now, because another process may acknowledge it.
+	// Record this before the save is acknowledged: another process may do that.
 	t.seen.put(c, f.name, f.version)
 	s := t.state(f.name)
 	if s.removal == nil && (s.file == nil || !s.file.local()) {
@@ -164,7 +164,7 @@ func (t *Tree) Write(ctx context.Context, f *File, h *Handle, p []byte, off int6
 	}
 	t.touch(f, h, c, false)
 	err := f.data.writeAt(p, off, f.name != "", t.Scratch)
-	late := f.write == 0 // the kernel writes a mapped page back after the last close
+	late := f.write == 0 // a page of a mapped file, written after the last close
 	t.mu.Unlock()
 	if err == nil && late {
 		err = t.acknowledge(f, nil, c, true)
@@ -207,7 +207,7 @@ func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c C
 	return err
 }
 
-// Zero overwrites a range with zeros.
+// Zero overwrites a range of the content with zeros. The size does not change.
 func (t *Tree) Zero(ctx context.Context, f *File, off, length int64, c Caller) error {
 	if err := t.load(ctx, f); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (t *Tree) Zero(ctx context.Context, f *File, off, length int64, c Caller) e
 	return f.data.zero(off, length)
 }
 
-// Flush acknowledges the writes before a descriptor of the file is closed.
+// Flush stores the writes durably before a descriptor of the file is closed.
 func (t *Tree) Flush(h *Handle, c Caller) error {
 	if !h.write {
 		return nil
@@ -225,7 +225,7 @@ func (t *Tree) Flush(h *Handle, c Caller) error {
 	return t.acknowledge(h.file, nil, c, false)
 }
 
-// Sync acknowledges the writes and ends the save.
+// Sync stores the writes durably, and ends the save.
 func (t *Tree) Sync(h *Handle, c Caller) error {
 	if !h.write {
 		return nil

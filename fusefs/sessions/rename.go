@@ -15,8 +15,8 @@ type Replacing int
 // The ways of renaming (renameat2(2)).
 const (
 	Replace   Replacing = iota // the other file loses the name
-	NoReplace                  // domarkx.ErrExists
-	Exchange                   // both swap names; only for scratch files
+	NoReplace                  // the rename fails with domarkx.ErrExists
+	Exchange                   // the files swap names; both must be scratch
 )
 
 // Rename renames a file or directory. A session that is renamed to the name of another
@@ -47,7 +47,7 @@ func (t *Tree) Rename(ctx context.Context, from *Directory, oldName string, to *
 			return cmp.Or(err, error(syscall.EPERM))
 		}
 	} else if t.isKept(f) {
-		return syscall.EPERM // its sessions keep it by this path
+		return syscall.EPERM // sessions have attached it under this path
 	}
 	taken := target != nil || targetDirectory != nil
 	switch {
@@ -64,12 +64,12 @@ func (t *Tree) Rename(ctx context.Context, from *Directory, oldName string, to *
 	case targetDirectory != nil:
 		return syscall.EISDIR
 	case target == f:
-		return nil // POSIX: two names of one file stay
+		return nil // as POSIX demands for two names of one file
 	}
 	return t.renameFile(ctx, f, oldPath, newPath, c)
 }
 
-// isKept reports whether a file shows an attached one.
+// isKept reports whether a file is a view of an attached file.
 func (t *Tree) isKept(f *File) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +127,8 @@ func (t *Tree) renameScratch(ctx context.Context, oldPath, newPath string) error
 	return t.keepFiles(f, displaced)
 }
 
-// displace removes a scratch name from its file, if any.
+// displace removes a scratch name. It returns the file that had it, and the session as
+// [Tree.unbind] does.
 func (t *Tree) displace(p string) (*File, *sessionState) {
 	f := t.files[p]
 	if f == nil {
@@ -154,8 +155,8 @@ func (t *Tree) exchange(a, b string, both bool) error {
 	return t.keepFiles(one, other)
 }
 
-// carryAway renames a session's file to a scratch name, the first half of a save in many
-// editors. The session stays in the store, but its name is hidden.
+// carryAway renames a session's file to a scratch name. In many editors that is the first
+// half of a save. The session stays in the store, but its name is hidden.
 func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
 	s, info, err := t.freezeSession(ctx, session)
 	if err != nil {
@@ -184,8 +185,8 @@ func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
 	return t.keepFiles(displaced)
 }
 
-// freezeSession freezes a session, locks t.mu and returns the newest snapshot. On an error
-// it does neither.
+// freezeSession freezes a session, locks t.mu and returns the newest snapshot, without an
+// ID if the session does not exist. On an error it does neither.
 func (t *Tree) freezeSession(ctx context.Context, session string) (*sessionState, domarkx.Info, error) {
 	t.mu.Lock()
 	s := t.state(session)
@@ -204,7 +205,8 @@ func (t *Tree) freezeSession(ctx context.Context, session string) (*sessionState
 	return nil, info, err
 }
 
-// adoptAs makes a scratch file the next content of a session, or a new session.
+// adoptAs makes the content of a scratch file the next snapshot of a session, or a new
+// session.
 func (t *Tree) adoptAs(ctx context.Context, f *File, session string, c Caller) error {
 	if err := t.checkReplacing(ctx, session); err != nil {
 		return err
@@ -224,7 +226,8 @@ func (t *Tree) adoptAs(ctx context.Context, f *File, session string, c Caller) e
 	return err
 }
 
-// checkReplacing returns an error if a file cannot be renamed to a session's name.
+// checkReplacing returns an error if a session does not exist and no new session can have
+// its name.
 func (t *Tree) checkReplacing(ctx context.Context, session string) error {
 	tips, err := t.lockWithTips(ctx, session)
 	if err != nil {
@@ -259,8 +262,8 @@ func (t *Tree) unpin(f *File) {
 	t.release(f)
 }
 
-// become makes a pinned file that belongs to no session the file of a session, and saves
-// it. The session must be frozen and t.mu held.
+// become makes a pinned scratch file the file of a session, and saves its content. The
+// session must be frozen and t.mu held.
 func (t *Tree) become(s *sessionState, f *File, tip domarkx.Info, c Caller) error {
 	displaced := t.shown(s.name, tip)
 	back := s.removal != nil && s.removal.carrier == f && f.id != "" && f.id == s.removal.tip

@@ -27,15 +27,15 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c Caller) err
 	t.register(f)
 	new := t.shown(to, tips[1]) == nil && tips[1].ID == ""
 	if tips[0].ID != "" {
-		t.finish(t.state(from)) // earlier saves move with the session
+		t.finish(t.state(from)) // saves belong to the session before it is renamed
 	}
 	if s := t.states[to]; s != nil && s.removal != nil && s.removal.removing {
 		t.finish(s)
 		new = true
 	}
 	t.mu.Unlock()
-	// A stored session's new name is checked by the store, which knows that the old
-	// one goes.
+	// The store checks the new name of a stored session, because it knows that the old
+	// name becomes free.
 	if new && tips[0].ID == "" {
 		if err := t.checkNew(ctx, to); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c Caller) err
 	case t.shown(from, tipA) != f:
 		return domarkx.ErrConflict
 	case a.failing():
-		return fmt.Errorf("renaming %q: %w: what was saved there is not stored yet", from, syscall.EAGAIN)
+		return fmt.Errorf("renaming %q: %w: its last save is not stored yet", from, syscall.EAGAIN)
 	case tipA.ID != "" && tipB.ID == "" && (b.file == nil || !b.file.local()):
 		return t.move(ctx, a, b, f)
 	}
@@ -108,13 +108,14 @@ func (t *Tree) move(ctx context.Context, a, b *sessionState, f *File) error {
 	b.saveErrors, a.saveErrors = append(b.saveErrors, a.saveErrors...), nil
 	t.mu.Unlock()
 	if err := t.record(moved...); err != nil {
-		t.Logger.Error("keeping the journal", "session", b.name, "err", err)
+		t.Logger.Error("updating the journal", "session", b.name, "err", err)
 	}
 	t.mu.Lock()
 	return nil
 }
 
-// replace makes the content of session a the content of session b. Both must be frozen.
+// replace makes the content of session a the next snapshot of session b, and removes a.
+// Both must be frozen.
 func (t *Tree) replace(a, b *sessionState, f *File, tipA, tipB domarkx.Info, c Caller) error {
 	t.show(a, f)
 	g := &pendingRemoval{tip: tipA.ID, version: f.version}
@@ -170,7 +171,7 @@ func (t *Tree) renameDirectory(ctx context.Context, d *Directory, newPath string
 			sessions[name] = true
 		}
 	}
-	turns := hidden(below) != hidden(newBelow) // sessions into scratch, or scratch into sessions
+	turns := hidden(below) != hidden(newBelow) // sessions would become scratch, or scratch would become sessions
 	for p := range t.files {
 		if _, isSession := SessionOf(newBelow + strings.TrimPrefix(p, below)); isSession && strings.HasPrefix(p, below) {
 			t.mu.Unlock()
@@ -179,7 +180,7 @@ func (t *Tree) renameDirectory(ctx context.Context, d *Directory, newPath string
 	}
 	t.mu.Unlock()
 	if turns && len(sessions) > 0 {
-		return syscall.EXDEV // mv copies and removes then
+		return syscall.EXDEV // mv(1) then copies and removes
 	}
 	for _, name := range slices.Sorted(maps.Keys(sessions)) {
 		if err := t.renameSession(ctx, name, newBelow+strings.TrimPrefix(name, below), c); err != nil {

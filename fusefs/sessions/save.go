@@ -18,8 +18,8 @@ type save struct {
 	version  *baseVersion
 	data     []byte
 	started  bool
-	ended    bool  // the program had finished it when it was acknowledged
-	earlier  *save // the save that it replaces, whose draft stays until this one has ended
+	ended    bool  // its last acknowledgement was an fsync or a release
+	earlier  *save // the save that it replaces; its draft is deleted when this one has ended
 	failures int
 }
 
@@ -38,19 +38,19 @@ func (t *Tree) save(s *sessionState, q *save) {
 		t.Logger.Info("a save cannot become a snapshot", "session", name, "problem", err)
 		t.broken(s, q, err)
 	default:
-		t.Logger.Error("making a snapshot", "session", name, "err", err)
+		t.Logger.Error("creating a snapshot", "session", name, "err", err)
 		t.failed(s, q, err)
 	}
 }
 
-// hopeless reports whether a retry would fail, too.
+// hopeless reports whether a retry of a save would fail with the same error.
 func hopeless(err error) bool {
 	var syntax *domarkx.SyntaxError
 	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
 }
 
-// saved records that the first queued save of a session is stored. t.mu must be held; it
-// is released meanwhile.
+// saved records that the first queued save of a session is a snapshot now. t.mu must be
+// held; it is released meanwhile.
 func (t *Tree) saved(s *sessionState, q *save, r SaveResult) {
 	mended := s.mended(q, r.Merged)
 	q.version.id = r.Saved
@@ -99,11 +99,11 @@ func (t *Tree) saved(s *sessionState, q *save, r SaveResult) {
 		done = nil
 	}
 	if err != nil {
-		t.Logger.Error("keeping the journal", "session", name, "err", err)
+		t.Logger.Error("updating the journal", "session", name, "err", err)
 	}
 	s.journal.Unlock()
 	t.mu.Lock()
-	s.stale = append(s.stale, done...) // other drafts still refer to them
+	s.stale = append(s.stale, done...) // not deleted, because other drafts may refer to them
 }
 
 // keys returns the keys of a save's drafts.
@@ -116,8 +116,8 @@ func (q *save) keys() []string {
 
 const mergedProblem = "The session had changed since this was read. Both changes are in it now, and sessions/ shows them."
 
-// rebased returns updated drafts for the saves that were made from a version that is now a
-// snapshot.
+// rebased returns the drafts of the queued saves as they are after a save that they were
+// made from became a snapshot.
 func (t *Tree) rebased(s *sessionState) []drafts.Draft {
 	var later []drafts.Draft
 	for _, q := range s.queue {
@@ -151,8 +151,8 @@ func (t *Tree) removalDraft(s *sessionState) []drafts.Draft {
 	return []drafts.Draft{{Key: s.removal.key, Name: s.name, Base: s.removal.tip, State: drafts.Removed}}
 }
 
-// record writes updated drafts. If it fails, the journal still has the old ones, which
-// mean the same.
+// record writes updated drafts. After an error, the journal has some of the old ones,
+// which mean the same.
 func (t *Tree) record(all ...drafts.Draft) error {
 	var errs []error
 	for _, d := range all {
@@ -172,7 +172,7 @@ func (t *Tree) failed(s *sessionState, q *save, err error) {
 			s.queue[i].due = q.due // later saves wait for the first
 		}
 	}
-	s.setFailure(q, fmt.Sprintf("It could not be stored: %v. It is kept, and tried again.", err))
+	s.setFailure(q, fmt.Sprintf("It could not be stored: %v. It is in the journal, and will be retried.", err))
 }
 
 func (p Timing) backoff(failures int) time.Duration {
@@ -188,7 +188,7 @@ func (t *Tree) remove(s *sessionState) {
 	g, name := s.removal, s.name
 	t.mu.Unlock()
 	info, err := t.Sessions.Info(t.ctx, name)
-	if err == nil && info.ID == g.tip { // else it was changed elsewhere and stays
+	if err == nil && info.ID == g.tip { // else the session was changed outside the mount, and stays
 		err = t.Saver.Remove(t.ctx, name)
 	}
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -214,13 +214,14 @@ func (t *Tree) remove(s *sessionState) {
 	t.epoch++
 	t.mu.Unlock()
 	if err := t.Journal.Delete(keys...); err != nil {
-		t.Logger.Error("removing the draft of a removal", "session", name, "err", err)
+		t.Logger.Error("deleting the draft of a removal", "session", name, "err", err)
 	}
 	t.mu.Lock()
 }
 
-// A debounce decides when a save is complete: some time after the last fsync or release
-// that belongs to it, with a limit after the first. The zero value waits for the first.
+// A debounce decides when a save is complete: Timing.Settle after its last fsync or
+// release, but at most Timing.Limit after its first. The zero value is a save without
+// either.
 type debounce struct {
 	first, due time.Time
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
-// failing is the state of a save that is retried. Its draft keeps the state of a save.
+// failing is the state of a save that is retried. Its draft has the state [drafts.Saved].
 const failing drafts.State = "failing"
 
-// A saveError is a save with a problem, or with a result that its author should see.
+// A saveError is an entry in errors/: a save that is not in the session as it was saved.
 type saveError struct {
 	State   drafts.State
 	Problem string
@@ -31,8 +31,9 @@ func (tr *saveError) draft(name, base string) drafts.Draft {
 	return drafts.Draft{Key: tr.key, Name: name, Base: base, State: tr.State, Problem: tr.Problem, Data: tr.Data}
 }
 
-// mended drops the errors that a successful save resolves, and returns the keys of their
-// drafts: those of the versions that it was made from, and notices of earlier merges.
+// mended drops the errors that a successful save resolves: those of the versions that it
+// was made from, and unless it was merged itself, notices of earlier merges. It returns
+// the keys of their drafts.
 func (s *sessionState) mended(q *save, merged bool) (keys []string) {
 	s.saveErrors = slices.DeleteFunc(s.saveErrors, func(tr *saveError) bool {
 		over := q.version.from(tr.version) || tr.State == drafts.Merged && !merged
@@ -44,8 +45,8 @@ func (s *sessionState) mended(q *save, merged bool) (keys []string) {
 	return keys
 }
 
-// broken removes the first queued save of a session, because it cannot become a snapshot.
-// t.mu must be held; it is released meanwhile.
+// broken moves the first queued save of a session to errors/, because it cannot become a
+// snapshot. t.mu must be held; it is released meanwhile.
 func (t *Tree) broken(s *sessionState, q *save, err error) {
 	keys := s.mended(q, true)
 	if q.earlier != nil {
@@ -63,13 +64,13 @@ func (t *Tree) broken(s *sessionState, q *save, err error) {
 		keys = nil
 	}
 	if err != nil {
-		t.Logger.Error("keeping the journal", "session", d.Name, "err", err)
+		t.Logger.Error("updating the journal", "session", d.Name, "err", err)
 	}
 	t.mu.Lock()
 	s.stale = append(s.stale, keys...)
 }
 
-// setFailure records why a save is retried.
+// setFailure records in errors/ why a save is retried.
 func (s *sessionState) setFailure(q *save, problem string) {
 	for _, tr := range s.saveErrors {
 		if tr.version == q.version {
@@ -119,8 +120,10 @@ func (t *Tree) SaveErrors(name string) ([]byte, time.Time, error) {
 	return b.Bytes(), at, nil
 }
 
-// Dismiss drops the errors of a session, so that its file shows the newest snapshot again.
-// It returns syscall.EBUSY while a save is retried, or if nothing would be left.
+// Dismiss drops the errors of a session, so that its file shows the newest snapshot
+// again. It returns [domarkx.ErrNotFound] if the session has none, and syscall.EBUSY
+// while a save is queued, while unsaved changes exist, or if the session was never
+// stored.
 func (t *Tree) Dismiss(ctx context.Context, name string) error {
 	s, tip, err := t.freezeSession(ctx, name)
 	if err != nil {
@@ -132,7 +135,7 @@ func (t *Tree) Dismiss(ctx context.Context, name string) error {
 		return domarkx.ErrNotFound
 	}
 	if len(s.queue) > 0 || s.file != nil && s.file.local() && (tip.ID == "" || s.file.dirty) {
-		return fmt.Errorf("session %q: %w: mend or remove its file in sessions/", name, syscall.EBUSY)
+		return fmt.Errorf("session %q: %w: correct or remove its file in sessions/", name, syscall.EBUSY)
 	}
 	var keys []string
 	for _, tr := range s.saveErrors {
@@ -165,5 +168,5 @@ func heading(s drafts.State, name string) string {
 	case failing:
 		return "# " + name + ": this save is not in the session yet"
 	}
-	return "# " + name + ": this save is not in the session\n\nsessions/" + name + ".md still holds it: mend it there."
+	return "# " + name + ": this save is not in the session\n\nsessions/" + name + ".md still holds it: correct it there."
 }

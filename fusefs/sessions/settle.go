@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// closing is the maximum delay of the release of a closed file. The kernel sends it after
-// close() has returned.
+// closing is how long the release of a closed file may take to arrive: the kernel sends
+// it after close() has returned.
 const closing = 100 * time.Millisecond
 
 // Settle creates snapshots of acknowledged saves now, completes removals and attaches
 // images. It returns the sessions that still have a save or a removal in the journal,
-// sorted by name. It skips empty files that a program still writes: a shell acknowledges
-// the empty file before it writes the first byte.
+// sorted by name. It skips an empty file that a program still has open: a shell creates
+// the file before it writes the first byte.
 func (t *Tree) Settle(ctx context.Context) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -39,8 +39,8 @@ func (t *Tree) wake() {
 	t.idle.Broadcast()
 }
 
-// unsettled returns the sessions with pending or running work, sorted by name. Running work may
-// still write to the journal what errors/ already shows.
+// unsettled returns the sessions with queued or running work, sorted by name. It includes
+// running work without a queue, which may still write to the journal.
 func (t *Tree) unsettled() []string {
 	var names []string
 	for name, s := range t.states {
@@ -52,8 +52,9 @@ func (t *Tree) unsettled() []string {
 	return names
 }
 
-// settleSession completes the work of a session as soon as possible, and reports whether
-// it succeeded. t.mu must be held; it is released while waiting.
+// settleSession completes the work of a session as soon as possible. It reports false if
+// the work failed, if ctx was cancelled, or if the tree was closed. t.mu must be held; it
+// is released while waiting.
 func (t *Tree) settleSession(ctx context.Context, s *sessionState, grace time.Time) bool {
 	tried := false
 	for {
@@ -79,14 +80,15 @@ func (t *Tree) settleSession(ctx context.Context, s *sessionState, grace time.Ti
 	}
 }
 
-// ready returns the earliest time for the next work of a session, or false if it has none.
+// ready returns the earliest time at which the next work of a session can be done, or
+// false if it has none.
 func (s *sessionState) ready(grace time.Time, timing Timing) (at time.Time, ok bool) {
 	for _, q := range s.queue {
 		due, ended := q.at()
 		switch empty := len(q.data) == 0; {
 		case !ended && time.Now().Before(grace):
 			return grace, true
-		case !ended && empty: // its program has only opened it
+		case !ended && empty: // a program has only created the file
 			return time.Time{}, false
 		case ended && empty: // perhaps the first half of a save
 			return due, true
@@ -96,7 +98,7 @@ func (s *sessionState) ready(grace time.Time, timing Timing) (at time.Time, ok b
 	if s.removal == nil || !s.removal.removing {
 		return time.Time{}, false
 	}
-	// The name may be made again at once.
+	// A program may create the name again right after it removed it.
 	return s.removal.due.Add(timing.Settle - timing.Removal), true
 }
 

@@ -11,8 +11,9 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Tree is the directory of sessions with all unsaved changes. Its methods may be called
-// concurrently. Errors are those of package domarkx and syscall.Errno values.
+// A Tree is the directory of sessions, with all changes that are not stored yet. Its
+// methods may be called concurrently. Errors are those of package domarkx and
+// syscall.Errno values.
 type Tree struct {
 	Config
 	ctx    context.Context // of background work
@@ -20,15 +21,15 @@ type Tree struct {
 
 	mu          sync.Mutex
 	idle        *sync.Cond // signals that a session finished its work
-	epoch       uint64     // incremented when a name gets another file
+	epoch       uint64     // incremented when a name shows another file
 	root        *Directory
-	states      map[string]*sessionState // sessions with state, by name
-	files       map[string]*File         // scratch, by path
+	states      map[string]*sessionState // sessions that were used, by name
+	files       map[string]*File         // files outside sessions, by path
 	directories map[string]*Directory    // known directories, by path
 	inodes      map[uint64]any           // numbers in use by *File and *Directory values
 	gens        uint64
 	seen        reads
-	closed      bool           // no new work starts
+	closed      bool           // no more work may start
 	working     sync.WaitGroup // running saves and removals
 
 	keeping     sync.Mutex // held while the draft of a file outside sessions changes; lock before mu
@@ -40,35 +41,34 @@ type Tree struct {
 	attachedBy map[string][]domarkx.AttachedFile // attached files of snapshots
 }
 
-// A sessionState holds the state of a session that the store does not have.
+// A sessionState is what the tree knows of a session beyond the store.
 type sessionState struct {
 	name    string
 	ino     uint64          // of the session's file
-	file    *File           // the file of the name; nil: the newest snapshot, or nothing during a removal
+	file    *File           // what the name shows; nil: the newest snapshot, or nothing during a removal
 	removal *pendingRemoval // not nil while the name is hidden
 
 	journal    sync.Mutex // held while a save is acknowledged; lock before Tree.mu
-	frozen     int        // number of freezes and running acknowledgements: no save starts
+	frozen     int        // number of freezes and running acknowledgements; no save starts unless 0
 	queue      []*save    // acknowledged saves without a snapshot, oldest first
 	running    bool       // a save, removal or rename is running
 	timer      *time.Timer
-	stale      []string     // drafts of cancelled removals
+	stale      []string     // keys of drafts to delete later: of cancelled removals, or that could not be deleted
 	saveErrors []*saveError // entries in errors/
 }
 
 // A pendingRemoval hides the name of a session, though the store may still have it.
 type pendingRemoval struct {
-	tip      string       // the newest snapshot that the mount knows; a newer one cancels the removal
-	version  *baseVersion // the last version
-	carrier  *File        // the scratch file that it was renamed to; nil if unlinked
+	tip      string       // the newest snapshot that the tree knows; a newer one cancels the removal
+	version  *baseVersion // that the name showed last
+	carrier  *File        // the scratch file that the session's file was renamed to; nil if unlinked
 	removing bool         // the session goes to the trash when due
 	due      time.Time
 	failures int
 	key      string // key of the removal's draft
 }
 
-// New returns a tree. It does no work until it is used or [Tree.Adopt] is called.
-// [Tree.Close] ends it.
+// New returns a tree without drafts. The caller must end it with [Tree.Close].
 func New(c Config) *Tree {
 	if c.Timing == (Timing{}) {
 		c.Timing = DefaultTiming
@@ -87,7 +87,8 @@ func New(c Config) *Tree {
 // Root returns the directory of sessions.
 func (t *Tree) Root() *Directory { return t.root }
 
-// number returns an inode number for a path: the same in every mount, if it is free.
+// number returns an unused inode number for a path. Unless another file has it, it is the
+// same in every mount.
 func (t *Tree) number(p string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte("sessions/" + p))
@@ -136,8 +137,8 @@ func (t *Tree) newFile(p string, mode uint32) *File {
 func (t *Tree) stored(name string, tip domarkx.Info) *File {
 	h := fnv.New64a()
 	h.Write([]byte(tip.ID))
-	// Commits have whole seconds. The fraction differs between commits of one second,
-	// because editors compare times to detect changes.
+	// Commits have whole seconds. The fraction makes the times of different snapshots
+	// differ, because editors compare times to detect changes.
 	at := time.Unix(tip.Date, int64(h.Sum64()%uint64(time.Second)))
 	f := &File{name: name, links: 1, id: tip.ID, size: tip.Bytes, version: &baseVersion{id: tip.ID}, mode: 0o644, uid: t.UID, gid: t.GID,
 		accessed: at, modified: at, changed: at}
@@ -160,7 +161,8 @@ func (t *Tree) state(name string) *sessionState {
 	return s
 }
 
-// register adds a session's file that a lookup returned to the tree.
+// register makes a file that a lookup returned the one that its session's name shows,
+// unless the name shows a file or is hidden.
 func (t *Tree) register(f *File) *sessionState {
 	if f.name == "" {
 		return nil
@@ -182,7 +184,8 @@ func (t *Tree) show(s *sessionState, f *File) {
 	t.epoch++
 }
 
-// hide removes the file from a session. The file continues without the session.
+// hide separates a session from its file, which keeps its content but no longer belongs
+// to the session. g is the pending removal of the session, or nil.
 func (t *Tree) hide(s *sessionState, g *pendingRemoval) {
 	if f := s.file; f != nil {
 		if f.name == s.name {
@@ -212,9 +215,9 @@ func (t *Tree) release(f *File) {
 	}
 }
 
-// lockWithTips locks t.mu and returns the newest snapshots of sessions, as the store has
-// them at that moment. The ID is empty for a session that does not exist. On an error t.mu
-// is not locked.
+// lockWithTips locks t.mu and returns the newest snapshots of sessions; they are current
+// as long as t.mu is locked. The ID is empty for a session that does not exist. On an
+// error t.mu is not locked.
 func (t *Tree) lockWithTips(ctx context.Context, names ...string) ([]domarkx.Info, error) {
 	tips := make([]domarkx.Info, len(names))
 	for {
@@ -245,7 +248,7 @@ func (t *Tree) lockWithTips(ctx context.Context, names ...string) ([]domarkx.Inf
 	}
 }
 
-// shown returns the file that a session's name shows, or nil.
+// shown returns the file that a session's name shows, or nil. tip is the newest snapshot.
 func (t *Tree) shown(name string, tip domarkx.Info) *File {
 	s := t.states[name]
 	if s == nil {
@@ -258,7 +261,7 @@ func (t *Tree) shown(name string, tip domarkx.Info) *File {
 		if tip.ID == "" || tip.ID == s.removal.tip || len(s.queue) > 0 || s.running {
 			return nil
 		}
-		t.takeBack(s) // the session was changed or created elsewhere
+		t.takeBack(s) // the session was changed or created outside the mount
 	}
 	if s.file != nil && s.file.local() {
 		return s.file

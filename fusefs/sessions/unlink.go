@@ -12,7 +12,8 @@ import (
 )
 
 // Unlink removes the name of a file. The removal of a session is in the journal when
-// Unlink returns. The session goes to the trash unless the name is created again at once.
+// Unlink returns. The session goes to the trash after Timing.Removal, unless the name is
+// created again before.
 func (t *Tree) Unlink(ctx context.Context, d *Directory, name string) error {
 	if t.Saver == nil {
 		return syscall.EROFS
@@ -31,7 +32,7 @@ func (t *Tree) Unlink(ctx context.Context, d *Directory, name string) error {
 		if f, _, err = t.lookupAttached(ctx, p, f); err == nil && f == nil {
 			err = domarkx.ErrNotFound
 		} else if err == nil {
-			err = syscall.EPERM // its sessions keep it
+			err = syscall.EPERM // sessions have attached it
 		}
 		return err
 	}
@@ -43,8 +44,8 @@ func (t *Tree) Unlink(ctx context.Context, d *Directory, name string) error {
 	return t.keepFile(f)
 }
 
-// unbind removes a name from a scratch file. If it was the last name and the file is that
-// of a hidden session, unbind returns the session.
+// unbind removes a name of a scratch file. If it was the last one, and the file was
+// renamed from the file of a session that is still stored, it returns that session.
 func (t *Tree) unbind(p string) *sessionState {
 	f := t.files[p]
 	delete(t.files, p)
@@ -102,8 +103,8 @@ func (t *Tree) unlinkSession(ctx context.Context, session string) error {
 	return nil
 }
 
-// startRemoval writes the removal of a session to the journal, or drops a session that was
-// never stored. The session must be frozen and t.mu held; t.mu is released meanwhile.
+// startRemoval writes the removal of a session to the journal, or discards a session that
+// was never stored. The session must be frozen and t.mu held; t.mu is released meanwhile.
 func (t *Tree) startRemoval(s *sessionState, g *pendingRemoval) error {
 	if g.tip == "" {
 		var keys []string
@@ -118,7 +119,7 @@ func (t *Tree) startRemoval(s *sessionState, g *pendingRemoval) error {
 		t.mu.Lock()
 		if err == nil {
 			s.queue, s.saveErrors = nil, nil
-			g.removing, g.due = true, time.Now() // nothing is left to be removed
+			g.removing, g.due = true, time.Now() // the store has nothing to remove
 		}
 		return err
 	}

@@ -63,7 +63,7 @@ func (t *Tree) work(s *sessionState) {
 	t.schedule(s)
 }
 
-// freeze blocks background work on the sessions and waits for running work, until
+// freeze waits for running work of the sessions, and prevents further work until
 // [Tree.thaw]. It also locks their journals. t.mu must be held; it is released while
 // waiting.
 func (t *Tree) freeze(states ...*sessionState) {
@@ -133,7 +133,7 @@ func (t *Tree) finish(s *sessionState) {
 	}
 }
 
-// force makes all work of a session due, and returns its amount.
+// force makes all work of a session due, and returns how many saves and removals that is.
 func (s *sessionState) force(now time.Time) int {
 	n := len(s.queue)
 	for _, q := range s.queue {
@@ -151,8 +151,9 @@ func (s *sessionState) failing() bool {
 	return len(s.queue) > 0 && s.queue[0].failures > 0 || s.removal != nil && s.removal.failures > 0
 }
 
-// Close creates snapshots of all acknowledged saves. Saves that cannot become snapshots
-// stay in the journal; the error names them.
+// Close creates snapshots of all acknowledged saves, and ends the tree. Saves that fail
+// stay in the journal, and the error names their sessions; saves that do not parse stay
+// there, too.
 func (t *Tree) Close(ctx context.Context) error {
 	t.mu.Lock()
 	stop := context.AfterFunc(ctx, t.cancel)
@@ -165,7 +166,7 @@ func (t *Tree) Close(ctx context.Context) error {
 			failing = append(failing, t.Journal.Delete(stale...))
 		}
 		if s.failing() {
-			failing = append(failing, fmt.Errorf("session %q: what was saved is kept, and tried again by the next mount", s.name))
+			failing = append(failing, fmt.Errorf("session %q: a save is not stored yet; the next mount retries it", s.name))
 		}
 		if s.timer != nil {
 			s.timer.Stop()

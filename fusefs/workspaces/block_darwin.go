@@ -2,7 +2,7 @@ package workspaces
 
 import "github.com/hanwen/go-fuse/v2/fuse"
 
-// stateless says that the kernel can use files without an OPEN message.
+// stateless reports whether the kernel can use files without OPEN messages.
 const stateless = false
 
 // setBlockSize does nothing: the protocol has no block size on macOS.

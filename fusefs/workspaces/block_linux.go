@@ -2,7 +2,7 @@ package workspaces
 
 import "github.com/hanwen/go-fuse/v2/fuse"
 
-// stateless says that the kernel can use files without an OPEN message.
+// stateless reports whether the kernel can use files without OPEN messages.
 const stateless = true
 
 func setBlockSize(out *fuse.Attr) { out.Blksize = 4096 }

@@ -13,7 +13,7 @@ import (
 
 const maxHistories = 32 // workspaces with a cached history
 
-// A catalog finds the versions of a workspace.
+// A catalog finds versions of workspaces, and caches the histories of workspaces.
 type catalog struct {
 	Workspaces
 	Versions
@@ -84,7 +84,7 @@ func (c *catalog) history(ctx context.Context, name, tip string) (*history, erro
 	return h, nil
 }
 
-// read reads the versions up to tip. It reuses a known history if the versions since form
+// read reads the versions up to tip. It reuses a known history if the newer versions form
 // a chain.
 func (c *catalog) read(ctx context.Context, tip string, known *history) (*history, error) {
 	var before, fresh []domarkx.Version
@@ -125,9 +125,9 @@ func (c *catalog) member(ctx context.Context, name string, tip domarkx.Version, 
 	return v, nil
 }
 
-// path returns the path that shows a version: in the preferred workspace if it has the
-// version, else in the workspace that it was created for, else in any other, else in the
-// directory of all versions.
+// path returns the path that shows a version: in the first of these workspaces that has
+// it (preferred, the one that it was created for, the one that has the name of the
+// session that made the call), else in any other, else in the directory of all versions.
 func (c *catalog) path(ctx context.Context, id, preferred string) (string, error) {
 	v, err := c.Version(ctx, id)
 	if err != nil {

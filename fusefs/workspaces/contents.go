@@ -22,11 +22,11 @@ const (
 
 type opener func(ctx context.Context, id string) (domarkx.Content, error)
 
-// An inMemory content can return all its bytes once it is read. The kernel is answered
-// from them; nobody may change them.
+// An inMemory content can return all its bytes, which may be in a cache. Answers to the
+// kernel refer to them; nobody may change them.
 type inMemory interface{ Bytes() ([]byte, error) }
 
-// contents keeps open the contents that are read in parts.
+// contents caches open contents, of files that the kernel reads in parts.
 type contents struct {
 	open  opener
 	spare sync.Pool // memory for blocks
@@ -40,7 +40,7 @@ type contents struct {
 // An opened content is closed when the cache drops it and the last reader is done.
 type opened struct {
 	id      string
-	size    int64 // size for the total
+	size    int64 // as counted in contents.bytes
 	users   int   // readers, plus one while it is cached; guarded by contents.mu
 	opening sync.Once
 	domarkx.Content
@@ -51,8 +51,8 @@ func newContents(open opener) *contents {
 	return &contents{open: open, kept: map[string]*list.Element{}, order: list.New()}
 }
 
-// read fills dst with the bytes of a content from off. It is an error if the content does
-// not have size bytes.
+// read fills dst with the bytes of a content from off. It returns domarkx.ErrCorrupt if
+// the content does not have size bytes.
 func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, off int64) error {
 	r, err := c.reply(ctx, id, size, dst, off)
 	if err != nil {
@@ -64,8 +64,8 @@ func (c *contents) read(ctx context.Context, id string, size int64, dst []byte, 
 	return nil
 }
 
-// reply is read for an answer to the kernel. It fills dst only if the bytes are not in
-// memory elsewhere.
+// reply is like read, but returns an answer for the kernel. If the bytes are in memory
+// already, the answer refers to them and dst is not filled.
 func (c *contents) reply(ctx context.Context, id string, size int64, dst []byte, off int64) (r fuse.ReadResult, err error) {
 	o := c.opened(ctx, id)
 	defer func() { err = errors.Join(err, c.done(o)) }()
@@ -92,8 +92,8 @@ func (c *contents) reply(ctx context.Context, id string, size int64, dst []byte,
 	return fuse.ReadResultData(dst), checkFull(n, len(dst), err)
 }
 
-// prepare reads a content, or its beginning, ahead of a request. It ignores errors: the
-// request reports them.
+// prepare starts to read a content, or its beginning, before the kernel asks for it. It
+// ignores errors: they occur again when the kernel asks.
 func (c *contents) prepare(ctx context.Context, id string) {
 	o := c.opened(ctx, id)
 	if o.err == nil {
@@ -107,7 +107,8 @@ func (c *contents) prepare(ctx context.Context, id string) {
 	_ = c.done(o)
 }
 
-// opened returns an open content, or one with err set. The caller must call done.
+// opened returns the open content with an id; its field err is set if that cannot be
+// opened. The caller must call done.
 func (c *contents) opened(ctx context.Context, id string) *opened {
 	o := c.use(id)
 	o.opening.Do(func() {
@@ -135,15 +136,16 @@ func readWhole(ctx context.Context, open opener, id string, dst []byte) (err err
 	if content.Size() != int64(len(dst)) {
 		return errSize(content.Size(), int64(len(dst)))
 	}
-	n, err := content.ReadAt(dst[:cap(dst)], 0) // unpacking is faster with spare room
+	n, err := content.ReadAt(dst[:cap(dst)], 0) // decompression is faster with spare room
 	return checkFull(n, len(dst), err)
 }
 
-func errSize(is, told int64) error {
-	return fmt.Errorf("content: %w: it has %d bytes, expected %d", domarkx.ErrCorrupt, is, told)
+func errSize(size, expected int64) error {
+	return fmt.Errorf("content: %w: it has %d bytes, expected %d", domarkx.ErrCorrupt, size, expected)
 }
 
-// use returns the entry of an id. The caller must call done.
+// use returns the cache entry with an id, a new one if there is none. The caller must
+// call done.
 func (c *contents) use(id string) *opened {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,10 +160,15 @@ func (c *contents) use(id string) *opened {
 	return o
 }
 
-// count adds the size of a content to the total, and drops the least recently used
-// contents. A very large content is read in blocks and counts as the memory for these.
+// count adds a content that was just opened to the total, and drops the least recently
+// used contents. Large contents are read in blocks, so at most a quarter of the limit is
+// counted for one.
 func (c *contents) count(o *opened) {
 	c.mu.Lock()
+	if e := c.kept[o.id]; e == nil || e.Value.(*opened) != o {
+		c.mu.Unlock()
+		return // dropped while it was being opened
+	}
 	o.size = min(o.Size(), maxOpenBytes/4)
 	c.bytes += o.size
 	var gone []*opened
@@ -179,14 +186,14 @@ func (c *contents) count(o *opened) {
 	}
 }
 
-// remove drops a content from the cache. c.mu must be held; the caller must call done.
+// remove removes a content from the cache. c.mu must be held; the caller must call done.
 func (c *contents) remove(o *opened) {
 	c.order.Remove(c.kept[o.id])
 	delete(c.kept, o.id)
 	c.bytes -= o.size
 }
 
-// drop removes a content that could not be opened.
+// drop removes a content that could not be opened from the cache.
 func (c *contents) drop(o *opened) {
 	c.mu.Lock()
 	e := c.kept[o.id]
@@ -224,8 +231,8 @@ func (c *contents) close() {
 	}
 }
 
-// checkFull turns the result of a read into an error unless it read all wanted bytes.
-// io.EOF after the last wanted byte is not an error.
+// checkFull returns an error unless a read returned all wanted bytes. io.EOF after the
+// last wanted byte is not an error.
 func checkFull(n int, want int, err error) error {
 	switch {
 	case n == want:

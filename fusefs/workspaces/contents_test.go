@@ -260,3 +260,36 @@ func TestContentsArePrepared(t *testing.T) {
 		t.Errorf("%d contents are open in the end", n)
 	}
 }
+
+// TestDroppedWhileOpening opens a content so slowly that the cache drops it before it is
+// open. It must not count as cached then.
+func TestDroppedWhileOpening(t *testing.T) {
+	opening, goOn := make(chan struct{}), make(chan struct{})
+	open := &atomic.Int64{}
+	c := workspaces.NewContents(func(_ context.Context, id string) (domarkx.Content, error) {
+		if id == "slow" {
+			close(opening)
+			<-goOn
+		}
+		open.Add(1)
+		return &content{Reader: bytes.NewReader(make([]byte, 10)), open: open}, nil
+	})
+	ended := make(chan struct{})
+	go func() {
+		workspaces.Prepare(c, t.Context(), "slow")
+		close(ended)
+	}()
+	<-opening
+	for i := range workspaces.MaxOpen {
+		workspaces.Prepare(c, t.Context(), fmt.Sprint(i))
+	}
+	close(goOn)
+	<-ended
+	if n, total := open.Load(), workspaces.Total(c); n != workspaces.MaxOpen || total != 10*n {
+		t.Errorf("%d contents are open, and count as %d bytes", n, total)
+	}
+	workspaces.Close(c)
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d contents are still open", n)
+	}
+}

@@ -124,23 +124,23 @@ func (f *FS) state(ctx context.Context, n *node) (meta, error) {
 func (f *FS) attrDirectory(ctx context.Context, n *node, out *fuse.AttrOut) fuse.Status {
 	m, err := f.state(ctx, n)
 	if err != nil {
-		return f.fail("looking at a workspace", n, "", err)
+		return f.fail("reading the attributes of a workspace", n, "", err)
 	}
 	f.attr(&out.Attr, m, n.ino)
 	out.SetTimeout(0)
 	return fuse.OK
 }
 
-// A dirListing holds the entries of a directory at the time that a program began to list it.
+// A dirListing holds the entries that a directory had when a program began to list it.
 type dirListing struct {
 	gen   uint64
 	names []fuse.DirEntry
 }
 
-const maxLists = 8 // listings that a directory keeps
+const maxLists = 8 // cached listings of a directory
 
-// listDirectory returns the entries of a directory above an object id: the current ones at
-// offset 0, else those of the listing that the offset belongs to.
+// listDirectory returns the entries of a directory above an object id: for offset 0 the
+// current ones, for another offset those of the listing that it belongs to.
 func (f *FS) listDirectory(ctx context.Context, n *node, off uint64) (dirListing, error) {
 	if off > 0 {
 		f.mu.Lock()

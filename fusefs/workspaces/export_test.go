@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// For the tests of what needs no mount.
+// For tests without a mount.
 const (
 	BlockSize = blockSize
 	MaxOpen   = maxOpen
@@ -24,6 +24,13 @@ var Read = (*contents).read
 
 // Prepare reads a content ahead of a request.
 var Prepare = (*contents).prepare
+
+// Total returns the size that is counted for the cached contents, in bytes.
+func Total(c *contents) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bytes
+}
 
 // Close closes all contents.
 var Close = (*contents).close

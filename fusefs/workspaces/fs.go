@@ -11,7 +11,7 @@ import (
 
 // An FS is the file system. It is served by one [fuse.Server].
 type FS struct {
-	fuse.RawFileSystem // refuses everything else: the file system is read-only
+	fuse.RawFileSystem // rejects all other operations: the file system is read-only
 	config             Config
 	*catalog
 
@@ -23,7 +23,7 @@ type FS struct {
 	mu    sync.Mutex
 	nodes table  // the nodes that the kernel knows
 	last  uint64 // last id assigned
-	gen   uint64 // number of the last listing
+	gen   uint64 // number of the newest dirListing
 }
 
 // New returns a file system.
@@ -71,7 +71,7 @@ func (f *FS) node(id uint64) *node {
 	return f.nodes.get(id)
 }
 
-// fail returns the status of an error, and logs errors that are not the caller's fault.
+// fail returns the status for an error, and logs an error that the caller did not cause.
 func (f *FS) fail(doing string, n *node, name string, err error) fuse.Status {
 	status := fuse.Status(f.config.Errno(err))
 	if status == fuse.EIO {
@@ -155,7 +155,7 @@ func (f *FS) Lookup(_ <-chan struct{}, header *fuse.InHeader, name string, out *
 	if n == nil {
 		return fuse.ENOENT
 	}
-	ctx := context.Background() // programs do not expect EINTR
+	ctx := context.Background() // a signal must not interrupt: programs do not expect EINTR
 	if n.kind != kindEntry && n.kind != kindVersion {
 		return f.lookupDirectory(ctx, n, name, out)
 	}

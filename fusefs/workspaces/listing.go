@@ -18,10 +18,11 @@ import (
 
 const maxName = 1024 // bytes of the longest name that the kernel accepts
 
-// A listing is the entries of an immutable directory, with the nodes for the kernel.
+// A listing holds the entries of an immutable directory, with the nodes that the kernel
+// knows.
 type listing struct {
 	entries []entry // by name
-	nodes   []*node // the nodes that the kernel knows, by slot; guarded by FS.mu
+	nodes   []*node // by slot; nil if the kernel does not know the node; guarded by FS.mu
 }
 
 // An entry is a name in an immutable directory.
@@ -134,7 +135,7 @@ func (c *directoryCache) meta(ctx context.Context, file *domarkx.File) (meta, er
 	return m, nil
 }
 
-// link gives the hard links of one file in this directory the same node. A hard link to a
+// link gives all hard links of a file in this directory the same node. A hard link to a
 // file in another directory gets the inode number of that file.
 func (l *listing) link(n *node, links []string) {
 	top, at := n, ""

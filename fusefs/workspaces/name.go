@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// AllVersions is the directory that has every version by its id, also those that no
-// workspace leads to. No workspace can have this name.
+// AllVersions is the directory that has every version by its id, also versions that are
+// in no workspace's history. No workspace can have this name.
 const AllVersions = ".versions"
 
 const latest = "latest"

@@ -57,7 +57,7 @@ type node struct {
 	misses      int  // directories: contents that the kernel asked for
 	window      int  // directories: number of contents to push at once
 	pushing     bool // directories: a push is queued or running
-	listed      bool // the kernel has listed it, or will soon
+	listed      bool // the kernel has listed it, or it is being read ahead
 	directories int  // directories: subdirectories that the kernel has listed
 }
 
@@ -85,7 +85,7 @@ func (f *FS) attr(out *fuse.Attr, m meta, ino uint64) {
 }
 
 // foreignOwner returns the user and group of all files. It is never the user of this
-// process: Git, among others, trusts what its own user owns.
+// process, because programs such as Git trust the files that their own user owns.
 func foreignOwner() uint32 {
 	if os.Geteuid() == nobody {
 		return nobody - 1
@@ -97,14 +97,14 @@ const fnvPrime = 1099511628211
 
 // inode returns the inode number of a name below a parent. It is the same in every mount.
 func inode(parent uint64, name string) uint64 {
-	h := uint64(14695981039346656037) // FNV-1a, without an allocation for each
+	h := uint64(14695981039346656037) // FNV-1a; hash/fnv would allocate
 	for i := range 8 {
 		h = (h ^ uint64(byte(parent>>(8*i)))) * fnvPrime
 	}
 	for i := range len(name) {
 		h = (h ^ uint64(name[i])) * fnvPrime
 	}
-	if h > 1 && h != 0xffffffff { // the kernel reserves it for unknown inodes
+	if h > 1 && h != 0xffffffff { // 0xffffffff stands for an unknown inode in the kernel
 		return h
 	}
 	return 2

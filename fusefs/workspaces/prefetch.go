@@ -13,21 +13,21 @@ import (
 
 const (
 	firstWindow = 16        // contents to push after the second miss in a directory
-	maxWindow   = 512       // … and after many
+	maxWindow   = 512       // contents to push after many misses
 	maxPush     = 256 << 10 // bytes of the largest content to push
 	maxPushed   = 16 << 20  // bytes of one push
 )
 
 const (
-	maxDirectories = 8 // directories to read ahead
-	readers        = 2 // goroutines that read them
+	maxDirectories = 8 // how many directories to read ahead
+	readers        = 2 // goroutines that read directories
 )
 
-// A prefetcher pushes the contents of files that a program will probably read next into
-// the kernel's cache: after two reads in a directory, the files that follow. This saves a
-// message and a context switch for each. A next file that is too large to push is read
-// ahead. After two listings of sibling directories, the directories that follow are read
-// ahead, too.
+// A prefetcher pushes the contents of files into the kernel's cache before a program
+// reads them: after two reads in a directory, it pushes the files that follow. This saves
+// a message and a context switch for each. If the next file is too large to push, its
+// content is read ahead. After two listings of sibling directories, it reads the
+// directories that follow.
 type prefetcher struct {
 	fs    *FS
 	queue chan push
@@ -37,8 +37,8 @@ type prefetcher struct {
 	work  sync.WaitGroup
 
 	// guarded by FS.mu
-	sweeps int       // directories with several reads, in quick succession
-	swept  time.Time // when the last one began
+	sweeps int       // pushes in quick succession
+	swept  time.Time // when the last push was queued
 }
 
 type push struct {
@@ -76,7 +76,7 @@ func (p *prefetcher) read() {
 	for {
 		select {
 		case n := <-p.lists:
-			// Listing it reports the error.
+			// The kernel's own listing reports the error.
 			_, _ = p.fs.list(context.Background(), n)
 		case <-p.ended:
 			return
@@ -142,8 +142,8 @@ func (p *prefetcher) noteRead(n *node, first, last bool) {
 	}
 }
 
-// sweeping reports whether a program reads directory after directory. It will then read
-// more of the next one than its first file. f.mu must be held.
+// sweeping reports whether a program reads one directory after another. In the next one,
+// it will then read more than the first file. f.mu must be held.
 func (p *prefetcher) sweeping() bool {
 	if time.Since(p.swept) > time.Second {
 		p.sweeps = 0
@@ -151,7 +151,7 @@ func (p *prefetcher) sweeping() bool {
 	return p.sweeps >= 3
 }
 
-// push pushes the contents that follow in a directory.
+// push pushes the contents of the files that follow in a directory.
 func (p *prefetcher) push(s *fuse.Server, next push) {
 	f, l := p.fs, next.directory.listing
 	room := int64(maxPushed)
@@ -187,10 +187,10 @@ func (p *prefetcher) push(s *fuse.Server, next push) {
 		}
 		data := buffer[:e.meta.size]
 		if err := readWhole(context.Background(), f.config.Contents.Content, e.key, data); err != nil {
-			continue // reading it reports the error
+			continue // a read of the file reports the error
 		}
 		if s.InodeNotifyStoreCache(n.id, 0, data) == fuse.ENOSYS {
-			return // leaves directory.pushing set: the kernel cannot do this
+			return // the kernel cannot do this; directory.pushing stays set
 		}
 	}
 	f.mu.Lock()

@@ -39,7 +39,7 @@ func (f *FS) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResu
 	if len(buf) == 0 {
 		return fuse.ReadResultData(nil), fuse.OK
 	}
-	// First, so that nothing else reads the same content.
+	// Do this before the read, so that the prefetcher does not read the same content.
 	f.prefetcher.noteRead(n, off == 0, off+int64(len(buf)) == n.meta.size)
 	r, err := fuse.ReadResultData(buf), error(nil)
 	if int64(len(buf)) == n.meta.size && n.meta.size < largeFrom {

@@ -17,14 +17,14 @@ const (
 	blockSize = 1 << 20 // bytes of a block
 	maxBlocks = 8       // cached blocks of a content
 	ahead     = 3       // blocks to read ahead
-	// largeFrom is the size from which contents are read in blocks. The store keeps these
-	// in chunks, which would be read more than once when the kernel reads several parts at
-	// the same time.
+	// largeFrom is the size in bytes from which contents are read in blocks. The store
+	// keeps large contents in chunks. Without the blocks, concurrent reads of the kernel
+	// would read a chunk more than once.
 	largeFrom = 4 << 20
 )
 
-// A readAhead reads a large content in blocks, and reads blocks ahead while they are read
-// in order. Its memory does not depend on the size of the content.
+// A readAhead reads a large content in blocks. While blocks are read in order, it reads
+// the next ones ahead. Its memory does not depend on the size of the content.
 type readAhead struct {
 	of    domarkx.Content
 	spare *sync.Pool // of *[blockSize]byte
@@ -69,8 +69,8 @@ func (b *readAhead) ReadAt(p []byte, off int64) (int, error) {
 	return want, nil
 }
 
-// A borrowedBuffer is a part of a content in the memory of its blocks, valid until Done.
-// It lets an answer to the kernel go out without a copy.
+// A borrowedBuffer is a part of a content that refers to the memory of its blocks, until
+// Done. So it is not copied for an answer to the kernel.
 type borrowedBuffer struct {
 	of     *readAhead
 	blocks []*block
@@ -124,7 +124,7 @@ func (b *readAhead) borrow(off int64, size int) (*borrowedBuffer, error) {
 	return l, nil
 }
 
-// get returns a block, which may still be read. The caller must call leave.
+// get returns a block, which may not be loaded yet. The caller must call leave.
 func (b *readAhead) get(number int64) *block {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,14 +145,15 @@ func (b *readAhead) prepare() {
 	b.beginAfter(0)
 }
 
-// beginAfter starts to read the blocks after one. b.mu must be held.
+// beginAfter starts to read the blocks that follow one. b.mu must be held.
 func (b *readAhead) beginAfter(number int64) {
 	for next := number + 1; next <= number+ahead && next*blockSize < b.Size(); next++ {
 		b.begin(next)
 	}
 }
 
-// begin returns a block, and starts to read it unless it is cached. b.mu must be held.
+// begin returns a block. It starts to read the block unless that is cached. b.mu must be
+// held.
 func (b *readAhead) begin(number int64) *block {
 	if i := slices.IndexFunc(b.kept, func(k *block) bool { return k.number == number }); i >= 0 {
 		found := b.kept[i]

@@ -15,8 +15,9 @@ func (f *FS) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList)
 }
 
 // ReadDirPlus lists a directory, with the attributes of every entry that never changes.
-// The kernel then creates an inode for each: a listing of names alone takes longer, but
-// programs that look at the files or read them send no message for each.
+// The kernel then creates an inode for each entry: this takes longer than a listing of
+// the names, but programs that then look at the files or read them need no message for
+// each.
 func (f *FS) ReadDirPlus(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	return f.readDir(in, out, true)
 }
@@ -102,10 +103,10 @@ func (f *FS) addEntries(n *node, l *listing, off uint64, out *fuse.DirEntryList,
 	defer f.mu.Unlock()
 	for i := off - 2; i < uint64(len(l.entries)); i++ {
 		e := &l.entries[i]
-		told := out.AddDirLookupEntry(fuse.DirEntry{Name: e.name, Mode: e.meta.mode, Ino: e.ino})
-		if told == nil {
+		filled := out.AddDirLookupEntry(fuse.DirEntry{Name: e.name, Mode: e.meta.mode, Ino: e.ino})
+		if filled == nil {
 			return
 		}
-		f.fillEntry(f.child(n, l, int(i)), told)
+		f.fillEntry(f.child(n, l, int(i)), filled)
 	}
 }

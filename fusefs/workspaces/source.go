@@ -33,8 +33,8 @@ type Config struct {
 	Workspaces Workspaces
 	Versions   Versions
 	Contents   domarkx.VersionReader
-	Started    time.Time                 // time of directories without versions
-	Errno      func(error) syscall.Errno // the error number of an error
-	Spelled    func(string) string       // the store's spelling of a name from the kernel
+	Started    time.Time                 // modification time of directories without versions
+	Errno      func(error) syscall.Errno // the errno(3) of an error
+	Spelled    func(string) string       // converts a name from the kernel to the form that the store uses
 	Logger     *slog.Logger
 }

@@ -1,7 +1,8 @@
 //go:build unix
 
-// Package storetest is a store of sessions for the tests of the mount: plain files
-// in a directory that several processes share, with a merge that can be foretold.
+// Package storetest is a store of sessions for tests of the mount. It stores plain files
+// in a directory, which several processes can share. Its merge is simple, so that tests
+// can predict the result.
 package storetest
 
 import (
@@ -25,24 +26,25 @@ import (
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
-// A Store keeps sessions in a directory. Its zero values of Fail fail nothing.
+// A Store stores sessions in a directory.
 type Store struct {
 	dir string
 }
 
-// Broken makes a document that contains it one that does not parse.
+// Broken is a text that makes a document invalid.
 const Broken = "BROKEN"
 
-// Full makes saves fail as long as a file of that name is in the store's directory.
+// Full is the name of a file in the store's directory. While it exists, saves fail with
+// ENOSPC.
 const Full = "full"
 
-// A Snapshot is a commit of the store.
+// A Snapshot is a stored snapshot with the ids of its parents.
 type Snapshot struct {
 	domarkx.Info
 	Parents []string
 }
 
-// New returns the store in a directory, which is made when it is not there.
+// New returns the store in a directory, which it creates if needed.
 func New(dir string) (*Store, error) {
 	for _, sub := range []string{"objects", "sessions", "trash"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
@@ -56,8 +58,7 @@ func escape(name string) string { return strings.ReplaceAll(name, "/", "%") }
 
 func (s *Store) tipFile(name string) string { return filepath.Join(s.dir, "sessions", escape(name)) }
 
-// lock keeps other processes from changing the store until the function it
-// returns is called.
+// lock locks the store against changes by other processes, until unlock is called.
 func (s *Store) lock() (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(s.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -79,7 +80,7 @@ func (s *Store) snapshot(id string) (Snapshot, error) {
 	return snap, json.Unmarshal(data, &snap)
 }
 
-// Info implements the interface of package sessions.
+// Info implements [sessions.Sessions].
 func (s *Store) Info(_ context.Context, name string) (domarkx.Info, error) {
 	id, err := os.ReadFile(s.tipFile(name))
 	if errors.Is(err, fs.ErrNotExist) || len(name) > 200 {
@@ -93,7 +94,7 @@ func (s *Store) Info(_ context.Context, name string) (domarkx.Info, error) {
 	return snap.Info, err
 }
 
-// List implements the interface of package sessions.
+// List implements [sessions.Sessions].
 func (s *Store) List(ctx context.Context, prefix string) ([]domarkx.Info, error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, "sessions"))
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]domarkx.Info, error)
 	return all, nil
 }
 
-// History implements the interface of package sessions.
+// History implements [sessions.Snapshots].
 func (s *Store) History(ctx context.Context, name string) ([]domarkx.Info, error) {
 	tip, err := s.Info(ctx, name)
 	if err != nil {
@@ -147,12 +148,12 @@ func (s *Store) History(ctx context.Context, name string) ([]domarkx.Info, error
 	return all, walk(tip.ID)
 }
 
-// Markdown implements the interface of package sessions.
+// Markdown implements [sessions.Snapshots].
 func (s *Store) Markdown(_ context.Context, id string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(s.dir, "objects", id))
 }
 
-// CheckName implements the interface of package sessions.
+// CheckName implements [sessions.Names].
 func (s *Store) CheckName(ctx context.Context, name string) error {
 	if len(name) > 200 || strings.ContainsAny(name, " @#~^:?*[\\%") || strings.HasSuffix(name, ".md") || strings.HasPrefix(name, "-") {
 		return fmt.Errorf("session name %q: %w", name, domarkx.ErrInvalid)
@@ -189,7 +190,7 @@ func (s *Store) commit(name string, data []byte, parents ...string) (domarkx.Inf
 	return snap.Info, writeFile(filepath.Join(s.dir, "objects", snap.ID+".json"), object)
 }
 
-// writeFile replaces a file at once.
+// writeFile replaces a file atomically.
 func writeFile(path string, data []byte) error {
 	tmp := filepath.Join(filepath.Dir(path), ".tmp-"+filepath.Base(path))
 	if err := os.WriteFile(tmp, data, 0o600); err != nil {
@@ -200,7 +201,7 @@ func writeFile(path string, data []byte) error {
 
 func (s *Store) set(name, id string) error { return writeFile(s.tipFile(name), []byte(id)) }
 
-// Save implements the interface of package sessions.
+// Save implements [sessions.Saver].
 func (s *Store) Save(ctx context.Context, name, base string, data []byte) (sessions.SaveResult, error) {
 	unlock, err := s.lock()
 	if err != nil {
@@ -248,7 +249,8 @@ func (s *Store) Save(ctx context.Context, name, base string, data []byte) (sessi
 	return r, s.set(name, r.Info.ID)
 }
 
-// Merge appends what ours has beyond base to theirs.
+// Merge returns theirs, followed by what ours has added to base, or by all of ours if
+// that does not begin with base.
 func Merge(base, theirs, ours []byte) []byte {
 	rest, ok := bytes.CutPrefix(ours, base)
 	if !ok {
@@ -257,7 +259,8 @@ func Merge(base, theirs, ours []byte) []byte {
 	return slices.Concat(theirs, rest)
 }
 
-// Write makes a snapshot on a session's newest one, as another process would.
+// Write creates a snapshot of a session that follows its newest one, like another
+// process.
 func (s *Store) Write(ctx context.Context, name, data string) (domarkx.Info, error) {
 	tip, err := s.Info(ctx, name)
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
@@ -267,7 +270,7 @@ func (s *Store) Write(ctx context.Context, name, data string) (domarkx.Info, err
 	return r.Info, err
 }
 
-// Settle implements the interface of package sessions.
+// Settle implements [sessions.Saver].
 func (s *Store) Settle(context.Context) error {
 	unlock, err := s.lock()
 	if err == nil {
@@ -276,7 +279,7 @@ func (s *Store) Settle(context.Context) error {
 	return err
 }
 
-// Remove implements the interface of package sessions.
+// Remove implements [sessions.Saver].
 func (s *Store) Remove(_ context.Context, name string) error {
 	unlock, err := s.lock()
 	if err != nil {
@@ -290,7 +293,7 @@ func (s *Store) Remove(_ context.Context, name string) error {
 	return err
 }
 
-// Rename implements the interface of package sessions.
+// Rename implements [sessions.Saver].
 func (s *Store) Rename(_ context.Context, from, to string) error {
 	unlock, err := s.lock()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package workspacetest is a store of workspaces for the tests of the mount: plain
-// files in a directory that several processes share.
+// Package workspacetest is a store of workspaces for tests of the mount. It stores plain
+// files in a directory, which several processes can share.
 package workspacetest
 
 import (
@@ -21,19 +21,20 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Store keeps workspaces in a directory.
+// A Store stores workspaces in a directory.
 type Store struct{ dir string }
 
-// An Item is a file of a resource, by its path in a map.
+// An Item is a file of a resource.
 type Item struct {
-	domarkx.File        // Type: a regular file unless said; the mode is 0644 or 0755 unless said
+	domarkx.File        // the zero Type stands for a regular file, the zero Mode for 0644 (0755 for a directory)
 	Content      string // of a regular file, or the target of a symbolic link
 }
 
-// A Tree is what a resource holds. Directories that are not in it are made.
+// A Tree holds the files of a resource by their paths. Write adds the directories that it
+// lacks.
 type Tree map[string]Item
 
-// New returns the store in a directory, which is made when it is not there.
+// New returns the store in a directory, which it creates if needed.
 func New(dir string) (*Store, error) {
 	for _, sub := range []string{"versions", "folders", "contents", "tips", "links"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
@@ -64,7 +65,8 @@ func (s *Store) get(kind, id string, v any) error {
 	return gob.NewDecoder(bytes.NewReader(data)).Decode(v)
 }
 
-// stored is a version as it is kept: with the ids and versions of its resources.
+// stored is a version as it is stored. Resources holds pairs of a resource id and its
+// version.
 type stored struct {
 	Workspace string
 	Parents   []string
@@ -73,7 +75,7 @@ type stored struct {
 	Resources [][2]string
 }
 
-// Write makes the next version of a workspace.
+// Write creates the next version of a workspace.
 func (s *Store) Write(ctx context.Context, workspace string, resources map[string]Tree) (domarkx.Version, error) {
 	v := domarkx.Version{Workspace: workspace, Number: 1, Date: 1_700_000_000}
 	if tip, err := s.WorkspaceTip(ctx, workspace); err == nil {
@@ -147,7 +149,8 @@ func (s *Store) tip(name string) string {
 	return filepath.Join(s.dir, "tips", strings.ReplaceAll(url.QueryEscape(name), ".", "%2E"))
 }
 
-// Point points a workspace at a version; removes it when id is "".
+// Point makes a version the newest one of a workspace. If id is "", it removes the
+// workspace.
 func (s *Store) Point(workspace, id string) error {
 	if id == "" {
 		return os.Remove(s.tip(workspace))
@@ -160,7 +163,7 @@ func (s *Store) Link(snapshot string, k int, version string) error {
 	return os.WriteFile(filepath.Join(s.dir, "links", fmt.Sprintf("%s-%d", snapshot, k)), []byte(version), 0o600)
 }
 
-// Linked returns what message k of a snapshot is linked to, "" when to nothing.
+// Linked returns the version that message k of a snapshot is linked to, or "".
 func (s *Store) Linked(snapshot string, k int) (string, error) {
 	data, err := os.ReadFile(filepath.Join(s.dir, "links", fmt.Sprintf("%s-%d", snapshot, k)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -215,7 +218,7 @@ func (s *Store) Version(_ context.Context, id string) (domarkx.Version, error) {
 	return v, err
 }
 
-// Versions returns a version and all before it.
+// Versions returns a version and its first-parent ancestors, newest first.
 func (s *Store) Versions(ctx context.Context, id string) iter.Seq2[domarkx.Version, error] {
 	return func(yield func(domarkx.Version, error) bool) {
 		for id != "" {
