@@ -5,7 +5,8 @@ import (
 	"sort"
 )
 
-// A Key identifies a message including its exact bytes: messages with equal keys are equal.
+// A Key identifies the content of a message, including its exact bytes: messages with equal keys
+// are equal.
 type Key [32]byte
 
 // Likeness grades how likely one message is an edit of another.
@@ -13,22 +14,23 @@ type Likeness int
 
 // The degrees of likeness.
 const (
-	Unlike   Likeness = 0 // one did not become the other: another role, and another text
-	Possible Likeness = 1 // it may have been rewritten
+	Unlike   Likeness = 0 // not an edit: role and text differ
+	Possible Likeness = 1 // perhaps an edit that rewrote the message
 	Recast   Likeness = 2 // most of the text is the same, under another role
 	Alike    Likeness = 3 // most of the text is the same
 	equal    Likeness = 7
 )
 
-// An Alignment maps new messages to old ones.
+// An Alignment maps new messages to old ones, by index.
 type Alignment struct {
-	Match []int // for each new message the old one that it is, edited or not; -1 when none; rising
-	Moved []int // for each new message without a match the removed old one that equals it; else -1
+	Match []int // for each new message, the old one that it continues, edited or not, or -1; ascending
+	Moved []int // for each new message without a match, a removed old one that equals it, or -1
 }
 
 // Align reports what an edit did to a list of messages. It first matches equal messages in the same
-// order. Between those, it treats similar messages as edited. It takes O(n log n) time plus a
-// bounded number of comparisons between each pair of matched messages.
+// order. Between those, it matches messages that alike considers edits: alike compares an old and a
+// new message by index. Align takes O(n log n) time plus a bounded number of comparisons between
+// each pair of matched messages.
 func Align(old, new []Key, alike func(old, new int) Likeness) Alignment {
 	a := aligner{old: old, new: new, alike: alike}
 	a.match = slices.Repeat([]int{-1}, len(new))
@@ -36,7 +38,8 @@ func Align(old, new []Key, alike func(old, new int) Likeness) Alignment {
 	return Alignment{Match: a.match, Moved: a.moves()}
 }
 
-// limit bounds the pairwise comparison of a gap: 300 edited messages in a row.
+// limit is the number of messages in a gap up to which all its messages are compared with each
+// other.
 const limit = 300
 
 type aligner struct {
@@ -72,8 +75,8 @@ func (a *aligner) align(o, oEnd, n, nEnd int, anchors bool) {
 
 type pair struct{ old, new int }
 
-// anchors returns the messages that occur exactly once on both sides, reduced to those in the same
-// order (patience diff).
+// anchors returns the messages that occur exactly once in both lists, without those that are in
+// another order (patience diff).
 func (a *aligner) anchors(o, oEnd, n, nEnd int) []pair {
 	type count struct{ old, new, at int }
 	counts := map[Key]count{}
@@ -124,8 +127,8 @@ func longestRising(pairs []pair) []pair {
 	return run
 }
 
-// gap matches messages between two anchors so that the sum of their likeness is greatest. In gaps
-// that are too large for that, messages are matched by position.
+// gap matches messages between two anchors so that the sum of their likeness is greatest. If a gap
+// has too many messages for that, it matches them by position.
 func (a *aligner) gap(o, oEnd, n, nEnd int) {
 	rows, cols := oEnd-o, nEnd-n
 	if rows > limit || cols > limit {
@@ -170,7 +173,7 @@ func (a *aligner) likeness(o, n int) Likeness {
 	return a.alike(o, n)
 }
 
-// moves pairs unmatched new messages with equal unmatched old ones.
+// moves pairs new messages without a match with equal old messages without a match.
 func (a *aligner) moves() []int {
 	moved := slices.Repeat([]int{-1}, len(a.new))
 	taken := make([]bool, len(a.old))

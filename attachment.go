@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// An Attachment is content that a snapshot keeps beside its messages, addressed by its SHA-256. It
-// is either the full output whose beginning a message contains, or an [AttachedFile].
+// An Attachment is content that a snapshot stores beside its messages, addressed by its SHA-256. It
+// is the content of an [AttachedFile], or the complete output of a tool, of which a message
+// contains only the beginning.
 type Attachment struct {
 	SHA256 string // of the content, 64 lower-case hexadecimal digits
-	Blob   Blob   // stored
+	Blob   Blob   // already stored
 }
 
-// An AttachedFile is an attachment that a session keeps under a path, such as an image that its
+// An AttachedFile is an attachment that a session stores under a path, such as an image that its
 // document shows.
 type AttachedFile struct {
 	Path   string // relative to the document's directory; see [CheckFilePath]
@@ -29,8 +30,8 @@ const (
 	maxFileName = 255
 )
 
-// CheckFilePath returns an [ErrInvalid] that says why a session cannot keep a file under path p. A
-// valid path is relative, slash-separated and clean, stays inside the document's directory,
+// CheckFilePath returns an [ErrInvalid] with the reason if a session cannot store a file under path
+// p. A valid path is relative, slash-separated and clean, stays inside the document's directory,
 // contains no hidden name, and means the same file on every system.
 func CheckFilePath(p string) error {
 	why := ""
@@ -44,17 +45,17 @@ func CheckFilePath(p string) error {
 	case p == ".." || strings.HasPrefix(p, "../"):
 		why = "it leads outside of the document's directory"
 	case path.Clean(p) != p || p == ".":
-		why = "it is not the shortest spelling"
+		why = `it has a redundant "/", "." or ".."`
 	case strings.Contains(p, `\`):
-		why = `it has a "\"`
+		why = `it contains a "\"`
 	case strings.ContainsFunc(p, unicode.IsControl):
-		why = "it has a control character"
+		why = "it contains a control character"
 	}
 	for name := range strings.SplitSeq(p, "/") {
 		switch {
 		case why != "":
 		case strings.HasPrefix(name, "."):
-			why = "it is hidden"
+			why = `a name in it begins with "."`
 		case len(name) > maxFileName:
 			why = fmt.Sprintf("expected names of at most %d bytes", maxFileName)
 		}

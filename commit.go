@@ -8,12 +8,12 @@ type Signature struct {
 	When        time.Time // with the zone it is shown in; whole seconds
 }
 
-// A Commit is a snapshot to be stored.
+// A Commit is the content of a snapshot that is to be stored.
 type Commit struct {
 	Parents []string // commit ids, in this order; the first is the one it continues
-	State   *State   // blobs without an id are stored, and get one
-	// Conversation is the live messages where they are stored already; the state has
-	// none then.
+	State   *State   // storing it sets the ids of blobs that have none
+	// Conversation, if not nil, is the conversation, which is already stored. State then has no
+	// live messages.
 	Conversation *StoredConversation
 	// Replaced is the number of messages at the end of the first parent that an append replaces.
 	Replaced  int
@@ -25,17 +25,17 @@ type Commit struct {
 	Committer Signature
 	Replaces  string // the snapshot that this redacted one replaces; "" for any other
 
-	// Attachments are the new ones; those of the parents are kept.
+	// Attachments are added to those of the parents.
 	Attachments []Attachment
-	// Files are those whose path is new, or whose content differs from the parents'. Their contents
-	// are among the attachments.
+	// Files are the attached files whose path is new, or whose content differs from the parents'.
+	// Their contents are among the attachments.
 	Files []AttachedFile
-	// Kept, if not nil, are all attachments of the snapshot: none is taken from the parents.
+	// Kept, if not nil, are all attachments of the snapshot: it gets none from its parents.
 	Kept []Attachment
 }
 
-// A StoredConversation is the live messages of a snapshot.
+// A StoredConversation is a conversation whose tree is already stored.
 type StoredConversation struct {
-	Tree     string // "" for none
+	Tree     string // object id; "" for an empty conversation
 	Messages int
 }

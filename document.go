@@ -4,15 +4,15 @@ package domarkx
 // unlike a [Thread].
 type Document struct {
 	Header       Header
-	Preamble     Written // the bytes before the first message; unwritten unless the format is Markdown
+	Preamble     Written // the bytes before the first message; zero unless the format is Markdown
 	Conversation []WrittenMessage
 	Includes     []Include // the files that the document included, by path
-	// Damage lists what could not be read, and what was accepted although the format forbids it. It
-	// is empty for a valid document.
+	// Damage lists what could not be read, and what was read although the format forbids it. It is
+	// empty for a valid document.
 	Damage []*SyntaxError
 }
 
-// A WrittenMessage is a message together with its author's spelling.
+// A WrittenMessage is a message together with the bytes in which its author wrote it.
 type WrittenMessage struct {
 	Message
 	Written
@@ -20,12 +20,12 @@ type WrittenMessage struct {
 	// document of another program may state a date.
 	ID   ID
 	Date int64 // when this text was written, in Unix seconds
-	// Origin is the message's name in the document of another program, or "". The message's id
-	// derives from it and the message before.
+	// Origin is the id of the message in the document of another program, or "". The message's ID
+	// derives from Origin and from the message before.
 	Origin string
 }
 
-// Written is a layout with its bytes.
+// Written is a layout and the bytes that it describes.
 type Written struct {
 	Layout
 	Bytes []byte // the author's, when Layout.Verbatim; else nil

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// The errors that callers branch on, with [errors.Is].
+// The errors by which callers can branch, with [errors.Is].
 var (
 	// ErrNotFound reports that a session, snapshot, message or file does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrExists reports that the name is already in use.
+	// ErrExists reports a name that is already in use.
 	ErrExists = errors.New("already exists")
-	// ErrConflict reports a concurrent change of the same object.
+	// ErrConflict reports that something else changed the same object at the same time.
 	ErrConflict = errors.New("changed meanwhile")
-	// ErrCorrupt reports stored data that differs from the data as written.
+	// ErrCorrupt reports that stored data differs from the data that was written.
 	ErrCorrupt = errors.New("corrupt")
 	// ErrReadOnly reports a repository or file that cannot be written.
 	ErrReadOnly = errors.New("read-only")
@@ -31,7 +31,7 @@ type SyntaxError struct {
 	Column  int    // from 1, in Unicode code points; 0 when unknown
 	Pointer string // JSON pointer (RFC 6901) of the offending value; "" when none
 	Msg     string // what is wrong and what was expected
-	Err     error  // what callers may branch on with errors.Is, or nil
+	Err     error  // the error that errors.Is finds, or nil
 }
 
 // Unwrap returns e.Err.

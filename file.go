@@ -55,13 +55,13 @@ type File struct {
 	// [VersionReader] returns it from Content.
 	Target string
 
-	HasOwner     bool   // whether the resource keeps owners, as containers do
-	UID, GID     uint32 // when HasOwner
+	HasOwner     bool   // whether the resource has owners of files, as containers do
+	UID, GID     uint32 // if HasOwner
 	Major, Minor uint32 // of a device
 
-	// HardLink is the path, from the resource's top directory, of the file that this entry is
-	// another name of; "" if the file has no earlier name. That file precedes this one in a walk,
-	// and both have the same type, mode, ID and size.
+	// HardLink is the path of an earlier entry of the same file, from the resource's top directory;
+	// "" if there is none. The earlier entry precedes this one in a walk, and both have the same
+	// type, mode, ID and size.
 	HardLink string
 
 	Xattrs []Xattr // sorted by name
@@ -78,8 +78,8 @@ type Xattr struct {
 // before anything else. The names within a directory may be in any order. An error about a file
 // names its path.
 type VersionWriter interface {
-	// Content stores the content of a regular file and returns its id. It may be
-	// called from several goroutines at once, memory use does not depend on the size.
+	// Content stores the content of a regular file, and returns its id and its size in bytes. It
+	// may be called from several goroutines at once. Its memory does not depend on the size.
 	Content(ctx context.Context, r io.Reader) (id string, size int64, err error)
 	// Add adds the file at a path (slash-separated, from the resource's top directory). It ignores
 	// f.Name. The ID of a regular file may be from an earlier version; if it is no longer stored,
@@ -88,22 +88,23 @@ type VersionWriter interface {
 	Add(ctx context.Context, path string, f File) error
 }
 
-// A PartWriter is a [VersionWriter] that can store content such that a small change to it costs
-// little, whatever its size.
+// A PartWriter is a [VersionWriter] that can store content in parts, so that a small change of a
+// large file takes little space.
 type PartWriter interface {
-	// ContentInParts is Content for a file that mostly repeats content of other versions, such as a
-	// database. Use Content for anything else. The id for the same content differs from Content's,
-	// but is always the same.
+	// ContentInParts is like Content, for a file that mostly repeats content of other versions,
+	// such as a database. Use Content for any other file. The id differs from the one that Content
+	// returns for the same bytes; equal bytes always have the same id.
 	ContentInParts(ctx context.Context, r io.Reader) (id string, size int64, err error)
 }
 
 // A DirectoryKeeper is a [VersionWriter] that can reuse a directory of the version that it is based
 // on.
 type DirectoryKeeper interface {
-	// Keep adds the directory at a path, in the order of Add, with the attributes of f and
-	// everything below that path in the base version. The caller guarantees that the resource holds
-	// the same files, and that none of them has a hard link elsewhere. If the base has no such
-	// directory, the error is ErrNotFound, and the caller must add it.
+	// Keep adds the directory at a path, in the order of Add, with the attributes of f and with
+	// everything below that path in the base version. The caller guarantees that the resource has
+	// the same files there, and that none of them has a hard link elsewhere. If the base version
+	// has no such directory, the error is ErrNotFound, and the caller must add the directory and
+	// its files.
 	Keep(ctx context.Context, path string, f File) error
 }
 
@@ -132,7 +133,7 @@ const maxVersionDepth = 4096
 
 // WalkVersion calls fn for each file of a resource's version with its path from the top directory,
 // in the order of a [VersionWriter], and by name within a directory. It stops at the first error of
-// fn and returns it.
+// fn and returns it. Directories that are nested too deeply are ErrCorrupt.
 func WalkVersion(ctx context.Context, r VersionReader, version string, fn func(path string, f File) error) error {
 	top, err := r.Top(ctx, version)
 	if err != nil {

@@ -5,19 +5,19 @@ import "fmt"
 // FormatVersion is the only version of the snapshot format that is read.
 const FormatVersion = "1.0"
 
-// A Header is a snapshot without its conversation: what snapshot.json holds.
+// A Header is a snapshot without its conversation, the content of snapshot.json.
 type Header struct {
 	// SnapshotID and ImportTimestamp come from an imported document. If "", they are derived from
 	// the commit when the header is shown.
 	SnapshotID      string
 	ImportTimestamp string
-	SourceFile      string // when HasSourceFile
+	SourceFile      string // if HasSourceFile
 	HasSourceFile   bool
 	UserMetadata    *Value   // an object; nil when absent
-	MetadataExtra   []Member // unknown or null members of metadata
+	MetadataExtra   []Member // unknown members of metadata, and known ones that are null
 	ExecutionConfig Value    // an object
 	Setup           *Script  // nil when absent
-	Extra           []Member // unknown or null members of the document
+	Extra           []Member // unknown members of the document, and known ones that are null
 }
 
 // A Script is the setup script that runs before the session starts.
@@ -86,8 +86,8 @@ func ParseHeader(v Value, stored bool) (Header, error) {
 	return h, nil
 }
 
-// Conversation returns the messages of a snapshot document, for [ParseMessage]. Errors are those of
-// ParseMessage.
+// Conversation returns the messages of a snapshot document as values for [ParseMessage]. Errors are
+// those of ParseMessage.
 func Conversation(v Value) ([]Value, error) {
 	conversation, err := required(v, "", "conversation", Array)
 	return conversation.Items(), err

@@ -18,8 +18,8 @@ import (
 // one comes first.
 type ID [16]byte
 
-// A Rev names one revision of a message's text (or of a header): 64 bits, written
-// as 16 hexadecimal digits. The zero Rev is the text a message was inserted with.
+// A Rev identifies one revision of a message's text (or of a header): 64 bits, written as 16
+// hexadecimal digits. The zero Rev is the text with which a message was inserted.
 type Rev [8]byte
 
 // String returns the 32 hexadecimal digits.
@@ -62,7 +62,8 @@ func DeriveRev(parts ...[]byte) Rev {
 	return Rev(sum[:8])
 }
 
-// digest hashes parts such that different lists of parts never have the same hash input.
+// digest hashes parts with their lengths, so that different lists of parts never have the same
+// input.
 func digest(domain string, parts ...[]byte) [32]byte {
 	h := sha256.New()
 	var n [8]byte
@@ -74,7 +75,7 @@ func digest(domain string, parts ...[]byte) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// ParseID reads 32 hexadecimal digits.
+// ParseID parses 32 hexadecimal digits. The error is [ErrInvalid].
 func ParseID(s string) (ID, error) {
 	var id ID
 	if n, err := hex.Decode(id[:], []byte(s[:min(len(s), 32)])); err != nil || n != len(id) || len(s) != 32 {
@@ -83,7 +84,7 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// ParseRev reads 16 hexadecimal digits.
+// ParseRev parses 16 hexadecimal digits. The error is [ErrInvalid].
 func ParseRev(s string) (Rev, error) {
 	var r Rev
 	if n, err := hex.Decode(r[:], []byte(s[:min(len(s), 16)])); err != nil || n != len(r) || len(s) != 16 {
@@ -95,7 +96,7 @@ func ParseRev(s string) (Rev, error) {
 func compareID(a, b ID) int   { return bytes.Compare(a[:], b[:]) }
 func compareRev(a, b Rev) int { return bytes.Compare(a[:], b[:]) }
 
-// unionRevs returns the revisions of both, sorted, each once.
+// unionRevs returns the revisions in a or b, sorted, without duplicates.
 func unionRevs(a, b []Rev) []Rev {
 	if len(a) == 0 && len(b) == 0 {
 		return nil

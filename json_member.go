@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// located is a SyntaxError that knows its byte offset but not yet the text.
+// located is a SyntaxError with the byte offset of the error, from which [Locate] computes line and
+// column.
 type located struct {
 	*SyntaxError
 	offset int
@@ -49,7 +50,8 @@ func article(k Kind) string {
 	return "a " + k.String()
 }
 
-// required returns the member of that name, which must be of that kind.
+// required returns the member with that name. It is an error if there is none or it has another
+// kind. at is the JSON pointer of v.
 func required(v Value, at, name string, kind Kind) (Value, error) {
 	m, ok := v.Get(name)
 	if !ok {
@@ -61,7 +63,8 @@ func required(v Value, at, name string, kind Kind) (Value, error) {
 	return m, nil
 }
 
-// optional returns the member of that name, or null when it is absent or null.
+// optional returns the member with that name, or null if there is none. It is an error if the
+// member is neither null nor of that kind. at is the JSON pointer of v.
 func optional(v Value, at, name string, kind Kind) (Value, error) {
 	m, ok := v.Get(name)
 	if !ok || m.kind == Null {
@@ -73,8 +76,8 @@ func optional(v Value, at, name string, kind Kind) (Value, error) {
 	return m, nil
 }
 
-// extra returns the members whose names are unknown, and known members that are null, which mean
-// nothing but were written. It omits a null that a later member of the same name replaces.
+// extra returns the members with unknown names, and the known members that are null: they have no
+// meaning, but must not be lost. It omits a null that a later member of the same name replaces.
 func extra(v Value, known ...string) []Member {
 	null := make([]bool, len(known)) // whether the last member of that name is null
 	for _, m := range v.Members() {

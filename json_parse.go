@@ -17,17 +17,17 @@ const MaxDepth = 1000
 // U+FFFD. Errors are [*SyntaxError] values with line and column.
 func ParseValue(data []byte) (Value, error) { return parse(data, nil) }
 
-// ParseOutline is [ParseValue], with the same errors, but leaves out content: a member for which
-// passed returns true, by its name and the kind of its value, has an empty string, array or object
-// as its value.
-func ParseOutline(data []byte, passed func(name string, kind Kind) bool) (Value, error) {
-	return parse(data, passed)
+// ParseOutline is like [ParseValue], with the same errors, but without content that the caller does
+// not need. It calls skips with the name and the kind of each member that is a string, array or
+// object. If skips returns true, the member gets an empty value of that kind.
+func ParseOutline(data []byte, skips func(name string, kind Kind) bool) (Value, error) {
+	return parse(data, skips)
 }
 
-func parse(data []byte, passed func(name string, kind Kind) bool) (Value, error) {
+func parse(data []byte, skips func(name string, kind Kind) bool) (Value, error) {
 	p := newParser(data)
 	defer p.release()
-	p.passed = passed
+	p.skips = skips
 	v, err := p.whole()
 	if err != nil {
 		return Value{}, err
@@ -35,27 +35,28 @@ func parse(data []byte, passed func(name string, kind Kind) bool) (Value, error)
 	return v, nil
 }
 
-// ParsePartial is [ParseValue] for damaged text. Along with the error it returns what precedes the
-// damage: the arrays and objects open at that point, with their items and members that are complete
-// or open themselves. The value is null if there is nothing to return.
+// ParsePartial is like [ParseValue] for damaged text. With the error it returns what precedes the
+// damage: the arrays and objects that are open at that point, with those of their items and members
+// that are complete or open themselves. The value is null if there is nothing to return.
 func ParsePartial(data []byte) (Value, error) {
 	p := newParser(data)
 	defer p.release()
 	return p.whole()
 }
 
-// isOpen reports whether a value returned with an error is an array or object that was not closed.
+// isOpen reports whether a value that was returned with an error is an array or object without its
+// end.
 func isOpen(v Value) bool { return v.kind == Array || v.kind == Object }
 
-// A parser reads one JSON text. Parsers are pooled, with their buffers.
+// A parser reads one JSON text. Parsers and their buffers are pooled.
 type parser struct {
-	data    []byte
-	pos     int
-	passed  func(name string, kind Kind) bool // see [ParseOutline]
-	passing int                               // values around this one that are passed
-	names   [128]string                       // of members, which repeat
-	members []Member                          // of the objects that are open
-	items   []Value                           // of the arrays that are open
+	data     []byte
+	pos      int
+	skips    func(name string, kind Kind) bool // see [ParseOutline]
+	skipping int                               // how many of the values around the current one are skipped
+	names    [128]string                       // names of members, because they repeat
+	members  []Member                          // of the objects that are not closed yet
+	items    []Value                           // of the arrays that are not closed yet
 }
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}
@@ -68,7 +69,7 @@ func newParser(data []byte) *parser {
 
 func (p *parser) release() {
 	const most = 1 << 10
-	p.data, p.passed, p.passing = nil, nil, 0
+	p.data, p.skips, p.skipping = nil, nil, 0
 	if p.members = p.members[:0]; cap(p.members) > most {
 		p.members = nil
 	}
@@ -78,7 +79,7 @@ func (p *parser) release() {
 	parsers.Put(p)
 }
 
-// whole reads the text; with an error it returns what precedes the damage.
+// whole reads the text. With an error it returns the value that precedes the damage.
 func (p *parser) whole() (Value, error) {
 	p.space()
 	v, err := p.value(0)
@@ -97,7 +98,7 @@ func (p *parser) fail(format string, args ...any) error {
 	return &SyntaxError{Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
 }
 
-// offset returns the position as a value stores it.
+// offset returns the current position in the form of Value.offset.
 func (p *parser) offset() uint32 { return uint32(min(uint64(p.pos), math.MaxUint32)) }
 
 func (p *parser) found() string {
@@ -179,7 +180,8 @@ func (p *parser) object(depth int) (Value, error) {
 	return v, err
 }
 
-// readMembers reads an object; with an error, p.members holds the members that precede the damage.
+// readMembers reads an object into p.members. After an error, they are the members that precede the
+// damage.
 func (p *parser) readMembers(depth int) error {
 	p.pos++
 	p.space()
@@ -213,7 +215,7 @@ func (p *parser) readMembers(depth int) error {
 			return nil
 		}
 		if !p.eat(',') {
-			if value.kind == Number && p.pos == len(p.data) && p.passing == 0 { // it may have been cut off
+			if value.kind == Number && p.pos == len(p.data) && p.skipping == 0 { // the number may have been cut off
 				p.members = p.members[:len(p.members)-1]
 			}
 			return p.fail("unexpected %s, expected ',' or '}'", p.found())
@@ -222,13 +224,13 @@ func (p *parser) readMembers(depth int) error {
 }
 
 func (p *parser) add(name string, value Value) {
-	if p.passing == 0 {
+	if p.skipping == 0 {
 		p.members = append(p.members, Member{name, value})
 	}
 }
 
 func (p *parser) member(name string, depth int) (Value, error) {
-	if p.passed == nil || p.passing > 0 || p.pos >= len(p.data) {
+	if p.skips == nil || p.skipping > 0 || p.pos >= len(p.data) {
 		return p.value(depth)
 	}
 	kind := Null
@@ -240,12 +242,12 @@ func (p *parser) member(name string, depth int) (Value, error) {
 	case '[':
 		kind = Array
 	}
-	if kind == Null || !p.passed(name, kind) {
+	if kind == Null || !p.skips(name, kind) {
 		return p.value(depth)
 	}
-	p.passing++
+	p.skipping++
 	v, err := p.value(depth)
-	p.passing--
+	p.skipping--
 	return v, err
 }
 
@@ -261,7 +263,8 @@ func (p *parser) array(depth int) (Value, error) {
 	return v, err
 }
 
-// readItems reads an array; with an error, p.items holds the items that precede the damage.
+// readItems reads an array into p.items. After an error, they are the items that precede the
+// damage.
 func (p *parser) readItems(depth int) error {
 	p.pos++
 	p.space()
@@ -271,7 +274,7 @@ func (p *parser) readItems(depth int) error {
 	for {
 		p.space()
 		item, err := p.value(depth + 1)
-		if p.passing == 0 && (err == nil || isOpen(item)) {
+		if p.skipping == 0 && (err == nil || isOpen(item)) {
 			p.items = append(p.items, item)
 		}
 		if err != nil {
@@ -282,7 +285,7 @@ func (p *parser) readItems(depth int) error {
 			return nil
 		}
 		if !p.eat(',') {
-			if item.kind == Number && p.pos == len(p.data) && p.passing == 0 {
+			if item.kind == Number && p.pos == len(p.data) && p.skipping == 0 {
 				p.items = p.items[:len(p.items)-1]
 			}
 			return p.fail("unexpected %s, expected ',' or ']'", p.found())
@@ -331,7 +334,7 @@ func (p *parser) number() (string, error) {
 			return "", p.fail("unexpected %s, expected a digit in the exponent", p.found())
 		}
 	}
-	if p.passing > 0 {
+	if p.skipping > 0 {
 		return "", nil
 	}
 	return string(p.data[start:p.pos]), nil

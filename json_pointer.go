@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the value at a JSON pointer (RFC 6901), or where there is none the
-// innermost value around that place.
+// Nearest returns the value at a JSON pointer (RFC 6901), or if there is none, the innermost
+// existing value on the way to it.
 func (v Value) Nearest(pointer string) Value {
 	for _, token := range PointerTokens(pointer) {
 		next, ok := v.Get(token)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// In each byte of a word: the lowest bit, the highest bit, and the characters to find.
+// Words in which all bytes are the same: the lowest bit, the highest bit, or a character to find.
 const (
 	lowBits     = 0x0101010101010101
 	highBits    = 0x80 * lowBits
@@ -15,24 +15,25 @@ const (
 	backslashes = '\\' * lowBits
 )
 
-// special returns a word whose lowest set bit is in the first byte that has a meaning in a JSON
-// string: a quote, backslash or control character. It returns 0 if x has none.
+// special returns a word whose lowest set bit is in the first byte of x that must be escaped in a
+// JSON string: a quote, backslash or control character. It returns 0 if x has none.
 func special(x uint64) uint64 {
-	// A subtraction sets the highest bit of a byte if it borrows. Non-ASCII bytes had the bit set
-	// before; they are masked.
+	// A subtraction that borrows sets the highest bit of its byte. Non-ASCII bytes had that bit set
+	// before, so they are masked.
 	quote, backslash := x^quotes, x^backslashes
 	return ((quote - lowBits) | (backslash - lowBits) | (x - blanks)) &^ x & highBits
 }
 
 func isSpecial(c byte) bool { return c < 0x20 || c == '"' || c == '\\' }
 
-// plainRun returns the length of the prefix of s without special bytes, and whether it is ASCII.
+// plainRun returns the length of the prefix of s that contains no byte to escape, and whether that
+// prefix is ASCII.
 func plainRun(s []byte) (n int, ascii bool) {
 	seen := uint64(0)
 	for ; n+8 <= len(s); n += 8 {
 		x := binary.LittleEndian.Uint64(s[n:])
 		if found := special(x); found != 0 {
-			bit := bits.TrailingZeros64(found) // the highest of its byte
+			bit := bits.TrailingZeros64(found) // the highest bit of its byte
 			seen |= x & (1<<bit - 1)
 			return n + bit/8, seen&highBits == 0
 		}

@@ -9,11 +9,11 @@ import (
 
 func (p *parser) str() (string, error) {
 	p.pos++
-	if p.passing > 0 {
-		return "", p.pass()
+	if p.skipping > 0 {
+		return "", p.skip()
 	}
 	plain := p.plain()
-	if p.pos < len(p.data) && p.data[p.pos] == '"' { // most strings need no work
+	if p.pos < len(p.data) && p.data[p.pos] == '"' { // most strings have no escapes
 		p.pos++
 		return string(plain), nil
 	}
@@ -24,7 +24,7 @@ func (p *parser) str() (string, error) {
 		switch c := p.data[p.pos]; c {
 		case '"':
 			p.pos++
-			if buf.Cap() > buf.Len()+buf.Len()/4 { // most was escapes
+			if buf.Cap() > buf.Len()+buf.Len()/4 { // most of the input was escapes
 				return strings.Clone(buf.String()), nil
 			}
 			return buf.String(), nil
@@ -45,8 +45,8 @@ func (p *parser) control(c byte) error {
 	return p.fail("control character 0x%02x in a string, expected an escape", c)
 }
 
-// pass skips the rest of a string.
-func (p *parser) pass() error {
+// skip reads the rest of a string without storing it.
+func (p *parser) skip() error {
 	var space [escapesSpace]byte
 	for p.pos < len(p.data) {
 		n, _ := plainRun(p.data[p.pos:])
@@ -68,7 +68,7 @@ func (p *parser) pass() error {
 	return p.fail("unexpected end of input in a string, expected '\"'")
 }
 
-// name reads the name of a member. Repeated names share their memory.
+// name reads the name of a member. Equal names share their memory.
 func (p *parser) name() (string, error) {
 	start := p.pos + 1
 	n, ascii := plainRun(p.data[start:])
@@ -84,7 +84,7 @@ func (p *parser) name() (string, error) {
 	return *slot, nil
 }
 
-// plain reads up to the next quote, escape or control character.
+// plain reads and returns the bytes before the next quote, escape or control character.
 func (p *parser) plain() []byte {
 	n, ascii := plainRun(p.data[p.pos:])
 	run := p.data[p.pos : p.pos+n]

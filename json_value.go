@@ -24,8 +24,8 @@ func (k Kind) String() string {
 // repeated names), numbers keep their spelling, and strings are WTF-8, so that lone surrogates
 // survive. The zero Value is null. Values are immutable once shared.
 //
-// The compiler passes four words in registers, but would copy a fifth one through memory. That
-// is why the offset has 32 bits.
+// A Value has four words, because the compiler passes four words in registers but would copy a
+// fifth one through memory. That is why the offset has 32 bits.
 type Value struct {
 	text   string  // string content, number spelling, "true" or "false"
 	nested *nested // of an array or object that is not empty
@@ -33,7 +33,7 @@ type Value struct {
 	kind   Kind
 }
 
-// nested holds the children of an array or object; other values save its memory.
+// nested holds the children of an array or object. It is separate because most values have none.
 type nested struct {
 	items   []Value
 	members []Member
@@ -60,7 +60,7 @@ func BoolValue(b bool) Value {
 	return Value{kind: Bool, text: "false"}
 }
 
-// ArrayValue returns an array of the items. It takes ownership of them.
+// ArrayValue returns an array of the items. The caller must not change them afterwards.
 func ArrayValue(items ...Value) Value {
 	v := Value{kind: Array}
 	if len(items) > 0 {
@@ -69,7 +69,8 @@ func ArrayValue(items ...Value) Value {
 	return v
 }
 
-// ObjectValue returns an object with the members in that order. It takes ownership of them.
+// ObjectValue returns an object with the members in that order. The caller must not change them
+// afterwards.
 func ObjectValue(members ...Member) Value {
 	v := Value{kind: Object}
 	if len(members) > 0 {
@@ -104,12 +105,12 @@ func (v Value) Members() []Member {
 	return v.nested.members
 }
 
-// Offset returns the byte offset of the value in the parsed text, at most 4 GiB; 0 for a value
-// that was not parsed.
+// Offset returns the byte offset of the value in the parsed text, or 4 GiB if it is greater. It is
+// 0 for a value that was not parsed.
 func (v Value) Offset() int { return int(v.offset) }
 
-// Depth returns the nesting depth: the number of arrays and objects around the innermost value. It
-// is 0 for empty arrays and objects and for other kinds.
+// Depth returns how deep arrays and objects are nested in the value: the number of them around the
+// innermost value. It is 0 for empty arrays and objects and for other kinds.
 func (v Value) Depth() int {
 	if v.nested == nil {
 		return 0
@@ -128,7 +129,8 @@ func (v Value) Depth() int {
 	return 1 + inside
 }
 
-// Get returns the last member with that name, as JSON readers commonly do.
+// Get returns the member with that name, the last one if several have it, as JSON readers commonly
+// do.
 func (v Value) Get(name string) (Value, bool) {
 	members := v.Members()
 	for i := len(members) - 1; i >= 0; i-- {

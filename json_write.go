@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxIndented is the depth below which a value is written on one line, because indentation would
-// multiply the size of a deep value.
+// maxIndented is the depth from which values are written on one line, because indentation would
+// multiply the size of deeply nested values.
 const maxIndented = 20
 
 // AppendJSON appends the value as JSON. With an indent, it writes the items of arrays and objects
@@ -27,7 +27,7 @@ type jsonWriter struct {
 	prefix, indent string
 }
 
-// twoBlanks is a line end with enough of the most common indentation.
+// twoBlanks is a line end and the most common indentation, two blanks, for 20 levels.
 const twoBlanks = "\n                                        "
 
 func (w *jsonWriter) line(depth int) {
@@ -95,7 +95,7 @@ func (w *jsonWriter) value(v *Value, depth int) {
 }
 
 func appendJSONString(dst []byte, s string) []byte {
-	dst = append(slices.Grow(dst, len(s)+len(s)/16+2), '"') // room for some escapes
+	dst = append(slices.Grow(dst, len(s)+len(s)/16+2), '"') // with room for some escapes
 	for {
 		n, ascii := plainRunString(s)
 		if ascii || utf8.ValidString(s[:n]) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Tail says how the bytes of a piece of Markdown end.
+// A Tail describes how the bytes of a piece of Markdown end.
 type Tail uint8
 
 // The tails. The separator that follows a piece depends on its tail.
@@ -16,33 +16,34 @@ const (
 	TailLine  Tail = iota // one LF
 	TailCRLF              // one CRLF
 	TailOpen              // no line end
-	TailBlank             // a blank line, or nothing that needs one before a heading
+	TailBlank             // a blank line, or content after which a heading needs none
 )
 
-// A Layout says how a piece of a Markdown document is written: the preamble before the first
-// heading, or one message. The zero Layout means unwritten.
+// A Layout describes how a piece of a Markdown document is written: the preamble before the first
+// heading, or one message. The zero Layout is that of a piece that no author has written.
 //
 // A document consists of its pieces with separators between them; see [Arrange]. A message's bytes
 // run from its heading to the next one. They exclude the blank line before that heading if
 // [Separator] restores it.
 type Layout struct {
-	// Digest is the SHA-256, and Size the length, of the piece's bytes: the author's if they are
-	// stored, or those of the canonical rendering.
+	// Digest is the SHA-256 of the piece's bytes, and Size their number: of the author's bytes if
+	// they are stored, else of the canonical rendering.
 	Digest [32]byte
 	Size   int64
 
-	Verbatim bool   // the author's bytes are kept, for they differ from the canonical rendering
+	Verbatim bool   // the author's bytes are stored, because they differ from the canonical rendering
 	Tail     Tail   // how the bytes end
-	Fence    string // the code fence that the end of the document closed; "" when none is open
-	Tight    bool   // no blank line before the piece, although it could have one
+	Fence    string // the end of a code fence that the piece leaves open; "" if it leaves none open
+	Tight    bool   // the piece follows without the blank line that is usual there
 
-	// Span counts the messages after this piece whose headings come from an include inside its
-	// bytes. Each of them has Within set to its distance from this piece, and no bytes of its own.
+	// Span is the number of messages after this piece whose headings come from a file that is
+	// included inside its bytes. Each of these messages has Within set to its distance from this
+	// piece, and no bytes of its own.
 	Span   int
 	Within int
 
-	// Includes identifies the included files that were used to read these bytes; "" if they include
-	// nothing. A piece within another has that piece's SpanID.
+	// Includes identifies the included files with which these bytes were read; "" if they include
+	// none. A piece within another has that piece's SpanID.
 	Includes string
 }
 
@@ -58,14 +59,14 @@ func compareLayout(a, b Layout) int {
 		cmp.Compare(a.Span, b.Span), cmp.Compare(a.Within, b.Within), cmp.Compare(a.Includes, b.Includes))
 }
 
-// SpanID identifies the bytes of a piece and their includes, for the pieces within it: 32
+// SpanID identifies the bytes of a piece and its included files, for the pieces within it: 32
 // hexadecimal digits.
 func (l Layout) SpanID() string {
 	sum := sha256.Sum256(append(l.Digest[:], l.Includes...))
 	return hex.EncodeToString(sum[:16])
 }
 
-// A Form says which bytes of a piece the document contains.
+// A Form selects the bytes with which the document represents a piece.
 type Form uint8
 
 // The forms.
@@ -81,9 +82,9 @@ type Placed struct {
 	Form      Form
 }
 
-// Arrange places the n pieces of a document; the first is the preamble. It uses the author's bytes
-// where they keep their meaning: with the same includes, and followed by all messages of their span
-// in order.
+// Arrange places the n pieces of a document; the first is the preamble. includes identifies the
+// present included files. Arrange uses the author's bytes where they keep their meaning: with the
+// same included files, and followed by all messages of their span in order.
 //
 // It writes no separator at the beginning of the document, because only rendering shows whether the
 // preamble is empty.
@@ -96,7 +97,7 @@ func Arrange(includes string, n int, layout func(i int) *Layout) []Placed {
 		case piece.Verbatim && piece.Within == 0 && (piece.Includes == "" || piece.Includes == includes) && spanIntact(i, n, layout):
 			placed[i].Form, span = AsWritten, piece.Span
 		case piece.Verbatim || piece.Within > 0:
-			piece = anew // rendered
+			piece = anew // canonical rendering
 		}
 		if i > 0 || piece.Size != 0 {
 			placed[i].Separator = Separator(*before, *piece)

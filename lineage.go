@@ -5,17 +5,19 @@ import (
 	"slices"
 )
 
-// A message that is moved or joined to another continues under another id. That other message
-// records this with marks among its replaced revisions: which message it continues, and a
-// generation number.
+// A message that is moved, or joined to another message, continues as a message with another id.
+// That message records this in its Past, as marks among the replaced revisions: which message it
+// continues, and a generation number.
 
-// goesOnIn returns the mark of a message that continues the message with that id.
+// goesOnIn returns the mark in the Past of a message that continues the message with that id.
 func goesOnIn(id ID) Rev { return DeriveRev([]byte("goes on in"), id[:]) }
 
-// asInserted returns the revision of a message's initial text where it continues under another id.
+// asInserted returns the revision that stands for a message's initial text in messages that
+// continue it: the zero Rev would be ambiguous there.
 func asInserted(id ID) Rev { return DeriveRev([]byte("as inserted"), id[:]) }
 
-// named returns the name of a message's revision under other ids.
+// named returns the revision that stands for revision rev of a message in messages that continue
+// it.
 func named(id ID, rev Rev) Rev {
 	if rev == (Rev{}) {
 		return asInserted(id)
@@ -23,12 +25,13 @@ func named(id ID, rev Rev) Rev {
 	return rev
 }
 
-// generation returns the k-th generation mark of a message that continues others.
+// generation returns the mark of the k-th generation, counted from 1.
 func generation(k int) Rev {
 	return DeriveRev([]byte("generation"), binary.BigEndian.AppendUint64(nil, uint64(k)))
 }
 
-// generations returns the number of consecutive generation marks in past.
+// generations returns the generation of a message with that Past, or 0 if it continues no other
+// message.
 func generations(past []Rev) int {
 	for k := 0; ; k++ {
 		if _, ok := slices.BinarySearchFunc(past, generation(k+1), compareRev); !ok {
@@ -37,8 +40,8 @@ func generations(past []Rev) int {
 	}
 }
 
-// continued returns the replaced revisions of a message that continues message of, whose replaced
-// revisions are replaced.
+// continued returns past with the marks of a message that continues message of, and with the
+// revisions of that message that are replaced.
 func continued(past []Rev, of ID, replaced []Rev) []Rev {
 	more := []Rev{goesOnIn(of)}
 	for _, rev := range replaced {
@@ -54,7 +57,7 @@ type lineage struct {
 	heir    *node // holds the texts of all members
 }
 
-// lineages returns the sets of messages that continue each other.
+// lineages returns the sets of at least two messages that continue each other.
 func lineages(nodes map[ID]*node) []*lineage {
 	hasPast := false
 	for _, n := range nodes {
@@ -110,7 +113,7 @@ func lineages(nodes map[ID]*node) []*lineage {
 	return all
 }
 
-// gather moves the texts of all members to the heir, except those replaced in any member.
+// gather moves the texts of all members to the heir, except texts that some member has replaced.
 func (l *lineage) gather() {
 	var past []Rev
 	for _, n := range l.members {

@@ -12,8 +12,9 @@ func MergeStates(a, b *State) *State {
 	return &State{Headers: mergeHeaders(a.Headers, b.Headers), Thread: *Merge(&a.Thread, &b.Thread)}
 }
 
-// MergeGrown is [MergeStates] for two imports of one document that grew in between. If both imported a message with the
-// same revision, the text of the newer import counts: the message may have grown, too.
+// MergeGrown is like [MergeStates] for two imports of one document that has grown in between. If
+// both imported a message with the same revision, the text of the newer import counts, because the
+// message may have grown, too.
 func MergeGrown(older, newer *State) *State {
 	m := merger{nodes: map[ID]*node{}}
 	m.add(&older.Thread)
@@ -22,8 +23,9 @@ func MergeGrown(older, newer *State) *State {
 	return &State{Headers: mergeHeaders(older.Headers, newer.Headers), Thread: *m.merged()}
 }
 
-// DropContinued removes headers that others continue: those of earlier imports of a document that grew. Their revisions are
-// replaced ones from then on.
+// DropContinued removes the headers of earlier imports of a document that has grown since: each
+// header that another one continues, as continues reports. The remaining headers record the removed
+// revisions as replaced. Errors are those of continues.
 func DropContinued(headers []HeaderEntry, continues func(longer, shorter HeaderEntry) (bool, error)) ([]HeaderEntry, error) {
 	var kept []HeaderEntry
 	var gone []Rev
@@ -67,7 +69,7 @@ func mergeHeaders(a, b []HeaderEntry) []HeaderEntry {
 			keep(h)
 		}
 	}
-	if len(byRev) == 0 { // each replaced the other: only in a forged repository
+	if len(byRev) == 0 { // they replace each other, which happens only in a forged repository
 		for _, h := range slices.Concat(a, b) {
 			keep(h)
 		}
@@ -80,8 +82,8 @@ func mergeHeaders(a, b []HeaderEntry) []HeaderEntry {
 	return merged
 }
 
-// compareHeader orders two entries with the same revision. They can differ because one has lost
-// what belonged to an earlier snapshot only.
+// compareHeader orders two entries with the same revision. They can differ, because one of them may
+// lack members that belong to an earlier snapshot only.
 func compareHeader(a, b HeaderEntry) int {
 	return cmp.Or(cmp.Compare(a.JSON.ID, b.JSON.ID), cmp.Compare(a.Source.ID, b.Source.ID),
 		bytes.Compare(a.Layout.Digest[:], b.Layout.Digest[:]), cmp.Compare(a.Includes, b.Includes), cmp.Compare(a.Origin, b.Origin))
@@ -127,14 +129,15 @@ func (m *merger) add(t *Thread) {
 	}
 }
 
-// compareContent orders two entries with the same revision. If moved on both sides, they differ in
-// date and blank lines; other differences are caused only by damage or forgery.
+// compareContent orders two entries with the same revision. Entries that both sides moved can
+// differ in date and blank lines. Other differences result only from damage or forgery.
 func compareContent(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.JSON.ID, b.JSON.ID), cmp.Compare(a.Source.ID, b.Source.ID),
 		cmp.Compare(a.Date, b.Date), compareLink(a.Link, b.Link), compareLayout(a.Layout, b.Layout))
 }
 
-// compareLink puts a link before none: one of two clones that imported a transcript may know it.
+// compareLink orders links, an absent one last: of two clones that imported a transcript, perhaps
+// only one knows the link.
 func compareLink(a, b string) int {
 	if a == "" || b == "" {
 		return cmp.Compare(b, a)
@@ -151,7 +154,7 @@ type node struct {
 
 type merger struct {
 	nodes map[ID]*node
-	newer bool // what is added is of a newer import than what was added before
+	newer bool // threads added from now on are of a newer import
 }
 
 func (m *merger) node(id, after ID, past []Rev) *node {
@@ -160,7 +163,7 @@ func (m *merger) node(id, after ID, past []Rev) *node {
 		n = &node{id: id, after: after, texts: map[Rev]Entry{}}
 		m.nodes[id] = n
 	}
-	if compareID(after, n.after) < 0 { // differs only in a damaged repository
+	if compareID(after, n.after) < 0 { // they differ only in a damaged repository
 		n.after = after
 	}
 	n.past = unionRevs(n.past, past)
@@ -197,9 +200,9 @@ func (n *node) revs() []Rev {
 	return revs
 }
 
-// order walks the insert-after tree. A node with an unknown predecessor is placed at the beginning.
-// A cycle is broken at its smallest id. Both occur only in damaged repositories, where nothing may
-// be lost either.
+// order returns the messages in the order of the insert-after tree. A message whose predecessor is
+// unknown is placed at the beginning. A cycle is broken at its smallest id. Both happen only in
+// damaged repositories, but even there no message may be lost.
 func (m *merger) order() []*node {
 	children := map[ID][]*node{}
 	for _, n := range m.nodes {
@@ -210,7 +213,7 @@ func (m *merger) order() []*node {
 		children[after] = append(children[after], n)
 	}
 	for _, siblings := range children {
-		slices.SortFunc(siblings, func(x, y *node) int { return compareID(x.id, y.id) }) // the stack reverses
+		slices.SortFunc(siblings, func(x, y *node) int { return compareID(x.id, y.id) }) // walk reverses them
 	}
 	ordered := make([]*node, 0, len(m.nodes))
 	seen := make(map[ID]bool, len(m.nodes))

@@ -11,9 +11,9 @@ const (
 	Assistant Role = "assistant"
 )
 
-// ParseRole returns the role with that name, or an [ErrInvalid].
+// ParseRole returns the role with that name. The error is [ErrInvalid].
 func ParseRole(s string) (Role, error) {
-	switch s { // the constants, which do not retain the memory of s
+	switch s { // a conversion of s would keep the text that s is a part of in memory
 	case string(User):
 		return User, nil
 	case string(Assistant):
@@ -41,25 +41,26 @@ type Block struct {
 	Type     BlockType
 	Text     string // the value of a text block, the code of a code block
 	Language string // of a code block; may be ""
-	Name     string // of a code block, when HasName
+	Name     string // of a code block, if HasName
 	HasName  bool
-	Extra    []Member // members the format does not know, or null ones, in their order
+	Extra    []Member // unknown members, and known ones that are null, in their order
 }
 
-// A Message is the specification's message object.
+// A Message is the message object of the snapshot format.
 type Message struct {
 	Role     Role
 	Metadata *Value // the object message_metadata; nil when absent
 	Content  []Block
-	Extra    []Member // members the format does not know, or null ones, in their order
+	Extra    []Member // unknown members, and known ones that are null, in their order
 }
 
 // WorkspaceVersion is the member that this program adds to a message when it shows it: the commit
 // of the workspace version that the message's tool calls produced.
 const WorkspaceVersion = "workspace_version"
 
-// ParseMessage reads the specification's message object. at is the JSON pointer of v, for errors. A
-// [*SyntaxError] has the pointer of the faulty value; [Locate] adds line and column.
+// ParseMessage reads the message object of the snapshot format. at is the JSON pointer of v, for
+// errors. Errors are [*SyntaxError] values with the pointer of the faulty value; [Locate] adds line
+// and column.
 func ParseMessage(v Value, at string) (Message, error) {
 	var m Message
 	if v.kind != Object {
@@ -157,9 +158,9 @@ func (m Message) Value() Value {
 	return ObjectValue(append(space, m.Extra...)[start:]...)
 }
 
-// Depth is [Value.Depth] of the message object.
+// Depth returns [Value.Depth] of the message object.
 func (m Message) Depth() int {
-	const block = 3 // the object of a block, in an array, in that of the message
+	const block = 3 // message object, array, and object of the block
 	depth := 1
 	if m.Metadata != nil {
 		depth = 1 + m.Metadata.Depth()
@@ -197,8 +198,9 @@ func (m Message) Equal(n Message) bool { return m.Value().Equal(n.Value()) }
 // MetadataGlue is the member of message_metadata that [Message.Glue] reads.
 const MetadataGlue = "glue"
 
-// Glue returns the text before, between and after the blocks of a message in a foreign format,
-// including code fences. It is nil if it was not recorded, or for another number of blocks.
+// Glue returns the text before, between and after the blocks of a message that was imported from
+// another format, including code fences. It is nil if none was recorded, or if the number of blocks
+// has changed.
 func (m Message) Glue() []string {
 	if m.Metadata == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Entries is a list of a thread's messages. At may create an entry on each call.
+// Entries is a list of the messages of a thread. At may create the entry anew on each call.
 type Entries interface {
 	Len() int
 	At(k int) Entry
@@ -30,10 +30,10 @@ func InConflict(entries Entries, k int) bool {
 // PackedEntries is a compact list of entries: about 80 bytes for a stored entry, where an Entry
 // takes 370. Sessions can have millions. The zero value is an empty list.
 type PackedEntries struct {
-	groups [][]byte // of packGroup entries each
-	starts []uint32 // of the entries in their groups
-	filled []byte   // the last group, which is not full
-	last   ID
+	groups [][]byte      // full groups, of packGroup entries each
+	starts []uint32      // offset of each entry in its group
+	filled []byte        // the last group, which is not full yet
+	last   ID            // of the last entry
 	odd    map[int]Entry // entries with unstored content or unusual ids
 }
 
@@ -44,13 +44,13 @@ type PackedState struct {
 	Dead    []Tombstone // in order of ID
 }
 
-// packGroup is the number of entries in one allocation.
+// packGroup is the number of entries that share an allocation.
 const packGroup = 1024
 
 // Flags in the first two bytes of a packed entry. The three bits above hold the tail.
 const (
 	packAssistant = 1 << iota
-	packAfter     // After follows; otherwise it is the entry before
+	packAfter     // After follows; otherwise it is the id of the entry before
 	packRevised   // Rev or Past follows
 	packLink
 	packVerbatim
@@ -107,7 +107,7 @@ func (p *PackedEntries) at(k int) []byte {
 	return group[p.starts[k]:]
 }
 
-// isPackable reports whether an entry survives packing unchanged.
+// isPackable reports whether an entry can be packed without loss.
 func isPackable(e *Entry) bool {
 	isID := func(s string) bool { return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == "" }
 	return (e.Role == User || e.Role == Assistant) && e.JSON.Data == nil && e.Source.Data == nil && isID(e.JSON.ID) &&
@@ -115,7 +115,7 @@ func isPackable(e *Entry) bool {
 		e.Layout.Tail < 8 && e.Layout.Size >= 0 && e.Layout.Span >= 0 && e.Layout.Within >= 0
 }
 
-// appendPacked packs an entry that follows the one with id before.
+// appendPacked packs an entry. before is the id of the entry that precedes it.
 func appendPacked(dst []byte, e *Entry, before ID) []byte {
 	flags := int(e.Layout.Tail) * packTail
 	set := func(flag int, is bool) bool {
@@ -166,7 +166,7 @@ func appendPacked(dst []byte, e *Entry, before ID) []byte {
 }
 
 func appendID(dst []byte, id string) []byte {
-	dst, _ = hex.AppendDecode(dst, []byte(id)) // it is hexadecimal
+	dst, _ = hex.AppendDecode(dst, []byte(id)) // isPackable has checked the digits
 	return dst
 }
 

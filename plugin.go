@@ -22,15 +22,15 @@ type Plugin interface {
 
 // A Description lists the configuration and tools of a resource type.
 type Description struct {
-	Source    string // origin of the plugin: "built-in", or the path of a program
+	Source    string // where the plugin comes from: "built-in", or the path of a program
 	Config    Value  // JSON Schema (2020-12) of the config, without "type" and "id"
 	Tools     []Tool
 	Languages []string // of the runnable blocks that its resources run (see [Runner])
 	// CallTimeout is the timeout of calls for which the session sets none; 0 is the
 	// manager's default.
 	CallTimeout time.Duration
-	// NotReplayed reports that calls reach what no version holds, such as a server. They are
-	// not repeated to compare their results.
+	// NotReplayed reports that calls depend on or change something that no version contains, such
+	// as a server. A replay does not repeat them.
 	NotReplayed bool
 }
 
@@ -45,14 +45,14 @@ type Tool struct {
 type Env struct {
 	Workspace string // name of the workspace
 	Resource  string // id of the resource
-	Config    Value  // the document's object without "type" and "id", ${NAME} replaced by secrets: not to be stored
-	Written   Value  // Config as the document has it, with ${NAME}: what may be stored and shown
-	// Redact replaces the values of the environment variables in Config by ${NAME}. Errors
-	// and warnings are redacted anyway; a plugin calls it before it stores or cuts a text
-	// that may hold such a value. nil stands for no such values.
+	Config    Value  // the document's object without "type" and "id", with secrets in the place of ${NAME}; must not be stored
+	Written   Value  // Config as in the document, with ${NAME}; may be stored and shown
+	// Redact replaces the values of the environment variables in Config by ${NAME}. The manager
+	// redacts errors and warnings itself; a plugin calls Redact before it stores or shortens other
+	// text that may contain such a value. If nil, there are no such values.
 	Redact func(text string) string
-	// Dir is the resource's own directory, mode 0700. It exists and stays until the
-	// resource is torn down.
+	// Dir is the resource's own directory, with mode 0700. It exists until the resource is torn
+	// down.
 	Dir string
 	// Private forbids the resource to work on anything shared, such as a path of the
 	// work tree. It is set for forks and replays.
@@ -70,9 +70,9 @@ type Env struct {
 // in addition to trusting a document.
 type Allow struct {
 	Network     bool     // containers may reach the network
-	Mounts      []string // host directories that containers may mount, also writable
+	Mounts      []string // host directories that containers may mount, also for writing
 	DSNs        []string // existing databases that resources may connect to
-	URLs        []string // repositories that may be cloned, as prefixes
+	URLs        []string // prefixes of the URLs of repositories that may be cloned
 	Unsandboxed bool     // commands run without confinement
 }
 
@@ -92,14 +92,12 @@ type ToolProvider interface {
 	Execute(ctx context.Context, call Call) (Result, error)
 }
 
-// A ToolLister is a [Resource] with tools of its own, such as those of a server, in place of
-// those of its [Description]. The user's trust covers their names, descriptions and
-// schemas: before the first call the user is asked about tools that are not those which
-// were trusted with this config.
+// A ToolLister is a [Resource] with tools of its own, such as those of a server, in place of those
+// of its [Description]. The user's trust covers their names, descriptions and schemas: the first
+// call asks the user again if the tools differ from those that were trusted with this config.
 type ToolLister interface {
-	// Tools returns the tools, the same ones until the resource is closed. It may start a
-	// program or contact a server. If the tools change meanwhile, Execute refuses calls
-	// with [CodeRefused].
+	// Tools returns the same tools until the resource is closed. It may start a program or contact
+	// a server. If the tools change meanwhile, Execute refuses calls with [CodeRefused].
 	Tools(ctx context.Context) ([]Tool, error)
 }
 
@@ -108,8 +106,8 @@ type Versioned interface {
 	// Changed reports whether the resource may differ from the version last committed or
 	// loaded (get_version). It is cheap, and returns true when in doubt.
 	Changed(ctx context.Context) (bool, error)
-	// Commit writes the current state to w (commit_version). A file that cannot be
-	// stored is an error that names it.
+	// Commit writes the current state to w (commit_version). If a file cannot be stored, it returns
+	// an error that names the file.
 	Commit(ctx context.Context, w VersionWriter) error
 	// Load replaces the state by a version (load_version). If the process is killed
 	// meanwhile, Changed returns true afterwards.
@@ -127,25 +125,25 @@ type ChangeCommitter interface {
 // A VersionChecker is a [Plugin] that validates versions. Versions may come from anybody
 // and be written to directories that other programs use.
 type VersionChecker interface {
-	// CheckVersion returns [ErrCorrupt], with the reason, for a version that no resource
-	// of this type commits.
+	// CheckVersion returns [ErrCorrupt], with the reason, for a version that no resource of this
+	// type can have committed.
 	CheckVersion(ctx context.Context, r VersionReader, version string) error
 }
 
 // A LoadChecker is a [Resource] that can detect, before anything changes, that it cannot
 // load a version.
 type LoadChecker interface {
-	// CheckLoad returns the error that Load would end with, as far as it can be
-	// predicted, and changes nothing. base is a version that the resource once had, or "".
+	// CheckLoad returns the error that Load would return, as far as it can be predicted, and
+	// changes nothing. base is a version that the resource once had, or "".
 	CheckLoad(ctx context.Context, r VersionReader, base, version string) error
 }
 
 // A LostStateReporter is a [Resource] whose state can be lost outside of this program,
 // such as a container that somebody removes.
 type LostStateReporter interface {
-	// Lost returns nil, or why the state is lost or cannot be reached. A lost state can
-	// only be loaded, neither changed nor committed. final reports that loading the last
-	// committed version loses nothing more.
+	// Lost returns nil, or why the state is lost or cannot be reached. A resource with a lost state
+	// can only load a version; it can neither change nor commit. final reports that nothing more is
+	// lost by loading the last committed version.
 	Lost() (why error, final bool)
 }
 
@@ -153,8 +151,8 @@ type LostStateReporter interface {
 type Closer interface {
 	// Close stops everything that runs for the resource and keeps its state.
 	Close(ctx context.Context) error
-	// TearDown stops the resource and removes it for good, but nothing that it did not
-	// create, such as a path of the work tree.
+	// TearDown stops the resource and removes it permanently. It does not remove what the resource
+	// did not create, such as a path of the work tree.
 	TearDown(ctx context.Context) error
 }
 
@@ -172,7 +170,7 @@ type ArgumentDefaulter interface {
 	Defaults(ctx context.Context, tool string, arguments Value) (Value, error)
 }
 
-// A HostPath is a [Resource] that is a directory on this machine.
+// A HostPath is a [Resource] whose content is a directory on this machine.
 type HostPath interface {
 	Path() string // absolute
 }
@@ -186,15 +184,15 @@ type Call struct {
 // A Result is the answer of a tool.
 type Result struct {
 	Value Value
-	// Attachment, unless nil, is the complete output when Value holds only its
-	// beginning. The receiver of the result closes it.
+	// Attachment, if not nil, is the complete output, of which Value contains only the beginning.
+	// The receiver of the result closes it.
 	Attachment io.ReadCloser
 }
 
 // The codes of a [ToolError].
 const (
 	CodeInvalid     = "invalid"      // an argument or the request is invalid
-	CodeNotFound    = "not_found"    // the object of the call does not exist
+	CodeNotFound    = "not_found"    // what the call refers to does not exist
 	CodeRefused     = "refused"      // not allowed: outside the resource, or by configuration
 	CodeFailed      = "failed"       // the tool failed
 	CodeTimeout     = "timeout"      // the tool did not answer in time

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// An Edit is a new list of messages for a thread.
+// An Edit describes the messages of a thread after an edit.
 type Edit struct {
 	Alignment
 	// Next holds the new messages. The caller sets Role, Date, Link, Layout, JSON and Source;
@@ -16,8 +16,8 @@ type Edit struct {
 	// Joined maps each removed old message to the new message that contains its text, or -1. It may
 	// be nil.
 	Joined []int
-	// NewID creates the id of Next[j], which is inserted after the given message with the given
-	// clock.
+	// NewID creates the id of Next[j], which is inserted after the message with the id after. The
+	// id must have the given clock.
 	NewID func(j int, clock uint32, after ID) ID
 }
 
@@ -38,8 +38,8 @@ func (t *Thread) Revise(e Edit) *Thread {
 	return next
 }
 
-// Revising is [Thread.Revise] for large threads: instead of using e.Next, it calls next for each
-// message in order when it is needed, one at a time, and not for unchanged messages.
+// Revising is like [Thread.Revise] for large threads: instead of using e.Next, it calls next for
+// each message that is not unchanged, in order, when the message is needed.
 func Revising(live Entries, dead []Tombstone, e Edit, next func(j int) (Entry, error)) *Revision {
 	r := &Revision{live: live, dead: dead, edit: e, made: next, kept: make([]bool, live.Len()), joined: map[int][]int{}, moved: map[int]bool{}}
 	for i, j := range e.Joined {
@@ -56,14 +56,15 @@ type Revision struct {
 	dead   []Tombstone
 	edit   Edit
 	made   func(j int) (Entry, error)
-	kept   []bool        // of the messages that were there
+	kept   []bool        // whether each old message remains
 	joined map[int][]int // old messages by the new message that contains them
 	moved  map[int]bool  // old messages that continue under another id
-	last   ID            // the old message kept last
+	last   ID            // the last old message that remained
 	clocks map[ID]uint32 // see [Revision.clock]
 }
 
-// Live returns the messages, the first error of next as the last. It can be used once.
+// Live yields the messages of the new thread. If next returns an error, Live yields that error and
+// ends. It can be used once.
 func (r *Revision) Live() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		touched := r.touchedConflicts()
@@ -84,11 +85,11 @@ func (r *Revision) Live() iter.Seq2[Entry, error] {
 // Values for messages without an index in the old list.
 const (
 	beginning = -1 // before all messages
-	inserted  = -2 // a message that was not there
+	inserted  = -2 // a new message
 )
 
-// message returns new message j, which follows the message with id after, whose old index is at. It
-// also returns the old index of message j.
+// message returns new message j and the index of the old message that it continues. It follows the
+// message with id after, whose old index is at.
 func (r *Revision) message(j int, after ID, at int, touched map[ID]bool) (Entry, int, error) {
 	i := r.edit.Match[j]
 	var was Entry
@@ -101,13 +102,13 @@ func (r *Revision) message(j int, after ID, at int, touched map[ID]bool) (Entry,
 	switch {
 	case err != nil:
 		return entry, inserted, err
-	case i < 0, touched[was.ID] && r.last == was.ID: // texts of one message follow each other
+	case i < 0, touched[was.ID] && r.last == was.ID: // another text of a message in conflict becomes a message of its own
 		return r.insert(j, entry, after, at), inserted, nil
 	}
 	return r.replace(j, i, was, entry), i, nil
 }
 
-// Dead returns the tombstones, when all messages were taken.
+// Dead returns the tombstones of the new thread. Call it after Live has yielded all messages.
 func (r *Revision) Dead() []Tombstone {
 	dead := slices.Clone(r.dead)
 	r.findHeirs()
@@ -119,7 +120,7 @@ func (r *Revision) Dead() []Tombstone {
 		}
 		switch e := r.live.At(first); {
 		case kept:
-		case r.moved[first]: // its text was not replaced
+		case r.moved[first]: // another message has its text, so its revision is not replaced
 			dead = append(dead, Tombstone{ID: e.ID, After: e.After, Past: e.Past})
 		default:
 			dead = append(dead, Tombstone{ID: e.ID, After: e.After, Past: history(r.live, first)})
@@ -129,12 +130,12 @@ func (r *Revision) Dead() []Tombstone {
 	return dead
 }
 
-// findHeirs adds the removed messages that continue in a kept or moved one, or continue one, to
-// r.moved: their text is that of the other. The base of an import can have both, a message and the
-// same message as it was moved in the session since.
+// findHeirs adds to r.moved the removed messages that continue in a message of the new thread, or
+// that continue one: that message has their text. The base of an import can contain both, a message
+// and the message as which it continues since it was moved in the session.
 func (r *Revision) findHeirs() {
 	removed, stays := map[Rev]int{}, map[Rev]bool{}
-	hasHeir := false // among the removed messages
+	hasHeir := false // whether a removed message continues another one
 	for i := range r.kept {
 		if !r.kept[i] && !r.moved[i] {
 			e := r.live.At(i)
@@ -181,7 +182,7 @@ func (r *Revision) touchedConflicts() map[ID]bool {
 	if len(conflicts) == 0 {
 		return nil
 	}
-	place := map[int]int{} // of unchanged texts in the new list
+	place := map[int]int{} // new indexes of unchanged texts, by old index
 	for j, i := range r.edit.Match {
 		if _, isText := slices.BinarySearch(conflicts, i); isText && r.edit.Same[j] {
 			place[i] = j
@@ -209,7 +210,7 @@ func (r *Revision) replace(j, i int, old, entry Entry) Entry {
 	return entry
 }
 
-// withJoined adds the revisions of the messages joined into message j to past.
+// withJoined returns past with the revisions of the messages that were joined to message j.
 func (r *Revision) withJoined(j int, past []Rev) []Rev {
 	for _, i := range r.joined[j] {
 		past = continued(past, r.live.At(i).ID, history(r.live, i))
@@ -217,7 +218,7 @@ func (r *Revision) withJoined(j int, past []Rev) []Rev {
 	return past
 }
 
-// history returns all revisions of a message that has a text at i.
+// history returns all revisions of the message that has entry i.
 func (t *Thread) history(i int) []Rev { return history(EntryList(t.Live), i) }
 
 func history(live Entries, i int) []Rev {
@@ -236,8 +237,9 @@ func history(live Entries, i int) []Rev {
 	return past
 }
 
-// reviseText derives the revision of an entry from its text and the revisions that it replaces. The
-// same edit on two sides thus has one revision, and a message never has the same revision twice.
+// reviseText derives the revision of an entry from its text and from the revisions that it
+// replaces. So the same edit on two sides has the same revision, and a message never has the same
+// revision twice.
 func reviseText(e Entry) Rev {
 	parts := [][]byte{e.ID[:], blobKey(e.JSON), blobKey(e.Source), []byte(e.Link)}
 	if e.Layout.Tight {
@@ -249,8 +251,8 @@ func reviseText(e Entry) Rev {
 	return DeriveRev(parts...)
 }
 
-// blobKey returns the content if it is in memory, or the object id. Callers pass all texts of one
-// message in the same form.
+// blobKey returns the content if it is in memory, else the object id. Callers must pass all texts
+// of a message in the same form.
 func blobKey(b Blob) []byte {
 	if b.Data != nil {
 		return b.Data
@@ -270,9 +272,9 @@ func (r *Revision) insert(j int, entry Entry, after ID, at int) Entry {
 	return entry
 }
 
-// clock returns 1 + the greatest clock of the messages inserted after a message, whose old index is
-// at. Most messages were inserted after the one directly before them; only the others are in the
-// map.
+// clock returns 1 + the greatest clock of the messages that were inserted after a message, whose
+// old index is at. Most messages were inserted after the one directly before them; the map contains
+// only the others.
 func (r *Revision) clock(after ID, at int) uint32 {
 	if at == inserted {
 		return 0
@@ -294,7 +296,7 @@ func (r *Revision) clock(after ID, at int) uint32 {
 	clock := r.clocks[after]
 	for at++; at < r.live.Len(); at++ {
 		e := r.live.At(at)
-		if e.ID == after { // another text of the same message
+		if e.ID == after { // another text of that message
 			continue
 		}
 		if e.After == after {
@@ -310,7 +312,7 @@ func (t *Thread) Truncate(n int) *Thread {
 	return t.Revert(&Thread{Live: t.Live[:n]})
 }
 
-// Revert returns the thread with the messages and texts of an earlier state of it.
+// Revert returns the thread with the messages and texts of target, an earlier state of it.
 func (t *Thread) Revert(target *Thread) *Thread {
 	now, first := map[ID][]Entry{}, map[ID]int{}
 	for i, e := range t.Live {
@@ -338,7 +340,7 @@ func (t *Thread) Revert(target *Thread) *Thread {
 		}
 		texts := target.Live[i:end]
 		i = end
-		if l := heirs[id]; l != nil && taken[l] { // continues in a message that is already placed
+		if l := heirs[id]; l != nil && taken[l] { // a message of the same lineage is already in next
 			next.Live = append(next.Live, t.restore(texts)...)
 			continue
 		} else if l != nil {
@@ -361,7 +363,7 @@ func (t *Thread) Revert(target *Thread) *Thread {
 	return next
 }
 
-// heirs maps messages that continue in others to their lineages.
+// heirs returns the lineage of each message that has one.
 func (t *Thread) heirs() map[ID]*lineage {
 	m := merger{nodes: map[ID]*node{}}
 	m.add(t)
@@ -374,7 +376,7 @@ func (t *Thread) heirs() map[ID]*lineage {
 	return heirs
 }
 
-// restore returns the texts of a message as a new message in its place, because the original
+// restore returns the texts of a message as a new message after it, because the message itself
 // continues in another message that is restored too.
 func (t *Thread) restore(texts []Entry) []Entry {
 	id := texts[0].ID
@@ -414,9 +416,9 @@ func revertTexts(wanted, now []Entry, past []Rev) []Entry {
 	return texts
 }
 
-// ReviseHeader returns the headers after an edit of the shown header. The edit resolves a conflict.
-// The revision derives from normal, the header's JSON without the members that belong to one
-// snapshot only.
+// ReviseHeader returns the headers after an edit of the shown header, which also resolves a
+// conflict. The new revision derives from normal, the header's JSON without the members that belong
+// to one snapshot only.
 func ReviseHeader(old []HeaderEntry, next HeaderEntry, normal []byte) []HeaderEntry {
 	var past []Rev
 	for _, h := range old {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Literal returns ErrInvalid when one of the keys of the config has a ${NAME} in its
-// value. A plugin calls it for what it stores in versions or gives to programs as an
-// argument, where others can read it.
+// Literal returns ErrInvalid if the value of one of these keys of the config contains ${NAME}. A
+// plugin calls it for values that it stores in versions or passes to programs as arguments, where
+// others can read them.
 func (e Env) Literal(keys ...string) error {
 	for _, key := range keys {
 		written, ok := e.Written.Get(key)
@@ -18,8 +18,9 @@ func (e Env) Literal(keys ...string) error {
 	return nil
 }
 
-// Expanded reports whether a value of a config differs from what the document has by
-// more than $${, which stands for ${.
+// Expanded reports whether environment variables were inserted into a value of a config: whether it
+// differs from written, the value in the document, after $${, the escape for ${, is replaced in
+// that.
 func Expanded(written, value Value) bool {
 	switch written.Kind() {
 	case String:

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Info describes a snapshot without reading its tree.
+// An Info describes a snapshot without its content.
 type Info struct {
 	Name     string // of the session
 	ID       string // of the commit, in hexadecimal
@@ -23,8 +23,8 @@ type Info struct {
 	Replaces string
 }
 
-// Summary returns agent-chatter's summary of a session (its specification, section 6.1): the number
-// of messages and the beginning of the first.
+// Summary returns the summary of a session in the words of agent-chatter (its specification,
+// section 6.1): the number of messages and the beginning of the first.
 func (i Info) Summary() string {
 	if i.Messages == 0 {
 		return "Empty conversation"

@@ -1,9 +1,9 @@
 package domarkx
 
-// A Blob is content that is stored, with an object id, or still in memory.
+// A Blob is content that is stored under an object id, or still in memory, or both.
 type Blob struct {
 	ID     string // "" when Data is not stored yet
-	Chunks string // the tree that holds the content of a large blob; "" otherwise
+	Chunks string // id of the tree with the content, if it is large; else ""
 	Data   []byte // may be nil when ID is set
 }
 
@@ -15,23 +15,23 @@ func (b Blob) IsZero() bool { return b.ID == "" && b.Data == nil }
 type Entry struct {
 	ID    ID
 	After ID    // the message it was inserted after; zero for the beginning
-	Rev   Rev   // of this text; zero as inserted
+	Rev   Rev   // of this text; zero for the text with which the message was inserted
 	Past  []Rev // replaced revisions of this message, sorted
 
 	Role   Role
 	Date   int64  // when this revision was written, in Unix seconds
-	Link   string // the workspace version its tool calls left; "" when none
+	Link   string // the workspace version that its tool calls left; "" if none
 	Layout Layout
 
-	JSON   Blob // the message object, never with a conflict mark
-	Source Blob // the author's bytes, when Layout.Verbatim
+	JSON   Blob // the message object, without a mark of a conflict
+	Source Blob // the author's bytes, if Layout.Verbatim
 }
 
 // A Tombstone records a removed message.
 type Tombstone struct {
 	ID    ID
 	After ID
-	Past  []Rev // sorted; all the revisions it had
+	Past  []Rev // all revisions that it had, sorted
 }
 
 // A Thread is a conversation as stored.
@@ -43,16 +43,16 @@ type Thread struct {
 // InConflict reports whether entry k is one of several texts of one message.
 func (t *Thread) InConflict(k int) bool { return InConflict(EntryList(t.Live), k) }
 
-// A HeaderEntry is a header as stored, with the properties of the document as a whole.
+// A HeaderEntry is a header as stored, with properties of the whole document.
 type HeaderEntry struct {
 	Rev  Rev
 	Past []Rev // replaced revisions, sorted
 
 	JSON     Blob   // the header's object
 	Layout   Layout // of the preamble
-	Source   Blob   // the preamble's bytes, when Layout.Verbatim
-	Includes string // the tree of included files; "" when none
-	Origin   string // the tree of a foreign original; "" when none
+	Source   Blob   // the preamble's bytes, if Layout.Verbatim
+	Includes string // id of the tree of included files; "" if none
+	Origin   string // id of the tree of the original, for a session imported from another format; else ""
 }
 
 // A State is the content of a snapshot.

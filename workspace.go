@@ -3,7 +3,7 @@ package domarkx
 // A ResourceSpec is one resource as a document asks for it (architecture,
 // section 5.2).
 type ResourceSpec struct {
-	ID     string // the document's, else its type, with "-2" and so on when that repeats
+	ID     string // the document's, or else the type, with "-2" and so on if that is in use
 	Type   string
 	Config Value // the whole object of the document, as written
 }
@@ -27,34 +27,34 @@ type Version struct {
 	Operation string // what created it: "create", "setup", "call", "change", "rewind", …
 	Call      *CallRecord
 	Observed  *Observation
-	Late      bool              // whether the next call may have begun before the files were read
-	Shared    []string          // other workspaces of the work tree whose turns overlapped, sorted
+	Late      bool              // the next call may have begun before the files were read
+	Shared    []string          // other workspaces of the same work tree whose turns overlapped, sorted
 	Replaces  string            // the version that this redacted one replaces; "" for any other
-	Resources []ResourceVersion // in the order of the document; nil where only the commit was read
+	Resources []ResourceVersion // in the order of the document; nil if only the commit was read
 }
 
-// An Observation describes the work tree at the time when a version of it was taken.
+// An Observation describes a work tree when a version of it was taken.
 type Observation struct {
 	Head    string   // the commit of HEAD; "" if there is none
 	Branch  string   // the short name of the branch; "" if HEAD is detached
-	Calls   []string // ids that the agent gave to the calls before it
+	Calls   []string // the agent's ids of the calls that preceded it
 	LeftOut []LeftOut
 	More    int // number of further files that were left out
 }
 
-// A LeftOut is a file or directory that a version does not contain.
+// A LeftOut is a file or directory that a version does not contain, and the reason.
 type LeftOut struct{ Path, Reason string }
 
 // A CallRecord identifies the tool call that produced a version.
 type CallRecord struct {
-	Session  string // the name it had then
+	Session  string // its name at the time of the call
 	Message  ID     // of the message with the call
 	Index    int    // of the call within the message, from 0
 	Resource string
 	Tool     string // "" when a runnable block was run
 }
 
-// A VersionCommit is a version of a workspace to be stored.
+// A VersionCommit is the content of a workspace version that is to be stored.
 type VersionCommit struct {
 	Parents   []string
 	Resources []ResourceVersion

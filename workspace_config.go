@@ -34,11 +34,11 @@ func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
 		id := specs[i].ID
 		if id != "" && taken[id] {
 			member, _ := r.Get("id")
-			return nil, badValue(member, fmt.Sprintf("%s/%d/id", at, i), fmt.Sprintf("is %q, which another resource has", id))
+			return nil, badValue(member, fmt.Sprintf("%s/%d/id", at, i), fmt.Sprintf("is %q, which is already the id of another resource", id))
 		}
 		taken[id] = true
 	}
-	for i, spec := range specs { // resources without an id get an unused one
+	for i, spec := range specs { // give an unused id to resources without one
 		for n := 1; specs[i].ID == ""; n++ {
 			id := spec.Type
 			if n > 1 {
@@ -61,7 +61,7 @@ func parseResource(v Value, at string) (ResourceSpec, error) {
 		return ResourceSpec{}, badValue(v, at+"/type", "is missing, expected the type of the resource")
 	}
 	if kind.kind != String || kind.text == "" {
-		return ResourceSpec{}, badValue(kind, at+"/type", "is empty or no string, expected the type of the resource")
+		return ResourceSpec{}, badValue(kind, at+"/type", "is empty or not a string, expected the type of the resource")
 	}
 	spec := ResourceSpec{Type: kind.text, Config: v}
 	id, ok := v.Get("id")

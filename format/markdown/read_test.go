@@ -143,7 +143,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"a resource without a type", "```workspace-config\nresources:\n- type: x\n- a: b\n```\n", "s.md:2:1: /resources/1/type: workspace-config block: is missing, expected the type of the resource"},
 		{"a resource that is no mapping", "```workspace-config\nresources: [x]\n```\n", "s.md:2:1: /resources/0: workspace-config block: is a string, expected an object with the key \"type\""},
 		{"an odd id in JSON", "```json workspace-config\n{\"resources\": [{\"type\": \"x\"},\n  {\"type\": \"y\", \"id\": \"a/b\"}]}\n```\n", `s.md:3:23: /resources/1/id: workspace-config block: is not a valid resource id, expected at most 100 letters, digits, ".", "_" and "-", not beginning with "." or "-"`},
-		{"an id twice", "```workspace-config\nresources: [{type: x, id: a}, {type: y, id: a}]\n```\n", `s.md:2:1: /resources/1/id: workspace-config block: is "a", which another resource has`},
+		{"an id twice", "```workspace-config\nresources: [{type: x, id: a}, {type: y, id: a}]\n```\n", `s.md:2:1: /resources/1/id: workspace-config block: is "a", which is already the id of another resource`},
 		{"no resources in a session-config", "```session-config\n{\"engine\": \"x\",\n \"workspace\": {\"resources\": {}}}\n```\n", "s.md:3:29: /workspace/resources: session-config block: is not a list, expected a list of resources"},
 		{"no resources in a domarkx-snapshot", "```json domarkx-snapshot\n{\"execution_config\": {\"workspace\": 1}}\n```\n", "s.md:2:36: /execution_config/workspace: domarkx-snapshot block: is a number, expected an object with a list of resources"},
 		{"an empty workspace-config", "```workspace-config\n```\n", "s.md:2:1: /resources: workspace-config block: the key \"resources\" is missing, expected a list of resources"},

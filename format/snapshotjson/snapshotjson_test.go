@@ -48,9 +48,9 @@ var documents = []struct{ text, want string }{
 	{change(`{},`, "{\"workspace\":\n{\"resources\":{}}},"), `s.json:2:14: /execution_config/workspace/resources: is not a list, expected a list of resources`},
 	{change(`{},`, `{"workspace":{"resources":[1]}},`), `s.json:1:118: /execution_config/workspace/resources/0: is a number, expected an object with the key "type"`},
 	{change(`{},`, `{"workspace":{"resources":[{"id":"a"}]}},`), `s.json:1:118: /execution_config/workspace/resources/0/type: is missing, expected the type of the resource`},
-	{change(`{},`, `{"workspace":{"resources":[{"type":""}]}},`), `s.json:1:126: /execution_config/workspace/resources/0/type: is empty or no string, expected the type of the resource`},
+	{change(`{},`, `{"workspace":{"resources":[{"type":""}]}},`), `s.json:1:126: /execution_config/workspace/resources/0/type: is empty or not a string, expected the type of the resource`},
 	{change(`{},`, `{"workspace":{"resources":[{"type":"a b"}]}},`), `s.json:1:126: /execution_config/workspace/resources/0/type: is "a b", which is not a valid resource type`},
-	{change(`{},`, `{"workspace":{"resources":[{"type":"x","id":"a"},{"type":"y","id":"a"}]}},`), `s.json:1:157: /execution_config/workspace/resources/1/id: is "a", which another resource has`},
+	{change(`{},`, `{"workspace":{"resources":[{"type":"x","id":"a"},{"type":"y","id":"a"}]}},`), `s.json:1:157: /execution_config/workspace/resources/1/id: is "a", which is already the id of another resource`},
 
 	{`[]`, `s.json:1:1: the JSON text is an array, expected a snapshot object`},
 	{small + `x`, `s.json:1:112: unexpected 'x' after the JSON value, expected the end`},
@@ -143,7 +143,7 @@ func TestSchemaAgrees(t *testing.T) {
 			continue // not JSON: nothing that a schema could judge
 		}
 		checked++
-		if reports := s.Check(v, nil); (len(reports) == 0) != (test.want == "") && !strings.Contains(test.want, "another resource has") { // more than a schema can say
+		if reports := s.Check(v, nil); (len(reports) == 0) != (test.want == "") && !strings.Contains(test.want, "the id of another resource") { // more than a schema can say
 			t.Errorf("%s: the schema reports %v, the codec %q", test.text, reports, test.want)
 		}
 	}
