@@ -15,8 +15,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// HeadSize is how many bytes from the start of a file [Codec.Detect] wants to
-// see; fewer are enough when the file is shorter.
+// HeadSize is the number of bytes from the start of a file that [Codec.Detect] needs. If the file
+// is shorter, Detect gets the whole file.
 const HeadSize = 64 << 10
 
 // A Codec reads and writes one format. The fields up to Encode are always set; the others are nil
@@ -29,46 +29,46 @@ type Codec struct {
 	// Detect reports whether a file has this format, given its beginning and its name, which may be
 	// "". The content decides.
 	Detect func(head []byte, name string) bool
-	// Decode reads a whole document. An unreadable one is a [*domarkx.SyntaxError] with Source.Path;
-	// errors that were worked around are listed in the document's Damage, in the same form.
+	// Decode reads a whole document. If that cannot be read, the error is a [*domarkx.SyntaxError]
+	// with Source.Path. Errors despite which the document could be read are listed in its Damage,
+	// in the same form.
 	Decode func(src Source) (*domarkx.Document, error)
-	// Encode writes a whole document: the same one for the same document and target.
+	// Encode writes a whole document. The result depends only on the document and the target.
 	Encode func(doc *domarkx.Document, to Target) ([]byte, error)
 
-	// Identify returns the identity of the session that a document was saved from, according to the
-	// document's header. If Identify is nil or the identity is unknown, the session is identified by
-	// the file.
+	// Identify returns the identity of the session that a document was saved from, as its header
+	// states it. If Identify is nil or the identity is unknown, the file identifies the session.
 	Identify func(h domarkx.Header) Identity
-	// Fork returns the header for a new session that branches off the session with header h. It
-	// returns false if the format's program has no forked sessions.
+	// Fork returns the header of a new session that branches off the session with header h. It
+	// returns false if the format's program has no such sessions.
 	Fork func(h domarkx.Header, f Fork) (domarkx.Header, bool)
-	// SavedAt returns the time when a document was saved, and which of the two states it: data (the
-	// document or its beginning) or the file's name. Saves of one session are imported in the order of
-	// these times.
+	// SavedAt returns the time when a document was saved, which data (the document or its
+	// beginning) or the file's name states. It returns false if neither does. Saves of a session
+	// are imported in the order of these times.
 	SavedAt func(data []byte, name string) (Saving, bool)
-	// Place returns the path at which the format's program keeps a document. Callers count attempt up
-	// from 0 until the path is free; each value gives another path.
+	// Place returns the path at which the format's program stores a document. Callers increase
+	// attempt from 0 until the path is free; each value gives another path.
 	Place func(f File, attempt int) (Place, error)
-	// Open reads a document that may be larger than memory or may hold several conversations. The
-	// first conversation is the one that Decode returns. A stream is valid until the loop ends. If the
-	// document is unreadable, the iterator yields an error as from Decode, and ends.
+	// Open reads a document that may be larger than memory, or that may hold several conversations.
+	// The first one is the conversation that Decode returns. A stream is valid until the loop ends.
+	// If the document cannot be read, the iterator yields an error like that of Decode, and ends.
 	Open func(f File) iter.Seq2[Stream, error]
-	// Write, if not nil, is like Encode for messages that may not fit in memory. It records losses
-	// when it is called. The function that it returns writes the document, and may be called
-	// repeatedly.
+	// Write, if not nil, is like Encode for messages that may not fit in memory. It records losses.
+	// The function that it returns writes the document, and may be called several times.
 	Write func(h domarkx.Header, messages Messages, to Target) (func(w io.Writer) error, error)
-	// IsPart reports whether the session with this header is only one part of the document that it was
-	// imported from. The document's bytes must then not be returned as an export of the session.
+	// IsPart reports whether the session with this header is only a part of the document that it
+	// was imported from. Then that document is not an export of the session.
 	IsPart func(h domarkx.Header) bool
-	// Grow reads the data appended to a document. It reports whether the data only continues the
-	// document's first conversation. Otherwise the whole document must be read again.
+	// Grow reads the data that was appended to a document. It returns true if the data only
+	// continues the document's first conversation; if not, the whole document must be read again.
 	Grow func(g Growth) (Grown, bool, error)
 	// Images reports that messages may contain images as data URLs, each on a line of its own. An
-	// import stores those images as files.
+	// import stores these images as files.
 	Images bool
-	// NamedFiles, if not nil, are files beside the document. Formats with Open have none.
+	// NamedFiles, if not nil, describes the files that messages refer to by path. Formats with Open
+	// have none.
 	NamedFiles *NamedFiles
-	// Homes, if not nil, are the directories that contain such documents.
+	// Homes, if not nil, describes directories that contain such documents.
 	Homes *Homes
 }
 
@@ -77,9 +77,9 @@ type Codec struct {
 type NamedFiles struct {
 	// Of returns the path of the file that a message refers to, or "".
 	Of func(m domarkx.Message) string
-	// Is reports whether a file may be one that a message refers to, by its first bytes head (at most
-	// [HeadSize]). This protects other files of the machine: a document could name any of them, and
-	// only files that pass are read further.
+	// Is reports whether a file can be one that messages refer to, by its first bytes (at most
+	// [HeadSize]). A document can name any file of the machine; only files for which Is returns
+	// true are read further.
 	Is func(head []byte) bool
 	// Digest returns the SHA-256, in hexadecimal, of the file that was stored with a message, or "".
 	Digest func(m domarkx.Message) string
@@ -90,19 +90,19 @@ type NamedFiles struct {
 // An Identity identifies the session that a document was saved from.
 type Identity struct {
 	ID   string // the same in all saves of one session and no others; "" if unknown
-	Name string // the session's name before mapping; "" for the file's name
+	Name string // a name for the session, not yet valid as one; "" for the file's name
 
-	// Parent is the ID of the session that started this one, or "". If that session is known, this
-	// session is named after it, with Suffix appended.
+	// Parent is the ID of the session that started this one, or "". If the repository has that
+	// session, this session gets its name with Suffix appended.
 	Parent string
 	Suffix string
 
-	// SessionID, CreatedAt and UpdatedAt are the values shown in lists, as the document spells them;
-	// "" when unknown.
+	// SessionID, CreatedAt and UpdatedAt are shown in lists, spelled as in the document; "" if
+	// unknown.
 	SessionID string
 	CreatedAt string
 	UpdatedAt string
-	// Saved is UpdatedAt in milliseconds since 1970, UTC; 0 when unknown.
+	// Saved is UpdatedAt in milliseconds since 1970, UTC; 0 if unknown.
 	Saved int64
 }
 
@@ -116,22 +116,22 @@ type Fork struct {
 // A Saving identifies a save of a document: its time and its session.
 type Saving struct {
 	At    int64  // milliseconds since 1970, UTC
-	Group string // the same string for all saves of a session, if the file's name contains one; otherwise ""
+	Group string // what the names of all files with saves of a session have in common; "" if the name states nothing
 }
 
-// A Place is where a program keeps a document.
+// A Place is where a program stores a document.
 type Place struct {
 	Path string // below the directory of its documents; relative, slash-separated, clean
-	Team string // ID of the session that the document belongs to
+	Team string // ID of the team whose document it is
 	ID   string // see [Identity]
 }
 
-// A NewSession holds the properties of a program's new session.
+// A NewSession holds the properties of a new session of the format's program.
 type NewSession struct {
 	ID      string // a UUID
-	WorkDir string // absolute path of the directory in which the program is started
-	// Model is the model that the program will use, as the program spells it, for formats that must
-	// state one; "" if unknown.
+	WorkDir string // absolute path of the directory in which the program will be started
+	// Model is the model that the program will use, spelled as the program does it, for formats
+	// that must state one; "" if unknown.
 	Model string
 	// Aside asks for a path that the program would not choose for this session itself.
 	Aside bool
@@ -141,29 +141,30 @@ type NewSession struct {
 type Target struct {
 	Session string // the name of the session
 	Team    string // the team of a document without one; "" for the format's default
-	// Losses, if not nil, collects what the format cannot represent.
+	// Losses, if not nil, collects the content that the format cannot represent.
 	Losses *Losses
-	// New, if not nil, requests a document for a new session of the format's program. Formats without
-	// session IDs of their own ignore it.
+	// New, if not nil, asks for the document of a new session of the format's program. Formats
+	// without session IDs ignore it.
 	New *NewSession
 	// File, if not nil, returns the content of the file that the session stores under a path.
 	File func(path string) ([]byte, error)
-	// Original, if not nil, calls read with the document that the session was imported from, if it is
-	// stored.
+	// Original, if not nil, calls read with the document that the session was imported from, if
+	// that is stored.
 	Original func(read func(File) error) error
 }
 
-// Lose records something of the session that the format cannot represent.
+// Lose records something in the session that the format cannot represent.
 func (t Target) Lose(form string, args ...any) { t.LoseOf(-1, form, args...) }
 
-// LoseOf records something of a message that the format cannot represent.
+// LoseOf records something in a message that the format cannot represent. Messages are counted from
+// 0; -1 stands for the session.
 func (t Target) LoseOf(message int, form string, args ...any) {
 	if t.Losses != nil {
 		t.Losses.Add(message, fmt.Sprintf(form, args...))
 	}
 }
 
-// ForgetLosses clears the recorded losses, for another attempt.
+// ForgetLosses deletes the recorded losses, before another attempt to write.
 func (t Target) ForgetLosses() {
 	if t.Losses != nil {
 		*t.Losses = Losses{}
@@ -172,12 +173,13 @@ func (t Target) ForgetLosses() {
 
 // A Source is a document to decode.
 type Source struct {
-	Path string // as the user named it, for messages; may be ""
+	Path string // as the user named it, for errors; may be ""
 	Data []byte // the decoded document shares it; the caller must not change it afterwards
 
 	// Include returns the content of an included file. Its path is relative to the document's
 	// directory, slash-separated, clean, and lexically inside the directory. Include must itself
-	// refuse symbolic links that lead out of it. It is nil if the document cannot include files.
+	// reject symbolic links that lead out of the directory. If nil, the document cannot include
+	// files.
 	Include func(path string) ([]byte, error)
 }
 
@@ -193,7 +195,7 @@ func Detect(codecs []Codec, head []byte, name string) (Codec, bool) {
 }
 
 // Pick returns the codec for a file that the user named: the one that recognises its content, or
-// the one with its extension.
+// else the one with its extension. It returns false if there is none.
 func Pick(codecs []Codec, head []byte, name string) (Codec, bool) {
 	if c, ok := Detect(codecs, head, name); ok {
 		return c, true
@@ -219,9 +221,9 @@ func ByName(codecs []Codec, name string) (Codec, bool) {
 	return Codec{}, false
 }
 
-// Names returns the member names in the beginning of a JSON document, in order, each with its nesting
-// depth; 1 is the depth of the document's own members. It stops at the end of head or of the document,
-// and returns nothing if the document is not an object. Escapes in names are not decoded.
+// Names yields the member names in the beginning of a JSON document, in order, each with its
+// nesting depth; the document's own members have depth 1. It ends with head or with the document.
+// It yields nothing if the document is not an object. It does not decode escapes in names.
 func Names(head []byte) iter.Seq2[int, string] {
 	return func(yield func(depth int, name string) bool) {
 		head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
@@ -271,19 +273,19 @@ func stringEnd(s []byte) int {
 	}
 }
 
-// A Growth is the data appended to a document.
+// A Growth is data that was appended to a document, and what is known about the document.
 type Growth struct {
 	Path   string
 	Data   []byte         // the bytes that follow the first Stream.Read bytes; shared as in [Source]
-	State  string         // number of those bytes
+	State  string         // as in [Stream]
 	Header domarkx.Header // header of the session so far
 }
 
-// A Grown is the addition to a session from a Growth.
+// A Grown is what a [Growth] adds to a session.
 type Grown struct {
 	Messages []domarkx.WrittenMessage // appended to the session's messages
 	Header   domarkx.Header           // the new header, which replaces the old one
 	Damage   []*domarkx.SyntaxError
 	State    string // as in [Stream]
-	Read     int64  // number of bytes of Data that will not change when the file grows
+	Read     int64  // number of bytes of Data that do not change when the document grows
 }

@@ -2,8 +2,8 @@ package format
 
 import "github.com/domarkx/domarkx"
 
-// Homes describes directories in which a program keeps its documents together with other files that
-// the documents refer to. Such a directory becomes a resource in a workspace version.
+// Homes describes directories in which a program stores its documents together with other files to
+// which the documents refer. Such a directory becomes a resource in a workspace version.
 type Homes struct {
 	// Type is the type of that resource.
 	Type string
@@ -12,14 +12,14 @@ type Homes struct {
 	// file, or nil if it cannot be read.
 	Find func(files []string, head func(file string) []byte) []Home
 	// Names reports whether a message of a document with header h refers to a file in its home. has
-	// reports whether a path, relative to the top of the resource, exists. Names calls nothing else,
-	// whatever the message contains.
+	// reports whether the resource has a file at a path, relative to its top. Names uses nothing
+	// but has, whatever the message contains.
 	Names func(h domarkx.Header, m domarkx.Message, has func(path string) bool) bool
 }
 
 // A Home is one such directory. Its paths are slash-separated; "." is the directory itself.
 type Home struct {
-	Name      string // name for its workspace, before mapping
+	Name      string // a name for its workspace, not yet valid as one
 	Documents string // the directory of its documents, relative to the searched directory
 	Parts     []Part // the directories that the resource consists of, sorted by To; they do not overlap
 }

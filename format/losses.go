@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// toldLosses is the number of losses of one kind that are listed individually.
-	toldLosses = 10
-	// maxLossKinds limits the number of kinds, and maxLossText the bytes stored of each: every
-	// message of a hostile session may lose something different.
+	// listedLosses is how many losses of a kind are listed individually.
+	listedLosses = 10
+	// maxLossKinds is the maximum number of kinds, and maxLossText the maximum length of a loss in
+	// bytes: each message of a hostile session may lose something different.
 	maxLossKinds = 1000
 	maxLossText  = 300
 )
 
-// Losses collects the parts of a session that a format cannot represent. If many messages lose the
-// same kind of thing, it lists the first ones and counts the others. The zero value is empty.
+// Losses collects what a format cannot represent of a session. If many messages lose the same kind
+// of thing, it lists the first ones and counts the others. The zero value is empty.
 type Losses struct {
 	told  []string
 	kinds []string // in the order of addition
@@ -24,7 +24,7 @@ type Losses struct {
 	total int
 }
 
-// Add adds a loss of message k, or, if k is -1, of the session.
+// Add adds a loss of a message, counted from 0, or of the session if message is -1.
 func (l *Losses) Add(message int, what string) {
 	if len(what) > maxLossText {
 		what = strings.ToValidUTF8(what[:maxLossText], "") + "…"
@@ -39,7 +39,7 @@ func (l *Losses) Add(message int, what string) {
 		}
 		l.kinds = append(l.kinds, what)
 	}
-	if l.count[what]++; l.count[what] > toldLosses {
+	if l.count[what]++; l.count[what] > listedLosses {
 		return
 	}
 	if message >= 0 {
@@ -51,14 +51,14 @@ func (l *Losses) Add(message int, what string) {
 // Len returns how many things are lost.
 func (l *Losses) Len() int { return l.total }
 
-// Texts returns the losses in the order in which they were added, followed by the number of
-// unlisted ones of each kind.
+// Texts returns the listed losses in the order in which they were added, followed by the numbers of
+// those that are not listed.
 func (l *Losses) Texts() []string {
 	texts, counted := slices.Clone(l.told), 0
 	for _, what := range l.kinds {
 		n := l.count[what]
-		if counted += n; n > toldLosses {
-			texts = append(texts, fmt.Sprintf("%d times more: %s", n-toldLosses, what))
+		if counted += n; n > listedLosses {
+			texts = append(texts, fmt.Sprintf("%d times more: %s", n-listedLosses, what))
 		}
 	}
 	if l.total > counted {

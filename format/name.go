@@ -2,7 +2,8 @@ package format
 
 import "strings"
 
-// FileName returns text as one component of a path on all systems.
+// FileName returns text as a file name: it replaces characters that some system forbids there, and
+// limits the length.
 func FileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
@@ -19,5 +20,5 @@ func FileName(s string) string {
 	return s
 }
 
-// maxFileName limits the name of a file, without its extension, in bytes.
+// maxFileName is the maximum length of a file name without its extension, in bytes.
 const maxFileName = 200

@@ -4,12 +4,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// records are the resources of calls that an agent made and recorded: the names of the formats of
-// agents' transcripts.
+// records are the names of the formats of agents' transcripts. Calls that an agent made and
+// recorded have such a name as their resource.
 var records = map[string]bool{"claude-code": true, "codex": true, "copilot": true, "cursor": true, "gemini": true, "opencode": true, "pi": true, "qwen": true}
 
-// IsRecord reports whether the text of a tool-call block is the record of a call that an agent made.
-// Nothing runs such a call, whatever the resources of a workspace are called.
+// IsRecord reports whether the text of a tool-call block records a call that an agent made. Such a
+// call must never run, whatever the resources of a workspace are called.
 func IsRecord(call string) bool {
 	v, err := domarkx.ParseOutline([]byte(call), func(name string, kind domarkx.Kind) bool { return name == "arguments" })
 	if err != nil {

@@ -11,19 +11,21 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A Gap is a range of bytes of a damaged document that could not be read.
+// A Gap is a range of bytes in a damaged document that could not be read.
 type Gap struct {
 	From, To int
-	Item     int // number of array items before the gap
+	Item     int // how many items of the array precede it
 }
 
-// Salvage continues to read a JSON document after the damage at which [domarkx.ParsePartial]
-// stopped; v and broken are what that returned. The relevant part of the document is an array of
-// objects at a path of members from the outermost object, such as "context", "messages". After each
-// damage, Salvage continues with the next object that isItem accepts. Objects inside strings do not
-// match, because their quotes are escaped. A damaged object is an item as far as it can be read, if
-// isItem accepts it. Salvage returns the document without the unreadable ranges, and these ranges
-// as gaps, in order.
+// Salvage reads the rest of a damaged JSON document, from the damage at which
+// [domarkx.ParsePartial] stopped; v and broken are what that returned. path consists of the member
+// names that lead to an array of objects, such as "context", "messages". Only this array is
+// searched.
+//
+// After each damage, Salvage continues with the next object that isItem accepts. Objects inside
+// strings do not match, because their quotes are escaped. A damaged object is an item, as far as it
+// can be read, if isItem accepts it. Salvage returns the document without the ranges that could not
+// be read, and these ranges, in order.
 func Salvage(data []byte, v domarkx.Value, broken error, isItem func(domarkx.Value) bool, path ...string) (domarkx.Value, []Gap) {
 	s := salvage{data: data, isItem: isItem, path: path, budget: salvageBudget * len(data)}
 	damage := s.offset(0, broken)
@@ -32,7 +34,7 @@ func Salvage(data []byte, v domarkx.Value, broken error, isItem func(domarkx.Val
 		s.gap(damage, len(data))
 		return v, s.gaps
 	}
-	s.gap(damage, at) // when it is before the array
+	s.gap(damage, at) // nothing, unless the damage precedes the array
 	rest := domarkx.Value{}
 	if end := s.read(at); end >= 0 {
 		var left int
@@ -43,8 +45,8 @@ func Salvage(data []byte, v domarkx.Value, broken error, isItem func(domarkx.Val
 	return s.join(v, rest, path), s.gaps
 }
 
-// Damaged reports the damage that [domarkx.ParsePartial] found and the ranges that could not be
-// read. items is the format's word for the items of the array.
+// Damaged returns reports of the damage that [domarkx.ParsePartial] found and of the ranges that
+// could not be read. items is what the format calls the items of the array.
 func Damaged(path string, data []byte, broken error, gaps []Gap, items string) []*domarkx.SyntaxError {
 	first := domarkx.SyntaxError{Msg: broken.Error(), Err: broken}
 	if at := (*domarkx.SyntaxError)(nil); errors.As(broken, &at) {
@@ -73,11 +75,11 @@ func Damaged(path string, data []byte, broken error, gaps []Gap, items string) [
 	return reports
 }
 
-// maxGaps limits the number of ranges that are listed individually.
+// maxGaps is the maximum number of ranges that are reported individually.
 const maxGaps = 1000
 
-// A position converts offsets to lines and columns. It counts line ends only once, so the offsets must
-// be passed in ascending order.
+// A position converts offsets to lines and columns. Offsets must be passed in ascending order, so
+// that each line end is counted only once.
 type position struct {
 	data []byte
 	at   int // offset up to which lines were counted
@@ -93,7 +95,8 @@ func (p *position) of(offset int) (line, column int) {
 	return p.line + 1, column
 }
 
-// join returns v with the members of rest that it lacks, and with the items at a path.
+// join returns v with the members of rest that it lacks, and with the items that were read at a
+// path.
 func (s *salvage) join(v, rest domarkx.Value, path []string) domarkx.Value {
 	members := slices.Clone(v.Members())
 	there := map[string]bool{}
@@ -117,7 +120,8 @@ func (s *salvage) join(v, rest domarkx.Value, path []string) domarkx.Value {
 	return v.With(path[0], s.join(inner, innerRest, path[1:]))
 }
 
-// salvageBudget is how many times a document may be read, to keep the time linear for hostile input.
+// salvageBudget is how many times the length of a document may be parsed. It keeps the time for
+// hostile input linear.
 const salvageBudget = 16
 
 type salvage struct {
@@ -136,7 +140,8 @@ func (s *salvage) gap(from, to int) {
 	}
 }
 
-// array returns the offset at which the items of the array called name begin.
+// array returns the offset of the first item of the array with that member name, and whether there
+// is one.
 func (s *salvage) array(name string) (int, bool) {
 	quoted, _ := json.Marshal(name)
 	for at := 0; ; {
@@ -163,16 +168,16 @@ func (s *salvage) space(at int) int {
 	return at
 }
 
-// read reads the items from an offset on, and returns the offset of the array's end, or -1 if that is
-// not known.
+// read reads the items from an offset on. It returns the offset of the array's end, or -1 if that
+// is unknown.
 func (s *salvage) read(at int) int {
 	lost := -1    // start of the unreadable range
 	perhaps := -1 // where the array may end, if no item follows
 	for at >= 0 {
 		at = s.space(at)
 		if lost < 0 && at < len(s.data) && s.data[at] == ']' {
-			// The remains of an item can look like the end. After the end, another document may
-			// follow, whose items do not belong to this one.
+			// This may not be the array's end but a part of a damaged item. But if it is the end,
+			// another document may follow, whose items must not be read.
 			if _, left := s.behind(at); left < 0 || left >= len(s.data) || s.data[left] == '{' {
 				return at
 			}
@@ -199,7 +204,7 @@ func (s *salvage) read(at int) int {
 		case lost < 0:
 			lost = at
 		}
-		at = s.next(at + 1) // an item that lacks a quote or bracket may contain the next item
+		at = s.next(at + 1) // if an item lacks a quote or bracket, the next item may seem to be inside it
 	}
 	if perhaps >= 0 {
 		return perhaps
@@ -207,8 +212,8 @@ func (s *salvage) read(at int) int {
 	return s.end(lost)
 }
 
-// end searches for the array's end, which is after a damaged item. It returns the offset, or -1 if it
-// finds none.
+// end searches for the end of the array after a damaged item, and records the range before it as
+// unreadable. It returns the offset of the end, or -1 if it finds none.
 func (s *salvage) end(lost int) int {
 	const maxTries = 64
 	from := lost
@@ -228,7 +233,8 @@ func (s *salvage) end(lost int) int {
 	return -1
 }
 
-// next returns the offset at or after at where an object may begin, or -1 if there is none.
+// next returns the offset of the next place from at on where an object may begin, or -1 if there is
+// none.
 func (s *salvage) next(at int) int {
 	for at < len(s.data) && s.budget >= 0 {
 		i := bytes.IndexByte(s.data[at:], '{')
@@ -243,8 +249,8 @@ func (s *salvage) next(at int) int {
 	return -1
 }
 
-// item reads the value at an offset as far as possible. It returns the end, and whether the value
-// is complete.
+// item reads the value at an offset as far as possible. It returns the offset after it, and whether
+// the value is complete.
 func (s *salvage) item(at int) (domarkx.Value, int, bool) {
 	v, err := domarkx.ParsePartial(s.data[at:])
 	if err == nil {
@@ -253,12 +259,12 @@ func (s *salvage) item(at int) (domarkx.Value, int, bool) {
 	end := s.offset(at, err)
 	s.budget -= 2 * (end - at)
 	_, err = domarkx.ParseValue(s.data[at:end])
-	tooDeep := v.Depth() > domarkx.MaxDepth-len(s.path)-1 // for its position in the document
+	tooDeep := v.Depth() > domarkx.MaxDepth-len(s.path)-1 // as a part of the document
 	return v, end, err == nil && !tooDeep
 }
 
-// behind returns the objects around the array, which ends there, with the members
-// behind it, and where these cannot be read any further; -1 when all can be.
+// behind reads what follows the array if that ends at end. It returns the objects around the array,
+// with the members that follow the array, and the offset at which reading failed, or -1.
 func (s *salvage) behind(end int) (domarkx.Value, int) {
 	var text []byte
 	for _, name := range s.path {

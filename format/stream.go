@@ -8,8 +8,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A File is a document that is read piece by piece, for it may be larger than memory.
-// Its content must not change while it is used.
+// A File is a document that is read in parts, because it may be larger than memory. Its content
+// must not change meanwhile.
 type File struct {
 	Path    string // as in [Source]
 	Content io.ReaderAt
@@ -20,40 +20,41 @@ type File struct {
 // A Stream is a conversation of a document. It holds in memory only what must be known about all
 // messages.
 type Stream struct {
-	// Suffix is appended to the document's name to form the session's name. It is "" for the
+	// Suffix is appended to the document's name for the name of the session. It is "" for the
 	// document's first conversation.
 	Suffix   string
 	Header   domarkx.Header
 	Preamble domarkx.Written        // as in [domarkx.Document]
 	Includes []domarkx.Include      // as in Document
-	Damage   []*domarkx.SyntaxError // as in [domarkx.Document]; that of all conversations in the first
+	Damage   []*domarkx.SyntaxError // as in [domarkx.Document]; the first conversation has that of all
 	Messages Messages
-	// State is what Grow needs to know about the document; "" if a document that has grown must be
-	// read again. The first Read bytes of the document do not change when it grows.
+	// State is what [Codec.Grow] must know about the document; "" if the whole document must be
+	// read again when it has grown. The first Read bytes of the document do not change when it
+	// grows.
 	State string
 	Read  int64
 }
 
-// Messages is the list of messages of a conversation. At may create a message on each call, with
-// the same result each time.
+// Messages is the list of messages of a conversation. At may read a message anew on each call; the
+// result is always the same.
 type Messages interface {
 	Len() int
 	At(k int) (domarkx.WrittenMessage, error)
 }
 
-// Placed is a list of messages with known positions in the document.
+// Placed is a [Messages] whose messages have known positions in the document.
 type Placed interface {
 	Messages
-	// End returns the offset of the end of message k in the document, or an estimate.
+	// End returns the offset at which message k ends in the document, or an estimate.
 	End(k int) int64
 }
 
-// Shared is a list of messages of a document with several conversations that have messages in common.
+// Shared is a [Messages] of a document with several conversations that have messages in common.
 type Shared interface {
 	Messages
-	// Key identifies message k together with all messages before it. Equal keys of two conversations
-	// mean that these have the same messages up to k. It returns false if no other conversation has
-	// the message.
+	// Key identifies message k together with all messages before it: two conversations with equal
+	// keys have the same messages up to k. It returns false if no other conversation has the
+	// message.
 	Key(k int) (key uint64, isShared bool)
 }
 
@@ -69,7 +70,7 @@ func (s Stream) Document() (*domarkx.Document, error) {
 	return doc, nil
 }
 
-// A Conversation is messages in memory.
+// A Conversation is a [Messages] in memory.
 type Conversation []domarkx.WrittenMessage
 
 // Len returns the number of messages.
@@ -78,7 +79,7 @@ func (c Conversation) Len() int { return len(c) }
 // At returns message k.
 func (c Conversation) At(k int) (domarkx.WrittenMessage, error) { return c[k], nil }
 
-// Whole adapts a function that writes a document in memory to the signature of [Codec.Write].
+// Whole writes a document in memory with a function like [Codec.Write].
 func Whole(write func(domarkx.Header, Messages, Target) (func(w io.Writer) error, error), doc *domarkx.Document, to Target) ([]byte, error) {
 	writer, err := write(doc.Header, Conversation(doc.Conversation), to)
 	if err != nil {
@@ -89,38 +90,40 @@ func Whole(write func(domarkx.Header, Messages, Target) (func(w io.Writer) error
 	return out.Bytes(), err
 }
 
-// Writing is what [Codec.Write] returns for a function that writes a document and records its losses.
+// Writing returns the results of [Codec.Write] for a function that writes a document and records
+// its losses. It calls write once to record them.
 func Writing(to Target, write func(w io.Writer, to Target) error) (func(w io.Writer) error, error) {
 	if err := write(io.Discard, to); err != nil {
 		return nil, err
 	}
-	to.Losses = nil // they are recorded once
+	to.Losses = nil // they are recorded now
 	return func(w io.Writer) error { return write(w, to) }, nil
 }
 
 // blockSize is how much of a file is read at once, in bytes.
 const blockSize = 256 << 10
 
-// maxPassing is the size in bytes up to which a passing window reuses its block.
+// maxPassing is the size in bytes up to which a passing window uses its block again.
 const maxPassing = 16 * blockSize
 
-// A Window is the part of a file that is in memory. It is fastest if offsets ascend.
+// A Window reads parts of a file, and keeps a block of it in memory. It is fastest if offsets
+// ascend.
 type Window struct {
 	file    File
 	block   []byte
-	start   int64 // of block in the file
-	passing bool  // nobody keeps parts of a block
+	start   int64 // offset of block in the file
+	passing bool  // the block may be overwritten
 }
 
 // NewWindow returns a window on a file.
 func NewWindow(f File) *Window { return &Window{file: f} }
 
-// NewPassingWindow returns a window whose bytes are valid only until its next use. It allocates no
-// memory per read.
+// NewPassingWindow returns a window on a file whose bytes are valid only until its next use. It
+// allocates no memory per read.
 func NewPassingWindow(f File) *Window { return &Window{file: f, passing: true} }
 
-// Bytes returns n bytes of the file from offset start. They remain valid, and keep a block of the
-// file in memory. If the file is shorter, the error is [domarkx.ErrInvalid].
+// Bytes returns n bytes of the file from offset start. They keep a block of the file in memory. If
+// the file is shorter, the error is [domarkx.ErrInvalid].
 func (w *Window) Bytes(start, n int64) ([]byte, error) {
 	if at := start - w.start; at >= 0 && at+n <= int64(len(w.block)) {
 		return w.block[at : at+n : at+n], nil
@@ -131,7 +134,7 @@ func (w *Window) Bytes(start, n int64) ([]byte, error) {
 	size := max(n, min(blockSize, w.file.Size-start))
 	var block []byte
 	if w.passing && int64(cap(w.block)) >= size && cap(w.block) <= maxPassing {
-		block, w.block = w.block[:size], nil // drop the content on errors
+		block, w.block = w.block[:size], nil // if the read fails, the window is empty
 	} else {
 		block = make([]byte, size)
 	}
@@ -145,7 +148,7 @@ func (w *Window) Bytes(start, n int64) ([]byte, error) {
 	return block[:n:n], nil
 }
 
-// Line returns the line at start without its LF, and whether it has one.
+// Line returns the line at offset start without its LF, and whether it has one.
 func (w *Window) Line(start int64) (line []byte, whole bool, err error) {
 	left := w.file.Size - start
 	n := min(left, blockSize)

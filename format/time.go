@@ -55,7 +55,7 @@ func ParseTime(s string) (time.Time, bool) {
 	return t, true
 }
 
-// MillisTime formats a time in milliseconds since 1970, UTC, like [ISOTime]; "" for 0.
+// MillisTime formats a time in milliseconds since 1970, UTC, as [ISOTime]; "" for 0.
 func MillisTime(millis int64) string {
 	if millis == 0 {
 		return ""
@@ -63,5 +63,5 @@ func MillisTime(millis int64) string {
 	return time.UnixMilli(millis).UTC().Format(ISOTime)
 }
 
-// ISOTime is how agents write times.
+// ISOTime is the layout in which agents write times, for [time.Time.Format].
 const ISOTime = "2006-01-02T15:04:05.000Z"

@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// NoUTF8 reports the first byte of a document that is not UTF-8, for text formats; nil if there is
-// none. In values such bytes become U+FFFD.
+// NoUTF8 reports the first byte of a document that is not UTF-8, or nil. The formats are text, and
+// such bytes become U+FFFD in values.
 func NoUTF8(path string, data []byte) *domarkx.SyntaxError {
 	if utf8.Valid(data) {
 		return nil
@@ -25,8 +25,8 @@ func NoUTF8(path string, data []byte) *domarkx.SyntaxError {
 	return &domarkx.SyntaxError{Path: path, Line: line, Column: column, Msg: fmt.Sprintf("byte 0x%02x is not UTF-8; it reads as U+FFFD", data[at])}
 }
 
-// MarkedJSON reports a byte order mark at the beginning of a JSON document. The programs that use
-// these formats cannot read it (RFC 8259, section 8.1, forbids it).
+// MarkedJSON returns the report for a JSON document that begins with a byte order mark. RFC 8259,
+// section 8.1, forbids it, and the programs that use these formats cannot read it.
 func MarkedJSON(path string) *domarkx.SyntaxError {
 	return &domarkx.SyntaxError{Path: path, Line: 1, Column: 1, Msg: `begins with a byte order mark, expected "{"; it is passed over`}
 }

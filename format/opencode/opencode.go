@@ -1,5 +1,6 @@
-// Package opencode reads and writes what "opencode export" writes: a JSON object with a session and
-// its messages. SPEC.md beside this code says how it becomes a domarkx session and back.
+// Package opencode reads and writes the documents of "opencode export": a JSON object with a
+// session and its messages. SPEC.md beside this code says how one becomes a domarkx session and
+// back.
 package opencode
 
 import (
@@ -29,7 +30,7 @@ func is(v domarkx.Value) bool {
 	return transcript.Has(info, "id", "directory") || transcript.Has(info, "id", "projectID") && strings.HasPrefix(transcript.Text(info, "id"), "ses_")
 }
 
-// skips reports whether the index needs no value of a member.
+// skips reports whether the index does not need the value of a member.
 func skips(name string, kind domarkx.Kind) bool {
 	switch name {
 	case "input", "output", "metadata", "snapshot", "url", "summary", "permission", "diffs":
@@ -38,7 +39,7 @@ func skips(name string, kind domarkx.Kind) bool {
 	return false
 }
 
-// note classifies a record: the session, or one of its messages.
+// note classifies a record, which is the session or one of its messages.
 func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	info := transcript.Get(v, "info")
 	if transcript.Text(info, "role") == "" {
@@ -68,7 +69,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return n
 }
 
-// shown returns the text of a part of a user's message: nothing when the program added it.
+// shown returns the text of a part of a user's message; "" for a part that the program added.
 func shown(part domarkx.Value) string {
 	if transcript.Get(part, "synthetic").IsTrue() || transcript.Get(part, "ignored").IsTrue() {
 		return ""
@@ -122,7 +123,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 		usage := transcript.Usage{Input: transcript.Int(u, "input"), CacheRead: transcript.Int(u, "cache", "read"), CacheWrite: transcript.Int(u, "cache", "write"),
 			Output: transcript.Int(u, "output"), Reasoning: transcript.Int(u, "reasoning")}
 		if transcript.Int(u, "total") == usage.Input+usage.CacheRead+usage.CacheWrite+usage.Output+usage.Reasoning {
-			usage.Output += usage.Reasoning // its output does not include it
+			usage.Output += usage.Reasoning // here, output does not include reasoning
 		}
 		m.Usage = &usage
 	}
@@ -152,13 +153,14 @@ func sayTool(part domarkx.Value, m *transcript.Message) {
 	m.Result(r)
 }
 
-// NoProvider stands for the provider, and the model, of messages that are not from OpenCode.
+// NoProvider is the provider of messages that are not from OpenCode, and their model if that is
+// unknown.
 const NoProvider = "unknown"
 
-// version is the version of OpenCode whose export is written.
+// version is the version of OpenCode that exports name as their origin.
 const version = "1.18.33"
 
-// write writes what "opencode import" takes.
+// write writes a document for "opencode import".
 func write(w *transcript.Writer) error {
 	o := writing{Writer: w, session: w.Session.ID}
 	if !strings.HasPrefix(o.session, "ses_") {
@@ -181,13 +183,13 @@ func write(w *transcript.Writer) error {
 	return nil
 }
 
-// SessionID returns a UUID as the id of a session.
+// SessionID returns the id of OpenCode's session for a UUID.
 func SessionID(uuid string) string { return "ses_" + strings.ReplaceAll(uuid, "-", "")[:26] }
 
 type writing struct {
 	*transcript.Writer
 	session string
-	asked   string // the user's last message
+	asked   string // id of the user's last message
 	count   int64
 }
 
@@ -196,7 +198,8 @@ func millis(at string) int64 {
 	return t.UnixMilli()
 }
 
-// id returns the next id of a kind. OpenCode sorts by them, and those of all sessions differ.
+// id returns the next id of a kind. OpenCode sorts by ids, and no two sessions may have the same
+// one.
 func (o *writing) id(kind string, at int64) string {
 	o.count++
 	tail := strings.ReplaceAll(o.UUID(kind, o.session, fmt.Sprint(o.count)), "-", "")
@@ -212,7 +215,7 @@ func (o *writing) message(t transcript.Turn) domarkx.Value {
 	}
 	var parts []domarkx.Value
 	next := transcript.Object("providerID", NoProvider, "modelID", first(o.Model, NoProvider))
-	if provider, model, ok := strings.Cut(o.Next, "/"); ok { // it asks the model that the last prompt names
+	if provider, model, ok := strings.Cut(o.Next, "/"); ok { // OpenCode asks the model that the last prompt names
 		next = transcript.Object("providerID", provider, "modelID", model)
 	}
 	if t.Role == domarkx.User {

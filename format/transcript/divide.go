@@ -8,12 +8,12 @@ import (
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
-// Divide returns the parts of a message: texts, thoughts, and calls with their results. A block that
-// only looks like a call is text.
+// Divide returns the parts of a message: texts, thoughts, and calls with their results. In a
+// message of the user, and in a tool-call block that is not valid, a call is text.
 func Divide(m domarkx.Message) []Part {
 	var parts []Part
 	var runs [][]domarkx.Block
-	var at []int // where in parts a run's text goes
+	var at []int // index of the part with the text of a run
 	var run []domarkx.Block
 	flush := func() {
 		runs, at, run = append(runs, run), append(at, len(parts)), nil
@@ -49,7 +49,7 @@ func Divide(m domarkx.Message) []Part {
 	for k, blocks := range runs {
 		parts[at[k]].Text = mdtext.Join(blocks, glueOf(m, k, len(runs)))
 	}
-	for k := 1; k < len(parts); k++ { // images right behind a result are its own
+	for k := 1; k < len(parts); k++ { // images that follow a result belong to it
 		if r := parts[k-1].Result; r != nil && parts[k].isText() {
 			r.Images, parts[k].Text = mdtext.LeadingImages(parts[k].Text)
 		}
@@ -59,8 +59,8 @@ func Divide(m domarkx.Message) []Part {
 
 func (p *Part) isText() bool { return !p.Thought && p.Call == nil && p.Result == nil }
 
-// CallOf returns the call of a tool-call block; false for any other block, and one that is not
-// valid.
+// CallOf returns the call in a tool-call block; false for any other block, and for a call that is
+// not valid.
 func CallOf(b domarkx.Block) (Call, bool) {
 	if !IsCode(b, "tool-call") {
 		return Call{}, false
@@ -73,7 +73,8 @@ func CallOf(b domarkx.Block) (Call, bool) {
 	return c, err == nil && c.Tool != ""
 }
 
-// ResultOf returns the result in a tool-result block; false for any other block.
+// ResultOf returns the result in a tool-result block; false for any other block. A block that is
+// not valid is a result with its text as the value.
 func ResultOf(b domarkx.Block) (Result, bool) {
 	if !IsCode(b, "tool-result") {
 		return Result{}, false
@@ -88,7 +89,7 @@ func ResultOf(b domarkx.Block) (Result, bool) {
 	return Result{Value: Get(v, "result")}, true
 }
 
-// Said returns the text of a result; other values become JSON.
+// Said returns the value of a result as text: a string itself, any other value as JSON.
 func (r *Result) Said() string {
 	if r.Value.Kind() == domarkx.String {
 		return r.Value.Text()

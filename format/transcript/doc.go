@@ -1,43 +1,44 @@
-// Package transcript reads the transcripts of coding agents: files of JSON lines, a record each. It
-// finds the messages among the records, pairs calls with their results, reads around damage, and
-// follows a file that grows. An [Agent] interprets the records of one program.
+// Package transcript reads the transcripts of coding agents: files of JSON lines, one record per
+// line. It finds the messages among the records, pairs calls with their results, reads damaged
+// files as far as possible, and follows a file that grows. An [Agent] interprets the records of one
+// program.
 //
 // A file is read twice, so that it can be larger than memory: once for an index of the records that
-// belong to messages, and once for each message. Records outside of a conversation are
-// passed over; the importer keeps the whole file as the session's original.
+// belong to messages, and once for the messages. Records outside of a conversation are ignored; the
+// importer stores the whole file as the session's original.
 package transcript
 
 import "github.com/domarkx/domarkx"
 
 // An Agent describes the transcripts of one program.
 type Agent struct {
-	Name    string // of the format, and of the resource in tool-call blocks: "claude-code"
-	Program string // as users know it: "Claude Code"
+	Name    string // of the format, and of the resource in tool-call blocks, such as "claude-code"
+	Program string // the name that users know, such as "Claude Code"
 	// Is reports whether an object can be the first record of a transcript.
 	Is func(first domarkx.Value) bool
 	// Skips reports whether Note does not need the value of a member, given the member's name and the
 	// value's kind.
 	Skips func(name string, kind domarkx.Kind) bool
-	// Refuse, if not nil, says why a transcript that begins with head cannot be read; nil if it can.
+	// Refuse, if not nil, returns why a transcript that begins with head cannot be read, or nil.
 	Refuse func(head []byte) *domarkx.SyntaxError
-	// Array is the name of the array with the records, for files that are one JSON object, on
-	// several lines or not; the object without them is the first record. "" if there are no such
-	// files.
+	// Array is the name of the member with the records, for files that consist of one JSON object,
+	// on one line or several. The object without this member is the first record. "" if there are
+	// no such files.
 	Array string
-	// Note classifies a record. Records come in the order of the file. It adds to s what the
-	// record says about the whole session.
+	// Note classifies a record, and adds to s what the record says about the whole session. It is
+	// called in the order of the file.
 	Note func(v domarkx.Value, s *Session) Note
 	// Say adds the content of a record to a message. It is called for the records of a message in
-	// their order.
+	// order.
 	Say func(v domarkx.Value, m *Message)
-	// Version7 says that the agent's ids are UUIDs of version 7.
+	// Version7 reports that the agent's ids are UUIDs of version 7.
 	Version7 bool
-	// Unrecorded says that the transcripts have no results of calls.
+	// Unrecorded reports that the agent does not record the results of calls.
 	Unrecorded bool
 	// Write writes a session as a new transcript; nil if the format can only be read.
 	Write func(w *Writer) error
-	// Path returns where the program keeps a transcript with that header, below the directory of
-	// all its transcripts. Without it, transcripts have no such place.
+	// Path returns where the program stores a transcript with these properties, below the directory
+	// of all its transcripts and without the extension. If nil, there is no such place.
 	Path func(s Session) string
 }
 
@@ -46,80 +47,82 @@ type Kind uint8
 
 // The kinds of records.
 const (
-	Other  Kind = iota // no part of a message, but for Results
+	Other  Kind = iota // not a part of a message, except for its Results
 	Prompt             // a message of the user
 	Answer             // a response of the model, or a part of one
-	About              // adds data to the answer of its Group (which may come later), or, without a Group, to the answer before it
+	About              // adds data to the answer of its Group, or without a Group, to the answer before it
 )
 
 // A Note holds what the index needs from a record.
 type Note struct {
 	Kind Kind
-	// Once identifies the record. If an earlier record has a Once and the same bytes, this one is
-	// ignored as a copy.
+	// Once, if not "", allows copies of the record: if an earlier record with a Once has the same
+	// bytes, this record is ignored.
 	Once string
-	// Group identifies the message that an answer belongs to: all answers with the same Group form one
-	// message, wherever they are. Answers without a Group form one message as long as no prompt,
-	// result or record of kind About is between them.
+	// Group identifies the message that an answer belongs to: all answers with the same Group form
+	// one message, wherever they are. Answers without a Group form one message as long as no
+	// prompt, result or record of kind About is between them. A record of kind About may precede
+	// the answer of its Group; of several such records, the last one counts.
 	Group string
-	// Alone says that an answer without a Group is a message of its own.
+	// Alone reports that an answer without a Group is a message of its own.
 	Alone bool
-	// Latest says that the record replaces those of its Group.
+	// Latest reports that the record replaces the earlier records of its Group.
 	Latest bool
-	// Calls and Results are the ids of the calls that the record makes, and of those whose results
-	// it has. A result without its call becomes a message.
+	// Calls are the ids of the calls in the record. Results are the ids of the calls whose results
+	// are in the record. A result whose call is missing becomes a message.
 	Calls, Results []string
 	// ID identifies the record, and Parent is the ID of the record that it follows. Records with IDs
 	// form a tree. The conversation is the path from the root to the last record; other leaves end
 	// branches.
 	ID, Parent string
-	// After identifies the position that a prompt follows; "" if unknown. If two prompts follow the
-	// same position, the first one and all that follows it are a branch that the user abandoned.
+	// After identifies what a prompt follows; "" if unknown. If two prompts follow the same, the
+	// user has abandoned the first one: it and all that follows it are a branch.
 	After string
-	// Text is the text of a prompt. It becomes the title if no record states one. It also cancels an
-	// earlier Queued prompt with the same text.
+	// Text is the text of a prompt. The first one becomes the title if no record states one. A
+	// prompt also replaces an earlier Queued prompt with the same text.
 	Text string
-	// Queued marks a prompt that is ignored if another prompt with the same Text follows.
+	// Queued reports that a prompt counts only if no other prompt with the same Text follows.
 	Queued bool
-	// Drop removes that many prompts from the end of the conversation, with all that follows them.
-	// BackTo removes the message with that Group and all after it; all messages if it does not exist.
-	// The removed messages become a branch.
+	// Drop is the number of prompts to remove from the end of the conversation, with all that
+	// follows them. BackTo is the Group of a message to remove with all messages after it; if there
+	// is no such message, all messages are removed. Removed messages become a branch.
 	Drop   int
 	BackTo string
-	// Time is when the record was written, as in [format.ParseTime].
+	// Time is the time when the record was written, for [format.ParseTime].
 	Time string
-	// Items are records nested in this one. Clear says that they replace the conversation so far.
+	// Items are the records nested in this one. Clear reports that they replace the conversation so
+	// far.
 	Items []domarkx.Value
 	Clear bool
 }
 
 // A Session holds the properties of the whole session in a transcript.
 type Session struct {
-	ID      string `json:"id,omitempty"`      // that the program gave it
-	Sub     string `json:"sub,omitempty"`     // of a sub-agent: its id within the session ID
+	ID      string `json:"id,omitempty"`      // given by the program
+	Sub     string `json:"sub,omitempty"`     // the id of a sub-agent within the session; "" for any other agent
 	Parent  string `json:"parent,omitempty"`  // the ID of the session that started this one
 	Title   string `json:"title,omitempty"`   // given by the program or the user
 	Rank    int    `json:"rank,omitempty"`    // rank of Title; a title of a lower rank does not replace it
-	Prompt  string `json:"prompt,omitempty"`  // how the first prompt begins
+	Prompt  string `json:"prompt,omitempty"`  // the beginning of the first prompt
 	Created string `json:"created,omitempty"` // the time of the first message
-	Cwd     string `json:"cwd,omitempty"`     // the first one
+	Cwd     string `json:"cwd,omitempty"`     // the first working directory
 	// Branches are the Git branches that the agent worked on, in the order of their appearance.
 	Branches []string `json:"branches,omitempty"`
 	// Context is assigned to the messages that begin with the records after this one; see
 	// [Message.Context].
 	Context string `json:"context,omitempty"`
-	// Memory is private state of the agent.
+	// Memory is for the Agent's own use.
 	Memory string `json:"memory,omitempty"`
 }
 
-// Named sets the session's title, unless the present title has a higher rank.
+// Named sets the session's title, unless the current title has a higher rank.
 func (s *Session) Named(title string, rank int) {
 	if title != "" && rank >= s.Rank {
 		s.Title, s.Rank = title, rank
 	}
 }
 
-// maxBranches limits the list of branches.
+// maxBranches is the maximum length of Session.Branches.
 const maxBranches = 100
 
 // In records the working directory and the branch of a message; "" if unknown.

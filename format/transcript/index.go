@@ -16,25 +16,25 @@ import (
 // A ref is a record that is part of a message.
 type ref struct {
 	jsonlines.Place
-	next int32 // index of the message's next one; -1 for none
+	next int32 // index of the next record of the message; -1 for none
 }
 
-// A said is a message in the index. Because a file can be far larger than memory, it stores nothing
-// that can be read from the records again.
+// A said is a message in the index. It stores nothing that can be read from the records again,
+// because a file can be far larger than memory.
 type said struct {
 	head, tail int32 // its first and last ref
 	above      int32 // the message before it; -1 for none
 	context    int32 // index in index.contexts
 	role       Kind  // Prompt or Answer
 	queued     bool  // see Note.Queued
-	dead       bool  // passed over
-	seen       bool  // in a conversation
-	shared     bool  // in several
+	dead       bool  // ignored
+	seen       bool  // in at least one conversation
+	shared     bool  // in several conversations
 }
 
-// An end is the end of an abandoned branch: its last message, and the ID of the record after which it
-// was left, "" if unknown. groups are those of a conversation that other messages replaced: programs
-// do that to write the same messages again, and then no branch was abandoned.
+// An end is the end of an abandoned branch: its last message, and the ID of its last record, "" if
+// unknown. groups are those of a conversation that other messages replaced. Programs also do that
+// to write the same messages again; then no branch was abandoned.
 type end struct {
 	message int32
 	id      string
@@ -51,24 +51,24 @@ type index struct {
 	refs     []ref
 	messages []said
 	last     int32 // the message that the conversation ends with; -1 for none
-	answer   int32 // the answer that records without a Group join; -1 for none
-	about    int32 // the answer that records About it belong to; -1 for none
+	answer   int32 // the message to which answers without a Group are added; -1 for none
+	about    int32 // the message to which records of kind About are added; -1 for none
 	ends     []end
-	leaf     string // the last record with an ID
+	leaf     string // ID of the last record that has one
 	contexts []string
 
 	seed   maphash.Seed
-	groups map[uint64]int32           // the message of a group
-	calls  map[uint64]int32           // the message of a call without a result
+	groups map[uint64]int32           // the message of each group
+	calls  map[uint64]int32           // the message of each call without a result
 	once   map[uint64]bool            // digests of records with Once
-	after  map[uint64]int32           // the last prompt after something
-	behind map[uint64]int32           // the message that the conversation has at a record, by its ID
+	after  map[uint64]int32           // the last prompt with each Note.After
+	behind map[uint64]int32           // the last message of the conversation at each record, by the record's ID
 	queued map[string]int32           // queued prompts by their text
-	ahead  map[uint64]jsonlines.Place // records About an answer of a group that did not begin
+	ahead  map[uint64]jsonlines.Place // the last record of kind About of each group without a message
 
-	before     *state          // what was known before the file grew; nil for a whole file
-	again      bool            // what was added changes what was before
-	closed     bool            // an answer without a group no longer joins one from before
+	before     *state          // of the file before it grew; nil for a whole file
+	again      bool            // additions change earlier messages: the whole file must be read again
+	closed     bool            // an answer without a group is no longer added to a message from before
 	keys       []byte          // see state.Keys
 	unanswered map[string]bool // ids of calls without a result
 }
@@ -91,7 +91,7 @@ func (x *index) read() error {
 	return x.Each(x.record)
 }
 
-// maxPrompt limits the stored beginning of a prompt, in bytes.
+// maxPrompt is the maximum length of the stored beginning of a prompt, in bytes.
 const maxPrompt = 300
 
 // record adds one record.
@@ -99,7 +99,8 @@ func (x *index) record(v domarkx.Value, raw []byte, at jsonlines.Place) error {
 	return x.within(v, raw, at, 0)
 }
 
-// within adds a record whose values have offsets in the record around it, in which raw is at start.
+// within adds a record. The offsets of its values count from the beginning of an outer record; raw
+// is at start in that.
 func (x *index) within(v domarkx.Value, raw []byte, at jsonlines.Place, start int) error {
 	if len(x.refs) > math.MaxInt32-2 {
 		return &domarkx.SyntaxError{Path: x.path, Line: x.Lines, Column: 1, Msg: "is one of too many records", Err: domarkx.ErrInvalid}
@@ -145,7 +146,7 @@ func (x *index) within(v domarkx.Value, raw []byte, at jsonlines.Place, start in
 			x.close()
 		}
 	default:
-		if open > 0 { // results without calls
+		if open > 0 { // some results have no call
 			x.begin(n, Answer, at)
 			x.about = -1
 		}
@@ -153,8 +154,8 @@ func (x *index) within(v domarkx.Value, raw []byte, at jsonlines.Place, start in
 	return nil
 }
 
-// follow moves the end of the conversation to the record that a record follows. This may abandon a
-// branch.
+// follow moves the end of the conversation to the record that a record follows. What was the end
+// may become a branch.
 func (x *index) follow(n Note, at jsonlines.Place) {
 	k := x.last
 	if n.Parent != x.leaf {
@@ -166,11 +167,11 @@ func (x *index) follow(n Note, at jsonlines.Place) {
 			x.again = true
 		case n.Parent == "":
 			k = -1
-		default: // it was on a line that could not be read, or was never written
+		default: // that record could not be read, or was never written
 			if len(x.Reports()) == 0 {
 				k = -1
 			}
-			x.Report(int(at.Line), fmt.Sprintf("comes after the record %.40q, which is not there", n.Parent))
+			x.Report(int(at.Line), fmt.Sprintf("follows the record %.40q, which is missing", n.Parent))
 		}
 	}
 	if k != x.last {
@@ -181,8 +182,8 @@ func (x *index) follow(n Note, at jsonlines.Place) {
 	x.leaf = strings.Clone(n.ID)
 }
 
-// results adds a record to each message with a call whose result the record has. It returns the number
-// of results without a call.
+// results adds a record to the messages whose calls have their results in the record. It returns
+// the number of results without a call.
 func (x *index) results(n Note, at jsonlines.Place) (without int) {
 	for _, id := range n.Results {
 		call := maphash.String(x.seed, id)
@@ -195,7 +196,7 @@ func (x *index) results(n Note, at jsonlines.Place) (without int) {
 			without++
 			continue
 		}
-		if k < 0 { // the record was written again
+		if k < 0 { // an earlier version of the record has been added
 			continue
 		}
 		if delete(x.calls, call); n.Latest {
@@ -269,7 +270,8 @@ func (x *index) answered(n Note, at jsonlines.Place) {
 	x.called(k, n.Calls)
 }
 
-// grouped adds a record to the message of its group, and reports whether there is such a message.
+// grouped adds a record to the message of its group. It returns false if the group has no message
+// yet.
 func (x *index) grouped(n Note, at jsonlines.Place) bool {
 	if n.Group == "" {
 		return false
@@ -298,7 +300,7 @@ func (x *index) grouped(n Note, at jsonlines.Place) bool {
 	return true
 }
 
-// aheadOf adds a record of kind About to the answer of its group, now or as soon as that answer
+// aheadOf adds a record of kind About to the message of its group, or stores it until that message
 // begins.
 func (x *index) aheadOf(n Note, at jsonlines.Place) {
 	key := maphash.String(x.seed, n.Group)
@@ -311,7 +313,7 @@ func (x *index) aheadOf(n Note, at jsonlines.Place) {
 	x.ahead[key] = at
 }
 
-// items adds the records nested in a record, like within.
+// items adds the records nested in a record. The parameters are those of within.
 func (x *index) items(n Note, raw []byte, at jsonlines.Place, start int) error {
 	if n.Clear {
 		x.again = x.again || x.before != nil
@@ -319,7 +321,7 @@ func (x *index) items(n Note, raw []byte, at jsonlines.Place, start int) error {
 		x.last, x.groups, x.about = -1, map[uint64]int32{}, -1
 		x.close()
 	}
-	if len(n.Items) > 0 && at.Size == 0 { // no place in the file is known
+	if len(n.Items) > 0 && at.Size == 0 { // the place of the items in the file is unknown
 		x.Report(0, "has records outside of its array, which are kept in the original")
 		return nil
 	}
@@ -418,10 +420,10 @@ func (x *index) back(n Note) {
 	x.close()
 }
 
-// close ends the answer that records without a Group join.
+// close ends the message to which answers without a Group are added.
 func (x *index) close() { x.answer, x.closed = -1, true }
 
-// onPath reports whether the conversation has a message.
+// onPath reports whether a message is in the current conversation.
 func (x *index) onPath(k int32) bool {
 	for i := x.last; i >= k; i = x.messages[i].above {
 		if i == k {
@@ -439,7 +441,7 @@ func (x *index) short(text string) string {
 	return strings.Clone(text)
 }
 
-// way returns the messages on the path from the first message to a given one.
+// way returns the messages from the first one to a given one.
 func (x *index) way(end int32) []int32 {
 	var path []int32
 	for k := end; k >= 0; k = x.messages[k].above {
@@ -451,18 +453,18 @@ func (x *index) way(end int32) []int32 {
 	return path
 }
 
-// forkBudget limits the total number of messages in branches, which bounds the cost of hostile
+// forkBudget is how many messages all branches may have together, which bounds the cost of hostile
 // transcripts. maxForks is the maximum number of branches that become sessions.
 const (
 	forkBudget = 100_000
 	maxForks   = 1000
 )
 
-// paths returns the conversations: the transcript's own, and the branches that were left.
+// paths returns the messages of the transcript's own conversation, and the abandoned branches.
 func (x *index) paths() (main []int32, forks []end) {
 	main = x.way(x.last)
 	x.mark(main)
-	inner := map[int32]bool{} // messages after which a branch goes on
+	inner := map[int32]bool{} // messages that others follow
 	for k := 0; k < len(x.messages) && len(x.ends) > 0; k++ {
 		if !x.messages[k].dead {
 			inner[x.messages[k].above] = true
@@ -499,21 +501,21 @@ func (x *index) mark(path []int32) {
 	}
 }
 
-// keySize is the number of bytes of a key in [state.Keys]; it is a multiple of three, so that keys
-// are easily found in Base64.
+// keySize is the number of bytes of a key in [state.Keys]. It is a multiple of three, so that each
+// key has its own characters in Base64.
 const keySize = 3
 
-// keyOf returns a short digest of a name that stays the same in all processes.
+// keyOf returns a short digest of a name. It is the same in all processes.
 func keyOf(kind, name string) []byte {
 	h := fnv.New64a()
 	h.Write([]byte(kind + "\x00" + name))
 	return h.Sum(nil)[:keySize]
 }
 
-// note records that a name was seen, for reading additions to the file later.
+// note records that a name occurred, for additions to the file.
 func (x *index) note(kind, name string) { x.keys = append(x.keys, keyOf(kind, name)...) }
 
-// known reports whether a name may have been seen before the file grew.
+// known reports whether a name may have occurred before the file grew.
 func (x *index) known(kind, name string) bool {
 	return x.before != nil && hasKey(x.before.Keys, kind, name)
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
-// A Message is a message that is put together from its records.
+// A Message is a message that is being made from its records.
 type Message struct {
 	Role    domarkx.Role
-	Context string // of the session when the message began: [Session.Context]
-	ID      string // of its first record that has one
+	Context string // [Session.Context] at the beginning of the message
+	ID      string // that of the first of its records that has one
 	Cwd     string
 	Branch  string
 	Model   string
@@ -28,8 +28,8 @@ type Message struct {
 	parts  []Part
 }
 
-// Usage counts the tokens of a response. Input is without those from and into the cache; Output
-// includes those of reasoning.
+// Usage holds numbers of tokens of a response. Input does not include tokens that were read from
+// the cache or written to it; Output includes those of reasoning.
 type Usage struct{ Input, CacheRead, CacheWrite, Output, Reasoning int64 }
 
 // A Part is a part of a message: text, a thought, or a call with its result.
@@ -38,12 +38,12 @@ type Part struct {
 	Thought bool   // Text is reasoning
 
 	Call   *Call
-	Result *Result // of Call, or of a call that is unknown
+	Result *Result // of Call, or if that is nil, of an unknown call
 }
 
 // A Call is a call of a tool.
 type Call struct {
-	Resource  string // "" for the agent
+	Resource  string // "" for the name of the agent's format
 	ID, Tool  string
 	Arguments domarkx.Value // an object
 }
@@ -65,7 +65,7 @@ func newMessage(a *Agent, s *said, context string) *Message {
 	return m
 }
 
-// Said notes the id and the time of a record of the message. The first ones count.
+// Said records the id and the time of a record of the message. Only the first of each is used.
 func (m *Message) Said(id, time string) {
 	if m.ID == "" {
 		m.ID = id
@@ -103,7 +103,7 @@ func (m *Message) Thought(s string) {
 	}
 }
 
-// Image adds a picture, and reports whether it is one that can be shown.
+// Image adds an image. It returns false, and adds nothing, if Markdown cannot show it.
 func (m *Message) Image(i mdtext.Image) bool {
 	markdown, ok := i.Markdown()
 	if ok {
@@ -112,7 +112,7 @@ func (m *Message) Image(i mdtext.Image) bool {
 	return ok
 }
 
-// Call adds a call. Arguments that are not an object become one with the member "input".
+// Call adds a call. Arguments that are not an object become its member "input".
 func (m *Message) Call(c Call) {
 	if c.Tool == "" {
 		c.Tool = "unknown"
@@ -127,8 +127,8 @@ func (m *Message) Call(c Call) {
 	m.parts = append(m.parts, Part{Call: &c})
 }
 
-// Result adds the result of a call, if the call is in this message. A result whose call is in no
-// message becomes a message of its own.
+// Result adds the result of a call in this message. If the message is an answer without calls, it
+// adds the result without a call. Otherwise it ignores a result whose call is not in this message.
 func (m *Message) Result(r Result) {
 	for i := len(m.parts) - 1; i >= 0; i-- {
 		if c := m.parts[i].Call; c != nil && c.ID == r.ID && m.parts[i].Result == nil {
@@ -141,8 +141,8 @@ func (m *Message) Result(r Result) {
 	}
 }
 
-// The errors that stand for missing results: of a call whose turn was aborted, or of a program that
-// records no results. Without any result, a call would count as pending.
+// The codes of the errors in the place of missing results: of a call whose turn was aborted, or of
+// an agent that records no results. Without a result, a call would count as pending.
 const (
 	codeNoResult    = "no_result"
 	codeNotRecorded = "not_recorded"
@@ -183,7 +183,7 @@ func (m *Message) unanswered() domarkx.Block {
 func (m *Message) finish() domarkx.WrittenMessage {
 	out := domarkx.WrittenMessage{Message: domarkx.Message{Role: m.Role}}
 	var texts []string
-	var runs [][]string // the glue of each
+	var runs [][]string // the glue of each run of texts
 	flush := func() {
 		blocks, glue := splitText(texts)
 		out.Content = append(out.Content, blocks...)
@@ -227,7 +227,7 @@ func (m *Message) finish() domarkx.WrittenMessage {
 	return out
 }
 
-// metadata returns message_metadata.
+// metadata returns the members of message_metadata.
 func (m *Message) metadata() []domarkx.Member {
 	var members []domarkx.Member
 	add := func(name, value string) {
@@ -250,9 +250,9 @@ func (m *Message) metadata() []domarkx.Member {
 	return append(members, m.extra...)
 }
 
-// splitText splits consecutive texts into blocks, and returns them with the text between them, or nil
-// if the blocks determine it. Text that would read as a call, as configuration, or as anything except
-// text and plain code becomes one text block.
+// splitText splits consecutive texts into blocks. It also returns the text between the blocks, or
+// nil if the blocks determine it. If a block would be read as a call, as configuration, or as
+// anything except text and plain code, the whole text becomes one text block.
 func splitText(texts []string) ([]domarkx.Block, []string) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -265,8 +265,8 @@ func splitText(texts []string) ([]domarkx.Block, []string) {
 	return blocks, glue
 }
 
-// isSpecial reports whether a block is more than code to show: a thought, a call or its result,
-// something that configures or sets up a session, or code that may be run by its name.
+// isSpecial reports whether a block has a meaning beyond its text: a thought, a call or its result,
+// a configuration or setup script, or code that can be run by its name.
 func isSpecial(b domarkx.Block) bool {
 	if b.Type != domarkx.CodeBlock {
 		return false
@@ -279,11 +279,11 @@ func isSpecial(b domarkx.Block) bool {
 	return b.HasName
 }
 
-// keyRuns is the member of message_metadata that records how runs of Markdown are divided: one item
-// per run; null if the blocks say it.
+// keyRuns is the member of message_metadata with the glue of each run of texts: null for a run
+// whose blocks determine it.
 const keyRuns = "runs"
 
-// runsNote returns the member of message_metadata that records the glue of runs; false if none is
+// runsNote returns the member of message_metadata that records the glue of runs, and whether one is
 // needed.
 func runsNote(runs [][]string) (domarkx.Member, bool) {
 	if len(runs) == 1 && runs[0] != nil {
@@ -299,7 +299,7 @@ func runsNote(runs [][]string) (domarkx.Member, bool) {
 	return domarkx.Member{Name: keyRuns, Value: List(notes...)}, noted
 }
 
-// glueOf returns the text between the blocks of run k of a message with that many runs.
+// glueOf returns the glue of run k of a message that has runs runs; nil if none is recorded.
 func glueOf(m domarkx.Message, k, runs int) []string {
 	if runs == 1 && m.Glue() != nil {
 		return m.Glue()

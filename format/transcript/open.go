@@ -44,7 +44,7 @@ func (a *Agent) decode(src format.Source) (*domarkx.Document, error) {
 	return doc, err
 }
 
-// main calls use with the transcript's conversation.
+// main calls use with the transcript's own conversation.
 func (a *Agent) main(f format.File, use func(s format.Stream) error) error {
 	for s, err := range a.open(f) {
 		if err == nil {
@@ -55,7 +55,7 @@ func (a *Agent) main(f format.File, use func(s format.Stream) error) error {
 	panic("a transcript without a conversation of its own")
 }
 
-// open reads the transcript's conversation, and the branches that were left.
+// open yields the transcript's own conversation, and then its abandoned branches.
 func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 	return func(yield func(format.Stream, error) bool) {
 		x := newIndex(a, f)
@@ -86,7 +86,7 @@ func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 	}
 }
 
-// check refuses a file that does not begin like a transcript of the agent.
+// check returns an error for a file that does not begin like a transcript of the agent.
 func (x *index) check() error {
 	head, err := x.Head()
 	if err != nil {
@@ -104,7 +104,7 @@ func (x *index) check() error {
 	return nil
 }
 
-// fork returns an abandoned branch. Branches whose names would be equal get different names.
+// fork returns an abandoned branch. If its name is in names already, it gets another one.
 func (x *index) fork(e end, names map[string]int) (format.Stream, error) {
 	c := &conversation{x, x.way(e.message)}
 	if e.id == "" {
@@ -142,13 +142,13 @@ func (c *conversation) At(k int) (domarkx.WrittenMessage, error) {
 	return m.finish(), nil
 }
 
-// Key identifies message k: all conversations have the same messages before it.
+// Key identifies message k. All conversations with this message have the same messages before it.
 func (c *conversation) Key(k int) (uint64, bool) {
 	return uint64(c.path[k]), c.messages[c.path[k]].shared
 }
 
-// End returns the offset after the record that precedes the next message. That usually includes the
-// results of message k.
+// End returns the offset of the record with which the next message begins, or of the end of the
+// file. This usually follows the results of message k.
 func (c *conversation) End(k int) int64 {
 	if k+1 == len(c.path) {
 		return c.Size()
@@ -169,20 +169,20 @@ func (c *conversation) message(k int) (*Message, error) {
 	return m, nil
 }
 
-// A state holds what is needed to read later additions to a transcript.
+// A state is what must be known about a transcript to read additions to it.
 type state struct {
 	Session Session `json:"session"`
 	Lines   int     `json:"lines"`
 	Open    bool    `json:"open,omitempty"`  // the last line has no line end yet
 	Calls   []byte  `json:"calls,omitempty"` // keys of the calls without a result
-	Keys    []byte  `json:"keys,omitempty"`  // keys of groups, and of what prompts come after, the last ones
-	Leaf    string  `json:"leaf,omitempty"`  // the last record with an ID
-	Joins   bool    `json:"joins,omitempty"` // an answer without a group would join the last message
-	About   bool    `json:"about,omitempty"` // a record About an answer would join the last message
+	Keys    []byte  `json:"keys,omitempty"`  // keys of groups, of Note.After and of queued prompts; the last ones
+	Leaf    string  `json:"leaf,omitempty"`  // ID of the last record that has one
+	Joins   bool    `json:"joins,omitempty"` // an answer without a group belongs to the last message
+	About   bool    `json:"about,omitempty"` // a record of kind About belongs to the last message
 }
 
-// These constants bound the size of a state. Additions cannot refer to what is older than the kept
-// keys; reading the whole transcript finds that.
+// These constants limit the size of a state. An addition that refers to something older than the
+// stored keys is not noticed; reading the whole transcript finds it.
 const (
 	maxStateCalls = 1000
 	maxStateKeys  = 300
@@ -202,13 +202,13 @@ func (x *index) state() state {
 func (s state) encode() string {
 	s.Keys = s.Keys[max(0, len(s.Keys)-maxStateKeys*keySize):]
 	data, err := json.Marshal(s)
-	if err != nil || len(s.Calls) > maxStateCalls*keySize || bytes.Contains(data, []byte(`\ufffd`)) { // instead of bytes that are not UTF-8
+	if err != nil || len(s.Calls) > maxStateCalls*keySize || bytes.Contains(data, []byte(`\ufffd`)) { // U+FFFD replaces bytes that are not UTF-8
 		return ""
 	}
 	return string(data)
 }
 
-// hasKey reports whether a name is among the keys of names.
+// hasKey reports whether keys has the key of a name.
 func hasKey(keys []byte, kind, name string) bool {
 	key := keyOf(kind, name)
 	for k := range slices.Chunk(keys, keySize) {
@@ -232,7 +232,7 @@ func (a *Agent) grow(g format.Growth) (format.Grown, bool, error) {
 	x := newIndex(a, f)
 	x.before, x.session, x.Lines, x.leaf = &s, s.Session, s.Lines, s.Leaf
 	x.contexts[0] = s.Session.Context
-	if s.Open { // its line is counted already
+	if s.Open { // the open line was counted already
 		x.Lines--
 	}
 	if err := x.read(); err != nil {

@@ -8,20 +8,20 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// The members of the front matter.
+// The members of a session's front matter.
 const (
 	keyTitle    = "title"
 	keyAgent    = "agent"
 	keySession  = "session_id"
-	keySub      = "agent_id" // of a sub-agent
+	keySub      = "agent_id" // the id of a sub-agent within the session
 	keyParent   = "parent"   // the session_id of the session that started it
 	keyCreated  = "created_at"
 	keyCwd      = "cwd"
 	keyBranches = "git_branches"
-	keyFork     = "fork" // the id of the message that ends a branch which was left
+	keyFork     = "fork" // the id of the last record or message of an abandoned branch
 )
 
-// maxTitle limits a title that is taken from the first prompt, in characters.
+// maxTitle is the maximum length of a title, in characters.
 const maxTitle = 80
 
 // header returns the front matter of a session.
@@ -51,7 +51,8 @@ func (a *Agent) header(s Session) domarkx.Header {
 	return h
 }
 
-// merged returns a header with the changes of the session. Values that the user changed are kept.
+// merged returns a header with the changes of a session between before and now. Values that the
+// user changed stay, unless the session changed them, too.
 func (a *Agent) merged(h domarkx.Header, before, now Session) domarkx.Header {
 	old, kept := *a.header(before).UserMetadata, domarkx.ObjectValue()
 	if h.UserMetadata != nil {
@@ -83,7 +84,7 @@ func (a *Agent) sessionOf(h domarkx.Header) (Session, bool) {
 	return s, true
 }
 
-// identify returns the identity of a transcript's session, based on the agent's own ID.
+// identify returns the identity of a transcript's session, which derives from the agent's own ID.
 func (a *Agent) identify(h domarkx.Header) format.Identity {
 	s, ok := a.sessionOf(h)
 	if !ok {
@@ -106,21 +107,21 @@ func (a *Agent) identify(h domarkx.Header) format.Identity {
 	return id
 }
 
-// subLength is the number of bytes of a sub-agent's ID that are used in its name, from the end, where
-// the IDs are random.
+// subLength is how many bytes of a sub-agent's ID are in its name: the last ones, because the end
+// is random.
 const subLength = 8
 
 func identity(session, sub, fork string) string {
 	return List(Str(session), Str(sub), Str(fork)).JSON()
 }
 
-// isPart reports whether a session is a branch that was left.
+// isPart reports whether a session is an abandoned branch.
 func (a *Agent) isPart(h domarkx.Header) bool {
 	_, ok := a.sessionOf(h)
 	return ok && Has(*h.UserMetadata, keyFork)
 }
 
-// maxSlug limits the last part of a session's name, in characters.
+// maxSlug is the maximum length of the last part of a session's name, in characters.
 const maxSlug = 60
 
 // sessionName returns AGENT/YYYY-MM-DD-SLUG: the date (UTC) of the first message, and the title.
@@ -136,8 +137,8 @@ func (a *Agent) sessionName(s Session) string {
 	return a.Name + "/" + day + "-" + slug
 }
 
-// Slug converts text to a part of a name: its letters and digits in lower case, with "-" in place of
-// anything between them.
+// Slug converts text to a part of a name: its letters and digits in lower case, with "-" in place
+// of all other characters between them.
 func Slug(s string) string {
 	var b strings.Builder
 	n, gap := 0, false
@@ -159,7 +160,7 @@ func Slug(s string) string {
 	return strings.Trim(b.String(), "-")
 }
 
-// oneLine returns text without line ends, of at most that many characters.
+// oneLine returns text on one line, shortened to that many characters.
 func oneLine(s string, most int) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
 	if runes := []rune(s); len(runes) > most {

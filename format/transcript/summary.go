@@ -7,25 +7,27 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// maxHistory is the maximum text of a session in a new transcript, in bytes, if a summary can replace
-// older messages. It is about the text that a model with a window of 200,000 tokens can hold beside
-// the prompts and tools of its agent.
+// maxHistory is the maximum length in bytes of the text of a session in a new transcript, if a
+// summary can replace older messages. A model with a window of 200,000 tokens can hold about as
+// much text beside the prompts and tools of its agent.
 const maxHistory = 500_000
 
-// keyCompacts is the metadata of a summary by chat, the id of the last message that it stands for.
+// keyCompacts is the member of message_metadata of a summary that chat made: the id of the last
+// message that the summary replaces.
 const keyCompacts = "compacts"
 
-// KeySummary is the metadata of a summary that an agent made of all messages before it.
+// KeySummary is the member of message_metadata that marks a summary which an agent made of all
+// messages before it.
 const KeySummary = "compact_summary"
 
-// A part is the portion of a session that is written to a transcript: the whole session, or a summary
-// and the messages after those that it replaces.
+// A part is the portion of a session that is written to a transcript: all messages, or a summary
+// and the messages that it does not replace.
 type part struct {
-	summary int // -1 for none
-	from    int
+	summary int // index of the summary; -1 for none
+	from    int // index of the first message after those that the summary replaces
 }
 
-// indexes returns the numbers of the messages, in the order in which they are written.
+// indexes yields the indexes of the messages in the order in which they are written.
 func (p part) indexes(count int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if p.summary >= 0 && !yield(p.summary) {
@@ -39,8 +41,8 @@ func (p part) indexes(count int) iter.Seq[int] {
 	}
 }
 
-// partOf returns the whole session, or, if that is too long, its last summary and the messages after
-// it.
+// partOf returns the whole session, or if that is too long, its last summary and the messages that
+// the summary does not replace.
 func partOf(messages format.Messages) (part, error) {
 	all, last, size, compacts := part{summary: -1}, part{summary: -1}, 0, ""
 	for k := range messages.Len() {

@@ -22,7 +22,7 @@ func Get(v domarkx.Value, path ...string) domarkx.Value {
 	return v
 }
 
-// Has reports whether an object has all members of these names.
+// Has reports whether an object has a member of each of these names.
 func Has(v domarkx.Value, names ...string) bool {
 	for _, name := range names {
 		if _, ok := v.Get(name); !ok {
@@ -32,7 +32,7 @@ func Has(v domarkx.Value, names ...string) bool {
 	return true
 }
 
-// Int returns the number at a path of member names; 0 if there is none, or it is not whole.
+// Int returns the integer at a path of member names; 0 if there is none.
 func Int(v domarkx.Value, path ...string) int64 {
 	if v = Get(v, path...); v.Kind() != domarkx.Number {
 		return 0
@@ -50,8 +50,8 @@ func Num(n int64) domarkx.Value { return domarkx.NumberValue(strconv.FormatInt(n
 // List returns a JSON array.
 func List(items ...domarkx.Value) domarkx.Value { return domarkx.ArrayValue(items...) }
 
-// Object returns an object of names and values in turn. A value is a [domarkx.Value], a string, a
-// bool or an int64; members whose value is nil are left out.
+// Object returns an object. pairs are alternately names and values: a value is a [domarkx.Value], a
+// string, a bool or an int64, and a member whose value is nil is omitted.
 func Object(pairs ...any) domarkx.Value {
 	members := make([]domarkx.Member, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
@@ -78,10 +78,10 @@ func Code(language, text string) domarkx.Block {
 	return domarkx.Block{Type: domarkx.CodeBlock, Language: language, Text: text}
 }
 
-// IsCode reports whether a block is code of that language without a name.
+// IsCode reports whether a block is code in that language and has no name.
 func IsCode(b domarkx.Block, language string) bool {
 	return b.Type == domarkx.CodeBlock && b.Language == language && !b.HasName
 }
 
-// Indented returns a value as JSON of several lines.
+// Indented returns a value as indented JSON.
 func Indented(v domarkx.Value) string { return string(v.AppendJSON(nil, "", "  ")) }

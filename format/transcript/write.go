@@ -20,16 +20,17 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// A Writer writes a session as a transcript. The result depends neither on the clock nor on chance.
+// A Writer writes a session as a transcript. The same session always gives the same transcript.
 type Writer struct {
-	// Session has an id, a time and a directory also where the session says none.
+	// Session describes the session. It always has an ID, a time and a directory, even if the
+	// session states none.
 	Session Session
-	// Model is the model of this agent that answered last before the current turn; "" if unknown.
+	// Model is the model of this agent that gave the last answer so far; "" if unknown.
 	Model string
-	// Next is the model that is to answer next: [format.NewSession.Model].
+	// Next is the model that will answer next, from [format.NewSession.Model].
 	Next string
-	// Keep, if not nil, reports whether a message is written in another way than by its parts; then
-	// nothing of it is reported as lost.
+	// Keep, if not nil, reports whether the agent's Write writes a message in another way than from
+	// its parts. Then no loss of the message is recorded.
 	Keep func(t Turn, m domarkx.WrittenMessage) bool
 
 	agent    *Agent
@@ -37,11 +38,11 @@ type Writer struct {
 	messages format.Messages
 	to       format.Target
 	out      *bufio.Writer
-	part     part // of the session
-	own      bool // the session is one of this agent
+	part     part // the part of the session that is written
+	own      bool // the session was imported from this agent
 	seed     string
 	now      time.Time
-	calls    map[string]bool // ids in use
+	calls    map[string]bool // ids of calls that are in use
 	failed   error
 }
 
@@ -49,10 +50,10 @@ type Writer struct {
 type Turn struct {
 	Index int
 	Role  domarkx.Role
-	ID    string // of its record: the one that it had, or one that follows from the message
+	ID    string // of its record: the original one, or one that derives from the message
 	Time  time.Time
 	Model string // of an answer; "" if unknown
-	Parts []Part // without empty texts; all calls have an id of their own and a result
+	Parts []Part // without empty texts; each call has a unique id and a result
 	Usage *Usage // nil if unknown
 }
 
@@ -63,13 +64,14 @@ func (a *Agent) encode(doc *domarkx.Document, to format.Target) ([]byte, error) 
 	return format.Whole(a.write, doc, to)
 }
 
-// write writes a session as a new transcript. It requests each message twice for the losses, and twice
-// each time the transcript is written.
+// write writes a session as a new transcript. It reads each message twice to record losses, and
+// twice whenever the transcript is written.
 func (a *Agent) write(h domarkx.Header, messages format.Messages, to format.Target) (func(io.Writer) error, error) {
 	return format.Writing(to, func(out io.Writer, to format.Target) error { return a.WriteTo(out, h, messages, false, to) })
 }
 
-// WriteTo writes a session as a new transcript: all of it, or from its last summary on if it is too long.
+// WriteTo writes a session as a new transcript. If the session is too long, and all is false, it
+// begins with the last summary.
 func (a *Agent) WriteTo(out io.Writer, h domarkx.Header, messages format.Messages, all bool, to format.Target) error {
 	part, err := part{summary: -1}, error(nil)
 	if !all {
@@ -79,7 +81,7 @@ func (a *Agent) WriteTo(out io.Writer, h domarkx.Header, messages format.Message
 		return err
 	}
 	if part.summary >= 0 {
-		to.Lose("%d messages before a summary, which takes their place: with them, the session is longer than models take", part.from)
+		to.Lose("%d messages before a summary, which replaces them: with them, the session is too long for models", part.from)
 	}
 	w := &Writer{agent: a, header: h, messages: messages, part: part, to: to, out: bufio.NewWriterSize(out, 64<<10), calls: map[string]bool{}}
 	if err := w.begin(); err != nil {
@@ -94,7 +96,7 @@ func (a *Agent) WriteTo(out io.Writer, h domarkx.Header, messages format.Message
 	return w.out.Flush()
 }
 
-// begin finds out about the session, and reports what of its header is lost.
+// begin sets the properties of the session, and records the losses of its header.
 func (w *Writer) begin() error {
 	h := w.header
 	w.Session, w.own = w.agent.sessionOf(h)
@@ -155,9 +157,9 @@ func (w *Writer) begin() error {
 	return nil
 }
 
-// UUID returns a UUID that follows from the session and these words, and begins with a time as those
-// of version 7 do. It says that it is of version 4, which all agents take, unless the agent's are of
-// version 7.
+// UUID returns a UUID that derives from the session and the words, and begins with a time, as those
+// of version 7 do. Its version is 7 if the agent uses that, and otherwise 4, which all agents
+// accept.
 func (w *Writer) UUID(words ...string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%q", w.seed, words))
 	id := uuid.UUID(sum[:16])
@@ -179,10 +181,11 @@ func (w *Writer) Line(v domarkx.Value) {
 // Raw writes text, for files that are not JSON lines.
 func (w *Writer) Raw(s string) { w.out.WriteString(s) }
 
-// Lose reports something of a turn that the transcript cannot hold.
+// Lose records something in a message that the transcript cannot represent.
 func (w *Writer) Lose(t Turn, format string, args ...any) { w.to.LoseOf(t.Index, format, args...) }
 
-// Turns returns the messages of the session. An error ends it, and the writing.
+// Turns yields the messages of the session. If one cannot be read, it ends, and WriteTo returns the
+// error.
 func (w *Writer) Turns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		for k := range w.part.indexes(w.messages.Len()) {
@@ -252,7 +255,7 @@ func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
 	return t
 }
 
-// withImages returns a message with the images that the session keeps as files.
+// withImages returns a message with the content of images that the session stores as files.
 func (w *Writer) withImages(m domarkx.Message) domarkx.Message {
 	if w.to.File == nil {
 		return m
@@ -274,10 +277,10 @@ func (w *Writer) withImages(m domarkx.Message) domarkx.Message {
 	return m
 }
 
-// keptImage matches an image that the session keeps as a file.
+// keptImage matches an image that the session stores as a file.
 var keptImage = regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(([^():\s]+\.(?:png|jpeg|gif|webp|avif))\)$`)
 
-// pair gives a call an id of its own and a result, and a result without a call a text.
+// pair gives a call a unique id and a result. A result without a call becomes text.
 func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 	switch {
 	case p.Thought:
@@ -296,7 +299,7 @@ func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 		}
 		p.Result.ID = p.Call.ID
 	case p.Result != nil:
-		w.Lose(t, "that a text is the result of a call, which is not there")
+		w.Lose(t, "that a text is the result of a call, which is missing")
 		text := p.Result.Said()
 		for _, image := range p.Result.Images {
 			if markdown, ok := image.Markdown(); ok {
@@ -307,11 +310,11 @@ func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 	}
 }
 
-// callID matches the ids of calls that all providers take.
+// callID matches the ids of calls that all providers accept.
 var callID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// Steps divides the parts of an answer where the model got results: each step has texts and then
-// calls.
+// Steps divides the parts of an answer into steps, each with texts and then calls. A step ends
+// where the model got the results of its calls.
 func Steps(parts []Part) [][]Part {
 	var steps [][]Part
 	for i, p := range parts {
@@ -323,7 +326,7 @@ func Steps(parts []Part) [][]Part {
 	return steps
 }
 
-// fork gives a session a new id.
+// fork returns the header of a session with a new id.
 func (a *Agent) fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 	if _, ok := a.sessionOf(h); !ok {
 		return h, false
@@ -333,7 +336,8 @@ func (a *Agent) fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 	return h, true
 }
 
-// place returns where the agent keeps a transcript. Further attempts append a number.
+// place returns where the agent stores a transcript. From the second attempt on, it appends a
+// number.
 func (a *Agent) place(f format.File, attempt int) (format.Place, error) {
 	var p format.Place
 	err := a.main(f, func(s format.Stream) error {

@@ -185,7 +185,7 @@ func TestTurns(t *testing.T) {
 	if parts := w.turns[2].Parts; len(parts) != 2 || parts[0].Text != "r" || parts[0].Result != nil {
 		t.Errorf("a result without a call is %+v", parts)
 	}
-	if diff := cmp.Diff([]string{"message 1: a thought, which only the program that had it can send to its model", "message 2: that a text is the result of a call, which is not there"}, w.lost); diff != "" {
+	if diff := cmp.Diff([]string{"message 1: a thought, which only the program that had it can send to its model", "message 2: that a text is the result of a call, which is missing"}, w.lost); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 	for k := 1; k < len(w.turns); k++ {

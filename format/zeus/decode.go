@@ -25,7 +25,7 @@ func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	return doc, err
 }
 
-// decodeText reads the text after an optional byte order mark.
+// decodeText reads the text of a snapshot without its byte order mark.
 func (c codec) decodeText(path string, data []byte) (*domarkx.Document, error) {
 	v, broken := domarkx.ParsePartial(data)
 	if broken == nil {
@@ -87,8 +87,7 @@ func (c codec) read(path string, data []byte, v domarkx.Value) (*domarkx.Documen
 	return doc, nil
 }
 
-// salvage reads a document that is damaged, and in which the words are strings in
-// text.
+// salvage reads a damaged document. In text, the words of Python are strings.
 func salvage(path string, data, text []byte, words words, v domarkx.Value, broken error) (*domarkx.Document, error) {
 	whole, gaps := format.Salvage(text, v, broken, isEntry, keyEntries)
 	for i, g := range gaps {
@@ -115,28 +114,28 @@ func salvage(path string, data, text []byte, words words, v domarkx.Value, broke
 	return doc, nil
 }
 
-// isEntry reports whether a value, possibly incomplete, is an entry: it must include the
-// session_path.
+// isEntry reports whether a value, which may be incomplete, is an entry: whether it has a kind and
+// a session_path.
 func isEntry(v domarkx.Value) bool {
 	_, kind := v.Get(keyKind)
 	_, path := v.Get(keySessionPath)
 	return kind && path
 }
 
-// reading is one document being read.
+// reading is a document that is being read.
 type reading struct {
 	path string
 	data []byte
 }
 
-// at is an error about a value.
+// at returns an error about a value.
 func (r reading) at(v domarkx.Value, pointer, msg string, err error) error {
 	line, column := domarkx.Position(r.data, v.Offset())
 	return &domarkx.SyntaxError{Path: r.path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
 }
 
-// version checks schema_version like the loader, which treats true and 1.0 as 1. A snapshot that
-// was cut off has none, because it is the last member.
+// version checks schema_version like the loader of Zeus, which treats true and 1.0 as 1. If the
+// snapshot was cut off, it may be missing, because it is the last member.
 func (r reading) version(v domarkx.Value, cut bool) error {
 	stated, ok := v.Get(keySchemaVersion)
 	switch {
@@ -150,8 +149,8 @@ func (r reading) version(v domarkx.Value, cut bool) error {
 	return r.at(stated, "/"+keySchemaVersion, fmt.Sprintf("schema_version is %s, expected %d, the only one that is known", stated.JSON(), Version), domarkx.ErrUnsupported)
 }
 
-// IsVersion reports whether a schema_version is the known one. Like the program, it accepts true,
-// 1.0 and 1e0 as 1.
+// IsVersion reports whether a schema_version is [Version]. Like Zeus, it accepts true, 1.0 and 1e0
+// for 1.
 func IsVersion(stated domarkx.Value) bool {
 	switch stated.Kind() {
 	case domarkx.Bool:
@@ -182,15 +181,15 @@ func (r reading) document(v domarkx.Value) (*domarkx.Document, error) {
 	}
 	about := v.Without(keyEntries)
 	if count, ok := about.Get(keyEntryCount); ok && count.JSON() == fmt.Sprint(len(items)) {
-		about = about.Without(keyEntryCount) // it follows from the entries
+		about = about.Without(keyEntryCount) // the entries determine it
 	}
 	doc.Header.UserMetadata = &about
 	return doc, nil
 }
 
 // message converts an entry to a message: the properties of the agent become metadata, and the text
-// describes them for people. A value that is not an object, which Zeus ignores, becomes the text of
-// a message.
+// describes them for people. An entry that is not an object, which Zeus ignores, becomes a message
+// with its JSON as text.
 func message(entry domarkx.Value) domarkx.Message {
 	if entry.Kind() != domarkx.Object {
 		return domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: entry.JSON()}}}
@@ -233,7 +232,7 @@ func describe(entry domarkx.Value) string {
 	return b.String()
 }
 
-// plain is text of a document within a line of Markdown.
+// plain returns text of a document as a part of a line of Markdown.
 func plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

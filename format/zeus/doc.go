@@ -1,6 +1,6 @@
-// Package zeus reads and writes the snapshots of Zeus, JSON documents that record which agents ran
-// in which directories. SPEC.md beside this code defines their conversion to domarkx sessions and
-// back; snapshot.schema.json is the format as a JSON Schema.
+// Package zeus reads and writes the snapshots of Zeus: JSON documents that record which agents ran
+// in which directories. SPEC.md beside this code defines how they become domarkx sessions and back;
+// snapshot.schema.json describes the format as a JSON Schema.
 package zeus
 
 import (
@@ -17,7 +17,7 @@ import (
 // Name is what users call the format.
 const Name = "zeus"
 
-// Version is the only schema_version.
+// Version is the only schema_version that can be read and written.
 const Version = 1
 
 //go:embed snapshot.schema.json
@@ -37,7 +37,7 @@ func Codec() format.Codec {
 	}
 }
 
-// codec compiles the schema when the first document needs it.
+// codec compiles the schema when it is first needed.
 type codec struct {
 	schema func() (*schema.Schema, error)
 }
@@ -62,8 +62,8 @@ const (
 	Hoplite = "hoplite" // an agent in a tmux session that another agent owns
 )
 
-// KindOf returns the kind that an entry states, as Zeus's loader reads it: without
-// blanks around it, in any case. The kind of anything else is "".
+// KindOf returns the kind of an entry, as Zeus's loader reads it: without blanks around it, in any
+// case. It is "" for an unknown kind.
 func KindOf(entry domarkx.Value) string {
 	kind := strings.ToLower(strings.TrimSpace(Text(entry, keyKind)))
 	if slices.Contains([]string{Kitty, Stygian, Hoplite}, kind) {
@@ -72,7 +72,7 @@ func KindOf(entry domarkx.Value) string {
 	return ""
 }
 
-// Text returns the member of that name when it is a string, else "".
+// Text returns the member with that name if it is a string, else "".
 func Text(v domarkx.Value, name string) string {
 	if m, ok := v.Get(name); ok && m.Kind() == domarkx.String {
 		return m.Text()
@@ -80,9 +80,9 @@ func Text(v domarkx.Value, name string) string {
 	return ""
 }
 
-// Detect reports whether a file is a snapshot of Zeus. In head, it must be a JSON object with a
-// schema_version and either no other member or another one of such documents, or with entries, one
-// with a kind and a session_path.
+// Detect reports whether a file is a snapshot of Zeus: a JSON object with a schema_version, and
+// with either no other member or another one that snapshots have. In a document without
+// schema_version in head, an entry with a kind and a session_path decides.
 func Detect(head []byte, _ string) bool {
 	top := map[string]bool{}
 	inner := map[string]bool{}

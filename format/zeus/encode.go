@@ -14,14 +14,14 @@ import (
 	"github.com/domarkx/domarkx/format"
 )
 
-// Encode writes a session like Zeus writes its snapshots: JSON indented by two spaces, sorted
-// members, ASCII only, a final newline, valid by [Schema]. Messages whose metadata has an agent's
-// kind become entries; other content is recorded in to.Losses.
+// Encode writes a session as Zeus writes its snapshots: JSON indented by two spaces, with sorted
+// members, only ASCII and a final newline. It is valid by snapshot.schema.json. Messages whose
+// metadata has the kind of an agent become entries; other content is recorded in to.Losses.
 func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 	return format.Whole(Write, doc, to)
 }
 
-// Write is Encode for messages that need not be in memory. The entries are.
+// Write is like [Encode], but the messages need not be in memory. The entries are.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
 	about := domarkx.ObjectValue()
 	if h.UserMetadata != nil {
@@ -121,15 +121,15 @@ func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
 		}
 	}
 	if _, ok := entry.Get(keySessionPath); !ok {
-		entry = entry.With(keySessionPath, domarkx.StringValue("")) // valid, and rejected by Zeus for this agent only
+		entry = entry.With(keySessionPath, domarkx.StringValue("")) // a valid entry; Zeus rejects only this agent
 	}
 	return entry, true
 }
 
-// texts are the members of entries that are strings.
+// texts are the members of entries that must be strings.
 var texts = []string{"name", "agent_id", "role", "cwd", "workspace", keySessionPath, "session_source", "parent_id", "tmux_session", "owner_id", "phalanx_id"}
 
-// isoTime spells a time like Zeus does; an invalid one becomes the beginning of 1970.
+// isoTime formats a time as Zeus does; an invalid one becomes the beginning of 1970.
 func isoTime(timestamp string) string {
 	t, ok := format.ParseLocalTime(timestamp)
 	if !ok {
@@ -138,7 +138,7 @@ func isoTime(timestamp string) string {
 	return FormatTime(t)
 }
 
-// FormatTime spells a time as Zeus does: as Python's isoformat, in UTC.
+// FormatTime formats a time as Zeus does: like isoformat in Python, in UTC.
 func FormatTime(t time.Time) string {
 	t = t.UTC()
 	if t.Nanosecond()/1000 == 0 {
@@ -147,8 +147,8 @@ func FormatTime(t time.Time) string {
 	return t.Format("2006-01-02T15:04:05.000000+00:00")
 }
 
-// AppendJSON appends a value as Python's json.dumps writes it with indent=2 and
-// sort_keys=True, and a newline.
+// AppendJSON appends a value as json.dumps writes it in Python with indent=2 and sort_keys=True,
+// and a newline.
 func AppendJSON(dst []byte, v domarkx.Value) []byte {
 	return append(appendSorted(dst, v, "\n"), '\n')
 }
@@ -189,13 +189,13 @@ func appendSorted(dst []byte, v domarkx.Value, newline string) []byte {
 	return append(dst, v.JSON()...)
 }
 
-// appendASCII appends a JSON string in which all but ASCII is escaped, by UTF-16
+// appendASCII appends a JSON string with escapes for all characters that are not ASCII, as UTF-16
 // units. s is WTF-8.
 func appendASCII(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xed { // a surrogate of its own
+		if r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xed { // a lone surrogate
 			r, size = rune(s[0]&0x0f)<<12|rune(s[1]&0x3f)<<6|rune(s[2]&0x3f), 3
 		}
 		s = s[size:]

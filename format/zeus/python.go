@@ -11,19 +11,17 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// A word is one that Python writes for a number and reads as one, though JSON has
-// none of the kind.
+// A word is one of the words that Python writes and reads as a number, although JSON has none.
 type word struct {
 	text         string
 	line, column int // in the document
-	shifted      int // its column in the text in which the words are strings
-	offset       int // there, in bytes
+	shifted      int // its column in the text that pythonWords returns
+	offset       int // its offset in that text, in bytes
 }
 
 type words []word
 
-// pythonWords returns a document with NaN, Infinity and -Infinity as strings, and
-// where these are.
+// pythonWords returns a document in which NaN, Infinity and -Infinity are strings, and these words.
 func pythonWords(data []byte) ([]byte, words) {
 	var found words
 	var text []byte
@@ -58,7 +56,7 @@ func pythonWords(data []byte) ([]byte, words) {
 	return append(text, data[done:]...), found
 }
 
-// shift moves the place of a report on the text to that in the document.
+// shift converts the position in a report from the text that pythonWords returned to the document.
 func (w words) shift(err error) {
 	var report *domarkx.SyntaxError
 	if !errors.As(err, &report) {
@@ -73,7 +71,7 @@ func (w words) shift(err error) {
 	report.Column -= before * len(`""`)
 }
 
-// offset returns where in the document something of the text is.
+// offset converts an offset in the text that pythonWords returned to one in the document.
 func (w words) offset(at int) int {
 	before, _ := slices.BinarySearchFunc(w, at, func(word word, at int) int { return cmp.Compare(word.offset, at) })
 	return at - before*len(`""`)

@@ -7,11 +7,12 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// keySessionDigest is the one member that this program adds to an entry: the SHA-256 of the
-// transcript at its session_path when that was stored.
+// keySessionDigest is the only member that this program adds to an entry: the SHA-256 of the
+// transcript at session_path at the time when it was stored.
 const keySessionDigest = "session_sha256"
 
-// sessionPath returns where the transcript of an agent is; "" for any other message.
+// sessionPath returns the path of the transcript of a message's agent; "" if the message is not an
+// agent.
 func sessionPath(m domarkx.Message) string {
 	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
 		return ""
@@ -19,8 +20,8 @@ func sessionPath(m domarkx.Message) string {
 	return strings.TrimSpace(Text(*m.Metadata, keySessionPath))
 }
 
-// SessionDigest returns the SHA-256, in hexadecimal, of the transcript that was kept
-// with an agent's message; "" when none was.
+// SessionDigest returns the SHA-256, in hexadecimal, of the transcript that was stored with an
+// agent's message; "" if none was.
 func SessionDigest(m domarkx.Message) string {
 	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
 		return ""
@@ -32,16 +33,16 @@ func SessionDigest(m domarkx.Message) string {
 	return digest
 }
 
-// withSessionDigest notes which transcript was kept with an agent's message.
+// withSessionDigest returns an agent's message with the SHA-256 of the transcript that was stored
+// with it.
 func withSessionDigest(m domarkx.Message, sha256 string) domarkx.Message {
 	entry := m.Metadata.With(keySessionDigest, domarkx.StringValue(sha256))
 	m.Metadata = &entry
 	return m
 }
 
-// IsTranscript reports whether a file that begins with head is a session of pi: its
-// first line that is JSON is an object of the type "session" that has an id. That is
-// what pi itself asks of a session.
+// IsTranscript reports whether a file that begins with head is a session of pi: its first line that
+// is JSON is an object with the type "session" and an id. pi demands the same.
 func IsTranscript(head []byte) bool {
 	for line := range bytes.Lines(head) {
 		v, err := domarkx.ParseValue(bytes.TrimSpace(line))
