@@ -10,9 +10,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
-// approver returns a function that decides whether an untrusted session may run something
-// once. With --yes it agrees. Otherwise it shows what would run, and asks if the user is
-// at a terminal.
+// approver returns a function that decides whether something of an untrusted session may
+// run, this time only. With --yes it agrees. Otherwise it shows what would run, and asks if
+// the user is at a terminal; if not, it refuses.
 func (inv *invocation) approver(yes bool) func(context.Context, *trust.UntrustedError) (bool, error) {
 	return func(ctx context.Context, e *trust.UntrustedError) (bool, error) {
 		if yes {

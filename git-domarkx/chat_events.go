@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
-// The objects that chat --json prints, one a line.
+// The objects that chat --json prints, one per line.
 type (
 	chatText struct {
 		Type string `json:"type" doc:"text"`

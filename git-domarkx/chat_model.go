@@ -11,7 +11,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 )
 
-// chatModel returns a model by its name, ready to answer. Nothing is sent to it.
+// chatModel returns the model with that name, with everything that a chat needs. It sends
+// no request.
 func (inv *invocation) chatModel(name string) (chat.Model, models.Definition, error) {
 	d, err := inv.findModel(name)
 	if err != nil {
@@ -33,8 +34,9 @@ func (inv *invocation) chatModel(name string) (chat.Model, models.Definition, er
 	return model, d, err
 }
 
-// chooseModel returns the name of the model that answers in a session: the one that the user
-// named, else the default. A model that the session or the repository suggests needs a yes.
+// chooseModel returns the name of the model that answers in a session: the one that the
+// user named, else the default. It uses a model that the session or the repository suggests
+// only if the user agrees.
 func (c *chatCmd) chooseModel(inv *invocation, opened managers, ask func(question string) (bool, error)) (string, error) {
 	wishes, err := c.wishes(inv, opened)
 	if err != nil {
@@ -68,7 +70,7 @@ func (c *chatCmd) chooseModel(inv *invocation, opened managers, ask func(questio
 	return standard, missing
 }
 
-// wishes returns the models that the session and .domarkx.toml suggest.
+// wishes returns what the session and .domarkx.toml ask for in chats.
 func (c *chatCmd) wishes(inv *invocation, opened managers) (chat.Wishes, error) {
 	var w chat.Wishes
 	h, err := opened.turns.HeaderOf(inv.ctx, c.Name)

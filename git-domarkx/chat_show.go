@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
-// dim is the style of everything but the answer.
+// dim is the style of thoughts and results.
 const dim style = "\x1b[2m"
 
 func (t *talk) show(e chat.Event) {
@@ -52,7 +52,8 @@ func (t *talk) display(e chat.Event) {
 	}
 }
 
-// displayed returns text of a model for the terminal, which it cannot control.
+// displayed returns text of a model, with escapes for characters that could control the
+// terminal.
 func displayed(s string) string {
 	return escapeRunes(strings.ReplaceAll(s, "\r\n", "\n"), func(r rune) bool { return unsafeOnTerminal(r) && r != '\n' && r != '\t' })
 }
@@ -66,14 +67,14 @@ func (t *talk) write(s string) {
 	t.open = !strings.HasSuffix(strings.TrimSuffix(s, "\x1b[m"), "\n")
 }
 
-// endLine ends the line of an answer.
+// endLine ends the line that the shown answer has begun, if any.
 func (t *talk) endLine() {
 	if t.open {
 		t.write("\n")
 	}
 }
 
-// resultLine returns the outcome of a call on a line.
+// resultLine returns the outcome of a call, for one line.
 func resultLine(r turns.CallResult) string {
 	if !r.OK {
 		return r.Code + ": " + r.Outcome.Message

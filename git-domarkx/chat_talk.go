@@ -17,7 +17,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
-// A talk is a chat with the user.
+// A talk is a conversation of the user with a model.
 type talk struct {
 	inv     *invocation
 	command *chatCmd
@@ -29,11 +29,12 @@ type talk struct {
 	lines   *lineEditor // nil if nobody can be asked
 	always  map[string]bool
 
-	open   bool  // whether the answer shown so far does not end with a line end
-	broken error // error of writing the output
+	open   bool  // the shown part of the answer does not end with a line end
+	broken error // errors of writing the output
 }
 
-// asker returns a function that asks a question with yes or no, or nil if nobody can be asked.
+// asker returns a function that asks the user a question with yes or no, or nil if nobody
+// can be asked.
 func (t *talk) asker() func(question string) (bool, error) {
 	if t.lines == nil {
 		return nil
@@ -52,7 +53,7 @@ func (t *talk) request(message *string) chat.Request {
 	return r
 }
 
-// once takes one turn.
+// once takes one turn, and prints its result if events are not printed.
 func (t *talk) once(message *string) error {
 	result, err := t.chat.Turn(t.inv.ctx, t.request(message))
 	t.endLine()
@@ -101,7 +102,7 @@ func (t *talk) converse() error {
 	}
 }
 
-// goOn continues a turn that stopped half-way.
+// goOn continues a turn that an earlier chat did not end.
 func (t *talk) goOn() error {
 	if _, err := t.opened.turns.HeaderOf(t.inv.ctx, t.command.Name); errors.Is(err, domarkx.ErrNotFound) && t.command.New {
 		return nil
@@ -109,7 +110,8 @@ func (t *talk) goOn() error {
 	return t.turn(nil)
 }
 
-// turn takes one turn of a conversation. An error that does not end the conversation is shown.
+// turn takes one turn of a conversation. It shows an error, and returns it only if the
+// conversation must end.
 func (t *talk) turn(message *string) error {
 	ctx, cancel := context.WithCancelCause(t.inv.ctx)
 	defer cancel(nil)
@@ -133,7 +135,7 @@ func (t *talk) turn(message *string) error {
 	case err == nil, errors.Is(err, chat.ErrNothing):
 		return nil
 	case ctx.Err() != nil, errors.Is(err, errInterrupt):
-		fmt.Fprintln(t.inv.err, "Stopped; what came of the answer is kept, and the calls that were not made can be made later.")
+		fmt.Fprintln(t.inv.err, "Stopped; the part of the answer that arrived is stored, and the other calls can be made later.")
 		return nil
 	case message == nil && (errors.As(err, &untrusted) || errors.Is(err, domarkx.ErrNotFound)):
 		return err
@@ -142,7 +144,7 @@ func (t *talk) turn(message *string) error {
 	return nil
 }
 
-// history returns earlier messages of the user that fit on a line, the newest last.
+// history returns the user's earlier messages that consist of one line, the newest last.
 func (t *talk) history() []string {
 	const most, looked = 100, 1000
 	var all []string
@@ -167,7 +169,7 @@ func (t *talk) history() []string {
 	return all
 }
 
-// trust asks whether an untrusted session may be worked on, once.
+// trust asks whether the user agrees to work on an untrusted session, this time only.
 func (t *talk) trust(_ context.Context, e *trust.UntrustedError) (bool, error) {
 	t.inv.showListing(e.Listing)
 	ask := t.asker()
@@ -196,7 +198,7 @@ func (t *talk) approver() chat.Approver {
 	return people
 }
 
-// Decide asks the user about a call, which was just shown.
+// Decide asks the user about a call, which has just been shown.
 func (t *talk) Decide(ctx context.Context, c turns.PendingCall, tool turns.ToolOffer) (chat.Decision, error) {
 	name := c.Resource + "__" + c.Tool
 	if t.always[name] {

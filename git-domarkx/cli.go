@@ -133,7 +133,7 @@ func onlyCommand(line *commandLine, name string) (kong.Option, bool) {
 	return nil, false
 }
 
-// A modelReader is a command that reads the model of all commands.
+// A modelReader is a command that needs the model of all commands.
 type modelReader interface{ readsModel() }
 
 func (*completeCmd) readsModel() {}
@@ -142,8 +142,8 @@ func (*manCmd) readsModel() {}
 
 func (*helpCmd) readsModel() {}
 
-// asTyped decodes an argument unchanged. The parser's default decoder goes through JSON,
-// which cannot represent every file name, and reads "" as a missing value.
+// asTyped decodes an argument unchanged. The parser's own decoder uses JSON, which cannot
+// represent every file name, and treats "" as a missing value.
 func asTyped(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	if err != nil {

@@ -28,8 +28,8 @@ A conversation belongs to the repository around the directory in which it began.
 `
 }
 
-// agentsNamed returns the agents with these names, or all whose transcripts can be read if
-// there are no names.
+// agentsNamed returns the agents with these names. Without names it returns all whose
+// transcripts can be read.
 func agentsNamed(names []string) ([]transcripts.Agent, error) {
 	known := slices.DeleteFunc(transcripts.Agents(), func(a transcripts.Agent) bool { return checkFormat(a.Name) != nil })
 	if len(names) == 0 {

@@ -17,8 +17,8 @@ not kept.
 `
 }
 
-// Run notifies the watcher. The command line is handled by [runHook] before it is parsed, so this
-// is only called for one with further options.
+// Run notifies the watcher. [runHook] handles usual hooks before the command line is
+// parsed, so this runs only if there are options.
 func (c *agentHookCmd) Run(inv *invocation) error {
 	hook{getenv: inv.getenv, in: inv.in}.run(c.Agent, c.Event)
 	return nil

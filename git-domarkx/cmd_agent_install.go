@@ -94,7 +94,7 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 	var bad []error
 	var installed []hooks.Agent
 	for _, a := range chosen {
-		if c.Scope != hooks.Project { // others may have an earlier version
+		if c.Scope != hooks.Project { // settings of a project are also for other machines, with other versions
 			a = a.Of(func() string { return versionOf(inv, a.Name) })
 		}
 		more, err := inv.changeSettings(a, dir, c.DryRun, func(r *hooks.Record) ([]hooks.Change, error) { return a.Install(request, r) }, (*hooks.Record).Apply)
@@ -208,7 +208,8 @@ func (c *agentUninstallCmd) Run(inv *invocation) error {
 	return badInput(inv, bad)
 }
 
-// versionOf returns the version of an agent's program on this machine, or "" if it is not known.
+// versionOf returns the version of an agent's program on this machine, or "" if it is
+// unknown.
 func versionOf(inv *invocation, agent string) string {
 	known, err := agentsNamed([]string{agent})
 	if err != nil {
@@ -236,7 +237,8 @@ func hookedAgents(names []string) ([]hooks.Agent, error) {
 	return chosen, nil
 }
 
-// settingsPlace returns where the agents of this repository work, and the directory of recording.
+// settingsPlace returns where the agents of this repository have their settings, and the
+// directory in which recording has its state.
 func (inv *invocation) settingsPlace() (hooks.Place, string, error) {
 	git, err := inv.git()
 	if err != nil {
@@ -251,8 +253,8 @@ func (inv *invocation) settingsPlace() (hooks.Place, string, error) {
 	return hooks.Place{Environ: inv.getenv, Trees: trees, Program: program}, recording.Dir(git.CommonDir), err
 }
 
-// stableProgram returns the path of this program: that in PATH if it is the same file, because it
-// stays when the program is updated.
+// stableProgram returns a path of this program that stays valid when the program is
+// updated: the one in PATH, if that is this program.
 func stableProgram() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -270,8 +272,8 @@ func stableProgram() (string, error) {
 	return self, nil
 }
 
-// changeSettings makes changes to the settings of an agent, or prints them as a diff. If another
-// program changes a file at the same time, it begins again.
+// changeSettings changes the settings of an agent, or prints the changes as a diff. If
+// another program changes a file at the same time, it plans the changes again.
 func (inv *invocation) changeSettings(a hooks.Agent, dir string, dryRun bool, plan func(*hooks.Record) ([]hooks.Change, error), apply func(*hooks.Record, hooks.Change) error) ([]settingsRow, error) {
 	const tries = 5
 	var changed []string

@@ -46,7 +46,7 @@ func (agentListCmd) ExitOne() string {
 	return "A directory could not be read; what could be read is listed."
 }
 
-// maxVersionTime limits how long all agents together may take to say their versions.
+// maxVersionTime is how long the command waits for the versions of all agents.
 const maxVersionTime = 5 * time.Second
 
 func (c *agentListCmd) Run(inv *invocation) error {
@@ -97,7 +97,8 @@ func (c *agentListCmd) Run(inv *invocation) error {
 	return badInput(inv, bad)
 }
 
-// hooksOf describes the installed hooks of an agent.
+// hooksOf returns the text of the column with the scopes in which an agent's hooks are
+// installed.
 func hooksOf(name string, place hooks.Place) string {
 	chosen, err := hookedAgents([]string{name})
 	if err != nil || len(chosen[0].Scopes) == 0 {

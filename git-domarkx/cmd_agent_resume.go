@@ -107,8 +107,8 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 	return errors.Join(failed, c.record(inv, opened, agent, file, before))
 }
 
-// record imports the transcript that the agent was started with, and those that are not among the ones
-// before and began in this repository: some agents continue a session in another file.
+// record imports the transcript with which the agent was started, and the transcripts that began in
+// this repository and are not among those before: some agents continue a session in another file.
 func (c *agentResumeCmd) record(inv *invocation, opened managers, agent transcripts.Agent, file string, before []string) error {
 	redact, err := inv.redactOnImport()
 	if err != nil {
@@ -139,7 +139,8 @@ func (c *agentResumeCmd) record(inv *invocation, opened managers, agent transcri
 	return errors.Join(err, badInput(inv, append(continued.Bad, begun.Bad...)))
 }
 
-// agent returns the agent that the user named, or the one that the session is from.
+// agent returns the agent that the user named, or the one from which the session was
+// imported.
 func (c *agentResumeCmd) agent(was engine.ProgramSession) (transcripts.Agent, error) {
 	var names []string
 	for _, a := range transcripts.Agents() {
@@ -157,8 +158,8 @@ func (c *agentResumeCmd) agent(was engine.ProgramSession) (transcripts.Agent, er
 	return transcripts.Agent{}, usagef("the session is not from one of these agents; name one with --in: %s", strings.Join(names, ", "))
 }
 
-// approve asks before a session becomes an agent's context, if a remote has the session and it was
-// not imported from a document of this machine.
+// approve asks for confirmation before a session becomes the context of an agent, if a
+// remote has the session and the session was not imported from a document on this machine.
 func (c *agentResumeCmd) approve(inv *invocation, opened managers, info domarkx.Info, was engine.ProgramSession) error {
 	if c.Yes || was.Here {
 		return nil
@@ -182,7 +183,8 @@ func (c *agentResumeCmd) approve(inv *invocation, opened managers, info domarkx.
 	return nil
 }
 
-// isFetched reports whether a remote had a session of that name at the last contact.
+// isFetched reports whether a remote had a session with that name when this repository last
+// fetched from it or pushed to it.
 func (c *agentResumeCmd) isFetched(inv *invocation, opened managers, name string) (bool, error) {
 	remotes, err := inv.remotes()
 	if err != nil {
@@ -200,7 +202,8 @@ func (c *agentResumeCmd) isFetched(inv *invocation, opened managers, name string
 	return false, nil
 }
 
-// fork forks the session if the revision is not its end, and returns the revision to resume.
+// fork forks the session if the revision is not the end of it, and returns the revision to
+// resume.
 func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.Revision, info domarkx.Info) (engine.Revision, error) {
 	tip, err := opened.sessions.Resolve(inv.ctx, engine.Revision{Name: revision.Name, Message: -1})
 	if err != nil {
@@ -227,8 +230,9 @@ func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.
 	}
 }
 
-// prepare returns the command that starts the agent, and the transcript that it continues. own is the
-// id of the agent's session that is the same as ours; "" for none.
+// prepare returns the command that starts the agent, and the path of the transcript in
+// which the agent continues. own is the id of the agent's own session with the same
+// content, or "".
 func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcripts.Agent, revision engine.Revision, own string) (command []string, file string, err error) {
 	if own != "" {
 		files, err := agent.Find(inv.ctx, inv.getenv)
@@ -268,7 +272,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	if dir == "" {
 		err = c.hand(inv, agent, export)
 	} else {
-		file, err = export.WriteIn(dir, 0o600) // 0600, as agents use for their own files
+		file, err = export.WriteIn(dir, 0o600) // the mode of agents' own transcripts
 	}
 	if err != nil {
 		return nil, "", err
@@ -277,7 +281,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 		return nil, "", err
 	}
 	session := agent.SessionID(id)
-	if dir == "" { // the agent has imported the session, and has no file for it alone
+	if dir == "" { // the agent has imported the session into a file that other sessions share
 		files, err := agent.Find(inv.ctx, inv.getenv)
 		if err != nil {
 			return nil, "", err
@@ -290,8 +294,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	return agent.ResumeCommand(session), file, nil
 }
 
-// hand imports a document into an agent that keeps no transcript files, by running the agent's
-// import command.
+// hand runs the import command of an agent that does not store sessions in separate files.
 func (c *agentResumeCmd) hand(inv *invocation, agent transcripts.Agent, export *engine.Export) error {
 	dir, err := os.MkdirTemp("", "git-domarkx-")
 	if err != nil {
@@ -310,12 +313,12 @@ func (c *agentResumeCmd) hand(inv *invocation, agent transcripts.Agent, export *
 	return nil
 }
 
-// runProgram runs a program in the foreground with the standard streams of this one. An interrupt
-// from the terminal goes to both, and is for the program to handle.
+// runProgram runs a program in the foreground with the standard streams of this one. An
+// interrupt from the terminal reaches both programs; only the other one handles it.
 func (inv *invocation) runProgram(command []string) error {
 	defer inv.signals.handle(func(s os.Signal) bool {
 		if s == os.Interrupt {
-			inv.signals.notify() // further ones are ignored too
+			inv.signals.notify() // ignore further interrupts, too
 		}
 		return s == os.Interrupt
 	})()
@@ -330,7 +333,8 @@ func (inv *invocation) runProgram(command []string) error {
 	return nil
 }
 
-// workDir returns the current directory without symbolic links, as agents see it.
+// workDir returns the current directory without symbolic links. Agents store their
+// directories in this form.
 func (inv *invocation) workDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -339,7 +343,7 @@ func (inv *invocation) workDir() (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// quoted returns a command line for a POSIX shell.
+// quoted returns a command line with quotes for a POSIX shell.
 func quoted(command []string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:", r)

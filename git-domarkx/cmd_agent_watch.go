@@ -62,7 +62,7 @@ func (c *agentWatchCmd) Run(inv *invocation) error {
 	return inv.startWatcher(dir)
 }
 
-// recordAll records all agents from now on.
+// recordAll changes the settings so that all agents are recorded from now on.
 func recordAll(inv *invocation, dir string) error {
 	return recording.ChangeSettings(inv.ctx, dir, func(s *recording.Settings) {
 		if s.All.IsZero() {

@@ -139,7 +139,7 @@ func blameRowOf(line blame.Line) blameRow {
 	return row
 }
 
-// parseLines parses A,B; A, and ,B are open at one end. Zero stands for an open end.
+// parseLines parses A,B. Without A or B, that end is open, and the number is 0.
 func parseLines(text string) (first, last int, err error) {
 	if text == "" {
 		return 0, 0, nil

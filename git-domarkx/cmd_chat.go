@@ -146,7 +146,7 @@ func (c *chatCmd) Run(inv *invocation) error {
 		return c.answerNo(inv, refusal(fmt.Sprintf("--max-cost: the price of %s is not known; set domarkx.price.%s.input and .output (USD for a million tokens)", d.Name, d.Model)))
 	}
 	t.model, t.name = model, name
-	defer opened.scans.Prepare(inv.ctx)()          // while the model thinks
+	defer opened.scans.Prepare(inv.ctx)()          // in the background, while the model answers
 	before, _ := opened.store.Tip(inv.ctx, c.Name) //nolint:errcheck // a new session has none
 	if talks {
 		err = t.converse()
@@ -159,7 +159,7 @@ func (c *chatCmd) Run(inv *invocation) error {
 	return err
 }
 
-// files reads the files to send along.
+// files reads the files that are attached to the first message.
 func (c *chatCmd) files() ([]turns.File, error) {
 	const most = 16 << 20 // bytes
 	var files []turns.File
@@ -181,13 +181,13 @@ func (c *chatCmd) files() ([]turns.File, error) {
 	return files, nil
 }
 
-// A refusal is why a command does nothing.
+// A refusal is an error of a command that has changed nothing.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// answerNo reports an error, and makes it exit status 1 if it means that the turn was not
-// allowed to go on.
+// answerNo reports an error. If the error means that the turn was not allowed to continue,
+// the exit status is 1.
 func (c *chatCmd) answerNo(inv *invocation, err error) error {
 	var stopped *chat.StoppedError
 	var refused refusal

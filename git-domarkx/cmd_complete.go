@@ -18,14 +18,15 @@ type completeCmd struct {
 	Words []string `arg:"" optional:"" name:"WORD"`
 }
 
-// Lines that ask the shell to complete file or directory names itself.
+// Lines that tell the completion scripts to complete names of files or directories.
 const (
 	completeFiles       = ":files"
 	completeDirectories = ":directories"
 )
 
-// Run prints the candidates for the last word of a command line, one line WORD TAB
-// MEANING each. A candidate need not match the typed text: the shell filters them.
+// Run prints the candidates for the last word of a command line, one per line: the word, a
+// tab and a description. A candidate need not begin with what was typed: the shell filters
+// them.
 func (c *completeCmd) Run(inv *invocation) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {
@@ -52,8 +53,8 @@ func (c *completeCmd) Run(inv *invocation) error {
 	return err
 }
 
-// candidates lists what can stand at the cursor. With an error, the list may be
-// incomplete.
+// candidates returns the words that can stand at the cursor. With an error, some may be
+// missing.
 func (inv *invocation) candidates(e clidoc.Expectation) ([]clidoc.Candidate, error) {
 	switch e.Kind {
 	case clidoc.ValueNone:
@@ -64,7 +65,7 @@ func (inv *invocation) candidates(e clidoc.Expectation) ([]clidoc.Candidate, err
 		remotes, err := inv.remotes()
 		return clidoc.PlainWords(remotes), err
 	}
-	opened, err := inv.openStored() // the user is waiting, so do not wait for mounts to store their saves
+	opened, err := inv.openStored() // without waiting for saves in mounts, because the user is waiting
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,8 @@ func (c *execCmd) Run(inv *invocation) error {
 	if i := slices.IndexFunc(c.Pairs, isNoPair); i >= 0 && request.Command == nil {
 		return usagef("argument %q: expected KEY=VALUE", c.Pairs[i])
 	}
-	// The call is recorded in a document, and runs exactly as recorded there.
+	// The call is recorded in a document, and must run exactly as recorded. Documents are
+	// UTF-8.
 	if i := slices.IndexFunc(inv.args, func(word string) bool { return !utf8.ValidString(word) }); i >= 0 {
 		return usagef("argument %q: expected UTF-8; a command writes other bytes (printf, base64 -d)", inv.args[i])
 	}
@@ -94,7 +95,7 @@ func (c *execCmd) Run(inv *invocation) error {
 
 func isNoPair(argument string) bool { return strings.IndexByte(argument, '=') <= 0 }
 
-// command returns the words after --, if they directly follow the session; otherwise nil.
+// command returns the words after --, or nil unless they directly follow the session.
 func (c *execCmd) command(args []string) []string {
 	i := slices.Index(args, "--")
 	if i < 0 || i+1 == len(args) {

@@ -48,8 +48,8 @@ func (c *fsckCmd) Run(inv *invocation) error {
 		progress.report("rendering sessions", int64(i), int64(len(list)))
 		rendered, err := opened.sessions.CheckSnapshot(inv.ctx, info)
 		if err == nil && len(rendered) > 0 {
-			// A concurrent git gc may have moved the missing objects: reopen the store
-			// and retry.
+			// git gc may have moved the missing objects meanwhile: reopen the store and
+			// check again.
 			if err = opened.store.Refresh(); err == nil {
 				rendered, err = opened.sessions.CheckSnapshot(inv.ctx, info)
 			}

@@ -49,8 +49,7 @@ func (c *gcCmd) Run(inv *invocation) error {
 	return printFindings(inv, found, c.JSON)
 }
 
-// removeUnpacked removes the versions that earlier releases unpacked into files for their
-// mounts.
+// removeUnpacked removes the files into which mounts of earlier releases unpacked versions.
 func (inv *invocation) removeUnpacked() error {
 	git, err := inv.git()
 	if err != nil {

@@ -182,8 +182,8 @@ func (c *importCmd) Run(inv *invocation) error {
 	return inv.importDocuments(opened, request, c.JSON)
 }
 
-// importMemory is the heap in bytes from which on an import collects garbage more often. A large document
-// may need more: then the heap grows with what is in use.
+// importMemory is the size of the heap in bytes from which an import collects garbage more
+// often. If a large document needs more, importDocuments removes this limit.
 const importMemory = 200 << 20
 
 // importDocuments imports documents and prints the sessions.
@@ -221,7 +221,7 @@ func (inv *invocation) importDocuments(opened managers, request importer.Request
 	return badInput(inv, result.Bad)
 }
 
-// packMemory is how many bytes of packs stay in memory while a whole session is
+// packMemory is how many bytes of packs may stay in memory while whole sessions are
 // processed.
 const packMemory = 32 << 20
 
@@ -245,7 +245,7 @@ func (c *importCmd) checkAs() error {
 	return nil
 }
 
-// isOneDocument reports whether the command names exactly one document, and not a
+// isOneDocument reports whether the command line names exactly one path, and that is not a
 // directory.
 func (c *importCmd) isOneDocument() bool {
 	if len(c.Paths) != 1 {
@@ -289,8 +289,8 @@ func printImport(inv *invocation, asJSON bool, result importer.Result) error {
 	return nil
 }
 
-// badInput prints the errors of the documents that could not be imported, and returns
-// errNo if there were any.
+// badInput prints errors in the input, one per line. It returns errNo, or nil if there are
+// none.
 func badInput(inv *invocation, bad []error) error {
 	if len(bad) == 0 {
 		return nil

@@ -76,7 +76,7 @@ func snapshotRowOf(i domarkx.Info) snapshotRow {
 	return snapshotRow{OID: oidField(i.ID), Date: timeField(i.Date), Messages: i.Messages, Subject: i.Subject}
 }
 
-// printLog prints the entries of a log as it reads them: there may be a million.
+// printLog prints the entries of a log while it reads them, because there may be a million.
 func printLog[E, R any](inv *invocation, c *logCmd, log iter.Seq2[E, error], row func(E) R) error {
 	w := newResultWriter[R](inv, c.JSON)
 	n := 0

@@ -43,7 +43,8 @@ MODEL is the name that the provider reports, MS the time in milliseconds.
 `
 }
 
-// testTokens is enough for a model that thinks before it answers.
+// testTokens is a maximum length of the answer that is enough for models that think before
+// they answer.
 const testTokens = 2048
 
 func (c *modelTestCmd) Run(inv *invocation) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -78,19 +79,26 @@ func (c *pushCmd) Run(inv *invocation) error {
 		return printIgnored(inv, ignored)
 	}
 	if err == nil && c.All {
-		for name := range inv.opened.pending { // these have no snapshot yet
-			if !slices.ContainsFunc(results, func(e transfer.Result) bool { return e.Name == name }) {
-				results = append(results, transfer.Result{Name: name, Status: engine.Pending, Failed: true})
-			}
-		}
+		results = withPending(results, inv.opened.pending)
 	}
 	if err == nil && len(results) == 0 && !inv.opts.Quiet {
-		fmt.Fprintln(inv.err, "nothing to send: the remote has no session yet; name those to send, or use --all")
+		fmt.Fprintln(inv.err, "nothing to send: the remote has no session yet; name the sessions to send, or use --all")
 	}
 	return c.printExchange(inv, results, err)
 }
 
-// printSecrets lists the secrets for which sessions were not sent.
+// withPending adds the sessions that have only saves in mounts and no snapshot yet, sorted by
+// name.
+func withPending(results []transfer.Result, pending pendingSaves) []transfer.Result {
+	for _, name := range slices.Sorted(maps.Keys(pending)) {
+		if !slices.ContainsFunc(results, func(e transfer.Result) bool { return e.Name == name }) {
+			results = append(results, transfer.Result{Name: name, Status: engine.Pending, Failed: true})
+		}
+	}
+	return results
+}
+
+// printSecrets lists the secrets because of which sessions were not sent.
 func (inv *invocation) printSecrets(found []scan.Finding) {
 	const most = 50
 	for i, f := range found {

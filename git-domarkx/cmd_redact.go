@@ -101,7 +101,7 @@ func (c *redactCmd) Run(inv *invocation) error {
 	return c.report(inv, result)
 }
 
-// rename renames the sessions whose names hold secrets.
+// rename renames the sessions whose names contain secrets.
 func (c *redactCmd) rename(inv *invocation, opened managers) error {
 	renamings, err := opened.redactions.Renamings(inv.ctx, c.Name)
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *redactCmd) rename(inv *invocation, opened managers) error {
 			continue
 		}
 		if _, err := opened.turns.Rename(inv.ctx, r.From, r.To); err != nil {
-			return fmt.Errorf("giving a session a name without a secret: %w", err)
+			return fmt.Errorf("renaming a session whose name contains a secret: %w", err)
 		}
 		fmt.Fprintf(inv.err, "a session's name held a secret; it is now %s\n", visible(r.To))
 		if r.From == c.Name {
@@ -140,7 +140,7 @@ func (c *redactCmd) report(inv *invocation, r redact.Result) error {
 		fmt.Fprintf(inv.err, "%s in %s would be redacted\n", countOf(r.Secrets, "secret"), countOf(r.Replaced, "commit"))
 	default:
 		for _, ref := range r.Elsewhere {
-			fmt.Fprintf(inv.err, "warning: %s still leads to what was replaced; git update-ref -d %s removes it\n", visibleLine(ref), visibleLine(ref))
+			fmt.Fprintf(inv.err, "warning: %s still leads to replaced commits; git update-ref -d %s removes it\n", visibleLine(ref), visibleLine(ref))
 		}
 		fmt.Fprintf(inv.err, "redacted %s in %s\n", countOf(r.Secrets, "secret"), countOf(r.Replaced, "commit"))
 		c.reportPurged(inv, r)
@@ -157,7 +157,7 @@ func (c *redactCmd) reportPurged(inv *invocation, r redact.Result) {
 	if !c.Purge || c.DryRun {
 		return
 	}
-	fmt.Fprintf(inv.err, "removed %d objects of what was replaced\n", r.Purged.Removed)
+	fmt.Fprintf(inv.err, "removed %d objects that were replaced\n", r.Purged.Removed)
 	if r.Purged.Missed > 0 {
 		fmt.Fprintf(inv.err, "%d objects are still there: they are in packs that are kept, in another repository, or were written again\n", r.Purged.Missed)
 	}
@@ -166,7 +166,7 @@ func (c *redactCmd) reportPurged(inv *invocation, r redact.Result) {
 	}
 }
 
-// countOf returns a number with a noun in singular or plural.
+// countOf returns a number and a noun in the singular or plural.
 func countOf(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -43,7 +43,7 @@ func (c *replayCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	var broken error // first error of writing the output
+	var broken error // errors of writing the output
 	w := newResultWriter[replayRow](inv, c.JSON)
 	w.prompt = true
 	differ, err := opened.turns.Replay(inv.ctx, turns.ReplayRequest{Name: c.Name, Approve: inv.approver(c.Yes), Report: func(r turns.ReplayResult) {

@@ -48,8 +48,8 @@ func (c *rmCmd) Run(inv *invocation) error {
 	return err
 }
 
-// forgetTexts removes the texts that no session contains any more from the search index and from
-// the files of chats.
+// forgetTexts removes texts that no session contains any more from the search index and
+// from the files of chats.
 func (inv *invocation) forgetTexts(opened managers) {
 	if err := search.Forget(inv.ctx, opened.store); err != nil {
 		inv.warn(fmt.Errorf("removed texts are still in the search index; run git domarkx search, which removes them: %w", err))
@@ -57,9 +57,9 @@ func (inv *invocation) forgetTexts(opened managers) {
 	inv.forgetChats(opened)
 }
 
-// forgetChats removes the texts that no session contains any more from the files of chats.
+// forgetChats removes texts that no session contains any more from the files of chats.
 func (inv *invocation) forgetChats(opened managers) {
 	if err := chat.Forget(opened.store.StateDir()); err != nil {
-		inv.warn(fmt.Errorf("removed texts are still in a directory, which you can remove: %w", err))
+		inv.warn(fmt.Errorf("removed texts are still in files of chats, in a directory that you can remove: %w", err))
 	}
 }

@@ -92,7 +92,7 @@ func (c *scanCmd) Run(inv *invocation) error {
 	if allowed > 0 {
 		inv.notice(counted(allowed, "finding") + " not shown: allowed on this machine")
 	}
-	if unread != nil { // what could be read was printed
+	if unread != nil { // the findings are already printed
 		return unread
 	}
 	if len(rows) > 0 {
@@ -102,8 +102,9 @@ func (c *scanCmd) Run(inv *invocation) error {
 	return nil
 }
 
-// findings scans the chosen sessions, and without names also workspaces that belong to no session. It returns
-// how many further findings are allowed.
+// findings scans the chosen sessions, or without names all sessions and the workspaces that
+// belong to none. It also returns how many more findings there are that the user has
+// allowed.
 func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, int, error) {
 	all, unlisted := opened.sessions.List(inv.ctx)
 	if all == nil && unlisted != nil {
@@ -147,7 +148,8 @@ func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, in
 	return shown, len(found) - len(shown), errors.Join(append(unread, err)...)
 }
 
-// withOtherWorkspaces adds the workspaces that belong to no session to names and to carried.
+// withOtherWorkspaces adds the workspaces that belong to no session to names and carried,
+// and returns names.
 func withOtherWorkspaces(inv *invocation, opened managers, names []string, carried map[string][]string) ([]string, error) {
 	workspaces, err := opened.store.Workspaces(inv.ctx)
 	if err != nil && workspaces == nil {

@@ -125,7 +125,8 @@ func (c *usageCmd) Run(inv *invocation) error {
 	return nil
 }
 
-// dates returns the limits in time; zero for none.
+// dates returns the times of --since and --until; the zero time for an option that is not
+// given.
 func (c *usageCmd) dates() (since, until time.Time, err error) {
 	now := time.Now()
 	if c.Since != "" {
@@ -179,8 +180,9 @@ func (c *usageCmd) print(inv *invocation, sums []usage.Sum) error {
 	return printResults(inv, c.JSON, rows)
 }
 
-// costs returns a function for pages that returns the cost of a response. Prices are read when
-// it is called first; it knows none if the configuration cannot be read.
+// costs returns a function for pages that returns the cost of a response in USD, and
+// whether it is known. The first call reads the prices. If the configuration cannot be
+// read, no price is known.
 func (inv *invocation) costs() func(model string, u html.Usage) (float64, bool) {
 	list := sync.OnceValue(func() *prices.List {
 		settings, err := inv.modelSettings()

@@ -88,10 +88,11 @@ func (c *webCmd) Run(inv *invocation) error {
 	}
 }
 
-// openInBrowser opens an address in the user's browser, and returns a function to call in the end. The
-// address does not show in the argument list of a process, where other users could read it: it is
-// in a file that only this user can read and that leads there. browser is $BROWSER: programs separated by colons;
-// the first that can be started is used, with the file in the place of %s or as the last argument.
+// openInBrowser opens an address in the user's browser. The caller must call remove in the
+// end. Other users could read the address in the argument list of a process. So the browser
+// gets the path of a file that only this user can read and that redirects to the address.
+// browser is $BROWSER, a list of commands separated by colons. The first one that can be
+// started is used, with the path in the place of %s or as the last argument.
 func openInBrowser(ctx context.Context, browser, address string) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "git-domarkx-")
 	if err != nil {
@@ -113,7 +114,7 @@ func openInBrowser(ctx context.Context, browser, address string) (remove func(),
 			}
 			cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 			if cmd.Start() == nil {
-				go cmd.Wait() // a browser may go on as long as the user reads
+				go cmd.Wait() // the browser may run until the user has finished reading
 				return remove, nil
 			}
 		}

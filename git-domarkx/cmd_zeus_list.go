@@ -35,7 +35,7 @@ func (zeusListCmd) ExitOne() string {
 	return "A snapshot could not be read; the others were."
 }
 
-// listed is a snapshot that can be restored.
+// A listed is a snapshot that can be restored. doc reads it.
 type listed struct {
 	name string
 	doc  func() (*domarkx.Document, error)

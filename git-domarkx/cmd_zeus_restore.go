@@ -129,8 +129,8 @@ func (c *zeusRestoreCmd) print(inv *invocation, rows []agents.Row, working []str
 	return nil
 }
 
-// find returns the snapshot with the name the user gave: a session, or else a file of
-// Zeus, for which the Info is zero.
+// find returns the snapshot that the user named: a session, or else a file of Zeus. For a
+// file, the Info is zero.
 func (c *zeusRestoreCmd) find(inv *invocation, sessions *engine.SessionManager) (*domarkx.Document, domarkx.Info, error) {
 	revision, err := engine.ParseRevision(c.Name)
 	if err == nil {

@@ -134,13 +134,13 @@ func slug(name string) string {
 	return s[:min(len(s), 150)]
 }
 
-// maxSameName bounds the number of snapshots with the same name and second.
+// maxSameName is how many snapshots can have the same name and second.
 const maxSameName = 1000
 
-// store saves a snapshot as a session and as a file in Zeus's directory, both under the
-// name that it returns. It writes the file first: the file can be removed without a
-// trace, and if the program is killed in between, the file is a snapshot like any that
-// Zeus saved itself.
+// store saves a snapshot under one name, which it returns, as a session and as a file in
+// Zeus's directory. It writes the file first, because a file can be removed without a
+// trace. If the program is killed after that, the file is a snapshot like one that Zeus
+// saved itself.
 func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, now time.Time) (string, error) {
 	name := c.Name
 	if name == "" {
@@ -168,7 +168,7 @@ func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, n
 			return name, nil
 		}
 		if err != nil {
-			// The error may have come after the session was stored.
+			// The session may have been stored before the error occurred.
 			if there, _ := isSession(context.WithoutCancel(inv.ctx), opened.sessions, name); there {
 				inv.warn(fmt.Errorf("warning: %w", err))
 				return name, nil
@@ -192,7 +192,7 @@ func isSession(ctx context.Context, sessions *engine.SessionManager, name string
 	return err == nil, err
 }
 
-// numberedSnapshot returns the name of attempt n, numbered as Zeus does it.
+// numberedSnapshot returns the name for attempt n, numbered like those of Zeus.
 func numberedSnapshot(base string, n int) string {
 	if n == 0 {
 		return base

@@ -15,8 +15,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
-// doctor checks the requirements of the program on this machine. The checks are independent:
-// each runs even if others fail.
+// A doctor checks the requirements of the program on this machine. Each check runs even if
+// others fail.
 type doctor struct {
 	inv   *invocation
 	found []engine.Finding
@@ -88,7 +88,7 @@ func (d *doctor) fuse() {
 func (d *doctor) mounts() {
 	mounts, err := d.inv.listMounts()
 	if err != nil {
-		return // no repository, so no mounts
+		return // without a repository there are no mounts
 	}
 	for _, m := range mounts {
 		if m.Dead {
@@ -146,7 +146,7 @@ func (d *doctor) config() {
 	}
 }
 
-// refspecs warns about refspecs with which plain Git would move or remove sessions.
+// refspecs warns about refspecs with which plain Git would overwrite or remove sessions.
 func (d *doctor) refspecs() {
 	git, err := d.inv.git()
 	if err != nil {
@@ -171,7 +171,7 @@ func (d *doctor) refspecs() {
 func (d *doctor) workspaces() {
 	opened, err := d.inv.open()
 	if err != nil {
-		return // reported by the check of the repository
+		return // [doctor.git] has reported it
 	}
 	if err := opened.trust.CheckProject(d.inv.ctx); err != nil {
 		d.find(severityWarning, "sessions that use it are not run or trusted: "+err.Error(), trust.ProjectFile, "correct the file; git domarkx help trust lists its keys")

@@ -9,7 +9,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/recording"
 )
 
-// agents says for each agent on this machine whether it is recorded, and what to do if not.
+// agents reports for each agent on this machine whether it is recorded, and how to change
+// that.
 func (d *doctor) agents() {
 	place, dir, err := d.inv.settingsPlace()
 	if err != nil {
@@ -47,11 +48,11 @@ func (d *doctor) agents() {
 	case !settings.Paused.IsZero():
 		d.find(severityWarning, "recording is paused since "+settings.Paused.Format(time.RFC3339), dir, "git domarkx agent watch")
 	case settings.Enabled() && !running:
-		d.find(severityWarning, "agents are to be recorded, and no process does it; hooks start it", recording.LogPath(dir), "git domarkx agent watch")
+		d.find(severityWarning, "agents should be recorded, but no process does it; hooks start it", recording.LogPath(dir), "git domarkx agent watch")
 	}
 }
 
-// recordedAgent reports on an agent that is recorded: since when, and whether its hooks are active.
+// recordedAgent reports since when an agent is recorded, and whether its hooks run.
 func (d *doctor) recordedAgent(a hooks.Agent, home string, since time.Time, installed, reviewed bool, heard time.Time) {
 	what := fmt.Sprintf("%s is recorded since %s", a.Name, since.Format(time.RFC3339))
 	switch {

@@ -97,7 +97,7 @@ func TestDoctorOnAgents(t *testing.T) {
 		t.Errorf("recorded: %s", got)
 	}
 	if lines := p.findings(0); !slices.ContainsFunc(lines, func(line string) bool {
-		return strings.Contains(line, "agents are to be recorded, and no process does it")
+		return strings.Contains(line, "agents should be recorded, but no process does it")
 	}) {
 		t.Errorf("found only\n%s", strings.Join(lines, "\n"))
 	}

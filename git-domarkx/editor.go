@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// An editedFile is a temporary file that the user changes in an editor. The file stays until
-// clear removes it, so the text is not lost if a later step fails.
+// An editedFile is a temporary file that the user changes in an editor. It exists until
+// clear removes it, so that the text is not lost if a later step fails.
 type editedFile struct {
 	inv  *invocation
 	name string // of the session
@@ -58,8 +58,8 @@ func (d *editedFile) edit(text []byte) ([]byte, error) {
 	return changed, nil
 }
 
-// clear removes the file if its text is stored elsewhere or unchanged. Otherwise it keeps
-// the file and adds its path to the error.
+// clear removes the file if its text is stored elsewhere or has not changed. Otherwise it
+// leaves the file, and adds its path to the error.
 func (d *editedFile) clear(err error, kept bool) error {
 	switch {
 	case d.path == "":

@@ -27,7 +27,7 @@ const (
 // prints nothing more.
 var errNo = errors.New("no")
 
-// errUsageShown ends a command after it printed the usage that the user asked for.
+// errUsageShown ends a command that has printed the usage because the user asked for it.
 var errUsageShown = errors.New("usage shown")
 
 // A usageError is an invalid command line.
@@ -97,7 +97,8 @@ func isTrouble(err error) bool {
 	return false
 }
 
-// reportBeside reports the other errors of a command that answers "no".
+// reportBeside reports the other errors of a command that answers "no", and returns the
+// exit status.
 func reportBeside(w io.Writer, err error) int {
 	status := exitNo
 	for _, part := range joined(err) {
@@ -128,7 +129,7 @@ func printError(w io.Writer, err error) {
 	fmt.Fprintf(w, "git-domarkx: %s\n", visible(err.Error()))
 }
 
-// printWarning prints a problem with input that was accepted.
+// printWarning prints a problem with input that was accepted nevertheless.
 func printWarning(w io.Writer, err error) {
 	var syntax *domarkx.SyntaxError
 	if !errors.As(err, &syntax) {

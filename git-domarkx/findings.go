@@ -31,7 +31,7 @@ func printFindings(inv *invocation, found []engine.Finding, asJSON bool) error {
 	return nil
 }
 
-// findingOption is the options of fsck, doctor and gc.
+// findingOption holds the options of fsck, doctor and gc.
 type findingOption struct{ jsonOption }
 
 func (findingOption) row() any { return []findingRow{} }

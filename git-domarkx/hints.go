@@ -7,8 +7,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
-// hintNoSessions prints on standard error how to get the first sessions: from a remote,
-// or by importing a document. It does not contact remotes.
+// hintNoSessions prints on standard error how to get the first sessions: from a remote, or
+// by importing a document. It contacts no remote.
 func (inv *invocation) hintNoSessions(opened managers) {
 	if inv.opts.Quiet {
 		return

@@ -13,7 +13,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/transcripts"
 )
 
-// hookPatience is how long a hook waits for the end of its input. An agent may not close it.
+// hookPatience is how long a hook waits for the end of its input, which some agents do not
+// close.
 const hookPatience = 25 * time.Millisecond
 
 // isHook reports whether the arguments are those of a hook. A hook is not parsed like other
@@ -32,15 +33,15 @@ func runHook(args []string, getenv func(string) string, in io.Reader) int {
 	return exitOK
 }
 
-// A hook notifies the watcher of an event of an agent. Whatever goes wrong is ignored: the watcher
-// finds what hooks do not report.
+// A hook notifies the watcher of an event of an agent. It ignores all errors, because the
+// watcher also finds changes that no hook reports.
 type hook struct {
 	getenv func(string) string
 	in     io.Reader
 }
 
 func (h hook) run(agent, name string) {
-	defer func() { _ = recover() }() // no mistake of ours may disturb an agent
+	defer func() { _ = recover() }() // a bug in this program must not disturb an agent
 	if !slices.ContainsFunc(transcripts.Agents(), func(a transcripts.Agent) bool { return a.Name == agent }) {
 		return
 	}
@@ -57,7 +58,7 @@ func (h hook) run(agent, name string) {
 	}
 }
 
-// payload returns the input of the hook, or its beginning.
+// payload returns the input of the hook, as far as it arrives within [hookPatience].
 func (h hook) payload() []byte {
 	if isTerminal(h.in) {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// An invocation is the environment in which a command runs. It opens costly things, such
-// as the repository and the configuration, on first use.
+// An invocation is the environment in which a command runs. It opens the repository and
+// other things that take time when they are first needed.
 type invocation struct {
 	ctx     context.Context
 	args    []string // as typed, without the program name
@@ -82,7 +82,7 @@ func (inv *invocation) command(words []string) (*kong.Node, error) {
 	return node, nil
 }
 
-// warn prints an error without ending the command, unless --quiet is set.
+// warn prints an error that does not end the command. With --quiet it prints nothing.
 func (inv *invocation) warn(err error) {
 	if !inv.opts.Quiet {
 		printError(inv.err, err)

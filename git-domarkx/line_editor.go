@@ -31,8 +31,8 @@ func newLineEditor(inv *invocation) *lineEditor {
 	return e
 }
 
-// reset creates a new terminal object. After Ctrl-C or Ctrl-D, the library's object returns io.EOF
-// for ever.
+// reset creates the terminal object anew. After Ctrl-C or Ctrl-D, the library's object
+// always returns io.EOF.
 func (e *lineEditor) reset() {
 	e.terminal = term.NewTerminal(struct {
 		io.Reader
@@ -41,8 +41,8 @@ func (e *lineEditor) reset() {
 	e.terminal.History = &e.history
 }
 
-// Read reads a typed line, and notices Ctrl-C, which the terminal library does not distinguish from
-// the end of the input.
+// Read returns typed bytes, and records Ctrl-C, which the terminal library does not
+// distinguish from the end of the input.
 func (e *lineEditor) Read(p []byte) (int, error) {
 	n, err := e.in.Read(p)
 	if bytes.IndexByte(p[:n], 3) >= 0 {
@@ -58,8 +58,9 @@ func (e *lineEditor) recall(lines []string) {
 	}
 }
 
-// message reads a message: a line, more of them while they end in "\" or are pasted together.
-// The error is errInterrupt for Ctrl-C and io.EOF for Ctrl-D.
+// message reads a message: a line, and the next line as well if a line ends in "\" or is
+// pasted together with the next. The error is errInterrupt for Ctrl-C and io.EOF for
+// Ctrl-D.
 func (e *lineEditor) message(ctx context.Context) (string, error) {
 	var lines []string
 	for {
@@ -135,10 +136,11 @@ func (e *lineEditor) line(ctx context.Context, prompt string, paste bool) (strin
 	}
 }
 
-// recalled is the history of a line editor. It has whole messages, which the editor adds.
+// recalled is the history of a line editor. It contains whole messages, which the editor
+// adds.
 type recalled struct{ lines []string }
 
-// Add implements [term.History]; lines of several are added as a whole.
+// Add implements [term.History]. It does nothing: message adds whole messages.
 func (*recalled) Add(string) {}
 
 // Len implements [term.History].

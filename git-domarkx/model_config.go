@@ -33,8 +33,8 @@ func (inv *invocation) modelSettings() (*gitcmd.Config, error) {
 	return git.Config(inv.ctx)
 }
 
-// openModel finds the key of a model and returns a wire to it that repeats requests. On a
-// terminal, Git's credential helpers may ask for the key.
+// openModel returns a wire to a model, with the model's key. The wire repeats requests that
+// fail for a moment. On a terminal, Git's credential helpers may ask the user for the key.
 func (inv *invocation) openModel(d models.Definition) (provider.Client, error) {
 	key, _, err := inv.modelKeys().Find(inv.ctx, d, isTerminal(inv.in) && isTerminal(inv.err))
 	if err != nil {
@@ -43,7 +43,7 @@ func (inv *invocation) openModel(d models.Definition) (provider.Client, error) {
 	return provider.Client{Wire: models.Open(d, key)}, nil
 }
 
-// modelKeys returns where keys are looked for.
+// modelKeys returns the places in which keys are looked up.
 func (inv *invocation) modelKeys() models.Keys {
 	return models.Keys{
 		Getenv: inv.getenv,
@@ -58,7 +58,7 @@ func (inv *invocation) modelKeys() models.Keys {
 	}
 }
 
-// maxKey limits the output of a key helper, in bytes.
+// maxKey is the maximum length of the output of a key helper, in bytes.
 const maxKey = 64 << 10
 
 // runKeyHelper runs a command of the user's configuration and returns its output. The command

@@ -62,7 +62,7 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// pathOption is the options of commands that print one path.
+// pathOption holds the options of commands that print one path.
 type pathOption struct{ jsonOption }
 
 func (pathOption) row() any { return pathRow{} }

@@ -8,7 +8,7 @@ import (
 )
 
 // period parses the options --since and --until. It returns times in Unix seconds, 0 for an
-// option that is not given; the second is the first one that is too late.
+// option that is not given: from is included, to is not.
 func period(since, until string) (from, to int64, err error) {
 	now := time.Now()
 	if since != "" {

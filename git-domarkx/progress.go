@@ -7,9 +7,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress shows the progress of a long operation on standard error. It shows nothing in
-// the first second, when standard error is not a terminal, or with --quiet or
-// --no-progress.
+// A progress shows how far a long operation is, on standard error. It shows nothing in the
+// first second, if standard error is not a terminal, or with --quiet or --no-progress.
 type progress struct {
 	w     io.Writer // nil if nothing is shown
 	start time.Time

@@ -8,8 +8,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
-// remoteAndNames separates the remote from the session names on a command line. If first
-// names a session here, and no remote, path or URL, it is the first of the names.
+// remoteAndNames returns the remote and the session names on a command line. If first is
+// the name of a session and not that of a remote or a path, it counts as a session name,
+// and the remote is the default one.
 func (inv *invocation) remoteAndNames(first string, names []string) (string, []string, error) {
 	session, err := inv.isSessionOnly(first)
 	if err != nil {
@@ -26,7 +27,8 @@ func (inv *invocation) remoteAndNames(first string, names []string) (string, []s
 	return found.Name, names, err
 }
 
-// isSessionOnly reports whether a word names a session but no remote or path.
+// isSessionOnly reports whether a word is the name of a session, but not of a remote or a
+// path.
 func (inv *invocation) isSessionOnly(word string) (bool, error) {
 	if word == "" {
 		return false, nil

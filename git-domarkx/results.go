@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
-// jsonOption is the option of commands that print results.
+// jsonOption holds the option of commands that print results.
 type jsonOption struct {
 	JSON bool `name:"json" help:"Print the result as JSON."`
 }
@@ -27,7 +27,7 @@ type jsonOption struct {
 // A row that is not in a slice means that the command prints one object, not a list.
 type resultPrinter interface{ row() any }
 
-// rowAlternatives are the row types of a command that can print several types.
+// rowAlternatives are the row types of a command that prints rows of several types.
 type rowAlternatives []any
 
 // Field types that tables and JSON format specially.
@@ -78,7 +78,7 @@ func printResult[T any](inv *invocation, asJSON bool, row T) error {
 	return t.write(inv)
 }
 
-// jsonLine prints a row as JSON on a line, for commands whose output is a stream of them.
+// jsonLine prints a row as JSON on one line, for commands that print a stream of rows.
 func (inv *invocation) jsonLine(row any) error {
 	return inv.writeJSON([]byte(jsonValue(reflect.ValueOf(row)).JSON()))
 }
@@ -93,14 +93,14 @@ func (inv *invocation) writeJSON(data []byte) error {
 type resultWriter[T any] struct {
 	inv     *invocation
 	asJSON  bool
-	aligned int // how many rows of a table are aligned together
+	aligned int // how many rows share the widths of columns
 	prompt  bool
 	columns []reflect.StructField
 	table   *table
 	some    bool
 }
 
-// rowsAligned is the number of rows that are aligned together when a table may be very
+// rowsAligned is how many rows share the widths of columns in a table that may be very
 // long.
 const rowsAligned = 1000
 
@@ -109,7 +109,7 @@ func newResultWriter[T any](inv *invocation, asJSON bool) *resultWriter[T] {
 	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: columns, table: newTable(heads(columns)...)}
 }
 
-// add prints a row, immediately if w.prompt is set.
+// add prints a row: at once if w.prompt is set, otherwise perhaps later.
 func (w *resultWriter[T]) add(row T) error {
 	if w.asJSON {
 		before := ",\n  "
@@ -154,8 +154,8 @@ func (w *resultWriter[T]) end() error {
 	return err
 }
 
-// rowFields returns the fields of a row, including the fields of embedded structs. Their
-// Index leads from the row itself.
+// rowFields returns the fields of a row, with those of embedded structs. Their Index starts
+// at the row.
 func rowFields(t reflect.Type) []reflect.StructField {
 	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Anonymous })
 }
@@ -173,7 +173,8 @@ func heads(columns []reflect.StructField) []string {
 	return names
 }
 
-// cells returns the columns of a row. The caller looks the columns up once for all rows.
+// cells returns the cells of a row. columns is from [columnsOf], which need not be called
+// for each row.
 func cells(row reflect.Value, columns []reflect.StructField) []cell {
 	line := make([]cell, 0, len(columns))
 	for _, f := range columns {

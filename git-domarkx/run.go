@@ -57,7 +57,7 @@ func runCommand(parser *kong.Kong, inv *invocation, args []string) error {
 	return err
 }
 
-// of sets the command that the usage error is about. It does nothing for the command help.
+// of records the command that a usage error is about, unless that is help.
 func (e *usageError) of(command *kong.Node) {
 	if command != nil && command.Name != "help" {
 		e.command, e.usage = clidoc.VerbOf(command), clidoc.New(command, resultFields).Usage
@@ -109,7 +109,8 @@ func setGCPercent(getenv func(string) string, percent int) {
 	}
 }
 
-// setMemoryLimit sets the heap in bytes from which on garbage is collected more often, unless the user set it.
+// setMemoryLimit sets the size of the heap in bytes from which garbage is collected more
+// often, unless the user set it.
 func setMemoryLimit(getenv func(string) string, limit int64) {
 	if getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit)

@@ -10,9 +10,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 )
 
-// newSecrets returns a warning with the number of secrets that are new in the saved sessions; ""
-// for none. Since storing must be fast, it scans only the first scan.QuickBytes of the new data,
-// and the warning mentions that.
+// newSecrets returns a warning with the number of secrets that are new in the saved
+// sessions; "" if there are none. It scans only the first scan.QuickBytes of the new data,
+// because it must be fast, and then the warning says so.
 func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (string, error) {
 	var tips, known, names []string
 	for _, s := range saved {
@@ -40,15 +40,15 @@ func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (s
 	const part = scan.QuickBytes >> 20
 	switch {
 	case n == 0:
-		return fmt.Sprintf("only the first %d MB of what was stored were scanned for secrets, and have none; to scan all: %s", part, list), nil
+		return fmt.Sprintf("only the first %d MB of the new data were scanned for secrets, and have none; to scan all: %s", part, list), nil
 	case more:
-		return fmt.Sprintf("at least %s found, in the first %d MB of what was stored; push will not send it; to count and list all: %s", counted(n, "secret"), part, list), nil
+		return fmt.Sprintf("at least %s found, in the first %d MB of the new data; push will not send it; to count and list all: %s", counted(n, "secret"), part, list), nil
 	}
-	return fmt.Sprintf("%s found in what was stored, which push will not send; to list: %s", counted(n, "secret"), list), nil
+	return fmt.Sprintf("%s found in the new data, which push will not send; to list: %s", counted(n, "secret"), list), nil
 }
 
-// warnSecrets warns once of secrets that are new in saved sessions, also if the scan fails: the
-// sessions are stored already.
+// warnSecrets warns of secrets that are new in saved sessions. The sessions are stored
+// already, so an error of the scan is a warning, too.
 func (inv *invocation) warnSecrets(opened managers, saved []engine.SaveResult) {
 	text, err := inv.newSecrets(opened, saved)
 	if err != nil {

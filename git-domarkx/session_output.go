@@ -20,7 +20,7 @@ type sessionRow struct {
 	OID     oidField `json:"oid" head:"SNAPSHOT" doc:"the commit of its newest snapshot"`
 }
 
-// sessionOption is the options of commands that print one session.
+// sessionOption holds the options of commands that print one session.
 type sessionOption struct{ jsonOption }
 
 func (sessionOption) row() any { return sessionRow{} }
@@ -30,7 +30,7 @@ func (o sessionOption) printSession(inv *invocation, info domarkx.Info) error {
 	return printResult(inv, o.JSON, sessionRow{info.Name, oidField(info.ID)})
 }
 
-// sessionsOption is the options of commands that change several sessions.
+// sessionsOption holds the options of commands that change several sessions.
 type sessionsOption struct{ jsonOption }
 
 func (sessionsOption) row() any { return []sessionRow{} }
@@ -60,7 +60,7 @@ func (o sessionsOption) printEach(inv *invocation, names []string, change func(n
 	return errors.Join(w.end(), badInput(inv, bad))
 }
 
-// exchangeOption is the options of push, fetch and pull.
+// exchangeOption holds the options of push, fetch and pull.
 type exchangeOption struct{ jsonOption }
 
 func (exchangeOption) row() any { return []exchangeRow{} }
@@ -71,13 +71,14 @@ type exchangeRow struct {
 	Status  string `json:"status" head:"STATUS" doc:"what became of it: see the statuses above"`
 }
 
-// printExchange prints the outcome for each session. It returns errNo if any failed. If
-// the exchange was interrupted with the error broke, it prints only what was done before.
-func (o exchangeOption) printExchange(inv *invocation, told []transfer.Result, broke error) error {
+// printExchange prints the outcome for each session. It returns errNo if any failed. broke
+// is the error with which the exchange ended early, or nil; then only what was done before
+// is printed.
+func (o exchangeOption) printExchange(inv *invocation, results []transfer.Result, broke error) error {
 	var rows []exchangeRow
 	var failed error
 	unsent := false
-	for _, e := range told {
+	for _, e := range results {
 		rejected := e.Failed && e.Status != engine.Conflict
 		if broke != nil && (rejected || e.Status == transfer.UpToDate) {
 			continue
@@ -102,8 +103,8 @@ func (o exchangeOption) printExchange(inv *invocation, told []transfer.Result, b
 	return errors.Join(err, w.end(), failed, broke)
 }
 
-// reportPending prints why saves from mounts are not in their sessions, and reports
-// whether there are such saves.
+// reportPending prints the saves in mounts that are not in their sessions yet, with the
+// reasons. It reports whether there are any.
 func (inv *invocation) reportPending() bool {
 	for _, name := range slices.Sorted(maps.Keys(inv.opened.pending)) {
 		printError(inv.err, inv.opened.pending[name])
@@ -111,7 +112,7 @@ func (inv *invocation) reportPending() bool {
 	return len(inv.opened.pending) > 0
 }
 
-// mentionConflicts reports how many conflicts each session has.
+// mentionConflicts tells the user how many conflicts each session has.
 func (inv *invocation) mentionConflicts(counts map[string]int) {
 	if inv.opts.Quiet {
 		return
@@ -128,7 +129,7 @@ func describeConflicts(n int) string {
 	return fmt.Sprintf("%d conflicts (messages or headers in the texts of both sides)", n)
 }
 
-// mentionMerged reports how many conflicts a pull left.
+// mentionMerged tells the user how many conflicts a pull has left.
 func (inv *invocation) mentionMerged(sessions *engine.SessionManager, all []transfer.Result) error {
 	list, err := sessions.List(inv.ctx)
 	if list == nil {
@@ -142,7 +143,7 @@ func (inv *invocation) mentionMerged(sessions *engine.SessionManager, all []tran
 	return err
 }
 
-// gitProgress returns where Git prints its progress; nil if it should print none.
+// gitProgress returns the writer for Git's progress, or nil if Git should show none.
 func (inv *invocation) gitProgress() io.Writer {
 	if isTerminal(inv.err) && !inv.opts.Quiet && inv.opts.Progress {
 		return inv.err
@@ -150,9 +151,9 @@ func (inv *invocation) gitProgress() io.Writer {
 	return nil
 }
 
-// mentionDrafts reports which sessions have a save that could not become a snapshot.
-// Without names it reports all. Drafts that cannot be read are ignored here; fsck reports
-// them.
+// mentionDrafts tells the user which of these sessions have a save that could not become a
+// snapshot; without names, which of all sessions. It ignores drafts that cannot be read,
+// because fsck reports them.
 func (inv *invocation) mentionDrafts(names ...string) {
 	git, err := inv.git()
 	if err != nil || inv.opts.Quiet {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// A signalError is the cause of a command that was ended by a signal.
+// A signalError is the reason why a context was cancelled by a signal.
 type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return fmt.Sprintf("ended by signal: %v", e.signal) }
@@ -21,14 +21,14 @@ type signalWatch struct {
 
 	mu      sync.Mutex
 	handler func(os.Signal) bool // nil if signals end the command
-	ended   bool                 // whether a signal has ended the command
+	ended   bool                 // a signal has ended the command
 }
 
 func (w *signalWatch) notify() { signal.Notify(w.signals, os.Interrupt, syscall.SIGTERM) }
 
-// handle makes a function decide about the next signal until the returned function is called. If
-// it returns true, the command goes on, and the signal after it kills the program as usual. A
-// signal for which it returns false ends the command.
+// handle calls handler for the next signal, until restore is called. If handler returns
+// true, the command continues, and the signal after that kills the program as usual. If it
+// returns false, the signal ends the command.
 func (w *signalWatch) handle(handler func(os.Signal) bool) (restore func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,8 +52,8 @@ func (w *signalWatch) handles(s os.Signal) bool {
 }
 
 // untilSignal returns a context that the first interrupt or termination signal cancels,
-// with a signalError as the cause. The second signal kills the program as usual. SIGPIPE
-// is not handled: when the reader of the output leaves, the program ends silently.
+// with a signalError as the cause. The second signal kills the program as usual. SIGPIPE is
+// not handled: when the reader of the output ends, the program ends without a message.
 func untilSignal(parent context.Context) (context.Context, *signalWatch, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	watch := &signalWatch{signals: make(chan os.Signal, 1)}

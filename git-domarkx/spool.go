@@ -11,11 +11,12 @@ import (
 // spoolSize is the maximum number of bytes of standard input that stay in memory.
 const spoolSize = 1 << 20
 
-// A spool holds all of standard input: in memory, or in a temporary file if it is large.
+// A spool holds the whole of standard input: in memory, or in a temporary file if it is
+// large.
 type spool struct {
 	*io.SectionReader
 	file  *os.File // nil if the input is in memory
-	named bool     // whether the file still has a name in its directory
+	named bool     // the file still has a name in its directory
 }
 
 // close removes the temporary file.

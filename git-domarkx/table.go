@@ -9,13 +9,13 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A table is a list of results. On a terminal it has aligned columns, an optional head,
-// short object ids and local dates. Elsewhere it is tab-separated lines with full ids and
-// UTC dates (see [field]).
+// A table is a list of results. On a terminal it has aligned columns, perhaps a head, short
+// object ids and local dates. Elsewhere the fields of a line are separated by tabs, with
+// full ids and UTC dates (see [field]).
 type table struct {
 	head   []string
 	rows   [][]cell
-	widths []int // minimum widths of the columns
+	widths []int // minimum widths of the columns, from earlier rows
 }
 
 // A cell is one field, in a form for programs and a form for people.

@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
-// neverSuggested lists the commands that delete data, which a typing error must not
-// suggest.
+// neverSuggested are the commands that delete data. They are never suggested for a command
+// with a typing error.
 var neverSuggested = []string{"rm", "gc"}
 
 // notACommand returns the error for a word that is not a subcommand of node.

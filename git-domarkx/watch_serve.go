@@ -17,7 +17,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// watchMemory is how much memory a watcher should have at most.
+// watchMemory is how many bytes of memory a watcher should use at most.
 const watchMemory = 256 << 20
 
 // watchHere records in this process until it is interrupted.
@@ -38,7 +38,7 @@ func (inv *invocation) watchHere(dir string) error {
 		watcher, err = inv.newWatcher(dir, !report.Background)
 	}
 	if err == nil && report.Background {
-		err = os.Chdir("/") // do not keep the user's directory busy
+		err = os.Chdir("/") // do not use the user's directory
 	}
 	if err != nil {
 		report.Failed(err)
@@ -47,7 +47,7 @@ func (inv *invocation) watchHere(dir string) error {
 	return errors.Join(watcher.Run(inv.ctx, report.Ready), lock.Release())
 }
 
-// watcherArguments are the arguments that make this program a watcher.
+// watcherArguments returns the arguments with which this program becomes a watcher.
 func watcherArguments() []string { return []string{"agent", "watch", "--foreground"} }
 
 // startWatcher starts the repository's watcher in the background, if none runs.
@@ -58,7 +58,7 @@ func (inv *invocation) startWatcher(dir string) error {
 	}
 	at := inv.repository.CommonDir
 	if len(trees) > 0 && isDirectory(trees[0]) {
-		at = trees[0] // the main work tree; a linked one may be removed
+		at = trees[0] // the main work tree, because a linked one may be removed
 	}
 	pid, started, err := recording.Start(inv.ctx, dir, at, watcherArguments()...)
 	switch {
@@ -72,7 +72,7 @@ func (inv *invocation) startWatcher(dir string) error {
 	return nil
 }
 
-// say prints a remark for people.
+// say prints a message for the user, unless --quiet is set.
 func (inv *invocation) say(format string, args ...any) {
 	if !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, format+"\n", args...)
@@ -107,11 +107,11 @@ type recorder struct {
 	inv    *invocation
 	opened managers
 	logger *slog.Logger
-	prints bool            // print sessions that got a snapshot
-	bad    map[string]bool // problems that were logged
+	prints bool            // print the sessions that got a snapshot, instead of logging them
+	bad    map[string]bool // problems that were logged already
 }
 
-// repository reads the work trees, and the patterns of conversations to ignore.
+// repository reads the repository's work trees, and which conversations to ignore.
 func (r *recorder) repository(ctx context.Context) (recording.Repository, error) {
 	if _, err := os.Stat(r.inv.repository.CommonDir); err != nil {
 		return recording.Repository{}, err
@@ -128,7 +128,7 @@ func (r *recorder) repository(ctx context.Context) (recording.Repository, error)
 	return recording.Repository{Trees: trees, Ignore: ignore}, err
 }
 
-// ignoredAgents returns which conversations are not recorded.
+// ignoredAgents returns the patterns of conversations that must not be recorded.
 func (inv *invocation) ignoredAgents(git *gitcmd.Git) (*recording.Ignore, error) {
 	config, err := git.Config(inv.ctx)
 	if err != nil {
@@ -169,7 +169,7 @@ func (r *recorder) importFiles(ctx context.Context, files []string, ignore *reco
 	return r.sessionsOf(files, changed)
 }
 
-// warnSecrets logs the number of secrets in sessions, once for each session.
+// warnSecrets logs how many new secrets sessions have, once for each session.
 func (r *recorder) warnSecrets(saved []engine.SaveResult) {
 	for _, s := range saved {
 		key := "secrets in " + s.Name
@@ -187,7 +187,7 @@ func (r *recorder) warnSecrets(saved []engine.SaveResult) {
 	}
 }
 
-// sessionsOf returns, by file, the sessions that changed because their transcripts did.
+// sessionsOf returns the changed session of each transcript, by the path of the transcript.
 func (r *recorder) sessionsOf(files []string, changed map[string]bool) (map[string]string, error) {
 	if len(changed) == 0 {
 		return nil, nil
@@ -206,9 +206,9 @@ func (r *recorder) sessionsOf(files []string, changed map[string]bool) (map[stri
 	return sessions, nil
 }
 
-// complain logs a problem with a transcript once.
+// complain logs a problem with a transcript, unless it was logged before.
 func (r *recorder) complain(problem error) {
-	const most = 1000 // problems that are remembered
+	const most = 1000 // problems in r.bad
 	text := problem.Error()
 	if r.bad[text] {
 		return
@@ -221,7 +221,7 @@ func (r *recorder) complain(problem error) {
 	r.shortenLog()
 }
 
-// shortenLog empties the log of a watcher in the background that has become long.
+// shortenLog empties the log of a watcher in the background if it is too long.
 func (r *recorder) shortenLog() {
 	const long = 4 << 20
 	path := recording.LogPath(recording.Dir(r.inv.repository.CommonDir))
@@ -229,5 +229,5 @@ func (r *recorder) shortenLog() {
 	if err != nil || r.prints || info.Size() < long {
 		return
 	}
-	_ = os.Truncate(path, 0) // it is opened for appending
+	_ = os.Truncate(path, 0) // the watcher appends, so it continues at the beginning
 }

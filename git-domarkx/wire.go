@@ -23,7 +23,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// managers are what commands work with in an open repository.
+// managers are the objects with which commands work in an open repository.
 type managers struct {
 	store     *gitstore.Store
 	sessions  *engine.SessionManager
@@ -42,13 +42,13 @@ type managers struct {
 // pendingSaves maps sessions to their saves in mounts that are not snapshots yet.
 type pendingSaves map[string]*engine.PendingError
 
-// mounted returns the sessions as a mount serves them.
+// mounted returns the sessions in the form in which a mount serves them.
 func (m managers) mounted() mountd.Sessions {
 	return mountd.Sessions{Store: m.store, Sessions: m.sessions, Turns: m.turns}
 }
 
-// mounts returns the repository's mounts. With an error, it returns mounts of no
-// repository, which can only end the mount on a directory.
+// mounts returns the repository's mounts. Outside a repository it returns an error and also
+// mounts, with which a command can only unmount and detach directories.
 func (inv *invocation) mounts() (*mountd.Mounts, error) {
 	git, err := inv.git()
 	return &mountd.Mounts{Git: git, Getenv: inv.getenv, Warn: inv.warn, Log: inv.err}, err
@@ -69,8 +69,8 @@ func (inv *invocation) sessions() (*engine.SessionManager, error) {
 	return opened.sessions, err
 }
 
-// open opens the repository's sessions, after storing the saves from mounts.
-// invocation.close closes them.
+// open opens the repository's sessions, after the saves in mounts are stored. close closes
+// them.
 func (inv *invocation) open() (managers, error) {
 	if inv.opened.store != nil {
 		return inv.opened, nil
@@ -93,8 +93,7 @@ func (inv *invocation) open() (managers, error) {
 	return opened, err
 }
 
-// openStored opens the repository's sessions without the saves that mounts have not
-// stored yet.
+// openStored opens the repository's sessions without waiting for saves in mounts.
 func (inv *invocation) openStored() (managers, error) {
 	git, err := inv.git()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/all"
 )
 
-// resourceVersions adapts the repository to plugins.
+// resourceVersions is the repository in the form that plugins need.
 type resourceVersions struct{ *gitstore.Store }
 
 // Begin starts a new version of a resource.
@@ -46,7 +46,7 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// limits returns the limits on what resources may do and access.
+// limits returns what resources may do and use.
 func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
 	l := plugins.Limits{Forbidden: []string{git.GitDir, git.CommonDir}}
 	mounts, err := inv.listMounts()
@@ -75,8 +75,8 @@ func (inv *invocation) allowed(git *gitcmd.Git) (domarkx.Allow, error) {
 	return allow, err
 }
 
-// resourceTypes returns a manager that only describes and checks types of resources, and the
-// work tree, "" outside a repository.
+// resourceTypes returns a manager that can only describe and check types of resources, and
+// the work tree ("" outside a repository).
 func (inv *invocation) resourceTypes() (workTree string, types *plugins.WorkspaceManager) {
 	var except []string
 	if git, err := inv.git(); err == nil {
@@ -93,8 +93,8 @@ func (inv *invocation) pluginTypes() ([]plugins.Type, error) {
 	return types.Types(inv.ctx)
 }
 
-// version returns the workspace version that an argument names (WS, WS~N, WS@OID), and
-// the opened repository.
+// version returns the workspace version that an argument (WS, WS~N, WS@OID) names, and the
+// opened repository.
 func (inv *invocation) version(spelled string) (managers, engine.Revision, domarkx.Version, error) {
 	revision, err := engine.ParseRevision(spelled)
 	if err != nil {

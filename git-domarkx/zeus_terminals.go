@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
-// terminals returns access to the agents of Zeus, according to the user's configuration.
+// terminals returns access to the agents of Zeus, as the user has configured it.
 func (inv *invocation) terminals() (*agents.Terminals, error) {
 	git, err := inv.git()
 	if err != nil {

@@ -2,7 +2,7 @@ package clidoc
 
 import "strings"
 
-// A blockKind is the kind of a block of help text.
+// A blockKind is the kind of a [block].
 type blockKind int
 
 // The kinds of blocks.

@@ -11,13 +11,13 @@ import (
 // A Candidate is a possible completion of a word, with its description.
 type Candidate struct{ Word, About string }
 
-// A valueKind is the kind of thing that a word on the command line names.
+// A valueKind is the kind of value that a word on the command line must be.
 type valueKind int
 
 // The kinds of values.
 const (
 	ValueNone      valueKind = iota // a value that cannot be listed
-	ValueWord                       // one of expectation.words
+	ValueWord                       // one of Expectation.Words
 	ValueFile                       // completed by the shell
 	ValueDirectory                  // completed by the shell
 	ValueSession                    // a session, or a snapshot or message of one
@@ -29,16 +29,17 @@ const (
 	ValueZeus                       // a snapshot of agents
 )
 
-// An Expectation describes what can stand at the cursor of a command line.
+// An Expectation describes which words can stand at the cursor of a command line.
 type Expectation struct {
 	Kind   valueKind
 	Prefix string      // the part of the word before the value, such as "--format="
 	Typed  string      // the part of the value that the user has typed
-	Words  []Candidate // the candidates of valueWord
+	Words  []Candidate // the possible words, if Kind is ValueWord
 	Before string      // the argument before the cursor; "" if it is the first
 }
 
-// Expect returns what the last of the words after "git domarkx" can be.
+// Expect returns what the last one of words can be. words are the words after "git
+// domarkx", at least one.
 func Expect(model *kong.Application, words []string) Expectation {
 	typed := words[len(words)-1]
 	node := model.Node
@@ -83,8 +84,8 @@ func Expect(model *kong.Application, words []string) Expectation {
 	return Expectation{Kind: ValueWord, Typed: typed, Words: flagWords(node, model)}
 }
 
-// flagOf returns the option that a word names, or nil if no option matches, and whether
-// the word also contains the value.
+// flagOf returns the option that a word names, or nil if there is none, and whether the
+// word also contains the option's value.
 func flagOf(node *kong.Node, model *kong.Application, word string) (flag *kong.Flag, attached bool) {
 	flags := append(node.Flags[:len(node.Flags):len(node.Flags)], model.Flags...)
 	if long, ok := strings.CutPrefix(word, "--"); ok {
@@ -120,7 +121,7 @@ func expectValue(flag *kong.Flag, prefix, typed string) Expectation {
 	switch {
 	case flag.Enum != "":
 		e.Kind, e.Words = ValueWord, PlainWords(flag.EnumSlice())
-	case flag.Name == "format": // the tag names formats that only this command knows
+	case flag.Name == "format": // its tag lists formats that only this command has
 		e.Kind, e.Words = ValueWord, PlainWords(append(FormatNames(), strings.Fields(flag.Tag.Get("formats"))...))
 	case flag.PlaceHolder == "DIR":
 		e.Kind = ValueDirectory
@@ -150,7 +151,7 @@ func expectArgument(node *kong.Node, model *kong.Application, arguments []string
 	switch {
 	case arg.Enum != "":
 		e.Kind, e.Words = ValueWord, PlainWords(arg.EnumSlice())
-	case arg.Name == "COMMAND": // an argument of help and man
+	case arg.Name == "COMMAND": // of help and man
 		described := model.Node
 		for _, word := range arguments {
 			if described = childOf(described, word); described == nil {
@@ -167,7 +168,7 @@ func expectArgument(node *kong.Node, model *kong.Application, arguments []string
 	return e
 }
 
-// kindOf returns what kind of value an argument of a command names.
+// kindOf returns the kind of value that an argument of a command must be.
 func kindOf(node *kong.Node, arg string, place int) valueKind {
 	switch verb := VerbOf(node); {
 	case verb == "restore":

@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A Page is the complete description of a command, generated from the command model. It
-// can be written as the screen of -h, as help text, as a manual page and as Markdown.
+// A Page describes a command completely. It is made from the command model, and can be
+// written as the screen of -h, as help text, as a manual page and as Markdown.
 type Page struct {
 	Name      string // such as "git domarkx workspace list"; the program's own page has no verb
 	Verb      string // such as "workspace list"; "" on the program's own page
@@ -17,11 +17,10 @@ type Page struct {
 	Arguments []Item
 	Options   []Item
 	globals   []Item
-	Groups    []group // of commands; on the page of the program or of a command with subcommands
+	Groups    []group // the commands of the program, or of a command with subcommands
 	Body      []block
 	exits     []Item
-	fields    []Item   // of the results with --json
-	verbs     []string // of all commands, on the program's own page
+	fields    []Item // members of the results with --json
 }
 
 // An Item is a term and its description.
@@ -32,11 +31,11 @@ type group struct {
 	commands []Item
 }
 
-// An exitExplainer describes its exit status 1.
+// An exitExplainer is a command that describes its exit status 1.
 type exitExplainer interface{ ExitOne() string }
 
-// New returns the page of a command. fields returns the members of the results that a command
-// prints with --json, and nil for other commands.
+// New returns the page of a command. fields returns the members of the results that a
+// command prints with --json, or nil for a command without them.
 func New(node *kong.Node, fields func(command any) []Item) *Page {
 	p := &Page{Name: "git domarkx", Summary: strings.TrimSuffix(node.Help, "."), Body: parseBody(node.Detail)}
 	root := node
@@ -81,7 +80,6 @@ func (p *Page) addCommands(root *kong.Node) {
 			p.Groups = append(p.Groups, group{title: title})
 		}
 		p.Groups[i].commands = append(p.Groups[i].commands, Item{VerbOf(child), strings.TrimSuffix(child.Help, ".")})
-		p.verbs = append(p.verbs, child.Name)
 	}
 }
 
@@ -116,8 +114,8 @@ func flagTerm(f *kong.Flag) string {
 	return term
 }
 
-// valueOf returns the text after an option's name. An optional value is attached to the
-// name.
+// valueOf returns what follows an option's name in its description: a placeholder for the
+// value, after a space unless the value is optional.
 func valueOf(f *kong.Flag) string {
 	switch {
 	case !f.IsBool():

@@ -64,12 +64,12 @@ var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\
 // roff escapes text so that troff prints it literally.
 func roff(s string) string { return guarded(roffEscapes.Replace(s)) }
 
-// guarded escapes lines that start with a dot, which troff would read as requests.
+// guarded escapes dots at the beginning of lines, which troff would read as requests.
 func guarded(s string) string {
 	return strings.TrimPrefix(strings.ReplaceAll("\n"+s, "\n.", "\n\\&."), "\n")
 }
 
-// roffText is like [roff], and prints text in backquotes in bold.
+// roffText is like [roff], but shows text in backquotes in bold.
 func roffText(s string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(s, "`") {

@@ -25,8 +25,9 @@ func (p *Page) WriteUsage(w io.Writer) error {
 	}
 	switch {
 	case p.Verb == "":
-		// The usage line has the options of every command: with more lines the list of commands
-		// would not fit on a screen. Git itself handles --help, by showing the manual page.
+		// The usage line shows the options of every command: a list of them would make
+		// this text too long for a screen. Git itself handles --help, by showing the
+		// manual page.
 		b.WriteString("\nSee 'git domarkx help COMMAND'; for --help, 'git domarkx man --install' first.\n")
 	case len(p.Groups) > 0:
 		fmt.Fprintf(&b, "\nSee 'git domarkx help %s COMMAND' for all about a command.\n", p.Verb)
@@ -111,7 +112,8 @@ func writeItems(b *strings.Builder, items []Item, column int) {
 	}
 }
 
-// wrap writes text wrapped to [textWidth] columns.
+// wrap writes text in lines of at most [TextWidth] columns. It begins the first line with
+// first and the others with rest.
 func wrap(b *strings.Builder, first, rest, text string) {
 	line := first
 	empty := true
@@ -133,7 +135,8 @@ func unquoted(s string) string { return strings.ReplaceAll(s, "`", "") }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// foldUsage breaks a usage line that is much wider than the text, between two of its parts.
+// foldUsage breaks a usage line that is much wider than [TextWidth], between two of its
+// parts.
 func foldUsage(usage, indent string) string {
 	if len([]rune(usage)) <= TextWidth+28 {
 		return usage

@@ -16,9 +16,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// Dir returns the absolute path of the mount point: the directory the user named, else
-// domarkx.mount.dir, else a directory specific to this user and repository that
-// disappears at reboot.
+// Dir returns the absolute path of the mount point: the directory that the user named,
+// else domarkx.mount.dir, else a directory for this user and repository that disappears
+// at reboot.
 func (m *Mounts) Dir(ctx context.Context, named string) (string, error) {
 	if named != "" {
 		return filepath.Abs(named)
@@ -46,8 +46,8 @@ func (m *Mounts) Dir(ctx context.Context, named string) (string, error) {
 	return filepath.Join(base, "git-domarkx", mountName(m.Git)), nil
 }
 
-// besideDir returns where the versions of workspaces are mounted if that cannot be inside
-// the mount on dir, and "" if it can. Only root can mount inside a FUSE mount.
+// besideDir returns the directory for a separate mount of the workspaces, or "" if they
+// can be mounted inside the mount on dir: only root can mount inside a FUSE mount.
 func (m *Mounts) besideDir(dir string) (string, error) {
 	if os.Geteuid() == 0 && runtime.GOOS == "linux" {
 		return "", nil
@@ -63,8 +63,7 @@ func (m *Mounts) besideDir(dir string) (string, error) {
 	return filepath.Join(base, "git-domarkx", fmt.Sprintf("workspaces-%x", sum[:8])), nil
 }
 
-// mountName returns a name for the repository's mount that people recognise and that is
-// unique.
+// mountName returns a unique name for the repository's mount that people recognise.
 func mountName(git *gitcmd.Git) string {
 	sum := sha256.Sum256([]byte(git.CommonDir))
 	name := filepath.Base(git.WorkTree)
@@ -89,7 +88,8 @@ func (m *Mounts) runtimeDir() (string, error) {
 func uid() string { return strconv.Itoa(os.Getuid()) }
 
 // privateTemporary returns a directory below the temporary directory that belongs to this
-// user and that no other user can access.
+// user and that no other user can access. If there is another file of that name, the
+// error is domarkx.ErrInvalid.
 func privateTemporary() (string, error) {
 	dir := filepath.Join(os.TempDir(), "git-domarkx-"+uid())
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
@@ -100,7 +100,7 @@ func privateTemporary() (string, error) {
 		return "", fmt.Errorf("creating a directory for mounts: %w", err)
 	}
 	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !atomicfile.IsOurs(info) {
-		return "", fmt.Errorf("creating a directory for mounts: %q: %w: other users can write to it; name another directory", dir, domarkx.ErrInvalid)
+		return "", fmt.Errorf("creating a directory for mounts: %q: %w: it is not a directory that only you can access; remove it", dir, domarkx.ErrInvalid)
 	}
 	return dir, nil
 }
@@ -111,9 +111,9 @@ func writable(dir string) bool {
 	return err == nil && os.Remove(probe) == nil
 }
 
-// makeMountPoint creates the directory. An existing one must be empty, because the mount
-// would hide its contents. It does not look into a directory on which sessions are
-// mounted, even by a dead server.
+// makeMountPoint creates the mount point. An existing directory must be empty, because
+// the mount would hide its contents. If sessions are mounted on it, even by a dead
+// server, makeMountPoint does not read it.
 func makeMountPoint(dir string) error {
 	if _, mounted := mountpoint.SourceOf(dir); mounted {
 		return nil

@@ -22,12 +22,13 @@ import (
 type Mounts struct {
 	Git    *gitcmd.Git              // nil if only Unmount and Detach are called
 	Getenv func(name string) string // reads the environment
-	Warn   func(error)              // reports what does not end the work
+	Warn   func(error)              // reports an error despite which the work continues
 	Log    io.Writer                // the log of a server
 }
 
-// Prepare creates the mount point. It reports whether this repository is mounted on it
-// already. It is an error if another mount is there or if the directory is not empty.
+// Prepare creates the mount point, and reports whether this repository is mounted on it
+// already. The error is domarkx.ErrExists if the server of a mount there does not answer,
+// and domarkx.ErrInvalid if the directory is not empty.
 func (m *Mounts) Prepare(ctx context.Context, dir string) (mounted bool, err error) {
 	mounts, err := m.List()
 	if err != nil {
@@ -60,7 +61,8 @@ type Mount struct {
 	note string // the path of the note
 }
 
-// Describe says which process serves the mount and whether it answers.
+// Describe returns which process serves the mount, or why it cannot be used and what to
+// do.
 func (m Mount) Describe(ctx context.Context) string {
 	if m.Dead {
 		return "dead: git domarkx mount " + m.Dir
@@ -71,9 +73,9 @@ func (m Mount) Describe(ctx context.Context) string {
 	return fmt.Sprintf("served by process %d", m.PID)
 }
 
-// Answers returns an error with advice if the server of a mount does not answer within a
-// second. It asks the socket and not the mount itself: a process that accesses the mount
-// of a stopped server cannot be killed.
+// Answers returns an error with advice if the server of a mount does not answer within
+// [ReportPatience]. It asks on the socket instead of using the mount: a process that uses
+// the mount of a stopped server cannot be killed.
 func (m Mount) Answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ReportPatience)
 	defer cancel()
@@ -91,13 +93,14 @@ func (m Mount) Answers(ctx context.Context) error {
 // NoAnswer describes a server that does not answer, with advice.
 func (m Mount) NoAnswer() string { return noAnswer(m.PID) }
 
-// ask sends a question to the server of a mount.
+// ask sends a question to the server of a mount and returns the answer. Errors are those
+// of the function ask.
 func (m Mount) ask(ctx context.Context, question string) (controlAnswer, error) {
 	return ask(ctx, controlPath(m.note), question)
 }
 
-// isTimeout reports whether the server did not answer in time. A missing socket is
-// another error: then the server is starting or ending.
+// isTimeout reports whether err means that the server did not answer in time. If the
+// socket is missing, the server is starting or ending.
 func isTimeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -121,7 +124,7 @@ func (m *Mounts) List() ([]Mount, error) {
 func (m *Mounts) WarnOfSilent(ctx context.Context) {
 	mounts, err := m.List()
 	if err != nil {
-		return // only a hint, so its errors do not matter
+		return // a missing warning is no harm
 	}
 	for _, mount := range mounts {
 		if mount.Dead {
@@ -133,8 +136,8 @@ func (m *Mounts) WarnOfSilent(ctx context.Context) {
 	}
 }
 
-// mountAt returns the mount of sessions on a directory, of any repository, if its server
-// left a note.
+// mountAt returns the mount of sessions on a directory, of any repository, if there is a
+// note about it.
 func mountAt(dir string) (Mount, bool) {
 	source, ok := mountpoint.SourceOf(dir)
 	if !ok || !filepath.IsAbs(source) {
@@ -148,8 +151,8 @@ func mountAt(dir string) (Mount, bool) {
 }
 
 // readMount reads the note about a mount of the repository with the given common
-// directory. It reports false for a note that is incomplete, just being removed, or left
-// from before a reboot.
+// directory. It returns false if the note is incomplete, is being removed, or was written
+// before a reboot.
 func readMount(path, commonDir string) (Mount, bool) {
 	if filepath.Ext(path) != "" {
 		return Mount{}, false // a socket, not a note

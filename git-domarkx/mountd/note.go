@@ -26,8 +26,8 @@ type registration struct {
 	control *control
 }
 
-// register writes the note about a mount on dir. If the repository is read-only, it
-// writes none.
+// register writes the note about a mount on dir. In a read-only repository it writes
+// none, and the registration does nothing.
 func register(ctx context.Context, git *gitcmd.Git, dir string) (*registration, error) {
 	path, err := registrationPath(git.CommonDir, dir)
 	if err != nil {
@@ -37,7 +37,7 @@ func register(ctx context.Context, git *gitcmd.Git, dir string) (*registration, 
 		return &registration{}, ignoreReadOnly(err)
 	}
 	var file *os.File
-	for ours := false; !ours; ours = isFileAt(file, path) { // the previous owner may just have removed the file
+	for ours := false; !ours; ours = isFileAt(file, path) { // until no other server removes the file before it is locked
 		if file != nil {
 			file.Close()
 		}
@@ -102,8 +102,8 @@ func ignoreReadOnly(err error) error {
 	return err
 }
 
-// end removes the note, unless "unmount --force" has removed it and another server has
-// written its own.
+// end closes the socket and removes the note, unless "unmount --force" has removed the
+// note and another server has written its own.
 func (r *registration) end() error {
 	if r.file == nil {
 		return nil

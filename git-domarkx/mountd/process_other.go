@@ -2,5 +2,5 @@
 
 package mountd
 
-// stopped always returns false: only Linux has the file that it would read.
+// stopped always returns false: only Linux has /proc/PID/stat.
 func stopped(int) bool { return false }

@@ -19,8 +19,8 @@ import (
 )
 
 // Serve mounts on a directory and serves the mount until a user unmounts it or ctx is
-// cancelled. It calls open for the sessions, and ready when programs can use the mount,
-// unless Start has started this process and waits for it.
+// cancelled. It gets the sessions from open. When programs can use the mount, Serve
+// reports that to the process that called Start, or calls ready if there is none.
 func (m *Mounts) Serve(ctx context.Context, dir string, open func() (Sessions, error), ready func() error) error {
 	parent := background.Waiting()
 	server, note, err := m.startServing(ctx, dir, open, parent != nil)
@@ -44,7 +44,7 @@ func (m *Mounts) startServing(ctx context.Context, dir string, open func() (Sess
 		return nil, nil, err
 	}
 	if background {
-		if err := os.Chdir("/"); err != nil { // do not keep the user's directory busy
+		if err := os.Chdir("/"); err != nil { // do not use the user's directory
 			return nil, nil, err
 		}
 	}
@@ -81,8 +81,8 @@ func serveWhileReading() {
 	}
 }
 
-// untilUnmounted waits until the mount ends. When this process is asked to end, it
-// unmounts. While programs use the mount, it keeps serving and retries.
+// untilUnmounted waits until the mount ends. If ctx is cancelled, it unmounts. While
+// programs use the mount, it continues to serve and retries.
 func (m *Mounts) untilUnmounted(ctx context.Context, server *fusefs.Server) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Wait() }()
@@ -91,15 +91,15 @@ func (m *Mounts) untilUnmounted(ctx context.Context, server *fusefs.Server) erro
 		return err
 	case <-ctx.Done():
 	}
-	told := ""
+	warned := ""
 	for {
 		busy, err := unmountElsewhere(server)
 		if err != nil {
 			return err
 		}
-		if busy != "" && busy != told {
-			told = busy
-			m.Warn(fmt.Errorf("%s; the mount ends when it is no longer in use", told))
+		if busy != "" && busy != warned {
+			warned = busy
+			m.Warn(fmt.Errorf("%s; the mount ends when it is no longer in use", busy))
 		}
 		select {
 		case err := <-ended:
@@ -109,13 +109,13 @@ func (m *Mounts) untilUnmounted(ctx context.Context, server *fusefs.Server) erro
 	}
 }
 
-// unmountVariable is set in the process that a mount's server starts to unmount. The server waits
-// for that process.
+// unmountVariable is set in the process that a server starts in order to unmount. That
+// process must not wait for the server, which waits for it.
 const unmountVariable = "GIT_DOMARKX_UNMOUNT_ONLY"
 
-// unmountElsewhere unmounts from another process, or returns who uses the mount.
-// Unmounting sends requests to the server: a server that unmounts itself and is killed
-// while it waits for its own answer never ends.
+// unmountElsewhere unmounts in another process. It returns which programs use the mount,
+// or "". Unmounting sends requests to the server: a server that unmounts itself and is
+// killed while it waits for its own answer never ends.
 func unmountElsewhere(server *fusefs.Server) (busy string, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -149,7 +149,7 @@ func unmountHere(server *fusefs.Server) (string, error) {
 	return "", err
 }
 
-// writableRepository reports whether sessions can be changed.
+// writableRepository reports whether this user can change sessions of the repository.
 func writableRepository(git *gitcmd.Git) bool {
 	for _, dir := range []string{git.CommonDir, git.ObjectDir} {
 		if !mayWrite(dir) {

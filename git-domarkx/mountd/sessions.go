@@ -50,7 +50,8 @@ func (s Sessions) List(ctx context.Context, prefix string) ([]domarkx.Info, erro
 	return slices.DeleteFunc(slices.Clone(list), func(i domarkx.Info) bool { return !strings.HasPrefix(i.Name, prefix) }), nil
 }
 
-// History returns all ancestors of a session's newest snapshot, parents first.
+// History returns a session's newest snapshot and all its ancestors, parents before
+// children.
 func (s Sessions) History(ctx context.Context, name string) ([]domarkx.Info, error) {
 	tip, err := s.Info(ctx, name)
 	if err != nil {
@@ -91,8 +92,8 @@ func (s Sessions) Message(ctx context.Context, id string, k int, form fusefs.For
 	return b.Bytes(), err
 }
 
-// Link returns the workspace version that a message is linked to. A link counts only
-// when the version is a parent in the session's history.
+// Link returns the workspace version that a message is linked to, or "". A link counts
+// only if the version is a parent in the session's history.
 func (s Sessions) Link(ctx context.Context, id string, k int) (string, error) {
 	e, err := s.Store.Entry(ctx, id, k)
 	if err != nil || e.Link == "" {
@@ -112,7 +113,8 @@ func engineForm(form fusefs.Form) engine.Form {
 	return engine.Markdown
 }
 
-// CheckName returns an error if a new session cannot have this name.
+// CheckName returns domarkx.ErrInvalid or domarkx.ErrExists if a new session cannot have
+// this name.
 func (s Sessions) CheckName(ctx context.Context, name string) error {
 	return s.Store.Update(ctx, "", func(tx *gitstore.Tx) error { return tx.CheckName(ctx, name) })
 }
@@ -136,7 +138,7 @@ func (s Sessions) Attach(ctx context.Context, session, path string, data []byte)
 	return s.Sessions.Attach(ctx, session, path, bytes.NewReader(data))
 }
 
-// Settle completes or undoes the operations of killed processes.
+// Settle completes or undoes operations of killed processes.
 func (s Sessions) Settle(ctx context.Context) error {
 	return s.Store.Update(ctx, "", func(*gitstore.Tx) error { return nil })
 }

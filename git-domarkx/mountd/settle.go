@@ -11,15 +11,15 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
-// How long a command waits for the server of a mount: Patience for commands that change
-// or send sessions, ReportPatience for those that only report.
+// How long a command waits for the servers of mounts: Patience if it changes or sends
+// sessions, ReportPatience if it only reports.
 const (
 	Patience       = 2 * time.Second
 	ReportPatience = time.Second
 )
 
-// Settle stores what programs saved in mounts, including saves that a server acknowledged
-// before it died. It waits for servers as long as patience says, and returns the sessions
+// Settle creates snapshots of what programs saved in mounts, including saves that a
+// server acknowledged before it died. It waits at most patience. It returns the sessions
 // whose saves are not stored then, each with the reason.
 func (m *Mounts) Settle(ctx context.Context, sessions Sessions, patience time.Duration) (map[string]string, error) {
 	dir := DraftsDir(m.Git)
@@ -42,7 +42,7 @@ func (m *Mounts) Settle(ctx context.Context, sessions Sessions, patience time.Du
 			pending, answered := answers[w.Owner]
 			return w.Alive && answered && !slices.Contains(pending, w.Name)
 		})
-		// Waiting only helps for saves that no server has tried to store yet.
+		// Waiting helps only for saves that no server has tried to store yet.
 		untried := func(w drafts.Waiting) bool {
 			_, answered := answers[w.Owner]
 			return w.Alive && !answered || !w.Alive && failed == nil
@@ -61,7 +61,7 @@ func (m *Mounts) Settle(ctx context.Context, sessions Sessions, patience time.Du
 	return pending, nil
 }
 
-// pendingReason says why a save is not in its session yet, with advice.
+// pendingReason returns why a save is not in its session yet, with advice.
 func pendingReason(w drafts.Waiting, answers map[int][]string, failed error) string {
 	_, answered := answers[w.Owner]
 	switch {
@@ -70,7 +70,7 @@ func pendingReason(w drafts.Waiting, answers map[int][]string, failed error) str
 	case !w.Alive:
 		return "the server of the mount died; try again"
 	case answered:
-		return "it could not be stored and is tried again; errors/ in the mount and .git/domarkx/mount.log say why"
+		return "it could not be stored and will be retried; errors/ in the mount and .git/domarkx/mount.log say why"
 	}
 	return noAnswer(w.Owner)
 }
@@ -84,8 +84,8 @@ func noAnswer(pid int) string {
 }
 
 // askServers asks the servers of the repository's mounts to create snapshots of all
-// saves. For each process that answered, it returns the sessions whose saves are still
-// pending.
+// saves. It returns the sessions whose saves are still pending, for each process that
+// answered.
 func (m *Mounts) askServers(ctx context.Context) map[int][]string {
 	mounts, err := m.List()
 	if err != nil {

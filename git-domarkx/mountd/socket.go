@@ -17,26 +17,27 @@ import (
 
 // The questions that a command can ask the server of a mount.
 const (
-	askAlive  = "alive"  // do you answer?
+	askAlive  = "alive"  // whether the server answers
 	askSettle = "settle" // create snapshots of all saves now
 )
 
 // controlAnswer is the answer of a mount's server.
 type controlAnswer struct {
-	Pending []string `json:"pending,omitempty"` // sessions whose saves could not become snapshots
+	Pending []string `json:"pending,omitempty"` // sessions with saves that are not snapshots yet
 }
 
 // controlPath returns the path of a server's socket, given the path of its note.
 func controlPath(note string) string { return note + ".socket" }
 
-// control answers the questions of commands until the server of a mount ends.
+// A control answers the questions of commands on a socket until the server of a mount
+// ends.
 type control struct {
 	server   *fusefs.Server
 	listener net.Listener
 }
 
-// serveControl listens on a socket. If it cannot, commands wait until the server stores
-// saves by itself.
+// serveControl listens on a socket. If that fails, it logs the error, and commands must
+// wait until the server stores saves by itself.
 func serveControl(ctx context.Context, server *fusefs.Server, path string, log *slog.Logger) *control {
 	address, release, err := socketAddress(path)
 	if err != nil {
@@ -44,7 +45,7 @@ func serveControl(ctx context.Context, server *fusefs.Server, path string, log *
 		return &control{}
 	}
 	defer release()
-	os.Remove(path) // left behind by a killed server
+	os.Remove(path) // a killed server may have left it
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", address)
 	if err != nil {
 		log.Error("listening for commands", "err", err)
@@ -111,8 +112,8 @@ func ask(ctx context.Context, path, question string) (controlAnswer, error) {
 	return a, json.NewDecoder(conn).Decode(&a)
 }
 
-// socketAddress returns an address for a socket whose path may be too long for a socket
-// address (unix(7)). The caller must call release after use.
+// socketAddress returns an address for a socket, even if its path is too long for a
+// socket address (unix(7)). The caller must call release after use.
 func socketAddress(path string) (address string, release func(), err error) {
 	const longest = 100
 	if len(path) <= longest || runtime.GOOS != "linux" {

@@ -11,15 +11,15 @@ import (
 	"github.com/domarkx/domarkx/fusefs/mountpoint"
 )
 
-// An AmbiguousError means that the repository is mounted on several directories and that
-// the user named none.
+// An AmbiguousError reports that the repository is mounted on several directories and
+// that the user named none.
 type AmbiguousError struct{ Dirs []string }
 
 func (e *AmbiguousError) Error() string {
 	return "the repository is mounted on several directories; name one of them: " + strings.Join(e.Dirs, ", ")
 }
 
-// A RefusedError means that a mount stays as it is, because programs use it or because
+// A RefusedError reports that a mount was not changed, because programs use it or because
 // its server does not answer.
 type RefusedError struct{ Err error }
 
@@ -28,9 +28,9 @@ func (e *RefusedError) Error() string { return e.Err.Error() }
 // Unwrap returns the reason.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// Mounted returns the mount point to unmount: the directory the user named, else the one
-// that mount would use, else that of the repository's only mount. If there are several,
-// the error is an *AmbiguousError.
+// Mounted returns the mount point to unmount: the directory that the user named, else the
+// one from [Mounts.Dir] if it is mounted, else that of the repository's only mount. If
+// there are several mounts, the error is an [*AmbiguousError].
 func (m *Mounts) Mounted(ctx context.Context, named string) (string, error) {
 	dir, err := m.Dir(ctx, named)
 	if err != nil || named != "" {
@@ -56,8 +56,8 @@ func (m *Mounts) Mounted(ctx context.Context, named string) (string, error) {
 	return dir, nil
 }
 
-// Unmount ends a mount, and waits until its server has created snapshots of all saves. If the error
-// is a *RefusedError, the mount is unchanged.
+// Unmount ends a mount, and waits until its server has created snapshots of all saves. If
+// the error is a [*RefusedError], the mount has not changed.
 func (m *Mounts) Unmount(ctx context.Context, dir string) error {
 	forServer := m.Getenv(unmountVariable) != ""
 	mount, noted := mountAt(dir)
@@ -74,9 +74,10 @@ func (m *Mounts) Unmount(ctx context.Context, dir string) error {
 	case err != nil || forServer:
 		return err
 	}
-	// A dead mount may have a second one beside it, whose server is dead too.
+	// The workspaces of a dead mount may be mounted beside it, by a server that is dead,
+	// too.
 	if beside, err := m.besideDir(dir); err == nil && beside != "" && mountpoint.Recover(ctx, beside) == nil {
-		os.Remove(beside) // may not exist or not be ours
+		os.Remove(beside) // fails if it does not exist, or has files of others
 	}
 	if !noted {
 		return nil
@@ -84,9 +85,9 @@ func (m *Mounts) Unmount(ctx context.Context, dir string) error {
 	return awaitServer(ctx, mount)
 }
 
-// Detach detaches a mount from its directory, even if programs use it or its server
-// does not answer. The saves stay in the journal until the server or the next command
-// creates snapshots of them.
+// Detach detaches a mount from its directory, even if programs use it or its server does
+// not answer. Saves that are not snapshots yet stay in the journal. The server or the
+// next command creates snapshots of them.
 func (m *Mounts) Detach(ctx context.Context, dir string) error {
 	mount, noted := mountAt(dir)
 	var hangs error
@@ -101,7 +102,7 @@ func (m *Mounts) Detach(ctx context.Context, dir string) error {
 		return err
 	}
 	if beside != "" {
-		os.Remove(beside) // may not exist or not be ours
+		os.Remove(beside) // fails if it does not exist, or has files of others
 	}
 	switch {
 	case !noted:
@@ -110,10 +111,10 @@ func (m *Mounts) Detach(ctx context.Context, dir string) error {
 		if hangs != nil {
 			m.Warn(fmt.Errorf("warning: %s; its saves stay pending until it runs again or ends", mount.NoAnswer()))
 		}
-		return removeNote(mount.note) // lets another server mount on the directory
+		return removeNote(mount.note) // so that another server can mount on the directory
 	}
 	soon, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	_ = awaitServer(soon, mount) // it ends when nobody uses the mount
+	_ = awaitServer(soon, mount) // the server continues while programs use the mount
 	return context.Cause(ctx)
 }
