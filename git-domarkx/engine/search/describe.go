@@ -12,22 +12,22 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A row is a hit in less memory.
+// A row is a hit in a form that takes less memory.
 type row struct {
 	spot
 	role  uint8
-	model uint32 // the number of the facet
-	text  string // the packed snippet
+	model uint32 // number of the model's facet
+	text  string // snippet and matches, as pack returns them
 }
 
-// hit returns the hit.
+// hit converts a row to a Hit.
 func (r *row) hit(p *places) Hit {
 	h := Hit{Session: p.names[r.session], K: int(r.k), Snapshot: p.snapshots[r.snapshot], Date: r.date, Role: roleOf(int64(r.role)), Model: p.models[r.model]}
 	h.Snippet, h.Matches = unpack(r.text)
 	return h
 }
 
-// unpack returns a snippet and its matches.
+// unpack is the inverse of pack: it returns a snippet and its matches.
 func unpack(packed string) (snippet string, matches [][2]int) {
 	number := func() int {
 		n, shift := 0, 0
@@ -96,12 +96,12 @@ type blockRows struct {
 	rows []*row
 }
 
-// manyRows is the number of hits from which on it takes less time to list all blocks than to look for each hit's.
+// manyRows is the number of hits above which listing all blocks takes less time than looking for the block of each hit.
 const manyRows = 500
 
-// blocksOf sends the blocks with hits, which must be sorted by message.
+// blocksOf reads the blocks that contain hits and sends them to jobs. The hits must be sorted by message.
 func (p *places) blocksOf(ctx context.Context, rows []*row, jobs chan<- blockRows, used <-chan []byte) error {
-	end := func(message uint32) (int64, error) { // the first message after the block of one
+	end := func(message uint32) (int64, error) { // first message after the block that contains a message
 		return p.db.number("SELECT coalesce(min(first), 1 << 62) FROM signature WHERE first > ?", int64(message))
 	}
 	if len(rows) >= manyRows {
@@ -177,7 +177,7 @@ func (p *places) attributes(rows []*row) error {
 // nearMessages is the number of messages that are read in less time than one message is found.
 const nearMessages = 4
 
-// nameModels looks up the names of the models of hits.
+// nameModels looks up the names of the models of hits, unless they are known.
 func (p *places) nameModels(rows []*row) error {
 	for _, r := range rows {
 		if _, ok := p.models[r.model]; ok {
@@ -217,8 +217,8 @@ func (s *snippets) addTo(job blockRows) error {
 	return nil
 }
 
-// pack returns the snippet of a text and its matches as one string: the size of the snippet as a varint, the snippet, and the
-// distances of the places at which matches begin and end.
+// pack returns the snippet of a text and its matches as one string: the size of the snippet as a varint, the snippet,
+// and the beginning and end of each match, each as its distance from the place before.
 func (s *snippets) pack(text []byte) string {
 	s.make(text)
 	s.packed = append(binary.AppendUvarint(s.packed[:0], uint64(len(s.line))), s.line...)

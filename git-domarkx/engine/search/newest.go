@@ -27,7 +27,7 @@ func (p *places) newest(messages int) ([]recency, error) {
 		if message >= int64(messages) {
 			return
 		}
-		r := recency{at.date, int64(len(p.names)-int(at.session))<<32 | int64(at.k)} // of names in ascending order the first is the newest
+		r := recency{at.date, int64(len(p.names)-int(at.session))<<32 | int64(at.k)} // names are in ascending order, and the first one is the newest
 		if known := &all[message]; known.tie == 0 || compareRecency(r, *known) > 0 {
 			*known = r
 		}

@@ -13,15 +13,16 @@ import (
 type places struct {
 	db        *database
 	q         Query
-	names     []string          // of the sessions, in ascending order
-	sessions  map[int64]uint32  // indexes in names by the sessions' numbers in the index
-	snapshots []string          // that have texts which were replaced, and an empty one before them
-	known     map[string]uint32 // indexes in snapshots
+	names     []string          // names of the sessions, in ascending order
+	sessions  map[int64]uint32  // indexes in names, by number of the session in the index
+	snapshots []string          // ids of snapshots that contain replaced texts; the first element is ""
+	known     map[string]uint32 // indexes in snapshots, by binary id
 	models    map[uint32]string // names of models that were looked up, by number of the facet
 	many      []spot            // spots of the prepared messages, sorted by message; nil if none are prepared
 }
 
-// A spot is a place where a session has a message. There may be as many as messages, so it is small.
+// A spot is the place of a message in a session. It is small, because a search may have as many spots as the index has
+// messages.
 type spot struct {
 	date     int64
 	message  uint32
@@ -99,7 +100,7 @@ func (p *places) of(spots []spot, message uint32) ([]spot, error) {
 	return spots, err
 }
 
-// snapshot returns the index of a snapshot in snapshots.
+// snapshot returns the index of a snapshot in snapshots, and adds the snapshot if necessary.
 func (p *places) snapshot(id []byte) uint32 {
 	i, ok := p.known[string(id)]
 	if !ok {
@@ -140,7 +141,7 @@ func (p *places) prepared(spots []spot, message uint32) []spot {
 	return spots
 }
 
-// all returns the spots of messages, in no order.
+// all returns the spots of messages, not sorted.
 func (p *places) all(messages []found) (spots []spot, err error) {
 	err = p.prepare(len(messages), func(i int) uint32 { return messages[i].message })
 	if p.many != nil {

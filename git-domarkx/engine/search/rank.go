@@ -145,12 +145,12 @@ func (r *ranker) group(g group) ([]ranking, error) {
 	return found, nil
 }
 
-// ranked is a [source] of messages, the best first.
+// ranked is a [source] of messages in the order of their rankings, the best first.
 type ranked struct {
 	p     *places
 	found []ranking
 	best  []ranking // the best rankings, sorted
-	done  int       // how many messages of best were returned
+	done  int       // number of messages of best that were returned
 	spots []spot
 }
 
@@ -170,7 +170,7 @@ func (r *ranked) next(n int) (_ []spot, err error) {
 	return r.spots, nil
 }
 
-// sort finds more of the best messages, and all of them if that is wanted.
+// sort finds the next best messages and prepares their places. Without a limit, its second call finds all.
 func (r *ranked) sort() error {
 	n := batchGrows * r.done
 	switch limit := r.p.q.Limit; {

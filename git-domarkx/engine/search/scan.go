@@ -15,7 +15,7 @@ import (
 // A found is a message whose text matches a query.
 type found struct {
 	message uint32
-	text    string // the packed snippet, if it was made
+	text    string // packed snippet; "" if it was not made
 }
 
 // fewBlocks is the number of blocks up to which reading all takes less time than determining which are the newest.
@@ -49,7 +49,7 @@ func (x *Index) scan(ctx context.Context, m *matching, allowed set, p *places) (
 // scanned is a [source] of messages whose texts were read.
 type scanned struct {
 	found []found // sorted by message
-	spots []spot  // the remaining ones
+	spots []spot  // spots that were not returned yet
 }
 
 func (s *scanned) next(n int) ([]spot, error) {
@@ -63,11 +63,12 @@ func (s *scanned) text(message uint32) string {
 	return s.found[i].text
 }
 
-// maxTexts is the size of the snippets that are made while the texts are searched. More of them are made for each batch.
+// maxTexts is the maximum size in bytes of the snippets that are made while the texts are searched. The others are made
+// later, for each batch.
 const maxTexts = 16 << 20
 
-// scanBlocks returns the messages in some blocks whose texts match. If texts is set, they have their snippets, as many as fit
-// into maxTexts.
+// scanBlocks returns the messages in some blocks whose texts match. If texts is set, they have their snippets, unless
+// these exceed maxTexts.
 func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, allowed set, texts bool) (all []found, err error) {
 	var lock sync.Mutex
 	size := 0

@@ -97,14 +97,14 @@ func fold(word []byte) string {
 	}, norm.NFD.String(string(word)))
 }
 
-// A wordFinder finds the matches of needles in a text.
+// A wordFinder finds one match of needles in a text after the other.
 type wordFinder struct {
 	text    []byte
 	needles []needle
-	at      int // the position after the token that was read last
+	at      int // position after the last token that was read
 }
 
-// next returns the next match, or false at the end.
+// next returns the next match, and false if there is none.
 func (f *wordFinder) next() (span, bool) {
 	for {
 		tok, at := nextToken(f.text, f.at)
@@ -196,19 +196,20 @@ func (n *needle) mayBeWithin(word []byte) bool {
 	return capital && (literal{text: []byte(n.parts[0]), fold: true}).in(word)
 }
 
-// A snippets makes snippets. It may be used by one goroutine at a time.
+// snippets makes the snippets of texts for a query. Only one goroutine at a time may use it.
 type snippets struct {
 	m       *matching
 	blocks  decompressor
 	block   block
 	spans   []span   // the first matches of the text
-	seen    []int    // by needle: the last match that best counted it for, from 1
-	line    []byte   // the snippet
+	seen    []int    // by needle: number, from 1, of the last match for which best has counted it
+	line    []byte   // snippet of the text
 	matches [][2]int // start and end of each match, as byte offsets in line
 	packed  []byte
 }
 
-// make makes the snippet of a text: one line with some of its matches, and where these are in the line.
+// make sets line to the snippet of a text, one line of it with some of its matches, and matches to where these are in
+// the line.
 func (s *snippets) make(text []byte) {
 	more := s.find(text)
 	first := s.best()
@@ -262,8 +263,8 @@ func (s *snippets) make(text []byte) {
 	}
 }
 
-// find finds the first matches in a text. For a query with one word or phrase, it finds only the first match, because
-// the snippet begins there, and returns what finds the others.
+// find sets spans to the first matches in a text. For a query with one word or phrase, it finds only the first match,
+// because the snippet begins there. It returns what finds further matches, or nil if they are not needed.
 func (s *snippets) find(text []byte) *wordFinder {
 	if s.m.needles == nil {
 		s.spans = s.m.spans(s.spans[:0], text)
@@ -277,7 +278,7 @@ func (s *snippets) find(text []byte) *wordFinder {
 	return f
 }
 
-// add adds a match, and returns nil if there are no more or enough.
+// add adds the next match to spans. It returns nil if there is no match or there are enough.
 func (s *snippets) add(f *wordFinder) *wordFinder {
 	found, ok := f.next()
 	if !ok {
@@ -289,8 +290,8 @@ func (s *snippets) add(f *wordFinder) *wordFinder {
 	return f
 }
 
-// best returns the match at which a snippet should begin: the one from which on the most different terms match
-// within its width.
+// best returns the match at which a snippet should begin: the one from which on the most different terms match within
+// half the snippet's width.
 func (s *snippets) best() int {
 	if len(s.m.needles) < 2 {
 		return 0

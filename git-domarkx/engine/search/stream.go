@@ -10,21 +10,22 @@ import (
 	"slices"
 )
 
-// Hits are described in batches, because snippets take much more memory than their places, and are made in the order of
-// the texts in the index. The first batch is small, so that the first hits come at once; batches then grow, because
-// each may read all texts again.
+// Hits get their snippets in batches: snippets take much more memory than places, and making them in the order of the
+// texts in the index takes less time. The first batch is small, so that the first hits come at once. Later batches are
+// larger, because each may read all texts again.
 const (
 	firstBatch = 1000
 	batchGrows = 8
 	maxBatch   = 256 << 10
-	pieceSize  = 1000 // the number of hits that are returned together
+	pieceSize  = 1000 // number of hits that are returned together
 )
 
-// errChanged reports that another program changed the index since the hits were ranked.
+// errChanged is the error if another program has changed the index since the hits were ranked.
 var errChanged = errors.New("the search index has changed")
 
-// Hits returns the hits of a query in their order, in pieces, with bounded memory. Between pieces the index is not locked;
-// if it changes, hits that came before do not come again. If it is damaged, it is made again. It ends with an error.
+// Hits yields the hits of a query in their order, some at a time, with bounded memory. The index is not locked between
+// two of these. If it changes meanwhile, hits that were yielded are not yielded again. If the index is damaged, it is
+// made again. An error is yielded last.
 func (x *Index) Hits(ctx context.Context, q Query) iter.Seq2[[]Hit, error] {
 	return func(yield func([]Hit, error) bool) {
 		s := &stream{x: x, q: q, batch: firstBatch, seed: maphash.MakeSeed(), yield: yield}
@@ -46,7 +47,7 @@ func (x *Index) Hits(ctx context.Context, q Query) iter.Seq2[[]Hit, error] {
 	}
 }
 
-// errStopped reports that no more hits are wanted.
+// errStopped means that the caller has ended the iteration.
 var errStopped = errors.New("stopped")
 
 // A stream returns the hits of a query.
@@ -54,28 +55,28 @@ type stream struct {
 	x     *Index
 	q     Query
 	yield func([]Hit, error) bool
-	batch int // the size of the next batch
+	batch int // size of the next batch
 
 	seed   maphash.Seed
-	given  []uint64            // the hashes of hits that were returned
-	skip   map[uint64]struct{} // of those before the index changed
+	given  []uint64            // hashes of the hits that were returned
+	skip   map[uint64]struct{} // hashes of the hits that were returned before the index changed
 	remade bool
 
 	m       *matching
 	p       *places
 	spots   source
-	version int64 // of the index
+	version int64 // version of the index that the hits come from
 }
 
-// A source returns the spots of the messages that match, in the order of the hits.
+// A source returns the spots of matching messages, in the order of the hits.
 type source interface {
-	// next returns the next n spots, or some more, or fewer at the end. They are valid until the next call.
+	// next returns the next spots: n, or some more, or fewer at the end. They are valid until the next call.
 	next(n int) ([]spot, error)
-	// text returns the packed snippet of a message, or "" if it has to be made.
+	// text returns the packed snippet of a message, or "" if it is not made yet.
 	text(message uint32) string
 }
 
-// again prepares to run once more.
+// again prepares to run the search again after the index has changed.
 func (s *stream) again() {
 	s.skip = make(map[uint64]struct{}, len(s.given))
 	for _, h := range s.given {
@@ -83,7 +84,7 @@ func (s *stream) again() {
 	}
 }
 
-// run returns hits until there are no more.
+// run returns hits to the caller until there are no more.
 func (s *stream) run(ctx context.Context) error {
 	s.spots = nil
 	for more := true; more; {
@@ -107,13 +108,14 @@ func (s *stream) run(ctx context.Context) error {
 	return nil
 }
 
-// isReplaced reports whether another file is in the place of the index. A transaction would take the journal of that one for its own.
+// isReplaced reports whether the file of the index was replaced by another. A transaction would then take the new
+// file's journal for that of the old one.
 func (x *Index) isReplaced() bool {
 	now, err := os.Lstat(x.path)
 	return !x.temp && (err != nil || !os.SameFile(now, x.db.file))
 }
 
-// reopen opens the file that is in the place of the index.
+// reopen opens the new file of the index.
 func (x *Index) reopen(ctx context.Context) error {
 	err := x.db.close()
 	x.db = nil
@@ -135,7 +137,7 @@ func (x *Index) read(ctx context.Context, f func() error) (err error) {
 	return f()
 }
 
-// find finds the spots of the hits, if that was not done. If it was, it checks that the index is as it was then.
+// find finds the spots of the hits. If they are found already, it returns errChanged if the index has changed since.
 func (s *stream) find(ctx context.Context) error {
 	version, err := s.x.db.number("PRAGMA data_version")
 	if err != nil {
@@ -168,7 +170,7 @@ func (s *stream) find(ctx context.Context) error {
 	return err
 }
 
-// words finds messages by the full-text index.
+// words finds messages with the full-text index.
 func (x *Index) words(m *matching, allowed set, p *places) (source, error) {
 	found, err := x.rank(m.groups)
 	if err != nil {
@@ -220,7 +222,7 @@ func (s *stream) give(rows []row) error {
 	return nil
 }
 
-// hash returns a hash of what a hit is, which does not depend on the state of the index.
+// hash returns a hash of a hit. It is the same for the same hit in an index that was made again.
 func (s *stream) hash(at spot) uint64 {
 	return maphash.Comparable(s.seed, struct {
 		session, snapshot string
