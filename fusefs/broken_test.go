@@ -13,6 +13,7 @@ import (
 )
 
 func TestABrokenSaveLosesNothing(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("x/s", doc)
 	bad := doc + "and " + storetest.Broken + "\n"
@@ -52,6 +53,7 @@ func TestABrokenSaveLosesNothing(t *testing.T) {
 }
 
 func TestANewSessionThatIsBroken(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.save("sessions/n.md", storetest.Broken)
 	m.eventually("errors/ says so", func() bool { return m.sh(`ls ../errors`) == "n.md\n" })
@@ -75,6 +77,7 @@ func TestANewSessionThatIsBroken(t *testing.T) {
 }
 
 func TestABrokenSaveCanBeForgotten(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("s", doc)
 	m.save("sessions/s.md", storetest.Broken)
@@ -95,6 +98,7 @@ func TestABrokenSaveCanBeForgotten(t *testing.T) {
 }
 
 func TestAStoreThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("s", doc)
 	full := filepath.Join(m.dir, "store", storetest.Full)

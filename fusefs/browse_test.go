@@ -10,6 +10,7 @@ import (
 )
 
 func TestSnapshotsShow(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	if got := m.read("README.md"); !strings.Contains(got, "sessions/<name>.md") {
 		t.Errorf("README.md: %q", got)
@@ -53,6 +54,7 @@ a"`)
 }
 
 func TestMessagesShow(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("s", "## user\n\none\n\n## assistant\n\ntwo\n")
 	if got := m.sh(`cd ../messages/s; ls; ls 0001-assistant; cat 0000-user/message.md; cat 0001-assistant/message.json; stat -c %s 0001-assistant/message.md`); got !=
@@ -71,6 +73,7 @@ func TestMessagesShow(t *testing.T) {
 }
 
 func TestManyMessages(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	var b strings.Builder
 	for k := range 100_000 {
@@ -83,6 +86,7 @@ func TestManyMessages(t *testing.T) {
 }
 
 func TestInodeNumbersStay(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("a/s", doc)
 	m.outside("b", doc)

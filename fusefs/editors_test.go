@@ -103,6 +103,7 @@ func TestEditorsAtATerminal(t *testing.T) {
 }
 
 func TestAnEditorIsNotToldOfItsOwnSave(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("s", doc)
 	vim := m.terminal("vim", "-N", "-u", "NONE", "-i", "NONE", "s.md").expect("hello").press("Goone\x1b:w\r").expect("written")
@@ -116,6 +117,7 @@ func TestAnEditorIsNotToldOfItsOwnSave(t *testing.T) {
 }
 
 func TestAnEditorThatIsOvertakenMerges(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("s", doc)
 	vim := m.terminal("vim", "-N", "-u", "NONE", "-i", "NONE", "s.md").expect("hello")

@@ -23,6 +23,10 @@ func TestLargeFilesShow(t *testing.T) {
 	rand.NewChaCha8([32]byte{1}).Read(content)
 	m.version("w", map[string]workspacetest.Tree{"fs": {"large": {Content: string(content)}}})
 	name := m.path("workspaces/w/latest/fs/large")
+	reads := 20
+	if testing.Short() {
+		reads = 5
+	}
 	var readers sync.WaitGroup
 	for i := range 6 {
 		readers.Go(func() {
@@ -40,7 +44,7 @@ func TestLargeFilesShow(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(uint64(i), 2))
 			p := make([]byte, 3<<20)
-			for range 20 {
+			for range reads {
 				at, n := r.IntN(len(content)), 1+r.IntN(len(p))
 				want := content[at:min(at+n, len(content))]
 				if got, err := f.ReadAt(p[:n], int64(at)); !bytes.Equal(p[:got], want) || err != nil && err != io.EOF {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestBaseIsWhatTheProcessRead(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	m := mounted(t)
 	// Each reads the session, lets it change elsewhere, and saves over the change.
@@ -81,6 +82,7 @@ while not os.path.exists(os.environ["T"] + "/changed"):
 }
 
 func TestSavingWithoutReadingReplaces(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("s", doc)
 	m.read("sessions/s.md") // by another process than that which saves
@@ -90,6 +92,7 @@ func TestSavingWithoutReadingReplaces(t *testing.T) {
 }
 
 func TestASaveAfterAMergeIsMadeFromTheSaveBefore(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("s", "a\n")
 	cmd := exec.Command("python3", "-c", `
@@ -137,6 +140,7 @@ for line in sys.stdin:
 }
 
 func TestTwoWritersBothStay(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("s", "a\n")
 	for _, who := range []string{"x", "y"} { // both read before either saves

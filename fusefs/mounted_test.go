@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -48,7 +49,11 @@ func TestMain(m *testing.M) {
 
 type tests struct{ *testing.M }
 
-func (t tests) Run() int { return shorttest.Main(t.M) }
+func (t tests) Run() int {
+	flag.Parse()
+	flag.Set("test.parallel", "8") // they mostly wait until a save is a snapshot
+	return shorttest.Main(t.M)
+}
 
 // serve mounts dir/mnt, says so on stdout, and serves until it is unmounted or
 // stdin ends.
@@ -124,6 +129,7 @@ type mount struct {
 	testing.TB
 	dir    string // holds mnt, store and drafts
 	mnt    string
+	below  string // where in sessions/ scripts run
 	store  *storetest.Store
 	spaces *workspacetest.Store
 	server *exec.Cmd
@@ -152,14 +158,19 @@ func (s *said) String() string {
 // Len returns the number of bytes.
 func (s *said) Len() int { return len(s.String()) }
 
-// base is where mounts are: not below the directory of temporary files, which vim treats
-// otherwise.
-const base = "/var/tmp"
+// base returns where mounts are: not below the directory of temporary files, which vim treats
+// otherwise. In a short run that is in memory, and this is beside it.
+func base() string {
+	if dir := filepath.Dir(os.TempDir()); testing.Short() && dir == "/dev/shm" {
+		return dir
+	}
+	return "/var/tmp"
+}
 
 // mounted starts a mount that ends with the test.
 func mounted(t testing.TB, environ ...string) *mount {
 	t.Helper()
-	dir, err := os.MkdirTemp(base, "fusefs-test-")
+	dir, err := os.MkdirTemp(base(), "fusefs-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +253,7 @@ func (m *mount) kill() {
 
 func (m *mount) path(name string) string { return filepath.Join(m.mnt, name) }
 
-// sh runs a script in sessions/ and returns its output.
+// sh runs a script in sessions/, or below it, and returns its output.
 func (m *mount) sh(script string) string {
 	m.Helper()
 	out, err := m.trySh(script)
@@ -254,7 +265,7 @@ func (m *mount) sh(script string) string {
 
 func (m *mount) trySh(script string) (string, error) {
 	cmd := exec.Command("sh", "-c", script)
-	cmd.Dir = m.path("sessions")
+	cmd.Dir = filepath.Join(m.path("sessions"), m.below)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Env = append(os.Environ(), "M="+m.mnt, "T="+m.dir, "HOME="+m.dir, "TERM=xterm", "LC_ALL=C.UTF-8")
 	var out bytes.Buffer

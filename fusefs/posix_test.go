@@ -15,6 +15,7 @@ import (
 
 // TestPOSIX runs go-fuse's suite in scratch names of sessions/.
 func TestPOSIX(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	excluded := map[string]string{
 		"FcntlFlockLocksFile": "wants a process to be locked out by its own lock, which no file system does (fcntl(2)); go-fuse leaves it out too",
@@ -67,6 +68,7 @@ func TestVerifiedWrites(t *testing.T) {
 
 // TestManyAtOnce writes, renames and removes from several processes.
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	rounds := 10
 	if testing.Short() {
 		rounds = 3

@@ -12,6 +12,7 @@ import (
 const doc = "## user\n\nhello\n"
 
 func TestWaysOfSaving(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	script := func(s string) func(m *mount) { return func(m *mount) { m.sh(s) } }
 	tests := map[string]struct {
@@ -21,7 +22,7 @@ func TestWaysOfSaving(t *testing.T) {
 		"truncate and write":     {script(`printf 'new\n' > s.md`), "new\n"},
 		"append":                 {script(`printf 'more\n' >> s.md`), doc + "more\n"},
 		"sed -i":                 {script(`sed -i s/hello/goodbye/ s.md`), "## user\n\ngoodbye\n"},
-		"cp over":                {script(`printf x > $T/other; cp $T/other s.md`), "x"},
+		"cp over":                {script(`printf x > $T/copied; cp $T/copied s.md`), "x"},
 		"mv over from outside":   {script(`printf y > $T/other; mv $T/other s.md`), "y"},
 		"temporary and rename":   {script(`printf z > .s.md.tmp; mv .s.md.tmp s.md`), "z"},
 		"temporary session name": {script(`printf z > s.tmp.md; mv s.tmp.md s.md`), "z"},
@@ -37,32 +38,31 @@ import mmap
 f = open("s.md", "r+b"); m = mmap.mmap(f.fileno(), 0); m[9:14] = b"mmaps"; m.flush(); f.close(); m[0:1] = b"$"; m.close()'`), "$# user\n\nmmaps\n"},
 		"python": {script(`python3 -c 'open("s.md", "w").write("py\n")'`), "py\n"},
 	}
-	i := 0
 	for name, tt := range tests {
-		i++
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := strings.ReplaceAll(name, " ", "-")
 			m := *m
-			m.TB = t
-			m.outside("s", doc)
-			if got := m.read("sessions/s.md"); got != doc {
+			m.TB, m.below = t, dir
+			m.outside(dir+"/s", doc)
+			if got := m.read("sessions/" + dir + "/s.md"); got != doc {
 				t.Fatalf("reads %q", got)
 			}
-			before := m.stored("s")
 			tt.way(&m)
-			if got := m.read("sessions/s.md"); got != tt.want {
+			if got := m.read("sessions/" + dir + "/s.md"); got != tt.want {
 				t.Errorf("reads back %q, want %q", got, tt.want)
 			}
-			m.expect("s", append(before, tt.want)...)
-			if got := m.read("sessions/s.md"); got != tt.want {
+			m.expect(dir+"/s", doc, tt.want)
+			if got := m.read("sessions/" + dir + "/s.md"); got != tt.want {
 				t.Errorf("reads back %q after the snapshot, want %q", got, tt.want)
 			}
-			if got := m.sessions(); got != "s" {
-				t.Errorf("sessions are %q", got)
+			if got, err := m.store.List(t.Context(), dir+"/"); err != nil || len(got) != 1 {
+				t.Errorf("sessions are %v, %v", got, err)
 			}
 			if got := m.sh("ls -A"); got != "s.md\n" {
 				t.Errorf("left behind: %q", got)
 			}
-			if got := m.sh("ls -A ../errors"); got != "" {
+			if got := m.sh("ls -A $M/errors"); got != "" {
 				t.Errorf("errors: %q", got)
 			}
 		})
@@ -81,6 +81,7 @@ func TestSnapshotWithinASecond(t *testing.T) {
 }
 
 func TestUnchangedBytesMakeNoSnapshot(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("s", doc)
 	m.sh(`cat s.md > $T/c; cat $T/c > s.md; touch s.md; sed -i s/zzz/y/ s.md`)
@@ -100,6 +101,7 @@ func TestEmptyForAMomentIsNoSnapshot(t *testing.T) {
 }
 
 func TestFilesAndDirectories(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.sh(`mkdir -p a/b; printf 1 > a/b/c.md; cp a/b/c.md d.md; mv d.md e.md; ls -d a/b`)
 	if got := m.sessions(); got != "a/b/c e" {
@@ -140,6 +142,7 @@ func TestFilesAndDirectories(t *testing.T) {
 }
 
 func TestRenames(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.outside("a", "1")
 	m.outside("b", "2")
@@ -166,6 +169,7 @@ func TestRenames(t *testing.T) {
 }
 
 func TestFilesBesideSessionsAndTheMount(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	m.sh(`mkdir .dir plain; echo 1 > .dir/s.md; echo 2 > x.txt; ln x.txt y; ln -s nowhere l; chmod 600 x.txt; chown 0:0 x.txt
 		touch -d 2001-02-03 x.txt; dd if=/dev/zero of=big bs=1M count=3 status=none; truncate -s 5G sparse.tmp
@@ -191,6 +195,7 @@ func TestFilesBesideSessionsAndTheMount(t *testing.T) {
 }
 
 func TestOutsideChangesShowAtOnce(t *testing.T) {
+	t.Parallel()
 	m := mounted(t)
 	for _, content := range []string{"one", "three", "two", ""} {
 		m.outside("x/s", content)

@@ -3,6 +3,7 @@ package recording_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -24,7 +25,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
 
 type tests struct{ *testing.M }
 
-func (t tests) Run() int { return shorttest.Main(t.M) }
+func (t tests) Run() int {
+	flag.Parse()
+	flag.Set("test.parallel", "8") // watchers mostly wait
+	return shorttest.Main(t.M)
+}
 
 // A desk is a user's home and repository with a watcher.
 type desk struct {
@@ -190,7 +195,7 @@ func (d *desk) isRecorded(file string) func() bool {
 }
 
 func TestWatcherFollows(t *testing.T) {
-	t.Parallel() // watchers mostly wait
+	t.Parallel()
 	d := newDesk(t)
 	d.record("claude-code")
 	d.watch()
@@ -221,7 +226,7 @@ func TestWatcherFollows(t *testing.T) {
 }
 
 func TestWatcherSkipsWhatIsRecorded(t *testing.T) {
-	t.Parallel() // watchers mostly wait
+	t.Parallel()
 	d := newDesk(t)
 	d.record("claude-code")
 	file := d.write("p/1.jsonl", d.tree)
@@ -241,7 +246,7 @@ func TestWatcherSkipsWhatIsRecorded(t *testing.T) {
 }
 
 func TestWatcherRetries(t *testing.T) {
-	t.Parallel() // watchers mostly wait
+	t.Parallel()
 	d := newDesk(t)
 	d.record("claude-code")
 	d.fail = errors.New("the disk is full")
@@ -251,7 +256,7 @@ func TestWatcherRetries(t *testing.T) {
 }
 
 func TestWatcherReadsOnlyOwnFiles(t *testing.T) {
-	t.Parallel() // watchers mostly wait
+	t.Parallel()
 	d := newDesk(t)
 	d.record("claude-code")
 	outside := filepath.Join(d.home, "outside.jsonl")
@@ -283,7 +288,7 @@ func TestWatcherReadsOnlyOwnFiles(t *testing.T) {
 // TestWatcherSaysWhatIsLate checks that the observer learns when an agent goes on, from its transcript and its hooks, and
 // hears nothing of agents that are not recorded.
 func TestWatcherSaysWhatIsLate(t *testing.T) {
-	t.Parallel() // watchers mostly wait
+	t.Parallel()
 	d := newDesk(t)
 	d.record("claude-code")
 	d.watch()
