@@ -4,6 +4,7 @@ package shorttest
 import (
 	"flag"
 	"os"
+	"runtime/debug"
 	"testing"
 )
 
@@ -14,10 +15,14 @@ const enough = 1 << 30
 // Main runs the tests of a package and returns the exit code. In a short run their temporary
 // directories are in memory if the system has such a file system: these programs sync every file
 // that they write, and their tests wait longer for a disk than for anything else. The full run
-// has them on the disk. A directory that TMPDIR names is used in either run. m is the testing.M, or has it:
+// has them on the disk. A directory that TMPDIR names is used in either run. A short run also
+// collects garbage less often, for which there is enough memory. m is the testing.M, or has it:
 // its Run is called when TMPDIR is set.
 func Main(m interface{ Run() int }) int {
 	flag.Parse()
+	if testing.Short() && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 	if !testing.Short() || os.Getenv("TMPDIR") != "" || !hasMemory(shared) {
 		return m.Run()
 	}
