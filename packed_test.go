@@ -34,7 +34,11 @@ func TestPackedEntries(t *testing.T) {
 		if packed.Len() != n {
 			t.Fatalf("%d entries, expected %d", packed.Len(), n)
 		}
-		for k := range n {
+		step := 1
+		if testing.Short() {
+			step = 16 // those that differ
+		}
+		for k := 0; k < n; k += step {
 			if got := packed.At(k); !cmp.Equal(got, want[k], equateEmpty) {
 				t.Fatalf("entry %d: %s", k, cmp.Diff(want[k], got))
 			}

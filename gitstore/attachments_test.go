@@ -159,7 +159,7 @@ func TestLongAttachmentNeedsLittleMemory(t *testing.T) {
 	save(t, s, "s", conversation(1))
 	size := blank(512 << 20)
 	if testing.Short() {
-		size = 128 << 20
+		size = 96 << 20
 	}
 	content := size
 	var most uint64

@@ -33,6 +33,9 @@ func TestStoreConversation(t *testing.T) {
 	s, _ := newStore(t)
 	ctx := context.Background()
 	for _, n := range []int{0, 1, 15, 16, 17, 512, 700} {
+		if testing.Short() && n > 512 {
+			continue
+		}
 		state := conversation(n)
 		update(t, s, func(tx *gitstore.Tx) error {
 			var parents []string

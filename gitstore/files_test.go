@@ -94,7 +94,7 @@ func TestFilesByPath(t *testing.T) {
 	ctx := context.Background()
 	big := strings.Repeat("0123456789abcdef", 17<<16)
 	for _, messages := range []int{0, 1, 16, 17} {
-		if testing.Short() && messages%16 == 0 {
+		if testing.Short() && messages < 17 {
 			continue
 		}
 		name := fmt.Sprintf("s%d", messages)

@@ -114,7 +114,7 @@ func TestDecayOfChunksIsNoticed(t *testing.T) {
 			stored := c.files(t, layout.ending)
 			flips := 150
 			if testing.Short() {
-				flips = 20
+				flips = 12
 			}
 			for range flips {
 				file := stored[r.IntN(len(stored))]

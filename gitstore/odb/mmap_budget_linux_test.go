@@ -19,6 +19,10 @@ func TestBoundMemory(t *testing.T) {
 	dir := bare(t)
 	d, err := odb.Open(dir, "")
 	must(t, err)
+	readers := 4
+	if testing.Short() {
+		readers = 2
+	}
 	noise := rand.NewChaCha8([32]byte{1})
 	b := d.Begin()
 	content := map[odb.ID][]byte{}
@@ -39,7 +43,7 @@ func TestBoundMemory(t *testing.T) {
 			d.BoundMemory(bound)
 		}
 		var all sync.WaitGroup
-		for range 4 {
+		for range readers {
 			all.Go(func() {
 				for id, want := range content {
 					if _, got, err := d.Read(id); err != nil || !bytes.Equal(got, want) {

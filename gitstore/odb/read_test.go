@@ -85,7 +85,7 @@ func TestReadWhatGitWrote(t *testing.T) {
 			dir := bare(t)
 			commits := 300
 			if testing.Short() {
-				commits = 60
+				commits = 30
 			}
 			history(t, dir, commits)
 			for _, args := range commands {

@@ -48,7 +48,11 @@ func TestContentIsReadInAnyWay(t *testing.T) {
 			for i := range 4 {
 				readers.Go(func() {
 					r := rand.New(rand.NewPCG(uint64(i), 1))
-					for k := range 10 {
+					times := 10
+					if testing.Short() {
+						times = 4
+					}
+					for k := range times {
 						at, n := r.IntN(size+2), r.IntN(size+300)
 						if k == i { // all at once
 							at, n = 0, size+r.IntN(2)*300

@@ -99,7 +99,7 @@ func TestVersionOfMissingContent(t *testing.T) {
 		t.Errorf("a base that is nowhere: %v", err)
 	}
 	// Content of an earlier, unreachable version must survive a collection.
-	large := strings.Repeat("0123456789abcdef", 2<<20)
+	large := strings.Repeat("0123456789abcdef", 17<<16)
 	first := writeVersion(t, s, "", top(), regular("a", "unreached"), regular("b", large), symlink("l", "unreached, too"))
 	b := begin(t, s, "")
 	for _, f := range readVersion(t, s, first) {
@@ -225,7 +225,11 @@ func TestContentsFromManyGoroutines(t *testing.T) {
 	s, _ := newStore(t)
 	b := begin(t, s, "")
 	files := []versionFile{top()}
-	for i := range 400 {
+	many := 400
+	if testing.Short() {
+		many = 100
+	}
+	for i := range many {
 		files = append(files, regular(fmt.Sprintf("%04d", i), strings.Repeat(fmt.Sprint(i%100), i*50)))
 	}
 	files[7].Data = strings.Repeat("x", 20<<20)

@@ -77,7 +77,11 @@ func TestRoundTrip(t *testing.T) {
 // TestSmallChange checks that a change in large content costs few chunks and nodes.
 func TestSmallChange(t *testing.T) {
 	d := open(t, bare(t))
-	data := noise(1, 32<<20)
+	size := 32 << 20
+	if testing.Short() {
+		size = 12 << 20
+	}
+	data := noise(1, size)
 	b := d.Begin() // which shares what is equal
 	defer b.Abort()
 	_, _, _, err := chunked.Add(b, bytes.NewReader(data))
@@ -86,7 +90,7 @@ func TestSmallChange(t *testing.T) {
 	if mean := total / int64(objects); mean < 56<<10 || mean > 72<<10 {
 		t.Errorf("%d objects, %d bytes each; want about 64 KiB", objects, mean)
 	}
-	const middle = 15 << 20
+	middle := size/2 - 1<<20
 	for name, changed := range map[string][]byte{
 		"prepend": append([]byte("inserted"), data...),
 		"insert":  append(append(bytes.Clone(data[:middle]), "inserted"...), data[middle:]...),
@@ -163,7 +167,11 @@ func TestOpenInvalid(t *testing.T) {
 func TestConcurrentReadsOfDeltas(t *testing.T) {
 	dir := bare(t)
 	d := open(t, dir)
-	one := noise(7, 3<<20)
+	size := 3 << 20
+	if testing.Short() {
+		size = 1 << 20
+	}
+	one := noise(7, size)
 	two := bytes.Clone(one)
 	for i := 50_000; i < len(two); i += 100_000 {
 		two[i]++
@@ -194,9 +202,9 @@ func TestConcurrentReadsOfDeltas(t *testing.T) {
 		l, _, err := chunked.Open(d, pointers[i], trees[i])
 		must(t, err)
 		var readers sync.WaitGroup
-		for from := 0; from < len(data); from += 1 << 20 {
+		for from := 0; from < len(data); from += size / 4 {
 			readers.Go(func() {
-				p := make([]byte, 1<<20)
+				p := make([]byte, size/4)
 				if n, err := l.ReadAt(p, int64(from)); n != len(p) || err != nil || !bytes.Equal(p, data[from:from+n]) {
 					t.Errorf("at %d: %d, %v", from, n, err)
 				}
