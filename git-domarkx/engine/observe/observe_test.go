@@ -375,7 +375,7 @@ func (d *desk) tree() map[string]string {
 func TestRewindProperty(t *testing.T) {
 	d, session, rounds := newDesk(t), 0, 5
 	if testing.Short() {
-		rounds = 3
+		rounds = 2
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		session++

@@ -161,7 +161,7 @@ func TestAddedRulesAreBounded(t *testing.T) {
 	}
 	size := 20_000
 	if testing.Short() {
-		size = 4_000
+		size = 2_000
 	}
 	text := []byte(strings.Repeat("a", size) + " ghp_" + fake(alnum, 1, 36))
 	began := time.Now()

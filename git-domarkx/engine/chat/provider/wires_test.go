@@ -341,7 +341,7 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 func TestLargeAnswer(t *testing.T) {
 	size := 10 << 20
 	if testing.Short() {
-		size = 2 << 20
+		size = 1 << 20
 	}
 	text := strings.Repeat("All work and no play. ", size/22)
 	each(t, []providertest.Reply{{Text: text}}, func(t *testing.T, _ *providertest.Server, w provider.Wire) {
