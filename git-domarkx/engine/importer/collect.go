@@ -36,7 +36,7 @@ type collector struct {
 	homes      []*agentdir.Home
 	databases  map[string]*opencodedb.DB       // open databases, by path
 	listed     map[string][]opencodedb.Session // sessions in the open databases
-	known      *sources.Record                 // state of the store before the import; nil for none
+	known      *sources.Record                 // record of imports as it was before this import; nil for none
 }
 
 // A found is a document to import that was not read yet.

@@ -180,7 +180,7 @@ func (l *Content) find(offset int64) (child, int64, error) {
 	return c, start, nil
 }
 
-// readNode returns a node, from l.path if possible.
+// readNode returns a node of the chunk tree, from l.path if that contains it.
 func (l *Content) readNode(depth int, c child) (node, error) {
 	l.mu.Lock()
 	if depth < len(l.path) && l.path[depth].id == c.id && l.path[depth].size == c.size {
