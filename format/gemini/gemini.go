@@ -149,6 +149,9 @@ func isAdded(text string) bool {
 	return strings.HasPrefix(text, "This is the Gemini CLI. We are setting up the context for our chat.")
 }
 
+// workDirs is the line before the working directories that the program states.
+const workDirs = "- **Workspace Directories:**\n"
+
 // directoryIn returns the working directory that the program states in its first message to the model.
 func directoryIn(content domarkx.Value) string {
 	for _, part := range parts(content) {
@@ -156,7 +159,7 @@ func directoryIn(content domarkx.Value) string {
 		if !isAdded(text) {
 			continue
 		}
-		if _, rest, ok := strings.Cut(text, "**Workspace Directories:**\n"); ok {
+		if _, rest, ok := strings.Cut(text, workDirs); ok {
 			line, _, _ := strings.Cut(rest, "\n")
 			if directory, ok := strings.CutPrefix(strings.TrimSpace(line), "-"); ok {
 				return strings.TrimSpace(directory)
@@ -249,13 +252,19 @@ func sayCall(call domarkx.Value, m *transcript.Message) {
 }
 
 // write writes the minimal transcript that Gemini CLI can resume: the session's metadata and its
-// messages.
+// messages. The working directory is where the program states it, which replaces this with its own:
+// so the messages stay the same ones when it goes on with them.
 func write(w *transcript.Writer) error {
 	hash := sha256.Sum256([]byte(w.Session.Cwd))
 	w.Line(transcript.Object("sessionId", w.Session.ID, "projectHash", hex.EncodeToString(hash[:]), "startTime", w.Session.Created,
 		"lastUpdated", w.Session.Created, "kind", "main"))
 	if w.Session.Title != "" {
 		w.Line(transcript.Object("$set", transcript.Object("summary", w.Session.Title)))
+	}
+	if dir := w.Session.Cwd; dir != "/" && !strings.Contains(dir, "\n") {
+		context := "<session_context>\n" + workDirs + "  - " + dir + "\n</session_context>"
+		w.Line(transcript.Object("id", w.UUID("context"), "timestamp", w.Session.Created, "type", "user",
+			"content", transcript.List(transcript.Object("text", context))))
 	}
 	for t := range w.Turns() {
 		at := t.Time.Format(format.ISOTime)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/openpocket"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
@@ -211,6 +212,82 @@ func TestCompactedGoesOn(t *testing.T) {
 		if again := c.ImportFile(path); again.Name != name || again.Messages != before {
 			t.Errorf("%s: the export is %s with %d messages, expected %d", format, again.Name, again.Messages, before)
 		}
+	}
+	c.Fsck()
+}
+
+// geminiGoesOn returns a transcript as Gemini CLI leaves it that resumes it: with its own context, all messages
+// written again in the form that it sends to its model, and a new prompt.
+func geminiGoesOn(t *testing.T, text, workDir string) string {
+	t.Helper()
+	parts := func(all ...any) []any { return all }
+	text1 := func(s string) any { return map[string]any{"text": s} }
+	all := parts(map[string]any{"id": "ctx", "timestamp": "2026-03-03T09:00:00.000Z", "type": "user", "content": parts(text1("<session_context>\nx\n- **Workspace Directories:**\n  - " + workDir + "\n</session_context>"))})
+	for line := range strings.Lines(text) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatal(err)
+		}
+		content, _ := m["content"].([]any)
+		if m["type"] == "user" && !strings.Contains(line, "<session_context>") {
+			all = append(all, m)
+		}
+		if m["type"] != "gemini" {
+			continue
+		}
+		if said, _ := m["content"].(string); said != "" {
+			content = parts(text1(said))
+		}
+		calls, _ := m["toolCalls"].([]any)
+		var results []any
+		for _, c := range calls {
+			call := c.(map[string]any)
+			content = append(content, map[string]any{"functionCall": map[string]any{"id": call["id"], "name": call["name"], "args": call["args"]}})
+			results = append(results, call["result"].([]any)...)
+		}
+		m["content"] = content
+		if all = append(all, m); len(results) > 0 {
+			all = append(all, map[string]any{"id": m["id"].(string) + "_response", "timestamp": "2026-03-03T09:00:00.000Z", "type": "user", "content": results})
+		}
+	}
+	out, err := json.Marshal(map[string]any{"$set": map[string]any{"messages": all}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text + string(out) + "\n" + `{"id":"p9","timestamp":"2026-03-03T09:00:01.000Z","type":"user","content":[{"text":"Go on."}]}` + "\n"
+}
+
+// TestGoesOnInGemini: messages of another agent keep what it said about them when Gemini CLI goes on with them and
+// writes them again.
+func TestGoesOnInGemini(t *testing.T) {
+	c := newClone(t)
+	call := strings.Replace(claudeRecord(2, "assistant", "x"), `{"type":"text","text":"x"}`, `{"type":"text","text":"I look."},{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}`, 1)
+	result := strings.Replace(claudeRecord(3, "user", "x"), `"content":"x"`, `"content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]`, 1)
+	if !strings.Contains(call, "toolu_1") || !strings.Contains(result, "toolu_1") {
+		t.Fatalf("the records are\n%s%s", call, result)
+	}
+	info := c.ImportFile(c.WriteFile("a.jsonl", claudeRecord(1, "user", "Begin.")+call+result+claudeRecord(4, "assistant", "Done.")))
+	_, before, _ := strings.Cut(c.Shown(info.Name), "\n## ")
+	e, err := c.Export(t.Context(), engine.ExportRequest{Revision: engine.Revision{Name: info.Name, Message: -1}, Format: "gemini",
+		New: &format.NewSession{ID: "01a20767-acc0-44d7-a84a-e067c0bc9899", WorkDir: "/work/shop"}})
+	var out strings.Builder
+	if err == nil {
+		err = e.Write(&out)
+	}
+	path := c.WriteFile("out.jsonl", out.String())
+	if err == nil {
+		err = c.RememberExport(t.Context(), e, path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.WriteFile("out.jsonl", geminiGoesOn(t, out.String(), "/work/shop"))
+	if again := c.ImportFile(path); again.Name != info.Name || again.Messages != info.Messages+1 {
+		t.Errorf("it became %s with %d messages", again.Name, again.Messages)
+	}
+	_, after, _ := strings.Cut(c.Shown(info.Name), "\n## ")
+	if !strings.HasPrefix(after, before) {
+		t.Errorf("the messages were\n%s\nand are\n%s", before, after)
 	}
 	c.Fsck()
 }
