@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -52,7 +53,7 @@ func serve(kind string) {
 	case "silent":
 		io.Copy(io.Discard, os.Stdin)
 	case "deaf":
-		select {}
+		forever()
 	case "version":
 		fmt.Println(`{"jsonrpc": "1.0", "id": 1, "result": {}}`)
 		io.Copy(io.Discard, os.Stdin)
@@ -74,6 +75,9 @@ func serve(kind string) {
 		runServer(s)
 	}
 }
+
+// forever waits. select {} would end the program where Go sees that nothing else runs in it.
+func forever() { time.Sleep(time.Hour) }
 
 // write writes data n times, until nobody reads.
 func write(data []byte, n int) {
@@ -206,7 +210,7 @@ func newServer() *sdk.Server {
 	sdk.AddTool(s, &sdk.Tool{Name: "hang", Description: "The tool hang."}, func(ctx context.Context, _ *sdk.CallToolRequest, _ timeoutArgument) (*sdk.CallToolResult, any, error) {
 		fmt.Fprintln(os.Stderr, "hanging")
 		if _, program := os.LookupEnv(serverVariable); program {
-			select {} // it has to be killed
+			forever() // it has to be killed
 		}
 		<-ctx.Done()
 		return nil, nil, ctx.Err()
