@@ -164,7 +164,7 @@ func TestLies(t *testing.T) {
 	does := func(action string) string {
 		return "def lie(r):\n    " + action + "\nserve({'execute_tool': lie})"
 	}
-	for _, c := range []struct{ name, body, message string }{
+	for i, c := range []struct{ name, body, message string }{
 		{"ends at once", "sys.exit(7)", "exit code 7"},
 		{"says nothing", "time.sleep(1000)", "does not answer initialize"},
 		{"greets", "say('Welcome!')\nserve()", "not JSON"},
@@ -212,6 +212,9 @@ func TestLies(t *testing.T) {
 		{"commits no directory", commits("os.rmdir(path)"), "replaced the directory"},
 		{"commits a directory of its own", commits("os.rename(path, path + '2'); os.mkdir(path)"), "replaced the directory"},
 	} {
+		if testing.Short() && i%3 != 1 { // each starts a Python
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := plugin(t, c.body)
