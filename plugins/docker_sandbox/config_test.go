@@ -163,8 +163,7 @@ func TestMounts(t *testing.T) {
 }
 
 func TestRunner(t *testing.T) {
-	t.Parallel()
-	s := open(t, plainConfig)
+	s := used(t)
 	r, err := s.live.(domarkx.Runner).Run(context.Background(), "sh", "for i in 1 2; do\n  echo \"$i\"\ndone\nexit 4\n")
 	if err != nil || r.Value.JSON() != `{"exit_code":4,"output":"1\n2\n"}` {
 		t.Errorf("sh: %s %v", r.Value.JSON(), err)

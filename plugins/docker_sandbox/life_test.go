@@ -51,8 +51,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 }
 
 func TestKilled(t *testing.T) {
-	t.Parallel()
-	s := open(t, plainConfig)
+	s := used(t)
 	s.run("echo one > /one")
 	s.close()
 	id := containers(t, s.env.Dir)[0].ID
@@ -92,8 +91,7 @@ func TestKilled(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
-	t.Parallel()
-	s := open(t, plainConfig)
+	s := used(t)
 	s.run("sleep 1000 & echo kept > /kept")
 	m := plugintest.NewMemory()
 	s.commit(m)
@@ -150,8 +148,7 @@ func TestTearDown(t *testing.T) {
 // TestKilledLoad checks that Open removes what a process left that was killed during a load, and
 // that the container is unchanged.
 func TestKilledLoad(t *testing.T) {
-	t.Parallel()
-	s := open(t, plainConfig)
+	s := used(t)
 	s.run("echo kept > /kept")
 	s.close()
 	own := containers(t, s.env.Dir)[0]
@@ -274,8 +271,7 @@ func TestStateDamaged(t *testing.T) {
 }
 
 func TestAgentRemoved(t *testing.T) {
-	t.Parallel()
-	s := open(t, plainConfig)
+	s := used(t)
 	s.call("rm -rf /.git-domarkx/agent /.git-domarkx 2>/dev/null; echo kept > /kept")
 	s.close()
 	s.reopen()

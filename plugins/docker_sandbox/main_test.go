@@ -24,7 +24,12 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		return m.Run()
+		code := m.Run()
+		if err := removeShared(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return code
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -35,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // hold runs a command in the resource in dir until it is killed.
 func hold(dir string) {
-	config, err := domarkx.ParseValue([]byte(plainConfig))
+	config, err := domarkx.ParseValue([]byte(usedConfig))
 	if err == nil {
 		var live domarkx.Resource
 		env := domarkx.Env{Workspace: "w", Resource: "docker_sandbox", Config: config, Dir: dir, Warn: func(string) {}}

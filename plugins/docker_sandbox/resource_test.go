@@ -2,9 +2,12 @@ package dockersandbox_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,6 +53,53 @@ func open(t *testing.T, config string) *sandbox {
 }
 
 const plainConfig = `{"image": "` + dockertest.Image + `"}`
+
+// usedConfig is the config of [used].
+const usedConfig = `{"image": "` + dockertest.Image + `", "env": {"A": "b c", "N": 1}}`
+
+// shared is the resource that tests use one after the other with -short.
+var shared struct {
+	sync.Mutex
+	sandbox
+}
+
+// used returns a resource for a test that can begin with any files and processes. With -short, it is the one that others
+// used before; else it is new, and the test runs in parallel with others.
+func used(t *testing.T) *sandbox {
+	t.Helper()
+	t.Parallel()
+	if !testing.Short() {
+		return open(t, usedConfig)
+	}
+	shared.Lock()
+	t.Cleanup(shared.Unlock)
+	s := &shared.sandbox
+	s.t = t
+	if s.env.Dir == "" {
+		dir, err := os.MkdirTemp("", "docker-sandbox-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.env = domarkx.Env{Workspace: "w", Resource: "docker_sandbox", Config: value(t, usedConfig), Dir: dir, Warn: func(string) {}}
+	}
+	if s.live == nil {
+		s.reopen()
+	}
+	return s
+}
+
+// removeShared removes the resource of used.
+func removeShared() error {
+	s := &shared.sandbox
+	if s.env.Dir == "" {
+		return nil
+	}
+	live, err := dockersandbox.New().Open(context.Background(), s.env)
+	if err == nil {
+		err = live.TearDown(context.Background())
+	}
+	return errors.Join(err, os.RemoveAll(s.env.Dir))
+}
 
 func (s *sandbox) reopen() {
 	s.t.Helper()
@@ -137,8 +187,7 @@ func list(t *testing.T, m *plugintest.Memory, version string) string {
 }
 
 func TestCommands(t *testing.T) {
-	t.Parallel()
-	s := open(t, `{"image": "`+dockertest.Image+`", "env": {"A": "b c", "N": 1}}`)
+	s := used(t)
 	for _, c := range []struct{ command, want string }{
 		{"echo hi; echo there >&2; exit 3", `{"exit_code":3,"output":"hi\nthere\n"}`},
 		{`printf "%s|" "$A" "$N" "$FROM_IMAGE" "$HOME" "$(pwd)" "$(id -u)"`, `{"exit_code":0,"output":"b c|1|yes|/root|/|0|"}`},
@@ -179,8 +228,7 @@ func TestOutOfMemory(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	t.Parallel()
-	s := open(t, plainConfig)
+	s := used(t)
 	s.run("echo kept > /tmp/kept")
 	began := time.Now()
 	r, err := s.live.Execute(context.Background(), domarkx.Call{Tool: "run_command",
