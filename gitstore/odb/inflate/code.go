@@ -2,6 +2,7 @@ package inflate
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/bits"
 	"sync"
 )
@@ -115,8 +116,12 @@ func makeLenSymbols() *[19]uint32 {
 // one code of one bit, or be empty.
 func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 	var count, next [16]int
-	for _, l := range lengths {
-		count[l]++
+	for i := 0; i < len(lengths); i++ {
+		if unusedFrom(lengths, i) {
+			i += 7
+			continue
+		}
+		count[lengths[i]]++
 	}
 	count[0] = 0
 	longest := uint(15)
@@ -141,8 +146,12 @@ func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 	// Codes are assigned by length, and within one length by symbol.
 	var sorted [288]uint16
 	n := 0
-	for symbol, l := range lengths {
-		if l > 0 {
+	for symbol := 0; symbol < len(lengths); symbol++ {
+		if unusedFrom(lengths, symbol) {
+			symbol += 7
+			continue
+		}
+		if l := lengths[symbol]; l > 0 {
 			sorted[next[l]] = uint16(symbol)
 			next[l]++
 			n++
@@ -191,4 +200,9 @@ func fill(table []uint32, first uint, lengths []uint8, symbols []uint32) bool {
 	}
 	double(first)
 	return true
+}
+
+// unusedFrom reports whether eight symbols from one on are unused, as most literals are in a text.
+func unusedFrom(lengths []uint8, first int) bool {
+	return first%8 == 0 && len(lengths)-first >= 8 && binary.LittleEndian.Uint64(lengths[first:]) == 0
 }
