@@ -1,32 +1,78 @@
 package search
 
 import (
-	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
-)
 
-// barrier is a word that the analyzer puts between the parts of two identifiers, so that no phrase matches across them.
-// It is a private-use character, which the tokenizer takes for a letter.
-const barrier = '\uE000'
+	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
+)
 
 // maxIdentifier is the largest number of bytes of an identifier whose parts are indexed.
 const maxIdentifier = 256
 
-// An analyzer prepares texts for SQLite's tokenizer unicode61. It puts spaces around Chinese, Japanese and Korean
+// A wordSink takes the words of texts. No word extends over two texts (see fts5.Writer).
+type wordSink interface {
+	Text(text []byte) error
+	Plain(text []byte) (n int)
+}
+
+// An analyzer prepares texts for SQLite's tokenizer unicode61. It divides them around Chinese, Japanese and Korean
 // characters, because the tokenizer takes them for letters and a run of them for one long word. It also collects the
 // parts of identifiers in camel case. Queries are prepared in the same way.
 type analyzer struct {
-	parts []byte // "get User By ID \uE000 " for each different identifier
-	seen  map[string]struct{}
+	parts   []byte       // "get User By ID " for each different identifier
+	ends    []int        // where the parts of identifiers end
+	known   []identifier // by hash
+	message int64        // counts messages
 }
 
-func newAnalyzer() *analyzer { return &analyzer{seen: map[string]struct{}{}} }
+// An identifier is one that was found before, with its parts, which are empty if it has only one.
+type identifier struct {
+	word, parts []byte
+	message     int64 // the last one that has it
+}
+
+// knownBits is the logarithm of the number of identifiers that are kept. One that is not kept may be indexed twice for a message.
+const knownBits = 12
 
 // reset removes what the analyzer has collected from the last message.
 func (a *analyzer) reset() {
-	a.parts = a.parts[:0]
-	clear(a.seen)
+	a.parts, a.ends = a.parts[:0], a.ends[:0]
+	a.message++
+}
+
+// addParts adds the parts of all identifiers to the column of a row, with gaps between them.
+func (a *analyzer) addParts(words *fts5.Writer) error {
+	start := 0
+	for _, end := range a.ends {
+		if err := words.Text(a.parts[start:end]); err != nil {
+			return err
+		}
+		words.Gap()
+		start = end
+	}
+	return nil
+}
+
+// A spacedText is a text for a query, with spaces where it was divided.
+type spacedText []byte
+
+func (s *spacedText) Text(text []byte) error {
+	if n := len(*s); n > 0 && class((*s)[n-1]) != separator {
+		*s = append(*s, ' ')
+	}
+	*s = append(*s, text...)
+	return nil
+}
+
+func (*spacedText) Plain([]byte) int { return 0 }
+
+// query returns the text of a query, prepared.
+func (a *analyzer) query(text string) []byte {
+	a.reset()
+	var s spacedText
+	_ = a.analyze([]byte(text), &s) // a spacedText returns no errors
+	return s
 }
 
 // Classes of bytes.
@@ -52,46 +98,51 @@ func class(c byte) int {
 	return separator
 }
 
-// analyze appends a prepared text to dst.
-func (a *analyzer) analyze(dst, text []byte) []byte {
-	copied := 0               // the text before this position is in dst
+// analyze passes a prepared text to a sink.
+func (a *analyzer) analyze(text []byte, to wordSink) (err error) {
+	passed := 0               // the text before this position was passed
 	start, camel := -1, false // the current word
 	last := separator
 	end := func(i int) {
 		if camel {
-			a.addParts(text[start:i])
+			a.identifier(text[start:i])
 		}
 		start, camel, last = -1, false, separator
 	}
-	for i := 0; i < len(text); {
-		if start < 0 {
-			if i += plain(text[i:]); i == len(text) {
+	pass := func(i int) {
+		if passed < i && err == nil {
+			err = to.Text(text[passed:i])
+		}
+		passed = i
+	}
+	for i := 0; i < len(text) && err == nil; {
+		if start < 0 && text[i] < utf8.RuneSelf && (i == passed || text[i-1] < utf8.RuneSelf) {
+			pass(i)
+			if i += to.Plain(text[i:]); i == len(text) {
+				passed = i
 				break
 			}
+			passed = i
 		}
 		c, size := class(text[i]), 1
 		if c == wide {
 			var r rune
 			r, size = utf8.DecodeRune(text[i:])
 			switch {
-			case r == utf8.RuneError && size == 1, r == barrier:
+			case r == utf8.RuneError && size == 1:
 				end(i)
-				dst = append(append(dst, text[copied:i]...), ' ')
-				copied = i + size
+				pass(i)
 				i += size
+				passed = i
 				continue
 			case isCJK(r):
 				end(i)
-				dst = append(append(dst, text[copied:i]...), ' ')
-				dst = append(append(dst, text[i:i+size]...), ' ')
-				copied = i + size
+				pass(i)
 				i += size
+				pass(i)
 				continue
 			}
 			c = wideClass(r)
-		} else if text[i] == 0 {
-			dst = append(append(dst, text[copied:i]...), ' ')
-			copied = i + 1
 		}
 		switch {
 		case c == separator:
@@ -109,34 +160,8 @@ func (a *analyzer) analyze(dst, text []byte) []byte {
 		i += size
 	}
 	end(len(text))
-	dst = append(dst, text[copied:]...)
-	return dst
-}
-
-// plain returns the number of bytes at the beginning of a text that need no preparation: words that have no parts, and
-// the characters between them. The text must begin between words. plain reads eight bytes at once: its additions set
-// the highest bit of each byte that is not less than a certain letter or digit.
-func plain(text []byte) int {
-	const each, high = 0x0101010101010101, 0x8080808080808080
-	n, within := 0, uint64(0) // whether the byte before is in a word, as the highest bit
-	for ; len(text)-n >= 8; n += 8 {
-		b := binary.BigEndian.Uint64(text[n:])
-		if (b|b-each)&high != 0 { // not ASCII, or zero
-			break
-		}
-		capital := (b + (0x80-'A')*each) &^ (b + (0x7f-'Z')*each)
-		small := (b + (0x80-'a')*each) &^ (b + (0x7f-'z')*each)
-		digit := (b + (0x80-'0')*each) &^ (b + (0x7f-'9')*each)
-		word := (capital | small | digit) & high
-		if capital&(word>>8|within)&high != 0 {
-			break
-		}
-		within = word << 56
-	}
-	for n > 0 && class(text[n-1]) != separator {
-		n--
-	}
-	return n
+	pass(len(text))
+	return err
 }
 
 // wideClass returns the class of a character that is not ASCII.
@@ -152,22 +177,31 @@ func wideClass(r rune) int {
 	return separator
 }
 
-// addParts adds the parts of an identifier to those of the message.
-func (a *analyzer) addParts(word []byte) {
+// identifier adds the parts of an identifier to those of the message, unless the message had it before.
+func (a *analyzer) identifier(word []byte) {
 	if len(word) > maxIdentifier {
 		return
 	}
-	if _, ok := a.seen[string(word)]; ok {
-		return
+	if a.known == nil {
+		a.known = make([]identifier, 1<<knownBits)
 	}
-	before := len(a.parts)
-	a.parts = appendParts(a.parts, word)
-	if len(a.parts)-before == len(word)+1 { // a single part, such as "IDs"
-		a.parts = a.parts[:before]
-		return
+	hash := uint32(0)
+	for _, c := range word {
+		hash = (hash ^ uint32(c)) * 0x01000193
 	}
-	a.seen[string(word)] = struct{}{}
-	a.parts = append(utf8.AppendRune(a.parts, barrier), ' ')
+	known := &a.known[hash>>(32-knownBits)]
+	if string(known.word) != string(word) {
+		known.word, known.message = append(known.word[:0], word...), 0
+		known.parts = appendParts(known.parts[:0], word)
+		if len(known.parts) == len(word)+1 { // a single part, such as "IDs"
+			known.parts = known.parts[:0]
+		}
+	}
+	if known.message != a.message && len(known.parts) > 0 {
+		a.parts = append(a.parts, known.parts...)
+		a.ends = append(a.ends, len(a.parts))
+		known.message = a.message
+	}
 }
 
 // appendParts appends the parts of an identifier in camel case, each followed by a space. A part begins with a capital

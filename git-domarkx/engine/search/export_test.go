@@ -10,8 +10,8 @@ import (
 
 // Analyze returns the indexed forms of a text: the text as prepared, and the parts of its identifiers.
 func Analyze(text string) (words, parts string) {
-	a := newAnalyzer()
-	words = string(a.analyze(nil, []byte(text)))
+	a := &analyzer{}
+	words = string(a.query(text))
 	return words, string(a.parts)
 }
 

@@ -77,7 +77,7 @@ func Expression(query string) (string, error) {
 
 // expression returns a query in the syntax of FTS5.
 func expression(groups []group) string {
-	a := newAnalyzer()
+	a := &analyzer{}
 	join := func(terms []term, operator string) string {
 		all := make([]string, len(terms))
 		for i, t := range terms {
@@ -101,8 +101,7 @@ func (t term) expression(a *analyzer) string {
 	if t.prefix {
 		star = " *"
 	}
-	a.reset()
-	words := quote(string(a.analyze(nil, []byte(t.text)))) + star
+	words := quote(string(a.query(t.text))) + star
 	if t.phrase || strings.IndexFunc(t.text, func(r rune) bool { return isCJK(r) }) >= 0 {
 		return "{prose calls} : " + words
 	}

@@ -23,7 +23,7 @@ func TestExpression(t *testing.T) {
 		`snake_case`:        `(("snake_case" OR parts : "snake case"))`,
 		`HTTPServer`:        `(("HTTPServer" OR parts : "HTTP Server"))`,
 		`a.getUser`:         `("a.getUser")`,
-		`时区`:                `({prose calls} : " 时  区 ")`,
+		`时区`:                `({prose calls} : "时 区")`,
 		`foo -> bar`:        `("foo" AND "bar")`,
 		`not or`:            `("not" AND "or")`,
 		`a"b c"`:            `("a" AND {prose calls} : "b c")`,

@@ -60,7 +60,7 @@ func (x *Index) rank(groups []group) (found []ranking, err error) {
 		}
 	}()
 	r := &ranker{
-		lister: &lister{words: words, analyzer: newAnalyzer(), messages: len(codes)},
+		lister: &lister{words: words, analyzer: &analyzer{}, messages: len(codes)},
 		codes:  codes, matched: make([]uint16, len(codes)), scores: make([]float32, len(codes)),
 	}
 	r.measure()

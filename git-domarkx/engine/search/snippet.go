@@ -64,7 +64,7 @@ func nextToken(text []byte, at int) (token, int) {
 				}
 				return token{start, i}, i
 			}
-			in = size > 1 && r != barrier && (isWordRune(r) || start >= 0 && unicode.IsMark(r))
+			in = size > 1 && (isWordRune(r) || start >= 0 && unicode.IsMark(r))
 		}
 		switch {
 		case in && start < 0:

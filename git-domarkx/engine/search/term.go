@@ -36,13 +36,12 @@ type lister struct {
 // list returns the messages that contain a term, in ascending order. It looks for a word as it is, and for an
 // identifier also among the parts of others: getUser is in getUserByID.
 func (l *lister) list(t term) ([]occurrence, error) {
-	l.analyzer.reset()
 	whole := t.phrase || strings.IndexFunc(t.text, isCJK) >= 0
 	columns := allColumns
 	if whole {
 		columns = textColumns
 	}
-	all, err := l.phrase(l.analyzer.analyze(nil, []byte(t.text)), t.prefix, columns)
+	all, err := l.phrase(l.analyzer.query(t.text), t.prefix, columns)
 	if err != nil || whole {
 		return all, err
 	}

@@ -1,12 +1,10 @@
 package search
 
 import (
-	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
@@ -33,11 +31,10 @@ type writer struct {
 	compressor compressor
 	block      block
 	sizes      sizeWriter
-	prose      []byte
-	calls      []byte
 	facets     map[facet]int64
-	last       int64              // number of the last message
-	added      map[string]int64   // added messages by blob key; they are not in the table blob yet
+	messages   *sqlite3.Inserter
+	last       int64 // number of the last message
+	added      addedBlobs
 	keys       map[int64]struct{} // keys of all messages (see blobKey); nil if the table had some before
 	hadBlobs   bool               // whether the table has some
 	nextLeaf   int64
@@ -49,14 +46,19 @@ func newWriter(db *database) (*writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search index: %w", err)
 	}
-	w := &writer{db: db, analyzer: newAnalyzer(), words: words, added: map[string]int64{}, facets: map[facet]int64{}}
-	if w.nextLeaf, err = db.number("SELECT max(id) FROM leaf"); err == nil {
+	w := &writer{db: db, analyzer: &analyzer{}, words: words, facets: map[facet]int64{}}
+	w.messages, err = db.conn.NewInserter("INSERT INTO message(id, blob, role, model, leaf)", 5)
+	if err == nil {
+		w.nextLeaf, err = db.number("SELECT max(id) FROM leaf")
+	}
+	if err == nil {
 		w.last, err = db.number("SELECT max(id) FROM message")
 	}
 	if err == nil {
 		if w.hadBlobs = w.last > 0; !w.hadBlobs {
 			w.keys = map[int64]struct{}{}
 		}
+		w.added.next = w.last + 1
 		err = errors.Join(w.reopenBlock(), w.sizes.open(db, w.last))
 	}
 	if err != nil {
@@ -65,7 +67,13 @@ func newWriter(db *database) (*writer, error) {
 	return w, nil
 }
 
-func (w *writer) close() error { return w.words.Close() }
+func (w *writer) close() error {
+	err := w.words.Close()
+	if w.messages != nil {
+		err = errors.Join(err, w.messages.Close())
+	}
+	return err
+}
 
 // reopenBlock reads the last block, to add messages to it, if it has much space left.
 func (w *writer) reopenBlock() error {
@@ -95,7 +103,7 @@ func (w *writer) flush() error {
 	if err := w.words.Flush(); err != nil {
 		return fmt.Errorf("search index: %w", err)
 	}
-	return errors.Join(w.flushBlobs(), w.sizes.flush(), w.flushBlock())
+	return errors.Join(w.messages.Flush(), w.flushBlobs(), w.sizes.flush(), w.flushBlock())
 }
 
 // flushBlock writes the block to which messages are added.
@@ -106,55 +114,6 @@ func (w *writer) flushBlock() error {
 	err := w.db.addBlock(&w.compressor, &w.block)
 	w.block.reset()
 	return err
-}
-
-// blobKey returns the number by which a message is looked up: half of the id of its blob. If two blobs have the same
-// number, the second one gets the next free number.
-func blobKey(blob []byte) int64 { return int64(binary.BigEndian.Uint64(blob) >> 1) }
-
-// find returns the number of a message in the index, or 0 if the index does not contain it.
-func (w *writer) find(blob []byte) (message int64, err error) {
-	if _, ok := w.keys[blobKey(blob)]; !ok && w.keys != nil {
-		return 0, nil
-	}
-	if message, ok := w.added[string(blob)]; ok || !w.hadBlobs {
-		return message, nil
-	}
-	for key := blobKey(blob); ; key++ {
-		found, same := int64(0), false
-		err := w.db.query("SELECT blob.message, message.blob FROM blob LEFT JOIN message ON message.id = blob.message WHERE key = ?", func(s *sqlite3.Stmt) error {
-			found = s.Int(0)
-			other, _ := s.Column(1).([]byte)
-			same = string(other) == string(blob)
-			return nil
-		}, key)
-		if err != nil || found == 0 || same {
-			return found, err
-		}
-	}
-}
-
-// flushBlobs writes the blob keys of the messages that were added, in the order of the table.
-func (w *writer) flushBlobs() error {
-	type row struct{ key, message int64 }
-	rows := make([]row, 0, len(w.added))
-	for blob, message := range w.added {
-		rows = append(rows, row{blobKey([]byte(blob)), message})
-	}
-	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.key, b.key) })
-	for _, r := range rows {
-		for key := r.key; ; key++ {
-			if err := w.db.exec("INSERT OR IGNORE INTO blob(key, message) VALUES(?, ?)", key, r.message); err != nil {
-				return err
-			}
-			if w.db.conn.Changes() > 0 {
-				break
-			}
-		}
-	}
-	w.hadBlobs = w.hadBlobs || len(w.added) > 0
-	clear(w.added)
-	return nil
 }
 
 // add indexes a message and returns its number. leaf is the first leaf that contains the message, or 0 if none does.
@@ -169,16 +128,13 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	}
 	w.last++
 	id := w.last
-	w.added[string(blob)] = id
+	w.added.add(blob)
 	if w.keys != nil {
 		w.keys[blobKey(blob)] = struct{}{}
 	}
-	err := w.db.exec("INSERT INTO message(id, blob, role, model, leaf) VALUES(?, ?, ?, ?, ?)", id, blob, roleNumber(c.role), model, leaf)
-	w.analyzer.reset()
-	w.prose = w.analyzer.analyze(w.prose[:0], c.prose)
-	w.calls = w.analyzer.analyze(w.calls[:0], c.calls)
+	err := w.messages.Add(id, blob, roleNumber(c.role), model, leaf)
 	if err == nil {
-		err = w.words.Add(id, w.prose, w.calls, w.analyzer.parts)
+		err = w.addWords(id, c)
 	}
 	if err == nil {
 		err = w.addFacets(id, toolFacet, c.tools)
@@ -197,6 +153,32 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	return id, err
 }
 
+// addWords adds the words of a message.
+func (w *writer) addWords(id int64, c *content) error {
+	w.analyzer.reset()
+	w.words.Begin(id)
+	err := w.words.Column(0)
+	if err == nil {
+		err = w.analyzer.analyze(c.prose, w.words)
+	}
+	if err == nil {
+		err = w.words.Column(1)
+	}
+	if err == nil {
+		err = w.analyzer.analyze(c.calls, w.words)
+	}
+	if err == nil {
+		err = w.words.Column(2)
+	}
+	if err == nil {
+		err = w.analyzer.addParts(w.words)
+	}
+	if err == nil {
+		err = w.words.End()
+	}
+	return err
+}
+
 // addFacets adds names of one kind as facets of a message.
 func (w *writer) addFacets(message int64, kind int, names []string) error {
 	for _, name := range names {
@@ -211,7 +193,7 @@ func (w *writer) addFacets(message int64, kind int, names []string) error {
 	return nil
 }
 
-func roleNumber(r domarkx.Role) int {
+func roleNumber(r domarkx.Role) int64 {
 	if r == domarkx.User {
 		return 0
 	}

@@ -72,8 +72,8 @@ func (p *postings) end() int {
 	return n
 }
 
-// add adds the word with a key. The parts of the key are separate arguments: as an array, they would be stored one by
-// one and then loaded at once, for which processors wait.
+// add adds the word with a key, or a gap if the key is zero. The parts of the key are separate arguments: as an array,
+// they would be stored one by one and then loaded at once, for which processors wait.
 func (p *postings) add(k0, k1, k2 uint64) {
 	if p.waiting == len(p.pending) {
 		p.settle()
@@ -114,6 +114,9 @@ func (p *postings) lists(each func(text, list []byte) error) error {
 		s := &p.words.slots[w.slot]
 		rest := places[:s.count]
 		places = places[s.count:]
+		if s.key == (key{}) {
+			continue // gaps
+		}
 		list = list[:0]
 		last := uint64(0) // the last row; 0 before the first one
 		for len(rest) > 0 {

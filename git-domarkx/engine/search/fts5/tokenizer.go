@@ -53,37 +53,60 @@ func (t *tokenizer) close() error {
 
 // tokenize adds the words of a text, which is valid UTF-8, to postings.
 func (t *tokenizer) tokenize(text []byte, to *postings) error {
+	for i := 0; ; {
+		i += t.plain(text[i:], true, to)
+		if i == len(text) {
+			return nil
+		}
+		var err error
+		if i, err = t.anyWord(text, i, to); err != nil { // it is long, or not ASCII
+			return err
+		}
+	}
+}
+
+// plain adds the words at the beginning of a text, up to the first one that is long, or not ASCII, or, unless capitals is
+// set, has a capital letter after the first letter. It returns the number of bytes before that word.
+func (t *tokenizer) plain(text []byte, capitals bool, to *postings) int {
+	inner := uint64(wordCapitals)
+	if capitals {
+		inner = 0
+	}
 	for i := 0; i < len(text); {
 		if t.ascii[text[i]] == separator {
 			i++
 			continue
 		}
 		start := i
-		var k0, k1, k2 uint64 // local copies, which the compiler keeps in registers
-		k0, n := lowerWord(text[i:])
+		var k1, k2 uint64 // local copies, which the compiler keeps in registers
+		k0, capital, n := lowerWord(text[i:])
+		capital &= wordCapitals >> 8
 		if i += n; n == 8 {
-			k1, n = lowerWord(text[i:])
+			var more uint64
+			k1, more, n = lowerWord(text[i:])
+			capital |= more
 			if i += n; n == 8 {
-				k2, n = lowerWord(text[i:])
+				k2, more, n = lowerWord(text[i:])
+				capital |= more
 				i += n
 			}
 		}
-		if n < 8 && (i == len(text) || text[i] < utf8.RuneSelf) {
-			to.add(k0, k1, k2)
-			continue
+		if n == 8 || i < len(text) && text[i] >= utf8.RuneSelf || capital&inner != 0 {
+			return start
 		}
-		var err error
-		if i, err = t.anyWord(text, start, to); err != nil { // the word is long, or not ASCII
-			return err
-		}
+		to.add(k0, k1, k2)
 	}
-	return nil
+	return len(text)
 }
 
+// wordCapitals has the bits of the capital letters that lowerWord returns.
+const wordCapitals = 0x8080808080808080
+
 // lowerWord returns how many bytes at the beginning of a text, at most eight, are ASCII letters and digits. word
-// contains them in lower case in its highest bytes, and zeros below. lowerWord reads all eight bytes at once: its
-// additions set the highest bit of each byte that is not less than a certain letter or digit.
-func lowerWord(text []byte) (word uint64, n int) {
+// contains them in lower case in its highest bytes, and zeros below; capitals has the highest bit of each byte that is a
+// capital letter. lowerWord reads all eight bytes at once: its additions set the highest bit of each byte that is not less
+// than a certain letter or digit.
+func lowerWord(text []byte) (word, capitals uint64, n int) {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	if len(text) >= 8 {
 		word = binary.BigEndian.Uint64(text)
@@ -100,7 +123,8 @@ func lowerWord(text []byte) (word uint64, n int) {
 	letter := (b + (0x80-'a')*each) &^ (b + (0x7f-'z')*each)
 	digit := (b + (0x80-'0')*each) &^ (b + (0x7f-'9')*each)
 	n = bits.LeadingZeros64((letter|digit)&ascii^high) / 8
-	return word &^ (math.MaxUint64 >> (8 * n)), n
+	behind := uint64(math.MaxUint64 >> (8 * n))
+	return word &^ behind, capital &^ behind, n
 }
 
 // anyWord adds the word at a position, if there is one, and returns the position after it. It works for words of any

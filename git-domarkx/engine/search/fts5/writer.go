@@ -18,8 +18,10 @@ type Writer struct {
 	id, time  uint64 // number of the segment that is being written
 	rows      int    // number of rows in memory
 	totals    []uint64
+	row       int64 // that is being added, with the column and the sizes of those before
+	column    int
 	sizes     []byte
-	addSize   *sqlite3.Stmt
+	addSizes  *sqlite3.Inserter
 	addPage   *sqlite3.Stmt
 	addTerm   *sqlite3.Stmt
 }
@@ -45,7 +47,6 @@ func New(conn *sqlite3.Conn, table string, columns int) (w *Writer, err error) {
 	}()
 	conn.WriteShadowTables()
 	for sql, s := range map[string]**sqlite3.Stmt{
-		"INSERT INTO %s_docsize(id, sz, origin) VALUES(?, ?, ?)": &w.addSize,
 		"INSERT OR REPLACE INTO %s_data(id, block) VALUES(?, ?)": &w.addPage,
 		"INSERT INTO %s_idx(segid, term, pgno) VALUES(?, ?, ?)":  &w.addTerm,
 	} {
@@ -53,16 +54,22 @@ func New(conn *sqlite3.Conn, table string, columns int) (w *Writer, err error) {
 			return nil, err
 		}
 	}
+	if w.addSizes, err = conn.NewInserter(fmt.Sprintf("INSERT INTO %s_docsize(id, sz, origin)", table), 3); err != nil {
+		return nil, err
+	}
 	return w, w.load()
 }
 
 // Close closes the writer. It drops the rows in memory.
 func (w *Writer) Close() error {
 	err := w.tokenizer.close()
-	for _, s := range []*sqlite3.Stmt{w.addSize, w.addPage, w.addTerm} {
+	for _, s := range []*sqlite3.Stmt{w.addPage, w.addTerm} {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
+	}
+	if w.addSizes != nil {
+		err = errors.Join(err, w.addSizes.Close())
 	}
 	return err
 }
@@ -103,21 +110,53 @@ func (w *Writer) record(id int64) (data []byte, err error) {
 // Add adds a row with the texts of its columns, which are valid UTF-8. The number of the row must be higher than those
 // of all rows of the index.
 func (w *Writer) Add(row int64, columns ...[]byte) error {
-	w.sizes = w.sizes[:0]
+	w.Begin(row)
 	for i, text := range columns {
-		if err := w.postings.begin(row, i); err != nil {
+		if err := w.Column(i); err != nil {
 			return err
 		}
-		if err := w.tokenizer.tokenize(text, w.postings); err != nil {
+		if err := w.Text(text); err != nil {
 			return err
 		}
-		n := uint64(w.postings.end())
-		w.sizes = appendVarint(w.sizes, n)
-		w.totals[1+i] += n
 	}
+	return w.End()
+}
+
+// Begin begins a row, whose number is higher than those of all rows of the index. Column, Text, Plain and Gap follow, and End.
+func (w *Writer) Begin(row int64) { w.row, w.column, w.sizes = row, 0, w.sizes[:0] }
+
+// Column begins a column of the row. All columns come, in their order.
+func (w *Writer) Column(column int) error {
+	if column > 0 {
+		w.endColumn()
+	}
+	w.column = column
+	return w.postings.begin(w.row, column)
+}
+
+// endColumn notes the size of a column.
+func (w *Writer) endColumn() {
+	n := uint64(w.postings.end())
+	w.sizes = appendVarint(w.sizes, n)
+	w.totals[1+w.column] += n
+}
+
+// Text adds text to the column, which is valid UTF-8. No word extends over two texts.
+func (w *Writer) Text(text []byte) error { return w.tokenizer.tokenize(text, w.postings) }
+
+// Plain adds the beginning of a text to the column: words of ASCII without capital letters after the first letter. It returns the number
+// of bytes before the first other word, or before a long one.
+func (w *Writer) Plain(text []byte) int { return w.tokenizer.plain(text, false, w.postings) }
+
+// Gap leaves out a position of the column, so that no phrase extends over it.
+func (w *Writer) Gap() { w.postings.add(0, 0, 0) }
+
+// End ends the row.
+func (w *Writer) End() error {
+	w.endColumn()
 	w.totals[0]++
 	w.rows++
-	return run(w.addSize, row, w.sizes, int64(w.time))
+	return w.addSizes.Add(w.row, w.sizes, int64(w.time))
 }
 
 // Full reports whether so many rows are in memory that the caller should call Flush.
@@ -131,6 +170,9 @@ const numberBits = 31 + 5 + 1
 func (w *Writer) Flush() error {
 	if w.rows == 0 {
 		return nil
+	}
+	if err := w.addSizes.Flush(); err != nil {
+		return err
 	}
 	s := newSegment(func(page int64, data []byte) error {
 		return run(w.addPage, int64(w.id)<<numberBits+page, data)
