@@ -291,3 +291,33 @@ func TestGoesOnInGemini(t *testing.T) {
 	}
 	c.Fsck()
 }
+
+// TestGeminiBeginsAgain: a transcript that Gemini CLI empties, and then writes again, is one session, which is never
+// shorter than it was, whenever it is imported.
+func TestGeminiBeginsAgain(t *testing.T) {
+	text := `{"sessionId":"s1","projectHash":"3202","startTime":"2026-03-03T08:00:00.000Z"}
+{"id":"m1","timestamp":"2026-03-03T08:00:01.000Z","type":"user","content":[{"text":"Begin."}]}
+{"id":"m2","timestamp":"2026-03-03T08:00:02.000Z","type":"gemini","content":"Begun."}
+`
+	emptied := text + `{"$set":{"messages":[{"id":"c","timestamp":"2026-03-03T08:00:03.000Z","type":"user","content":[{"text":"<session_context>x</session_context>"}]}]}}` + "\n"
+	_, again, _ := strings.Cut(geminiGoesOn(t, text, "/w"), text)
+	set, _, _ := strings.Cut(again, "\n")
+	for _, all := range [][]string{{text, emptied, emptied + set + "\n", emptied + again}, {text, emptied, emptied + again}, {text, emptied + again}} {
+		c := newClone(t)
+		messages := 0
+		for i, state := range all {
+			info := c.ImportFile(c.WriteFile("a.jsonl", state))
+			if list, err := c.Store.List(t.Context()); err != nil || len(list) != 1 {
+				t.Errorf("state %d: %d sessions, %v", i, len(list), err)
+			}
+			if info.Messages < messages {
+				t.Errorf("state %d has %d messages after %d", i, info.Messages, messages)
+			}
+			messages = info.Messages
+		}
+		if messages != 3 {
+			t.Errorf("%d messages in the end", messages)
+		}
+		c.Fsck()
+	}
+}
