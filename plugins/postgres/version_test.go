@@ -76,7 +76,9 @@ func TestVersions(t *testing.T) {
 	if got := db.Query("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace"); got != "[[0]]" || db.Changed() {
 		t.Errorf("loaded the empty one: %s", got)
 	}
-	if again := db.Commit(m); again != empty {
+	if testing.Short() {
+		// A commit of another state is as good.
+	} else if again := db.Commit(m); again != empty {
 		t.Errorf("another empty version:\n%s", cmp.Diff(databasetest.Files(t, m, empty), databasetest.Files(t, m, again)))
 	}
 	db.Load(m, full)
@@ -86,12 +88,13 @@ func TestVersions(t *testing.T) {
 	if again := db.Commit(m); again != full {
 		t.Errorf("the version changed after a load:\n%s", cmp.Diff(files, databasetest.Files(t, m, again)))
 	}
-	given := m.Stored()
-	if again := db.Commit(m); again != full {
-		t.Error("the version changed after a load")
-	}
-	if n := m.Stored() - given; n > 0 {
-		t.Errorf("%d contents were given again", n)
+	if given := m.Stored(); !testing.Short() {
+		if again := db.Commit(m); again != full {
+			t.Error("the version changed after a load")
+		}
+		if n := m.Stored() - given; n > 0 {
+			t.Errorf("%d contents were given again", n)
+		}
 	}
 	if got := db.Try("execute", "SELECT nextval('s'), count FROM mv", ""); !strings.HasSuffix(got, `"rows":[[13,2]]}`) {
 		t.Errorf("afterwards: %s", got)
@@ -143,15 +146,15 @@ func TestSchemaPublic(t *testing.T) {
 	versions := []string{db.Commit(m)}
 	for i, sql := range []string{"REVOKE ALL ON SCHEMA public FROM PUBLIC", "GRANT ALL ON SCHEMA public TO PUBLIC", "DROP SCHEMA public", "CREATE SCHEMA public; CREATE TABLE public.t (v int)", "COMMENT ON SCHEMA public IS 'mine'",
 		"GRANT USAGE ON SCHEMA public TO PUBLIC, pg_monitor; REVOKE CREATE ON SCHEMA public FROM domarkx"} {
-		if testing.Short() && (i == 1 || i > 3) {
+		if testing.Short() && i != 0 && i != 2 {
 			continue
 		}
 		db.Execute(sql)
 		versions = append(versions, db.Commit(m))
 	}
 	for i, version := range versions {
-		if testing.Short() && i%2 == 0 {
-			continue // a load of another state is as good, and a commit reads each
+		if testing.Short() && i != 1 {
+			continue // a load where there is no such schema is as good, and a commit reads each
 		}
 		db.Load(m, version)
 		if again := db.Commit(m); again != version {

@@ -205,7 +205,9 @@ func TestRunnerClosesItsFiles(t *testing.T) {
 	}
 	run() // whatever the runtime opens once
 	before := open()
-	for range 3 {
+	run()
+	if !testing.Short() {
+		run()
 		run()
 	}
 	if after := open(); after > before {
@@ -231,18 +233,24 @@ func TestConfinedCommandWritesOnlyItsDirectories(t *testing.T) {
 			}
 			return status.ExitCode, out.String()
 		}
-		for _, script := range []string{
+		allowed := []string{
 			"echo x > here && rm here", "mkdir -p d/e && mv d " + second + "/moved", "echo x > " + second + "/f",
 			"cat " + kept, "echo x > /dev/null", "head -c 1 /dev/zero", "head -c 1 /dev/urandom", "ls /",
-		} {
+		}
+		refused := []string{
+			"echo x > " + outside + "/new", "echo x >> " + kept, ": > " + kept, "rm " + kept, "mv " + kept + " " + mine, "mkdir " + outside + "/d",
+			"ln " + kept + " hard", "ln -s " + outside + " link; echo x > link/new", "cp /bin/true " + outside, "echo x > ../escaped",
+		}
+		if testing.Short() { // in one command
+			allowed = []string{strings.Join(allowed, " && ")}
+			refused = []string{"(" + strings.Join(refused, ") || (") + ")"}
+		}
+		for _, script := range allowed {
 			if code, out := try(script); code != 0 {
 				t.Errorf("%s: exit code %d: %s", script, code, out)
 			}
 		}
-		for _, script := range []string{
-			"echo x > " + outside + "/new", "echo x >> " + kept, ": > " + kept, "rm " + kept, "mv " + kept + " " + mine, "mkdir " + outside + "/d",
-			"ln " + kept + " hard", "ln -s " + outside + " link; echo x > link/new", "cp /bin/true " + outside, "echo x > ../escaped",
-		} {
+		for _, script := range refused {
 			if code, _ := try(script); code == 0 {
 				t.Errorf("%s: allowed", script)
 			}
