@@ -111,7 +111,11 @@ func TestRunnerIsStopped(t *testing.T) {
 				dir := t.TempDir()
 				ctx, stop, end := c.end()
 				var out bytes.Buffer
+				began := time.Now()
 				status, err := r.Run(ctx, scriptIn(dir, "echo partial; "+daemon), &onWrite{w: &out, then: end}, stop)
+				if took := time.Since(began); took > 5*time.Second { // as long as a supervisor may take
+					t.Errorf("took %v", took)
+				}
 				if status != c.status || !errors.Is(err, c.err) || out.String() != "partial\n" {
 					t.Errorf("%+v, %q, %v", status, out.String(), err)
 				}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -168,15 +169,14 @@ func (s *supervisor) killAll() {
 		for _, pid := range descendants(os.Getpid()) {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
-		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, unix.EINTR) {
+		switch pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); {
+		case err != nil && !errors.Is(err, unix.EINTR):
 			return
+		case pid == 0:
+			// Waiting for one to end could take for ever: the round misses a process whose parent ends while
+			// it looks.
+			time.Sleep(time.Millisecond)
 		}
-		for {
-			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); pid <= 0 || err != nil {
-				break
-			}
-		}
-		runtime.Gosched()
 	}
 }
 
