@@ -114,7 +114,7 @@ func openInBrowser(ctx context.Context, browser, address string) (remove func(),
 			}
 			cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 			if cmd.Start() == nil {
-				go cmd.Wait() // the browser may run until the user has finished reading
+				go func() { _ = cmd.Wait() }() // the browser may run until the user has finished reading
 				return remove, nil
 			}
 		}
@@ -131,6 +131,6 @@ func openInBrowser(ctx context.Context, browser, address string) (remove func(),
 	if err := cmd.Start(); err != nil {
 		return remove, err
 	}
-	go cmd.Wait()
+	go func() { _ = cmd.Wait() }()
 	return remove, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -103,7 +104,7 @@ func (e *lineEditor) line(ctx context.Context, prompt string, paste bool) (strin
 	if err != nil {
 		return "", err
 	}
-	defer term.Restore(int(e.in.Fd()), before)
+	defer func() { _ = term.Restore(int(e.in.Fd()), before) }()
 	if err := e.terminal.SetSize(e.width(), 1<<10); err != nil {
 		return "", err
 	}
@@ -123,7 +124,7 @@ func (e *lineEditor) line(ctx context.Context, prompt string, paste bool) (strin
 	select {
 	case r := <-done:
 		if errors.Is(r.err, io.EOF) {
-			io.WriteString(e.out, "\r\n")
+			fmt.Fprint(e.out, "\r\n")
 			e.reset()
 			if e.interrupted.Load() {
 				return "", errInterrupt
@@ -131,7 +132,7 @@ func (e *lineEditor) line(ctx context.Context, prompt string, paste bool) (strin
 		}
 		return r.line, r.err
 	case <-ctx.Done():
-		io.WriteString(e.out, "\r\n")
+		fmt.Fprint(e.out, "\r\n")
 		return "", context.Cause(ctx)
 	}
 }

@@ -91,12 +91,12 @@ func TestRollback(t *testing.T) {
 
 func TestRollbackWithoutWholeCommit(t *testing.T) {
 	ctx := context.Background()
-	s, dir, ids, told := broken(t, 2, 1, 0)
+	s, _, ids, told := broken(t, 2, 1, 0)
 	if _, err := s.Tip(ctx, "s"); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), ids[2]) || len(*told) > 0 {
 		t.Errorf("with a whole commit left by none: %v, told %q", err, *told)
 	}
 	// A session that never had an intact commit is removed.
-	s, dir = newStore(t)
+	s, dir := newStore(t)
 	id := save(t, s, "s", conversation(1)).ID
 	unpack(t, dir)
 	if err := os.Remove(filepath.Join(dir, "objects", id[:2], id[2:])); err != nil {

@@ -168,7 +168,7 @@ func TestMarkdown(t *testing.T) {
 		"diff":                 {"```diff\n@@ -1 +1 @@\n-<a>\n+b\n```", `<span class="hunk">@@ -1 +1 @@` + "\n</span>" + `<span class="del">-&lt;a&gt;` + "\n</span>" + `<span class="add">+b`, ""},
 		"code":                 {"```go\nx < y && \"z\"\n```", `<pre><code data-language="go">x &lt; y &amp;&amp; &quot;z&quot;`, ""},
 		"language":             {"```\"><script>\nx\n```", `data-language="&quot;&gt;&lt;script&gt;"`, ""},
-		"right to left":        {"عربي 数据库 ‏x", "عربي 数据库 ‏x", ""},
+		"right to left":        {"عربي 数据库 \u200fx", "عربي 数据库 \u200fx", ""},
 	}
 	tests["control characters"] = struct{ source, want, never string }{"a\x00b\x07c\x1b[31mred\x1b[0m\x1b]0;x\x07", "a␀b␇cred␛]0;x␇", "\x1b"}
 	for name, test := range tests {

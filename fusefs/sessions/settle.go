@@ -83,9 +83,9 @@ func (t *Tree) settleSession(ctx context.Context, s *sessionState, grace time.Ti
 // ready returns the earliest time at which the next work of a session can be done, or
 // false if it has none.
 func (s *sessionState) ready(grace time.Time, timing Timing) (at time.Time, ok bool) {
-	for _, q := range s.queue {
-		due, ended := q.at()
-		switch empty := len(q.data) == 0; {
+	if len(s.queue) > 0 {
+		due, ended := s.queue[0].at()
+		switch empty := len(s.queue[0].data) == 0; {
 		case !ended && time.Now().Before(grace):
 			return grace, true
 		case !ended && empty: // a program has only created the file

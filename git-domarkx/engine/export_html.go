@@ -138,7 +138,7 @@ func exchange(aside, dir string) error {
 	}
 	err = os.Rename(aside, dir)
 	if err != nil {
-		os.Rename(filepath.Join(old, "pages"), dir) // back to where it was, if there was one
+		_ = os.Rename(filepath.Join(old, "pages"), dir) // back to where it was, if there was one
 	}
 	return err
 }

@@ -210,9 +210,7 @@ func settings(t *rapid.T) string {
 		return list("{", "}", some(`"matcher": "Bash"`, `"hooks": `+list("[", "]", some(hook(), hook()))))
 	}
 	var members []string
-	for _, m := range some(`"permissions": {"allow": ["*"], /* c */}`, `"version": 1`, `"é": null`) {
-		members = append(members, m)
-	}
+	members = append(members, some(`"permissions": {"allow": ["*"], /* c */}`, `"version": 1`, `"é": null`)...)
 	if rapid.Bool().Draw(t, "has hooks") {
 		var events []string
 		for _, name := range some("Stop", "SessionStart", "stop", "AfterAgent", "mine") {

@@ -17,7 +17,7 @@ const MaxPayload = 4 << 20
 type payload struct {
 	Event         string   `json:"hook_event_name"`
 	SessionID     string   `json:"session_id"`
-	SessionId     string   `json:"sessionId"`       //nolint:revive // Copilot CLI's
+	SessionId     string   `json:"sessionId"`       //nolint:revive,staticcheck // Copilot CLI's
 	Conversation  string   `json:"conversation_id"` // Cursor
 	CursorVersion string   `json:"cursor_version"`
 	Transcript    string   `json:"transcript_path"`

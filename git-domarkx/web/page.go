@@ -77,7 +77,7 @@ func (p *page) send(w http.ResponseWriter, status int) {
 	p.WriteString("</div>\n</body>\n</html>\n")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	w.Write(p.Bytes()) // the browser has gone if this fails
+	_, _ = w.Write(p.Bytes()) // the browser has gone if this fails
 }
 
 // at returns the address of something with a name, which may have slashes.

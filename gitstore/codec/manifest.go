@@ -14,8 +14,9 @@ const (
 	ManifestName   = "workspace.json"
 	manifestFormat = "1"
 
-	MaxManifest   = chunked.Threshold // bytes
-	maxResourceID = 100               // bytes
+	// MaxManifest is the maximum length of a manifest, in bytes.
+	MaxManifest   = chunked.Threshold
+	maxResourceID = 100 // bytes
 )
 
 // EncodeManifest returns the manifest of a version.

@@ -99,7 +99,7 @@ func TestMessagesOfAnything(t *testing.T) {
 		want.Subject = codec.CleanSubject(info.Subject, info.Operation)
 		valid := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 		back.Preview, back.Operation, want.Preview, want.Operation = valid(back.Preview), valid(back.Operation), valid(want.Preview), valid(want.Operation)
-		if strings.ContainsAny(info.Preview+info.Operation, "\xff\xfe") { // JSON has no such bytes
+		if strings.ContainsAny(info.Preview+info.Operation, "\xff\xfe") { //nolint:staticcheck // JSON has no such bytes
 			back.Preview, back.Operation, want.Preview, want.Operation = "", "", "", ""
 		}
 		if diff := cmp.Diff(want, back); diff != "" || err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
+// The shape of the tree of directories.
 const (
 	LeafWidth = codec.LeafWidth // files of a leaf
 	Width     = 32              // directories of the two levels above a leaf

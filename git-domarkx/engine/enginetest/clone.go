@@ -156,12 +156,14 @@ type Settings struct {
 	Adding func() // called before a value is added
 }
 
+// All returns the values of a key. It never fails.
 func (s *Settings) All(_ context.Context, key string) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.Values[key]), nil
 }
 
+// Change replaces the values of a key by those that change returns. It never fails.
 func (s *Settings) Change(_ context.Context, key string, change func([]string) []string) error {
 	s.mu.Lock()
 	values := change(slices.Clone(s.Values[key]))

@@ -34,8 +34,10 @@ type Notes struct {
 	Titles  []string      // number of opened resources
 }
 
+// Type implements [domarkx.Plugin].
 func (*Notes) Type() string { return "notes" }
 
+// Describe implements [domarkx.Plugin].
 func (*Notes) Describe(context.Context) (domarkx.Description, error) {
 	value := func(s string) domarkx.Value {
 		v, err := domarkx.ParseValue([]byte(s))
@@ -55,6 +57,7 @@ func (*Notes) Describe(context.Context) (domarkx.Description, error) {
 		}}, nil
 }
 
+// Open implements [domarkx.Plugin]. It records the title of the resource in n.Titles.
 func (n *Notes) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error) {
 	n.mu.Lock()
 	n.Titles = append(n.Titles, text(env.Config, "title"))
@@ -73,6 +76,7 @@ func (n *Notes) note(call string) {
 	}
 }
 
+// Calls returns all calls so far, in order.
 func (n *Notes) Calls() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 // A Kind is how a search reads the text of a query.
 type Kind int
 
+// The kinds of searches.
 const (
 	Words  Kind = iota // words and phrases; the best hits are first
 	Fixed              // a text as it is; the newest hits are first

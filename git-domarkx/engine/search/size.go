@@ -48,7 +48,8 @@ func (w *sizeWriter) open(db *database, last int64) error {
 
 // add adds the size of a message. Messages must be added in ascending order.
 func (w *sizeWriter) add(message int64, size int) error {
-	for row := message / sizesPerRow; row > w.row; w.row++ {
+	row := message / sizesPerRow
+	for ; w.row < row; w.row++ {
 		w.codes, w.dirty = append(w.codes, make([]byte, sizesPerRow-len(w.codes))...), true
 		if err := w.flush(); err != nil {
 			return err
