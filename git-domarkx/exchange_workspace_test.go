@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 // A place is a repository in which a test runs commands and simulates calls.
@@ -33,7 +34,11 @@ func newPlace(t *testing.T, args ...string) place {
 		t.Setenv(key, value)
 	}
 	p := place{t, t.TempDir()}
-	p.git(append(append([]string{"init", "-q"}, args...), p.dir)...)
+	if len(args) > 0 {
+		p.git(append(append([]string{"init", "-q"}, args...), p.dir)...)
+	} else {
+		gittest.Create(t, filepath.Join(p.dir, ".git"), "master", false)
+	}
 	return p
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 )
 
 var testTime = time.Unix(1700000000, 0).UTC()
@@ -46,7 +47,7 @@ func git(tb testing.TB, dir string, args ...string) string {
 func newRepository(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	git(tb, dir, "init", "-q", "--bare")
+	gittest.Create(tb, dir, "master", true)
 	return dir
 }
 

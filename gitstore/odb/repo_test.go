@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
 
@@ -57,7 +58,7 @@ func gitInput(t testing.TB, dir, input string, args ...string) string {
 func bare(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r.git")
-	git(t, ".", "init", "-q", "--template=", "--bare", dir)
+	gittest.Create(t, dir, "master", true)
 	return dir
 }
 

@@ -29,6 +29,26 @@ func Env(additions ...string) []string {
 	return append(env, additions...)
 }
 
+// Create creates an empty repository as git init does, but without a process and without examples
+// of hooks: most tests begin with it. dir is the Git directory.
+func Create(t testing.TB, dir, branch string, bare bool) {
+	t.Helper()
+	for _, name := range []string{"hooks", "info", "objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = " + strconv.FormatBool(bare) + "\n"
+	if !bare {
+		config += "\tlogallrefupdates = true\n"
+	}
+	for name, content := range map[string]string{"HEAD": "ref: refs/heads/" + branch + "\n", "config": config} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Init creates an empty repository in a directory of its own, with options of git init.
 func Init(t testing.TB, options ...string) string {
 	t.Helper()
@@ -37,6 +57,14 @@ func Init(t testing.TB, options ...string) string {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(dir, "repository")
+	switch strings.Join(options, " ") {
+	case "":
+		Create(t, filepath.Join(dir, ".git"), "main", false)
+		return dir
+	case "--bare":
+		Create(t, dir, "main", true)
+		return dir
+	}
 	Run(t, "", append(append([]string{"init", "-q", "-b", "main"}, options...), dir)...)
 	return dir
 }
