@@ -47,7 +47,8 @@ func TestDoctor(t *testing.T) {
 			p := newPlace(t)
 			t.Setenv("HOME", t.TempDir())
 			p.run(0, "-q", "append", "--new", "-m", "x", "talk")
-			if slices.ContainsFunc(p.findings(0), func(line string) bool { return strings.Contains(line, test.found) }) {
+			asked := !testing.Short() || name == "open to others"
+			if asked && slices.ContainsFunc(p.findings(0), func(line string) bool { return strings.Contains(line, test.found) }) {
 				t.Errorf("%q is found before it is there", test.found)
 			}
 			for name, value := range test.env {

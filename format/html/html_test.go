@@ -282,7 +282,7 @@ func TestConflictAnchors(t *testing.T) {
 func TestHostile(t *testing.T) {
 	size := 1 << 20
 	if testing.Short() { // all of them take seconds
-		size = 1 << 17
+		size = 1 << 16
 	}
 	repeat := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	large := func(s string) string { return strings.Repeat(s, 10*size/len(s)) }

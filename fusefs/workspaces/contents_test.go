@@ -90,11 +90,15 @@ func TestBlocksReadWhatIsThere(t *testing.T) {
 func TestBlocksStayWhileTheyAreLent(t *testing.T) {
 	data := bytesOf(3, 20*workspaces.BlockSize)
 	b := workspaces.NewReadAhead(&content{Reader: bytes.NewReader(data), open: &atomic.Int64{}})
+	times := 100
+	if testing.Short() {
+		times = 30
+	}
 	var readers sync.WaitGroup
 	for i := range 4 {
 		readers.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 4))
-			for range 100 {
+			for range times {
 				off := r.Int64N(int64(len(data) - workspaces.BlockSize))
 				lent, err := workspaces.Borrow(b, off, workspaces.BlockSize)
 				if err != nil {

@@ -111,6 +111,7 @@ func TestLive(t *testing.T) {
 
 // TestLiveGoesOn checks that each event has only what the events before it did not have.
 func TestLiveGoesOn(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	events := s.follow("/live/talk?from=0")
 	for i := range 2 {
