@@ -55,6 +55,7 @@ type parser struct {
 	skips    func(name string, kind Kind) bool // see [ParseOutline]
 	skipping int                               // how many of the values around the current one are skipped
 	names    [128]string                       // names of members, because they repeat
+	texts    [256]string                       // short strings and numbers, because they repeat
 	members  []Member                          // of the objects that are not closed yet
 	items    []Value                           // of the arrays that are not closed yet
 }
@@ -173,7 +174,7 @@ func (p *parser) object(depth int) (Value, error) {
 	first := len(p.members)
 	err := p.readMembers(depth)
 	if members := p.members[first:]; len(members) > 0 {
-		v.nested = &nested{members: slices.Clone(members)}
+		v.nested = nestedMembers(members)
 		clear(members)
 		p.members = p.members[:first]
 	}
@@ -337,5 +338,5 @@ func (p *parser) number() (string, error) {
 	if p.skipping > 0 {
 		return "", nil
 	}
-	return string(p.data[start:p.pos]), nil
+	return p.text(p.data[start:p.pos]), nil
 }

@@ -15,7 +15,7 @@ func (p *parser) str() (string, error) {
 	plain := p.plain()
 	if p.pos < len(p.data) && p.data[p.pos] == '"' { // most strings have no escapes
 		p.pos++
-		return string(plain), nil
+		return p.text(plain), nil
 	}
 	var buf strings.Builder
 	var space [escapesSpace]byte
@@ -66,6 +66,22 @@ func (p *parser) skip() error {
 		}
 	}
 	return p.fail("unexpected end of input in a string, expected '\"'")
+}
+
+// maxText is the size in bytes up to which equal strings share their memory.
+const maxText = 24
+
+// text returns data as a string. Short strings mostly repeat: types, roles, models, directories.
+func (p *parser) text(data []byte) string {
+	n := len(data)
+	if n == 0 || n > maxText {
+		return string(data)
+	}
+	slot := &p.texts[(n*31+int(data[0])*7+int(data[n-1])*3+int(data[n/2]))%len(p.texts)]
+	if *slot != string(data) {
+		*slot = string(data)
+	}
+	return *slot
 }
 
 // name reads the name of a member. Equal names share their memory.
