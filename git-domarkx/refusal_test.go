@@ -56,7 +56,7 @@ func TestUsageErrors(t *testing.T) {
 		"scan --allow 0123 talk":               "and no NAME",
 		"search --limit -1 x":                  "--limit is negative",
 		"search -e (":                          "missing closing",
-		"search \"open":                        "quote",
+		"search \"open":                        "quotation mark",
 		"search --role king x":                 "--role must be one of",
 		"show --format xml talk":               `"xml" is not known`,
 		"usage --by day-and-night":             "--by must be one of",
