@@ -128,16 +128,14 @@ func weightOf(positions []fts5.Position, columns int) (weight float32) {
 	return weight
 }
 
-// countWeight returns the sum of the weights of stored positions in the given columns.
-func countWeight(positions fts5.Positions, columns int) (weight float32) {
-	var counts [fts5.MaxColumns]int
-	positions.Count(&counts)
+// columnWeights returns the weights of the given columns, and zeros for the others.
+func columnWeights(columns int) (weights [fts5.MaxColumns]float32) {
 	for c := range wordsColumns {
 		if columns>>c&1 != 0 {
-			weight += float32(counts[c]) * columnWeight(c)
+			weights[c] = columnWeight(c)
 		}
 	}
-	return weight
+	return weights
 }
 
 // number returns the number of a message for its row in the full-text index, and whether the message exists.
@@ -145,6 +143,7 @@ func (l *lister) number(row int64) (uint32, bool) { return uint32(row), row < in
 
 // word returns the messages that contain a word in one of the given columns.
 func (l *lister) word(word string, columns int) (all []occurrence, err error) {
+	weights := columnWeights(columns)
 	c, err := l.words.Word([]byte(word))
 	if err != nil {
 		return nil, err
@@ -155,7 +154,7 @@ func (l *lister) word(word string, columns int) (all []occurrence, err error) {
 			return all, err
 		}
 		if message, ok := l.number(c.Row); ok {
-			if w := countWeight(c.Positions, columns); w > 0 {
+			if w := c.Positions.Weight(&weights); w > 0 {
 				all = append(all, occurrence{message, w})
 			}
 		}
@@ -164,7 +163,8 @@ func (l *lister) word(word string, columns int) (all []occurrence, err error) {
 
 // prefix returns the messages that contain a word with a prefix in one of the given columns.
 func (l *lister) prefix(prefix string, columns int) ([]occurrence, error) {
-	return l.collect(prefix, func(_ uint32, positions fts5.Positions) float32 { return countWeight(positions, columns) })
+	weights := columnWeights(columns)
+	return l.collect(prefix, func(_ uint32, positions fts5.Positions) float32 { return positions.Weight(&weights) })
 }
 
 // collect returns the messages that contain words with a prefix, with the sums of their weights, unless these are zero.

@@ -46,8 +46,8 @@ type lookup struct {
 	hash uint64
 }
 
-func newDictionary() dictionary {
-	return dictionary{seed: key{rand.Uint64(), rand.Uint64(), rand.Uint64()}, slots: make([]slot, 1<<11), byText: map[string]key{}}
+func newDictionary(slots int) dictionary {
+	return dictionary{seed: key{rand.Uint64(), rand.Uint64(), rand.Uint64()}, slots: make([]slot, slots), byText: map[string]key{}}
 }
 
 // reset removes all words.

@@ -12,14 +12,14 @@ func (p Position) Column() int { return int(p >> positionBits) }
 // MaxColumns is the maximum number of columns of an index.
 const MaxColumns = 1 << columnBits
 
-// Count adds the number of positions in each column to counts.
-func (p Positions) Count(counts *[MaxColumns]int) {
-	column := 0
+// Weight returns the sum of the weights of the columns of all positions.
+func (p Positions) Weight(weights *[MaxColumns]float32) (sum float32) {
+	weight := weights[0]
 	for i := 0; i < len(p); {
 		switch c := p[i]; {
 		case c == 1:
 			n, size := varint(p[i+1:])
-			column = int(n % MaxColumns)
+			weight = weights[n%MaxColumns]
 			i += 1 + max(size, 1)
 			continue
 		case c < 1<<7:
@@ -28,8 +28,9 @@ func (p Positions) Count(counts *[MaxColumns]int) {
 			_, size := varint(p[i:])
 			i += max(size, 1)
 		}
-		counts[column]++
+		sum += weight
 	}
+	return sum
 }
 
 // Append appends the positions in decoded form to others.

@@ -36,7 +36,10 @@ func (p place) row() uint64      { return uint64(p >> (columnBits + positionBits
 func (p place) column() uint64   { return uint64(p>>positionBits) & (1<<columnBits - 1) }
 func (p place) position() uint64 { return uint64(p) & (1<<positionBits - 1) }
 
-func newPostings() *postings { return &postings{words: newDictionary()} }
+func newPostings() *postings { return &postings{words: newDictionary(1 << 11)} }
+
+// newFewPostings returns postings for a few words, which take less memory.
+func newFewPostings() *postings { return &postings{words: newDictionary(1 << 4)} }
 
 // reset removes all words.
 func (p *postings) reset() {

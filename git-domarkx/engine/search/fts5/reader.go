@@ -15,16 +15,19 @@ var ErrDamaged = errors.New("damaged full-text index")
 // pages itself, because each row that SQLite's MATCH returns takes as much time as a hundred entries of a list. It does
 // not check which rows were deleted.
 type Reader struct {
-	conn      *sqlite3.Conn
-	structure structure
-	tokenizer *tokenizer
-	findPage  *sqlite3.Stmt
-	readPage  *sqlite3.Stmt
+	conn       *sqlite3.Conn
+	structure  structure
+	tokenizer  *tokenizer
+	findPage   *sqlite3.Stmt
+	readPage   *sqlite3.Stmt
+	pages      string          // SQL that returns successive pages
+	successive []*sqlite3.Stmt // the statements of pages; all are closed with the reader
+	idle       []*sqlite3.Stmt // those of them that no segmentReader uses
 }
 
 // NewReader returns a reader for the index with a name. The caller closes it.
 func NewReader(conn *sqlite3.Conn, table string) (r *Reader, err error) {
-	r = &Reader{conn: conn, tokenizer: newTokenizer()}
+	r = &Reader{conn: conn, tokenizer: newTokenizer(), pages: fmt.Sprintf("SELECT id, block FROM %s_data WHERE id BETWEEN ? AND ?", table)}
 	for sql, s := range map[string]**sqlite3.Stmt{
 		"SELECT pgno FROM %s_idx WHERE segid = ? AND term <= ? ORDER BY term DESC LIMIT 1": &r.findPage,
 		"SELECT block FROM %s_data WHERE id = ?":                                           &r.readPage,
@@ -48,7 +51,7 @@ func NewReader(conn *sqlite3.Conn, table string) (r *Reader, err error) {
 // Close closes the reader.
 func (r *Reader) Close() error {
 	err := r.tokenizer.close()
-	for _, s := range []*sqlite3.Stmt{r.findPage, r.readPage} {
+	for _, s := range append(r.successive, r.findPage, r.readPage) {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
@@ -58,7 +61,7 @@ func (r *Reader) Close() error {
 
 // Words returns the words of a text, which is valid UTF-8, in the form in which the index contains them.
 func (r *Reader) Words(text []byte) ([]string, error) {
-	p := newPostings()
+	p := newFewPostings()
 	if err := p.begin(1, 0); err != nil {
 		return nil, err
 	}
@@ -93,6 +96,18 @@ func (r *Reader) read(id int64, buffer []byte) ([]byte, error) {
 	return r.readPage.AppendBytes(buffer[:0], 0), nil
 }
 
+// readFrom returns a statement that returns the records from id to last.
+func (r *Reader) readFrom(id, last int64) (s *sqlite3.Stmt, err error) {
+	if n := len(r.idle); n > 0 {
+		s, r.idle = r.idle[n-1], r.idle[:n-1]
+	} else if s, _, err = r.conn.Prepare(r.pages); err != nil {
+		return nil, err
+	} else {
+		r.successive = append(r.successive, s)
+	}
+	return s, errors.Join(s.Bind(1, id), s.Bind(2, last))
+}
+
 // pageOf returns the number of the page that contains a word, if the segment contains the word.
 func (r *Reader) pageOf(s segmentRecord, word []byte) (int64, error) {
 	if err := errors.Join(r.findPage.Bind(1, int64(s[recordID])), r.findPage.Bind(2, word)); err != nil {
@@ -122,18 +137,11 @@ func (r *Reader) Prefix(prefix []byte, each func(row int64, at Positions)) error
 		s := newSegmentReader(r, record)
 		found, err := s.seek(want)
 		for ; err == nil && found && bytes.HasPrefix(s.word, want); found, err = s.nextWord() {
-			for {
-				more, err := s.next()
-				if err != nil {
-					return err
-				}
-				if !more {
-					break
-				}
-				each(s.row, s.positions)
+			if err = s.each(each); err != nil {
+				break
 			}
 		}
-		if err != nil {
+		if s.end(); err != nil {
 			return err
 		}
 	}
@@ -186,6 +194,7 @@ func (c *Cursor) Next() (bool, error) {
 			return true, nil
 		}
 		if !more {
+			s.end()
 			c.segments[c.current] = c.segments[len(c.segments)-1]
 			c.segments = c.segments[:len(c.segments)-1]
 		}

@@ -71,10 +71,12 @@ func (x *index) checkReader(what string) {
 				x.t.Fatalf("%s: %q: row %d comes after row %d", what, word, c.Row, last)
 			}
 			some := describe(c.Row, c.Positions)
-			var counts [fts5.MaxColumns]int
-			c.Positions.Count(&counts)
-			if counts[0]+counts[1] != len(some) {
-				x.t.Fatalf("%s: %q in row %d: counted %v, expected %v", what, word, c.Row, counts, some)
+			weight := float32(0)
+			for _, p := range c.Positions.Append(nil) {
+				weight += [2]float32{1, 0.5}[p.Column()]
+			}
+			if got := c.Positions.Weight(&[fts5.MaxColumns]float32{1, 0.5}); got != weight || len(some) == 0 {
+				x.t.Fatalf("%s: %q in row %d: weight %g, expected %g of %v", what, word, c.Row, got, weight, some)
 			}
 			got = append(got, some...)
 		}

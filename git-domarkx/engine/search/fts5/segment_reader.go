@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // noRow is higher than each row.
@@ -16,13 +18,15 @@ type segmentReader struct {
 	record segmentRecord
 
 	page     int64
-	buffer   []byte // bytes of the page
-	data     []byte // content of the page without its index
-	index    []byte // rest of the page's index: the distances of the words after nextTerm
-	at       int    // offset after what was read
-	nextTerm int    // offset of the next word; the end of data if that word is on a later page
-	whole    bool   // whether the next word is the first one on the page, which is stored whole
-	absolute bool   // whether the next row is the first one of the word or page, which is not stored as a distance
+	loaded   int           // how many pages were loaded
+	pages    *sqlite3.Stmt // returns the following pages; nil if they are read one by one
+	buffer   []byte        // bytes of the page
+	data     []byte        // content of the page without its index
+	index    []byte        // rest of the page's index: the distances of the words after nextTerm
+	at       int           // offset after what was read
+	nextTerm int           // offset of the next word; the end of data if that word is on a later page
+	whole    bool          // whether the next word is the first one on the page, which is stored whole
+	absolute bool          // whether the next row is the first one of the word or page, which is not stored as a distance
 
 	word      []byte // the word, with mainIndex before it
 	row       int64
@@ -38,10 +42,45 @@ func (s *segmentReader) damaged() error {
 	return fmt.Errorf("%w: page %d of segment %d", ErrDamaged, s.page, s.record[recordID])
 }
 
+// fewPages is the number of pages that are read one by one. Reading further ones with one statement takes less time.
+const fewPages = 4
+
+// read reads a page into the buffer. Pages are read in ascending order.
+func (s *segmentReader) read(page int64) (err error) {
+	id := int64(s.record[recordID])<<numberBits + page
+	if s.loaded++; s.loaded <= fewPages {
+		s.buffer, err = s.reader.read(id, s.buffer)
+		return err
+	}
+	if s.pages == nil {
+		if s.pages, err = s.reader.readFrom(id, id+int64(s.record[recordLast])-page); err != nil {
+			return err
+		}
+	}
+	found, err := s.pages.Step()
+	if err != nil {
+		return err
+	}
+	if !found || s.pages.Int(0) != id {
+		return s.damaged()
+	}
+	s.buffer = s.pages.AppendBytes(s.buffer[:0], 1)
+	return nil
+}
+
+// end ends reading. The reader of the index does so, too, later.
+func (s *segmentReader) end() {
+	if s.pages != nil {
+		s.pages.Reset()
+		s.reader.idle = append(s.reader.idle, s.pages)
+		s.pages = nil
+	}
+}
+
 // load loads a page.
 func (s *segmentReader) load(page int64) (err error) {
 	s.page = page
-	if s.buffer, err = s.reader.read(int64(s.record[recordID])<<numberBits+page, s.buffer); err != nil {
+	if err = s.read(page); err != nil {
 		return err
 	}
 	if len(s.buffer) < 4 {
@@ -166,6 +205,31 @@ func (s *segmentReader) next() (bool, error) {
 	}
 	s.row, s.absolute = int64(row), false
 	return true, s.readPositions(size / 2)
+}
+
+// each calls f with the remaining rows of the word, and with the positions in them.
+func (s *segmentReader) each(f func(row int64, at Positions)) error {
+	for {
+		more, err := s.next()
+		if err != nil || !more {
+			return err
+		}
+		if f(s.row, s.positions); s.absolute {
+			continue
+		}
+		// Most numbers take one byte, and most lists end on their page.
+		data, at, row := s.data[:s.nextTerm], s.at, s.row
+		for at+2 < len(data) && data[at]|data[at+1] < 1<<7 && row < noRow/2 {
+			end := at + 2 + int(data[at+1]/2)
+			if end > len(data) || data[at] == 0 || data[at+1]&1 != 0 {
+				break
+			}
+			row += int64(data[at])
+			f(row, data[at+2:end:end])
+			at = end
+		}
+		s.at, s.row = at, row
+	}
 }
 
 // readPositions reads the positions in a row, which may continue on further pages.
