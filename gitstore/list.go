@@ -25,6 +25,17 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 	return infos, err
 }
 
+// Refs returns the ids of the sessions' refs, by the names of the sessions. It does not read the snapshots, which may be
+// damaged.
+func (s *Store) Refs() (map[string]string, error) {
+	refs, err := s.refs.List(refname.Sessions.Prefix)
+	ids := make(map[string]string, len(refs))
+	for _, ref := range refs {
+		ids[refname.Sessions.Name(ref.Name)] = ref.ID
+	}
+	return ids, err
+}
+
 // tips returns the tip of each ref of a kind, from a cache (find) or from the commit (read). isStale reports whether so many
 // tips were not in the cache that it should be written again. tips omits refs that cannot be read, and returns their errors,
 // joined.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,4 +77,28 @@ func FuzzListCache(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestRefs checks that Refs returns the same tips as List, and also those whose objects are missing.
+func TestRefs(t *testing.T) {
+	s, dir := newStore(t)
+	manySessions(t, s, 3, 1)
+	got, err := s.Refs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for _, info := range list(t, s) {
+		want[info.Name] = info.ID
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) != 3 {
+		t.Error(diff)
+	}
+	missing := strings.Repeat("12", 20)
+	if err := os.WriteFile(filepath.Join(dir, "refs", "domarkx", "sessions", "broken"), []byte(missing+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Refs(); err != nil || got["broken"] != missing {
+		t.Errorf("%v, %v", got, err)
+	}
 }

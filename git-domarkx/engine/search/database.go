@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -20,6 +21,7 @@ func openDatabase(path string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
+	conn.WaitForLocks(time.Minute)
 	return &database{conn: conn, statements: map[string]*sqlite3.Stmt{}}, nil
 }
 

@@ -101,48 +101,57 @@ const manyRows = 500
 
 // blocksOf reads the blocks that contain hits and sends them to jobs. The hits must be sorted by message.
 func (p *places) blocksOf(ctx context.Context, rows []*row, jobs chan<- blockRows, used <-chan []byte) error {
-	end := func(message uint32) (int64, error) { // first message after the block that contains a message
-		return p.db.number("SELECT coalesce(min(first), 1 << 62) FROM signature WHERE first > ?", int64(message))
-	}
+	var firsts []int64 // first messages of all blocks, from the block of the last hit on; nil if they are not listed
+	var err error
 	if len(rows) >= manyRows {
-		firsts, err := p.db.mayMatch(&matching{})
-		if err != nil {
+		if firsts, err = p.db.mayMatch(&matching{}); err != nil {
 			return err
-		}
-		end = func(message uint32) (int64, error) {
-			for len(firsts) > 0 && firsts[0] <= int64(message) {
-				firsts = firsts[1:]
-			}
-			if len(firsts) == 0 {
-				return 1 << 62, nil
-			}
-			return firsts[0], nil
 		}
 	}
-	for len(rows) > 0 {
-		next, err := end(rows[0].message)
-		if err != nil {
-			return err
+	firstOf := func(message uint32) (int64, error) { // first message of the block that contains a message
+		if firsts == nil {
+			return p.db.number("SELECT first FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1", int64(message))
 		}
-		n := 1
-		for n < len(rows) && int64(rows[n].message) < next {
-			n++
+		for len(firsts) > 1 && firsts[1] <= int64(message) {
+			firsts = firsts[1:]
 		}
-		var data []byte
-		select {
-		case data = <-used:
-		default:
+		return firsts[0], nil
+	}
+	first, start := int64(0), 0
+	for i := 0; i <= len(rows); i++ {
+		next := int64(-1)
+		if i < len(rows) {
+			if next, err = firstOf(rows[i].message); err != nil {
+				return err
+			}
 		}
-		err = p.db.query("SELECT data FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
-			jobs <- blockRows{s.AppendBytes(data[:0], 0), rows[:n]}
-			return ctx.Err()
-		}, int64(rows[0].message))
-		if err != nil {
-			return err
+		if i > start && next != first {
+			if err := p.send(ctx, first, rows[start:i], jobs, used); err != nil {
+				return err
+			}
+			start = i
 		}
-		rows = rows[n:]
+		first = next
 	}
 	return nil
+}
+
+// send reads the block with a first message, and sends it with the hits in it to jobs.
+func (p *places) send(ctx context.Context, first int64, rows []*row, jobs chan<- blockRows, used <-chan []byte) error {
+	job := blockRows{rows: rows}
+	select {
+	case job.data = <-used:
+	default:
+	}
+	job.data = job.data[:0] // which is an error if there is no such block
+	err := p.db.query("SELECT data FROM block WHERE first = ?", func(s *sqlite3.Stmt) error {
+		job.data = s.AppendBytes(job.data, 0)
+		return ctx.Err()
+	}, first)
+	if err == nil {
+		jobs <- job
+	}
+	return err
 }
 
 // attributes sets role and model of hits, which must be sorted by message.

@@ -50,7 +50,7 @@ type Hit struct {
 // remake makes a damaged index again.
 func (x *Index) remake(ctx context.Context) error {
 	x.db.close() // an error would be due to the damage
-	x.db = nil
+	x.db, x.reading = nil, false
 	if x.temp {
 		list, err := x.list(ctx, nil)
 		if err != nil {

@@ -33,6 +33,7 @@ type Index struct {
 	db      *database
 	options Options
 	path    string
+	reading bool // whether the transaction in which the index was opened has not ended
 	temp    bool // whether the index is a temporary file, because the repository is not writable
 }
 
@@ -40,29 +41,49 @@ type Index struct {
 // temporary file. The caller closes the index.
 func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error) {
 	x := &Index{store: store, options: o, path: filepath.Join(store.StateDir(), indexName)}
-	list, err := x.list(ctx, o.Warn)
-	if err != nil {
-		return nil, err
-	}
 	if dir, err := filepath.EvalSymlinks(store.StateDir()); err == nil {
 		x.path = filepath.Join(dir, indexName)
 	}
-	if x.db, err = openIndex(x.path); err == nil {
-		current, err := x.db.isCurrent(list, o.History)
-		if err == nil && current {
-			// A query reads most pages once, so that a larger cache would not save reads; a small one stays in the
-			// processor's cache.
-			return x, x.db.exec("PRAGMA cache_size=-1024")
-		}
-		if err := x.Close(); err != nil {
-			return nil, err
-		}
+	current, list, err := x.openCurrent(ctx)
+	if current || err != nil {
+		return x, err
 	}
 	err = x.update(ctx, false)
 	if err != nil && ctx.Err() == nil && !x.temp {
 		return x, x.openTemporary(ctx, list, err)
 	}
 	return x, err
+}
+
+// openCurrent opens the index if it is up to date, to read it. Otherwise it returns the sessions that can be read.
+func (x *Index) openCurrent(ctx context.Context) (current bool, list []domarkx.Info, err error) {
+	var known map[string]indexed
+	if x.db, err = openToRead(x.path); err == nil {
+		if known, err = x.db.sessions(); err != nil {
+			known = nil
+		} else if refs, err := x.store.Refs(); err == nil && isCurrent(known, refs, x.options.History) {
+			return true, nil, x.readFirst()
+		}
+	}
+	if list, err = x.list(ctx, x.options.Warn); err != nil {
+		return false, nil, errors.Join(err, x.Close())
+	}
+	tips := make(map[string]string, len(list))
+	for _, info := range list {
+		tips[info.Name] = info.ID
+	}
+	if known != nil && isCurrent(known, tips, x.options.History) {
+		return true, nil, x.readFirst()
+	}
+	return false, list, x.Close()
+}
+
+// readFirst prepares to read the index in the transaction in which it was opened.
+func (x *Index) readFirst() error {
+	x.reading = true
+	// A query reads most pages once, so that a larger cache would not save reads; a small one stays in the processor's
+	// cache.
+	return x.db.exec("PRAGMA cache_size=-1024")
 }
 
 // list returns the newest snapshots of the sessions that can be read. It calls warn, if that is not nil, with the error
@@ -146,6 +167,7 @@ func (x *Index) update(ctx context.Context, purge bool) (err error) {
 // Close closes the index, and removes a temporary one.
 func (x *Index) Close() error {
 	var err error
+	x.reading = false
 	if x.db != nil {
 		err = x.db.close()
 		x.db = nil

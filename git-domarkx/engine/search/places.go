@@ -38,7 +38,7 @@ func compareSpots(a, b spot) int {
 func (x *Index) places(q Query) (*places, error) {
 	p := &places{db: x.db, q: q, sessions: map[int64]uint32{}, snapshots: []string{""}, known: map[string]uint32{}, models: map[uint32]string{}}
 	named := map[string]int64{}
-	err := x.db.query("SELECT id, name FROM session", func(s *sqlite3.Stmt) error {
+	err := x.db.query(selectSessions, func(s *sqlite3.Stmt) error {
 		if name := s.Column(1).(string); q.Sessions == nil || q.Sessions[name] {
 			p.names = append(p.names, name)
 			named[name] = s.Int(0)
@@ -114,8 +114,12 @@ func (p *places) snapshot(id []byte) uint32 {
 // prepare finds the spots of many messages together, if that takes less time than finding them one by one.
 func (p *places) prepare(n int, message func(i int) uint32) error {
 	p.many = nil
+	const few = 100
+	if p.q.History || n < few {
+		return nil
+	}
 	leaves, err := p.db.number("SELECT max(id) FROM leaf")
-	if err != nil || p.q.History || int64(n) < 100+leaves/8 {
+	if err != nil || int64(n) < few+leaves/8 {
 		return err
 	}
 	var wanted set

@@ -55,15 +55,31 @@ var tables = []string{
 // settings are the settings of each connection. The journal file exists only during a transaction, so that no removed
 // text stays in it. Deleted content is overwritten with zeros.
 var settings = []string{
-	"PRAGMA busy_timeout=60000", "PRAGMA journal_mode=DELETE", "PRAGMA synchronous=NORMAL",
+	"PRAGMA journal_mode=DELETE", "PRAGMA synchronous=NORMAL",
 	"PRAGMA secure_delete=ON", "PRAGMA temp_store=MEMORY", "PRAGMA cache_size=-16384",
 }
 
 // errForeign is the error for a file that is not an index of this version.
 var errForeign = errors.New("not a search index of this version")
 
-// openIndex opens an existing index. It returns errForeign for another file.
+// openIndex opens an existing index to update it. It returns errForeign for another file.
 func openIndex(path string) (*database, error) {
+	d, err := openToRead(path)
+	if err != nil {
+		return nil, err
+	}
+	err = d.end(nil)
+	for _, s := range settings {
+		err = errors.Join(err, d.exec(s))
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// openToRead opens an existing index in a transaction that sees one state of it. It returns errForeign for another file.
+func openToRead(path string) (*database, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -76,10 +92,7 @@ func openIndex(path string) (*database, error) {
 		return nil, err
 	}
 	d.file = info
-	for _, s := range settings {
-		err = errors.Join(err, d.exec(s))
-	}
-	if err == nil {
+	if err = d.begin("DEFERRED"); err == nil {
 		var app, version int64
 		app, err = d.number("PRAGMA application_id")
 		if err == nil {

@@ -118,7 +118,7 @@ func (x *Index) isReplaced() bool {
 // reopen opens the new file of the index.
 func (x *Index) reopen(ctx context.Context) error {
 	err := x.db.close()
-	x.db = nil
+	x.db, x.reading = nil, false
 	return cmp.Or(err, x.update(ctx, false))
 }
 
@@ -126,7 +126,10 @@ func (x *Index) reopen(ctx context.Context) error {
 func (x *Index) read(ctx context.Context, f func() error) (err error) {
 	stop := x.db.conn.Watch(ctx)
 	defer stop()
-	if err := x.db.begin("DEFERRED"); err != nil {
+	if !x.reading {
+		err = x.db.begin("DEFERRED")
+	}
+	if x.reading = false; err != nil {
 		return err
 	}
 	defer func() {

@@ -24,9 +24,11 @@ type indexed struct {
 	history string // the tip up to which the history is indexed; "" if it is not
 }
 
+const selectSessions = "SELECT id, name, tip, history FROM session"
+
 func (d *database) sessions() (map[string]indexed, error) {
 	known := map[string]indexed{}
-	err := d.query("SELECT id, name, tip, history FROM session", func(s *sqlite3.Stmt) error {
+	err := d.query(selectSessions, func(s *sqlite3.Stmt) error {
 		tip, _ := s.Column(2).([]byte)
 		history, _ := s.Column(3).([]byte)
 		known[s.Column(1).(string)] = indexed{s.Int(0), hex.EncodeToString(tip), hex.EncodeToString(history)}
@@ -35,18 +37,14 @@ func (d *database) sessions() (map[string]indexed, error) {
 	return known, err
 }
 
-// isCurrent reports whether the index is up to date with these sessions.
-func (d *database) isCurrent(list []domarkx.Info, history bool) (bool, error) {
-	known, err := d.sessions()
-	if err != nil || len(known) != len(list) {
-		return false, err
-	}
-	for _, info := range list {
-		if k := known[info.Name]; k.tip != info.ID || history && k.history != info.ID {
-			return false, nil
+// isCurrent reports whether the index has these tips of sessions, which are given by name.
+func isCurrent(known map[string]indexed, tips map[string]string, history bool) bool {
+	for name, tip := range tips {
+		if k := known[name]; k.tip != tip || history && k.history != tip {
+			return false
 		}
 	}
-	return true, nil
+	return len(known) == len(tips)
 }
 
 // An updater updates the index.

@@ -178,14 +178,9 @@ func (c *Conn) check(rc int32) error {
 
 // Watch interrupts running statements when ctx ends, until stop is called. An interrupted statement fails.
 func (c *Conn) Watch(ctx context.Context) (stop func()) {
-	ended := make(chan struct{})
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		select {
-		case <-ended:
-			return
-		case <-ctx.Done():
-		}
+	ended, interrupted := make(chan struct{}), make(chan struct{})
+	notCalled := context.AfterFunc(ctx, func() {
+		defer close(interrupted)
 		tls := libc.NewTLS()
 		defer tls.Close()
 		// An interrupt has no effect if no statement is running at that moment. So repeat it.
@@ -202,7 +197,9 @@ func (c *Conn) Watch(ctx context.Context) (stop func()) {
 	})
 	return sync.OnceFunc(func() {
 		close(ended)
-		watching.Wait()
+		if !notCalled() {
+			<-interrupted
+		}
 	})
 }
 
