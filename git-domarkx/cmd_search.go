@@ -120,7 +120,10 @@ func (c *searchCmd) find(inv *invocation, opened managers, q search.Query) error
 		w.most = terminalHits
 	}
 	for hits, err := range search.Each(inv.ctx, opened.store, q, search.Options{Warn: inv.warn, Progress: func(n int) {
-		if n == 100 { // most of the heap are few large buffers, so a collection takes little time
+		switch n {
+		case 100:
+			setGCPercent(inv.getenv, 100)
+		case 20000: // most of the heap are a few large buffers, so a collection takes little time
 			setGCPercent(inv.getenv, 25)
 		}
 		if n%100 == 0 {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,20 +21,21 @@ type wordSink interface {
 // characters, because the tokenizer takes them for letters and a run of them for one long word. It also collects the
 // parts of identifiers in camel case. Queries are prepared in the same way.
 type analyzer struct {
-	parts   []byte       // "get User By ID " for each different identifier
-	ends    []int        // where the parts of identifiers end
-	known   []identifier // by hash
-	message int64        // counts messages
+	parts   []byte                        // "get User By ID " for each different identifier
+	ends    []int                         // where the parts of identifiers end
+	seen    [1 << seenBits]seenIdentifier // by hash
+	message int64                         // counts messages
 }
 
-// An identifier is one that was found before, with its parts, which are empty if it has only one.
-type identifier struct {
-	word, parts []byte
-	message     int64 // the last one that has it
+// A seenIdentifier is an identifier of a message.
+type seenIdentifier struct {
+	word    []byte // in the text of the message
+	message int64
 }
 
-// knownBits is the logarithm of the number of identifiers that are kept. One that is not kept may be indexed twice for a message.
-const knownBits = 12
+// seenBits is the logarithm of the number of identifiers that are noted of a message. One that is not noted any more is indexed
+// twice.
+const seenBits = 8
 
 // reset removes what the analyzer has collected from the last message.
 func (a *analyzer) reset() {
@@ -182,26 +184,23 @@ func (a *analyzer) identifier(word []byte) {
 	if len(word) > maxIdentifier {
 		return
 	}
-	if a.known == nil {
-		a.known = make([]identifier, 1<<knownBits)
+	hash := uint32(len(word))
+	for rest := word; len(rest) >= 4; rest = rest[3:] {
+		hash = (hash ^ binary.LittleEndian.Uint32(rest)) * 0x9e3779b1
+		hash ^= hash >> 15
 	}
-	hash := uint32(0)
-	for _, c := range word {
-		hash = (hash ^ uint32(c)) * 0x01000193
+	seen := &a.seen[hash>>(32-seenBits)]
+	if seen.message == a.message && string(seen.word) == string(word) {
+		return
 	}
-	known := &a.known[hash>>(32-knownBits)]
-	if string(known.word) != string(word) {
-		known.word, known.message = append(known.word[:0], word...), 0
-		known.parts = appendParts(known.parts[:0], word)
-		if len(known.parts) == len(word)+1 { // a single part, such as "IDs"
-			known.parts = known.parts[:0]
-		}
+	before := len(a.parts)
+	a.parts = appendParts(a.parts, word)
+	if len(a.parts)-before == len(word)+1 { // a single part, such as "IDs"
+		a.parts = a.parts[:before]
+		return
 	}
-	if known.message != a.message && len(known.parts) > 0 {
-		a.parts = append(a.parts, known.parts...)
-		a.ends = append(a.ends, len(a.parts))
-		known.message = a.message
-	}
+	seen.word, seen.message = word, a.message
+	a.ends = append(a.ends, len(a.parts))
 }
 
 // appendParts appends the parts of an identifier in camel case, each followed by a space. A part begins with a capital
