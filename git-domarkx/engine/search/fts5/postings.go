@@ -9,7 +9,8 @@ import (
 // the word, and makes the lists of rows by word at the end.
 type postings struct {
 	words dictionary
-	found []uint32 // numbers of the words, in the order of their occurrence
+	found []*[chunkSize]uint32 // the words in their order, in chunks, which are kept for the next rows
+	size  int                  // number of words in found
 	parts []part
 	first int64 // the first row
 
@@ -44,14 +45,17 @@ func newFewPostings() *postings { return &postings{words: newDictionary(1 << 4)}
 // reset removes all words.
 func (p *postings) reset() {
 	p.words.reset()
-	p.found, p.parts = p.found[:0], p.parts[:0]
+	p.size, p.parts = 0, p.parts[:0]
 }
+
+// chunkSize is the number of occurrences in a chunk. It is a multiple of the number of words that are added together.
+const chunkSize = (1 << 10) * together
 
 // maxFound is the number of occurrences that are kept in memory. Making the lists takes 12 bytes for each.
 const maxFound = 6 << 20
 
 // full reports whether the words should be written before more are added.
-func (p *postings) full() bool { return len(p.found) >= maxFound }
+func (p *postings) full() bool { return p.size >= maxFound }
 
 // begin begins a column of a row. Rows, and columns in them, must be in ascending order.
 func (p *postings) begin(row int64, column int) error {
@@ -61,14 +65,14 @@ func (p *postings) begin(row int64, column int) error {
 	if row-p.first >= 1<<rowBits || column >= 1<<columnBits {
 		return fmt.Errorf("column %d of row %d is too far from row %d", column, row, p.first)
 	}
-	p.parts = append(p.parts, part{place(row-p.first)<<(columnBits+positionBits) | place(column)<<positionBits, len(p.found) + p.waiting})
+	p.parts = append(p.parts, part{place(row-p.first)<<(columnBits+positionBits) | place(column)<<positionBits, p.size + p.waiting})
 	return nil
 }
 
 // end ends a column and returns the number of words in it.
 func (p *postings) end() int {
 	first := p.parts[len(p.parts)-1].first
-	n := len(p.found) + p.waiting - first
+	n := p.size + p.waiting - first
 	if n == 0 {
 		p.parts = p.parts[:len(p.parts)-1]
 	}
@@ -91,12 +95,14 @@ func (p *postings) add(k0, k1, k2 uint64) {
 func (p *postings) settle() {
 	pending := p.pending[:p.waiting]
 	p.words.touch(pending)
-	if len(p.found)+len(pending) > cap(p.found) {
-		p.found = slices.Grow(p.found, max(1<<12, len(p.found))) // doubling it copies less often
+	if p.size == len(p.found)*chunkSize {
+		p.found = append(p.found, new([chunkSize]uint32))
 	}
+	chunk := p.found[p.size/chunkSize][p.size%chunkSize:]
 	for i := range pending {
-		p.found = append(p.found, p.words.number(&pending[i]))
+		chunk[i] = p.words.number(&pending[i])
 	}
+	p.size += len(pending)
 	p.waiting = 0
 }
 
@@ -176,17 +182,22 @@ func (p *postings) places(words []ordered) []place {
 		next[s.number-1] = sum
 		sum += s.count
 	}
-	places := make([]place, len(p.found))
+	places := make([]place, p.size)
 	for i, part := range p.parts {
-		last := len(p.found)
+		last := p.size
 		if i+1 < len(p.parts) {
 			last = p.parts[i+1].first
 		}
 		at := part.at
-		for _, word := range p.found[part.first:last] {
-			places[next[word]] = at
-			next[word]++
-			at++
+		for first := part.first; first < last; {
+			found := p.found[first/chunkSize][first%chunkSize:]
+			found = found[:min(len(found), last-first)]
+			for _, word := range found {
+				places[next[word]] = at
+				next[word]++
+				at++
+			}
+			first += len(found)
 		}
 	}
 	return places
