@@ -35,8 +35,8 @@ type writer struct {
 	messages   *sqlite3.Inserter
 	last       int64 // number of the last message
 	added      addedBlobs
-	keys       map[int64]struct{} // keys of all messages (see blobKey); nil if the table had some before
-	hadBlobs   bool               // whether the table has some
+	filter     *blobFilter // of the blobs of all messages; nil if the table blob had some before
+	hadBlobs   bool        // whether the table has some
 	nextLeaf   int64
 	pending    int // bytes of text that the transaction has added
 }
@@ -56,7 +56,7 @@ func newWriter(db *database) (*writer, error) {
 	}
 	if err == nil {
 		if w.hadBlobs = w.last > 0; !w.hadBlobs {
-			w.keys = map[int64]struct{}{}
+			w.filter = new(blobFilter)
 		}
 		w.added.next = w.last + 1
 		err = errors.Join(w.reopenBlock(), w.sizes.open(db, w.last))
@@ -129,8 +129,8 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	w.last++
 	id := w.last
 	w.added.add(blob)
-	if w.keys != nil {
-		w.keys[blobKey(blob)] = struct{}{}
+	if w.filter != nil {
+		w.filter.add(blob)
 	}
 	err := w.messages.Add(id, blob, roleNumber(c.role), model, leaf)
 	if err == nil {

@@ -52,7 +52,7 @@ func (p *postings) reset() {
 const chunkSize = (1 << 10) * together
 
 // maxFound is the number of occurrences that are kept in memory. Making the lists takes 12 bytes for each.
-const maxFound = 6 << 20
+const maxFound = 4 << 20
 
 // full reports whether the words should be written before more are added.
 func (p *postings) full() bool { return p.size >= maxFound }
