@@ -4,6 +4,7 @@ package fusefs_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +63,8 @@ f = open("s.md", "r+b"); m = mmap.mmap(f.fileno(), 0); m[9:14] = b"mmaps"; m.flu
 			if got := m.sh("ls -A"); got != "s.md\n" {
 				t.Errorf("left behind: %q", got)
 			}
-			if got := m.sh("ls -A $M/errors"); got != "" {
+			// The other ways may have left errors that end with their next step.
+			if got := m.sh("ls -A $M/errors"); slices.Contains(strings.Fields(got), dir) {
 				t.Errorf("errors: %q", got)
 			}
 		})
