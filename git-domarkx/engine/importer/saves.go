@@ -32,14 +32,14 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 		return s, nil
 	}
 	id := in.codec.Identify(doc.Header)
+	if in.as == "" && id.Name != "" {
+		in.name = id.Name
+	}
 	if id.ID == "" {
 		return s, nil
 	}
 	s.pathKey, s.path = imp.key(*in), known
 	in.identity, in.key = id.ID, in.codec.Name+":"+id.ID
-	if in.as == "" && id.Name != "" {
-		in.name = id.Name
-	}
 	if in.as == "" && id.Parent != "" {
 		parent := imp.sources.Get(in.codec.Name + ":" + id.Parent).Session
 		if _, ok := imp.here[parent]; ok {
