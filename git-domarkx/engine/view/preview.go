@@ -22,11 +22,16 @@ func Preview(m domarkx.Message) string {
 	return domarkx.Preview(domarkx.Message{Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: markdown.RenderContent(m.Content[:n])}}})
 }
 
-// FirstLine returns the first non-blank line of a message. A thought of the model counts only if
-// there is nothing else.
+// FirstLine returns the first non-blank line of a message. That of a tool call is the tool with its
+// first text. A thought of the model counts only if there is nothing else.
 func FirstLine(m domarkx.Message) string {
 	thought := ""
 	for _, b := range m.Content {
+		if b.Type == domarkx.CodeBlock && b.Language == "tool-call" {
+			if line := callLine(b.Text); line != "" {
+				return line
+			}
+		}
 		for line := range strings.Lines(b.Text) {
 			if line = strings.TrimSpace(line); line == "" {
 				continue
@@ -41,4 +46,23 @@ func FirstLine(m domarkx.Message) string {
 		}
 	}
 	return thought
+}
+
+// callLine returns the tool of a call and the first line of its first argument that is text, or "" if
+// the block does not name a tool.
+func callLine(block string) string {
+	call, err := domarkx.ParseValue([]byte(block))
+	tool, _ := call.Get("tool")
+	if err != nil || strings.TrimSpace(tool.Text()) == "" {
+		return ""
+	}
+	line := tool.Text()
+	arguments, _ := call.Get("arguments")
+	for _, argument := range arguments.Members() {
+		if text, _, _ := strings.Cut(strings.TrimSpace(argument.Value.Text()), "\n"); text != "" && argument.Value.Kind() == domarkx.String {
+			line += " " + text
+			break
+		}
+	}
+	return strings.TrimSpace(line)
 }
