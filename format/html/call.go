@@ -77,7 +77,7 @@ func writeCall(b *bytes.Buffer, call, result *domarkx.Block) {
 }
 
 // telling are the arguments that describe a call best, the most descriptive first.
-var telling = [...]string{"command", "cmd", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "description", "prompt", "title", "name"}
+var telling = [...]string{"command", "cmd", "file_path", "filePath", "notebook_path", "pattern", "query", "path", "url", "description", "prompt", "title", "name"}
 
 // brief returns the argument that best describes a call, for its folded line.
 func brief(arguments domarkx.Value) string {

@@ -38,6 +38,7 @@ func TestCalls(t *testing.T) {
 		{"the argument that says most", call(`{"x": "1", "path": "/p", "command": "ls"}`), `{"ok": true, "result": "o"}`,
 			[]string{`<details class="call"><summary><span class="tool">Do</span> <span class="brief">ls</span></summary>`, "<dt>x</dt><dd>1</dd>", "<dt>path</dt><dd>/p</dd>", "<pre><code>ls</code></pre>", "<pre><code>o</code></pre>"}, "status"},
 		{"a list as such", call(`{"command": ["ls", "-l"]}`), `{"ok": true}`, []string{`<span class="brief">[&quot;ls&quot;,&quot;-l&quot;]</span>`, `data-language="json"`, `&quot;ls&quot;`}, ""},
+		{"what a search looks for before where", call(`{"path": "/p", "pattern": "func"}`), `{"ok": true}`, []string{`<span class="brief">func</span>`, "<dd>/p</dd>"}, ""},
 		{"any text if none is known", call(`{"n": 1, "empty": "", "other": "text"}`), `{"ok": true}`, []string{`<span class="brief">text</span>`, "<dt>n</dt><dd>1</dd>"}, ""},
 		{"no text at all", call(`{"n": 1, "b": true}`), `{"ok": true}`, []string{"<dt>n</dt><dd>1</dd>", "<dt>b</dt><dd>true</dd>"}, "brief"},
 		{"no arguments", call(`{}`), `{"ok": true}`, []string{`<span class="tool">Do</span> </summary>`}, "<dl>"},
