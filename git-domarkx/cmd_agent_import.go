@@ -61,7 +61,7 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 	}
 	var files []string
 	var bad []error
-	elsewhere := 0
+	elsewhere, ignored := 0, 0
 	for _, a := range chosen {
 		all, here, err := inv.transcriptsHere(a, trees)
 		if err != nil {
@@ -71,10 +71,11 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 			here = all
 		}
 		elsewhere += len(all) - len(here)
-		files = append(files, inv.withoutIgnored(a, trees, here, ignore)...)
+		kept := inv.withoutIgnored(a, trees, here, ignore)
+		files, ignored = append(files, kept...), ignored+len(here)-len(kept)
 	}
 	if len(files) == 0 && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "no transcripts began in this repository; %d began elsewhere, which --all imports\n", elsewhere)
+		fmt.Fprintln(inv.err, noneHere(elsewhere, ignored))
 	}
 	if len(files) == 0 {
 		if err := printResults(inv, c.JSON, []importRow(nil)); err != nil {
@@ -84,4 +85,15 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 		return err
 	}
 	return badInput(inv, bad)
+}
+
+// noneHere says why there is nothing to import: how many transcripts began elsewhere, and how many are ignored.
+func noneHere(elsewhere, ignored int) string {
+	switch {
+	case ignored > 0:
+		return fmt.Sprintf("no transcripts are imported: domarkx.agent.ignore names the directories of %d", ignored)
+	case elsewhere > 0:
+		return fmt.Sprintf("no transcripts began in this repository; %d began elsewhere, which --all imports", elsewhere)
+	}
+	return "no transcripts are on this machine where agents keep them; git domarkx import takes those in other places"
 }

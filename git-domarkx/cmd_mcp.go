@@ -72,7 +72,10 @@ func (c *mcpCmd) Run(inv *invocation) error {
 	if errors.Is(err, io.EOF) || inv.ctx.Err() != nil {
 		return context.Cause(inv.ctx)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("reading a message of JSON-RPC from standard input: %w", err)
+	}
+	return nil
 }
 
 // unbuffered writes each message at once.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -117,12 +118,26 @@ func (c *usageCmd) Run(inv *invocation) error {
 		return err
 	}
 	if len(unpriced) > 0 {
-		inv.notice("no price is known for " + strings.Join(unpriced, ", ") + "; set domarkx.price.MODEL.input and .output (USD for a million tokens)")
+		inv.notice(unpricedNotice(unpriced))
 	}
 	if err := errors.Join(unlisted, unread); err != nil {
 		return badInput(inv, []error{err})
 	}
 	return nil
+}
+
+// unpricedNotice says which models have no price. A response without a model is "-" among them, for
+// which none can be set.
+func unpricedNotice(models []string) string {
+	const unnamed = "responses that name no model"
+	named := slices.DeleteFunc(slices.Clone(models), func(model string) bool { return model == "-" })
+	switch {
+	case len(named) == 0:
+		return "no price is known for " + unnamed
+	case len(named) < len(models):
+		models = append(named, unnamed)
+	}
+	return "no price is known for " + strings.Join(models, ", ") + "; set domarkx.price.MODEL.input and .output (USD for a million tokens)"
 }
 
 // dates returns the times of --since and --until; the zero time for an option that is not

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/web"
@@ -58,6 +59,9 @@ func (c *webCmd) Run(inv *invocation) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(inv.ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
 	if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = fmt.Errorf("%w; name another with --port, or leave that out for a free one", err)
+		}
 		return fmt.Errorf("listening: %w", err)
 	}
 	pages := &web.Server{Sessions: opened.sessions, Store: opened.store, Cost: inv.costs()}

@@ -57,7 +57,7 @@ func TestUsageErrors(t *testing.T) {
 		"search --limit -1 x":                  "--limit is negative",
 		"search -e (":                          "missing closing",
 		"search \"open":                        "quotation mark",
-		"search --role king x":                 "--role must be one of",
+		"search --role king x":                 `--role must be one of "user","assistant" but got`,
 		"show --format xml talk":               `"xml" is not known`,
 		"usage --by day-and-night":             "--by must be one of",
 		"web --port 65536":                     "--port is 65536",
