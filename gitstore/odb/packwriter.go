@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
-	"github.com/domarkx/domarkx/gitstore/odb/deflate"
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
@@ -59,7 +58,7 @@ type groupObject struct {
 // isDense reports whether an object is not worth the time to compress it, because it is very small or consists mostly
 // of ids or of the insertions of a delta.
 func (o *groupObject) isDense() bool {
-	return o.size <= 128 || o.size <= 512 && o.base != nil || o.size <= 1024 && o.t == Tree
+	return o.size <= 128 || o.size <= 1024 && (o.base != nil || o.t == Tree)
 }
 
 const (
@@ -174,12 +173,10 @@ func compress(work <-chan *group) {
 			switch {
 			case o.isDense():
 				g.packed = store(g.packed, raw[:o.size])
-			case o.base != nil && o.size <= maxSmall:
-				g.packed = deflate.Append(g.packed, raw[:o.size])
 			case o.t == Blob && o.base == nil && o.own == nil && o.size > maxSmall:
-				g.packed = deflatedFile(g.packed, raw[:o.size])
+				g.packed = deflateFile(g.packed, raw[:o.size])
 			default:
-				g.packed = deflated(g.packed, raw[:o.size])
+				g.packed = deflate(g.packed, raw[:o.size])
 			}
 			raw = raw[o.size:]
 			o.end = len(g.packed)

@@ -129,8 +129,8 @@ type deflater struct {
 }
 
 // Levels of compression. Level 1 is for the objects of sessions, since importing large originals must be fast; Git does
-// not compress them again when it repacks. Package deflate compresses their deltas, which are small and many. Level 4
-// is for files of versions: it makes them a tenth smaller, and up to half again as fast to read.
+// not compress them again when it repacks. Level 4 is for files of versions: it makes them a tenth smaller, and up to
+// half again as fast to read.
 var (
 	deflaters     = newDeflaters(zlib.BestSpeed)
 	fileDeflaters = newDeflaters(4)
@@ -150,14 +150,14 @@ func (f *deflater) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// deflated appends the parts to out, compressed as one stream.
-func deflated(out []byte, parts ...[]byte) []byte { return deflateWith(deflaters, out, parts) }
+// deflate appends the parts to out, compressed as one stream.
+func deflate(out []byte, parts ...[]byte) []byte { return deflateWith(deflaters, out, parts) }
 
 // maxSmall is the size in bytes up to which all objects are compressed at level 1.
 const maxSmall = 16 << 10
 
-// deflatedFile is like deflated, for objects that probably are files or chunks of files.
-func deflatedFile(out []byte, parts ...[]byte) []byte {
+// deflateFile is like deflate, for objects that probably are files or chunks of files.
+func deflateFile(out []byte, parts ...[]byte) []byte {
 	return deflateWith(fileDeflaters, out, parts)
 }
 
