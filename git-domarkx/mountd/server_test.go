@@ -172,6 +172,9 @@ func save(t *testing.T, dir, name string) {
 }
 
 func TestUnmountOfABusyMount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the unmount is tried for four seconds")
+	}
 	mounts, dir := start(t)
 	file, err := os.Open(filepath.Join(dir, "README.md"))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // SetPatience makes r wait less for lock files in a short run.
 func SetPatience(r *Refs) {
 	if testing.Short() {
-		r.patience = time.Second
+		r.patience = 600 * time.Millisecond
 	}
 }
 
