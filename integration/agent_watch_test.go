@@ -120,10 +120,18 @@ func TestWatcherKilled(t *testing.T) {
 			kills++
 			killTree(pid)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
+			// While a process ends, it holds its lock, and no other watcher starts.
+			eventually(t, "the killed watcher has ended", func() bool { now, ok := s.watcher(); return !ok || now != pid })
 		}
 	}
 	a.say()
 	s.domarkx("agent", "watch")
+	t.Cleanup(func() {
+		if t.Failed() {
+			log, _ := os.ReadFile(recording.LogPath(recording.Dir(s.path(".git"))))
+			t.Logf("the watchers' log:\n%s", log)
+		}
+	})
 	eventually(t, "all messages are recorded", func() bool { return len(a.recorded()) >= len(a.said) })
 	if got := a.recorded(); !slices.Equal(got, a.said) {
 		t.Errorf("recorded %q, expected %q", got, a.said)
