@@ -22,7 +22,7 @@ LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
 help:
 	@echo "make build      bin/git-domarkx"
 	@echo "make test       everything is checked; installs the Debian packages that the tests drive"
-	@echo "make test-short each package alone, in about three minutes: while you work"
+	@echo "make test-short each package alone, in about two minutes: while you work"
 	@echo "make test-models models are asked for real: a small one in llama.cpp's server, which is downloaded"
 	@echo "make test-live  real providers, with the keys in your environment (MODELS=\"anthropic/MODEL …\")"
 	@echo "make test-agents the coding agents themselves judge transcripts and are recorded, offline; installs them from npm into a cache (2 GB)"

@@ -233,6 +233,9 @@ func TestLost(t *testing.T) {
 
 // TestLostBeforeItsFirstVersion removes a container before anything ran in it; it is created again.
 func TestLostBeforeItsFirstVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts containers of its own")
+	}
 	t.Parallel()
 	s := open(t, plainConfig)
 	s.close()
@@ -246,6 +249,9 @@ func TestLostBeforeItsFirstVersion(t *testing.T) {
 }
 
 func TestStateDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts containers of its own")
+	}
 	t.Parallel()
 	s := open(t, plainConfig)
 	m := plugintest.NewMemory()
@@ -271,6 +277,9 @@ func TestStateDamaged(t *testing.T) {
 }
 
 func TestAgentRemoved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts containers of its own")
+	}
 	s := used(t)
 	s.call("rm -rf /.git-domarkx/agent /.git-domarkx 2>/dev/null; echo kept > /kept")
 	s.close()

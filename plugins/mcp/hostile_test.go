@@ -182,6 +182,7 @@ func TestRawResults(t *testing.T) {
 
 // TestToolLimits lists tools that are too many, too large, or not as they should be.
 func TestToolLimits(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("é", 4<<10)
 	big := `{"type": "object", "description": "` + strings.Repeat("x", 20<<10) + `"}`
 	for _, c := range []struct {
