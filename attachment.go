@@ -9,8 +9,8 @@ import (
 )
 
 // An Attachment is content that a snapshot stores beside its messages, addressed by its SHA-256. It
-// is the content of an [AttachedFile], or the complete output of a tool, of which a message
-// contains only the beginning.
+// is the content of an [AttachedFile], or the complete output of a tool if a message contains only
+// its beginning.
 type Attachment struct {
 	SHA256 string // of the content, 64 lower-case hexadecimal digits
 	Blob   Blob   // already stored

@@ -51,11 +51,7 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	trees, err := git.WorkTrees(inv.ctx)
-	if err != nil {
-		return err
-	}
-	ignore, err := inv.ignoredAgents(git)
+	recorded, err := inv.recorded(git)
 	if err != nil {
 		return err
 	}
@@ -63,7 +59,7 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 	var bad []error
 	elsewhere, ignored := 0, 0
 	for _, a := range chosen {
-		all, here, err := inv.transcriptsHere(a, trees)
+		all, here, err := inv.transcriptsHere(a, recorded.Trees)
 		if err != nil {
 			bad = append(bad, err)
 		}
@@ -71,7 +67,7 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 			here = all
 		}
 		elsewhere += len(all) - len(here)
-		kept := inv.withoutIgnored(a, trees, here, ignore)
+		kept := inv.withoutIgnored(a, recorded.Trees, here, recorded.Ignore)
 		files, ignored = append(files, kept...), ignored+len(here)-len(kept)
 	}
 	if len(files) == 0 && !inv.opts.Quiet {
@@ -81,7 +77,7 @@ func (c *agentImportCmd) Run(inv *invocation) error {
 		if err := printResults(inv, c.JSON, []importRow(nil)); err != nil {
 			return err
 		}
-	} else if err := inv.importDocuments(opened, importer.Request{Paths: files, Recognized: true, Ignore: ignore.Title}, c.JSON); err != nil {
+	} else if err := inv.importDocuments(opened, importer.Request{Paths: files, Recognized: true, Ignore: recorded.Ignore.Title}, c.JSON); err != nil {
 		return err
 	}
 	return badInput(inv, bad)

@@ -122,20 +122,16 @@ func (c *agentResumeCmd) record(inv *invocation, opened managers, agent transcri
 	if err != nil {
 		return err
 	}
-	trees, err := git.WorkTrees(inv.ctx)
+	recorded, err := inv.recorded(git)
 	if err != nil {
 		return err
 	}
-	ignore, err := inv.ignoredAgents(git)
-	if err != nil {
-		return err
-	}
-	_, here, err := inv.transcriptsHere(agent, trees)
+	_, here, err := inv.transcriptsHere(agent, recorded.Trees)
 	if err != nil {
 		return err
 	}
 	here = slices.DeleteFunc(here, func(path string) bool { return path == file || slices.Contains(before, path) })
-	begun, err := opened.imports.Import(inv.ctx, importer.Request{Paths: inv.withoutIgnored(agent, trees, here, ignore), Recognized: true, Ignore: ignore.Title, Redact: redact})
+	begun, err := opened.imports.Import(inv.ctx, importer.Request{Paths: inv.withoutIgnored(agent, recorded.Trees, here, recorded.Ignore), Recognized: true, Ignore: recorded.Ignore.Title, Redact: redact})
 	return errors.Join(err, badInput(inv, append(continued.Bad, begun.Bad...)))
 }
 

@@ -18,7 +18,7 @@ type completeCmd struct {
 	Words []string `arg:"" optional:"" name:"WORD"`
 }
 
-// Lines that tell the completion scripts to complete names of files or directories.
+// Lines after which the completion scripts complete names of files or directories.
 const (
 	completeFiles       = ":files"
 	completeDirectories = ":directories"

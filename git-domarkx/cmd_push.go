@@ -98,7 +98,7 @@ func withPending(results []transfer.Result, pending pendingSaves) []transfer.Res
 	return results
 }
 
-// printSecrets lists the secrets because of which sessions were not sent.
+// printSecrets lists the secrets that kept sessions from being sent.
 func (inv *invocation) printSecrets(found []scan.Finding) {
 	const most = 50
 	for i, f := range found {

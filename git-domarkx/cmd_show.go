@@ -39,7 +39,7 @@ On a terminal, characters that would control the terminal are shown as escapes.
 `
 }
 
-// mentionConflictsOf tells the user how many conflicts a snapshot has.
+// mentionConflictsOf prints how many conflicts a snapshot has, to standard error.
 func (inv *invocation) mentionConflictsOf(sessions *engine.SessionManager, r engine.Revision) error {
 	info, err := sessions.Resolve(inv.ctx, r)
 	if err != nil {

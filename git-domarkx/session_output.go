@@ -112,7 +112,7 @@ func (inv *invocation) reportPending() bool {
 	return len(inv.opened.pending) > 0
 }
 
-// mentionConflicts tells the user how many conflicts each session has.
+// mentionConflicts prints how many conflicts each session has, to standard error.
 func (inv *invocation) mentionConflicts(counts map[string]int) {
 	if inv.opts.Quiet {
 		return
@@ -129,7 +129,7 @@ func describeConflicts(n int) string {
 	return fmt.Sprintf("%d conflicts (messages or headers in the texts of both sides)", n)
 }
 
-// mentionMerged tells the user how many conflicts a pull has left.
+// mentionMerged prints how many conflicts a pull has left, to standard error.
 func (inv *invocation) mentionMerged(sessions *engine.SessionManager, all []transfer.Result) error {
 	list, err := sessions.List(inv.ctx)
 	if list == nil {
@@ -151,9 +151,9 @@ func (inv *invocation) gitProgress() io.Writer {
 	return nil
 }
 
-// mentionDrafts tells the user which of these sessions have a save that could not become a
-// snapshot; without names, which of all sessions. It ignores drafts that cannot be read,
-// because fsck reports them.
+// mentionDrafts prints which of these sessions, or without names which of all sessions, have a
+// save that could not become a snapshot. It ignores drafts that cannot be read, because fsck
+// reports them.
 func (inv *invocation) mentionDrafts(names ...string) {
 	git, err := inv.git()
 	if err != nil || inv.opts.Quiet {

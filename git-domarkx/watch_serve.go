@@ -120,21 +120,20 @@ func (r *recorder) repository(ctx context.Context) (recording.Repository, error)
 	if err != nil {
 		return recording.Repository{}, err
 	}
-	trees, err := git.WorkTrees(ctx)
+	return r.inv.recorded(git)
+}
+
+// recorded returns the repository's work trees, and the patterns of conversations that must not be recorded.
+func (inv *invocation) recorded(git *gitcmd.Git) (recording.Repository, error) {
+	trees, err := git.WorkTrees(inv.ctx)
 	if err != nil {
 		return recording.Repository{}, err
 	}
-	ignore, err := r.inv.ignoredAgents(git)
-	return recording.Repository{Trees: trees, Ignore: ignore}, err
-}
-
-// ignoredAgents returns the patterns of conversations that must not be recorded.
-func (inv *invocation) ignoredAgents(git *gitcmd.Git) (*recording.Ignore, error) {
 	config, err := git.Config(inv.ctx)
 	if err != nil {
-		return nil, err
+		return recording.Repository{}, err
 	}
-	return recording.NewIgnore(config.GetAll("domarkx.agent.ignore"), inv.getenv("HOME")), nil
+	return recording.Repository{Trees: trees, Ignore: recording.NewIgnore(config.GetAll("domarkx.agent.ignore"), inv.getenv("HOME"))}, nil
 }
 
 func (r *recorder) importFiles(ctx context.Context, files []string, ignore *recording.Ignore) (map[string]string, error) {

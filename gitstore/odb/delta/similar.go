@@ -18,7 +18,7 @@ const spread = 0x9e3779b1
 // minSamples is the number of samples below which an object is not compared with others.
 const minSamples = 16
 
-// PutSimilar is like Put, for content of which more than half may repeat an earlier base. If it does, PutSimilar
+// PutSimilar is like Put, for content that may repeat an earlier base by more than half. If it does, PutSimilar
 // appends a delta against that base to dst. The object itself becomes a base too; if it is stored as a delta, it is one
 // only as long as it is in memory.
 func (w *Window) PutSimilar(dst, content []byte) (delta []byte, base, own *Base) {

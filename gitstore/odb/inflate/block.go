@@ -81,8 +81,8 @@ func (d *decoder) value(e uint32) int {
 // byte. more reports whether the block continues.
 //
 // The speed of the loop depends on the chain from the bits to a table entry to the next bits. So the loop loads the
-// next entry before it reads more bits, and subtracts whole entries from count, of which only the lowest six bits are
-// used.
+// next entry before it reads more bits, and subtracts whole entries from count: only the lowest six bits of count
+// are used.
 func (d *decoder) fast(c *tables) (more bool, err error) {
 	src, dst, end, bits, count := d.src[d.at:], d.dst[:cap(d.dst)], d.end, d.bits, uint32(d.count)
 	lit, dist := &c.lit, &c.dist

@@ -104,7 +104,7 @@ func (s *structure) next() (id, time uint64) {
 	return id, time + 1
 }
 
-// SQLite merges sixteen segments of a level when it is told to (see New). A segment of at least largeSegment bytes gets
+// SQLite merges sixteen segments of a level when asked to (see New). A segment of at least largeSegment bytes gets
 // a level of its own, where there are never so many: merging large segments takes more time than it saves in searches.
 const (
 	perLevel     = 16
