@@ -34,16 +34,20 @@ func OpenFiles(path string, hidden []string, note string) (*Files, error) {
 		return nil, err
 	}
 	for _, h := range hidden {
+		var names []string
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(h)); err == nil { // what is hidden may be a symbolic link, or a mount whose server died
+			names = append(names, filepath.Join(dir, filepath.Base(h)))
+		}
 		if real, err := filepath.EvalSymlinks(h); err == nil {
-			h = real
-		} else if real, err := filepath.EvalSymlinks(filepath.Dir(h)); err == nil { // a mount whose server died
-			h = filepath.Join(real, filepath.Base(h))
+			names = append(names, real)
 		}
-		at, err := filepath.Rel(top, h)
-		if err != nil || at == "." || !filepath.IsLocal(at) {
-			continue
+		for _, name := range names {
+			at, err := filepath.Rel(top, name)
+			if err != nil || at == "." || !filepath.IsLocal(at) {
+				continue
+			}
+			f.hidden[at], _ = root.Lstat(at)
 		}
-		f.hidden[at], _ = root.Lstat(at)
 	}
 	if err := f.sweep(); err != nil {
 		root.Close()

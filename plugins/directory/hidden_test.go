@@ -21,13 +21,13 @@ func TestHidden(t *testing.T) {
 		}
 	}
 	for name, target := range map[string]string{
-		"git": ".git", "config": ".git/config", "hook": ".git/hooks/new", "sub/up": "..", "sub/round": "up/git/hooks/../hooks/new", "sub/deep": "../.git/hooks",
+		"git": ".git", "config": ".git/config", "hook": ".git/hooks/new", "sub/up": "..", "sub/round": "up/git/hooks/../hooks/new", "sub/deep": "../.git/hooks", "gone": t.TempDir(),
 	} {
 		if err := os.Symlink(target, filepath.Join(top, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f, err := directory.OpenFiles(top, []string{filepath.Join(top, ".git"), filepath.Join(top, "sub/mnt"), filepath.Join(top, "linked/.git"), filepath.Join(top, "none")}, "")
+	f, err := directory.OpenFiles(top, []string{filepath.Join(top, ".git"), filepath.Join(top, "sub/mnt"), filepath.Join(top, "linked/.git"), filepath.Join(top, "none"), filepath.Join(top, "gone")}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestHidden(t *testing.T) {
 		refused("list_dir", "path", path)
 		refused("search", "path", path, "pattern", ".")
 	}
-	for _, path := range []string{".git", ".git/config", "git/config", "sub/up/git/hooks", "sub", "sub/mnt", "linked", "linked/.git"} {
+	for _, path := range []string{".git", ".git/config", "git/config", "sub/up/git/hooks", "sub", "sub/mnt", "linked", "linked/.git", "gone"} {
 		refused("delete", "path", path)
 		refused("move", "from", path, "to", "moved")
 	}

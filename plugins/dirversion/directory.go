@@ -63,8 +63,11 @@ func Open(c Config) (*Directory, error) {
 		f.observe.begin(true)
 	}
 	for _, path := range c.Forbidden {
-		if at, ok := below(path, c.Path); ok {
-			f.inside[at] = true
+		// A symbolic link such as .git must not be replaced either.
+		for _, path := range []string{path, resolve(path)} {
+			if at, ok := below(path, c.Path); ok {
+				f.inside[at] = true
+			}
 		}
 		if d, err := openTop(path); err == nil {
 			if st, err := d.stat(""); err == nil {
@@ -100,23 +103,23 @@ func quoted(at string) string {
 	return strconv.Quote(at)
 }
 
-// below returns the slash-separated path of a file relative to top, and whether it is below top.
+// below returns the slash-separated path of a file relative to top, and whether it is below top. It
+// does not resolve the last name of the path.
 func below(path, top string) (string, bool) {
-	at, err := filepath.Rel(resolve(top), resolve(path))
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	at, err := filepath.Rel(resolve(top), path)
 	if err != nil || at == "." || !filepath.IsLocal(at) {
 		return "", false
 	}
 	return filepath.ToSlash(at), true
 }
 
-// resolve resolves the symbolic links in a path. For a mount whose server died it resolves
-// only the parent directory.
+// resolve resolves the symbolic links in a path that exists.
 func resolve(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
-	}
-	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(real, filepath.Base(path))
 	}
 	return filepath.Clean(path)
 }

@@ -103,7 +103,9 @@ func TestForbidden(t *testing.T) {
 	p.write("a/git/config", "x")
 	p.write("a/other", "x")
 	var warned []string
-	forbidden := []string{filepath.Join(p.path, "a/git"), filepath.Join(p.path, "new")}
+	link := filepath.Join(p.path, "link")
+	must(t, os.Symlink(t.TempDir(), link))
+	forbidden := []string{filepath.Join(p.path, "a/git"), filepath.Join(p.path, "new"), link}
 	f, err := dirversion.Open(dirversion.Config{Path: p.path, Cache: p.cache, Forbidden: forbidden, Warn: func(m string) { warned = append(warned, m) }})
 	must(t, err)
 	defer f.Close()
@@ -112,12 +114,13 @@ func TestForbidden(t *testing.T) {
 	must(t, f.Commit(t.Context(), v))
 	version, err := v.Finish(t.Context())
 	must(t, err)
-	if got := list(t, m, version); strings.Contains(got, "git") || strings.Contains(got, `"new`) || !strings.Contains(got, `"a/other"`) {
+	if got := list(t, m, version); strings.Contains(got, "git") || strings.Contains(got, `"new`) || strings.Contains(got, "link") || !strings.Contains(got, `"a/other"`) {
 		t.Errorf("the version has %s", got)
 	}
 	q := newPlace(t, m)
 	q.write("a/git/config", "hostile")
 	q.write("new/hooks", "hostile")
+	q.write("link/config", "hostile")
 	hostile := q.commit()
 	for _, to := range []string{newPlace(t, m).commit(), hostile, version} {
 		must(t, f.Load(t.Context(), m, to))
@@ -126,6 +129,9 @@ func TestForbidden(t *testing.T) {
 		}
 		if _, err := os.Lstat(filepath.Join(p.path, "new")); err == nil {
 			t.Error("what is forbidden was made")
+		}
+		if _, err := os.Readlink(link); err != nil {
+			t.Errorf("a forbidden link was replaced: %v", err)
 		}
 		// A loaded version contains the parent directory of the forbidden one, or lacks it.
 		if changed, err := f.Changed(t.Context()); changed != (to != version) || err != nil {

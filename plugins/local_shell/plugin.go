@@ -198,7 +198,11 @@ func (s *shell) warnUnsealed() {
 // temporary creates a temporary directory for a command, with its HOME and TMPDIR. The
 // caller must call forget.
 func (s *shell) temporary() (string, error) {
-	temporary, err := os.MkdirTemp("", "domarkx-")
+	parent, err := filepath.Abs(os.TempDir()) // TMPDIR may be relative to this program's directory
+	if err != nil {
+		return "", err
+	}
+	temporary, err := os.MkdirTemp(parent, "domarkx-")
 	if err != nil {
 		return "", err
 	}

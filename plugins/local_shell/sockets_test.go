@@ -187,6 +187,22 @@ func TestNeededDirectories(t *testing.T) {
 	}
 }
 
+// TestPathOfADocument sets PATH in the config, which shows no directory that is hidden otherwise.
+func TestPathOfADocument(t *testing.T) {
+	runtime := makeDir(t, "/tmp", "s")
+	listen(t, filepath.Join(runtime, "socket"))
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	path := domarkx.ObjectValue().With("PATH", domarkx.StringValue(runtime+":"+os.Getenv("PATH")))
+	r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue().With("env", path)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.TearDown(t.Context())
+	if code, out := run(t, r, "ls "+runtime); code != 0 || out != "" {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
 // TestAbstractSocket connects to an abstract socket, which has a name but no path.
 func TestAbstractSocket(t *testing.T) {
 	const versionFlag, scopes = 1, 6

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"syscall"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -63,9 +64,13 @@ func confineAndRun() (code int, confined bool) {
 
 // becomeCommand confines this process and executes the command. It returns only on error.
 func becomeCommand() error {
+	runtime.LockOSThread() // capabilities belong to the thread
 	c, err := givenCommand()
 	if err == nil {
 		err = confine(c)
+	}
+	if err == nil {
+		err = dropCapabilities()
 	}
 	if err != nil {
 		return fmt.Errorf("confining the command to its directory: %w", err)
@@ -86,13 +91,37 @@ func confine(c command) error {
 		landlock.RWFiles(devices...).WithIoctlDev().IgnoreIfMissing(),
 		landlock.RWDirs("/dev/pts").WithIoctlDev().IgnoreIfMissing(),
 	}
-	var shm unix.Statfs_t
-	if c.Namespace && unix.Statfs(sharedMemory, &shm) == nil && shm.Type == unix.TMPFS_MAGIC && shm.Bfree == shm.Blocks {
+	if c.OwnMemory {
 		rules = append(rules, landlock.RWDirs(sharedMemory))
 	}
 	config := landlock.V9
 	config.HandledAccessNet = 0
 	return config.BestEffort().Restrict(rules...)
+}
+
+// dropCapabilities takes from this thread what lets root leave its directories: to undo mounts,
+// open files by handle, make devices, load kernel modules, or change the network. Landlock has set
+// no_new_privs, so no program that the thread executes gains it again (capabilities(7)).
+func dropCapabilities() error {
+	const kept = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID | 1<<unix.CAP_KILL |
+		1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID | 1<<unix.CAP_SETPCAP | 1<<unix.CAP_SETFCAP |
+		1<<unix.CAP_NET_BIND_SERVICE | 1<<unix.CAP_NET_RAW | 1<<unix.CAP_SYS_CHROOT | 1<<unix.CAP_AUDIT_WRITE
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var held [2]unix.CapUserData
+	err := unix.Capget(&header, &held[0])
+	if err == nil {
+		for i := range held {
+			half := uint32(uint64(kept) >> (32 * i))
+			held[i].Permitted &= half
+			held[i].Effective &= half
+			held[i].Inheritable = 0
+		}
+		err = unix.Capset(&header, &held[0])
+	}
+	if err != nil {
+		return fmt.Errorf("dropping capabilities: %w", err)
+	}
+	return nil
 }
 
 // CanConfine reports whether the kernel has Landlock (landlock_create_ruleset(2)).

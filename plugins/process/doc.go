@@ -19,6 +19,7 @@
 //
 // On Linux, Landlock restricts the files that a confined command can write to
 // [Command].Writable. In a namespace, all other mounts are read-only as well, and
-// [Command].Sealed is read-only inside of writable directories. A command in a PID
+// [Command].Sealed is read-only inside of writable directories. Root keeps no capability with
+// which it could undo that. A command in a PID
 // namespace sees no other processes and therefore not their environment.
 package process

@@ -30,6 +30,7 @@ type command struct {
 	Command
 	Namespace bool // the supervisor is the first process of a PID namespace
 	Pipes     bool // the command has a standard input, and a standard error of its own
+	OwnMemory bool // the namespace has a /dev/shm of its own
 
 	SocketDirs []string // directories that look empty to a confined command; this needs a namespace
 }

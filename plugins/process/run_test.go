@@ -267,22 +267,38 @@ func TestConfinedCommandWritesOnlyItsDirectories(t *testing.T) {
 }
 
 func TestSealed(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"git/config", "file"} {
+	t.Run("on disk", func(t *testing.T) { checkSealed(t, t.TempDir()) })
+	t.Run("in shared memory", func(t *testing.T) {
+		dir, err := os.MkdirTemp("/dev/shm", "sealed")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		checkSealed(t, dir)
+	})
+}
+
+func checkSealed(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{"git/config", "file", "sub/deep/git"} {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("sealed"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sealed := []string{filepath.Join(dir, "git"), filepath.Join(dir, "file"), filepath.Join(dir, "none")}
-	c := scriptIn(dir, "cat git/config file; (echo x > git/config); (echo x > git/new); (echo x > file); rm -f file; mv git away; echo x > free")
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("git", link); err != nil {
+		t.Fatal(err)
+	}
+	sealed := []string{filepath.Join(dir, "file"), filepath.Join(dir, "none"), link, filepath.Join(dir, "sub/deep/git")}
+	c := scriptIn(dir, "cat link/config file; (echo x > git/config); (echo x > git/new); (echo x > file); rm -f file link; mv git away; mv sub away; mv sub/deep away; echo x > free")
 	c.Sealed = sealed
 	check := func(status int, out string) {
 		t.Helper()
 		if status != 0 || !strings.HasPrefix(out, "sealedsealed") {
 			t.Errorf("exit code %d: %s", status, out)
 		}
-		for name, want := range map[string]string{"git/config": "sealed", "file": "sealed", "free": "x\n", "git/new": "", "away": ""} {
+		for name, want := range map[string]string{"git/config": "sealed", "file": "sealed", "free": "x\n", "git/new": "", "away": "", "link/config": "sealed", "sub/deep/git": "sealed"} {
 			if data, _ := os.ReadFile(filepath.Join(dir, name)); string(data) != want {
 				t.Errorf("%s is %q, expected %q", name, data, want)
 			}
@@ -346,7 +362,7 @@ func TestNamedSocket(t *testing.T) {
 // TestCommandSeesOnlyItself lists the processes that a command in a namespace can see.
 func TestCommandSeesOnlyItself(t *testing.T) {
 	var out bytes.Buffer
-	c := scriptIn(t.TempDir(), `for d in /proc/[0-9]*; do tr '\0' ' ' < $d/cmdline; echo; done; ls /dev/shm`)
+	c := scriptIn("/", `for d in /proc/[0-9]*; do tr '\0' ' ' < $d/cmdline; echo; done; ls /dev/shm`)
 	if _, err := process.NewRunner(true).Run(t.Context(), c, &out, nil); err != nil {
 		t.Fatal(err)
 	}

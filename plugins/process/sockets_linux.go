@@ -94,15 +94,11 @@ func (c command) socketDirectories() []string {
 	return slices.Compact(dirs)
 }
 
-// needs returns the paths that a command must be able to find.
+// needs returns the paths that a command must be able to find. The PATH is that of this program, since the
+// command's own may come from a document, which must not choose what is visible.
 func (c command) needs() []string {
 	paths := append([]string{c.Dir, c.Program, os.Getenv("HOME")}, c.Writable...)
-	for _, variable := range c.Env {
-		if list, ok := strings.CutPrefix(variable, "PATH="); ok {
-			paths = append(paths, filepath.SplitList(list)...)
-		}
-	}
-	return paths
+	return append(paths, filepath.SplitList(os.Getenv("PATH"))...)
 }
 
 // holdsOnlySockets reports whether a directory holds nothing but sockets, and at least one.

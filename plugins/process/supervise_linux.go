@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -51,16 +53,17 @@ func (s *supervisor) run() report {
 		if err := ownProc(); err != nil {
 			return report{Unable: err.Error()}
 		}
+		c.OwnMemory = c.ownSharedMemory()
 		if c.Confined {
 			if err := ownTerminals(); err != nil {
 				return report{Unable: err.Error()}
 			}
-			if err := keepReadOnly(c.Writable); err != nil {
+			if err := c.keepReadOnly(); err != nil {
 				return report{Unable: err.Error()}
 			}
 		}
 		for _, path := range c.Sealed {
-			if err := seal(path); err != nil {
+			if err := c.seal(path); err != nil {
 				return report{Unable: fmt.Sprintf("making %q read-only: %v", path, err)}
 			}
 		}
@@ -180,7 +183,7 @@ func (s *supervisor) killAll() {
 	}
 }
 
-// ownProc mounts the /proc of the PID namespace and an empty /dev/shm.
+// ownProc mounts the /proc of the PID namespace.
 func ownProc() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("keeping mounts private: %w", err)
@@ -188,15 +191,27 @@ func ownProc() error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mounting /proc: %w", err)
 	}
-	// If that fails, confined commands have no shared memory.
-	_ = unix.Mount("tmpfs", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
 	return nil
+}
+
+const sharedMemory = "/dev/shm"
+
+// ownSharedMemory mounts an empty /dev/shm and reports whether it did. It does not if that would hide
+// directories of the command. Without it, confined commands have no shared memory.
+func (c command) ownSharedMemory() bool {
+	needed, shared := resolve(append([]string{c.Dir, c.Program}, c.Writable...)), resolve([]string{sharedMemory})
+	if slices.ContainsFunc(needed, func(path string) bool { return liesIn(path, shared) }) {
+		return false
+	}
+	return unix.Mount("tmpfs", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777") == nil
 }
 
 // ownTerminals gives this mount namespace pseudo-terminals of its own. A command that could
 // open the user's terminal could write there, and as root type there.
 func ownTerminals() error {
-	if err := unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); err != nil {
+	if err := unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); errors.Is(err, unix.ENOENT) {
+		return nil // as in small containers, which have no terminals to hide
+	} else if err != nil {
 		return fmt.Errorf("mounting /dev/pts: %w", err)
 	}
 	if err := unix.Mount("/dev/pts/ptmx", "/dev/ptmx", "", unix.MS_BIND, ""); err != nil && !errors.Is(err, unix.ENOENT) {
@@ -205,11 +220,19 @@ func ownTerminals() error {
 	return nil
 }
 
-// keepReadOnly makes all mounts of this namespace read-only except those directories and
-// shared memory. Landlock forbids writing other files, but not changing their modes,
-// owners, times and attributes.
-func keepReadOnly(writable []string) error {
-	for _, path := range writable {
+// keepReadOnly makes all mounts of this namespace read-only except the command's directories and
+// its own shared memory. A directory that the user cannot write, because its mount is read-only, stays
+// so. Landlock forbids writing other files, but not changing their modes, owners, times and attributes.
+func (c command) keepReadOnly() error {
+	var writable []string
+	for _, path := range c.Writable {
+		var fs unix.Statfs_t
+		if err := unix.Statfs(path, &fs); err != nil {
+			return fmt.Errorf("reading the mount flags of %q: %w", path, err)
+		}
+		if fs.Flags&unix.ST_RDONLY == 0 {
+			writable = append(writable, path)
+		}
 		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 			return fmt.Errorf("mounting %q: %w", path, err)
 		}
@@ -224,23 +247,39 @@ func keepReadOnly(writable []string) error {
 			return fmt.Errorf("making %q writable: %w", path, err)
 		}
 	}
-	_ = unix.MountSetattr(unix.AT_FDCWD, sharedMemory, 0, again) // that of the namespace, if it has one
+	if c.OwnMemory {
+		_ = unix.MountSetattr(unix.AT_FDCWD, sharedMemory, 0, again)
+	}
 	return nil
 }
 
-// seal makes a file or directory read-only in this namespace. It does nothing if the path
-// does not exist or is a mount whose server died.
-func seal(path string) error {
+// seal makes a file or directory read-only in this namespace, and keeps the command from renaming it,
+// the directories of the command that contain it, and the symbolic link that path may be. It does nothing
+// if the path does not exist or is a mount whose server died.
+func (c command) seal(path string) error {
 	var fs unix.Statfs_t
 	err := unix.Statfs(path, &fs)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTCONN) {
 		return nil
 	}
-	if err == nil {
-		err = unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, "")
-	}
 	if err != nil {
 		return err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	named := filepath.Join(resolve([]string{filepath.Dir(path)})[0], filepath.Base(path))
+	writable := resolve(c.Writable)
+	for _, at := range slices.Compact([]string{named, real}) {
+		for dir := filepath.Dir(at); !slices.Contains(writable, dir) && liesIn(dir, writable); dir = filepath.Dir(dir) {
+			if err := pin(dir); err != nil {
+				return err
+			}
+		}
+		if err := pin(at); err != nil {
+			return err
+		}
 	}
 	// A user namespace cannot clear these flags of a mount.
 	const locked = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME
@@ -248,7 +287,15 @@ func seal(path string) error {
 	if fs.Flags&unix.ST_RELATIME != 0 {
 		flags |= unix.MS_RELATIME
 	}
-	return unix.Mount("", path, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|flags, "")
+	return unix.Mount("", real, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|flags, "")
 }
 
-const sharedMemory = "/dev/shm"
+// pin mounts a file, directory or symbolic link on itself, so that it cannot be renamed or removed.
+func pin(path string) error {
+	tree, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(tree)
+	return unix.MoveMount(tree, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+}
