@@ -134,12 +134,28 @@ func BenchmarkUsage(b *testing.B) {
 	}
 }
 
-// BenchmarkHTML shows a session of 10,000 messages as pages.
+// BenchmarkHTML shows a session of 10,000 messages, one of 100,000, and messages of 10 MB with hostile content as pages.
 func BenchmarkHTML(b *testing.B) {
 	r := newRepository(b)
-	randomMessages(r, "long.md", 0, 10000, rand.New(rand.NewPCG(7, 8)))
-	r.domarkx("import", "-q", "long.md")
-	cpu, peak := r.used(filepath.Join(program(b), "git-domarkx"), "export", "--format", "html", "-o", r.path("pages"), "long")
-	score(b, "export --format html of 10,000 messages: CPU", milliseconds(cpu), 1500, "ms")
-	score(b, "export --format html of 10,000 messages: memory", float64(peak)/1e6, 0, "MB")
+	randomMessages(r, "10,000.md", 0, 10000, rand.New(rand.NewPCG(7, 8)))
+	randomMessages(r, "100,000.md", 0, 100000, rand.New(rand.NewPCG(7, 9)))
+	var hostile strings.Builder
+	for _, line := range []string{"<b onclick=alert(1)>x</b> [a](javascript:alert(1)) \u202e *em* `code`\n", "[[[![a](b) ![a]( **_` <<&#x202e; |a|b|\n", "> > > - 1. * [\n"} {
+		hostile.WriteString("## user\n\n" + strings.Repeat(line, 10_000_000/len(line)) + "\n\n## assistant\n\nDone.\n\n")
+	}
+	r.write("hostile.md", hostile.String())
+	for _, test := range []struct {
+		name, what string
+		limit      float64 // milliseconds
+	}{
+		{"10,000", "10,000 messages", 1500},
+		{"100,000", "100,000 messages", 15000},
+		{"hostile", "messages of 10 MB", 3000},
+	} {
+		r.domarkx("import", "-q", "--as", "s", test.name+".md")
+		cpu, peak := r.used(filepath.Join(program(b), "git-domarkx"), "export", "--format", "html", "-o", r.path("pages"), "s")
+		score(b, "export --format html of "+test.what+": CPU", milliseconds(cpu), test.limit, "ms")
+		score(b, "export --format html of "+test.what+": memory", float64(peak)/1e6, 300, "MB")
+		r.domarkx("rm", "-q", "s")
+	}
 }

@@ -14,7 +14,7 @@ const maxIdentifier = 256
 // A wordSink takes the words of texts. No word extends over two texts (see fts5.Writer).
 type wordSink interface {
 	Text(text []byte) error
-	Plain(text []byte) (n int)
+	Plain(text []byte) (n, capitals int)
 }
 
 // An analyzer prepares texts for SQLite's tokenizer unicode61. It divides them around Chinese, Japanese and Korean
@@ -67,7 +67,7 @@ func (s *spacedText) Text(text []byte) error {
 	return nil
 }
 
-func (*spacedText) Plain([]byte) int { return 0 }
+func (*spacedText) Plain([]byte) (n, capitals int) { return 0, 0 }
 
 // query returns the text of a query, prepared.
 func (a *analyzer) query(text string) []byte {
@@ -120,11 +120,16 @@ func (a *analyzer) analyze(text []byte, to wordSink) (err error) {
 	for i := 0; i < len(text) && err == nil; {
 		if start < 0 && text[i] < utf8.RuneSelf && (i == passed || text[i-1] < utf8.RuneSelf) {
 			pass(i)
-			if i += to.Plain(text[i:]); i == len(text) {
-				passed = i
+			n, capitals := to.Plain(text[i:])
+			i += n
+			passed = i
+			if capitals > 0 {
+				a.identifier(text[i-capitals : i])
+				continue
+			}
+			if i == len(text) {
 				break
 			}
-			passed = i
 		}
 		c, size := class(text[i]), 1
 		if c == wide {
@@ -209,9 +214,10 @@ func (a *analyzer) identifier(word []byte) {
 func appendParts(dst, word []byte) []byte {
 	last := separator
 	for i := 0; i < len(word); {
-		r, size := utf8.DecodeRune(word[i:])
-		c := class(word[i])
+		c, size := class(word[i]), 1
 		if c == wide {
+			var r rune
+			r, size = utf8.DecodeRune(word[i:])
 			c = wideClass(r)
 		}
 		if i > 0 && c == upper {

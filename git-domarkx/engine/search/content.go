@@ -67,7 +67,7 @@ func isCall(language string) bool {
 
 // addCall adds the JSON of a call or a result.
 func (c *content) addCall(text string, call bool) {
-	resource := ""
+	resource, tool := "", ""
 	s := jsonScanner{data: text, out: c.text}
 	for s.next() {
 		value := s.out[s.start:]
@@ -80,10 +80,7 @@ func (c *content) addCall(text string, call bool) {
 		case s.depth == 1 && s.key == "resource":
 			resource = string(value)
 		case s.depth == 1 && s.key == "tool":
-			c.tools = append(c.tools, string(value))
-			if resource != "" {
-				c.tools = append(c.tools, resource+"__"+string(value))
-			}
+			tool = string(value)
 		case s.depth > 1 && isPathKey(s.key):
 			c.addPath(string(value))
 		case s.depth > 1:
@@ -91,6 +88,12 @@ func (c *content) addCall(text string, call bool) {
 		}
 	}
 	c.text = s.out
+	if tool != "" {
+		c.tools = append(c.tools, tool)
+	}
+	if tool != "" && resource != "" {
+		c.tools = append(c.tools, resource+"__"+tool)
+	}
 }
 
 const maxPath = 4096

@@ -14,6 +14,7 @@ type database struct {
 	conn       *sqlite3.Conn
 	statements map[string]*sqlite3.Stmt
 	file       os.FileInfo // of the index that was opened
+	purged     bool        // whether messages were removed since the file was written
 }
 
 func openDatabase(path string) (*database, error) {

@@ -91,7 +91,8 @@ func (d *database) set(sql string, args ...any) (set, error) {
 }
 
 // matcher returns a function that reports whether a name matches a glob. In a path, "*" and "?" do not match "/", and
-// "**" does. A path also matches if its end does, after a "/": main.go and src/*.go match /home/me/src/main.go.
+// "**" does. A path also matches if its end does, after a "/": main.go and src/*.go match /home/me/src/main.go. The
+// pattern itself matches too: there are paths such as app/[id]/page.tsx and models such as opus[1m].
 func matcher(pattern string, isPath bool) (func(string) bool, error) {
 	any, one := ".*", "."
 	if isPath {
@@ -138,5 +139,7 @@ func matcher(pattern string, isPath bool) (func(string) bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: %w: expected a glob with * ? and [...]", pattern, domarkx.ErrInvalid)
 	}
-	return re.MatchString, nil
+	return func(name string) bool {
+		return name == pattern || isPath && strings.HasSuffix(name, "/"+pattern) || re.MatchString(name)
+	}, nil
 }

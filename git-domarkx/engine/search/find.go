@@ -20,8 +20,9 @@ const (
 // A Query describes the messages to find. An empty Role, Model, Tool or Path, nil Sessions, and a zero Since, Until or
 // Limit restrict nothing.
 type Query struct {
-	Text string
-	Kind Kind
+	Text   string
+	Kind   Kind
+	Advice string // what to do instead, for errors about the words in Text; "" for none
 
 	Role     domarkx.Role    // of the message
 	Model    string          // of the message: a name or glob

@@ -99,8 +99,9 @@ func (x *Index) list(ctx context.Context, warn func(error)) ([]domarkx.Info, err
 	return list, nil
 }
 
-// openTemporary makes an index in a temporary file, which Close removes. It is called if the index in the repository
-// cannot be written, with that error.
+// openTemporary makes an index in a temporary file, and removes the file while it is open, so that the texts do not
+// remain if a closed pipe or a signal ends the program. It is called if the index in the repository cannot be written,
+// with that error.
 func (x *Index) openTemporary(ctx context.Context, list []domarkx.Info, cause error) error {
 	dir, err := os.MkdirTemp("", "domarkx-search-")
 	if err != nil {
@@ -116,6 +117,7 @@ func (x *Index) openTemporary(ctx context.Context, list []domarkx.Info, cause er
 	if err != nil {
 		return errors.Join(cause, err, x.Close())
 	}
+	_ = os.RemoveAll(dir) // where an open file cannot be removed, Close removes it
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +120,69 @@ func TestForgetLeavesNothing(t *testing.T) {
 	r.finds(fixed("wombat299"), "keep#299")
 	r.save("secret", "xyzzyplugh again")
 	r.finds(words("xyzzyplugh"), "secret#0")
+}
+
+// TestForgetLeavesNoCopies removes some of many sessions, whose paths SQLite has moved between pages.
+func TestForgetLeavesNoCopies(t *testing.T) {
+	r := newRepository(t)
+	random := rand.New(rand.NewPCG(7, 8))
+	paths, calls := make([][]string, 20), 400
+	if testing.Short() {
+		calls = 50
+	}
+	for s := range paths {
+		var text strings.Builder
+		for range calls {
+			p := strconv.FormatUint(random.Uint64(), 36)
+			paths[s] = append(paths[s], p)
+			fmt.Fprintf(&text, "```tool-call\n{\"resource\": \"r\", \"tool\": \"t\", \"arguments\": {\"path\": \"%s\"}}\n```\n\n", p)
+		}
+		r.save(fmt.Sprint("s", s), "go", text.String())
+		r.find(words("go"))
+	}
+	for s := 5; s < 15; s++ {
+		r.remove(fmt.Sprint("s", s))
+		if err := search.Forget(t.Context(), r.store); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(r.index())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range paths[s] {
+			if bytes.Contains(data, []byte(p[4:])) {
+				t.Errorf("%s of session %d is still in the index", p, s)
+			}
+		}
+	}
+	if got := r.find(words("go")); len(got) != 10 {
+		t.Errorf("found %d", len(got))
+	}
+}
+
+// TestStoppedForget stops an update after it has indexed what a session contains instead of a removed text.
+func TestStoppedForget(t *testing.T) {
+	r := newRepository(t)
+	r.save("a", "about xyzzyplugh")
+	r.finds(words("xyzzyplugh"), "a#0")
+	r.remove("a")
+	r.save("a", "about nothing")
+	r.save("b", strings.Fields("the first sixteen messages fill a leaf of a session and those that follow are in its second one")...)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	x, err := search.Open(ctx, r.store, search.Options{Batch: 1, Progress: func(n int) {
+		if n == 1+16+1 { // in the second leaf of b
+			stop()
+		}
+	}})
+	if err == nil {
+		x.Close()
+		t.Fatal("the update was not stopped")
+	}
+	r.finds(words("nothing"), "a#0")
+	if r.holds("plugh") {
+		t.Error("the removed text is still in the index")
+	}
 }
 
 func TestForgetMakesNoIndex(t *testing.T) {
@@ -277,6 +342,23 @@ func TestConcurrentSearches(t *testing.T) {
 	}
 	close(done)
 	running.Wait()
+}
+
+// TestTemporaryIndexHasNoName searches a repository whose index cannot be written.
+func TestTemporaryIndexHasNoName(t *testing.T) {
+	r := newRepository(t)
+	r.save("a", "the kettle")
+	if err := os.Mkdir(filepath.Join(r.store.StateDir(), "search.lock"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	for hits, err := range search.Each(t.Context(), r.store, words("kettle"), search.Options{}) {
+		if left, _ := os.ReadDir(dir); err != nil || len(hits) != 1 || len(left) > 0 {
+			t.Errorf("%v, %v, files: %v", hits, err, left)
+		}
+	}
+	r.finds(search.Query{Text: "kettle", Kind: search.Fixed}, "a#0")
 }
 
 func TestSearchIsInterrupted(t *testing.T) {

@@ -67,14 +67,14 @@ func literalsOf(re *syntax.Regexp) []literal {
 // foldable returns, in lower case, the longest part of a literal that consists of ASCII characters whose case is folded
 // only among themselves.
 func foldable(runes []rune) string {
-	parts := strings.FieldsFunc(strings.ToLower(string(runes)), func(r rune) bool { return r >= utf8.RuneSelf || r == 'k' || r == 's' })
+	parts := strings.FieldsFunc(string(runes), func(r rune) bool { return r >= utf8.RuneSelf || strings.ContainsRune("KkSs", r) })
 	best := ""
 	for _, p := range parts {
 		if len(p) > len(best) {
 			best = p
 		}
 	}
-	return best
+	return strings.ToLower(best)
 }
 
 func shortest(literals []literal) int {

@@ -51,6 +51,9 @@ func newMatching(q Query) (*matching, error) {
 	}
 	var err error
 	if m.groups, err = parseWords(q.Text); err != nil {
+		if q.Advice != "" {
+			err = fmt.Errorf("%w; %s", err, q.Advice)
+		}
 		return nil, err
 	}
 	m.needles = needles(m.groups)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -46,7 +47,21 @@ func (d *database) purge() error {
 			return err
 		}
 	}
-	return d.purgeBlocks(gone)
+	d.purged = true
+	return errors.Join(d.purgeBlocks(gone), d.exec("PRAGMA user_version=0"))
+}
+
+// compact writes the file again after a purge. SQLite overwrites what is deleted, but not the copies of it that remained
+// in a page when its rows were divided between pages. Until this is done, the file has no version, so that it is made
+// again after a kill.
+func (d *database) compact() error {
+	for _, sql := range []string{"PRAGMA temp_store=FILE", "VACUUM", "PRAGMA temp_store=MEMORY", fmt.Sprintf("PRAGMA user_version=%d", schemaVersion)} {
+		if err := d.exec(sql); err != nil {
+			return fmt.Errorf("%w: %w", errForeign, err)
+		}
+	}
+	d.purged = false
+	return nil
 }
 
 // purgeBlocks removes the texts of the removed messages from their blocks.

@@ -27,7 +27,7 @@ func parseWords(query string) ([]group, error) {
 	groups := []group{{}}
 	not, terms := false, 0
 	bad := func(format string, args ...any) ([]group, error) {
-		return nil, fmt.Errorf("query %q: %w: "+format+"; -F searches for a text as it is", append([]any{query, domarkx.ErrInvalid}, args...)...)
+		return nil, fmt.Errorf("query %q: %w: "+format, append([]any{query, domarkx.ErrInvalid}, args...)...)
 	}
 	last := func() *group { return &groups[len(groups)-1] }
 	for rest := strings.TrimSpace(query); rest != ""; rest = strings.TrimLeftFunc(rest, unicode.IsSpace) {

@@ -16,9 +16,9 @@ import (
 var vocabulary = [][]string{
 	strings.Fields("the rate limit of a server is what we handle when clients retry too often and the cache is cold"),
 	strings.Fields("der Größe nach wäre die Straße für Übergänge schöner als die Änderung der Maße im Café"),
-	strings.Fields("où l'été français garçon déjà élève naïve façade cœur"),
+	strings.Fields("où l'été français garçon déjà élève naïve façade cœur Việt Nguyễn"),
 	strings.Fields("時区処理 限制 速率 服务器 错误处理 東京タワー カタカナ ひらがな 한국어 서버 오류 처리"),
-	strings.Fields("сервер ошибка обработка запрос Ёлка ёж"),
+	strings.Fields("сервер ошибка обработка запрос Ёлка ёж İzmir"),
 	strings.Fields("getUserByID snake_case_name HTTPServer parseJSON2 userIDs x86_64 err != nil fmt.Errorf(\"%w\",err) a->b foo::bar MAX_SIZE utf8Decoder readAll"),
 }
 
@@ -67,7 +67,7 @@ func tokens(text string) []string {
 // unaccented returns the letter without its diacritic, for the Latin letters in the vocabulary. SQLite keeps those
 // of other scripts.
 func unaccented(r rune) rune {
-	from, to := []rune("öäüéèàùçïëê"), []rune("oaueeauciee")
+	from, to := []rune("öäüéèàùçïëêệễ"), []rune("oaueeaucieeee")
 	if i := slices.Index(from, r); i >= 0 {
 		return to[i]
 	}
@@ -181,7 +181,7 @@ func TestRecall(t *testing.T) {
 		}
 		compare(search.Query{Text: part, Kind: search.Fixed}, want(func(m message) bool { return strings.Contains(m.text, part) }))
 	}
-	for _, pattern := range []string{`err`, `(?i)ERR`, `(?i)stra.e`, `^m the`, `[A-Z]{2,}_`, `限制.+速率`, `(?i)kkk|SERVER|größe`, `x\d+_\d+`, `rate (limit|server)`, `limit$`, `\bID`, `(err|nil)+`, `(?i)user.*cache`, `é{1,2}`, `.n.e`} {
+	for _, pattern := range []string{`err`, `(?i)ERR`, `(?i)stra.e`, `^m the`, `[A-Z]{2,}_`, `限制.+速率`, `(?i)kkk|SERVER|größe`, `x\d+_\d+`, `rate (limit|server)`, `limit$`, `\bID`, `(err|nil)+`, `(?i)user.*cache`, `(?i)İZ`, `é{1,2}`, `.n.e`} {
 		re := regexp.MustCompile("(?m)" + pattern)
 		compare(search.Query{Text: pattern, Kind: search.Regexp}, want(func(m message) bool { return re.MatchString(m.text) }))
 	}
@@ -204,6 +204,7 @@ func TestRecall(t *testing.T) {
 	}
 	server, cache := hasWord("server"), hasWord("cache")
 	compare(words("server cache"), want(func(m message) bool { return server(m) && cache(m) }))
+	compare(words("viet"), want(hasWord("Việt")))
 	compare(words("server OR cache"), want(func(m message) bool { return server(m) || cache(m) }))
 	compare(words("server NOT cache"), want(func(m message) bool { return server(m) && !cache(m) }))
 }

@@ -15,13 +15,13 @@ import (
 // that is indexed, needs a new version.
 const (
 	applicationID = 0x646d7873
-	schemaVersion = 5
+	schemaVersion = 7
 )
 
 // wordsTable is the full-text index. Its rowid is the number of the message. The column parts contains the parts of
 // identifiers such as getUserByID (see analyzer).
 const wordsTable = `CREATE VIRTUAL TABLE words USING fts5(prose, calls, parts,
-	content='', contentless_delete=1, tokenize='unicode61')`
+	content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2')`
 
 const wordsColumns = 3
 

@@ -47,14 +47,17 @@ func isCurrent(known map[string]indexed, tips map[string]string, history bool) b
 	return len(known) == len(tips)
 }
 
+const setTip = "UPDATE session SET tip = ? WHERE id = ?"
+
 // An updater updates the index.
 type updater struct {
 	store   *gitstore.Store
 	db      *database
 	w       *writer
 	options Options
-	content content // content of the message that is being indexed
-	done    int     // number of messages that were indexed
+	content content          // content of the message that is being indexed
+	done    int              // number of messages that were indexed
+	tips    map[int64][]byte // tips of the rewritten sessions, by number of the session
 }
 
 // update updates the index to these sessions. If a session no longer exists or was rewritten, or if purge is set, it
@@ -63,8 +66,11 @@ func (d *database) update(ctx context.Context, store *gitstore.Store, list []dom
 	if err := d.begin("IMMEDIATE"); err != nil {
 		return err
 	}
-	u := &updater{store: store, db: d, options: o}
-	return d.end(u.run(ctx, list, purge))
+	u := &updater{store: store, db: d, options: o, tips: map[int64][]byte{}}
+	if err := d.end(u.run(ctx, list, purge)); err != nil || !d.purged {
+		return err
+	}
+	return d.compact()
 }
 
 func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) (err error) {
@@ -102,6 +108,11 @@ func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) (err
 	if !purge {
 		return u.w.words.Merge()
 	}
+	for id, tip := range u.tips { // in the transaction of the purge, so that an update that was stopped before it is repeated
+		if err := u.db.exec(setTip, tip, id); err != nil {
+			return err
+		}
+	}
 	return u.db.purge()
 }
 
@@ -131,7 +142,7 @@ func (u *updater) forget(id int64) error {
 }
 
 // session indexes the tip of a session. rewritten reports whether the tip that was indexed before is not an ancestor of
-// the present one.
+// the present one; its tip is then recorded later.
 func (u *updater) session(ctx context.Context, info domarkx.Info, k indexed, known bool) (rewritten bool, err error) {
 	if known && k.tip == info.ID {
 		return false, nil
@@ -168,7 +179,9 @@ func (u *updater) session(ctx context.Context, info domarkx.Info, k indexed, kno
 			return false, err
 		}
 		k.id = u.db.conn.LastInsert()
-	} else if err := u.db.exec("UPDATE session SET tip = ? WHERE id = ?", tip, k.id); err != nil {
+	} else if rewritten {
+		u.tips[k.id] = tip
+	} else if err := u.db.exec(setTip, tip, k.id); err != nil {
 		return rewritten, err
 	}
 	return rewritten, u.place(k.id, leaves)

@@ -49,14 +49,14 @@ func (i *Inserter) Add(row ...any) error {
 	return err
 }
 
-// Flush inserts the rows that are not in the table yet.
+// Flush inserts the rows that are not in the table yet. After an error of Flush or Add, those rows are forgotten.
 func (i *Inserter) Flush() error {
+	defer i.forget()
 	for at := 0; at < len(i.values); at += i.columns {
 		if err := i.one.run(i.values[at : at+i.columns]); err != nil {
 			return err
 		}
 	}
-	i.forget()
 	return nil
 }
 

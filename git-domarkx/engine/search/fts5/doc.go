@@ -4,5 +4,6 @@
 // versions of SQLite with FTS5 use this format. SQLite itself deletes rows and merges segments. The package also reads
 // the index, since ranking in Go takes a tenth of the time of a query with MATCH.
 //
-// The index must be contentless, with contentless_delete=1, with the tokenizer unicode61, and without prefix indexes.
+// The index must be contentless, with contentless_delete=1, with the tokenizer unicode61 and its option
+// remove_diacritics 2, and without prefix indexes.
 package fts5

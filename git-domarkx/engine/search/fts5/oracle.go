@@ -27,7 +27,7 @@ func newOracle() (o *oracle, err error) {
 	if o.conn, err = sqlite3.Open(":memory:"); err != nil {
 		return nil, err
 	}
-	for _, sql := range []string{"CREATE VIRTUAL TABLE probe USING fts5(text, content='', tokenize='unicode61')", "CREATE VIRTUAL TABLE found USING fts5vocab(probe, instance)"} {
+	for _, sql := range []string{"CREATE VIRTUAL TABLE probe USING fts5(text, content='', tokenize='unicode61 remove_diacritics 2')", "CREATE VIRTUAL TABLE found USING fts5vocab(probe, instance)"} {
 		if err := o.conn.Exec(sql); err != nil {
 			return nil, err
 		}

@@ -54,9 +54,12 @@ func (t *tokenizer) close() error {
 // tokenize adds the words of a text, which is valid UTF-8, to postings.
 func (t *tokenizer) tokenize(text []byte, to *postings) error {
 	for i := 0; ; {
-		i += t.plain(text[i:], true, to)
-		if i == len(text) {
+		n, capitals := t.plain(text[i:], to)
+		if i += n; i == len(text) {
 			return nil
+		}
+		if capitals > 0 {
+			continue
 		}
 		var err error
 		if i, err = t.anyWord(text, i, to); err != nil { // it is long, or not ASCII
@@ -65,13 +68,10 @@ func (t *tokenizer) tokenize(text []byte, to *postings) error {
 	}
 }
 
-// plain adds the words at the beginning of a text, up to the first one that is long, or not ASCII, or, unless capitals is
-// set, has a capital letter after the first letter. It returns the number of bytes before that word.
-func (t *tokenizer) plain(text []byte, capitals bool, to *postings) int {
-	inner := uint64(wordCapitals)
-	if capitals {
-		inner = 0
-	}
+// plain adds the words at the beginning of a text, up to the first one with a capital letter after its first letter. It
+// stops before a word that is long or not ASCII. It returns the number of bytes up to there, and the size of the word
+// with capitals, which is 0 if there is none.
+func (t *tokenizer) plain(text []byte, to *postings) (n, capitals int) {
 	for i := 0; i < len(text); {
 		if t.ascii[text[i]] == separator {
 			i++
@@ -80,7 +80,7 @@ func (t *tokenizer) plain(text []byte, capitals bool, to *postings) int {
 		start := i
 		var k1, k2 uint64 // local copies, which the compiler keeps in registers
 		k0, capital, n := lowerWord(text[i:])
-		capital &= wordCapitals >> 8
+		capital &= math.MaxUint64 >> 8 // without the first letter
 		if i += n; n == 8 {
 			var more uint64
 			k1, more, n = lowerWord(text[i:])
@@ -91,16 +91,16 @@ func (t *tokenizer) plain(text []byte, capitals bool, to *postings) int {
 				i += n
 			}
 		}
-		if n == 8 || i < len(text) && text[i] >= utf8.RuneSelf || capital&inner != 0 {
-			return start
+		if n == 8 || i < len(text) && text[i] >= utf8.RuneSelf {
+			return start, 0
 		}
 		to.add(k0, k1, k2)
+		if capital != 0 {
+			return i, i - start
+		}
 	}
-	return len(text)
+	return len(text), 0
 }
-
-// wordCapitals has the bits of the capital letters that lowerWord returns.
-const wordCapitals = 0x8080808080808080
 
 // lowerWord returns how many bytes at the beginning of a text, at most eight, are ASCII letters and digits. word
 // contains them in lower case in its highest bytes, and zeros below; capitals has the highest bit of each byte that is a

@@ -144,9 +144,10 @@ func (w *Writer) endColumn() {
 // Text adds text to the column, which is valid UTF-8. No word extends over two texts.
 func (w *Writer) Text(text []byte) error { return w.tokenizer.tokenize(text, w.postings) }
 
-// Plain adds the beginning of a text to the column: words of ASCII without capital letters after the first letter. It returns the number
-// of bytes before the first other word, or before a long one.
-func (w *Writer) Plain(text []byte) int { return w.tokenizer.plain(text, false, w.postings) }
+// Plain adds the beginning of a text to the column, up to the first word with a capital letter after its first letter. It
+// stops before a word that is long or not ASCII. It returns the number of bytes up to there, and the size of the word
+// with capitals, which is 0 if there is none.
+func (w *Writer) Plain(text []byte) (n, capitals int) { return w.tokenizer.plain(text, w.postings) }
 
 // Gap leaves out a position of the column, so that no phrase extends over it.
 func (w *Writer) Gap() { w.postings.add(0, 0, 0) }

@@ -28,7 +28,7 @@ func newIndex(t testing.TB) *index {
 	}
 	x := &index{t: t, path: filepath.Join(dir, "index.db")}
 	x.open()
-	x.exec("CREATE VIRTUAL TABLE w USING fts5(a, b, content='', contentless_delete=1, tokenize='unicode61')")
+	x.exec("CREATE VIRTUAL TABLE w USING fts5(a, b, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2')")
 	if err := fts5.Configure(x.Conn, "w"); err != nil {
 		t.Fatal(err)
 	}
