@@ -276,6 +276,13 @@ func stableProgram() (string, error) {
 // another program changes a file at the same time, it plans the changes again.
 func (inv *invocation) changeSettings(a hooks.Agent, dir string, dryRun bool, plan func(*hooks.Record) ([]hooks.Change, error), apply func(*hooks.Record, hooks.Change) error) ([]settingsRow, error) {
 	const tries = 5
+	if !dryRun { // another process would lose what this one notes of the former contents
+		lock, err := recording.LockSettings(inv.ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		defer lock.Close()
+	}
 	var changed []string
 	for try := 1; ; try++ {
 		record, err := hooks.OpenRecord(dir)

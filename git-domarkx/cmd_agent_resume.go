@@ -251,6 +251,11 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	if err != nil {
 		return nil, "", err
 	}
+	if dir == "" { // the agent has to import the session itself
+		if _, err := exec.LookPath(agent.Program); errors.Is(err, exec.ErrNotFound) {
+			return nil, "", fmt.Errorf("starting %s: %w; install it, or name another agent with --in", agent.Program, err)
+		}
+	}
 	model, err := agent.Model(inv.ctx, inv.getenv, workDir)
 	if err != nil {
 		return nil, "", err

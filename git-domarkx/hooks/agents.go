@@ -162,9 +162,28 @@ func (a Agent) command(s Scope, p Place, event string) string {
 		command += " " + event
 	}
 	if s == Project {
-		command += " 2>/dev/null || true"
+		command += quiet
 	}
 	return command
+}
+
+// quiet ends the commands of a project's hooks.
+const quiet = " 2>/dev/null || true"
+
+// isWritten reports whether a command that isOurs accepts is one that this program writes, and not one
+// in which the user does more.
+func (a Agent) isWritten(command string) bool {
+	program, after, _ := strings.Cut(command, " agent hook "+a.Name)
+	event := strings.TrimPrefix(strings.TrimSuffix(after, quiet), " ")
+	if event != "" && !(a.names && slices.Contains(a.events, event)) {
+		return false
+	}
+	inner, quoted := strings.CutPrefix(program, "'")
+	inner, ends := strings.CutSuffix(inner, "'")
+	if quoted && ends {
+		return Quote(strings.ReplaceAll(inner, `'\''`, "'")) == program
+	}
+	return program == "git domarkx" || Quote(program) == program
 }
 
 // isOurs reports whether a command is one of this program's hooks for the agent.

@@ -44,7 +44,7 @@ func (a Agent) withHooks(data []byte, s Scope, p Place) ([]byte, error) {
 			continue
 		}
 		for i := len(ours) - 1; i >= 0; i-- { // from last to first, so that the positions of earlier ones stay valid
-			if ours[i].Text != command {
+			if ours[i].Text != command && a.isWritten(ours[i].Text) {
 				if err := e.Replace(ours[i], command); err != nil {
 					return nil, err
 				}

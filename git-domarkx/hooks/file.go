@@ -30,6 +30,9 @@ type File struct {
 
 // ReadFile reads a settings file. It follows symbolic links.
 func ReadFile(path string) (*File, error) {
+	if !filepath.IsAbs(path) {
+		return nil, fmt.Errorf("reading %s: the home directory is not known; set HOME to its absolute path", path)
+	}
 	target, err := follow(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)

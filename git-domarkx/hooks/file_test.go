@@ -152,6 +152,9 @@ func TestFilesThatAreNone(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 	}
+	if _, err := hooks.ReadFile(".qwen/settings.json"); err == nil || !strings.Contains(err.Error(), "set HOME") {
+		t.Errorf("without HOME: %v", err)
+	}
 	if err := os.Chmod(u.path("read-only"), 0o400); err != nil {
 		t.Fatal(err)
 	}

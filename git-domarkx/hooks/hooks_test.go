@@ -160,6 +160,11 @@ func TestEveryAgent(t *testing.T) {
 				if u.install(t, a, scope, true) {
 					t.Error("installing again changes something")
 				}
+				for path, text := range u.files(t) { // others write the file, as Claude Code does its state
+					if strings.HasSuffix(path, ".json") {
+						u.write(t, strings.TrimPrefix(path, u.home), text+"\n")
+					}
+				}
 				u.uninstall(t, a)
 				if after := u.files(t); !mapsEqual(before, after) {
 					t.Errorf("left behind: %v", after)
@@ -376,25 +381,6 @@ func TestOtherWriter(t *testing.T) {
 		if err != nil || len(entries) != 1 {
 			t.Errorf("%s: left behind: %v %v", name, entries, err)
 		}
-	}
-}
-
-func TestMovedProgram(t *testing.T) {
-	a := agent(t, "copilot")
-	u := newUser(t, t.TempDir())
-	u.install(t, a, "", true)
-	u.place.Program = "/usr/bin/git-domarkx"
-	if !u.install(t, a, "", true) {
-		t.Error("the new path was not installed")
-	}
-	for _, file := range []string{".copilot/hooks/domarkx.json", ".copilot/mcp-config.json"} {
-		if text := u.read(t, file); strings.Contains(text, "/opt/") || !strings.Contains(text, "/usr/bin/git-domarkx") {
-			t.Errorf("%s: %s", file, text)
-		}
-	}
-	u.uninstall(t, a)
-	if left := u.files(t); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
 	}
 }
 

@@ -209,7 +209,7 @@ func created(before, after []byte) [][]string {
 			if was.Get(child...) == nil {
 				paths = append(paths, child)
 			}
-			if v := is.Get(child...); v.Kind == jsontext.Object && len(child) < 4 && was.Get(path...) != nil {
+			if v := is.Get(child...); v.Kind == jsontext.Object && len(child) < 4 {
 				visit(child)
 			}
 		}

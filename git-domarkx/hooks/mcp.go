@@ -105,15 +105,33 @@ func (m mcpPlace) withServer(data []byte, i int, command []string) ([]byte, erro
 	}
 	at := append(append([]string{}, m.path(i)...), serverName)
 	if old := e.Get(at...); old != nil {
-		if !isServer(commandOfServer(old)) {
+		words := commandOfServer(old)
+		if !isServer(words) {
 			return nil, errOther
 		}
-		if slices.Equal(commandOfServer(old), command) {
-			return data, nil
+		if i := slices.Index(words, "mcp"); i >= 0 {
+			command = append(slices.Clone(command), words[i+1:]...)
+			if slices.Equal(words, command) {
+				return data, nil
+			}
+			return m.withCommand(e, at, command)
 		}
 	}
 	err = e.Set(m.entry(command), at...)
 	return e.Bytes(), err
+}
+
+// withCommand returns the text of a settings file with another command of the server. What the user added stays,
+// such as arguments that offer only some sessions.
+func (m mcpPlace) withCommand(e *jsontext.Edit, at, command []string) ([]byte, error) {
+	for _, member := range m.entry(command) {
+		if member.Name == "command" || member.Name == "args" {
+			if err := e.Set(member.Value, append(slices.Clone(at), member.Name)...); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return e.Bytes(), nil
 }
 
 // withoutServer returns the text of a settings file without the server.

@@ -51,6 +51,9 @@ func tomlWithServer(data []byte, program string) ([]byte, error) {
 		case !isProgram(server.Command):
 			return nil, errOther
 		}
+		if after := tomlWithProgram(data, program); after != nil {
+			return after, nil
+		}
 		if data, err = tomlWithoutServer(data); err != nil {
 			return nil, err
 		}
@@ -67,6 +70,27 @@ func tomlWithServer(data []byte, program string) ([]byte, error) {
 		return nil, errors.New("the MCP server cannot be added; is mcp_servers an inline table? Add it by hand")
 	}
 	return after, nil
+}
+
+// tomlWithProgram returns the text of config.toml with another program in the table of the server, or nil if that has no
+// command on a line of its own. What the user added to the table stays.
+func tomlWithProgram(data []byte, program string) []byte {
+	var after []byte
+	inside := false
+	for line := range bytes.Lines(data) {
+		plain := bytes.TrimSpace(line)
+		if len(plain) > 0 && plain[0] == '[' {
+			inside = string(plain) == serverTable
+		}
+		if key, _, ok := bytes.Cut(plain, []byte("=")); ok && inside && string(bytes.TrimSpace(key)) == "command" {
+			line = fmt.Appendf(nil, "command = %s%s", strconv.Quote(program), line[len(bytes.TrimRight(line, "\r\n")):])
+		}
+		after = append(after, line...)
+	}
+	if c, err := readTOML(after); err != nil || c.Servers[serverName].Command != program {
+		return nil
+	}
+	return after
 }
 
 // tomlWithoutServer returns the text of config.toml without the table of the server. Comments behind

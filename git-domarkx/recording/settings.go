@@ -58,20 +58,31 @@ func ReadSettings(dir string) (Settings, error) {
 	return s, nil
 }
 
-// ChangeSettings changes the settings of a repository. It waits for other processes that change
-// them.
-func ChangeSettings(ctx context.Context, dir string, change func(*Settings)) error {
+// LockSettings keeps other processes from changing what is recorded in a repository, and the settings
+// of agents for it, until the file is closed. It waits for those that do.
+func LockSettings(ctx context.Context, dir string) (*os.File, error) {
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("changing what is recorded: %w", err)
+		return nil, fmt.Errorf("changing what is recorded: %w", err)
 	}
 	lock, err := os.OpenFile(filepath.Join(dir, "settings.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("changing what is recorded: %w", err)
+		return nil, fmt.Errorf("changing what is recorded: %w", err)
+	}
+	if err := atomicfile.Lock(ctx, lock); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		lock.Close()
+		return nil, fmt.Errorf("changing what is recorded: %w", err)
+	}
+	return lock, nil
+}
+
+// ChangeSettings changes the settings of a repository. It waits for other processes that change
+// them.
+func ChangeSettings(ctx context.Context, dir string, change func(*Settings)) error {
+	lock, err := LockSettings(ctx, dir)
+	if err != nil {
+		return err
 	}
 	defer lock.Close()
-	if err := atomicfile.Lock(ctx, lock); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return fmt.Errorf("changing what is recorded: %w", err)
-	}
 	s, err := ReadSettings(dir)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,7 +157,8 @@ func (w *Watcher) look(a transcripts.Agent, file string, now time.Time) {
 			return
 		}
 		delete(w.silent, file)
-		w.known[file] = transcripts.Belongs(dir, w.repository.Trees) && !w.repository.Ignore.Directory(dir)
+		ours := transcripts.Belongs(dir, w.repository.Trees) || w.continues(file, dir)
+		w.known[file] = ours && !w.repository.Ignore.Directory(dir)
 		if !w.known[file] {
 			return
 		}
@@ -166,6 +168,16 @@ func (w *Watcher) look(a transcripts.Agent, file string, now time.Time) {
 	} else if w.waiting[file] == nil {
 		w.waiting.changed(file, now)
 	}
+}
+
+// continues reports whether a transcript that was recorded here goes on after its directory was
+// removed, as an agent does that removes its work tree at the end.
+func (w *Watcher) continues(file, dir string) bool {
+	if _, recorded := w.seen.Files[file]; !recorded {
+		return false
+	}
+	_, err := os.Lstat(dir)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // isOurs reports whether a path still is a transcript of an agent that is recorded.

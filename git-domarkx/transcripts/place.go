@@ -20,7 +20,7 @@ func (a Agent) Match(e Environment, file string) bool {
 	}
 	root := a.dir(e)
 	rel, err := filepath.Rel(root, file)
-	if err != nil || !filepath.IsLocal(rel) {
+	if err != nil || !filepath.IsLocal(rel) || !filepath.IsAbs(root) {
 		return false
 	}
 	name := filepath.ToSlash(rel)
@@ -116,8 +116,12 @@ func Belongs(dir string, trees []string) bool {
 
 // walk calls visit for the directories in which transcripts can be, and for the regular files
 // that fit the agent's patterns. It follows a symbolic link only to the root. If a directory
-// cannot be read, it visits the others and returns the error.
+// cannot be read, it visits the others and returns the error. It visits nothing below a relative root,
+// which HOME gives if it is not set: that would be in the work tree, whose files others wrote.
 func (a Agent) walk(ctx context.Context, root string, visit func(file, name string, d fs.DirEntry)) error {
+	if !filepath.IsAbs(root) {
+		return nil
+	}
 	start, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return ignoreMissing(err)

@@ -2,6 +2,7 @@ package transcripts
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -60,7 +61,11 @@ func (a Agent) ResumeDir(e Environment, workDir string) (string, error) {
 	if s.dir == nil {
 		return "", nil
 	}
-	return s.dir(a, e, workDir)
+	dir, err := s.dir(a, e, workDir)
+	if err == nil && !filepath.IsAbs(dir) {
+		return "", errors.New("the home directory is not known; set HOME to its absolute path")
+	}
+	return dir, err
 }
 
 // ImportCommand returns the command with which the agent imports a document.

@@ -217,6 +217,15 @@ func TestFindOnlyRegularFiles(t *testing.T) {
 	u.expect("qwen", "", "")
 	u.expect("pi", "", "") // no directory
 
+	t.Chdir(u.path("")) // without HOME, nothing below the working directory counts
+	u.write(".qwen/projects/p/chats/own.jsonl", `{"cwd": "/"}`)
+	delete(u.env, "HOME")
+	u.expect("qwen", "", "")
+	if dir, err := u.agent("qwen").ResumeDir(u.getenv, "/"); err == nil || u.agent("qwen").Match(u.getenv, ".qwen/projects/p/chats/own.jsonl") {
+		t.Errorf("without HOME: %q", dir)
+	}
+	u.env["HOME"] = u.home
+
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := u.agent("qwen").Find(ctx, u.getenv); !errors.Is(err, context.Canceled) {

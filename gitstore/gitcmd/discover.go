@@ -134,7 +134,7 @@ func (g *Git) refusal(ctx context.Context, err error) error {
 }
 
 // WorkTrees returns the top directories of all work trees of the repository, as git-worktree(1)
-// lists them. Some may not exist any more.
+// lists them, the main one first. Some may not exist any more.
 func (g *Git) WorkTrees(ctx context.Context) ([]string, error) {
 	out, err := g.Run(ctx, nil, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
@@ -151,9 +151,31 @@ func (g *Git) WorkTrees(ctx context.Context) ([]string, error) {
 				top = ""
 			}
 		}
+		if top == g.CommonDir {
+			if top, err = g.mainWorkTree(ctx); err != nil {
+				return nil, err
+			}
+		}
 		if top != "" {
 			tops = append(tops, top)
 		}
 	}
 	return tops, nil
+}
+
+// mainWorkTree returns the main work tree if the Git directory is not in it, as for submodules:
+// git worktree list prints the Git directory then. It returns "" if nothing says where the tree is.
+func (g *Git) mainWorkTree(ctx context.Context) (string, error) {
+	if g.GitDir == g.CommonDir {
+		return g.WorkTree, nil
+	}
+	config, err := g.Config(ctx)
+	if err != nil {
+		return "", err
+	}
+	top, _ := config.Get("core.worktree")
+	if top != "" && !filepath.IsAbs(top) {
+		top = filepath.Join(g.CommonDir, top)
+	}
+	return top, nil
 }

@@ -18,6 +18,11 @@ func TestWorkTrees(t *testing.T) {
 	gittest.Run(t, "", "clone", "-q", "--bare", plain, bare)
 	ofBare := filepath.Join(place, "of bare")
 	gittest.Run(t, bare, "worktree", "add", "-q", "-b", "of-bare", ofBare)
+	gittest.Run(t, plain, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", bare, "module")
+	module, ofModule := filepath.Join(plain, "module"), filepath.Join(place, "of module")
+	gittest.Run(t, module, "worktree", "add", "-q", "-b", "of-module", ofModule)
+	separate := filepath.Join(place, "separate")
+	gittest.Run(t, "", "init", "-q", "--separate-git-dir", filepath.Join(place, "elsewhere"), separate)
 	for _, c := range []struct {
 		dir      string
 		expected []string
@@ -26,6 +31,9 @@ func TestWorkTrees(t *testing.T) {
 		{linked, []string{plain, linked}},
 		{bare, []string{ofBare}},
 		{ofBare, []string{ofBare}},
+		{module, []string{module, ofModule}},
+		{ofModule, []string{module, ofModule}},
+		{separate, []string{separate}},
 	} {
 		tops, err := discover(t, c.dir).WorkTrees(t.Context())
 		if err != nil || !slices.Equal(tops, c.expected) {
