@@ -49,6 +49,26 @@ func TestUsage(t *testing.T) {
 }
 
 // TestIDs: the id of a message without one does not depend on how its record is spelled.
+// TestFailed checks that the lines above the output of a command say whether it failed, and that the output does not.
+func TestFailed(t *testing.T) {
+	for output, failed := range map[string]bool{
+		"Chunk ID: 1a2b3c\nWall time: 1.0024 seconds\nProcess exited with code 2\nOriginal token count: 63\nOutput:\nno": true,
+		"Exit code: -1\nWall time: 0.1 seconds\nTotal output lines: 9\nOutput:\n":                                        true,
+		"Chunk ID: 1a2b3c\nWall time: 1.0024 seconds\nProcess exited with code 0\nOutput:\nProcess exited with code 1\n": false,
+		"Wall time: 1.0024 seconds\nProcess running with session ID 42\nOutput:\n\nExit code: 1\nOutput:\n":              false,
+		"Process exited with code 1\nThis is no line of Codex\nOutput:\n":                                                false,
+		"Process exited with code 1": false,
+	} {
+		f := newFixture("019ca000-0000-7000-8000-000000000007")
+		f.call("call_1", "exec_command", "{}")
+		f.output("call_1", quote(output))
+		content := formattest.MustOpen(t, codex.Codec(), f.String())[0].Document.Conversation[0].Content
+		if got := strings.Contains(content[1].Text, `"ok": false`); got != failed {
+			t.Errorf("%q: failed is %v", output, got)
+		}
+	}
+}
+
 func TestIDs(t *testing.T) {
 	ids := func(data string) (all []string) {
 		for _, m := range formattest.MustOpen(t, codex.Codec(), data)[0].Document.Conversation {

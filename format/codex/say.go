@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -135,7 +137,8 @@ func resultOf(call string, payload domarkx.Value) transcript.Result {
 	switch output.Kind() {
 	case domarkx.String:
 		if !strings.HasPrefix(strings.TrimLeft(output.Text(), " \t\r\n"), "{") {
-			break // most outputs are plain text
+			r.Failed = hasFailed(output.Text()) // most outputs are plain text
+			break
 		}
 		v, err := domarkx.ParseValue([]byte(output.Text()))
 		if err == nil && transcript.Get(v, "output").Kind() == domarkx.String && transcript.Has(v, "metadata") {
@@ -168,4 +171,31 @@ func resultOf(call string, payload domarkx.Value) transcript.Result {
 		r.Value = transcript.Str(transcript.Indented(r.Value))
 	}
 	return r
+}
+
+// aboveOutput are the lines, without their values, that Codex writes above the output of a command,
+// besides the exit code.
+var aboveOutput = []string{"Chunk ID: ", "Wall time: ", "Process running with session ID ", "Original token count: ", "Total output lines: "}
+
+// hasFailed reports whether the lines that Codex writes above the output of a command say that it failed.
+// It reads none of the output, which is below the line "Output:".
+func hasFailed(text string) bool {
+	failed := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		code, ok := strings.CutPrefix(line, "Process exited with code ")
+		if !ok {
+			code, ok = strings.CutPrefix(line, "Exit code: ")
+		}
+		switch {
+		case line == "Output:":
+			return failed
+		case ok:
+			n, err := strconv.Atoi(code)
+			failed = err == nil && n != 0
+		case !slices.ContainsFunc(aboveOutput, func(name string) bool { return strings.HasPrefix(line, name) }):
+			return false
+		}
+	}
+	return false
 }

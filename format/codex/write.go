@@ -91,7 +91,7 @@ func (o *writing) answer(t transcript.Turn, at string) {
 			if p.Call == nil {
 				continue
 			}
-			if p.Result.Failed {
+			if p.Result.Failed && !hasFailed(p.Result.Said()) {
 				o.Lose(t, "that the result of a call is a failure")
 			}
 			o.line(at, typeItem, transcript.Object("type", "function_call_output", "call_id", p.Call.ID, "output", output(p.Result)))
