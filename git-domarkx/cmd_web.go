@@ -70,7 +70,7 @@ func (c *webCmd) Run(inv *invocation) error {
 		return errors.Join(err, listener.Close())
 	}
 	address := pages.Listen(port)
-	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, BaseContext: func(net.Listener) context.Context { return inv.ctx }}
+	server := &http.Server{Handler: pages, DisableGeneralOptionsHandler: true, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, BaseContext: func(net.Listener) context.Context { return inv.ctx }}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 	defer server.Close()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,6 +120,13 @@ func TestWeb(t *testing.T) {
 	s := p.serve("web")
 	port := strings.TrimSuffix(strings.TrimPrefix(s.line(t), "http://127.0.0.1:"), "/")
 	port, _, _ = strings.Cut(port, "/")
+	answer, err := http.DefaultTransport.RoundTrip(&http.Request{Method: http.MethodOptions, Header: http.Header{}, URL: &url.URL{Scheme: "http", Host: "127.0.0.1:" + port, Path: "*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Body.Close(); answer.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("OPTIONS * gets %d", answer.StatusCode)
+	}
 	if _, stderr := p.run(exitFatal, "web", "--port", port); !strings.Contains(stderr, "address already in use") {
 		t.Errorf("a port that is taken: %s", stderr)
 	}

@@ -3,6 +3,7 @@ package html
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 )
@@ -58,14 +59,14 @@ func writeCall(b *bytes.Buffer, call, result *domarkx.Block) {
 	b.WriteString(`<details class="` + class + `"><summary><span class="tool">`)
 	escape(b, clean(cut(tool, 80)))
 	b.WriteString("</span> ")
+	if status != "" { // before the argument, which may fill the line
+		b.WriteString(`<span class="status">`)
+		escape(b, clean(cut(status, 40)))
+		b.WriteString("</span> ")
+	}
 	if brief := brief(arguments); brief != "" {
 		b.WriteString(`<span class="brief">`)
 		escape(b, clean(cut(brief, 160)))
-		b.WriteString("</span>")
-	}
-	if status != "" {
-		b.WriteString(` <span class="status">`)
-		escape(b, clean(cut(status, 40)))
 		b.WriteString("</span>")
 	}
 	b.WriteString("</summary>\n")
@@ -94,24 +95,36 @@ func brief(arguments domarkx.Value) string {
 	}
 	for _, m := range arguments.Members() {
 		if m.Value.Kind() == domarkx.String && m.Value.Text() != "" {
-			return m.Value.Text()
+			return strings.TrimPrefix(m.Value.Text(), beginPatch+"\n*** ") // what it does to its first file
 		}
 	}
 	return ""
+}
+
+// replacements are the names that agents give to the old and the new text of an edit.
+var replacements = [...][2]string{{"old_string", "new_string"}, {"oldString", "newString"}, {"old_str", "new_str"}, {"oldText", "newText"}}
+
+// replacement returns the names of the old and the new text in an edit; "" if v is none.
+func replacement(v domarkx.Value) [2]string {
+	for _, names := range replacements {
+		if get(v, names[0]).Kind() == domarkx.String && get(v, names[1]).Kind() == domarkx.String {
+			return names
+		}
+	}
+	return [2]string{}
 }
 
 // writeArguments writes the arguments of a call: the replacement of an edit as a diff, long texts as
 // text, and the rest as JSON.
 func writeArguments(b *bytes.Buffer, arguments domarkx.Value) {
 	var short, rest, long []domarkx.Member
-	members := arguments.Members()
-	has := func(name string) bool {
-		return slices.ContainsFunc(members, func(m domarkx.Member) bool { return m.Name == name && m.Value.Kind() == domarkx.String })
-	}
-	isEdit := has("old_string") && has("new_string")
+	var edits []domarkx.Value
+	members, edit := arguments.Members(), replacement(arguments)
 	for _, m := range members {
 		switch {
-		case isEdit && (m.Name == "old_string" || m.Name == "new_string"):
+		case edit[0] != "" && (m.Name == edit[0] || m.Name == edit[1]):
+		case m.Name == "edits" && isEdits(m.Value):
+			edits = m.Value.Items()
 		case m.Value.Kind() == domarkx.String && (m.Name == "command" || len(m.Value.Text()) > 200 || bytes.ContainsRune([]byte(m.Value.Text()), '\n')):
 			long = append(long, m)
 		case m.Value.Kind() == domarkx.Array || m.Value.Kind() == domarkx.Object:
@@ -132,9 +145,17 @@ func writeArguments(b *bytes.Buffer, arguments domarkx.Value) {
 		}
 		writeCode(b, "", m.Value.Text())
 	}
-	if isEdit {
-		writeReplacement(b, str(arguments, "old_string"), str(arguments, "new_string"))
+	if edit[0] != "" {
+		writeReplacement(b, str(arguments, edit[0]), str(arguments, edit[1]))
 	}
+	for _, v := range edits {
+		writeArguments(b, v)
+	}
+}
+
+// isEdits reports whether a value is a list of edits.
+func isEdits(v domarkx.Value) bool {
+	return !slices.ContainsFunc(v.Items(), func(v domarkx.Value) bool { return replacement(v)[0] == "" }) && len(v.Items()) > 0
 }
 
 // writeFields writes the names and values of short arguments.

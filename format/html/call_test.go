@@ -45,8 +45,16 @@ func TestCalls(t *testing.T) {
 		{"a long text stands alone", call(`{"text": "` + long + `"}`), `{"ok": true}`, []string{`<p class="label">text</p><pre><code>` + long}, "<dl>"},
 		{"an edit is a diff", call(`{"file_path": "/f", "old_string": "a\nb", "new_string": "c"}`), `{"ok": true}`,
 			[]string{"<dt>file_path</dt>", `<pre class="diff"><code><span class="del">-a` + "\n" + `</span><span class="del">-b`, `<span class="add">+c`}, "<dt>old_string"},
+		{"an edit of OpenCode", call(`{"filePath": "/f", "oldString": "-- a", "newString": "b"}`), `{"ok": true}`, []string{`<span class="del">--- a`, `<span class="add">+b`}, "oldString"},
+		{"an edit of Copilot", call(`{"path": "/f", "old_str": "a", "new_str": "++ b"}`), `{"ok": true}`, []string{`<span class="del">-a`, `<span class="add">+++ b`}, "old_str"},
+		{"several edits", call(`{"path": "/f", "edits": [{"oldText": "a", "newText": "b"}, {"old_string": "c", "new_string": "d", "replace_all": true}]}`), `{"ok": true}`,
+			[]string{`<span class="del">-a`, `<span class="add">+b`, "<dt>replace_all</dt><dd>true</dd>", `<span class="del">-c`, `<span class="add">+d`}, "oldText"},
+		{"other edits", call(`{"edits": [{"oldText": "a", "newText": "b"}, {}]}`), `{"ok": true}`, []string{`data-language="json"`, "oldText"}, "diff"},
+		{"a patch", call(`{"input": "*** Begin Patch\n*** Update File: f\n@@ x\n--- a\n+b\n*** End Patch\n"}`), `{"ok": true}`,
+			[]string{`<span class="brief">Update File: f …</span>`, `<span class="file">*** Begin Patch`, `<span class="file">*** Update File: f`, `<span class="hunk">@@ x`, `<span class="del">--- a`, `<span class="add">+b`, `<span class="file">*** End Patch`}, ""},
 		{"an edit without its other half is not", call(`{"old_string": "a"}`), `{"ok": true}`, []string{"<dt>old_string</dt><dd>a</dd>"}, "diff"},
 		{"a failure", call(`{}`), `{"ok": false, "error": {"code": "denied", "message": "no"}}`, []string{`<details class="call failed">`, `<span class="status">denied</span>`, "<code>no</code>"}, ""},
+		{"a failure of a long command", call(`{"command": "` + long + `"}`), `{"ok": false}`, []string{`<span class="tool">Do</span> <span class="status">failed</span> <span class="brief">long`}, ""},
 		{"a failure without a code", call(`{}`), `{"ok": false}`, []string{`<span class="status">failed</span>`}, ""},
 		{"a failure without a message", call(`{}`), `{"ok": false, "error": {"code": "denied"}}`, []string{`<span class="status">denied</span>`, "<code>denied</code>"}, ""},
 		{"the output of a command", call(`{}`), `{"ok": true, "result": {"stdout": "out", "stderr": "err", "exit_code": 1}}`, []string{"<code>out</code>", `<p class="label">stderr</p><pre><code>err</code>`, `data-language="json"`, "exit_code"}, ""},
@@ -80,16 +88,19 @@ func TestCalls(t *testing.T) {
 
 // TestDiffs: code that is a diff is coloured, and other code is not.
 func TestDiffs(t *testing.T) {
-	diff := "diff --git a/f b/f\nindex 1..2\n--- a/f\n+++ b/f\n@@ -1 +1,2 @@ <x>\n-old\n+new\n same\n"
+	diff := "diff --git a/f b/f\nindex 1..2\n--- a/f\n+++ b/f\n@@ -1,3 +1,2 @@ <x>\n-old\n--- old\n+++ new\n same\n--- a/g\n+++ b/g\n"
 	want := `<pre class="diff"><code><span class="file">diff --git a/f b/f
 </span><span class="file">index 1..2
 </span><span class="file">--- a/f
 </span><span class="file">+++ b/f
-</span><span class="hunk">@@ -1 +1,2 @@ &lt;x&gt;
+</span><span class="hunk">@@ -1,3 +1,2 @@ &lt;x&gt;
 </span><span class="del">-old
-</span><span class="add">+new
+</span><span class="del">--- old
+</span><span class="add">+++ new
 </span> same
-</code></pre>
+<span class="file">--- a/g
+</span><span class="file">+++ b/g
+</span></code></pre>
 `
 	var b bytes.Buffer
 	html.WriteDiff(&b, diff)

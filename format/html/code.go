@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx"
@@ -28,12 +29,18 @@ func writeCode(b *bytes.Buffer, language, code string) {
 	b.WriteString("</code></pre>\n")
 }
 
-// isDiff reports whether a text is a unified diff.
+// The first and last line of a patch in the form of the tool apply_patch.
+const beginPatch, endPatch = "*** Begin Patch", "*** End Patch"
+
+// isDiff reports whether a text is a unified diff or a patch of apply_patch.
 func isDiff(s string) bool {
 	if len(s) > maxColoured {
 		return false
 	}
 	head := s[:min(len(s), 4<<10)]
+	if strings.Contains("\n"+head, "\n"+beginPatch+"\n") {
+		return true
+	}
 	return strings.Contains("\n"+head, "\n@@ -") && (strings.HasPrefix(head, "diff ") || strings.Contains("\n"+head, "\n--- ") && strings.Contains(head, "\n+++ "))
 }
 
@@ -42,37 +49,74 @@ func WriteDiff(b *bytes.Buffer, diff string) { writeDiff(b, clean(diff)) }
 
 func writeDiff(b *bytes.Buffer, diff string) {
 	b.WriteString(`<pre class="diff"><code>`)
+	var hunk [2]int // how many old and new lines the hunk still has
+	isPatch := false
 	for line := range strings.Lines(diff) {
 		class := ""
-		switch {
-		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "index "):
-			class = "file"
+		switch isHunk := hunk[0] > 0 || hunk[1] > 0 || isPatch; {
 		case strings.HasPrefix(line, "@@"):
-			class = "hunk"
+			class, hunk = "hunk", hunkLines(line)
+		case isHunk && line[0] == '+': // even if the added line begins with "++"
+			class = "add"
+			hunk[1]--
+		case isHunk && line[0] == '-':
+			class = "del"
+			hunk[0]--
+		case isHunk && (line[0] == ' ' || line[0] == '\n' || line[0] == '\\'):
+			if line[0] != '\\' { // "\ No newline at end of file" is none of the lines
+				hunk[0]--
+				hunk[1]--
+			}
+		case isPatch && strings.HasPrefix(line, "*** ") || strings.TrimSpace(line) == beginPatch:
+			class, isPatch = "file", strings.TrimSpace(line) != endPatch
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "index "):
+			class, hunk = "file", [2]int{}
 		case strings.HasPrefix(line, "+"):
 			class = "add"
 		case strings.HasPrefix(line, "-"):
 			class = "del"
 		default:
-			escape(b, line)
-			continue
+			hunk = [2]int{}
 		}
-		b.WriteString(`<span class="` + class + `">`)
-		escape(b, line)
-		b.WriteString("</span>")
+		writeDiffLine(b, class, line)
 	}
 	b.WriteString("</code></pre>\n")
 }
 
-// writeReplacement writes a replacement as a diff of the old text and the new one.
-func writeReplacement(b *bytes.Buffer, old, new string) {
-	var d strings.Builder
-	for _, side := range []struct{ sign, text string }{{"-", old}, {"+", new}} {
-		for line := range strings.Lines(side.text) {
-			d.WriteString(side.sign + strings.TrimSuffix(line, "\n") + "\n")
+// hunkLines returns how many old and new lines follow the header of a hunk, such as "@@ -1,2 +1 @@".
+func hunkLines(header string) (lines [2]int) {
+	fields := strings.Fields(header[:min(len(header), 80)])
+	if len(fields) < 3 || fields[1][0] != '-' || fields[2][0] != '+' {
+		return lines
+	}
+	for i, field := range fields[1:3] {
+		lines[i] = 1
+		if _, count, ok := strings.Cut(field, ","); ok {
+			lines[i], _ = strconv.Atoi(count)
 		}
 	}
-	writeDiff(b, clean(d.String()))
+	return lines
+}
+
+func writeDiffLine(b *bytes.Buffer, class, line string) {
+	if class == "" {
+		escape(b, line)
+		return
+	}
+	b.WriteString(`<span class="` + class + `">`)
+	escape(b, line)
+	b.WriteString("</span>")
+}
+
+// writeReplacement writes a replacement as a diff of the old text and the new one.
+func writeReplacement(b *bytes.Buffer, old, new string) {
+	b.WriteString(`<pre class="diff"><code>`)
+	for _, side := range []struct{ class, sign, text string }{{"del", "-", old}, {"add", "+", new}} {
+		for line := range strings.Lines(clean(side.text)) {
+			writeDiffLine(b, side.class, side.sign+strings.TrimSuffix(line, "\n")+"\n")
+		}
+	}
+	b.WriteString("</code></pre>\n")
 }
 
 // writeValue writes a JSON value: a string as text, other values as indented JSON.

@@ -90,7 +90,7 @@ func check(t *testing.T, page string) {
 			switch {
 			case !strings.Contains(attributes, " "+a.Key+" "):
 				t.Errorf("<%s %s=%.60q>", n.Data, a.Key, a.Val)
-			case a.Key == "src" && !regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$`).MatchString(a.Val):
+			case a.Key == "src" && !regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$`).MatchString(a.Val):
 				t.Errorf("image from %.60q", a.Val)
 			case a.Key == "id" && ids[a.Val]:
 				t.Errorf("id %q twice", a.Val)
@@ -149,6 +149,7 @@ func TestMarkdown(t *testing.T) {
 		"remote image":         {"![p](https://evil.example/p.gif)", `<a rel="noreferrer noopener" href="https://evil.example/p.gif">image: p</a>`, "<img"},
 		"image":                {"![p](" + pixel + ")", `<img alt="p" src="` + pixel + `">`, ""},
 		"image that is SVG":    {"![p](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+)", "image: p", "<img"},
+		"AVIF":                 {"![p](data:image/avif;base64,AAAAIGZ0eXBhdmlm)", `<img alt="p" src="data:image/avif;base64,AAAA`, ""},
 		"SVG that says PNG":    {"![p](data:image/png;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+)", "image: p", "<img"},
 		"broken Base64":        {"![p](data:image/png;base64,QQ=Q)", "image: p", "<img"},
 		"image without Base64": {"![p](data:image/png,x)", "image: p", "<img"},
@@ -162,6 +163,11 @@ func TestMarkdown(t *testing.T) {
 		"direction":            {"a \u202egpj.exe\u202c", "a ⟨U+202E⟩gpj.exe⟨U+202C⟩", "\u202e"},
 		"directions":           {"a\u202e\u202e\u202e\u202cb", "a⟨U+202E ×3⟩⟨U+202C⟩b", "\u202e"},
 		"in code":              {"`a\u2066b`", "⟨U+2066⟩", "\u2066"},
+		"by reference":         {"a &#x202e;gpj &#27;[1mx &rlm;&#65279;", "a ⟨U+202E⟩gpj x \u200f⟨U+FEFF⟩", "\u202e"},
+		"reference in link":    {"[a](https://e.com/?a=1&amp;b=&#x202e;) [b](&#106;avascript:x)", `href="https://e.com/?a=1&amp;b=⟨U+202E⟩">a</a> <span class="nolink" title="javascript:x">`, "\u202e"},
+		"reference in image":   {"![a &amp; b](images/a&#32;b.png)", `<img alt="a &amp; b" src="data:`, ""},
+		"badge":                {"[![p](https://e.com/p.svg) <https://b.example>](https://ci.example/)", `href="https://ci.example/"><span class="image">image: p</span> https://b.example</a>`, "e.com"},
+		"badge without link":   {"[![p](https://e.com/p.svg)](ci)", `<a rel="noreferrer noopener" href="https://e.com/p.svg">image: p</a>`, ""},
 		"hidden tags":          {"a\U000e0041b", "⟨U+E0041⟩", ""},
 		"control characters":   {"a\x00b\x07c\x1b[31mred\x1b[0m\x1b]0;x\x07", "a␀b␇credit", ""},
 		"not UTF-8":            {"a\xffb\xed\xa0\x80", "a\ufffdb", ""},
@@ -351,6 +357,9 @@ func TestPages(t *testing.T) {
 	}
 	if strings.Contains(pages["4.html"], "Page 5") || !strings.Contains(pages["4.html"], "prompt 2499<") {
 		t.Error("page 4 is not the last one")
+	}
+	if index, err = html.WritePages(s, "a:b.pages", "../a:b.html", func(string, []byte) error { return nil }); err != nil || !strings.Contains(string(index), `href="./a:b.pages/1.html"`) {
+		t.Errorf("a name with a colon: %v", err)
 	}
 	wrong := errors.New("disk full")
 	if _, err := html.WritePages(s, "d", "i.html", func(string, []byte) error { return wrong }); !errors.Is(err, wrong) {

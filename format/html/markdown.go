@@ -54,7 +54,17 @@ func (w *markdownWriter) write(dst *bytes.Buffer, source string) error {
 	}
 	data := []byte(source)
 	doc := w.markdown.Parser().Parse(text.NewReader(data), parser.WithContext(parser.NewContext()))
-	return w.markdown.Renderer().Render(dst, data, doc)
+	start := dst.Len()
+	if err := w.markdown.Renderer().Render(dst, data, doc); err != nil {
+		return err
+	}
+	if bytes.IndexByte(data, '&') >= 0 { // a character reference may have become a hidden character
+		if page := string(dst.Bytes()[start:]); !isClean(page) {
+			dst.Truncate(start)
+			dst.WriteString(clean(page))
+		}
+	}
+	return nil
 }
 
 // isTame reports whether the time to render a text is linear in its length. Markdown parsers are slow
@@ -169,6 +179,21 @@ func safe(address string) bool {
 	return false
 }
 
+// resolved returns a destination or a text without backslash escapes and character references.
+func resolved(source []byte) string {
+	return clean(string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(source)))))
+}
+
+// isInLink reports whether a node is in the text of a link. HTML has no links in links.
+func isInLink(n ast.Node) bool {
+	for n = n.Parent(); n != nil; n = n.Parent() {
+		if link, ok := n.(*ast.Link); ok && safe(resolved(link.Destination)) {
+			return true
+		}
+	}
+	return false
+}
+
 // openLink begins a link, or, if the link is not safe, a text with the URL as its title.
 func openLink(b *bytes.Buffer, address string) {
 	if safe(address) {
@@ -192,7 +217,7 @@ func closeLink(b *bytes.Buffer, address string) {
 
 func (w *markdownWriter) link(dst util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	var b bytes.Buffer
-	address := string(util.UnescapePunctuations(n.(*ast.Link).Destination))
+	address := resolved(n.(*ast.Link).Destination)
 	if entering {
 		openLink(&b, address)
 	} else {
@@ -212,9 +237,13 @@ func (w *markdownWriter) autoLink(dst util.BufWriter, source []byte, n ast.Node,
 		address = "mailto:" + address
 	}
 	var b bytes.Buffer
-	openLink(&b, address)
-	escape(&b, string(link.Label(source)))
-	closeLink(&b, address)
+	if isInLink(n) {
+		escape(&b, string(link.Label(source)))
+	} else {
+		openLink(&b, address)
+		escape(&b, string(link.Label(source)))
+		closeLink(&b, address)
+	}
 	_, err := dst.Write(b.Bytes())
 	return ast.WalkContinue, err
 }
@@ -224,20 +253,24 @@ func (w *markdownWriter) image(dst util.BufWriter, source []byte, n ast.Node, en
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	address, alt := string(n.(*ast.Image).Destination), string(n.Text(source)) //nolint:staticcheck // the text is all that is needed
+	address, alt := resolved(n.(*ast.Image).Destination), resolved(n.Text(source)) //nolint:staticcheck // the text is all that is needed
 	var b bytes.Buffer
 	if data := w.load(address); data != nil && w.images+int64(len(data)) <= maxImages {
 		w.images += int64(len(data))
 		writeImage(&b, data, alt)
 	} else {
 		b.WriteString(`<span class="image">`)
-		openLink(&b, address)
 		label := "image: " + alt
 		if alt == "" {
 			label = "image: " + cut(address, 100)
 		}
-		escape(&b, label)
-		closeLink(&b, address)
+		if isInLink(n) {
+			escape(&b, label)
+		} else {
+			openLink(&b, address)
+			escape(&b, label)
+			closeLink(&b, address)
+		}
 		b.WriteString("</span>")
 	}
 	_, err := dst.Write(b.Bytes())
@@ -266,22 +299,32 @@ func (w *markdownWriter) load(address string) []byte {
 	return nil
 }
 
-// writeImage writes an image. It accepts only types that browsers show and that cannot contain
-// scripts.
-func writeImage(b *bytes.Buffer, data []byte, alt string) {
-	kind := http.DetectContentType(data)
-	switch kind {
+// ImageType returns the type of an image that browsers show and that cannot contain scripts; "" for any
+// other content. data may be its first 512 bytes.
+func ImageType(data []byte) string {
+	switch kind := http.DetectContentType(data); kind {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return kind
+	}
+	if len(data) >= 12 && (string(data[4:12]) == "ftypavif" || string(data[4:12]) == "ftypavis") {
+		return "image/avif"
+	}
+	return ""
+}
+
+// writeImage writes an image, or its text if browsers cannot show it.
+func writeImage(b *bytes.Buffer, data []byte, alt string) {
+	if kind := ImageType(data); kind != "" {
 		b.WriteString(`<img alt="`)
 		escape(b, alt)
 		b.WriteString(`" src="data:` + kind + `;base64,`)
 		b.Write(base64.StdEncoding.AppendEncode(nil, data))
 		b.WriteString(`">`)
-	default:
-		b.WriteString(`<span class="image">`)
-		escape(b, "image: "+alt)
-		b.WriteString(`</span>`)
+		return
 	}
+	b.WriteString(`<span class="image">`)
+	escape(b, "image: "+alt)
+	b.WriteString(`</span>`)
 }
 
 // heading lowers the levels of headings in a message below those of the page.

@@ -36,7 +36,7 @@ func WritePages(s Session, dir, index string, create func(name string, data []by
 	w := newWriter(s)
 	var list bytes.Buffer
 	count := s.Messages.Len()
-	link := (&url.URL{Path: dir}).EscapedPath() + "/"
+	link := (&url.URL{Path: dir}).String() + "/" // "./" before a name with a colon, which would be a scheme
 	back := (&url.URL{Path: index}).EscapedPath()
 	for k, n := 0, 1; k < count; n++ {
 		var body bytes.Buffer

@@ -49,14 +49,14 @@ func (s *Server) version(w http.ResponseWriter, r *http.Request, name string) er
 		if r.URL.Query().Has("raw") {
 			return sendRaw(w, r, path.Base(rest), content)
 		}
-		return s.file(w, v, rest, content)
+		return s.file(w, v, rest, f, content)
 	case domarkx.Symlink:
 		content, err := s.Store.Content(r.Context(), f.ID)
 		if err != nil {
 			return err
 		}
 		defer content.Close()
-		return s.file(w, v, rest, content)
+		return s.file(w, v, rest, f, content)
 	}
 	return fmt.Errorf("%q is a %s: %w", rest, f.Type, domarkx.ErrInvalid)
 }
@@ -96,7 +96,7 @@ func (s *Server) find(r *http.Request, v domarkx.Version, resource, file string)
 
 // crumbs writes the links to the directories above a path of a version.
 func (p *page) crumbs(v domarkx.Version, name string) {
-	p.WriteString(`<p class="crumbs">`)
+	p.WriteString(`<h1 class="crumbs">`)
 	base := "/v/" + v.ID + "/"
 	p.link(base, short(v.ID))
 	parts := strings.Split(name, "/")
@@ -110,7 +110,7 @@ func (p *page) crumbs(v domarkx.Version, name string) {
 		}
 		p.link(at(base, strings.Join(parts[:i+1], "/")), part)
 	}
-	p.WriteString("</p>\n")
+	p.WriteString("</h1>\n")
 }
 
 func (s *Server) resources(w http.ResponseWriter, v domarkx.Version) error {
@@ -178,6 +178,8 @@ func (s *Server) directory(w http.ResponseWriter, r *http.Request, v domarkx.Ver
 
 func bytesOf(n int64) string {
 	switch {
+	case n == 1:
+		return "1 byte"
 	case n < 1<<10:
 		return fmt.Sprintf("%d bytes", n)
 	case n < 1<<20:
@@ -188,7 +190,7 @@ func bytesOf(n int64) string {
 }
 
 // file shows the content of a file, or the target of a symbolic link.
-func (s *Server) file(w http.ResponseWriter, v domarkx.Version, name string, content domarkx.Content) error {
+func (s *Server) file(w http.ResponseWriter, v domarkx.Version, name string, f domarkx.File, content domarkx.Content) error {
 	data := make([]byte, min(content.Size(), maxShown))
 	if _, err := content.ReadAt(data, 0); err != nil && err != io.EOF {
 		return err
@@ -209,11 +211,17 @@ func (s *Server) file(w http.ResponseWriter, v domarkx.Version, name string, con
 	p.WriteString(`<p class="meta"><span>`)
 	p.text(bytesOf(content.Size()))
 	p.WriteString("</span> <span>")
-	p.link(raw, "raw")
+	if f.Type == domarkx.Regular {
+		p.link(raw, "raw")
+	} else {
+		p.text(f.Type.String())
+	}
 	p.WriteString("</span></p>\n")
 	switch {
-	case isImage(data) != "":
-		p.WriteString(`<p><img alt="" src="`)
+	case html.ImageType(data) != "" && f.Type == domarkx.Regular:
+		p.WriteString(`<p><img alt="`)
+		p.text(path.Base(name))
+		p.WriteString(`" src="`)
 		p.text(raw)
 		p.WriteString("\"></p>\n")
 	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
@@ -237,16 +245,6 @@ func (s *Server) file(w http.ResponseWriter, v domarkx.Version, name string, con
 	}
 	p.send(w, http.StatusOK)
 	return nil
-}
-
-// isImage returns the type of an image that browsers show and that cannot contain anything else;
-// "" for any other content.
-func isImage(head []byte) string {
-	switch kind := http.DetectContentType(head); kind {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return kind
-	}
-	return ""
 }
 
 // attachment sends an attachment of a snapshot: NAME?sha256=DIGEST.
@@ -283,7 +281,7 @@ func sendRaw(w http.ResponseWriter, r *http.Request, name string, content domark
 		return err
 	}
 	h := w.Header()
-	kind := isImage(head)
+	kind := html.ImageType(head)
 	isText := strings.HasPrefix(http.DetectContentType(head), "text/") && !strings.HasSuffix(strings.ToLower(name), ".svg") && !bytes.Contains(bytes.ToLower(head), []byte("<svg"))
 	switch {
 	case kind != "":

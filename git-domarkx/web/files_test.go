@@ -25,7 +25,7 @@ func TestFilePages(t *testing.T) {
 	euros := strings.Repeat("€", 400_000) // more than a page shows
 	files := map[string]string{
 		"text": "one\n<b>two</b>\n", "no newline": "x", "empty": "", "umlauts": "grüße", "accent at the end": "caf\u00e9", "emoji": "😀", "euros": euros,
-		"latin": "gr\xfc\xdfe", "nul": "a\x00b", "page.html": page, "p.png": png, "g.gif": gif, "logo.svg": svg, "svg.txt": "\n" + svg, "p.pdf": "%PDF-1.4\n%\xe2\xe3", "script.js": "alert(1)", odd: "odd name",
+		"latin": "gr\xfc\xdfe", "nul": "a\x00b", "page.html": page, "p.png": png, "g.gif": gif, "p.avif": "\x00\x00\x00\x20ftypavif", "logo.svg": svg, "svg.txt": "\n" + svg, "p.pdf": "%PDF-1.4\n%\xe2\xe3", "script.js": "alert(1)", odd: "odd name",
 		"short latin": "\xfc",
 	}
 	list := []enginetest.VersionFile{enginetest.OtherFile("d", domarkx.Directory, ""), enginetest.RegularFile("d/deep", "below"), enginetest.OtherFile("empty dir", domarkx.Directory, "")}
@@ -51,10 +51,10 @@ func TestFilePages(t *testing.T) {
 		"nul":                         {"It is not text."},
 		"page.html":                   {"&lt;script&gt;"},
 		"logo.svg":                    {"&lt;svg", "!<img"},
-		"p.png":                       {`<img alt="" src="` + base + `/p.png?raw=1"`},
-		"g.gif":                       {`<img alt="" src="` + base + `/g.gif?raw=1"`},
-		"link":                        {"../../etc/passwd&lt;script&gt;"},
-		"d/deep":                      {"below", `<a href="` + base + `/d">d</a>`},
+		"p.png":                       {`<img alt="p.png" src="` + base + `/p.png?raw=1"`},
+		"g.gif":                       {`<img alt="g.gif" src="` + base + `/g.gif?raw=1"`},
+		"link":                        {"../../etc/passwd&lt;script&gt;", ">symbolic link<", "!raw"},
+		"d/deep":                      {"below", `<a href="` + base + `/d">d</a> / <b>deep</b></h1>`},
 		"a%22b%3Cc%3Ed&e%23f%3Fg%25h": {"odd name"},
 	} {
 		s.has(base+"/"+name, want...)
@@ -67,6 +67,7 @@ func TestFilePages(t *testing.T) {
 		"empty":     {"text/plain; charset=utf-8", ""},
 		"p.png":     {"image/png", ""},
 		"g.gif":     {"image/gif", ""},
+		"p.avif":    {"image/avif", ""},
 		"logo.svg":  {download, "attachment; filename=logo.svg"},
 		"svg.txt":   {download, "attachment; filename=svg.txt"},
 		"p.pdf":     {download, "attachment; filename=p.pdf"},

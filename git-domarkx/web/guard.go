@@ -17,8 +17,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	host := r.Host
+	if s.port == "80" { // browsers leave out the port that is the default
+		host = strings.TrimSuffix(host, ":80") + ":80"
+	}
 	switch {
-	case !slices.Contains([]string{s.host, "localhost:" + s.port, "[::1]:" + s.port}, r.Host):
+	case !slices.Contains([]string{s.host, "localhost:" + s.port, "[::1]:" + s.port}, host):
 		s.refuse(w, http.StatusMisdirectedRequest, "This server answers only at http://"+s.host+".")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")

@@ -182,6 +182,19 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestDefaultPort checks that the server also answers at the port that browsers leave out.
+func TestDefaultPort(t *testing.T) {
+	s := &web.Server{}
+	s.Listen("80")
+	for host, status := range map[string]int{"127.0.0.1": 403, "127.0.0.1:80": 403, "localhost": 403, "127.0.0.1:8080": 421, "evil.example": 421} {
+		r, answer := httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder()
+		r.Host = host
+		if s.ServeHTTP(answer, r); answer.Code != status {
+			t.Errorf("%s: status %d, expected %d", host, answer.Code, status)
+		}
+	}
+}
+
 func TestPagesRunNothing(t *testing.T) {
 	s := newSite(t)
 	page := s.ask(http.MethodGet, "/s/talk", nil)

@@ -172,7 +172,7 @@ func (s *Server) title(ctx context.Context, info domarkx.Info) string {
 
 // hits writes the messages that match a query.
 func (s *Server) hits(ctx context.Context, p *page, text string, list []domarkx.Info, filtered bool) error {
-	q := search.Query{Text: text, Limit: hitsShown + 1, Width: 240}
+	q := search.Query{Text: text, Advice: `expected words, "phrases", prefix*, NOT word, or OR between them`, Limit: hitsShown + 1, Width: 240}
 	p.WriteString("<h2>Messages</h2>\n")
 	if err := search.Check(q); err != nil {
 		p.WriteString(`<p class="note">`)

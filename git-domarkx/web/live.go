@@ -29,6 +29,10 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, name string) error
 		return fmt.Errorf("message %q: %w", r.URL.Query().Get("from"), domarkx.ErrInvalid)
 	}
 	known, err := s.Sessions.Resolve(r.Context(), revision(r, name, "at"))
+	if errors.Is(err, domarkx.ErrNotFound) { // the session has another history now, such as one without a secret
+		_, err = s.Sessions.Resolve(r.Context(), engine.Revision{Name: name, Message: -1})
+		known = domarkx.Info{}
+	}
 	if err != nil {
 		return err
 	}
@@ -62,8 +66,9 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, name string) error
 }
 
 // news returns the server-sent event about the messages that are new since the snapshot known, and
-// the newest snapshot. The event is "" if nothing is new. It is "changed", so that the browser
-// reloads, if an earlier message changed or the new messages do not fit on a page.
+// the newest snapshot. The event is "" if nothing is new. Its id is the address of the events after it.
+// It is "changed", so that the browser reloads, if an earlier message changed, a message is gone, or
+// the new messages do not fit on a page.
 func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int) (string, domarkx.Info) {
 	const changed = "event: changed\ndata: {}\n\n"
 	now, err := s.Sessions.Resolve(r.Context(), engine.Revision{Name: name, Message: -1})
@@ -73,8 +78,11 @@ func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int
 	case err != nil || now.ID == known.ID:
 		return "", known
 	}
-	if now.Messages < from || now.Messages > from+messagesShown || from > 0 && !s.sameBefore(r, known.ID, now.ID, from) {
+	if now.Messages < from || now.Messages > from+messagesShown || !s.grew(r, known, now, from) {
 		return changed, now
+	}
+	for from > 0 && from < now.Messages && s.same(r, now.ID, from, now.ID, from-1) {
+		from-- // the texts of a merge conflict have one id, and their anchors count from the first
 	}
 	shown, _, err := s.pages(r, engine.Revision{Name: name, ID: now.ID, Message: -1})
 	if err != nil {
@@ -88,15 +96,38 @@ func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int
 	if err != nil {
 		return "", known
 	}
-	return "data: " + string(data) + "\n\n", now
+	next := at("/live/", name, "at", now.ID, "from", strconv.Itoa(max(from, now.Messages-1)))
+	return "id: " + next + "\ndata: " + string(data) + "\n\n", now
 }
 
-// sameBefore reports whether two snapshots have the same message before message k.
-func (s *Server) sameBefore(r *http.Request, a, b string, k int) bool {
-	x, err := s.Store.Entry(r.Context(), a, k-1)
+// grew reports whether snapshot b has all messages of snapshot a, and the same text in the message
+// before message from.
+func (s *Server) grew(r *http.Request, a, b domarkx.Info, from int) bool {
+	if a.ID == "" || a.Messages > b.Messages {
+		return false
+	}
+	for k := from; k < a.Messages; k++ {
+		if !s.same(r, a.ID, k, b.ID, k) {
+			return false
+		}
+	}
+	if from == 0 {
+		return true
+	}
+	x, err := s.Store.Entry(r.Context(), a.ID, from-1)
 	if err != nil {
 		return false
 	}
-	y, err := s.Store.Entry(r.Context(), b, k-1)
+	y, err := s.Store.Entry(r.Context(), b.ID, from-1)
 	return err == nil && x.ID == y.ID && x.JSON.ID == y.JSON.ID
+}
+
+// same reports whether message j of snapshot a and message k of snapshot b have one id.
+func (s *Server) same(r *http.Request, a string, j int, b string, k int) bool {
+	x, err := s.Store.Entry(r.Context(), a, j)
+	if err != nil {
+		return false
+	}
+	y, err := s.Store.Entry(r.Context(), b, k)
+	return err == nil && x.ID == y.ID
 }

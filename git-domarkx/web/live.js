@@ -8,6 +8,7 @@
     if (document.hidden) return;
     source = new EventSource(main.dataset.live);
     source.onmessage = event => {
+      main.dataset.live = event.lastEventId;
       const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 120;
       const template = document.createElement("template");
       template.innerHTML = JSON.parse(event.data);

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -85,10 +86,16 @@ func TestLive(t *testing.T) {
 		change     func(c *enginetest.Clone, base string)
 		has, lacks string // texts of the event
 	}{
-		"another message":               {func(c *enginetest.Clone, _ string) { c.Appended("talk", "two <script>") }, "<p>two &lt;script&gt;</p>", "secret"},
-		"the last message changed":      {edit("one", "uno"), "<p>uno</p>", "secret"},
-		"an earlier message changed":    {edit("the secret", "a text"), "changed", "a text"},
-		"all messages removed":          {func(c *enginetest.Clone, base string) { c.Saved("talk", base, "") }, "changed", "one"},
+		"another message":            {func(c *enginetest.Clone, _ string) { c.Appended("talk", "two <script>") }, "<p>two &lt;script&gt;</p>", "secret"},
+		"the last message changed":   {edit("one", "uno"), "<p>uno</p>", "secret"},
+		"an earlier message changed": {edit("the secret", "a text"), "changed", "a text"},
+		"all messages removed":       {func(c *enginetest.Clone, base string) { c.Saved("talk", base, "") }, "changed", "one"},
+		"the last message removed": {func(c *enginetest.Clone, base string) {
+			c.Saved("talk", base, c.Shown("talk")[:strings.LastIndex(c.Shown("talk"), "## ")])
+		}, "changed", "one"},
+		"the last message replaced": {func(c *enginetest.Clone, base string) {
+			c.Saved("talk", base, c.Shown("talk")[:strings.LastIndex(c.Shown("talk"), "## ")]+"## assistant\n\nquite another answer\n")
+		}, "changed", "one"},
 		"more messages than a page has": {func(c *enginetest.Clone, base string) { c.Saved("talk", base, c.Shown("talk")+many.String()) }, "changed", "number"},
 		"session removed": {func(c *enginetest.Clone, _ string) {
 			if _, err := c.Remove(c.T.Context(), "talk", nil); err != nil {
@@ -122,5 +129,31 @@ func TestLiveGoesOn(t *testing.T) {
 	}
 	if answer := s.ask(http.MethodHead, "/live/talk?from=0", nil); answer.Code != http.StatusOK || answer.Body.Len() > 0 {
 		t.Errorf("HEAD: %d %q", answer.Code, answer.Body)
+	}
+}
+
+// TestLiveOfOtherHistory checks that a page of a snapshot that is gone, as after a redaction, is loaded again.
+func TestLiveOfOtherHistory(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, from := range []string{"0", "1"} {
+		if got := s.follow("/live/talk?from=" + from + "&at=" + strings.Repeat("1", 40)).next(); got != "changed" {
+			t.Errorf("from %s: the event is %q", from, got)
+		}
+	}
+}
+
+// TestLiveConflict checks that the texts of a merge conflict keep their anchors.
+func TestLiveConflict(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	base, text := s.clone.Appended("talk", "one").ID, s.clone.Shown("talk")
+	s.clone.Saved("talk", base, strings.Replace(text, "one", "uno", 1))
+	s.clone.Saved("talk", base, strings.Replace(text, "one", "eins", 1))
+	anchor := regexp.MustCompile(`<article class="user" id="(\w+-2)">`).FindStringSubmatch(s.page("/s/talk"))
+	events := s.follow("/live/talk?from=2")
+	s.clone.Appended("talk", "two")
+	if got := events.next(); anchor == nil || !strings.Contains(got, `id="`+anchor[1]+`"`) {
+		t.Errorf("no %q in the event %q", anchor, got)
 	}
 }

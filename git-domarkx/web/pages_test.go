@@ -101,7 +101,7 @@ func TestListOfSessions(t *testing.T) {
 		"/?q=walrus&name=team":             {"Messages</h2>\n<p class=\"meta\">None.</p>", "!tagged#0"},
 		"/?q=talk":                         {`"/s/talk"`, `!"/s/team/a"`},
 		"/?q=directory":                    {`"/s/team/a"`, `!"/s/talk"`, "team/a#0"},
-		"/?q=%22":                          {`class="note"`, `value="&quot;"`},
+		"/?q=%22":                          {`class="note"`, `value="&quot;"`, "has no closing one; expected words", "!-F"},
 		"/?q=%3Cscript%3Ealert(1)":         {"&lt;script&gt;alert(1)"},
 		"/?from=1":                         {"← Before"},
 		"/?from=99":                        {`!"/s/talk"`, "← Before"},
@@ -154,6 +154,8 @@ func TestSessionPage(t *testing.T) {
 	s.has("/diff/talk?b="+first, `<span class="add">+the secret`, "!second")
 	s.has("/diff/talk?a="+first+"&b="+second, `<span class="add">+second`, "!+the secret", first[:10]+" and "+second[:10])
 	s.has("/diff/talk?a="+second+"&b="+second, "They are the same.")
+	s.clone.Appended("large", strings.Repeat("line\n", 500_000)+"end")
+	s.has("/diff/large", "There is more.", `+line`, "!+end")
 	for _, address := range []string{
 		"/s/", "/s/none", "/s/talk?at=HEAD", "/s/talk?at=" + strings.Repeat("1", 40), "/s/talk?at=%5E%7Btree%7D", "/s/talk?at=" + first[:2],
 		"/log/none", "/log/talk?at=HEAD", "/diff/none", "/diff/talk?a=x", "/diff/talk?b=x", "/diff/talk?a=" + strings.Repeat("1", 40),

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -224,9 +225,13 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request, name string) error
 	p.link(at("/s/", name, "at", b.ID), "Session")
 	p.link(at("/log/", name), "Snapshots")
 	p.WriteString("</nav></header>\n<div class=\"whole\">")
-	if len(text) == 0 {
+	switch {
+	case len(text) == 0:
 		p.WriteString("<p class=\"meta\">They are the same.</p>")
-	} else {
+	case len(text) > maxDiff:
+		html.WriteDiff(&p.Buffer, string(text[:bytes.LastIndexByte(text[:maxDiff], '\n')+1]))
+		p.WriteString("<p class=\"note\">There is more. \"git domarkx diff\" shows all.</p>")
+	default:
 		html.WriteDiff(&p.Buffer, string(text))
 	}
 	p.WriteString("</div>\n")
