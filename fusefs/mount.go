@@ -230,6 +230,10 @@ func (s *Server) Wait() error {
 // still have a save without a snapshot.
 func (s *Server) Settle(ctx context.Context) []string { return s.tree.Settle(ctx) }
 
+// Dismiss drops the broken save whose draft has this key, because its text was saved
+// elsewhere.
+func (s *Server) Dismiss(ctx context.Context, key string) error { return s.tree.DismissDraft(ctx, key) }
+
 // Unmount unmounts the directory and waits like [Server.Wait]. While the mount is in use
 // it returns a [*mountpoint.BusyError] and changes nothing.
 func (s *Server) Unmount(ctx context.Context) error {

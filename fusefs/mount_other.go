@@ -26,6 +26,9 @@ func (*Server) Dir() string { return "" }
 // Wait returns domarkx.ErrUnsupported on this system.
 func (*Server) Wait() error { return unsupported() }
 
+// Dismiss does nothing on this system.
+func (*Server) Dismiss(context.Context, string) error { return nil }
+
 // Settle returns nothing on this system.
 func (*Server) Settle(context.Context) []string { return nil }
 

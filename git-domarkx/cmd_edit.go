@@ -1,11 +1,6 @@
 package main
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/domarkx/domarkx"
-)
+import "fmt"
 
 type editCmd struct {
 	sessionOption
@@ -30,15 +25,27 @@ func (editCmd) ExitOne() string {
 }
 
 func (c *editCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
 	file := editedFile{inv: inv, name: c.Name}
-	edited, err := sessions.Edit(inv.ctx, c.Name, file.edit)
-	var syntax *domarkx.SyntaxError
-	if err = file.clear(err, errors.As(err, &syntax)); err != nil {
+	edited, err := opened.sessions.Edit(inv.ctx, c.Name, func(text []byte) ([]byte, error) {
+		next, err := file.edit(text)
+		if err == nil {
+			err = inv.settle(opened) // saves in mounts while the editor was open come first
+		}
+		return next, err
+	})
+	if err = file.clear(err, edited.Kept); err != nil {
 		return err
+	}
+	mounts, err := inv.mounts()
+	if err == nil {
+		err = mounts.Dismiss(inv.ctx, edited.Stale)
+	}
+	if err != nil {
+		inv.warn(fmt.Errorf("warning: the mount still shows the text that did not parse: %w; to drop it: rm errors/%s.md in the mount", err, c.Name))
 	}
 	if !inv.opts.Quiet {
 		switch {

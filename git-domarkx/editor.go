@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +53,9 @@ func (d *editedFile) edit(text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("editing %q: the editor %q ended with: %w; the session is unchanged", name, editor, err)
 	}
 	changed, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("editing %q: the editor %q removed the file; the session is unchanged", name, editor)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("editing %q: %w", name, err)
 	}
@@ -66,6 +70,10 @@ func (d *editedFile) clear(err error, kept bool) error {
 		return err
 	case err == nil || kept || d.untouched():
 		return errors.Join(err, os.RemoveAll(filepath.Dir(d.path)))
+	}
+	if _, missing := os.Lstat(d.path); errors.Is(missing, fs.ErrNotExist) {
+		_ = os.Remove(filepath.Dir(d.path)) // stays if the editor left a backup in it
+		return err
 	}
 	return fmt.Errorf("%w; the text is in %q", err, d.path)
 }

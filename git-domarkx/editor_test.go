@@ -25,6 +25,7 @@ func TestEditedFile(t *testing.T) {
 		"what comes after fails": {`printf new >`, later, false, "new", "the text is in", true},
 		"kept as a draft":        {`printf new >`, later, true, "new", "the store is full", false},
 		"editor fails":           {`printf half >"$1"; false`, nil, false, "", "ended with", true},
+		"editor removes it":      {`rm`, nil, false, "", "removed the file; the session is unchanged", false},
 		"editor does nothing":    {`false`, nil, false, "", "the session is unchanged", false},
 	} {
 		t.Run(name, func(t *testing.T) {

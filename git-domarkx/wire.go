@@ -79,9 +79,14 @@ func (inv *invocation) open() (managers, error) {
 	if err != nil {
 		return opened, err
 	}
+	return opened, inv.settle(opened)
+}
+
+// settle stores the saves in mounts. Those that cannot be stored block their sessions.
+func (inv *invocation) settle(opened managers) error {
 	mounts, err := inv.mounts()
 	if err != nil {
-		return opened, err
+		return err
 	}
 	pending, err := mounts.Settle(inv.ctx, opened.mounted(), inv.patience)
 	blocked := map[string]error{}
@@ -90,7 +95,7 @@ func (inv *invocation) open() (managers, error) {
 		blocked[name] = opened.pending[name]
 	}
 	opened.store.Block(blocked)
-	return opened, err
+	return err
 }
 
 // openStored opens the repository's sessions without waiting for saves in mounts.

@@ -7,7 +7,7 @@ import (
 )
 
 // PutBroken durably stores a text that could not become a snapshot, in a directory of
-// journals. It uses only the Name, Base, Problem and Data of d.
+// journals. It uses only the Name, Base, After, Problem and Data of d.
 func PutBroken(dir string, d Draft) error {
 	journal, err := Open(dir)
 	if err != nil {
@@ -17,7 +17,7 @@ func PutBroken(dir string, d Draft) error {
 	for _, e := range earlier {
 		journal.next = max(journal.next, number(e.Key)+1)
 	}
-	_, err = journal.Put(Draft{Name: d.Name, Base: d.Base, State: Broken, Problem: d.Problem, Data: d.Data})
+	_, err = journal.Put(Draft{Name: d.Name, Base: d.Base, After: d.After, State: Broken, Problem: d.Problem, Data: d.Data})
 	return errors.Join(err, journal.Close())
 }
 

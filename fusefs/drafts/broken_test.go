@@ -22,11 +22,11 @@ func TestBroken(t *testing.T) {
 	if got, err := drafts.ListBroken(dir); len(got) > 0 || err != nil {
 		t.Errorf("no directory: %v, %v", got, err)
 	}
-	want := drafts.Draft{Name: "a", Base: "b1", State: drafts.Broken, Problem: "a.md:1:1: bad", Data: []byte("0")}
+	want := drafts.Draft{Name: "a", Base: "b1", After: "is/1", State: drafts.Broken, Problem: "a.md:1:1: bad", Data: []byte("0")}
 	for n := range 12 { // the names of journals are random
 		want.Data = fmt.Append(nil, n)
 		given := want
-		given.State, given.After = drafts.Saved, "ignored/1"
+		given.State, given.Over = drafts.Saved, "ignored/1"
 		if err := drafts.PutBroken(dir, given); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,8 @@ func TestDamagedDrafts(t *testing.T) {
 				t.Errorf("%d texts, %d files", len(broken), len(beside))
 			}
 			rewritten := drafts.Rewrite(dir, func(d drafts.Draft) (drafts.Draft, bool) { return d, true })
-			for what, err := range map[string]error{"List": listed, "ListBroken": brokenErr, "ListBeside": besideErr, "Rewrite": rewritten, "Discard": drafts.Discard(dir, "fine")} {
+			_, discarded := drafts.Discard(dir, key)
+			for what, err := range map[string]error{"List": listed, "ListBroken": brokenErr, "ListBeside": besideErr, "Rewrite": rewritten, "Discard": discarded} {
 				if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), bad) {
 					t.Errorf("%s: %v, expected %v", what, err, c.want)
 				}

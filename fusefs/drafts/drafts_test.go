@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,11 +113,16 @@ func TestAdopt(t *testing.T) {
 	if got := list(t, dir); len(got) != 4 {
 		t.Errorf("drafts are %v", got)
 	}
+	all := list(t, dir)
+	held := all[slices.IndexFunc(all, func(d drafts.Draft) bool { return d.Name == "l" })].Key
+	if inUse, err := drafts.Discard(dir, held, ""); err != nil || !slices.Equal(inUse, []string{held}) {
+		t.Errorf("of a running process: %v, %v", inUse, err)
+	}
 	if err := live.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := drafts.Discard(dir, "l"); err != nil {
-		t.Fatal(err)
+	if inUse, err := drafts.Discard(dir, held, held); err != nil || inUse != nil {
+		t.Fatal(inUse, err)
 	}
 	if got := list(t, dir); len(got) != 3 {
 		t.Errorf("drafts are %v", got)

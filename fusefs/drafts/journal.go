@@ -227,19 +227,22 @@ func List(dir string) ([]Draft, error) {
 	return all, errors.Join(bad...)
 }
 
-// Discard durably deletes the drafts that dead processes left for a session.
-func Discard(dir, name string) error {
+// Discard durably deletes the drafts with these keys that dead processes left. It returns
+// the keys of those that running processes have. Missing drafts are not an error.
+func Discard(dir string, keys ...string) (inUse []string, err error) {
 	j, err := Open(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, err := j.Adopt()
-	for _, d := range found {
-		if d.Name == name {
-			err = errors.Join(err, j.Delete(d.Key))
+	for _, key := range keys {
+		if slices.ContainsFunc(found, func(d Draft) bool { return d.Key == key }) {
+			err = errors.Join(err, j.Delete(key))
+		} else if _, missing := os.Lstat(j.file(key)); missing == nil {
+			inUse = append(inUse, key)
 		}
 	}
-	return errors.Join(err, j.Close())
+	return inUse, errors.Join(err, j.Close())
 }
 
 func journalsIn(dir string) ([]string, error) {

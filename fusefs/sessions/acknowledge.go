@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"errors"
 	"slices"
 	"time"
 )
@@ -26,6 +27,47 @@ func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
 		}
 		s.journal.Unlock() // the file was renamed meanwhile
 	}
+}
+
+// acknowledgeLater retries to store the content of a closed file. A program may have
+// ignored the error of close(), and the file still shows the content.
+func (t *Tree) acknowledgeLater(f *File, c Caller, failures int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f.failed = true
+	time.AfterFunc(t.Timing.backoff(failures), func() {
+		t.mu.Lock()
+		wanted := f.unstored() && !t.closed
+		t.mu.Unlock()
+		if wanted && t.acknowledge(f, nil, c, true) != nil {
+			t.acknowledgeLater(f, c, failures+1)
+		}
+	})
+}
+
+// unstored reports whether the file was closed, and storing its content failed.
+func (f *File) unstored() bool { return f.failed && f.dirty && f.write == 0 && f.links > 0 }
+
+// acknowledgeUnstored stores the content of all closed files for which that failed.
+func (t *Tree) acknowledgeUnstored() error {
+	t.mu.Lock()
+	var files []*File
+	for _, s := range t.states {
+		if s.file != nil && s.file.unstored() {
+			files = append(files, s.file)
+		}
+	}
+	for p, f := range t.files {
+		if f.unstored() && !IsScratch(p) {
+			files = append(files, f)
+		}
+	}
+	t.mu.Unlock()
+	var errs []error
+	for _, f := range files {
+		errs = append(errs, t.acknowledge(f, nil, Caller{}, true))
+	}
+	return errors.Join(errs...)
 }
 
 // keep writes the draft of a file's content. t.mu and s.journal must be held; t.mu is

@@ -27,6 +27,7 @@ type File struct {
 	read    []byte       // the rendered snapshot while the file is open
 	version *baseVersion // of the content
 	dirty   bool         // the content has unacknowledged changes
+	failed  bool         // storing it failed when it was closed
 
 	mode     uint32 // permission bits
 	uid, gid uint32

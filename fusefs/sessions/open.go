@@ -249,7 +249,9 @@ func (t *Tree) Release(h *Handle, c Caller) error {
 	t.mu.Unlock()
 	var err error
 	if h.write {
-		err = t.acknowledge(f, h, c, true)
+		if err = t.acknowledge(f, h, c, true); err != nil {
+			t.acknowledgeLater(f, c, 0)
+		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

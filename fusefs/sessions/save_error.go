@@ -148,14 +148,60 @@ func (t *Tree) Dismiss(ctx context.Context, name string) error {
 		return err
 	}
 	s.saveErrors = nil
-	if f := s.file; f != nil && f.local() {
-		if f.opens == 0 {
-			f.name = ""
-		}
-		s.file = nil
-		t.epoch++
+	if s.file != nil && s.file.local() {
+		t.showNewest(s)
 	}
 	return nil
+}
+
+// DismissDraft drops the broken save whose draft has this key, because its text was saved
+// elsewhere. It returns syscall.EBUSY while the file has other unsaved changes.
+func (t *Tree) DismissDraft(ctx context.Context, key string) error {
+	t.mu.Lock()
+	var name string
+	for _, s := range t.states {
+		if slices.ContainsFunc(s.saveErrors, func(tr *saveError) bool { return tr.key == key && tr.State == drafts.Broken }) {
+			name = s.name
+		}
+	}
+	t.mu.Unlock()
+	if name == "" {
+		return nil
+	}
+	s, tip, err := t.freezeSession(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer t.mu.Unlock()
+	defer t.thaw(s)
+	i := slices.IndexFunc(s.saveErrors, func(tr *saveError) bool { return tr.key == key && tr.State == drafts.Broken })
+	if i < 0 {
+		return nil
+	}
+	f, version := s.file, s.saveErrors[i].version
+	if len(s.queue) > 0 || f != nil && f.version == version && (tip.ID == "" || f.dirty) {
+		return fmt.Errorf("session %q: %w: its file in sessions/ has unsaved changes", name, syscall.EBUSY)
+	}
+	t.mu.Unlock()
+	err = t.Journal.Delete(key)
+	t.mu.Lock()
+	if err != nil {
+		return err
+	}
+	s.saveErrors = slices.Delete(s.saveErrors, i, i+1)
+	if f != nil && f.version == version {
+		t.showNewest(s)
+	}
+	return nil
+}
+
+// showNewest makes a session's name show the newest snapshot instead of its file.
+func (t *Tree) showNewest(s *sessionState) {
+	if s.file.opens == 0 {
+		s.file.name = ""
+	}
+	s.file = nil
+	t.epoch++
 }
 
 // divider precedes the saved bytes.

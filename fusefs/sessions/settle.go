@@ -15,6 +15,9 @@ const closing = 100 * time.Millisecond
 // sorted by name. It skips an empty file that a program still has open: a shell creates
 // the file before it writes the first byte.
 func (t *Tree) Settle(ctx context.Context) []string {
+	if err := t.acknowledgeUnstored(); err != nil {
+		t.Logger.Error("storing what programs wrote", "err", err)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	stop := context.AfterFunc(ctx, t.wake)

@@ -141,6 +141,31 @@ func TestASaveThatFailsIsTriedAgain(t *testing.T) {
 	})
 }
 
+// A shell ignores the error of close(), and the file shows what it wrote.
+func TestAFailedCloseIsTriedAgain(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"after a while": 3 * time.Minute, "at unmount": 0} {
+		t.Run(name, func(t *testing.T) {
+			timed(t, func(m *machine) {
+				f, h := m.create("s.md")
+				m.write(f, h, "a", 0)
+				m.cut.set(syscall.ENOSPC)
+				if err := m.tree.Release(h, editor); !errors.Is(err, syscall.ENOSPC) {
+					t.Errorf("closing on a full disk: %v", err)
+				}
+				time.Sleep(wait)
+				m.cut.set(nil)
+				time.Sleep(wait)
+				if wait == 0 {
+					if err := m.tree.Close(context.Background()); err != nil {
+						t.Error(err)
+					}
+				}
+				m.at(0, "s", "a")
+			})
+		})
+	}
+}
+
 func TestUnrelatedSavesAreBothMade(t *testing.T) {
 	timed(t, func(m *machine) {
 		m.save("s.md", "a")

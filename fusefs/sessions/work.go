@@ -155,10 +155,10 @@ func (s *sessionState) failing() bool {
 // stay in the journal, and the error names their sessions; saves that do not parse stay
 // there, too.
 func (t *Tree) Close(ctx context.Context) error {
+	failing := []error{t.acknowledgeUnstored()}
 	t.mu.Lock()
 	stop := context.AfterFunc(ctx, t.cancel)
 	defer stop()
-	var failing []error
 	for _, s := range slices.Collect(maps.Values(t.states)) {
 		t.finish(s)
 		if stale := s.stale; len(stale) > 0 && s.removal == nil {

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
@@ -20,47 +22,65 @@ func (m *SessionManager) TextOf(ctx context.Context, id string) ([]byte, error) 
 // EditResult describes what [SessionManager.Edit] changed.
 type EditResult struct {
 	SaveResult
-	FromDraft bool // the editor started with a draft that could not be saved before
+	Kept bool // the text could not be saved, and is a draft
+
+	// Stale are the keys of the drafts that the saved text was made from, as far as running
+	// mounts have them, which then have to drop them.
+	Stale []string
 }
 
 // Edit passes a session as Markdown to editor and saves the text that it returns. If the text
-// cannot be saved, Edit keeps it as a draft, and the next edit starts with the draft.
+// cannot be saved, Edit keeps it as a draft, and the next edit starts with the draft. A draft
+// can be edited before its session exists.
 func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text []byte) ([]byte, error)) (EditResult, error) {
-	tip, err := m.store.Tip(ctx, name)
-	if err != nil {
-		return EditResult{}, err
-	}
-	var edited EditResult
-	base := tip.ID
-	text, err := m.TextOf(ctx, tip.ID)
-	if err != nil {
-		return EditResult{}, err
-	}
 	draft, ok, err := m.draft(name)
 	if err != nil {
 		return EditResult{}, err
 	}
-	if ok {
-		text, base, edited.FromDraft = draft.Data, draft.Base, true
+	tip, err := m.store.Tip(ctx, name)
+	if err != nil && (!ok || !errors.Is(err, domarkx.ErrNotFound)) {
+		return EditResult{}, err
 	}
+	text, base := draft.Data, draft.Base
+	if !ok {
+		base = tip.ID
+		if text, err = m.TextOf(ctx, tip.ID); err != nil {
+			return EditResult{}, err
+		}
+	}
+	var edited EditResult
 	next, err := editor(text)
 	if err != nil {
 		return edited, err
 	}
-	if bytes.Equal(next, text) && !ok {
+	same := bytes.Equal(next, text)
+	if same && !ok {
 		edited.Info = tip
 		return edited, nil
 	}
 	edited.SaveResult, err = m.Save(ctx, SaveRequest{Name: name, Base: base, Data: next, Operation: "edit"})
 	if err != nil {
-		kept := drafts.PutBroken(m.draftsDir(), drafts.Draft{Name: name, Base: base, Problem: err.Error(), Data: next})
-		if kept != nil {
-			return edited, errors.Join(err, fmt.Errorf("keeping the text as a draft: %w", kept))
+		if !ok || !same {
+			if kept := m.keepEdited(drafts.Draft{Name: name, Base: base, Problem: err.Error(), Data: next}, draft); kept != nil {
+				return edited, errors.Join(err, fmt.Errorf("keeping the text as a draft: %w", kept))
+			}
 		}
+		edited.Kept = true
 		return edited, fmt.Errorf("%w; the text is kept as a draft; correct it with git domarkx edit %s", err, name)
 	}
 	if ok {
-		err = drafts.Discard(m.draftsDir(), name)
+		edited.Stale, err = drafts.Discard(m.draftsDir(), draft.Key, draft.After)
 	}
 	return edited, err
+}
+
+// keepEdited stores a text that cannot be saved as a draft. It replaces the one that the
+// editor started with, but only refers to the first one, which a running mount may have.
+func (m *SessionManager) keepEdited(d, from drafts.Draft) error {
+	d.After = cmp.Or(from.After, from.Key)
+	if err := drafts.PutBroken(m.draftsDir(), d); err != nil || from.After == "" {
+		return err
+	}
+	_, err := drafts.Discard(m.draftsDir(), from.Key)
+	return err
 }

@@ -46,7 +46,7 @@ func (m *Mounts) Prepare(ctx context.Context, dir string) (mounted bool, err err
 		if err := there.Answers(ctx); err != nil {
 			return false, fmt.Errorf("mounting on %q: %w: %w", dir, domarkx.ErrExists, err)
 		}
-		if there.note == note {
+		if there.note == note && there.awaitAnswer(ctx) {
 			return true, nil
 		}
 	}
@@ -88,6 +88,20 @@ func (m Mount) Answers(ctx context.Context) error {
 		return fmt.Errorf("%s, or detach the mount with git domarkx unmount --force %s", m.NoAnswer(), m.Dir)
 	}
 	return nil
+}
+
+// awaitAnswer waits while the server of a mount neither answers nor hangs, since it is
+// starting or ending. It reports false if the server ended: a killed process can hold the
+// lock of its note for a moment.
+func (m Mount) awaitAnswer(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, ReportPatience)
+	defer cancel()
+	for served(m.note) {
+		if _, err := m.ask(ctx, askAlive); err == nil || isTimeout(err) || pause(ctx) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // NoAnswer describes a server that does not answer, with advice.

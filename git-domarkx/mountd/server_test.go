@@ -25,6 +25,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
@@ -256,6 +257,12 @@ func TestKilledServer(t *testing.T) {
 	if info, err := opened.Store.Tip(t.Context(), "kept"); err != nil || info.Messages != 1 {
 		t.Errorf("got %+v, %v; expected the session that was saved", info, err)
 	}
+	notes, _ := filepath.Glob(filepath.Join(mounts.Git.StateDir(), "mounts", "*[^t]")) // not the socket
+	dying, err := os.Open(notes[0])
+	if err != nil || atomicfile.TryLock(dying) != nil {
+		t.Fatal(notes, err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { dying.Close() }) // as a killed process that has not ended yet
 	if mounted, err := mounts.Prepare(t.Context(), dir); err != nil || mounted {
 		t.Fatalf("got %v, %v; expected that the directory can be mounted on", mounted, err)
 	}

@@ -2,6 +2,7 @@ package mountd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -81,6 +82,33 @@ func noAnswer(pid int) string {
 		return fmt.Sprintf("process %d, which serves the mount, is stopped; continue it with kill -CONT %d", pid, pid)
 	}
 	return fmt.Sprintf("process %d, which serves the mount, does not answer", pid)
+}
+
+// Dismiss lets the repository's mounts drop broken saves, by the keys of their drafts,
+// because their texts were saved elsewhere.
+func (m *Mounts) Dismiss(ctx context.Context, keys []string) error {
+	mounts, err := m.List()
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	var errs []error
+	for _, mount := range mounts {
+		for _, key := range keys {
+			if mount.Dead {
+				continue
+			}
+			a, err := mount.ask(ctx, askDismiss+key)
+			if isTimeout(err) {
+				err = errors.New(noAnswer(mount.PID))
+			} else if a.Problem != "" {
+				err = errors.New(a.Problem)
+			}
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // askServers asks the servers of the repository's mounts to create snapshots of all

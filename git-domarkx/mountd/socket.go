@@ -19,11 +19,14 @@ import (
 const (
 	askAlive  = "alive"  // whether the server answers
 	askSettle = "settle" // create snapshots of all saves now
+
+	askDismiss = "dismiss " // drop the broken save whose draft has the key that follows
 )
 
 // controlAnswer is the answer of a mount's server.
 type controlAnswer struct {
 	Pending []string `json:"pending,omitempty"` // sessions with saves that are not snapshots yet
+	Problem string   `json:"problem,omitempty"` // why a draft could not be dropped
 }
 
 // controlPath returns the path of a server's socket, given the path of its note.
@@ -69,15 +72,20 @@ func (c *control) serve(ctx context.Context) {
 
 func (c *control) answer(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
-	question := make([]byte, 16)
+	question := make([]byte, 128)
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	n, err := conn.Read(question)
 	if err != nil {
 		return
 	}
 	var a controlAnswer
-	if strings.TrimSpace(string(question[:n])) == askSettle {
+	asked := strings.TrimSpace(string(question[:n]))
+	if asked == askSettle {
 		a.Pending = c.server.Settle(ctx)
+	} else if key, ok := strings.CutPrefix(asked, askDismiss); ok {
+		if err := c.server.Dismiss(ctx, key); err != nil {
+			a.Problem = err.Error()
+		}
 	}
 	_ = json.NewEncoder(conn).Encode(a) // the client may be gone
 }
