@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -266,94 +264,6 @@ func (c *collector) codec(path string, data []byte) (format.Codec, error) {
 		return codec, nil
 	}
 	return c.manager.sessions.Codec(string(engine.Markdown))
-}
-
-// directory finds the documents in a directory and its subdirectories. It skips hidden files, files that Git ignores
-// and files of other formats, and does not follow symbolic links.
-func (c *collector) directory(ctx context.Context, root string, bad func(error)) ([]found, error) {
-	if c.as != "" {
-		return nil, fmt.Errorf("importing directory %s: %w: --as names one document", root, domarkx.ErrInvalid)
-	}
-	var files []string
-	var all []found
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))
-			if d != nil && d.IsDir() {
-				return fs.SkipDir
-			}
-		case path != root && strings.HasPrefix(d.Name(), "."):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-		case d.IsDir() && opencodedb.IsStorage(path): // before a database, which has newer sessions
-			inside, err := c.database(ctx, path, "")
-			if err != nil {
-				bad(err)
-			}
-			all = append(all, inside...)
-			return fs.SkipDir
-		case d.Type().IsRegular():
-			files = append(files, path)
-		}
-		return ctx.Err()
-	})
-	if err != nil {
-		return nil, err
-	}
-	ignored, err := c.manager.ignored(ctx, files)
-	if err != nil {
-		return nil, err
-	}
-	relative := make([]string, 0, len(files))
-	for i, path := range files {
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return nil, err
-		}
-		if !ignored[i] {
-			relative = append(relative, filepath.ToSlash(name))
-		}
-	}
-	homes := agentdir.Find(c.manager.codecs, c.format, root, relative, readHead)
-	c.homes = append(c.homes, homes...)
-	for _, name := range relative {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if f, ok := c.sinceStamp(path); ok && agentdir.Containing(homes, name) == nil {
-			f.name = c.nameOf(filepath.FromSlash(name))
-			all = append(all, f)
-			continue
-		}
-		head, err := readHead(path)
-		if err != nil {
-			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))
-			continue
-		}
-		if opencodedb.Is(head) {
-			inside, err := c.database(ctx, path, "")
-			if errors.Is(err, domarkx.ErrUnsupported) {
-				c.others++
-			} else if err != nil {
-				bad(err)
-			}
-			all = append(all, inside...)
-			continue
-		}
-		codec, ok := format.Detect(c.manager.codecs, head, path)
-		home := agentdir.Containing(homes, name)
-		if home != nil && !home.IsDocument(name, codec) {
-			continue
-		}
-		if !ok {
-			c.others++
-			continue
-		}
-		f := found{path: path, name: c.nameOf(filepath.FromSlash(name)), home: home}
-		c.note(&f, head)
-		all = append(all, f)
-	}
-	return all, nil
 }
 
 // isDatabase reports whether a file is a database. It reads only a few bytes of it, unlike [readHead].

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash"
 	"hash/maphash"
 	"io"
 	"iter"
@@ -111,6 +112,30 @@ func (in *input) isLarge() bool {
 		return in.size > held
 	}
 	return in.size > indexed
+}
+
+// readThrough reads the document once: it sets its fingerprint, its digest and whether it may contain images, and adds the
+// document with its secrets to a digest of the caller's.
+func (in *input) readThrough(digest hash.Hash) error {
+	print := newFingerprint()
+	if in.redaction != nil {
+		print = in.rawPrint.again()
+	}
+	images, writers := imageFinder{}, []io.Writer{digest, print}
+	if in.codec.Images {
+		writers = append(writers, &images)
+	}
+	if err := in.copyRaw(io.MultiWriter(writers...)); err != nil {
+		return err
+	}
+	in.images = images.found
+	if in.redaction == nil {
+		in.print = print
+		digest.Sum(in.digest[:0])
+	} else if !print.same(in.rawPrint) {
+		return errChanged
+	}
+	return nil
 }
 
 // copyTo copies the document to w.

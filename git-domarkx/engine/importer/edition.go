@@ -212,30 +212,8 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 	places := was.restore(mk.base.Live.Len(), keys)
 	made := imported{}
 	v := mk.base
-	var joined *join
 	if base != mk.tip.ID {
-		inBase := make([]int, len(keys))
-		for j := range inBase {
-			inBase[j] = -1
-		}
-		for _, p := range places {
-			if p.base >= 0 && p.doc >= 0 {
-				inBase[p.doc] = p.base
-			}
-		}
-		if shares {
-			if joined, err = mk.join(ctx, inBase, keys); err != nil {
-				return imported{}, err
-			}
-		}
-		if joined == nil {
-			joined = &join{state: mk.base.State()}
-		} else {
-			joined.replace(places)
-		}
-		joined.state.Headers = mk.newest.Headers // apply the document's changes to the newest header
-		made.links = joined.links
-		if v, err = view.New(ctx, m.store, joined.state); err != nil {
+		if v, made.links, err = mk.joinPlaces(ctx, places, keys, shares); err != nil {
 			return imported{}, err
 		}
 	}
@@ -276,6 +254,36 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 	}
 	e.Doc.Conversation = whole.Conversation
 	return made, nil
+}
+
+// joinPlaces returns the join of the base (see [join]) with the newest header, and the workspace versions to which its
+// messages link. It converts the places from those in the base to those in the join. If shares is not set, or if nothing
+// is to be joined, the join is the base.
+func (mk *importing) joinPlaces(ctx context.Context, places []position, keys []domarkx.Key, shares bool) (*view.View, []string, error) {
+	inBase := make([]int, len(keys))
+	for j := range inBase {
+		inBase[j] = -1
+	}
+	for _, p := range places {
+		if p.base >= 0 && p.doc >= 0 {
+			inBase[p.doc] = p.base
+		}
+	}
+	var joined *join
+	var err error
+	if shares {
+		if joined, err = mk.join(ctx, inBase, keys); err != nil {
+			return nil, nil, err
+		}
+	}
+	if joined == nil {
+		joined = &join{state: mk.base.State()}
+	} else {
+		joined.replace(places)
+	}
+	joined.state.Headers = mk.newest.Headers // apply the document's changes to the newest header
+	v, err := view.New(ctx, mk.manager.store, joined.state)
+	return v, joined.links, err
 }
 
 // replace converts indexes of messages in the base to indexes in the join.

@@ -3,6 +3,7 @@ package importer
 import (
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,10 +19,7 @@ type includeReader struct {
 	root     string
 	redacted func([]byte) []byte // replaces the secrets in a file; nil if they stay
 	opened   *os.Root
-	digest   interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
+	digest   hash.Hash
 }
 
 // maxInclude is the maximum size of an included file in bytes.

@@ -1,0 +1,122 @@
+package importer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// isBadDocument reports whether an error concerns only one document, so that the import can continue with the others.
+func isBadDocument(err error) bool {
+	var syntax *domarkx.SyntaxError
+	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
+}
+
+// An importer imports the documents of a request in one update.
+type importer struct {
+	manager    *Manager
+	tx         *gitstore.Tx
+	change     engine.Change
+	attach     []string // paths of files to attach to the session
+	ignore     func(title string) bool
+	sources    *sources.Record
+	here       map[string]domarkx.Info
+	made       map[string]bool   // sessions that this request created
+	before     map[string]string // tips that sessions had before this update
+	fresh      map[string]bool   // snapshots that this update created, which cannot be read yet
+	last       *domarkx.State    // content of the newest of these snapshots; nil if it is large
+	lastID     string
+	later      []found // documents that are left to the next update
+	homes      *agentdir.Dirs
+	links      *linkRequest         // nil if no stated versions are linked
+	shared     *edit.SharedMessages // links for the current document
+	forks      []engine.SaveResult  // results of the branches of the current document
+	learned    []func()             // functions that record the document, called when all of it is stored
+	stored     string               // tree of the document's original, once that is stored
+	namedFiles attachedFiles        // the last document whose messages name files
+	files      *fileSet             // files to import with the document; nil for none
+	result     Result
+
+	always     bool                        // whether to redact all documents
+	redactions map[string]*redact.Document // by name of the session
+}
+
+// errLater is the error for a document that continues a snapshot of this update, which cannot be read before the update
+// ends. The document is imported in the next update.
+var errLater = errors.New("its session has to be stored first")
+
+// one imports one document and adds the outcome to the result.
+func (imp *importer) one(ctx context.Context, c *collector, f found) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	imp.forks, imp.stored, imp.learned = nil, "", nil
+	imp.shared = &edit.SharedMessages{Known: map[uint64]*edit.SharedMessage{}}
+	saved, ok, err := imp.sinceStamp(ctx, c, f)
+	if err == nil && !ok && f.row.database == "" {
+		saved, ok, err = imp.grown(ctx, c, f)
+	}
+	if err != nil {
+		return err
+	} else if ok {
+		if saved.Name != "" {
+			imp.addSessions(saved)
+		}
+		return nil
+	}
+	in, err := c.open(ctx, f)
+	var unreadable *unreadableError
+	if errors.As(err, &unreadable) {
+		imp.result.Bad = append(imp.result.Bad, unreadable.error)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { in.close() }()
+	if c.large != nil && in.isLarge() {
+		c.large()
+	}
+	saved, err = imp.document(ctx, in)
+	var redacted *redactError
+	switch {
+	case errors.As(err, &redacted) && saved.Name != "": // the error is that of a branch
+		imp.addSessions(saved)
+		f.always = true
+		imp.later = append(imp.later, f)
+		return nil
+	case redacted != nil:
+		saved, err = imp.again(ctx, &in, redacted)
+	}
+	var hidden *hiddenError
+	switch {
+	case errors.Is(err, errLater):
+		f.late = true
+		imp.later = append(imp.later, f)
+	case isBadDocument(err) || errors.As(err, &hidden):
+		imp.result.Bad = append(imp.result.Bad, err)
+		if saved.Name != "" { // only this branch is bad; the next import tries it again
+			imp.addSessions(saved)
+		}
+	case err != nil:
+		return err
+	case saved.Name != "":
+		imp.addSessions(saved)
+	}
+	return nil
+}
+
+// addSessions adds the sessions to which a document was imported to the result.
+func (imp *importer) addSessions(saved engine.SaveResult) {
+	for _, s := range append([]engine.SaveResult{saved}, imp.forks...) {
+		s.State = nil
+		imp.result.Sessions = append(imp.result.Sessions, s)
+	}
+}
