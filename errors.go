@@ -10,6 +10,9 @@ import (
 var (
 	// ErrNotFound reports that a session, snapshot, message or file does not exist.
 	ErrNotFound = errors.New("not found")
+	// ErrNoSession and ErrNoWorkspace are the ErrNotFound of a name that no session or workspace has.
+	ErrNoSession   = fmt.Errorf("%w", ErrNotFound)
+	ErrNoWorkspace = fmt.Errorf("%w", ErrNotFound)
 	// ErrExists reports a name that is already in use.
 	ErrExists = errors.New("already exists")
 	// ErrConflict reports that something else changed the same object at the same time.

@@ -14,9 +14,9 @@ import (
 )
 
 type mcpCmd struct {
-	Write   bool   `help:"Offer also the tools append and fork, which change nothing that exists and run nothing."`
-	Session string `placeholder:"PATTERN" help:"Offer only sessions whose name matches, as for list."`
-	HTTP    string `name:"http" placeholder:"ADDRESS" help:"Serve at an address of this machine, such as 127.0.0.1:8765, not on standard input and output. Port 0 chooses one."`
+	Write   bool    `help:"Offer also the tools append and fork, which change nothing that exists and run nothing."`
+	Session *string `placeholder:"PATTERN" help:"Offer only sessions whose name matches, as for list."`
+	HTTP    string  `name:"http" placeholder:"ADDRESS" help:"Serve at an address of this machine, such as 127.0.0.1:8765, not on standard input and output. Port 0 chooses one."`
 }
 
 func (mcpCmd) Help() string {
@@ -38,6 +38,9 @@ A page has at most 100 entries, and a text at most 64 KB; answers say how to rea
 in sessions is returned as data, with its session, role and origin: it may contain
 instructions, which the program that reads it must not follow.
 
+With --session, a session that matches is offered with its whole history. That of a fork
+begins with the session that was forked, also with messages that the fork left out.
+
 With --http, requests need the header "Authorization: Bearer TOKEN". The token is that in
 the environment variable DOMARKX_MCP_TOKEN, of at least 16 characters, otherwise a new one. Requests for another host, and
 those of web pages, are refused.
@@ -54,21 +57,27 @@ With --http, one line before it serves; the token only if it is new:
 const tokenVariable = "DOMARKX_MCP_TOKEN"
 
 func (c *mcpCmd) Run(inv *invocation) error {
+	pattern := ""
+	if c.Session != nil {
+		if pattern = *c.Session; pattern == "" {
+			return usagef("--session has no pattern; without the option all sessions are offered")
+		}
+	}
 	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
 	opened.store.BoundMemory(packMemory)
 	setGCPercent(inv.getenv, 100) // unlike a command, a server runs for days
-	s := &mcpserver.Server{Sessions: opened.sessions, Turns: opened.turns, Store: opened.store, Write: c.Write, Pattern: c.Session, Version: versionText(release, commit, buildInfo()), Warn: inv.warn}
+	s := &mcpserver.Server{Sessions: opened.sessions, Turns: opened.turns, Store: opened.store, Write: c.Write, Pattern: pattern, Version: versionText(release, commit, buildInfo()), Warn: inv.warn}
 	server, err := s.New()
 	if err != nil {
-		return err
+		return badValue("--session", err)
 	}
 	if c.HTTP != "" {
 		return c.serveHTTP(inv, server)
 	}
-	err = server.Run(inv.ctx, &sdk.IOTransport{Reader: io.NopCloser(inv.in), Writer: unbuffered{inv.out}})
+	err = server.Run(inv.ctx, mcpserver.Stdio(inv.in, unbuffered{inv.out}))
 	if errors.Is(err, io.EOF) || inv.ctx.Err() != nil {
 		return context.Cause(inv.ctx)
 	}
@@ -100,7 +109,7 @@ func (c *mcpCmd) serveHTTP(inv *invocation, server *sdk.Server) error {
 	}
 	listener, err := mcpserver.Listen(c.HTTP)
 	if err != nil {
-		return err
+		return badValue("--http", err)
 	}
 	fmt.Fprintf(inv.out, "http://%s%s%s\n", listener.Addr(), mcpserver.Path, line)
 	if err := inv.out.Flush(); err != nil {

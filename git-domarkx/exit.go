@@ -41,6 +41,14 @@ func (e *usageError) Error() string { return e.msg }
 
 func usagef(format string, args ...any) error { return &usageError{msg: fmt.Sprintf(format, args...)} }
 
+// badValue turns the error about an invalid value of an option into a usage error.
+func badValue(option string, err error) error {
+	if errors.Is(err, domarkx.ErrInvalid) {
+		return usagef("%s: %v", option, err)
+	}
+	return err
+}
+
 // report prints the error that ended a command and returns the exit status.
 func report(w io.Writer, err error) int {
 	var signal signalError
@@ -126,7 +134,21 @@ func printError(w io.Writer, err error) {
 		fmt.Fprintln(w, visible(text))
 		return
 	}
-	fmt.Fprintf(w, "git-domarkx: %s\n", visible(err.Error()))
+	fmt.Fprintf(w, "git-domarkx: %s\n", visible(withHint(err)))
+}
+
+// withHint returns the text of an error. For a name that does not exist, it adds the command that
+// lists the names, unless the text suggests a name or a command.
+func withHint(err error) string {
+	text := err.Error()
+	switch {
+	case strings.HasSuffix(text, "?"), strings.Contains(text, "git domarkx "):
+	case errors.Is(err, domarkx.ErrNoSession):
+		text += "; git domarkx list shows those there are"
+	case errors.Is(err, domarkx.ErrNoWorkspace):
+		text += "; git domarkx workspace list shows those there are"
+	}
+	return text
 }
 
 // printWarning prints a problem with input that was accepted nevertheless.

@@ -68,9 +68,9 @@ func (s *Store) candidates(ctx context.Context, prefix string) ([]string, error)
 // maxSuggested is the maximum number of names that an error suggests.
 const maxSuggested = 3
 
-// notFound returns [domarkx.ErrNotFound] for a name that does not exist, with a text that suggests the most similar names.
+// notFound returns the error for a name that does not exist, with a text that suggests the most similar names.
 func (s *Store) notFound(k refname.Kind, name string) error {
-	err := fmt.Errorf("%s %q: %w", k.Noun, name, domarkx.ErrNotFound)
+	err := fmt.Errorf("%s %q: %w", k.Noun, name, k.Missing)
 	if mapped := refname.Map(name); mapped != name {
 		err = fmt.Errorf("%w, names are written like %q", err, mapped)
 	}
@@ -106,26 +106,28 @@ func (s *Store) notFound(k refname.Kind, name string) error {
 	return fmt.Errorf("%w, did you mean %s?", err, strings.Join(names, " or "))
 }
 
-// editDistance returns the smallest number of bytes to insert, remove or replace that turns a into b (the Levenshtein
-// distance), or limit if that is less.
+// editDistance returns the smallest number of bytes to insert, remove or replace, or of neighbours to swap, that turns a
+// into b (the restricted Damerau-Levenshtein distance), or limit if that is less.
 func editDistance(a, b string, limit int) int {
 	if max(len(a)-len(b), len(b)-len(a)) >= limit {
 		return limit
 	}
-	row := make([]int, len(b)+1)
+	older, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		older, last, row = last, row, older
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
+			cost := last[j]
 			if a[i] != b[j] {
 				cost++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			row[j+1] = min(cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], older[j-1]+1)
+			}
 		}
 	}
 	return min(row[len(b)], limit)

@@ -149,6 +149,7 @@ type (
 			Model, Origin, Snippet    string
 		}
 		More bool
+		Next int
 	}
 	versions struct {
 		Workspace string

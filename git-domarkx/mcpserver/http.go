@@ -62,14 +62,14 @@ func Handler(server *sdk.Server, address net.Addr, token string) http.Handler {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
-		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		got := sha256.Sum256([]byte(given))
 		switch {
 		case !isHere(r.Host, address):
 			http.Error(w, "this server answers only at its own address", http.StatusForbidden)
 		case !isOwnOrigin(r.Header.Values("Origin"), address):
 			http.Error(w, "requests of web pages are refused", http.StatusForbidden)
-		case !ok || subtle.ConstantTimeCompare(got[:], want[:]) == 0:
+		case !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) == 0:
 			h.Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "the token is missing or wrong", http.StatusUnauthorized)
 		default:
@@ -83,6 +83,9 @@ func Handler(server *sdk.Server, address net.Addr, token string) http.Handler {
 // makes lead to this machine is answered.
 func isHere(host string, address net.Addr) bool {
 	_, port, err := net.SplitHostPort(address.String())
+	if port == "80" { // clients leave out the port that is the default
+		host = strings.TrimSuffix(host, ":80") + ":80"
+	}
 	return err == nil && (host == address.String() || host == "localhost:"+port)
 }
 
@@ -98,5 +101,5 @@ func isOwnOrigin(origins []string, address net.Addr) bool {
 
 // NewHTTP returns an HTTP server with limits against clients that keep connections busy.
 func NewHTTP(handler http.Handler) *http.Server {
-	return &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	return &http.Server{Handler: handler, DisableGeneralOptionsHandler: true, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 }

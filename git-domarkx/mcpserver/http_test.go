@@ -55,6 +55,22 @@ func TestNewToken(t *testing.T) {
 	}
 }
 
+// TestDefaultPort checks that the server also answers at the port that clients leave out.
+func TestDefaultPort(t *testing.T) {
+	server, err := serverOf(enginetest.New(t)).New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := mcpserver.Handler(server, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80}, "token")
+	for host, status := range map[string]int{"127.0.0.1": 401, "127.0.0.1:80": 401, "localhost": 401, "localhost:8080": 403, "evil.example": 403} {
+		r, answer := httptest.NewRequest(http.MethodPost, mcpserver.Path, nil), httptest.NewRecorder()
+		r.Host = host
+		if handler.ServeHTTP(answer, r); answer.Code != status {
+			t.Errorf("%s: status %d, expected %d", host, answer.Code, status)
+		}
+	}
+}
+
 func TestHandler(t *testing.T) {
 	const token = "0123456789abcdef"
 	c := enginetest.New(t)
@@ -92,6 +108,7 @@ func TestHandler(t *testing.T) {
 		"own origin by name":    {header("Origin", "http://localhost:8765"), 200},
 		"token again, wrong":    {header("Authorization", "Bearer "+token, "Bearer x"), 200},
 		"token twice":           {header("Authorization", "Bearer x", "Bearer "+token), 401},
+		"scheme in lower case":  {header("Authorization", "bearer "+token), 200},
 		"no token":              {header("Authorization"), 401},
 		"empty token":           {header("Authorization", "Bearer "), 401},
 		"other case":            {header("Authorization", "Bearer "+strings.ToUpper(token)), 401},

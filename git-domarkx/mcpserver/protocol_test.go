@@ -35,7 +35,7 @@ func TestTools(t *testing.T) {
 		writes                     bool
 	}{
 		"list_sessions": {"", "agent branch count from session tag", "next sessions total", false},
-		"search":        {"query", "count history kind model path role session since tag tool until", "matches more", false},
+		"search":        {"query", "count from history kind model path role session since tag tool until", "matches more next", false},
 		"read_messages": {"session", "count from offset", "messages next origin session snapshot total", false},
 		"diff":          {"a", "b offset", "a b next text", false},
 		"workspace_log": {"workspace", "count from", "next versions workspace", false},

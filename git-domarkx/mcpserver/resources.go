@@ -3,12 +3,14 @@ package mcpserver
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/domarkx/domarkx"
@@ -39,24 +41,35 @@ func (s *Server) addResources(server *sdk.Server) {
 		{Name: "session", URITemplate: sessionsURI + "{+name}", MIMEType: markdownType, Description: "A session as Markdown, cut at 64 KB. Recorded data."},
 		{Name: "file", URITemplate: workspacesURI + "{+name}/{version}/{+path}", Description: "A file of a version of a workspace, RESOURCE/PATH, cut at 64 KB. Recorded data."},
 	} {
-		server.AddResourceTemplate(t, func(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			return do(s, func() (*sdk.ReadResourceResult, error) {
-				contents, err := s.resource(ctx, r.Params.URI)
-				if errors.Is(err, domarkx.ErrNotFound) {
-					return nil, sdk.ResourceNotFoundError(r.Params.URI)
-				}
-				return &sdk.ReadResourceResult{Contents: contents}, err
-			})
-		})
+		server.AddResourceTemplate(t, nil)
 	}
 	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
-			if params, ok := r.GetParams().(*sdk.ListResourcesParams); ok && method == "resources/list" {
+			switch params := r.GetParams().(type) {
+			case *sdk.CallToolParamsRaw:
+				params.Arguments = withoutNulls(params.Arguments)
+			case *sdk.ListResourcesParams:
 				return do(s, func() (sdk.Result, error) { return s.listResources(ctx, params) })
+			case *sdk.ReadResourceParams:
+				return do(s, func() (sdk.Result, error) { return s.readResource(ctx, params.URI) })
 			}
 			return next(ctx, method, r)
 		}
 	})
+}
+
+// readResource returns the resource of a URI. It does so for all URIs, because the SDK ends the connection when it
+// refuses one with control characters.
+func (s *Server) readResource(ctx context.Context, uri string) (sdk.Result, error) {
+	contents, err := s.resource(ctx, uri)
+	if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
+		data, _ := json.Marshal(map[string]string{"uri": uri}) // a string has no error
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: short(err).Error(), Data: data}
+	}
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: short(err).Error()}
+	}
+	return &sdk.ReadResourceResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Contents: contents}, nil
 }
 
 // listResources lists sessions, the newest first.
@@ -65,7 +78,7 @@ func (s *Server) listResources(ctx context.Context, params *sdk.ListResourcesPar
 	if params != nil && params.Cursor != "" {
 		var err error
 		if from, err = strconv.Atoi(params.Cursor); err != nil || from < 0 {
-			return nil, fmt.Errorf("cursor %q is not one of this server", params.Cursor)
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: short(fmt.Errorf("cursor %q is not one of this server; without a cursor the list begins anew", params.Cursor)).Error()}
 		}
 	}
 	list, err := s.list(ctx, engine.ListOptions{Sort: "updated"})
@@ -91,6 +104,10 @@ func (s *Server) resource(ctx context.Context, uri string) ([]*sdk.ResourceConte
 				if !errors.Is(err, domarkx.ErrNotFound) {
 					return contents, err
 				}
+				if contents, other := s.sessionResource(ctx, uri, rest); other == nil {
+					return contents, nil
+				}
+				return nil, err
 			}
 		}
 		return s.sessionResource(ctx, uri, rest)
@@ -98,14 +115,20 @@ func (s *Server) resource(ctx context.Context, uri string) ([]*sdk.ResourceConte
 	if rest, ok := strings.CutPrefix(uri, workspacesURI); ok {
 		return s.fileResource(ctx, uri, rest)
 	}
-	return nil, domarkx.ErrNotFound
+	return nil, errNoResource
 }
+
+// errNoResource is the error for a URI that is not like one of the templates.
+var errNoResource = fmt.Errorf("resource: %w: expected %sNAME, %[2]sNAME/messages/K or %[3]sNAME/VERSION/RESOURCE/PATH", domarkx.ErrNotFound, sessionsURI, workspacesURI)
 
 // named returns the offered session of an escaped name.
 func (s *Server) named(escaped string) (engine.Revision, error) {
 	name, err := url.PathUnescape(escaped)
-	if err != nil || !s.offers(name) {
-		return engine.Revision{}, notOffered(name)
+	if err != nil {
+		return engine.Revision{}, fmt.Errorf("name %q: %w: a %% has no two hexadecimal digits after it", escaped, domarkx.ErrInvalid)
+	}
+	if !s.offers(name) {
+		return engine.Revision{}, s.notOffered("session", name)
 	}
 	return engine.Revision{Name: name, Message: -1}, nil
 }
@@ -115,7 +138,7 @@ func (s *Server) messageResource(ctx context.Context, uri, escaped string, k int
 	if err != nil {
 		return nil, err
 	}
-	info, err := s.Sessions.Resolve(ctx, r)
+	info, err := s.resolve(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +162,7 @@ func (s *Server) sessionResource(ctx context.Context, uri, escaped string) ([]*s
 	if err != nil {
 		return nil, err
 	}
-	info, err := s.Sessions.Resolve(ctx, r)
+	info, err := s.resolve(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +187,7 @@ func readOn(uri, note string) *sdk.ResourceContents {
 // slashes, so it takes the first component as VERSION that is a version of the workspace named
 // before it.
 func (s *Server) fileResource(ctx context.Context, uri, rest string) ([]*sdk.ResourceContents, error) {
+	missing := errNoResource
 	parts := strings.Split(rest, "/")
 	for i := 1; i < len(parts); i++ {
 		if !isAbbreviation(parts[i]) {
@@ -176,6 +200,9 @@ func (s *Server) fileResource(ctx context.Context, uri, rest string) ([]*sdk.Res
 		}
 		f, err := s.readFile(ctx, fileRequest{Workspace: name, Version: parts[i], Path: path})
 		if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
+			if missing == errNoResource {
+				missing = err
+			}
 			continue
 		}
 		if err != nil {
@@ -183,7 +210,7 @@ func (s *Server) fileResource(ctx context.Context, uri, rest string) ([]*sdk.Res
 		}
 		return fileContents(uri, f)
 	}
-	return nil, domarkx.ErrNotFound
+	return nil, missing
 }
 
 // isAbbreviation reports whether a component can be the version of a workspace.

@@ -25,12 +25,14 @@ type searchRequest struct {
 	Since   string `json:"since,omitempty" jsonschema:"2w (two weeks ago), 2026-11-01 or 2026-11-01T12:00"`
 	Until   string `json:"until,omitempty" jsonschema:"likewise; a day is included"`
 	History bool   `json:"history,omitempty" jsonschema:"also texts that were replaced"`
+	From    int    `json:"from,omitempty" jsonschema:"how many matches to skip; next of the page before"`
 	Count   int    `json:"count,omitempty" jsonschema:"how many messages to return, at most 100 and by default 20"`
 }
 
 type searchResult struct {
 	Matches []searchMatch `json:"matches"`
-	More    bool          `json:"more,omitempty" jsonschema:"whether there are more; narrow the query or raise count"`
+	More    bool          `json:"more,omitempty" jsonschema:"whether there are more"`
+	Next    int           `json:"next,omitempty" jsonschema:"pass it as from to go on; absent on the last page"`
 }
 
 type searchMatch struct {
@@ -68,8 +70,9 @@ func (s *Server) search(ctx context.Context, r searchRequest) (searchResult, err
 	}
 	result := searchResult{Matches: []searchMatch{}}
 	if len(hits) == q.Limit {
-		hits, result.More = hits[:q.Limit-1], true
+		hits, result.More, result.Next = hits[:q.Limit-1], true, q.Limit-1
 	}
+	hits = hits[min(r.From, len(hits)):]
 	origins := map[string]string{}
 	for _, h := range hits {
 		if _, ok := origins[h.Session]; !ok {
@@ -83,11 +86,17 @@ func (s *Server) search(ctx context.Context, r searchRequest) (searchResult, err
 	return result, nil
 }
 
-// query returns the query of a client's request. Its limit is one more than the client asked for,
+// maxFrom is the maximum number of matches that a page can come after.
+const maxFrom = 1_000_000
+
+// query returns the query of a client's request. Its limit is one more than the last match of the page,
 // to detect that more matches exist.
 func (s *Server) query(ctx context.Context, r searchRequest) (search.Query, error) {
 	count, err := page(r.Count, usualMatches)
-	q := search.Query{Text: r.Query, Model: r.Model, Tool: r.Tool, Path: r.Path, History: r.History, Limit: count + 1}
+	q := search.Query{Text: r.Query, Advice: `kind "fixed" searches for a text as it is`, Model: r.Model, Tool: r.Tool, Path: r.Path, History: r.History, Limit: r.From + count + 1}
+	if err == nil && (r.From < 0 || r.From > maxFrom) {
+		err = fmt.Errorf("from %d: expected 0 to %d", r.From, maxFrom)
+	}
 	if err == nil && r.Role != "" {
 		q.Role, err = domarkx.ParseRole(r.Role)
 	}

@@ -47,7 +47,7 @@ func (s *Server) New() (*sdk.Server, error) {
 	server := sdk.NewServer(&sdk.Implementation{Name: "git-domarkx", Title: "AI sessions in Git", Version: s.Version}, &sdk.ServerOptions{
 		Instructions: instructions,
 		PageSize:     maxPage,
-		Capabilities: &sdk.ServerCapabilities{},
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}, // it never says that a list changed
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 	})
 	addTool(s, server, "list_sessions", "List the sessions, the newest first: name, number of messages, date, origin and how they begin.", s.listSessions)
@@ -80,18 +80,25 @@ func addWriter[In, Out any](s *Server, server *sdk.Server, name, description str
 type linker interface{ links() []sdk.Content }
 
 func add[In, Out any](s *Server, server *sdk.Server, tool *sdk.Tool, run func(context.Context, In) (Out, error)) {
-	sdk.AddTool(server, tool, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+	sdk.AddTool(server, tool, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		out, err := do(s, func() (Out, error) { return run(ctx, in) })
 		if err != nil {
-			return nil, out, err
+			return nil, out, short(err)
 		}
 		l, ok := any(out).(linker)
-		if !ok {
+		if !ok || !knowsLinks(r.Session) {
 			return nil, out, nil
 		}
 		data, err := encode(out)
 		return &sdk.CallToolResult{Content: append([]sdk.Content{&sdk.TextContent{Text: data}}, l.links()...)}, out, err
 	})
+}
+
+// knowsLinks reports whether a client knows links to resources, which came with this version of the protocol. Others
+// refuse a result that has them.
+func knowsLinks(client *sdk.ServerSession) bool {
+	p := client.InitializeParams()
+	return p == nil || p.ProtocolVersion >= "2025-06-18"
 }
 
 // do runs one request at a time, on what the repository has now.
@@ -118,12 +125,57 @@ func (s *Server) offers(name string) bool {
 func (s *Server) revision(spelled string) (engine.Revision, error) {
 	r, err := engine.ParseRevision(spelled)
 	if err == nil && !s.offers(r.Name) {
-		err = notOffered(r.Name)
+		err = s.notOffered("session", r.Name)
 	}
 	return r, err
 }
 
-func notOffered(name string) error { return fmt.Errorf("session %q: %w", name, domarkx.ErrNotFound) }
+// notOffered returns the error for a session or workspace that is not offered. It is the same whether that exists or not.
+func (s *Server) notOffered(kind, name string) error {
+	return fmt.Errorf("%s %q: %w: this server offers only sessions that match %q; list_sessions lists them", kind, name, domarkx.ErrNotFound, s.Pattern)
+}
+
+// exists returns an error if a session that is offered does not exist. It names only sessions that are offered.
+func (s *Server) exists(ctx context.Context, name string) error {
+	_, err := s.Store.Tip(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) && s.Pattern != "" {
+		return fmt.Errorf("session %q: %w; list_sessions lists the sessions", name, domarkx.ErrNotFound)
+	}
+	return err
+}
+
+// resolve returns the snapshot that an offered revision names. Unlike those of the engine, its errors advise no commands.
+func (s *Server) resolve(ctx context.Context, r engine.Revision) (domarkx.Info, error) {
+	if err := s.exists(ctx, r.Name); err != nil {
+		return domarkx.Info{}, err
+	}
+	whole := r
+	whole.Message = -1
+	info, err := s.Sessions.Resolve(ctx, whole)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		return info, s.noSnapshot(ctx, whole)
+	}
+	if err == nil && r.Message >= info.Messages {
+		return s.Sessions.Resolve(ctx, r) // its error says which messages there are
+	}
+	return info, err
+}
+
+// noSnapshot returns the error for a snapshot that a session does not have.
+func (s *Server) noSnapshot(ctx context.Context, r engine.Revision) error {
+	tip, err := s.Store.Tip(ctx, r.Name)
+	if err != nil {
+		return err
+	}
+	oldest := engine.Revision{Name: r.Name, Back: -1, Message: -1}
+	for _, err := range s.Store.History(ctx, tip.ID) {
+		if err != nil {
+			return err
+		}
+		oldest.Back++
+	}
+	return fmt.Errorf("snapshot %q: %w: the oldest one of the session is %s", r, domarkx.ErrNotFound, oldest)
+}
 
 // list returns the sessions that are offered.
 func (s *Server) list(ctx context.Context, o engine.ListOptions) ([]domarkx.Info, error) {

@@ -111,7 +111,7 @@ func (s *Server) readMessages(ctx context.Context, r readRequest) (readResult, e
 	if revision.Message >= 0 {
 		r.From, count, revision.Message = revision.Message, 1, -1
 	}
-	info, err := s.Sessions.Resolve(ctx, revision)
+	info, err := s.resolve(ctx, revision)
 	if err != nil {
 		return readResult{}, err
 	}
@@ -202,6 +202,11 @@ func (s *Server) diff(ctx context.Context, r diffRequest) (diffResult, error) {
 			return diffResult{}, errors.New("a is a message; name another one as b to compare it with")
 		}
 		a = a.Before()
+	}
+	for _, r := range []engine.Revision{a, b} {
+		if _, err := s.resolve(ctx, r); err != nil {
+			return diffResult{}, err
+		}
 	}
 	text, err := s.Sessions.Diff(ctx, a, b, a.String(), b.String())
 	if err != nil {

@@ -25,6 +25,7 @@ func TestListSessions(t *testing.T) {
 		next  int
 	}{
 		"all, newest first":    {nil, "team/b team/a " + agent + " tagged", 4, 0},
+		"null for the default": {arguments{"count": nil, "from": nil, "tag": nil, "session": "t*/a"}, "team/a", 1, 0},
 		"a page":               {arguments{"count": 2}, "team/b team/a", 4, 2},
 		"the next page":        {arguments{"from": 2, "count": 2}, agent + " tagged", 4, 0},
 		"after the last":       {arguments{"from": 4}, "", 4, 0},
@@ -106,14 +107,14 @@ func TestReadMessages(t *testing.T) {
 		})
 	}
 	for want, args := range map[string]arguments{
-		"the session has 3":              {"session": "talk", "from": 3},
-		"the session has 0":              {"session": "empty", "from": 1},
-		"offset 6 is not in":             {"session": "talk", "offset": 6},
-		"offset -1 is not in":            {"session": "talk", "offset": -1},
-		"number of entries":              {"session": "talk", "count": -1},
-		"not found":                      {"session": "none"},
-		"nothing may follow":             {"session": "talk#1~1"},
-		`snapshot "ffffffff": not found`: {"session": "talk@ffffffff"},
+		"the session has 3":   {"session": "talk", "from": 3},
+		"the session has 0":   {"session": "empty", "from": 1},
+		"offset 6 is not in":  {"session": "talk", "offset": 6},
+		"offset -1 is not in": {"session": "talk", "offset": -1},
+		"number of entries":   {"session": "talk", "count": -1},
+		"not found":           {"session": "none"},
+		"nothing may follow":  {"session": "talk#1~1"},
+		`snapshot "talk@ffffffff": not found: the oldest one of the session is talk~2`: {"session": "talk@ffffffff"},
 	} {
 		c.refuses("read_messages", args, want)
 	}
@@ -206,7 +207,7 @@ func TestDiff(t *testing.T) {
 	if c.call("diff", arguments{"a": "talk", "b": "talk"}, &same); same.Text != "" || same.Next != 0 {
 		t.Errorf("a session and itself: %+v", same)
 	}
-	c.refuses("diff", arguments{"a": "talk~2"}, "has 3 snapshots")
+	c.refuses("diff", arguments{"a": "talk~2"}, `snapshot "talk~3": not found: the oldest one`)
 	c.refuses("diff", arguments{"a": "talk#1"}, "name another one as b")
 	c.refuses("diff", arguments{"a": "talk", "b": "none"}, "not found")
 	c.refuses("diff", arguments{"a": "talk", "b": "talk#"}, "is not a number")
@@ -260,6 +261,8 @@ func TestSearch(t *testing.T) {
 		"a day":           {arguments{"query": "cuckoo", "session": "birds", "since": "2023-11-14", "until": "2023-11-14"}, "birds#0 birds#1", false},
 		"exactly as many": {arguments{"query": "cuckoo", "session": "birds", "count": 2}, "birds#0 birds#1", false},
 		"more":            {arguments{"query": "cuckoo", "kind": "fixed", "session": "birds", "count": 1}, "birds#1", true},
+		"the next page":   {arguments{"query": "cuckoo", "kind": "fixed", "session": "birds", "count": 1, "from": 1}, "birds#0", false},
+		"after the last":  {arguments{"query": "cuckoo", "from": 9}, "", false},
 		"nothing":         {arguments{"query": "eagle"}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -273,20 +276,21 @@ func TestSearch(t *testing.T) {
 					t.Errorf("match %d has the URI %s and the link %+v", i, m.URI, r.Content[i+1])
 				}
 			}
-			if sorted(hits) != test.hits || got.More != test.more {
+			if sorted(hits) != test.hits || got.More != test.more || (got.Next == 1) != test.more {
 				t.Errorf("got %+v", got)
 			}
 		})
 	}
 	for want, args := range map[string]arguments{
-		"expected words, fixed or regexp": {"query": "x", "kind": "glob"},
-		"role":                            {"query": "x", "role": "king"},
-		"missing closing":                 {"query": "(", "kind": "regexp"},
-		`date "soon"`:                     {"query": "x", "since": "soon"},
-		`date "late"`:                     {"query": "x", "until": "late"},
-		"number of entries is negative":   {"query": "x", "count": -1},
-		"glob":                            {"query": "x", "session": "["},
-		"query":                           {"query": ""},
+		"expected words, fixed or regexp":  {"query": "x", "kind": "glob"},
+		"role":                             {"query": "x", "role": "king"},
+		"missing closing":                  {"query": "(", "kind": "regexp"},
+		`date "soon"`:                      {"query": "x", "since": "soon"},
+		`date "late"`:                      {"query": "x", "until": "late"},
+		"number of entries is negative":    {"query": "x", "count": -1},
+		"glob":                             {"query": "x", "session": "["},
+		`kind "fixed" searches for a text`: {"query": "++"},
+		"expected 0 to 1000000":            {"query": "x", "from": 1 << 62},
 	} {
 		c.refuses("search", args, want)
 	}

@@ -1,8 +1,11 @@
 package mcpserver
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,6 +28,21 @@ func cut(text []byte, offset, most int) (part string, next int, err error) {
 	return strings.ToValidUTF8(string(rest[:end]), "\uFFFD"), offset + end, nil
 }
 
+// withoutNulls returns the arguments of a tool without those that are null: some models send each argument that a tool
+// has. It returns anything but an object as it is.
+func withoutNulls(arguments json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if !bytes.Contains(arguments, []byte("null")) || json.Unmarshal(arguments, &members) != nil || members == nil {
+		return arguments
+	}
+	maps.DeleteFunc(members, func(_ string, value json.RawMessage) bool { return string(value) == "null" })
+	data, err := json.Marshal(members)
+	if err != nil {
+		return arguments
+	}
+	return data
+}
+
 // encode returns a value as JSON.
 func encode(v any) (string, error) {
 	data, err := json.Marshal(v)
@@ -37,4 +55,16 @@ func date(unix int64) string {
 		return ""
 	}
 	return time.Unix(unix, 0).UTC().Format(time.RFC3339)
+}
+
+// maxError is the maximum number of bytes of an error's text.
+const maxError = 2000
+
+// short returns an error whose text has a limited size, because errors quote what clients send.
+func short(err error) error {
+	text := err.Error()
+	if len(text) <= maxError {
+		return err
+	}
+	return errors.New(strings.ToValidUTF8(text[:maxError/2], "") + " … " + strings.ToValidUTF8(text[len(text)-maxError/2:], ""))
 }

@@ -46,12 +46,12 @@ func (s *Server) workspaceLog(ctx context.Context, r logRequest) (logResult, err
 	if r.From < 0 {
 		return logResult{}, errors.New("from is negative")
 	}
-	name, err := s.workspace(ctx, r.Workspace)
+	newest, err := s.workspace(ctx, r.Workspace)
 	if err != nil {
 		return logResult{}, err
 	}
-	result, n := logResult{Workspace: name, Versions: []versionEntry{}}, 0
-	for v, err := range s.Sessions.VersionLog(ctx, engine.Revision{Name: name, Message: -1}) {
+	result, n := logResult{Workspace: newest.Workspace, Versions: []versionEntry{}}, 0
+	for v, err := range s.Store.Versions(ctx, newest.ID) {
 		if err != nil {
 			return result, err
 		}
@@ -70,6 +70,8 @@ func (s *Server) workspaceLog(ctx context.Context, r logRequest) (logResult, err
 		entry := versionEntry{Version: v.ID, Date: date(v.Date), Operation: v.Operation, Subject: v.Subject, Resources: []string{}}
 		if v.Call != nil && s.offers(v.Call.Session) {
 			entry.Session, entry.Message = v.Call.Session, v.Call.Message.String()
+		} else if s.Pattern != "" {
+			entry.Subject = v.Operation // the subject may name a session that is not offered, such as the one that was forked
 		}
 		for _, resource := range whole.Resources {
 			entry.Resources = append(entry.Resources, resource.ID)
@@ -79,21 +81,28 @@ func (s *Server) workspaceLog(ctx context.Context, r logRequest) (logResult, err
 	return result, nil
 }
 
-// workspace returns the name of the workspace called name or, if there is none, of the workspace
+// workspace returns the newest version of the workspace called name or, if there is none, of the workspace
 // that the session called name uses. It returns domarkx.ErrNotFound for a name that is not offered.
-func (s *Server) workspace(ctx context.Context, name string) (string, error) {
+func (s *Server) workspace(ctx context.Context, name string) (domarkx.Version, error) {
 	if !s.offers(name) {
-		return "", fmt.Errorf("workspace %q: %w", name, domarkx.ErrNotFound)
+		return domarkx.Version{}, s.notOffered("workspace", name)
 	}
-	v, err := s.Store.WorkspaceTipOrNone(ctx, name)
-	if err != nil || v.ID != "" {
-		return name, err
+	v, err := s.Store.WorkspaceTip(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) {
+		if other, e := s.Sessions.WorkspaceOf(ctx, name); e == nil && other != name {
+			name = other
+			v, err = s.Store.WorkspaceTip(ctx, other)
+		}
 	}
-	other, err := s.Sessions.WorkspaceOf(ctx, name)
-	if err != nil || other == name {
-		return name, nil // the caller then gets an error that the workspace is missing
+	if errors.Is(err, domarkx.ErrNotFound) {
+		if missing := s.exists(ctx, name); missing == nil {
+			err = fmt.Errorf("workspace %q: %w: the session of that name has made no calls here", name, domarkx.ErrNotFound)
+		} else if s.Pattern != "" {
+			err = s.notOffered("workspace", name)
+		}
 	}
-	return other, nil
+	v.Workspace = name
+	return v, err
 }
 
 type fileRequest struct {
@@ -136,7 +145,7 @@ func (s *Server) readFile(ctx context.Context, r fileRequest) (fileResult, error
 		for _, resource := range v.Resources {
 			result.Entries = append(result.Entries, fileEntry{Name: resource.ID, Type: "directory"})
 		}
-		return result, nil
+		return result, result.page(r.Offset)
 	}
 	f, err := s.file(ctx, v, result.Path)
 	if err != nil {
@@ -154,33 +163,54 @@ func (s *Server) readFile(ctx context.Context, r fileRequest) (fileResult, error
 
 // version returns the version of a workspace that a client names.
 func (s *Server) version(ctx context.Context, r fileRequest) (domarkx.Version, error) {
-	revision := engine.Revision{Name: r.Workspace, ID: r.Version, Message: -1}
 	if r.Message != nil {
-		if r.Version != "" || *r.Message < 0 {
-			return domarkx.Version{}, errors.New("expected a version or the number of a message")
+		return s.versionAt(ctx, r)
+	}
+	newest, err := s.workspace(ctx, r.Workspace)
+	if err != nil {
+		return newest, err
+	}
+	v := newest
+	if r.Version != "" {
+		v, err = s.Store.FindVersion(ctx, newest.ID, r.Version)
+		if errors.Is(err, domarkx.ErrNotFound) {
+			err = fmt.Errorf("version %q: %w in this workspace; workspace_log lists its versions", r.Version, domarkx.ErrNotFound)
 		}
-		if !s.offers(r.Workspace) {
-			return domarkx.Version{}, notOffered(r.Workspace)
-		}
-		revision.Message = *r.Message
-		v, err := s.Sessions.ResolveVersion(ctx, revision)
-		if err == nil {
-			v.Workspace, err = s.workspace(ctx, r.Workspace)
-		}
+	}
+	if err != nil {
 		return v, err
 	}
-	name, err := s.workspace(ctx, r.Workspace)
+	v, err = s.Store.Version(ctx, v.ID)
+	v.Workspace = newest.Workspace
+	return v, err
+}
+
+// versionAt returns the version that a message left.
+func (s *Server) versionAt(ctx context.Context, r fileRequest) (domarkx.Version, error) {
+	if r.Version != "" || *r.Message < 0 {
+		return domarkx.Version{}, errors.New("expected a version or the number of a message")
+	}
+	if !s.offers(r.Workspace) {
+		return domarkx.Version{}, s.notOffered("session", r.Workspace)
+	}
+	info, err := s.resolve(ctx, engine.Revision{Name: r.Workspace, Message: *r.Message})
 	if err != nil {
 		return domarkx.Version{}, err
 	}
-	revision.Name = name
-	v, err := s.Sessions.ResolveVersion(ctx, revision)
+	link, err := s.Sessions.LinkAt(ctx, info.ID, *r.Message)
+	if err == nil && link == "" {
+		err = fmt.Errorf("version that message %d left: %w: neither it nor a message before it made a call", *r.Message, domarkx.ErrNotFound)
+	}
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	v, err := s.Store.Version(ctx, link)
 	if err != nil {
 		return v, err
 	}
-	whole, err := s.Store.Version(ctx, v.ID)
-	whole.Workspace = name
-	return whole, err
+	newest, err := s.workspace(ctx, r.Workspace)
+	v.Workspace = newest.Workspace
+	return v, err
 }
 
 func (s *Server) file(ctx context.Context, v domarkx.Version, path string) (domarkx.File, error) {
@@ -222,15 +252,21 @@ func (s *Server) readDirectory(ctx context.Context, result *fileResult, id strin
 	if err != nil {
 		return err
 	}
-	if from > len(files) {
-		return fmt.Errorf("offset %d: the directory has %d entries", from, len(files))
-	}
-	to := min(len(files), from+maxPage)
-	for _, f := range files[from:to] {
+	for _, f := range files {
 		result.Entries = append(result.Entries, fileEntry{Name: strings.ToValidUTF8(f.Name, "\uFFFD"), Type: typeName(f.Type), Bytes: f.Size})
 	}
-	if to < len(files) {
-		result.Next = int64(to)
+	return result.page(from)
+}
+
+// page reduces the entries of a directory to those of a page.
+func (r *fileResult) page(from int) error {
+	n := len(r.Entries)
+	if from > n {
+		return fmt.Errorf("offset %d: the directory has %d entries", from, n)
+	}
+	to := min(n, from+maxPage)
+	if r.Entries = r.Entries[from:to]; to < n {
+		r.Next = int64(to)
 	}
 	return nil
 }
@@ -261,28 +297,34 @@ func (s *Server) readContent(ctx context.Context, result *fileResult, f domarkx.
 	if _, err := c.ReadAt(data, offset); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if isText(data) {
-		result.Text, _, err = cut(data, 0, maxText)
-		if rest := partial(data); rest > 0 && offset+int64(len(data)) < result.Bytes {
-			data = data[:len(data)-rest]
-			result.Text = string(data)
-		}
+	text := data
+	if offset+int64(len(data)) < result.Bytes {
+		text = data[:len(data)-partial(data)]
+	}
+	if isText(text) {
+		data, result.Text = text, string(text)
 	} else {
+		if rest := continuation(text); offset > 0 && isText(text[rest:]) {
+			data = data[:rest] // what follows is text again
+		}
 		result.Base64 = base64.StdEncoding.EncodeToString(data)
 	}
 	if end := offset + int64(len(data)); end < result.Bytes {
 		result.Next = end
 	}
-	return err
+	return nil
 }
 
-// isText reports whether a part of a file is text: valid UTF-8 but for characters that are cut at its ends, and
-// without NUL.
-func isText(data []byte) bool {
-	for n := 0; n < utf8.UTFMax && len(data) > 0 && !utf8.RuneStart(data[0]); n++ {
-		data = data[1:]
+// isText reports whether data is UTF-8 without NUL. Other data would not survive in JSON.
+func isText(data []byte) bool { return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data) }
+
+// continuation returns the number of bytes at the beginning that are the end of a character.
+func continuation(data []byte) int {
+	n := 0
+	for n < len(data) && n < utf8.UTFMax-1 && !utf8.RuneStart(data[n]) {
+		n++
 	}
-	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data[:len(data)-partial(data)])
+	return n
 }
 
 // partial returns the number of bytes at the end that are the beginning of a character.

@@ -90,7 +90,7 @@ func TestReadFile(t *testing.T) {
 	binary := string([]byte{0x89, 'P', 'N', 'G', 0, 1, 2})
 	v := c.Version("work", nil,
 		enginetest.RegularFile("n", "new\n"), enginetest.RegularFile("empty", ""), enginetest.RegularFile("binary", binary),
-		enginetest.RegularFile("latin", "gr\xfc\xdfe"), enginetest.RegularFile("ends in a character", "x\xe2\x82"),
+		enginetest.RegularFile("latin", "gr\xfc\xdfe"), enginetest.RegularFile("ends in a character", "x\xe2\x82"), enginetest.RegularFile("ends of characters", "\x80\x81x"), enginetest.RegularFile("umlaut", "xäx"),
 		enginetest.OtherFile("pipe", domarkx.Fifo, ""), enginetest.OtherFile("link", domarkx.Symlink, "../../etc/passwd"),
 		enginetest.OtherFile("d", domarkx.Directory, ""), enginetest.RegularFile("d/deep", "deep"), enginetest.RegularFile("d/bad\xff name", "x"),
 	)
@@ -109,7 +109,9 @@ func TestReadFile(t *testing.T) {
 		"FIFO":                           {arguments{"path": "notes/pipe"}, file{Path: "notes/pipe", Type: "FIFO"}},
 		"binary":                         {arguments{"path": "notes/binary"}, file{Path: "notes/binary", Type: "file", Bytes: 7, Base64: base64.StdEncoding.EncodeToString([]byte(binary))}},
 		"not UTF-8":                      {arguments{"path": "notes/latin"}, file{Path: "notes/latin", Type: "file", Bytes: 5, Base64: "Z3L832U="}},
-		"part of a character at the end": {arguments{"path": "notes/ends in a character"}, file{Path: "notes/ends in a character", Type: "file", Bytes: 3, Text: "x\uFFFD"}},
+		"part of a character at the end": {arguments{"path": "notes/ends in a character"}, file{Path: "notes/ends in a character", Type: "file", Bytes: 3, Base64: "eOKC"}},
+		"ends of characters alone":       {arguments{"path": "notes/ends of characters"}, file{Path: "notes/ends of characters", Type: "file", Bytes: 3, Base64: "gIF4"}},
+		"from within a character":        {arguments{"path": "notes/umlaut", "offset": 2}, file{Path: "notes/umlaut", Type: "file", Bytes: 4, Base64: "pA==", Next: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.args["workspace"] = "work"
@@ -134,15 +136,16 @@ func TestReadFile(t *testing.T) {
 		"below a file":          {arguments{"path": "notes/n/x"}, "not found"},
 		"through a link":        {arguments{"path": "notes/link/x"}, "not found"},
 		"missing":               {arguments{"path": "notes/d/none"}, "not found"},
+		"beyond the resources":  {arguments{"path": "", "offset": 2}, "the directory has 1 entries"},
 		"a short version":       {arguments{"version": old.ID[:3]}, old.ID[:3]},
-		"another object":        {arguments{"version": strings.Repeat("0", 40)}, "not found"},
+		"another object":        {arguments{"version": strings.Repeat("0", 40)}, "not found in this workspace; workspace_log lists"},
 		"a ref":                 {arguments{"version": "HEAD"}, "HEAD"},
 		"version and message":   {arguments{"version": old.ID, "message": 1}, "a version or the number"},
 		"negative message":      {arguments{"message": -1}, "a version or the number"},
 		"message of no session": {arguments{"message": 1}, "not found"},
 		"negative offset":       {arguments{"path": "notes/n", "offset": -1}, "offset is negative"},
 		"beyond the end":        {arguments{"path": "notes/n", "offset": 5}, "the file has 4 bytes"},
-		"beyond the last entry": {arguments{"path": "notes", "offset": 9}, "the directory has 8 entries"},
+		"beyond the last entry": {arguments{"path": "notes", "offset": 11}, "the directory has 10 entries"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.T = t; test.args["workspace"] == nil {
@@ -229,7 +232,9 @@ func TestReadFileOfMessage(t *testing.T) {
 	if _, err := s.Turns.Run(t.Context(), turns.RunRequest{Name: "talk"}); err != nil {
 		t.Fatal(err)
 	}
-	c := connect(clone, nil)
+	c := connect(clone, writing)
+	var fork written
+	c.call("fork", arguments{"session": "talk", "new": "other"}, &fork)
 	var got file
 	c.call("read_file", arguments{"workspace": "talk", "message": 1, "path": "notes/n"}, &got)
 	if got.Text != "as left" || got.Workspace != "talk" {
@@ -242,5 +247,9 @@ func TestReadFileOfMessage(t *testing.T) {
 	}
 	c.refuses("read_file", arguments{"workspace": "talk", "message": 9, "path": "notes/n"}, "message 9")
 	hidden := connect(clone, func(s *mcpserver.Server) { s.Pattern = "other" })
+	var log versions
+	if hidden.call("workspace_log", arguments{"workspace": "other"}, &log); len(log.Versions) == 0 || strings.Contains(fmt.Sprint(log), "talk") {
+		t.Errorf("the fork's workspace has %+v", log)
+	}
 	hidden.refuses("read_file", arguments{"workspace": "talk", "message": 1, "path": "notes/n"}, "not found")
 }

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
@@ -27,7 +28,7 @@ type writeResult struct {
 // need not be extended.
 func (s *Server) appendMessage(ctx context.Context, r appendRequest) (writeResult, error) {
 	if !s.offers(r.Session) {
-		return writeResult{}, notOffered(r.Session)
+		return writeResult{}, s.notOffered("session", r.Session)
 	}
 	role := domarkx.User
 	if r.Role != "" {
@@ -40,8 +41,11 @@ func (s *Server) appendMessage(ctx context.Context, r appendRequest) (writeResul
 	if len(content) == 0 {
 		return writeResult{}, errors.New("the text is empty")
 	}
+	if err := s.exists(ctx, r.Session); errors.Is(err, domarkx.ErrNotFound) && !r.New {
+		return writeResult{}, fmt.Errorf("%w; new creates a session", err)
+	}
 	info, err := s.Turns.Append(ctx, turns.AppendRequest{Name: r.Session, New: r.New, Role: string(role), Content: content})
-	return written(info), err
+	return written(info), s.taken(r.Session, err)
 }
 
 type forkRequest struct {
@@ -55,10 +59,21 @@ func (s *Server) fork(ctx context.Context, r forkRequest) (writeResult, error) {
 		return writeResult{}, err
 	}
 	if !s.offers(r.New) {
-		return writeResult{}, errors.New("the new name is not among those that this server offers")
+		return writeResult{}, fmt.Errorf("new name %q: not among those that this server offers, which match %q", r.New, s.Pattern)
+	}
+	if _, err := s.resolve(ctx, revision); err != nil {
+		return writeResult{}, err
 	}
 	fork, err := s.Turns.ForkUntrusted(ctx, revision, r.New)
-	return written(fork.Info), err
+	return written(fork.Info), s.taken(r.New, err)
+}
+
+// taken replaces an error about a name that cannot be used, which may quote a name that is not offered.
+func (s *Server) taken(name string, err error) error {
+	if s.Pattern == "" || !errors.Is(err, domarkx.ErrExists) {
+		return err
+	}
+	return fmt.Errorf("session name %q: it, or one that it would clash with, %w; choose another", name, domarkx.ErrExists)
 }
 
 func written(info domarkx.Info) writeResult {

@@ -145,3 +145,24 @@ func TestWritesOutsideThePattern(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// TestNamesOutsideThePattern checks that errors contain no name that the pattern excludes, such as a similar name or one that clashes.
+func TestNamesOutsideThePattern(t *testing.T) {
+	clone := enginetest.New(t)
+	clone.Appended("acme-merger", "x")
+	clone.Appended("team-b/merger", "x")
+	c := connect(clone, only("t*/acme-*"))
+	for _, name := range []string{"t/acme-merge", "team-b/merger/acme-x"} {
+		for tool, args := range map[string]arguments{
+			"read_messages": {"session": name}, "diff": {"a": name}, "workspace_log": {"workspace": name}, "read_file": {"workspace": name}, "append": {"session": name, "text": "x"}, "fork": {"session": name, "new": "team-a/acme-x"},
+		} {
+			if _, err := c.try(tool, args); err == nil || strings.Contains(err.Error(), "merger\"") {
+				t.Errorf("%s: %v", tool, err)
+			}
+		}
+	}
+	c = connect(clone, only("team-*"))
+	if _, err := c.try("append", arguments{"session": "team-b", "text": "x", "new": true}); err == nil || strings.Contains(err.Error(), "merger") {
+		t.Errorf("append: %v", err)
+	}
+}

@@ -12,17 +12,18 @@ import (
 
 // A Kind is a kind of named objects: [Sessions] or [Workspaces].
 type Kind struct {
-	Noun   string // for messages
-	Prefix string // of the refs
-	Trash  string // prefix of the refs of removed objects
+	Noun    string // for messages
+	Missing error  // of a name that does not exist
+	Prefix  string // of the refs
+	Trash   string // prefix of the refs of removed objects
 
 	Replaced string // prefix of the refs of histories that redaction replaced
 }
 
 // The kinds.
 var (
-	Sessions   = Kind{"session", "refs/domarkx/sessions/", "refs/domarkx-trash/sessions/", "refs/domarkx-trash/redacted/sessions/"}
-	Workspaces = Kind{"workspace", "refs/domarkx/workspaces/", "refs/domarkx-trash/workspaces/", "refs/domarkx-trash/redacted/workspaces/"}
+	Sessions   = Kind{"session", domarkx.ErrNoSession, "refs/domarkx/sessions/", "refs/domarkx-trash/sessions/", "refs/domarkx-trash/redacted/sessions/"}
+	Workspaces = Kind{"workspace", domarkx.ErrNoWorkspace, "refs/domarkx/workspaces/", "refs/domarkx-trash/workspaces/", "refs/domarkx-trash/redacted/workspaces/"}
 	Kinds      = [...]Kind{Sessions, Workspaces}
 )
 
