@@ -47,7 +47,7 @@ func (c *completeCmd) Run(inv *invocation) error {
 	candidates, err := inv.candidates(e)
 	for _, candidate := range candidates {
 		if word := e.Prefix + candidate.Word; visibleLine(word) == word {
-			fmt.Fprintf(inv.out, "%s\t%s\n", word, visibleLine(candidate.About))
+			fmt.Fprintf(inv.out, "%s\t%s\n", word, visibleLine(oneLine(candidate.About)))
 		}
 	}
 	return err

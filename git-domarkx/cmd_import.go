@@ -192,7 +192,7 @@ func (inv *invocation) importDocuments(opened managers, request importer.Request
 	setMemoryLimit(inv.getenv, importMemory)
 	request.Large = func() {
 		setMemoryLimit(inv.getenv, math.MaxInt64)
-		setGCPercent(inv.getenv, 100)
+		setGCPercent(inv.getenv, 50) // the heap grows with the number of messages
 	}
 	progress := inv.progress()
 	request.Progress = func(done, total int) { progress.report("importing documents", int64(done), int64(total)) }
@@ -270,6 +270,11 @@ func printImport(inv *invocation, asJSON bool, result importer.Result) error {
 	if err := printResults(inv, asJSON, rows); err != nil {
 		return err
 	}
+	if inv.out.tty { // what follows is about the table
+		if err := inv.out.Flush(); err != nil {
+			return err
+		}
+	}
 	for _, a := range result.Attached {
 		if !inv.opts.Quiet {
 			fmt.Fprintf(inv.err, "%s: attached %s (%d bytes)\n", visible(a.Session), visibleLine(a.Path), a.Size)
@@ -285,6 +290,15 @@ func printImport(inv *invocation, asJSON bool, result importer.Result) error {
 	}
 	if result.Others > 0 && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "%d other files were not recognised as sessions and were skipped; to import one anyway, name it\n", result.Others)
+	}
+	if n := len(result.Sessions); n > 1 && !asJSON {
+		changed := 0
+		for _, s := range result.Sessions {
+			if s.Changed {
+				changed++
+			}
+		}
+		inv.allIsWell(fmt.Sprintf("import: %s, %s new or changed", counted(n, "session"), grouped(changed)))
 	}
 	return nil
 }

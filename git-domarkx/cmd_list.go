@@ -25,7 +25,7 @@ type listRow struct {
 	Session       string    `json:"session" head:"NAME" doc:"the name of the session"`
 	Messages      int       `json:"messages" head:"MESSAGES" doc:"how many messages it has"`
 	Updated       timeField `json:"updated" head:"UPDATED" doc:"when its newest snapshot was made"`
-	Summary       string    `json:"summary" head:"SUMMARY" doc:"the number of messages and the beginning of the first"`
+	Summary       textField `json:"summary" head:"SUMMARY" doc:"the number of messages and the beginning of the first"`
 	OID           oidField  `json:"oid" doc:"the commit of its newest snapshot"`
 	Bytes         int64     `json:"bytes" doc:"the size of its Markdown document"`
 	Conflicts     int       `json:"conflicts" doc:"how many messages a merge left in conflict"`
@@ -101,7 +101,7 @@ func (c *listCmd) print(inv *invocation, sessions *engine.SessionManager, list [
 	rows := make([]listRow, len(list))
 	for n, i := range list {
 		id := identities[i.Name]
-		rows[n] = listRow{Session: i.Name, Messages: i.Messages, Updated: timeField(i.Date), Summary: i.Summary(), OID: oidField(i.ID), Bytes: i.Bytes, Conflicts: conflicts[i.Name],
+		rows[n] = listRow{Session: i.Name, Messages: i.Messages, Updated: timeField(i.Date), Summary: textField(i.Summary()), OID: oidField(i.ID), Bytes: i.Bytes, Conflicts: conflicts[i.Name],
 			SourceID: id.SessionID, SourceCreated: id.CreatedAt, SourceUpdated: id.UpdatedAt}
 	}
 	return printResults(inv, c.JSON, rows)

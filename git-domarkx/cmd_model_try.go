@@ -15,11 +15,11 @@ type modelTestCmd struct {
 func (modelTestCmd) row() any { return modelTestRow{} }
 
 type modelTestRow struct {
-	Name         string   `json:"name" head:"NAME" doc:"the name of the model"`
-	Model        string   `json:"model" head:"MODEL" doc:"the model, as the provider reports it"`
-	Milliseconds int      `json:"milliseconds" head:"MS" doc:"how long it took"`
-	Text         string   `json:"text" head:"ANSWER" doc:"what it answered"`
-	Usage        usageRow `json:"usage" doc:"the tokens that it used"`
+	Name         string    `json:"name" head:"NAME" doc:"the name of the model"`
+	Model        string    `json:"model" head:"MODEL" doc:"the model, as the provider reports it"`
+	Milliseconds int       `json:"milliseconds" head:"MS" doc:"how long it took"`
+	Text         textField `json:"text" head:"ANSWER" doc:"what it answered"`
+	Usage        usageRow  `json:"usage" doc:"the tokens that it used"`
 }
 
 type usageRow struct {
@@ -77,5 +77,5 @@ func (c *modelTestCmd) Run(inv *invocation) error {
 		}
 	}
 	return printResult(inv, c.JSON, modelTestRow{Name: d.Name, Model: answer.Model, Milliseconds: int(time.Since(began).Milliseconds()),
-		Text: strings.TrimSpace(text.String()), Usage: usageRow(answer.Usage)})
+		Text: textField(strings.TrimSpace(text.String())), Usage: usageRow(answer.Usage)})
 }

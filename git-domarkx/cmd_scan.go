@@ -74,9 +74,9 @@ func (c *scanCmd) Run(inv *invocation) error {
 			return usagef("--allow and --revoke take fingerprints, and no NAME")
 		}
 		if err := opened.scans.Allow(inv.ctx, c.Allow, true); err != nil {
-			return err
+			return badValue("--allow", err)
 		}
-		return opened.scans.Allow(inv.ctx, c.Revoke, false)
+		return badValue("--revoke", opened.scans.Allow(inv.ctx, c.Revoke, false))
 	}
 	found, allowed, unread := c.findings(inv, opened)
 	if unread != nil && len(found) == 0 {

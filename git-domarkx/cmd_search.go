@@ -47,7 +47,7 @@ several sessions share is shown once for each.
 
 A query is words, which must all be in a message: git domarkx search rate limit. The best matches
 come first: those that have the rarer words, have them more often, or are shorter; words in calls
-and results count half. Case and accents do not matter.
+and results count half. Case does not matter, and neither do accents of Latin letters.
 
     "rate limit"       the words side by side (quote the quotes: '"rate limit"')
     limit*             words that begin with limit
@@ -78,7 +78,7 @@ func (c *searchCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	q := search.Query{Text: strings.Join(c.Query, " "), Role: domarkx.Role(c.Role), Model: c.Model, Tool: c.Tool, Path: c.Path, History: c.History}
+	q := search.Query{Text: strings.Join(c.Query, " "), Advice: "-F searches for a text as it is", Role: domarkx.Role(c.Role), Model: c.Model, Tool: c.Tool, Path: c.Path, History: c.History}
 	if c.Limit != nil {
 		if q.Limit = *c.Limit; q.Limit < 0 {
 			return usagef("--limit is negative")
@@ -215,7 +215,10 @@ func matchingSessions(inv *invocation, sessions *engine.SessionManager, patterns
 	if list == nil && err != nil {
 		return nil, err
 	}
-	if list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: patterns, Tag: tag, Sort: "name"}); err != nil {
+	if list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: patterns, Tag: tag, Sort: "name"}); list == nil {
+		return nil, badValue("--session", err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	names := map[string]bool{}

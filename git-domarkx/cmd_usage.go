@@ -118,7 +118,7 @@ func (c *usageCmd) Run(inv *invocation) error {
 		return err
 	}
 	if len(unpriced) > 0 {
-		inv.notice(unpricedNotice(unpriced))
+		inv.notice(visibleLine(unpricedNotice(unpriced)))
 	}
 	if err := errors.Join(unlisted, unread); err != nil {
 		return badInput(inv, []error{err})
@@ -146,12 +146,12 @@ func (c *usageCmd) dates() (since, until time.Time, err error) {
 	now := time.Now()
 	if c.Since != "" {
 		if since, err = when.Since(c.Since, now); err != nil {
-			return since, until, fmt.Errorf("--since: %w", err)
+			return since, until, badValue("--since", err)
 		}
 	}
 	if c.Until != "" {
 		if until, err = when.Until(c.Until, now); err != nil {
-			return since, until, fmt.Errorf("--until: %w", err)
+			return since, until, badValue("--until", err)
 		}
 	}
 	return since, until, nil
@@ -165,7 +165,7 @@ func eachMatches(opened managers, inv *invocation, all []domarkx.Info, patterns 
 			return err
 		}
 		if len(some) == 0 {
-			return fmt.Errorf("session %q: %w", p, domarkx.ErrNotFound)
+			return fmt.Errorf("session %q: %w", p, domarkx.ErrNoSession)
 		}
 	}
 	return nil

@@ -26,6 +26,9 @@ func visible(s string) string {
 // visibleLine is like [visible] but also escapes line ends, for one cell of a table.
 func visibleLine(s string) string { return escapeRunes(s, unsafeOnTerminal) }
 
+// oneLine returns s with one space for each run of white space.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 func escapeRunes(s string, bad func(rune) bool) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, bad) < 0 {

@@ -20,7 +20,8 @@ func TestReport(t *testing.T) {
 	}{
 		"done":         {nil, 0, ""},
 		"answer is no": {errNo, 1, ""},
-		"not there":    {fmt.Errorf("session %q: %w", "a", domarkx.ErrNotFound), 128, "git-domarkx: session \"a\": not found\n"},
+		"not there":    {fmt.Errorf("session %q: %w", "a", domarkx.ErrNoSession), 128, "git-domarkx: session \"a\": not found; git domarkx list shows those there are\n"},
+		"almost there": {fmt.Errorf("session %q: %w, did you mean \"b\"?", "a", domarkx.ErrNoSession), 128, "git-domarkx: session \"a\": not found, did you mean \"b\"?\n"},
 		"bad document": {fmt.Errorf("importing: %w", syntax), 1, "a.md:3:7: expected a colon\n"},
 		"with a hint":  {fmt.Errorf("%w; it is kept", syntax), 1, "a.md:3:7: expected a colon; it is kept\n"},
 		"several": {errors.Join(syntax, errors.New("disk full")), 1,

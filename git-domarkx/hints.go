@@ -36,7 +36,7 @@ func (inv *invocation) hintNoSessions(opened managers) {
 	fmt.Fprintf(inv.err, "There are no sessions here. To get those of the remote %s, if it has any: git domarkx pull %s\n", visible(name), visible(name))
 }
 
-// allIsWell prints on a terminal that a command found nothing to report.
+// allIsWell prints on a terminal what a command did, or that it found nothing to report.
 func (inv *invocation) allIsWell(text string) {
 	if inv.out.tty && !inv.opts.Quiet {
 		fmt.Fprintln(inv.err, text)
@@ -48,9 +48,14 @@ func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}
+	return grouped(n) + " " + thing
+}
+
+// grouped returns a number such as "5,000".
+func grouped(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return digits + " " + thing
+	return digits
 }

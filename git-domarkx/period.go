@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/when"
@@ -14,14 +13,14 @@ func period(since, until string) (from, to int64, err error) {
 	if since != "" {
 		t, err := when.Since(since, now)
 		if err != nil {
-			return 0, 0, fmt.Errorf("--since: %w", err)
+			return 0, 0, badValue("--since", err)
 		}
 		from = t.Unix()
 	}
 	if until != "" {
 		t, err := when.Until(until, now)
 		if err != nil {
-			return 0, 0, fmt.Errorf("--until: %w", err)
+			return 0, 0, badValue("--until", err)
 		}
 		to = t.Unix()
 	}

@@ -34,6 +34,7 @@ type rowAlternatives []any
 type (
 	oidField  string // an object id; people see an abbreviation
 	timeField int64  // Unix seconds; 0 if unknown
+	textField string // a text of several lines; people see it as one
 )
 
 // A costField is an amount in USD, if it is known.
@@ -187,6 +188,8 @@ func cells(row reflect.Value, columns []reflect.StructField) []cell {
 			line = append(line, oid(string(value)))
 		case timeField:
 			line = append(line, date(int64(value)))
+		case textField:
+			line = append(line, cell{string(value), oneLine(string(value))})
 		case domarkx.Value:
 			line = append(line, text(value.JSON()))
 		case []string:

@@ -102,7 +102,7 @@ func unexpectedArgument(err error) (string, bool) {
 // setGCPercent sets the garbage collector's target percentage, unless the user set it. At
 // 400 the first collection starts when the heap has 16 MB instead of 4: most commands end
 // before that, and would spend a fifth of their time collecting. Commands that process
-// whole documents set it back to 100, because their heap grows with the documents.
+// whole documents set it to 100 or less, because their heap grows with the documents.
 func setGCPercent(getenv func(string) string, percent int) {
 	if getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)

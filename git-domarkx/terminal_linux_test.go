@@ -81,13 +81,14 @@ func TestOnATerminal(t *testing.T) {
 	p := worked(t)
 	t.Setenv("TERM", "xterm")
 	t.Setenv("GIT_PAGER", "cat")
-	p.run(0, "-q", "append", "--new", "-m", "hostile \x1b[2J\u202e text", "hostile")
+	p.run(0, "-q", "append", "--new", "-m", "hostile \x1b[2J\u202e text\n\nbelow", "hostile")
 	tip := p.ref("sessions/talk")
 	for line, test := range map[string]struct {
 		status     int
 		has, lacks []string
 	}{
-		"list":                    {0, []string{"talk", "first words"}, []string{tip}},
+		"list":                    {0, []string{"talk", "first words", "text b…"}, []string{tip}},
+		"list --json":             {0, []string{`text\n\nbelow`}, nil},
 		"list --color=never":      {0, []string{"talk"}, []string{"\x1b["}},
 		"show hostile":            {0, []string{`hostile \x1b[2J\u202e text`}, []string{"\x1b[2J", "\u202e"}},
 		"log talk":                {0, []string{tip[:10]}, []string{tip}},

@@ -38,9 +38,10 @@ func readSmall(path string) ([]byte, error) {
 	}
 }
 
-// isNoFile reports whether err means that a path is a directory, or that a parent in it is not one.
+// isNoFile reports whether err means that a path is a directory, that a parent in it is not one, or that no
+// file can have such a long name.
 func isNoFile(err error) bool {
-	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR)
+	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }
 
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }

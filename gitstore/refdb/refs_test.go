@@ -71,6 +71,9 @@ func TestReadAndList(t *testing.T) {
 		if _, ok, err := refs.Read(session("b/none")); ok || err != nil {
 			t.Errorf("%s: a name below a reference reads as %v, %v", when, ok, err)
 		}
+		if _, ok, err := refs.Read(session(strings.Repeat("x", 300))); ok || err != nil {
+			t.Errorf("%s: a name that no file can have reads as %v, %v", when, ok, err)
+		}
 		below, err := refs.List(session("a/"))
 		if err != nil || len(below) != 1 {
 			t.Errorf("%s: below a/: %v, %v", when, below, err)

@@ -280,7 +280,7 @@ func (m *Manager) tips(ctx context.Context) (map[string]string, error) {
 func (m *Manager) pushable(ctx context.Context, name, local, tracked string) (Result, bool, error) {
 	switch {
 	case local == "" && tracked == "":
-		return Result{}, false, fmt.Errorf("session %q: %w; git domarkx list shows those there are", name, domarkx.ErrNotFound)
+		return Result{}, false, fmt.Errorf("session %q: %w", name, domarkx.ErrNoSession)
 	case local == tracked:
 		return Result{Name: name, Status: UpToDate}, false, nil
 	case tracked == "":
