@@ -1,5 +1,7 @@
 package main
 
+import "fmt"
+
 type renameCmd struct {
 	sessionOption
 	From string `arg:"" name:"A" help:"The session."`
@@ -28,6 +30,9 @@ func (c *renameCmd) Run(inv *invocation) error {
 	info, err := opened.turns.Rename(inv.ctx, c.From, c.To)
 	if err != nil {
 		return err
+	}
+	if err := opened.sessions.MoveDrafts(c.From, c.To); err != nil {
+		inv.warn(fmt.Errorf("warning: a saved text that could not become a snapshot is still one of %s: %w; errors/%s.md in the mount shows it", c.From, err, c.From))
 	}
 	return c.printSession(inv, info)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -227,14 +228,23 @@ func List(dir string) ([]Draft, error) {
 	return all, errors.Join(bad...)
 }
 
+// IsDamage reports whether an error of [List] means that drafts are damaged or of a later version.
+func IsDamage(err error) bool {
+	return errors.Is(err, domarkx.ErrCorrupt) || errors.Is(err, domarkx.ErrUnsupported)
+}
+
 // Discard durably deletes the drafts with these keys that dead processes left. It returns
-// the keys of those that running processes have. Missing drafts are not an error.
+// the keys of those that running processes have. Missing drafts are not an error, and damaged
+// ones stay.
 func Discard(dir string, keys ...string) (inUse []string, err error) {
 	j, err := Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	found, err := j.Adopt()
+	if IsDamage(err) {
+		err = nil
+	}
 	for _, key := range keys {
 		if slices.ContainsFunc(found, func(d Draft) bool { return d.Key == key }) {
 			err = errors.Join(err, j.Delete(key))

@@ -84,3 +84,18 @@ func (m *SessionManager) keepEdited(d, from drafts.Draft) error {
 	_, err := drafts.Discard(m.draftsDir(), from.Key)
 	return err
 }
+
+// MoveDrafts gives the drafts of a session that was renamed its new name. The error matches
+// [drafts.ErrInUse] if a running mount has one.
+func (m *SessionManager) MoveDrafts(from, to string) error {
+	if _, ok, err := m.draft(from); err != nil || !ok {
+		return err
+	}
+	return drafts.Rewrite(m.draftsDir(), func(d drafts.Draft) (drafts.Draft, bool) {
+		moved := d.Name == from && d.State == drafts.Broken
+		if moved {
+			d.Name = to
+		}
+		return d, moved
+	})
+}

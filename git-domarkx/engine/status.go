@@ -16,8 +16,13 @@ func (m *SessionManager) draftsDir() string { return filepath.Join(m.env.StateDi
 // Drafts returns the newest text of each session that could not become a snapshot.
 func (m *SessionManager) Drafts() ([]drafts.Draft, error) { return drafts.ListBroken(m.draftsDir()) }
 
+// draft returns the newest of a session's texts that could not become a snapshot. It ignores
+// damaged drafts, which stay where they are and which fsck reports.
 func (m *SessionManager) draft(name string) (drafts.Draft, bool, error) {
 	list, err := m.Drafts()
+	if drafts.IsDamage(err) {
+		err = nil
+	}
 	for _, d := range list {
 		if d.Name == name {
 			return d, true, err
