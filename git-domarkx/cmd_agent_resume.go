@@ -76,6 +76,9 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := c.ready(inv, agent); err != nil {
+		return err
+	}
 	if err := c.approve(inv, opened, info, was); err != nil {
 		return err
 	}
@@ -152,6 +155,26 @@ func (c *agentResumeCmd) agent(was engine.ProgramSession) (transcripts.Agent, er
 		return transcripts.Agent{}, usagef("%q is not an agent that can go on with a session; expected %s", c.In, strings.Join(names, ", "))
 	}
 	return transcripts.Agent{}, usagef("the session is not from one of these agents; name one with --in: %s", strings.Join(names, ", "))
+}
+
+// ready returns an error if the agent is not installed but needed, or does not know this directory.
+func (c *agentResumeCmd) ready(inv *invocation, agent transcripts.Agent) error {
+	workDir, err := inv.workDir()
+	if err != nil {
+		return err
+	}
+	dir, err := agent.ResumeDir(inv.getenv, workDir)
+	if err != nil || c.Print && dir != "" {
+		return err
+	}
+	_, err = exec.LookPath(agent.Program)
+	switch {
+	case !errors.Is(err, exec.ErrNotFound):
+		return nil // other errors are those of starting it
+	case dir == "": // the agent has to import the session itself
+		return fmt.Errorf("starting %s: %w; install it, or name another agent with --in", agent.Program, err)
+	}
+	return fmt.Errorf("starting %s: %w; install it, name another agent with --in, or get the command for a machine that has it with --print", agent.Program, err)
 }
 
 // approve asks for confirmation before a session becomes the context of an agent, if a
@@ -251,11 +274,6 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	if err != nil {
 		return nil, "", err
 	}
-	if dir == "" { // the agent has to import the session itself
-		if _, err := exec.LookPath(agent.Program); errors.Is(err, exec.ErrNotFound) {
-			return nil, "", fmt.Errorf("starting %s: %w; install it, or name another agent with --in", agent.Program, err)
-		}
-	}
 	model, err := agent.Model(inv.ctx, inv.getenv, workDir)
 	if err != nil {
 		return nil, "", err
@@ -326,9 +344,6 @@ func (inv *invocation) runProgram(command []string) error {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.in, inv.out, inv.err
 	if err := cmd.Run(); err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return fmt.Errorf("starting %s: %w; install it, or type on a machine that has it: %s", command[0], err, quoted(command))
-		}
 		return fmt.Errorf("running %s: %w", command[0], err)
 	}
 	return nil
