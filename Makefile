@@ -77,6 +77,8 @@ demo: build
 
 bench: build
 	-.ci/install-test-tools fusermount3:fuse3 restic:restic
+	-.ci/install-test-tools /usr/share/dict/american-english:wamerican /usr/share/dict/ngerman:wngerman \
+		/usr/share/dict/french:wfrench /usr/share/dict/spanish:wspanish /usr/share/dict/italian:witalian
 	CI=true $(GO) test -timeout 60m -run '^$$' -bench . -benchtime 1x ./integration/...
 
 SOAK ?= 10m

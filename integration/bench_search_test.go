@@ -1,31 +1,93 @@
 package integration_test
 
 import (
+	"cmp"
 	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// randomMessages writes a session of messages of about 850 bytes, of words whose frequencies differ as
-// those of a language do. It returns the size of the texts.
-func randomMessages(s *site, path string, first, messages int, random *rand.Rand) int {
+// realWords returns words of five languages and identifiers of Go, the most frequent first. Short words are often more
+// frequent than long ones.
+func realWords(tb testing.TB) (words []string) {
+	tb.Helper()
+	lists := [][]string{identifiers(tb)}
+	for _, language := range []string{"american-english", "french", "ngerman", "spanish", "italian"} {
+		data, err := os.ReadFile("/usr/share/dict/" + language)
+		if err != nil {
+			missing(tb, "a list of words is not installed; \"make bench\" installs it: %v", err)
+		}
+		lists = append(lists, strings.Fields(string(data)))
+	}
+	type ranked struct {
+		rank float64
+		word string
+	}
+	var all []ranked
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, list := range lists {
+		for _, at := range random.Perm(len(list))[:min(len(list), 40000)] {
+			if word := list[at]; len(word) > 1 && !strings.Contains(word, "'") {
+				all = append(all, ranked{float64(len(word)) * (0.1 + random.Float64()), word})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.word, b.word)) })
+	for _, r := range all {
+		words = append(words, r.word)
+	}
+	return words
+}
+
+// identifiers returns the identifiers in the source of Go's packages for networks.
+func identifiers(tb testing.TB) []string {
+	tb.Helper()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	names := map[string]bool{}
+	err = filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), "src", "net"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		var s scanner.Scanner
+		s.Init(token.NewFileSet().AddFile("", -1, len(source)), source, nil, 0)
+		for kind := token.ILLEGAL; kind != token.EOF; {
+			var name string
+			if _, kind, name = s.Scan(); kind == token.IDENT {
+				names[name] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// randomMessages writes a session of messages of about 850 bytes, of words whose frequencies differ as those of a language do. It returns
+// the size of the texts.
+func randomMessages(s *site, words []string, path string, first, messages int, random *rand.Rand) int {
 	s.tb.Helper()
-	zipf := rand.NewZipf(random, 1.1, 4, 200000)
+	zipf := rand.NewZipf(random, 1.1, 4, uint64(len(words)-1))
 	var b strings.Builder
 	for i := range messages {
 		fmt.Fprintf(&b, "## %s\n\nmessage%d", [2]string{"user", "assistant"}[i%2], first+i)
-		for range 110 {
-			n := zipf.Uint64()
-			switch {
-			case n%13 == 5:
-				fmt.Fprintf(&b, " getWord%dByName", n)
-			default:
-				fmt.Fprintf(&b, " word%x", n)
-			}
+		for range 145 {
+			b.WriteString(" " + words[zipf.Uint64()])
 		}
 		b.WriteString("\n\n")
 	}
@@ -39,12 +101,13 @@ func BenchmarkSearch(b *testing.B) {
 	if soaking() {
 		sizes = append(sizes, 1000000)
 	}
+	words := realWords(b)
 	for _, messages := range sizes {
 		r := newRepository(b)
 		random := rand.New(rand.NewPCG(1, 2))
 		size := 0
 		for first := 0; first < messages; first += 2000 {
-			size += randomMessages(r, fmt.Sprintf("in/s%04d.md", first/2000), first, 2000, random)
+			size += randomMessages(r, words, fmt.Sprintf("in/s%04d.md", first/2000), first, 2000, random)
 		}
 		r.domarkx("import", "-q", "in")
 		if err := os.RemoveAll(r.path("in")); err != nil {
@@ -64,13 +127,14 @@ func BenchmarkSearch(b *testing.B) {
 			args  []string
 			limit float64 // milliseconds
 		}{
-			{"a rare word", []string{"message4242"}, 500},
-			{"a common word", []string{"-n", "20", "word1"}, 500},
-			{"two words", []string{"-n", "20", "word10", "word20"}, 500},
-			{"a phrase of common words", []string{"-n", "20", `"word1 word2"`}, 500},
+			{"a number", []string{"message4242"}, 500},
+			{"a rare word", []string{"-n", "20", words[5000]}, 500},
+			{"a common word", []string{"-n", "20", words[1]}, 500},
+			{"two words", []string{"-n", "20", words[16], words[32]}, 500},
+			{"a phrase of common words", []string{"-n", "20", `"` + words[1] + " " + words[2] + `"`}, 500},
 			{"a part of identifiers", []string{"-n", "20", "name"}, 500},
 			{"-F", []string{"-n", "20", "-F", "message4242 "}, max(20, 3000*gigabytes)},
-			{"-F, a common text", []string{"-n", "20", "-F", "word1"}, max(20, 3000*gigabytes)},
+			{"-F, a common text", []string{"-n", "20", "-F", words[1]}, max(20, 3000*gigabytes)},
 			{"-e", []string{"-n", "20", "-e", "(?i)MESSAGE424[23] "}, max(20, 3000*gigabytes)},
 			{"-e without a literal", []string{"-n", "20", "-e", `^[a-z]+42\d2 `}, max(20, 3000*gigabytes)},
 		} {
@@ -81,7 +145,7 @@ func BenchmarkSearch(b *testing.B) {
 			times := race(5, func() { r.domarkx(append([]string{"search"}, q.args...)...) })
 			score(b, of+q.what+": time", float64(times[0])/float64(time.Millisecond), limit, "ms")
 		}
-		cpu, peak = r.used(filepath.Join(program(b), "git-domarkx"), "search", "word1")
+		cpu, peak = r.used(filepath.Join(program(b), "git-domarkx"), "search", words[1])
 		score(b, of+"all hits of a common word: CPU", milliseconds(cpu), 0, "ms")
 		score(b, of+"all hits of a common word: memory", float64(peak)/1e6, 200, "MB")
 	}
@@ -136,9 +200,10 @@ func BenchmarkUsage(b *testing.B) {
 
 // BenchmarkHTML shows a session of 10,000 messages, one of 100,000, and messages of 10 MB with hostile content as pages.
 func BenchmarkHTML(b *testing.B) {
+	words := realWords(b)
 	r := newRepository(b)
-	randomMessages(r, "10,000.md", 0, 10000, rand.New(rand.NewPCG(7, 8)))
-	randomMessages(r, "100,000.md", 0, 100000, rand.New(rand.NewPCG(7, 9)))
+	randomMessages(r, words, "10,000.md", 0, 10000, rand.New(rand.NewPCG(7, 8)))
+	randomMessages(r, words, "100,000.md", 0, 100000, rand.New(rand.NewPCG(7, 9)))
 	var hostile strings.Builder
 	for _, line := range []string{"<b onclick=alert(1)>x</b> [a](javascript:alert(1)) \u202e *em* `code`\n", "[[[![a](b) ![a]( **_` <<&#x202e; |a|b|\n", "> > > - 1. * [\n"} {
 		hostile.WriteString("## user\n\n" + strings.Repeat(line, 10_000_000/len(line)) + "\n\n## assistant\n\nDone.\n\n")
