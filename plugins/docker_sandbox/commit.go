@@ -44,11 +44,11 @@ func (r *resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	var frozen agent.Frozen
 	err := r.session.guard(ctx, func() (err error) { frozen, err = r.session.Freeze(); return err })
 	if err != nil {
-		return errors.Join(err, r.stop(ctx))
+		return errors.Join(err, r.abandon(ctx))
 	}
 	d, err := r.commitFrozen(ctx, w, frozen.Now)
 	if thawed := r.session.guard(ctx, r.session.Thaw); thawed != nil {
-		return errors.Join(err, thawed, r.stop(ctx))
+		return errors.Join(err, thawed, r.abandon(ctx))
 	}
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/domarkx/domarkx"
@@ -16,7 +17,8 @@ import (
 // An engine is a connection to the Docker engine of DOCKER_HOST, or to the local one.
 type engine struct {
 	*client.Client
-	agent program
+	agent    program
+	patience time.Duration // how long an agent that a command may have replaced has to answer
 }
 
 func connect(ctx context.Context, agent program) (*engine, error) {

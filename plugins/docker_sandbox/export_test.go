@@ -2,5 +2,5 @@ package dockersandbox
 
 import "time"
 
-// NewImpatient returns a plugin whose Leftovers waits another time for an engine.
+// NewImpatient returns a plugin that waits another time for an engine in Leftovers, and for an agent.
 func NewImpatient(wait time.Duration) *Plugin { return &Plugin{wait: wait} }

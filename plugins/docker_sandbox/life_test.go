@@ -287,6 +287,21 @@ func TestAgentRemoved(t *testing.T) {
 	if out := s.run("cat /kept"); out != "kept\n" {
 		t.Errorf("kept: %q", out)
 	}
+	const hang = `for f in agent ld.so; do rm -f /.git-domarkx/$f; printf '#!/bin/sh\nsleep 1000\n' >/.git-domarkx/$f; chmod +x /.git-domarkx/$f; done`
+	s.call(hang)
+	s.close()
+	s.reopen()
+	slow := domarkx.Call{Tool: "run_command", Arguments: value(t, `{"command": "true", "timeout": 0.5}`)}
+	if _, err := s.live.Execute(context.Background(), slow); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call that an agent does not answer: %v", err)
+	}
+	s.call(hang) // the call before has the agent copied again
+	s.close()
+	var err error
+	if s.live, err = dockersandbox.NewImpatient(time.Second).Open(context.Background(), s.env); err != nil {
+		t.Fatal(err)
+	}
+	s.commit(plugintest.NewMemory())
 }
 
 func TestLeftovers(t *testing.T) {

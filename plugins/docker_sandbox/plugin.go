@@ -1,6 +1,7 @@
 package dockersandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 type Plugin struct {
 	// Agent is the path of a program that calls [AgentMain]; default the running program.
 	Agent string
-	// wait, unless 0, replaces leftoversTimeout.
+	// wait, unless 0, replaces leftoversTimeout and agentTimeout.
 	wait time.Duration
 }
 
@@ -74,7 +75,11 @@ func (p *Plugin) connect(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, agent)
+	e, err := connect(ctx, agent)
+	if err == nil {
+		e.patience = cmp.Or(p.wait, agentTimeout)
+	}
+	return e, err
 }
 
 // open finds the container of the resource, or creates it.

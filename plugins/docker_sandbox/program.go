@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/moby/moby/client"
@@ -24,6 +25,9 @@ const (
 	// agentCommand is the argument that makes this program run as the agent.
 	agentCommand = "docker-sandbox-agent"
 )
+
+// agentTimeout limits how long the agent may take to start before it is copied again.
+const agentTimeout = 10 * time.Second
 
 // A program is the agent executable that is copied into containers. A dynamically linked one is
 // copied with its libraries, since the image may have other versions or none.

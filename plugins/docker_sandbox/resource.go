@@ -89,10 +89,15 @@ func (r *resource) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.session, err = r.engine.start(ctx, r.state.Container, r.image.Volumes); err != nil {
-		// A command may have removed the agent.
+	first, cancel := context.WithTimeout(ctx, r.engine.patience)
+	defer cancel()
+	if r.session, err = r.engine.start(first, r.state.Container, r.image.Volumes); err != nil {
+		// A command may have removed the agent, or replaced it by a program that never answers.
 		if !sameEntry(stamp, r.state.Agent) {
 			return err
+		}
+		if ctx.Err() != nil {
+			return errors.Join(ctx.Err(), r.distrustAgent())
 		}
 		if r.renewAgent(ctx, stamp) != nil {
 			return err // err says more: renewAgent fails only because the engine or the container is gone
@@ -106,7 +111,7 @@ func (r *resource) start(ctx context.Context) error {
 		return nil
 	}
 	if err := r.loadBase(ctx); err != nil {
-		return errors.Join(err, r.stop(ctx))
+		return errors.Join(err, r.abandon(ctx))
 	}
 	return nil
 }
@@ -133,6 +138,12 @@ func (r *resource) loadBase(ctx context.Context) (err error) {
 // must have the same entrypoint, which Docker cannot change in an existing container.
 func sameEntry(a, b string) bool {
 	return strings.HasPrefix(a, agentLoader) == strings.HasPrefix(b, agentLoader)
+}
+
+// distrustAgent makes the next start copy the agent again.
+func (r *resource) distrustAgent() error {
+	r.state.Agent = r.engine.agent.entry()[0] // a stamp without the rest
+	return r.state.write(r.env.Dir)
 }
 
 func (r *resource) renewAgent(ctx context.Context, stamp string) error {
@@ -183,6 +194,11 @@ func (r *resource) stop(ctx context.Context) error {
 	s := r.session
 	r.session = nil
 	return s.end(ctx)
+}
+
+// abandon stops the container after its agent failed or did not answer.
+func (r *resource) abandon(ctx context.Context) error {
+	return errors.Join(r.stop(ctx), r.distrustAgent())
 }
 
 // Execute runs the tool run_command.
