@@ -36,15 +36,21 @@ Settings are edited as text: comments, order, indentation and all other entries 
 that cannot be read as an object is refused with the position. Installing again changes
 nothing. git domarkx agent uninstall gives a file that nobody else changed its bytes back.
 
-| agent | scopes | files |
-|---|---|---|
-| claude-code | local, user, project | .claude/settings.local.json in each work tree; ~/.claude/settings.json; .claude/settings.json |
-| codex | user, project | ~/.codex/hooks.json; .codex/hooks.json |
-| copilot | user, project | ~/.copilot/hooks/domarkx.json; .github/hooks/domarkx.json |
-| cursor | user, project | ~/.cursor/hooks.json; .cursor/hooks.json |
-| gemini | user, project | ~/.gemini/settings.json; .gemini/settings.json |
-| qwen | user, project | ~/.qwen/settings.json; .qwen/settings.json |
-| opencode, pi | none | they need no hooks |
+These are the settings files of the agents, by scope; opencode and pi need no hooks:
+
+    claude-code  local    .claude/settings.local.json in each work tree
+                 user     ~/.claude/settings.json
+                 project  .claude/settings.json
+    codex        user     ~/.codex/hooks.json
+                 project  .codex/hooks.json
+    copilot      user     ~/.copilot/hooks/domarkx.json
+                 project  .github/hooks/domarkx.json
+    cursor       user     ~/.cursor/hooks.json
+                 project  .cursor/hooks.json
+    gemini       user     ~/.gemini/settings.json
+                 project  .gemini/settings.json
+    qwen         user     ~/.qwen/settings.json
+                 project  .qwen/settings.json
 
 A hook of the scope user runs in all repositories, and does nothing where its agent is not
 recorded. Codex runs hooks only after you reviewed them in Codex itself; until then, its

@@ -33,7 +33,7 @@ type blameRow struct {
 	Date      timeField `json:"date" head:"DATE" doc:"when it was written"`
 	Version   string    `json:"version,omitempty" doc:"the workspace version in which it appeared"`
 	Commit    string    `json:"commit,omitempty" doc:"of a person's line: the commit that git blame names"`
-	Text      string    `json:"text" head:"TEXT" doc:"the line"`
+	Text      string    `json:"text" head:"TEXT" show:"preview" doc:"the line"`
 }
 
 func (blameCmd) Help() string {

@@ -23,6 +23,7 @@ commands, options and their values, and the sessions, messages (NAME#K), snapsho
 (NAME@OID) and workspaces of the repository. "make install"
 puts the scripts in place; otherwise:
 
+    mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/conf.d
     git domarkx completion bash > ~/.local/share/bash-completion/completions/git-domarkx
     git domarkx completion zsh  > "${fpath[1]}/_git-domarkx"
     git domarkx completion fish > ~/.config/fish/conf.d/git-domarkx.fish

@@ -25,7 +25,7 @@ type listRow struct {
 	Session       string    `json:"session" head:"NAME" doc:"the name of the session"`
 	Messages      int       `json:"messages" head:"MESSAGES" doc:"how many messages it has"`
 	Updated       timeField `json:"updated" head:"UPDATED" doc:"when its newest snapshot was made"`
-	Summary       textField `json:"summary" head:"SUMMARY" doc:"the number of messages and the beginning of the first"`
+	Summary       textField `json:"summary" head:"SUMMARY" show:"preview" doc:"the number of messages and the beginning of the first"`
 	OID           oidField  `json:"oid" doc:"the commit of its newest snapshot"`
 	Bytes         int64     `json:"bytes" doc:"the size of its Markdown document"`
 	Conflicts     int       `json:"conflicts" doc:"how many messages a merge left in conflict"`

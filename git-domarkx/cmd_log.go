@@ -21,7 +21,7 @@ type snapshotRow struct {
 	OID      oidField  `json:"oid" head:"SNAPSHOT" doc:"the commit of the snapshot"`
 	Date     timeField `json:"date" head:"DATE" doc:"when it was made"`
 	Messages int       `json:"messages" head:"MESSAGES" doc:"how many messages it has"`
-	Subject  string    `json:"subject" head:"SUBJECT" doc:"the subject of the commit"`
+	Subject  string    `json:"subject" head:"SUBJECT" show:"preview" doc:"the subject of the commit"`
 }
 
 type messageRow struct {
@@ -29,7 +29,7 @@ type messageRow struct {
 	Role      string    `json:"role" head:"ROLE" doc:"user or assistant (with --messages)"`
 	Written   timeField `json:"date" head:"DATE" doc:"when this text was written (with --messages)"`
 	Workspace oidField  `json:"workspace_oid" head:"WORKSPACE" doc:"the workspace version that it is linked to; empty for none (with --messages)"`
-	FirstLine string    `json:"first_line" head:"FIRST LINE" doc:"the first line of its text (with --messages)"`
+	FirstLine string    `json:"first_line" head:"FIRST LINE" show:"preview" doc:"the first line of its text (with --messages)"`
 	Message   string    `json:"message" doc:"its id (with --messages)"`
 }
 
@@ -40,11 +40,11 @@ Git does it too: "git log --first-parent refs/domarkx/sessions/NAME".
 
 ## Output
 
-    OID  DATE  MESSAGES  SUBJECT
+    SNAPSHOT  DATE  MESSAGES  SUBJECT
 
 With --messages, K being what NAME#K takes:
 
-    K  ROLE  DATE  WORKSPACE_OID  FIRST LINE
+    K  ROLE  DATE  WORKSPACE  FIRST LINE
 `
 }
 

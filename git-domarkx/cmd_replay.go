@@ -27,10 +27,11 @@ not comparable, and no difference.
 
 ## Output
 
-    K.I  RECORDED  REPLAYED  same|differs|not comparable
+    CALL  RECORDED  REPLAYED  VERDICT
 
-A line for each call. RECORDED and REPLAYED are the versions of the call's resource, or
-the code of the error when the call failed.
+A line for each call. CALL is K.I: call I of message K, counted from 0. RECORDED and
+REPLAYED are the versions of the call's resource, or the code of the error when the call
+failed. VERDICT is same, differs or not comparable.
 `
 }
 

@@ -50,11 +50,11 @@ edited while the call runs, the call is added to the end of the session with its
 
 ## Output
 
-    K.I  RESOURCE  TOOL  STATUS  VERSION
+    CALL  RESOURCE  TOOL  STATUS  WORKSPACE
 
-A line for each call that was made: call I of message K, counted from 0. TOOL is the
-language of a code block, STATUS ok or the code of the error, VERSION that of the
-workspace after the call.
+A line for each call that was made. CALL is K.I: call I of message K, counted from 0. TOOL
+is the language of a code block, STATUS ok or the code of the error, WORKSPACE the version
+of the workspace after the call.
 `
 }
 

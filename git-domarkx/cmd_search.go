@@ -65,9 +65,10 @@ removed at any time. Each message is indexed once.
 
 ## Output
 
-    NAME#K  DATE  ROLE  SNIPPET
+    MESSAGE  DATE  ROLE  SNIPPET
 
-On a terminal the snippet is on a line of its own, with the matches highlighted.
+MESSAGE is the message, as NAME#K. On a terminal the snippet is on a line of its own, with
+the matches highlighted.
 `
 }
 

@@ -23,7 +23,7 @@ are live on this machine, and sessions that are not trusted.
 
 ## Output
 
-    KIND  NAME  DETAIL
+    WHAT  NAME  DETAIL
 
 - ` + "`" + `mount` + "`" + `: NAME is the directory, DETAIL says who serves it, and whether that process ended or does not answer.
 - ` + "`" + `watch` + "`" + `: a process records the conversations of coding agents; DETAIL says since when.

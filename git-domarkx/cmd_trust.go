@@ -97,7 +97,7 @@ func (trustCmd) row() any { return trustRow{} }
 
 type trustRow struct {
 	Session string `json:"session" head:"NAME" doc:"the name of the session"`
-	Status  string `json:"status" head:"STATUS" doc:"trusted, revoked or unknown"`
+	Status  string `json:"status" head:"STATUS" doc:"trusted or untrusted"`
 }
 
 func (inv *invocation) trust(opened managers, name string) error {

@@ -43,7 +43,7 @@ Adds up the tokens that models used in your sessions, as their providers reporte
 response counts once: also where sessions share it because one was forked from another, which
 an agent may have done too. It then counts for the session that began first.
 
-INPUT excludes the tokens in CACHE_READ and CACHE_WRITE, OUTPUT includes reasoning. Days are those
+INPUT excludes the tokens in CACHE READ and CACHE WRITE, OUTPUT includes reasoning. Days are those
 of your time zone. What an edit or a rewind removed from a session is not counted.
 
 ## Cost
@@ -65,7 +65,7 @@ Nothing is asked over the network.
 
 ## Output
 
-    KEY  RESPONSES  INPUT  CACHE_READ  CACHE_WRITE  OUTPUT  COST
+    KEY  RESPONSES  INPUT  CACHE READ  CACHE WRITE  OUTPUT  COST
 
 Sorted by KEY. On a terminal, a last line has the total.
 

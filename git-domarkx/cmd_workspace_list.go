@@ -8,7 +8,7 @@ type workspaceRow struct {
 	Workspace string    `json:"workspace" head:"NAME" doc:"the name of the workspace"`
 	Number    int       `json:"number" head:"NUMBER" doc:"the number of its newest version"`
 	Updated   timeField `json:"updated" head:"UPDATED" doc:"when that was made"`
-	Subject   string    `json:"subject" head:"SUBJECT" doc:"the subject of its commit"`
+	Subject   string    `json:"subject" head:"SUBJECT" show:"preview" doc:"the subject of its commit"`
 	OID       oidField  `json:"oid" doc:"its commit"`
 	Operation string    `json:"operation" doc:"what made it: create, call, change, rewind …"`
 }

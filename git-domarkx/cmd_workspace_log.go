@@ -16,7 +16,7 @@ type versionRow struct {
 	OID       oidField  `json:"oid" head:"VERSION" doc:"the commit of the version"`
 	Date      timeField `json:"date" head:"DATE" doc:"when it was made"`
 	Number    int       `json:"number" head:"NUMBER" doc:"its number, as in the mount"`
-	Subject   string    `json:"subject" head:"SUBJECT" doc:"the subject of the commit"`
+	Subject   string    `json:"subject" head:"SUBJECT" show:"preview" doc:"the subject of the commit"`
 	Operation string    `json:"operation" doc:"what made it: create, call, change, rewind …"`
 	Call      *callRow  `json:"call,omitempty" doc:"the call that made it, if one did"`
 }
@@ -44,7 +44,7 @@ refs/domarkx/workspaces/WS".
 
 ## Output
 
-    OID  DATE  NUMBER  SUBJECT
+    VERSION  DATE  NUMBER  SUBJECT
 
 The number is that of the version's directory in a mount.
 `

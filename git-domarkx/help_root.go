@@ -43,6 +43,9 @@ These are read with git config:
 - ` + "`domarkx.allowNetwork`" + `: whether containers may reach the network; false unless set.
 - ` + "`domarkx.allowMount`" + `, ` + "`domarkx.allowDSN`" + `, ` + "`domarkx.allowURL`" + `: a host directory that containers may see, a database that may be used, the beginning of the URLs that may be cloned or that MCP servers may have; each any number of times.
 - ` + "`domarkx.sandbox`" + `: false lets the commands of local shells run without confinement.
+- ` + "`domarkx.model`" + `, ` + "`domarkx.approve`" + `, ` + "`domarkx.price`" + `: models, what they may do and cost; see "git domarkx help model", "help chat" and "help usage".
+- ` + "`domarkx.agent.ignore`" + `, ` + "`domarkx.redact`" + `, ` + "`domarkx.scan.repositoryRules`" + `: see "git domarkx help agent watch", "help import" and "help scan".
+- ` + "`domarkx.zeus`" + `: see "git domarkx help zeus".
 - ` + "`color.domarkx`" + `, ` + "`color.ui`" + `: auto, always or never.
 - ` + "`core.editor`" + `, ` + "`core.pager`" + `: as for Git.
 - ` + "`gc.reflogExpireUnreachable`" + `: how long the trash keeps a removed session; 30 days unless set.

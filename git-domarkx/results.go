@@ -22,6 +22,7 @@ type jsonOption struct {
 //
 //	json   the name of the JSON member; ",omitempty" omits a zero value
 //	head   the column's heading; a field without it is not in the table
+//	show   "preview" for a last column that people see cut to the width of their terminal
 //	doc    the description of the member, for the documentation
 //
 // A row that is not in a slice means that the command prints one object, not a list.
@@ -107,7 +108,9 @@ const rowsAligned = 1000
 
 func newResultWriter[T any](inv *invocation, asJSON bool) *resultWriter[T] {
 	columns := columnsOf(reflect.TypeFor[T]())
-	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: columns, table: newTable(heads(columns)...)}
+	t := newTable(heads(columns)...)
+	t.preview = slices.ContainsFunc(columns, func(f reflect.StructField) bool { return f.Tag.Get("show") == "preview" })
+	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: columns, table: t}
 }
 
 // add prints a row: at once if w.prompt is set, otherwise perhaps later.
@@ -149,9 +152,7 @@ func (w *resultWriter[T]) end() error {
 		return err
 	}
 	err := w.table.write(w.inv)
-	widths := w.table.widths
-	w.table = newTable()
-	w.table.widths = widths
+	w.table.head, w.table.rows = nil, nil
 	return err
 }
 

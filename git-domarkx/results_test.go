@@ -1,8 +1,10 @@
 package main
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -26,6 +28,12 @@ func TestResultFields(t *testing.T) {
 		if !ok || !slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == "json" }) {
 			t.Errorf("%s prints results without --json", clidoc.VerbOf(leaf))
 			continue
+		}
+		if rows := reflect.TypeOf(printer.row()); rows.Kind() == reflect.Slice && rows.Elem().Kind() == reflect.Struct {
+			columns := strings.Join(heads(columnsOf(rows.Elem())), "  ")
+			if !strings.Contains(leaf.Detail, "\n    "+columns+"\n") {
+				t.Errorf("%s: the help does not show the columns %q", clidoc.VerbOf(leaf), columns)
+			}
 		}
 		for _, f := range resultItems(printer.row()) {
 			checked++

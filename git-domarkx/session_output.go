@@ -17,7 +17,7 @@ import (
 // A sessionRow is a session and its newest snapshot.
 type sessionRow struct {
 	Session string   `json:"session" head:"NAME" doc:"the name of the session"`
-	OID     oidField `json:"oid" head:"SNAPSHOT" doc:"the commit of its newest snapshot"`
+	OID     oidField `json:"oid" head:"OID" doc:"the commit of its newest snapshot"`
 }
 
 // sessionOption holds the options of commands that print one session.

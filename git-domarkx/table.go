@@ -13,9 +13,10 @@ import (
 // object ids and local dates. Elsewhere the fields of a line are separated by tabs, with
 // full ids and UTC dates (see [field]).
 type table struct {
-	head   []string
-	rows   [][]cell
-	widths []int // minimum widths of the columns, from earlier rows
+	head    []string
+	rows    [][]cell
+	widths  []int // minimum widths of the columns, from earlier rows
+	preview bool  // cut the last column to the width of the terminal: another command shows the whole text
 }
 
 // A cell is one field, in a form for programs and a form for people.
@@ -83,7 +84,9 @@ func (t *table) writeAligned(inv *invocation) error {
 		var b strings.Builder
 		for i, s := range cells {
 			if i == len(cells)-1 {
-				s = cut(s, max(20, inv.out.width()-used))
+				if t.preview {
+					s = cut(s, max(20, inv.out.width()-used))
+				}
 				b.WriteString(s)
 				break
 			}

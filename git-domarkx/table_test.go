@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,15 @@ func TestTableForPrograms(t *testing.T) {
 
 func TestTableForPeople(t *testing.T) {
 	inv, b := sampleInvocation(true)
+	long := strings.Repeat("fix ", 30)
+	for _, preview := range []bool{false, true} {
+		cut := newTable()
+		cut.preview = preview
+		cut.add(text(long))
+		if err := cut.write(inv); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := sampleTable().write(inv); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +59,8 @@ func TestTableForPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	when := time.Unix(1772445249, 0).Format("2006-01-02 15:04")
-	want := "NAME  SNAPSHOT    DATE              N   SUMMARY\n" +
+	want := strings.TrimSpace(long) + "\n" + long[:79] + "…\n" +
+		"NAME  SNAPSHOT    DATE              N   SUMMARY\n" +
 		"talk  0123456789  " + when + "  3   a\\tb\\nc\n" +
 		"日本                                10  \\x1b[31m red\n"
 	if b.String() != want {

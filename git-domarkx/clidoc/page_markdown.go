@@ -27,7 +27,11 @@ func (p *Page) WriteMarkdown(w io.Writer) error {
 		case heading:
 			fmt.Fprintf(&b, "## %s\n", bl.text)
 		case literal:
-			fmt.Fprintf(&b, "```\n%s\n```\n", bl.text)
+			fence := "```"
+			for strings.Contains(bl.text, fence) {
+				fence += "`"
+			}
+			fmt.Fprintf(&b, "%s\n%s\n%[1]s\n", fence, bl.text)
 		case listItem:
 			fmt.Fprintf(&b, "- %s\n", bl.text)
 		default:
