@@ -38,7 +38,7 @@ func notACommand(node *kong.Node, typed string) error {
 
 // isSimilar reports whether typed may be a misspelling of command. They must start with
 // the same letter, and typed must be a prefix, lack letters or have up to two extra ones,
-// or differ in at most a third of its letters.
+// or differ in at most a third of its letters. Two swapped neighbours count as one letter.
 func isSimilar(typed, command string) bool {
 	switch {
 	case typed == "" || typed[0] != command[0]:
@@ -51,9 +51,13 @@ func isSimilar(typed, command string) bool {
 		return hasLetters(typed, command) && len(typed) <= len(command)+2
 	}
 	differing := 0
-	for i := range len(typed) {
-		if typed[i] != command[i] {
-			differing++
+	for i := 0; i < len(typed); i++ {
+		if typed[i] == command[i] {
+			continue
+		}
+		differing++
+		if i+1 < len(typed) && typed[i] == command[i+1] && typed[i+1] == command[i] {
+			i++
 		}
 	}
 	return 3*differing <= len(typed)

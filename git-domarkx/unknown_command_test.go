@@ -8,7 +8,7 @@ import (
 func TestSuggestions(t *testing.T) {
 	root := model(t).Node
 	for typed, want := range map[string]string{
-		"ls": `"list"`, "lst": `"list"`, "improt": `"import"`, "stauts": `"status"`, "shw": `"show"`,
+		"ls": `"list"`, "lst": `"list"`, "lits": `"list"`, "improt": `"import"`, "stauts": `"status"`, "shw": `"show"`,
 		"check": `"checkout"`, "vers": `"version"`, "remove": "", "delete": "", "r": `"rename" or "restore" or "rewind"`,
 		"rn": `"run"`, "gcc": "", "rmm": "", "__complete": "", "": "",
 	} {
