@@ -6,4 +6,4 @@
 // generated from one command model. Policy lives in the engine, not here.
 package main
 
-//go:generate go test -run "TestGenerated|TestReadme" -update .
+//go:generate go test -trimpath -run "TestGenerated|TestReadme" -update .
