@@ -9,7 +9,7 @@ import (
 
 type checkoutCmd struct {
 	pathOption
-	Yes      bool   `help:"Write set-id bits, capabilities, devices and nested repositories of an untrusted session, and owners and devices where this user may."`
+	Yes      bool   `help:"Write set-id bits, capabilities, devices and nested repositories of an untrusted session, nested repositories that run programs, and owners and devices where this user may."`
 	Revision string `arg:"" name:"NAME[#K]" help:"A session, NAME~2, NAME@OID, or a message of one."`
 	Dir      string `arg:"" name:"DIR" help:"A directory that is empty or not there."`
 }
@@ -25,9 +25,11 @@ the file, too.
 
 Some files can do harm just by being there: set-id files, programs with capabilities,
 devices, and nested repositories, whose configuration Git would follow. Those of a session
-that is not trusted ("git domarkx trust NAME") are written only with --yes. Owners and
-devices are written with --yes, by root. Where a file's owner is not kept, its set-id bits
-are not either.
+that is not trusted ("git domarkx trust NAME") are written only with --yes. So are nested
+repositories of a trusted session by which Git would run programs, even if the user only
+asked for the status there: a pull can bring them. Those have hooks, a .git that leads
+elsewhere, or settings that Git does not write itself, such as core.fsmonitor. Owners and devices are
+written with --yes, by root. Where a file's owner is not kept, its set-id bits are not either.
 
 The live workspace is not touched; "git domarkx rewind" takes that back.
 

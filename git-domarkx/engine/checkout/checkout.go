@@ -18,13 +18,13 @@ type Request struct {
 	Of      engine.Revision // session that the version belongs to, or workspace of that name
 	Version domarkx.Version
 	Dir     string // must be empty or must not exist
-	Yes     bool   // also write hazards (see hazards), as far as this user is permitted to
+	Yes     bool   // also write hazards (see checkHazards), as far as this user is permitted to
 }
 
 // Checkout writes a version of a workspace to a directory, each resource to a subdirectory, and
 // returns descriptions of the parts that could not be written exactly. It returns a
 // [*RefusedError] if the directory is not empty, or if the version contains hazards (see
-// hazards), the user does not trust the session and r.Yes is false. If the process is killed, the
+// checkHazards) and r.Yes is false. If the process is killed, the
 // directory is either complete or unchanged. A repeated checkout removes leftovers.
 func (m *Manager) Checkout(ctx context.Context, r Request) ([]string, error) {
 	if err := vacantDirectory(r.Dir); err != nil {
@@ -99,14 +99,21 @@ func errNotEmpty(dir string) error {
 	return &engine.RefusedError{Reason: fmt.Sprintf("directory %q is not empty: a workspace is written to an empty one", dir)}
 }
 
+// checkHazards returns a [*engine.RefusedError] if a version contains hazards. Of a trusted session,
+// only nested repositories that run programs count: a version can come from a remote without a
+// change of what the user trusts.
 func (m *Manager) checkHazards(ctx context.Context, r Request) error {
 	trusted, err := m.trustsRevision(ctx, r.Of)
-	if err != nil || trusted {
+	if err != nil {
 		return err
+	}
+	find := m.hazards
+	if trusted {
+		find = m.repositoryPrograms
 	}
 	var found []string
 	for _, resource := range r.Version.Resources {
-		hazards, err := m.hazards(ctx, resource)
+		hazards, err := find(ctx, resource)
 		if err != nil {
 			return err
 		}
@@ -120,8 +127,12 @@ func (m *Manager) checkHazards(ctx context.Context, r Request) error {
 	if len(found) > most {
 		found, more = found[:most], fmt.Sprintf(" and %d more", len(found)-most)
 	}
-	return &engine.RefusedError{Reason: fmt.Sprintf("%s is not trusted, and its workspace holds what can do harm: %s%s; look at it in a mount, and write it all the same with --yes, or trust the session (git domarkx trust %s)",
-		r.Of.Name, strings.Join(found, ", "), more, r.Of.Name)}
+	list := strings.Join(found, ", ") + more
+	if trusted {
+		return &engine.RefusedError{Reason: fmt.Sprintf("the workspace of %s holds nested repositories by which Git would run programs: %s; look at them in a mount, and write them all the same with --yes", r.Of.Name, list)}
+	}
+	return &engine.RefusedError{Reason: fmt.Sprintf("%s is not trusted, and its workspace holds what can do harm: %s; look at it in a mount, and write it all the same with --yes, or trust the session (git domarkx trust %s)",
+		r.Of.Name, list, r.Of.Name)}
 }
 
 // trustsRevision reports whether the user trusts a session. It returns false if no session has
@@ -154,14 +165,14 @@ func (m *Manager) hazards(ctx context.Context, resource domarkx.ResourceVersion)
 			found = append(found, "program with capabilities "+at)
 		case f.Type == domarkx.Directory && f.Mode&0o6000 != 0:
 			found = append(found, "set-id directory "+at)
-		case isGitName(f.Name):
+		case engine.IsGitName(f.Name):
 			found = append(found, "nested repository "+at)
 		}
 		if i := slices.IndexFunc(bareNames, func(name string) bool { return strings.EqualFold(name, f.Name) }); i >= 0 {
 			directory := strings.TrimSuffix(strings.TrimSuffix(path, f.Name), "/")
 			was := isBare(bare[directory])
 			bare[directory] = append(bare[directory], bareNames[i])
-			if !was && isBare(bare[directory]) && !isGitName(directory[strings.LastIndexByte(directory, '/')+1:]) {
+			if !was && isBare(bare[directory]) && !engine.IsGitName(directory[strings.LastIndexByte(directory, '/')+1:]) {
 				found = append(found, "nested repository "+engine.QuotedPath(resource.ID+"/"+directory))
 			}
 		}
@@ -184,17 +195,4 @@ func isBare(names []string) bool {
 // like a set-id bit; see capabilities(7).
 func hasCapabilities(f domarkx.File) bool {
 	return slices.ContainsFunc(f.Xattrs, func(x domarkx.Xattr) bool { return x.Name == "security.capability" })
-}
-
-// isGitName reports whether some file system treats a name as ".git".
-func isGitName(name string) bool {
-	folded := strings.Map(func(r rune) rune {
-		if r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {
-			return -1 // HFS+ ignores these
-		}
-		return r
-	}, strings.ToLower(name))
-	folded, _, _ = strings.Cut(folded, ":") // an NTFS stream
-	folded = strings.TrimRight(folded, ". ")
-	return folded == ".git" || folded == "git~1"
 }

@@ -154,58 +154,78 @@ func TestLeftoverIsRemoved(t *testing.T) {
 	}
 }
 
-// TestHazards checks out versions of somebody whom the user does not trust.
+// TestHazards checks out versions of somebody whom the user does not trust, and those of a trusted session, which
+// can have come from somebody, too.
 func TestHazards(t *testing.T) {
 	tests := []struct {
 		name  string
 		files []file
 		want  string // what the refusal names; "" for no refusal
+		runs  string // what that of a trusted session names
 	}{
-		{"harmless", []file{regular("a", "x", 0o755), regular(".gitignore", "", 0o644)}, ""},
-		{"set-user-id", []file{regular("su", "x", 0o4755)}, "set-id program notes/su"},
-		{"set-group-id", []file{regular("sg", "x", 0o2755)}, "set-id program notes/sg"},
-		{"set-group-id directory", []file{directory("d", 0o2755)}, "set-id directory notes/d"},
-		{"capabilities", []file{{Path: "cap", File: domarkx.File{Type: domarkx.Regular, Mode: 0o755, Xattrs: []domarkx.Xattr{{Name: "security.capability", Value: []byte{1}}}}, Data: "x"}}, "program with capabilities notes/cap"},
-		{"device", []file{{Path: "null", File: domarkx.File{Type: domarkx.CharDevice, Mode: 0o666, Major: 1, Minor: 3}}}, "notes/null"},
-		{"repository", []file{directory("d", 0o755), directory("d/.git", 0o755)}, "nested repository notes/d/.git"},
-		{"repository of another case", []file{regular(".GIT", "gitdir: /x", 0o644)}, "nested repository notes/.GIT"},
-		{"bare repository", []file{directory("d", 0o755), regular("d/HEAD", "ref: x", 0o644), directory("d/objects", 0o755), directory("d/refs", 0o755)}, "nested repository notes/d"},
-		{"bare repository with its data elsewhere", []file{directory("d", 0o755), regular("d/HEAD", "ref: x", 0o644), regular("d/commondir", "/x", 0o644)}, "nested repository notes/d"},
-		{"half a repository", []file{directory("d", 0o755), regular("d/HEAD", "ref: x", 0o644), directory("d/refs", 0o755)}, ""},
+		{"harmless", []file{regular("a", "x", 0o755), regular(".gitignore", "", 0o644)}, "", ""},
+		{"set-user-id", []file{regular("su", "x", 0o4755)}, "set-id program notes/su", ""},
+		{"set-group-id", []file{regular("sg", "x", 0o2755)}, "set-id program notes/sg", ""},
+		{"set-group-id directory", []file{directory("d", 0o2755)}, "set-id directory notes/d", ""},
+		{"capabilities", []file{{Path: "cap", File: domarkx.File{Type: domarkx.Regular, Mode: 0o755, Xattrs: []domarkx.Xattr{{Name: "security.capability", Value: []byte{1}}}}, Data: "x"}}, "program with capabilities notes/cap", ""},
+		{"device", []file{{Path: "null", File: domarkx.File{Type: domarkx.CharDevice, Mode: 0o666, Major: 1, Minor: 3}}}, "notes/null", ""},
+		{"repository", []file{directory("d", 0o755), directory("d/.git", 0o755)}, "nested repository notes/d/.git", ""},
+		{"repository of git init", []file{directory("d", 0o755), directory("d/.git", 0o755), regular("d/.git/config", plainConfig, 0o644), directory("d/.git/hooks", 0o755),
+			regular("d/.git/hooks/pre-push.sample", "x", 0o755)}, "nested repository notes/d/.git", ""},
+		{"setting", []file{directory(".git", 0o755), regular(".git/CONFIG", plainConfig+"\tfsmonitor = true\n", 0o644)}, "nested repository notes/.git", `notes/.git/CONFIG (it sets "core.fsmonitor")`},
+		{"config elsewhere", []file{directory(".git", 0o755), enginetest.OtherFile(".git/config", domarkx.Symlink, "../x")}, "notes/.git", "notes/.git/config (it is a symbolic link)"},
+		{"large config", []file{directory(".git", 0o755), regular(".git/config", strings.Repeat("#", 65<<10), 0o644)}, "notes/.git", "notes/.git/config (it is unusually large)"},
+		{"hook", []file{directory(".git", 0o755), directory(".git/hooks", 0o755), regular(".git/hooks/post-checkout", "x", 0o755)}, "notes/.git", "notes/.git/hooks/post-checkout (it is a hook)"},
+		{"hooks elsewhere", []file{directory(".git", 0o755), enginetest.OtherFile(".git/hooks", domarkx.Symlink, "../x")}, "notes/.git", "notes/.git/hooks ("},
+		{"bare repository with a setting", []file{regular("HEAD", "ref: x", 0o644), regular("config", "[include]\n\tpath = x\n", 0o644), directory("objects", 0o755), directory("refs", 0o755)}, "nested repository notes", `notes/config (it sets "[include")`},
+		{"no repository", []file{directory("d", 0o755), regular("d/config", "[include]", 0o644), directory("hooks", 0o755), regular("hooks/x", "x", 0o755)}, "", ""},
+		{"repository of another case", []file{regular(".GIT", "gitdir: /x", 0o644)}, "nested repository notes/.GIT", "notes/.GIT (it leads"},
+		{"bare repository", []file{directory("d", 0o755), regular("d/HEAD", "ref: x", 0o644), directory("d/objects", 0o755), directory("d/refs", 0o755)}, "nested repository notes/d", ""},
+		{"bare repository with its data elsewhere", []file{directory("d", 0o755), regular("d/HEAD", "ref: x", 0o644), regular("d/commondir", "/x", 0o644)}, "nested repository notes/d", "notes/d/commondir (it leads"},
+		{"half a repository", []file{directory("d", 0o755), regular("d/HEAD", "ref: x", 0o644), directory("d/refs", 0o755)}, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClone(t)
 			v := c.version(tt.files...)
-			dir := filepath.Join(t.TempDir(), "to")
-			_, err := c.checkout(v, dir, false)
-			if tt.want == "" {
-				if err != nil {
-					t.Fatal(err)
+			for _, want := range []string{tt.want, tt.runs} {
+				dir := filepath.Join(t.TempDir(), "to")
+				_, err := c.checkout(v, dir, false)
+				c.Trusted("w", "## user\n\ntext\n")
+				var refused *engine.RefusedError
+				if want == "" {
+					if errors.As(err, &refused) { // not every file system takes the capabilities
+						t.Error(err)
+					}
+					continue
 				}
-				return
-			}
-			var refused *engine.RefusedError
-			if !errors.As(err, &refused) || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v, want one that names %s", err, tt.want)
-			}
-			if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("the refused checkout left %v", err)
+				if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+					t.Errorf("error %v, want one that names %s", err, want)
+				}
+				if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("the refused checkout left %v", err)
+				}
 			}
 		})
 	}
 }
 
-func TestIsGitName(t *testing.T) {
-	for name, want := range map[string]bool{
-		".git": true, ".GIT": true, ".Git": true, "git~1": true, "GIT~1": true, ".git.": true, ".git ": true, ".git . .": true,
-		".git::$INDEX_ALLOCATION": true, ".g\u200cit": true, "\ufeff.git": true, ".gi\u2066t": false,
-		".gitignore": false, "git": false, "git~2": false, ".git-x": false, "": false, ".": false,
+// plainConfig is a config as Git writes it.
+const plainConfig = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[remote \"origin\"]\n\turl = ../x\n[branch \"a.b\"]\n\tremote = origin\n[core]\n"
+
+func TestOddSetting(t *testing.T) {
+	for config, want := range map[string]string{
+		"": "", plainConfig: "", "; x\n# [include]\n[user]\r\n name=Ann\r\n": "", "[push] # y\n": "[push", "[]\n": "[", "\ufeff[core]\n": ".\ufeff[core]",
+		"[Core]\nfsmonitor\n": "core.fsmonitor", "[core] fsmonitor = x\n": "[core", "[user]\nname = x \\\n[core]\n": "user.name", "path = x\n": ".path",
+		"[remote]\nurl = x\n": "[remote", "[remote \"a\"]\nvcs = x\n": "remote.vcs", "[remote.a]\nurl = x\n": "[remote.a", "[core \"a\"]\n": "[core", "[branch \"a\\\"\"]\n": "[branch",
 	} {
-		if got := checkout.IsGitName(name); got != want {
-			t.Errorf("%q: %v, want %v", name, got, want)
+		if got := checkout.OddSetting(config); got != want {
+			t.Errorf("%q: %q, want %q", config, got, want)
 		}
 	}
+}
+
+func TestIsBare(t *testing.T) {
 	for names, want := range map[string]bool{"": false, "HEAD": false, "HEAD objects": false, "refs objects": false, "refs HEAD objects": true, "HEAD commondir": true, "commondir refs": false} {
 		if got := checkout.IsBare(strings.Fields(names)); got != want {
 			t.Errorf("%q: %v, want %v", names, got, want)

@@ -1,6 +1,6 @@
 package checkout
 
 var (
-	IsGitName = isGitName
-	IsBare    = isBare
+	IsBare     = isBare
+	OddSetting = oddSetting
 )

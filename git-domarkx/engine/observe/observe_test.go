@@ -354,6 +354,44 @@ func (b backTo) Rewind(ctx context.Context, r engine.Revision) (turns.RewindResu
 	return done, err
 }
 
+// TestRewindToHostile goes back to a version with what a version of a work tree never has.
+func TestRewindToHostile(t *testing.T) {
+	d := newDesk(t)
+	d.write("a", "one")
+	tip := d.take(observe.Prompt, "1", d.top)
+	d.write("b/.GIT", "mine")
+	w, err := d.store.BeginVersion(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, size, err := w.Content(t.Context(), strings.NewReader("[core]\n\tfsmonitor = true\n"))
+	hostile := domarkx.File{Type: domarkx.Regular, Mode: 0o644, ID: id, Size: size}
+	folder := domarkx.File{Type: domarkx.Directory, Mode: 0o755}
+	for _, f := range []struct {
+		path string
+		file domarkx.File
+	}{{"", folder}, {"a", hostile}, {"pipe", domarkx.File{Type: domarkx.Fifo, Mode: 0o644}}, {"src", folder}, {"src/.git", folder}, {"src/.git/config", hostile}, {"src/.Git", hostile}} {
+		err = errors.Join(err, w.Add(t.Context(), f.path, f.file))
+	}
+	full, tipErr := d.store.Version(t.Context(), tip.ID)
+	if full.Resources[0].Version, err = w.Finish(t.Context()); errors.Join(err, tipErr) != nil {
+		t.Fatal(err, tipErr)
+	}
+	if _, err := d.m.Rewind(t.Context(), backTo{d, full}, engine.Revision{Name: tip.Workspace}, tip.Workspace, true); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, pattern := range []string{"*", "*/.*"} {
+		found, _ := filepath.Glob(filepath.Join(d.top, pattern))
+		for _, path := range found {
+			names = append(names, strings.TrimPrefix(path, d.top+"/"))
+		}
+	}
+	if !slices.Equal(names, []string{".git", "a", "b", "src", "b/.GIT"}) {
+		t.Errorf("the work tree has %q", names)
+	}
+}
+
 // tree returns the files in the work tree that Git does not ignore.
 func (d *desk) tree() map[string]string {
 	d.t.Helper()

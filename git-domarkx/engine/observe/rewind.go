@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,6 +176,8 @@ func (m *Manager) keep(ctx context.Context, t *tree, workspace string) ([]domark
 
 // load replaces the content of the work tree by that of a version. It does not touch files that Git
 // ignores by the rules of the work tree or of the version, and files that either side leaves out.
+// A version that came from a remote may hold what none of a work tree does: nested repositories,
+// whose config names programs for Git to run, and special files. Those are not written.
 func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftOut) error {
 	if !IsObserved(v) {
 		return fmt.Errorf("version %s: %w: it is not one of a work tree", v.ID, domarkx.ErrInvalid)
@@ -194,17 +197,29 @@ func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftO
 	for _, f := range outs {
 		keep[f.Path] = true
 	}
-	f, err := t.open(ctx, func(path string, directory bool) bool { return keep[path] || then.ignores(path, directory) })
+	f, err := t.open(ctx, func(file string, directory bool) bool {
+		return keep[file] || engine.IsGitName(path.Base(file)) || then.ignores(file, directory)
+	})
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	err = f.Load(ctx, t.m.store, then.version)
+	err = f.Load(ctx, withoutSpecial{t.m.store}, then.version)
 	var changed *dirversion.ChangedError
 	if errors.As(err, &changed) {
 		return fmt.Errorf("%w; another program works there", err)
 	}
 	return errors.Join(err, then.err)
+}
+
+// withoutSpecial reads versions without devices and other special files.
+type withoutSpecial struct{ domarkx.VersionReader }
+
+func (r withoutSpecial) Directory(ctx context.Context, id string) ([]domarkx.File, error) {
+	files, err := r.VersionReader.Directory(ctx, id)
+	return slices.DeleteFunc(slices.Clone(files), func(f domarkx.File) bool {
+		return f.Type != domarkx.Regular && f.Type != domarkx.Symlink && f.Type != domarkx.Directory
+	}), err
 }
 
 // observation returns the observation that belongs to the content of v: v may be a rewind, which

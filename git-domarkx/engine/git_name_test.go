@@ -1,0 +1,19 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+func TestIsGitName(t *testing.T) {
+	for name, want := range map[string]bool{
+		".git": true, ".GIT": true, ".Git": true, "git~1": true, "GIT~1": true, ".git.": true, ".git ": true, ".git . .": true,
+		".git::$INDEX_ALLOCATION": true, ".g\u200cit": true, "\ufeff.git": true, ".gi\u2066t": false,
+		".gitignore": false, "git": false, "git~2": false, ".git-x": false, "": false, ".": false,
+	} {
+		if got := engine.IsGitName(name); got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}
