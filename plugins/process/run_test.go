@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/process"
 	"github.com/domarkx/domarkx/plugins/toolresult"
+	"golang.org/x/sys/unix"
 )
 
 // onWrite writes to w and then calls a function.
@@ -83,6 +85,23 @@ func TestRunnerReportsHowACommandEnds(t *testing.T) {
 				t.Errorf("%s: %+v, %q, %v", c.script, status, out.String(), err)
 			}
 			idle(t, dir)
+		}
+	})
+}
+
+func TestCommandInheritsNoFiles(t *testing.T) {
+	fd, err := unix.Dup(0) // stays open in the programs that this one executes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	eachRunner(t, func(t *testing.T, r *process.Runner) {
+		for _, confined := range []bool{false, process.CanConfine()} {
+			c := scriptIn(t.TempDir(), fmt.Sprintf("! test -e /proc/self/fd/%d", fd))
+			c.Confined = confined
+			if status, err := r.Run(t.Context(), c, io.Discard, nil); err != nil || status.ExitCode != 0 {
+				t.Errorf("confined %v: %+v, %v", confined, status, err)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -30,6 +31,10 @@ func Supervise() (code int, supervised bool) {
 	if s.command, err = givenCommand(); err != nil {
 		return 1, true
 	}
+	if err := closeInherited(); err != nil && s.command.Confined {
+		_ = json.NewEncoder(s.reports).Encode(report{Error: err.Error()})
+		return 1, true
+	}
 	// Only the lifeline ends a supervisor. The signals are caught rather than ignored,
 	// since the command would inherit ignored signals.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
@@ -38,6 +43,15 @@ func Supervise() (code int, supervised bool) {
 		return 1, true
 	}
 	return 0, true
+}
+
+// closeInherited keeps from the command the open files that this program inherited, a shell's redirections say:
+// no confinement holds for files that are open already.
+func closeInherited() error {
+	if err := unix.CloseRange(reportFD+1, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("closing inherited files: %w", err)
+	}
+	return nil
 }
 
 // A supervisor runs one command.
