@@ -42,9 +42,9 @@ Prints the session and the message that wrote each line of a file.
 
 It compares the file with the versions of workspaces: what calls left, and what was there
 before and after each turn of an agent. Only content counts, so the answer is the same after
-a rebase, a squash or a cherry-pick. A line that no session wrote is a person's: SESSION is
-"-". It is "?" where turns of several sessions overlapped in the work tree and no call names
-the file.
+a rebase, a squash or a cherry-pick. Renaming a file writes none of its lines. A line that
+no session wrote is a person's: SESSION is "-". It is "?" where turns of several sessions
+overlapped in the work tree and no call names the file.
 
 With --format agent-trace it prints a record of Agent Trace 0.1.0
 (https://github.com/cursor/agent-trace) for the present file.

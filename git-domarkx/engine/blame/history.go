@@ -59,15 +59,17 @@ func (m *Manager) history(ctx context.Context, path string) (*history, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(h.events, func(a, b *event) int {
-		return cmp.Or(cmp.Compare(a.version.Date, b.version.Date), cmp.Compare(a.version.Number, b.version.Number), strings.Compare(a.version.ID, b.version.ID))
-	})
+	slices.SortStableFunc(h.events, inOrder)
 	for i, e := range h.events {
 		if e.blob != "" {
 			h.byBlob[e.blob] = append(h.byBlob[e.blob], i)
 		}
 	}
 	return h, nil
+}
+
+func inOrder(a, b *event) int {
+	return cmp.Or(cmp.Compare(a.version.Date, b.version.Date), cmp.Compare(a.version.Number, b.version.Number), strings.Compare(a.version.ID, b.version.ID))
 }
 
 // A finder looks up the content at a path in versions of workspaces.

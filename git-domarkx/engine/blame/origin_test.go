@@ -218,3 +218,27 @@ func TestOriginsProperty(t *testing.T) {
 		})
 	}
 }
+
+// TestRenamedByACall blames a file that a call or a person renamed between two versions.
+func TestRenamedByACall(t *testing.T) {
+	for name, tt := range map[string]struct{ operation, words, want string }{
+		"a call":                          {"call", "one two hand", "one=s#0 two=s#0 hand"},
+		"a call that edits":               {"call", "one new two hand", "one=s#0 new=r#0 two=s#0 hand"},
+		"a call that writes another file": {"call", "one a b c d", "one=r#0 a=r#0 b=r#0 c=r#0 d=r#0"},
+		"a person":                        {"change", "one two hand more", "one=s#0 two=s#0 hand more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.call("s", "dir/old", "one two")
+			d.change("s", "dir/old", "one two hand")
+			e := d.Linked("r", "", enginetest.Calling("m", "run_command", `{"command": "make"}`))
+			v := domarkx.VersionCommit{Operation: tt.operation}
+			if tt.operation == "call" {
+				v.Call = &domarkx.CallRecord{Session: "r", Message: e.ID, Resource: "files", Tool: "run_command"}
+			}
+			d.Committed("s", enginetest.WorkTree, files("new", tt.words), v)
+			d.write("new", tt.words)
+			d.wrote("new", tt.want)
+		})
+	}
+}

@@ -64,12 +64,9 @@ func (t *trace) commit(ctx context.Context, commit, path string, open []place) e
 	if err != nil || len(data) > MaxSize {
 		return ctx.Err() // a submodule, or an object that a partial clone does not have
 	}
-	there := &trace{m: t.m, past: t.past, path: path, found: t.found, known: t.known, from: t.from}
-	if path != t.path { // the file had another name then
-		if there.past, err = t.m.history(ctx, path); err != nil {
-			return err
-		}
-		there.from.origins = nil // they belong to the events of t.past
+	there, err := t.named(ctx, path)
+	if err != nil {
+		return err
 	}
 	past := there.past
 	now := contentOf(past.seed, data)

@@ -21,6 +21,20 @@ type trace struct {
 	from  authors
 }
 
+// named returns a trace of the same lines for the time when the file had another path.
+func (t *trace) named(ctx context.Context, path string) (*trace, error) {
+	if path == t.path {
+		return t, nil
+	}
+	past, err := t.m.history(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	there := &trace{m: t.m, past: past, path: path, found: t.found, known: t.known, from: t.from}
+	there.from.origins = nil // they belong to the events of t.past
+	return there, nil
+}
+
 // follow finds the origins of lines of a text. It considers only the events before limit.
 func (t *trace) follow(ctx context.Context, now content, limit int, open []place) error {
 	for len(open) > 0 {
@@ -28,6 +42,12 @@ func (t *trace) follow(ctx context.Context, now content, limit int, open []place
 			return err
 		}
 		i := t.made(now.id, limit)
+		if i >= 0 && t.past.events[i].before == "" {
+			var err error
+			if open, err = t.renamed(ctx, t.past.events[i], now, open); err != nil || len(open) == 0 {
+				return err
+			}
+		}
 		if i < 0 || t.past.events[i].isPerson() {
 			var err error
 			if limit, now, open, err = t.nearest(ctx, now, i, limit, open); err != nil {
