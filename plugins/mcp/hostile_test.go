@@ -157,6 +157,7 @@ func TestRawResults(t *testing.T) {
 		{"an error", `{"isError": true, "content": [{"type": "text", "text": "no s3cret"}, {"type": "text", "text": "sorry"}]}`, "no ${TOKEN}\nsorry", domarkx.CodeFailed},
 		{"an error without a text", `{"isError": true, "content": []}`, "does not say why", domarkx.CodeFailed},
 		{"an unknown kind of content", `{"content": [{"type": "hologram"}]}`, "hologram", domarkx.CodeBroken},
+		{"a text as content", `{"content": "x"}`, `at "content", which the protocol does not allow`, domarkx.CodeBroken},
 		{"a list", `[1]`, "", domarkx.CodeBroken},
 		{"a request for input", `{"resultType": "input_required", "content": [], "inputRequests": {"a": {"method": "elicitation/create", "params": {"message": "Your password?", "requestedSchema": {"type": "object", "properties": {}}}}}}`, "elicitation", domarkx.CodeInvalid},
 		{"too deep", `{"content": [], "structuredContent": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, "", domarkx.CodeBroken},
@@ -222,6 +223,9 @@ func TestToolLimits(t *testing.T) {
 	r = open(t, mcp.New(), domarkx.Env{Config: config(t, "raw:pages")})
 	_, err := r.(domarkx.ToolLister).Tools(t.Context())
 	fails(t, err, domarkx.CodeBroken, "pages")
+	r = open(t, mcp.New(), domarkx.Env{Config: config(t, "raw:old")})
+	_, err = r.(domarkx.ToolLister).Tools(t.Context())
+	fails(t, err, domarkx.CodeBroken, `unsupported protocol version: "1999-01-01"`)
 }
 
 // TestChangedTools changes the tools of a server while it runs, and between two runs.

@@ -48,7 +48,8 @@ type pipes struct {
 	calling jsonrpc.ID      // of the last call of a tool
 	result  json.RawMessage // its result
 	failed  error           // why the connection was given up
-	ended   bool
+	ended   bool            // by this side
+	over    bool            // the program ended or closed its files before
 }
 
 func newPipes(p *process.Program, l limits, forget func()) *pipes {
@@ -114,6 +115,7 @@ func (p *pipes) line() ([]byte, error) {
 			return bytes.TrimSpace(line), nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		default:
+			p.lost()
 			return nil, io.EOF // an incomplete line at the end is not a message
 		}
 	}
@@ -145,8 +147,17 @@ func (p *pipes) Write(_ context.Context, message jsonrpc.Message) error {
 		p.calling, p.result = m.ID, nil
 		p.mu.Unlock()
 	}
-	_, err = p.program.Stdin.Write(append(data, '\n'))
+	if _, err = p.program.Stdin.Write(append(data, '\n')); err != nil {
+		p.lost()
+	}
 	return err
+}
+
+// lost records that the program ended or closed its files, unless this side ended the connection.
+func (p *pipes) lost() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = p.over || !p.ended
 }
 
 // takeResult returns the result of the last call of a tool, as it was sent.
@@ -169,12 +180,13 @@ func (p *pipes) fail(why error) error {
 	return why
 }
 
-// failure returns why the connection broke: what the program did wrong, or that it ended.
+// failure returns why the connection broke: what the program did wrong, or that it ended. It returns nil if this side
+// ended the connection.
 func (p *pipes) failure() error {
 	p.mu.Lock()
-	failed := p.failed
+	failed, over := p.failed, p.over
 	p.mu.Unlock()
-	if failed != nil {
+	if failed != nil || !over {
 		return failed
 	}
 	select {

@@ -104,7 +104,11 @@ func answer(tools string) {
 		result := ""
 		switch m.Method {
 		case "initialize":
-			result = `{"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "raw", "version": "1"}}`
+			version := "2025-11-25"
+			if tools == "old" {
+				version = "1999-01-01"
+			}
+			result = `{"protocolVersion": "` + version + `", "capabilities": {"tools": {}}, "serverInfo": {"name": "raw", "version": "1"}}`
 		case "tools/list":
 			if result = tools; tools == "pages" {
 				page++
