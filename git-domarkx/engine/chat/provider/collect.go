@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// MaxAnswer is the maximum size in bytes of an answer's text, reasoning and arguments together.
+// MaxAnswer is the maximum size in bytes of an answer's text, reasoning, arguments and other
+// content together.
 const MaxAnswer = 16 << 20
 
 // A Collector assembles an answer from the pieces that a wire receives, and emits them for display.

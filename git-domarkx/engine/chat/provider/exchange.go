@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,6 +51,9 @@ func Broken(ctx context.Context, err error, key Key, kind error) error {
 		if errors.Is(err, known) {
 			return &Error{Kind: known}
 		}
+	}
+	if errors.Is(err, bufio.ErrTooLong) { // from the SDKs, about a line
+		return &Error{Kind: ErrTooLarge}
 	}
 	message := ""
 	var request *url.Error

@@ -1,8 +1,10 @@
 package provider_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -55,6 +57,77 @@ func TestEndlessEventIsBounded(t *testing.T) {
 	})
 }
 
+// streaming returns a server that sends a stream and then waits for the client.
+func streaming(send func(w io.Writer)) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then the context ends with the connection
+		w.Header().Set("Content-Type", "text/event-stream")
+		send(w)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+}
+
+// TestEndlessAnswerIsBounded sends what is no text, but is kept, again and again.
+func TestEndlessAnswerIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	delta := func(members string) string { return `data: {"choices":[{"delta":{` + members + "}}]}\n\n" }
+	for name, event := range map[string]string{
+		"an array":         delta(`"content":["` + long + `"]`),
+		"a long name":      delta(`"` + long + `%[1]d":0`),
+		"nested names":     delta(`"x":{"` + long + `%[1]d":null}`),
+		"other thoughts":   delta(`"reasoning":"a"`) + delta(`"reasoning_content":"`+long+`"`),
+		"unknown items":    `data: {"type":"response.output_item.done","output_index":%[1]d,"item":{"type":"x","x":"` + long + "\"}}\n\n",
+		"a text and items": `data: {"type":"response.output_text.delta","delta":"a"}` + "\n\n" + `data: {"type":"response.output_item.done","item":{"type":"message","x":"` + long + "\"}}\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := streaming(func(w io.Writer) {
+				for i := range 2 * provider.MaxAnswer >> 20 {
+					fmt.Fprintf(w, event+"%[2]s", i, "")
+				}
+			})
+			defer s.Close()
+			var wire provider.Wire = openai.NewChat(parse(s.URL+"/v1"), "m", provider.Key{}, 10*time.Second)
+			if strings.Contains(event, "response.") {
+				wire = openai.NewResponses(parse(s.URL+"/v1"), "m", provider.Key{}, 10*time.Second)
+			}
+			if _, err := wire.Stream(t.Context(), ask("Well?"), none); !errors.Is(err, provider.ErrTooLarge) {
+				t.Errorf("error %v, expected %v", err, provider.ErrTooLarge)
+			}
+		})
+	}
+}
+
+// TestManyPieces checks that a piece costs the same however much arrived before it.
+func TestManyPieces(t *testing.T) {
+	const pieces = 4000
+	s := streaming(func(w io.Writer) {
+		for i := range pieces {
+			fmt.Fprintf(w, `data: {"choices":[{"delta":{"content":"a","list":[{"text":"%0100d"}],"map":{"%0100d":{"x":[]}}}}]}`+"\n\n", i, i)
+		}
+		fmt.Fprint(w, `data: {"choices":[{"delta":{"list":[ ],"map":{"0":[2 ]}},"finish_reason":"stop"}]}`+"\n\n"+`data: {"choices":[{"delta":{"map":{"0":[ 3]}}}]}`+"\n\ndata: [DONE]\n\n")
+	})
+	defer s.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := openai.NewChat(parse(s.URL+"/v1"), "m", provider.Key{}, 10*time.Second).Stream(t.Context(), ask("Well?"), none)
+	runtime.ReadMemStats(&after)
+	if err != nil || got.Raw == nil {
+		t.Fatalf("answer %.100v, error %v", got, err)
+	}
+	var item struct {
+		List []struct{ Text string }
+		Map  map[string]any
+	}
+	if err := json.Unmarshal(got.Raw.Items[0], &item); err != nil || len(item.List) != pieces || len(item.Map) != pieces+1 || fmt.Sprint(item.Map["0"]) != "[2 3]" {
+		t.Errorf("%d in the list, %d in the map, error %v", len(item.List), len(item.Map), err)
+	}
+	if total := (after.TotalAlloc - before.TotalAlloc) >> 20; total > 300 {
+		t.Errorf("allocated %d MB", total)
+	}
+}
+
 func TestEndlessErrorIsBounded(t *testing.T) {
 	write := func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
@@ -80,6 +153,7 @@ func TestAnswerThatIsNoStream(t *testing.T) {
 		{"application/json", `{"id":"x"}`, provider.ErrAnswer},
 		{"text/html; charset=utf-8", "<html>Log in</html>", provider.ErrAnswer},
 		{"text/event-stream", "", provider.ErrCut},
+		{"text/event-stream", "data: " + strings.Repeat("x", 33<<20), provider.ErrTooLarge},
 		{"text/event-stream", "data: [1,2]\n\n", provider.ErrAnswer},
 		{"text/event-stream", "data: {\"type\":\"message_stop\"", provider.ErrCut},
 	}

@@ -17,7 +17,8 @@ type chatAnswer struct {
 	key       provider.Key
 	merged    object // the message so far, without its calls
 	calls     []*chatCall
-	thoughts  string // the member with the reasoning; some servers send it twice, under two names
+	last      map[int64]*chatCall // the last call with each index
+	thoughts  string              // the member with the reasoning; some servers send it twice, under two names
 	finish    string
 	refused   bool
 	done      bool
@@ -25,7 +26,6 @@ type chatAnswer struct {
 
 // A chatCall is a call in progress.
 type chatCall struct {
-	index    int64
 	id       string
 	call     object // the call without its function
 	function object
@@ -102,6 +102,7 @@ func (a *chatAnswer) delta(raw []byte) error {
 		return err
 	}
 	for _, m := range members {
+		grown, s := 0, ""
 		switch m.Name {
 		case "role":
 			a.merged.setOnce(m.Name, m.Value)
@@ -109,20 +110,24 @@ func (a *chatAnswer) delta(raw []byte) error {
 			a.merged.setOnce(m.Name, []byte("[]")) // a placeholder; message replaces it
 			err = a.toolCalls(m.Value)
 		case "content", "refusal":
-			a.merged.add(m.Name, m.Value)
-			if s := text(m.Value); s != "" {
+			grown = a.merged.add(m.Name, m.Value)
+			if s = text(m.Value); s != "" {
 				a.refused = a.refused || m.Name == "refusal"
 				err = a.collector.Text(s)
 			}
 		case "reasoning_content", "reasoning":
-			a.merged.add(m.Name, m.Value)
-			if s := text(m.Value); s != "" && (a.thoughts == "" || a.thoughts == m.Name) {
+			grown = a.merged.add(m.Name, m.Value)
+			if s = text(m.Value); a.thoughts != "" && a.thoughts != m.Name {
+				s = ""
+			} else if s != "" {
 				a.thoughts = m.Name
 				err = a.collector.Thought(s)
 			}
 		default:
-			a.merged.add(m.Name, m.Value)
-			err = a.collector.Grow(len(m.Value))
+			grown = a.merged.add(m.Name, m.Value)
+		}
+		if err == nil && s == "" { // the collector counts text itself
+			err = a.collector.Grow(grown)
 		}
 		if err != nil {
 			return err
@@ -179,21 +184,18 @@ func (a *chatAnswer) toolCalls(list []byte) error {
 // callAt returns the call that a piece belongs to. Gemini sends parallel calls with the same index,
 // each complete and with an id of its own.
 func (a *chatAnswer) callAt(index int64, id string) *chatCall {
-	for i := len(a.calls) - 1; i >= 0; i-- {
-		c := a.calls[i]
-		if c.index != index {
-			continue
-		}
-		if id != "" && c.id != "" && id != c.id {
-			break
-		}
+	if c := a.last[index]; c != nil && (id == "" || c.id == "" || id == c.id) {
 		if c.id == "" {
 			c.id = id
 		}
 		return c
 	}
-	c := &chatCall{index: index, id: id}
+	c := &chatCall{id: id}
 	a.calls = append(a.calls, c)
+	if a.last == nil {
+		a.last = map[int64]*chatCall{}
+	}
+	a.last[index] = c
 	return c
 }
 

@@ -49,7 +49,7 @@ func FuzzResponses(f *testing.F) {
 		`data: {"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":1}}}` + "\n\n")
 	f.Add("data: {\"type\":\"error\",\"code\":\"x\",\"message\":\"no\"}\n\n")
 	f.Fuzz(func(t *testing.T, stream string) {
-		a := &responsesAnswer{collector: provider.NewCollector(func(provider.Event) {}), shown: map[int64]bool{}}
+		a := &responsesAnswer{collector: provider.NewCollector(func(provider.Event) {}), shown: map[int64]int{}}
 		if a.read(t.Context(), response(stream)) == nil {
 			checkItems(t, a.items)
 		}

@@ -49,7 +49,7 @@ func (w *Responses) stream(ctx context.Context, r provider.Request, encrypted bo
 		return provider.Answer{}, err
 	}
 	defer res.Body.Close()
-	a := &responsesAnswer{collector: provider.NewCollector(emit), key: w.key, shown: map[int64]bool{}}
+	a := &responsesAnswer{collector: provider.NewCollector(emit), key: w.key, shown: map[int64]int{}}
 	err = a.read(ctx, res)
 	return a.collector.Finish(w.origin, a.items, err)
 }

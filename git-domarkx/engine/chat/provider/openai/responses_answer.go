@@ -16,7 +16,7 @@ type responsesAnswer struct {
 	collector *provider.Collector
 	key       provider.Key
 	items     [][]byte
-	shown     map[int64]bool // indexes of items whose text arrived in deltas
+	shown     map[int64]int // indexes of items whose text arrived in deltas → bytes of it that no item counts yet
 	calls     bool
 	refused   bool
 	done      bool
@@ -68,11 +68,11 @@ func (a *responsesAnswer) event(data []byte) error {
 	case "response.created":
 		a.collector.Model(e.Response.Model)
 	case "response.output_text.delta", "response.refusal.delta":
-		a.shown[e.OutputIndex] = true
+		a.shown[e.OutputIndex] += len(e.Delta)
 		a.refused = a.refused || e.Type == "response.refusal.delta"
 		return a.collector.Text(e.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		a.shown[e.OutputIndex] = true
+		a.shown[e.OutputIndex] += len(e.Delta)
 		return a.collector.Thought(e.Delta)
 	case "response.reasoning_summary_part.added":
 		a.collector.Break()
@@ -94,27 +94,31 @@ func (a *responsesAnswer) item(index int64, raw []byte) error {
 	if err := json.Unmarshal(raw, &item); err != nil {
 		return invalid(err)
 	}
+	counted, shown := a.shown[index]
+	if err := a.collector.Grow(max(0, len(raw)-counted)); err != nil {
+		return err
+	}
+	if shown {
+		a.shown[index] = 0
+	}
 	a.items = append(a.items, raw)
 	a.collector.Break()
 	switch item.Type {
 	case "function_call":
-		if err := a.collector.Grow(len(raw)); err != nil {
-			return err
-		}
 		call := item.AsFunctionCall()
 		a.calls = true
 		a.collector.Call(provider.Call{ID: call.CallID, Name: call.Name, Arguments: call.Arguments})
 	case "message":
 		for _, c := range item.AsMessage().Content {
 			a.refused = a.refused || c.Type == "refusal"
-			if !a.shown[index] {
+			if !shown {
 				if err := a.collector.Text(c.Text + c.Refusal); err != nil {
 					return err
 				}
 			}
 		}
 	case "reasoning":
-		if a.shown[index] {
+		if shown {
 			return nil
 		}
 		for _, s := range item.AsReasoning().Summary {
