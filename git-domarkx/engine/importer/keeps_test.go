@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
 // history returns all that a session said in its snapshots.
@@ -96,11 +97,21 @@ func TestImportKeepsAll(t *testing.T) {
 // also when its size and time are the same.
 func TestImportStamp(t *testing.T) {
 	c := newClone(t)
-	old := time.Now().Add(-time.Hour)
+	old, stamp := time.Now().Add(-time.Hour), ""
 	write := func(text string) string {
 		path := c.WriteFile("s.jsonl", claudeRecord(1, "user", text))
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
+		for range 1_000_000 {
+			if err := os.Chtimes(path, old, old); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := local.Stamp(info); s != stamp { // another tick of the file system's clock
+				stamp = s
+				break
+			}
 		}
 		return path
 	}

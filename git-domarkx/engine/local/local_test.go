@@ -208,10 +208,14 @@ func TestStamp(t *testing.T) {
 	if err := local.Replace(path, []byte("two")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
-	if stamp() == before {
-		t.Error("a file of the same size and time of change has the stamp of the file that it replaced")
+	for n := 1; ; n++ { // both may have been in one tick of the file system's clock
+		if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		if stamp() != before {
+			break
+		} else if n == 1_000_000 {
+			t.Fatal("a file of the same size and time of change has the stamp of the file that it replaced")
+		}
 	}
 }
