@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -237,6 +238,7 @@ func TestSearch(t *testing.T) {
 	c := connect(enginetest.New(t), nil)
 	c.Appended("birds", "a cuckoo and a heron")
 	c.Appended("birds", "a cuckoo again")
+	day := c.Now.Local().Format(time.DateOnly) // days are those of the machine's time zone
 	c.ImportFile(c.WriteFile("fish.md", "---\ntags: [water]\n---\n\n## user\n\na heron eats fish\n\n## assistant\n\n```msg-metadata\n{\"model\": \"m-1\"}\n```\n\ncuckoo? no\n\n```tool-call\n{\"resource\": \"notes\", \"tool\": \"read\", \"arguments\": {\"path\": \"lake/carp.txt\"}}\n```\n"))
 	for name, test := range map[string]struct {
 		args arguments
@@ -258,7 +260,7 @@ func TestSearch(t *testing.T) {
 		"session by none": {arguments{"query": "cuckoo", "session": "x"}, "", false},
 		"since":           {arguments{"query": "cuckoo", "since": "1h"}, "", false},
 		"until":           {arguments{"query": "cuckoo", "until": "2023-11-13"}, "", false},
-		"a day":           {arguments{"query": "cuckoo", "session": "birds", "since": "2023-11-14", "until": "2023-11-14"}, "birds#0 birds#1", false},
+		"a day":           {arguments{"query": "cuckoo", "session": "birds", "since": day, "until": day}, "birds#0 birds#1", false},
 		"exactly as many": {arguments{"query": "cuckoo", "session": "birds", "count": 2}, "birds#0 birds#1", false},
 		"more":            {arguments{"query": "cuckoo", "kind": "fixed", "session": "birds", "count": 1}, "birds#1", true},
 		"the next page":   {arguments{"query": "cuckoo", "kind": "fixed", "session": "birds", "count": 1, "from": 1}, "birds#0", false},
