@@ -169,14 +169,14 @@ func scriptEventual(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: eventual SCRIPT [ARG...]")
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		err := run(ts, "sh", append([]string{"-euc", args[0], "sh"}, args[1:]...)...)
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("not so within 10 s: %v", err)
+			ts.Fatalf("not so within 30 s: %v", err)
 		}
 		time.Sleep(wait)
 	}
