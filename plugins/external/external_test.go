@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,16 +66,25 @@ func plugin(t *testing.T, body string) external.Plugin {
 // patient returns a plugin that has some time for each answer but those to calls.
 func patient(t *testing.T, body string, patience time.Duration) external.Plugin {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "git-domarkx-plugin-test")
 	for _, module := range []string{"socket", "subprocess"} { // most do without, and begin sooner
 		if strings.Contains(body, module+".") {
 			body = "import " + module + "\n" + body
 		}
 	}
-	if err := os.WriteFile(path, []byte(library+body), 0o755); err != nil {
+	return external.New("test", program(t, library+body), external.Options{Describe: patience, Patience: patience, Shutdown: 500 * time.Millisecond})
+}
+
+// program writes a program. Until a child that another test starts meanwhile executes its own program, it would have this
+// one open for writing, and nobody could execute it (ETXTBSY).
+func program(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "git-domarkx-plugin-test")
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return external.New("test", path, external.Options{Describe: patience, Patience: patience, Shutdown: 500 * time.Millisecond})
+	return path
 }
 
 // library begins without Python's module site, which only finds installed packages.

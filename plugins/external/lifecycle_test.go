@@ -147,11 +147,7 @@ func TestDescriptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join(t.TempDir(), "git-domarkx-plugin-test")
-			answer := fmt.Sprintf("#!/bin/sh\nread request\ncat <<'END'\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}\nEND\nread more\n", data)
-			if err := os.WriteFile(path, []byte(answer), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			path := program(t, fmt.Sprintf("#!/bin/sh\nread request\ncat <<'END'\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}\nEND\nread more\n", data))
 			d, err := external.New("test", path, external.Options{}).Describe(t.Context())
 			if c.message != "" {
 				expect(t, err, domarkx.CodeBroken, c.message)
