@@ -198,7 +198,7 @@ func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftO
 		keep[f.Path] = true
 	}
 	f, err := t.open(ctx, func(file string, directory bool) bool {
-		return keep[file] || engine.IsGitName(path.Base(file)) || then.ignores(file, directory)
+		return keep[file] || t.isGit(path.Base(file)) || then.ignores(file, directory)
 	})
 	if err != nil {
 		return err
@@ -210,6 +210,19 @@ func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftO
 		return fmt.Errorf("%w; another program works there", err)
 	}
 	return errors.Join(err, then.err)
+}
+
+// isGit reports whether the file system here treats a name as ".git".
+func (t *tree) isGit(name string) bool {
+	if name == ".git" || !engine.IsGitName(name) {
+		return name == ".git"
+	}
+	own, err := os.Lstat(filepath.Join(t.top, ".git"))
+	if err != nil {
+		return false
+	}
+	other, err := os.Lstat(filepath.Join(t.top, name))
+	return err == nil && os.SameFile(own, other)
 }
 
 // withoutSpecial reads versions without devices and other special files.
