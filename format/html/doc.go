@@ -17,6 +17,8 @@ type Session struct {
 	Snapshot string // commit ID in hexadecimal; "" if there is none
 	Header   domarkx.Header
 	Messages format.Messages
+	// Size returns the number of bytes of message k as Markdown, without loading it. It may be nil.
+	Size func(k int) int64
 	// File returns the content of a file that the session keeps under a path. It may be nil.
 	File func(path string) ([]byte, error)
 	// Cost returns the cost of a response in USD, and whether it is known. It may be nil.

@@ -47,7 +47,7 @@ func (m *SessionManager) Pages(ctx context.Context, r Revision) (html.Session, d
 			return link
 		}
 		return ""
-	}}
+	}, Size: func(k int) int64 { return v.Layout(k + 1).Size }}
 	if r.Message >= 0 {
 		if r.Message >= p.Messages.Len() {
 			return html.Session{}, info, fmt.Errorf("%s: %w: the snapshot has %d messages", r, domarkx.ErrNotFound, p.Messages.Len())

@@ -29,13 +29,15 @@ type Server struct {
 	token  string
 	cookie string // the value of the cookie, which is not the token
 
-	searching sync.Mutex // the index is used by one search at a time
+	searching sync.Mutex    // the index is used by one search at a time
+	making    chan struct{} // holds an element for each page that is being made
 }
 
 // Listen prepares a server that is reached at a port of the loopback interface, and returns the
 // address to open, which has the token.
 func (s *Server) Listen(port string) (address string) {
 	s.port, s.host = port, "127.0.0.1:"+port
+	s.making = make(chan struct{}, pagesMade)
 	s.token, s.cookie = rand.Text(), rand.Text()
 	return "http://" + s.host + "/?token=" + s.token
 }

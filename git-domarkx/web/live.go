@@ -84,9 +84,21 @@ func (s *Server) news(r *http.Request, name string, known domarkx.Info, from int
 	for from > 0 && from < now.Messages && s.same(r, now.ID, from, now.ID, from-1) {
 		from-- // the texts of a merge conflict have one id, and their anchors count from the first
 	}
+	end, err := s.begin(r.Context())
+	if err != nil {
+		return "", known
+	}
+	defer end()
 	shown, _, err := s.pages(r, engine.Revision{Name: name, ID: now.ID, Message: -1})
 	if err != nil {
 		return "", known
+	}
+	size := int64(0)
+	for k := from; k < now.Messages; k++ {
+		size += shown.Size(k)
+	}
+	if size > textShown {
+		return changed, now
 	}
 	part, err := html.Render(shown, from, shown.Messages.Len())
 	if err != nil {

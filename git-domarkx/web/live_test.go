@@ -97,6 +97,7 @@ func TestLive(t *testing.T) {
 			c.Saved("talk", base, c.Shown("talk")[:strings.LastIndex(c.Shown("talk"), "## ")]+"## assistant\n\nquite another answer\n")
 		}, "changed", "one"},
 		"more messages than a page has": {func(c *enginetest.Clone, base string) { c.Saved("talk", base, c.Shown("talk")+many.String()) }, "changed", "number"},
+		"more text than a page has":     {func(c *enginetest.Clone, _ string) { c.Appended("talk", strings.Repeat("more text\n", 120_000)) }, "changed", "more"},
 		"session removed": {func(c *enginetest.Clone, _ string) {
 			if _, err := c.Remove(c.T.Context(), "talk", nil); err != nil {
 				c.T.Fatal(err)
@@ -121,6 +122,9 @@ func TestLiveGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	events := s.follow("/live/talk?from=0")
+	for range 5 { // more than the pages that are made at the same time
+		s.follow("/live/talk?from=0")
+	}
 	for i := range 2 {
 		s.clone.Appended("talk", fmt.Sprintf("number %d", i))
 		if got := events.next(); !strings.Contains(got, fmt.Sprintf("number %d", i)) || strings.Contains(got, "secret") != (i == 0) {

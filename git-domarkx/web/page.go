@@ -2,16 +2,20 @@ package web
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/html"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 //go:embed web.css
@@ -76,8 +80,33 @@ func short(id string) string { return id[:min(len(id), 10)] }
 func (p *page) send(w http.ResponseWriter, status int) {
 	p.WriteString("</div>\n</body>\n</html>\n")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	content := io.Reader(&p.Buffer)
+	if p.Len() > maxHeld {
+		if f, err := aside(p.Bytes()); err == nil {
+			defer f.Close()
+			p.Buffer, content = bytes.Buffer{}, f
+		}
+	}
 	w.WriteHeader(status)
-	_, _ = w.Write(p.Bytes()) // the browser has gone if this fails
+	_, _ = io.Copy(w, content) // the browser has gone if this fails
+}
+
+// maxHeld is the size in bytes of the largest page that is kept in memory until the browser has received it.
+const maxHeld = 4 << 20
+
+// aside stores a page in a file without a name.
+func aside(page []byte) (*os.File, error) {
+	f, err := atomicfile.CreateUnnamed(os.TempDir(), 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.Write(page); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // at returns the address of something with a name, which may have slashes.
@@ -99,8 +128,41 @@ func at(prefix, name string, query ...string) string {
 	return address
 }
 
+// pagesMade is the number of pages that are made at the same time. Making one may take many times its memory.
+const pagesMade = 4
+
+// begin waits until another page may be made. The caller calls end once the page is made, at least once.
+func (s *Server) begin(ctx context.Context) (end func(), err error) {
+	select {
+	case s.making <- struct{}{}:
+		return sync.OnceFunc(func() { <-s.making }), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// making is the answer to a request whose page is made when the status is written. The browser may then take its time.
+type making struct {
+	http.ResponseWriter
+	end func()
+}
+
+func (m making) WriteHeader(status int) {
+	m.end()
+	m.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap returns the answer itself, for [http.ResponseController].
+func (m making) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+
 // route answers a request of the user.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	end, err := s.begin(r.Context())
+	if err != nil {
+		return // the browser has gone
+	}
+	defer end()
+	w = making{w, end}
 	routes := []struct {
 		prefix string
 		show   func(w http.ResponseWriter, r *http.Request, name string) error

@@ -226,6 +226,25 @@ func TestLongSession(t *testing.T) {
 	}
 }
 
+// TestLargeMessages checks that pages of a session end after 1 MiB of text, and that a message that is larger is shown whole.
+func TestLargeMessages(t *testing.T) {
+	s := newSite(t)
+	text := ""
+	for i, lines := range []int{50_000, 40_000, 1, 500_000, 1} {
+		text += fmt.Sprintf("## user\n\nnumber %d begins\n%snumber %d ends\n\n", i, strings.Repeat("a line of text\n", lines), i)
+	}
+	s.clone.ImportFile(s.clone.WriteFile("large.md", text))
+	s.has("/s/large?page=1", "Page 1 of 4, messages 0 to 0", "number 0 ends", "!number 1")
+	s.has("/s/large?page=2", "messages 1 to 2", "number 2 ends", "!number 3")
+	s.has("/s/large?page=3", "number 3 begins", "number 3 ends", "</html>", "!number 4")
+	s.has("/s/large", "messages 4 to 4", "data-live")
+	for k, page := range []string{"1", "2", "2", "3", "4"} {
+		if to := s.ask(http.MethodGet, fmt.Sprintf("/m/large?k=%d", k), nil).Header().Get("Location"); !strings.HasPrefix(to, "/s/large?page="+page+"#") {
+			t.Errorf("message %d is at %q", k, to)
+		}
+	}
+}
+
 func TestLongHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("200 snapshots")

@@ -5,15 +5,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sort"
 	"strconv"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
-
-// messagesShown is how many messages a page has.
-const messagesShown = 300
 
 // revision returns the snapshot of a session that a request names.
 func revision(r *http.Request, name, parameter string) engine.Revision {
@@ -36,13 +34,17 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 		return err
 	}
 	count := shown.Messages.Len()
-	last := max(1, (count+messagesShown-1)/messagesShown)
+	ends := pageEnds(shown)
+	last := len(ends)
 	n, err := strconv.Atoi(r.URL.Query().Get("page"))
 	if err != nil || n > last {
 		n = last
 	}
 	n = max(1, n)
-	from, to := (n-1)*messagesShown, min(n*messagesShown, count)
+	from, to := 0, ends[n-1]
+	if n > 1 {
+		from = ends[n-2]
+	}
 	part, err := html.Render(shown, from, to)
 	if err != nil {
 		return err
@@ -102,25 +104,6 @@ func (s *Server) sessionHeader(ctx context.Context, p *page, title string, v eng
 	p.WriteString("</nav></header>\n")
 }
 
-// pageLinks returns links from page n of a snapshot to the neighbours of that page, the first one and the last.
-func pageLinks(v engine.Revision, n, last int, shown string) []byte {
-	if last == 1 {
-		return nil
-	}
-	p := &page{}
-	p.WriteString(`<nav class="pages">`)
-	linked := 0
-	for _, k := range []int{1, n - 1, n + 1, last} {
-		if k <= linked || k > last || k == n {
-			continue
-		}
-		linked = k
-		p.link(at("/s/", v.Name, "at", v.ID, "page", strconv.Itoa(k)), fmt.Sprintf("Page %d", k))
-	}
-	fmt.Fprintf(p, "<span class=\"meta\">Page %d of %d, %s</span></nav>\n", n, last, shown)
-	return p.Bytes()
-}
-
 // attached writes the list of the files that a snapshot keeps.
 func (s *Server) attached(r *http.Request, p *page, name string, info domarkx.Info) error {
 	files, err := s.Store.Files(r.Context(), info.ID)
@@ -145,7 +128,7 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, name string) er
 	if err != nil || k < 0 {
 		return fmt.Errorf("message %q: %w", r.URL.Query().Get("k"), domarkx.ErrNotFound)
 	}
-	info, err := s.Sessions.Resolve(r.Context(), revision(r, name, "at"))
+	shown, info, err := s.pages(r, revision(r, name, "at"))
 	if err != nil {
 		return err
 	}
@@ -153,7 +136,9 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, name string) er
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, at("/s/", name, "at", r.URL.Query().Get("at"), "page", strconv.Itoa(k/messagesShown+1))+"#"+e.ID.String(), http.StatusSeeOther)
+	ends := pageEnds(shown)
+	n := 1 + sort.SearchInts(ends, k+1)
+	http.Redirect(w, r, at("/s/", name, "at", r.URL.Query().Get("at"), "page", strconv.Itoa(n))+"#"+e.ID.String(), http.StatusSeeOther)
 	return nil
 }
 

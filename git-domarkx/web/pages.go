@@ -1,0 +1,48 @@
+package web
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/domarkx/domarkx/format/html"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// A page of a session ends after so many messages or bytes of text. It has at least one message.
+const (
+	messagesShown = 300
+	textShown     = 1 << 20
+)
+
+// pageEnds returns for each page of a snapshot the index after its last message. There is at least one page.
+func pageEnds(shown html.Session) (ends []int) {
+	first, size, count := 0, int64(0), shown.Messages.Len()
+	for k := range count {
+		more := shown.Size(k)
+		if k > first && (k-first == messagesShown || size+more > textShown) {
+			ends = append(ends, k)
+			first, size = k, 0
+		}
+		size += more
+	}
+	return append(ends, count)
+}
+
+// pageLinks returns links from page n of a snapshot to the neighbours of that page, the first one and the last.
+func pageLinks(v engine.Revision, n, last int, shown string) []byte {
+	if last == 1 {
+		return nil
+	}
+	p := &page{}
+	p.WriteString(`<nav class="pages">`)
+	linked := 0
+	for _, k := range []int{1, n - 1, n + 1, last} {
+		if k <= linked || k > last || k == n {
+			continue
+		}
+		linked = k
+		p.link(at("/s/", v.Name, "at", v.ID, "page", strconv.Itoa(k)), fmt.Sprintf("Page %d", k))
+	}
+	fmt.Fprintf(p, "<span class=\"meta\">Page %d of %d, %s</span></nav>\n", n, last, shown)
+	return p.Bytes()
+}
