@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
@@ -188,5 +190,58 @@ func TestHTTPLimits(t *testing.T) {
 	answer, err := io.ReadAll(conn)
 	if !bytes.HasPrefix(answer, []byte("HTTP/1.1 431 ")) {
 		t.Errorf("got %q, %v", answer, err)
+	}
+}
+
+// pipes is a listener for the server ends of pipes.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if conn, ok := <-p; ok {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+func (pipes) Close() error   { return nil }
+func (pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestHTTPTimes checks that the time to receive a request is limited, but not the time to answer it.
+func TestHTTPTimes(t *testing.T) {
+	for name, test := range map[string]struct{ request, want string }{
+		"get":               {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "answered"},
+		"post":              {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody", "answered"},
+		"unfinished body":   {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nbody", "cut off"},
+		"unfinished header": {"POST / HTTP/1.1\r\nHost: x\r\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := mcpserver.NewHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					said := "answered"
+					_, err := io.ReadAll(r.Body)
+					select {
+					case <-r.Context().Done():
+						said = "cut off"
+					case <-time.After(time.Hour):
+					}
+					if err != nil {
+						said = "cut off"
+					}
+					io.WriteString(w, said)
+				}))
+				client, conn := net.Pipe()
+				listener := make(pipes, 1)
+				listener <- conn
+				close(listener)
+				go s.Serve(listener)
+				go io.WriteString(client, test.request)
+				client.SetReadDeadline(time.Now().Add(2 * time.Hour))
+				var answer [1000]byte
+				n, _ := client.Read(answer[:])
+				if got := string(answer[:n]); !strings.HasSuffix(got, test.want) || (n > 0) != (test.want != "") {
+					t.Errorf("got %q", got)
+				}
+				client.Close()
+			})
+		})
 	}
 }
