@@ -150,7 +150,7 @@ func (p place) called(ctx context.Context, s *gitstore.Store, session, workspace
 		if err != nil {
 			return err
 		}
-		last, err := tx.LastEntry(ctx, tip.ID)
+		last, err := tx.Entry(ctx, tip.ID, tip.Messages-1)
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func attach(tb testing.TB, s *gitstore.Store, name string, contents ...io.Reader
 		if err != nil {
 			return err
 		}
-		last, err := tx.LastEntry(ctx, tip.ID)
+		last, err := tx.Entry(ctx, tip.ID, tip.Messages-1)
 		if err != nil {
 			return err
 		}

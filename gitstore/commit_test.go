@@ -147,7 +147,7 @@ func TestAppendWithAnotherHeader(t *testing.T) {
 	if err != nil || len(got.Thread.Live) != 21 || len(got.Thread.Dead) != 1 || len(got.Headers) != 1 || got.Headers[0].Rev != h.Rev {
 		t.Errorf("%+v, %v", got, err)
 	}
-	last, err := s.LastEntry(ctx, tip.ID)
+	last, err := s.Entry(ctx, tip.ID, tip.Messages-1)
 	if err != nil || last.ID != more.ID || last.After != state.Thread.Live[19].ID {
 		t.Errorf("the last message is %+v, %v", last, err)
 	}

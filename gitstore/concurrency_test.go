@@ -21,7 +21,7 @@ func appendNext(s *gitstore.Store, name string, writer, n int) error {
 			if err != nil {
 				return err
 			}
-			last, err := tx.LastEntry(ctx, tip.ID)
+			last, err := tx.Entry(ctx, tip.ID, tip.Messages-1)
 			if err != nil {
 				return err
 			}

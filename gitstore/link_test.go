@@ -23,7 +23,7 @@ func link(tb testing.TB, s *gitstore.Store, name string, versions ...string) dom
 			return err
 		}
 		var after domarkx.ID
-		if last, err := tx.LastEntry(ctx, tip.ID); err == nil {
+		if last, err := tx.Entry(ctx, tip.ID, tip.Messages-1); err == nil {
 			after = last.ID
 		}
 		e := entry(tip.Messages, after, "linked")

@@ -111,9 +111,7 @@ func TestDiffs(t *testing.T) {
 		diff: true, strings.TrimPrefix(diff, "diff --git a/f b/f\n"): true, "text\n" + diff: true, "@@ -1 +1 @@\n": false, "--- a\n+++ b\n": false, "- item\n+ item\n": false, "": false,
 		"diff x\n" + strings.Repeat(" \n", 4<<10) + "@@ -1 +1 @@\n": false,
 	} {
-		b.Reset()
-		html.WriteCode(&b, text)
-		if got := strings.Contains(b.String(), `class="diff"`); got != coloured {
+		if got := strings.Contains(rendered(t, says(code("", text))), `class="diff"`); got != coloured {
 			t.Errorf("%.40q is coloured: %t", text, got)
 		}
 	}

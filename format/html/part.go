@@ -36,8 +36,5 @@ func Escape(dst *bytes.Buffer, s string) { escape(dst, clean(s)) }
 // has more.
 func Line(s string, n int) string { return plain(clean(cut(s, n))) }
 
-// WriteCode writes code, coloured if it is a diff.
-func WriteCode(dst *bytes.Buffer, code string) { writeCode(dst, "", code) }
-
 // WriteTime writes a time, given in Unix seconds.
 func WriteTime(dst *bytes.Buffer, unix int64) { writeTime(dst, unix) }

@@ -50,7 +50,7 @@ func TestReadParts(t *testing.T) {
 		if err != nil || !slices.EqualFunc(roles, all, func(role domarkx.Role, e domarkx.Entry) bool { return role == e.Role }) {
 			t.Errorf("roles %v of %d messages, %v", roles, n, err)
 		}
-		last, err := r.reader.LastEntry(ctx, id)
+		last, err := r.reader.Entry(ctx, id, n-1)
 		if n == 0 && !errors.Is(err, domarkx.ErrNotFound) || n > 0 && (err != nil || !cmp.Equal(last, all[n-1])) {
 			t.Errorf("last of %d messages: %v, %v", n, last, err)
 		}

@@ -246,15 +246,6 @@ func (r Reader) EntriesBetween(ctx context.Context, id string, from, to int) ([]
 	return entries, nil
 }
 
-// LastEntry returns the last message of a snapshot, or [domarkx.ErrNotFound] if the snapshot has no messages.
-func (r Reader) LastEntry(ctx context.Context, id string) (domarkx.Entry, error) {
-	info, err := r.Info(ctx, id)
-	if err != nil {
-		return domarkx.Entry{}, err
-	}
-	return r.Entry(ctx, id, info.Messages-1)
-}
-
 // Roles returns the roles of all messages in order. It reads only directories, and no message.
 func (r Reader) Roles(ctx context.Context, id string) ([]domarkx.Role, error) {
 	root, info, err := r.root(id)

@@ -33,9 +33,6 @@ func (m *Model) cost(u provider.Usage) float64 {
 	return m.Price.Cost(prices.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 }
 
-// DefaultResponses is the default limit of answers in a turn.
-const DefaultResponses = 50
-
 // Limits stop a turn before its next answer. Zero means no limit.
 type Limits struct {
 	Responses int
