@@ -19,8 +19,7 @@ import (
 )
 
 type agentInstallCmd struct {
-	jsonOption
-	DryRun bool        `name:"dry-run" help:"Print what would be changed, as a diff, and change nothing."`
+	settingsOption
 	Scope  hooks.Scope `enum:",local,user,project" default:"" placeholder:"SCOPE" help:"For whom: local (you, in this repository), user (you) or project (all who have the repository); by default the first that the agent has."`
 	MCP    bool        `name:"mcp" help:"Also register git domarkx mcp, with which the agent can search and read sessions."`
 	Agents []string    `arg:"" name:"AGENT" help:"The agents to record."`
@@ -73,12 +72,18 @@ func (agentInstallCmd) ExitOne() string {
 	return "The settings of an agent could not be changed; those of the others were."
 }
 
-func (agentInstallCmd) row() any { return []settingsRow{} }
+// settingsOption holds the options of commands that change the settings of agents.
+type settingsOption struct {
+	jsonOption
+	DryRun bool `name:"dry-run" help:"Print what would be changed, as a diff, and change nothing."`
+}
+
+func (settingsOption) row() any { return []settingsRow{} }
 
 type settingsRow struct {
 	Agent  string `json:"agent" head:"AGENT" doc:"the name of the agent"`
 	File   string `json:"file" head:"FILE" doc:"the settings file; - if the agent needs none"`
-	Change string `json:"change" head:"CHANGE" doc:"changed, or unchanged"`
+	Change string `json:"change" head:"CHANGE" doc:"changed or unchanged; with --dry-run what it would be"`
 }
 
 func (c *agentInstallCmd) Run(inv *invocation) error {
@@ -103,7 +108,7 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 		if c.Scope != hooks.Project { // settings of a project are also for other machines, with other versions
 			a = a.Of(func() string { return versionOf(inv, a.Name) })
 		}
-		more, err := inv.changeSettings(a, dir, c.DryRun, func(r *hooks.Record) ([]hooks.Change, error) { return a.Install(request, r) }, (*hooks.Record).Apply)
+		more, err := c.change(inv, a, dir, func(r *hooks.Record) ([]hooks.Change, error) { return a.Install(request, r) }, (*hooks.Record).Apply)
 		if err != nil {
 			bad = append(bad, err)
 			continue
@@ -111,7 +116,7 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 		rows, installed = append(rows, more...), append(installed, a)
 	}
 	if c.DryRun {
-		return badInput(inv, bad)
+		return c.endDryRun(inv, rows, bad)
 	}
 	if len(installed) > 0 {
 		err = recording.ChangeSettings(inv.ctx, dir, func(s *recording.Settings) {
@@ -144,8 +149,7 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 }
 
 type agentUninstallCmd struct {
-	jsonOption
-	DryRun bool     `name:"dry-run" help:"Print what would be changed, as a diff, and change nothing."`
+	settingsOption
 	Agents []string `arg:"" name:"AGENT" help:"The agents whose hooks to remove."`
 }
 
@@ -171,8 +175,6 @@ func (agentUninstallCmd) ExitOne() string {
 	return "The settings of an agent could not be changed; those of the others were."
 }
 
-func (agentUninstallCmd) row() any { return []settingsRow{} }
-
 func (c *agentUninstallCmd) Run(inv *invocation) error {
 	chosen, err := hookedAgents(c.Agents)
 	if err != nil {
@@ -185,14 +187,14 @@ func (c *agentUninstallCmd) Run(inv *invocation) error {
 	var rows []settingsRow
 	var bad []error
 	for _, a := range chosen {
-		more, err := inv.changeSettings(a, dir, c.DryRun, func(r *hooks.Record) ([]hooks.Change, error) { return a.Uninstall(place, r) }, (*hooks.Record).Undo)
+		more, err := c.change(inv, a, dir, func(r *hooks.Record) ([]hooks.Change, error) { return a.Uninstall(place, r) }, (*hooks.Record).Undo)
 		if err != nil {
 			bad = append(bad, err)
 		}
 		rows = append(rows, more...)
 	}
 	if c.DryRun {
-		return badInput(inv, bad)
+		return c.endDryRun(inv, rows, bad)
 	}
 	settings, err := recording.ReadSettings(dir)
 	if err == nil && len(settings.Agents) > 0 {
@@ -278,11 +280,11 @@ func stableProgram() (string, error) {
 	return self, nil
 }
 
-// changeSettings changes the settings of an agent, or prints the changes as a diff. If
-// another program changes a file at the same time, it plans the changes again.
-func (inv *invocation) changeSettings(a hooks.Agent, dir string, dryRun bool, plan func(*hooks.Record) ([]hooks.Change, error), apply func(*hooks.Record, hooks.Change) error) ([]settingsRow, error) {
+// change changes the settings of an agent; in a dry run it only prints the changes as a diff,
+// without --json. If another program changes a file at the same time, it plans the changes again.
+func (o settingsOption) change(inv *invocation, a hooks.Agent, dir string, plan func(*hooks.Record) ([]hooks.Change, error), apply func(*hooks.Record, hooks.Change) error) ([]settingsRow, error) {
 	const tries = 5
-	if !dryRun { // another process would lose what this one notes of the former contents
+	if !o.DryRun { // another process would lose what this one notes of the former contents
 		lock, err := recording.LockSettings(inv.ctx, dir)
 		if err != nil {
 			return nil, err
@@ -299,11 +301,14 @@ func (inv *invocation) changeSettings(a hooks.Agent, dir string, dryRun bool, pl
 		if err != nil {
 			return nil, err
 		}
-		if dryRun {
+		if o.DryRun && !o.JSON {
 			return nil, inv.printChanges(changes)
 		}
 		for _, c := range changes {
-			if err = apply(record, c); err != nil {
+			if !o.DryRun {
+				err = apply(record, c)
+			}
+			if err != nil {
 				break
 			}
 			if c.Changes() {
@@ -318,6 +323,15 @@ func (inv *invocation) changeSettings(a hooks.Agent, dir string, dryRun bool, pl
 		}
 		return settingsRows(a, changes, changed), nil
 	}
+}
+
+// endDryRun prints what a dry run did not print as diffs.
+func (o settingsOption) endDryRun(inv *invocation, rows []settingsRow, bad []error) error {
+	var err error
+	if o.JSON {
+		err = printResults(inv, true, rows)
+	}
+	return errors.Join(err, badInput(inv, bad))
 }
 
 // settingsRows returns the rows of an agent's settings files.

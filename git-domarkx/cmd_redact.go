@@ -21,7 +21,7 @@ func (redactCmd) row() any { return []redactRow{} }
 type redactRow struct {
 	Kind   string `json:"kind" head:"KIND" doc:"session or workspace"`
 	Name   string `json:"name" head:"NAME" doc:"its name"`
-	Status string `json:"status" head:"STATUS" doc:"what became of it: see above"`
+	Status string `json:"status" head:"STATUS" doc:"what became of it: redacted, would be redacted, refused or unchanged"`
 }
 
 func (redactCmd) Help() string {

@@ -21,9 +21,9 @@ the workspace, a commit on the ref "refs/domarkx/workspaces/NAME".
 - ` + "`NAME@OID`" + ` is the snapshot whose object id begins with OID.
 - ` + "`NAME#K`" + ` or ` + "`NAME:K`" + ` is message K, counted from 0; ` + "`git domarkx log --messages NAME`" + ` lists K.
 
-A name has components separated by slashes. A component has no blank, control
-character, @ # ~ ^ or :, does not begin with - or a dot, does not end with .md or
-.lock, and is at most 200 bytes long. Import maps what does not fit to "-"; other
+A name has components separated by slashes. A component has no white space, control
+character, two dots in a row or any of @ # ~ ^ : \ ? * [, does not begin with - or a dot, does
+not end with .md, .lock or a dot, and is at most 200 bytes long. Import maps what does not fit to "-"; other
 commands refuse it and say what would fit.
 
 ## Output

@@ -68,7 +68,7 @@ func (exchangeOption) row() any { return []exchangeRow{} }
 // An exchangeRow is the outcome for one session.
 type exchangeRow struct {
 	Session string `json:"session" head:"NAME" doc:"the name of the session"`
-	Status  string `json:"status" head:"STATUS" doc:"what became of it: see the statuses above"`
+	Status  string `json:"status" head:"STATUS" doc:"what became of it, as the help of the command lists it"`
 }
 
 // printExchange prints the outcome for each session. It returns errNo if any failed. broke
