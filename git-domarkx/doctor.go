@@ -30,7 +30,11 @@ func (d *doctor) find(severity, what, where, fix string) {
 func (d *doctor) git() {
 	git, err := d.inv.git()
 	if err != nil {
-		d.find(severityError, err.Error(), ".", "run git domarkx in a repository that it can use")
+		where, fix := ".", "run git domarkx in a repository that it can use"
+		if errors.Is(err, exec.ErrNotFound) {
+			where, fix = "PATH", "install Git 2.36 or newer"
+		}
+		d.find(severityError, err.Error(), where, fix)
 		return
 	}
 	version, err := git.Version(d.inv.ctx)

@@ -34,6 +34,7 @@ func TestDoctor(t *testing.T) {
 		found   string
 	}{
 		"no remote of that name":    {func(p place) { p.git("config", "domarkx.remote", "nowhere") }, nil, 0, `warning: there is no remote "nowhere" (git config domarkx.remote): git remote add nowhere URL`},
+		"no Git":                    {func(place) {}, map[string]string{"PATH": "/nowhere"}, 1, "(PATH): install Git 2.36 or newer"},
 		"no name":                   {func(place) {}, identity, 0, "info: your name or email is not configured, so snapshots have a made-up author (git config user.name): git config --global user.name …"},
 		"fetches over sessions":     {func(p place) { p.git("config", "remote.o.fetch", "+refs/domarkx/*:refs/domarkx/*") }, nil, 0, "warning: git fetch overwrites sessions, and with --prune removes those that were never pushed: +refs/domarkx/*:refs/domarkx/* (git config remote.o.fetch): git config --unset"},
 		"mirrors everything":        {func(p place) { p.git("config", "remote.o.fetch", "+refs/*:refs/*") }, nil, 0, "warning: git fetch overwrites sessions"},

@@ -189,6 +189,9 @@ func plainParseError(err error) string {
 	if argument, ok := unexpectedArgument(err); ok {
 		return fmt.Sprintf("unexpected argument %q", argument)
 	}
+	if flag, _, ok := strings.Cut(msg, ", did you mean "); ok && len(flag) == len("unknown flag -x") {
+		return flag // every other letter is as near
+	}
 	if rest, ok := strings.CutPrefix(msg, `expected "`); ok {
 		return "missing " + strings.TrimSuffix(rest, `"`)
 	}

@@ -40,6 +40,7 @@ func TestUsage(t *testing.T) {
 		"like nothing":     {[]string{"xyzzy"}, 129, "", "git-domarkx: \"xyzzy\" is not a command\nSee 'git domarkx help'.\n"},
 		"unknown of group": {[]string{"workspace", "lst"}, 129, "", "git-domarkx: \"workspace lst\" is not a command; did you mean \"workspace list\"?\nusage: git domarkx workspace COMMAND [ARGUMENT...]\nSee 'git domarkx help workspace'.\n"},
 		"help on group":    {[]string{"help", "workspace", "delete"}, 129, "", "git-domarkx: \"workspace delete\" is not a command\nusage: git domarkx workspace COMMAND [ARGUMENT...]\nSee 'git domarkx help workspace'.\n"},
+		"unknown letter":   {[]string{"-2"}, 129, "", "git-domarkx: unknown flag -2\nSee 'git domarkx help'.\n"},
 		"unknown command":  {[]string{"improt"}, 129, "", "git-domarkx: \"improt\" is not a command; did you mean \"import\"?\nSee 'git domarkx help'.\n"},
 		"unknown option":   {[]string{"rm", "--quickly", "a"}, 129, "", "git-domarkx: unknown flag --quickly\nusage: git domarkx rm [--json] [--force] NAME...\nSee 'git domarkx help rm'.\n"},
 		"argument missing": {[]string{"rename", "a"}, 129, "", "git-domarkx: missing B\nusage: git domarkx rename [--json] A B\nSee 'git domarkx help rename'.\n"},

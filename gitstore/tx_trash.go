@@ -81,7 +81,7 @@ func (tx *Tx) fromTrash(k refname.Kind, name, at string) (string, error) {
 		}
 	}
 	if latest == "" {
-		return "", fmt.Errorf("%s %q in the trash: %w", k.Noun, name, domarkx.ErrNotFound)
+		return "", fmt.Errorf("%s %q in the trash: %w; git for-each-ref refs/domarkx-trash lists what is there", k.Noun, name, domarkx.ErrNotFound)
 	}
 	id, err := tx.ref(latest)
 	if err != nil {

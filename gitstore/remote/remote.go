@@ -51,7 +51,7 @@ func Find(ctx context.Context, g *gitcmd.Git, name string) (Remote, error) {
 	}
 	if name == "" {
 		if name = preferred(config, configured); name == "" {
-			return Remote{}, fmt.Errorf("this repository has no remote: %w; add one (git remote add origin URL) or name a URL or path", domarkx.ErrNotFound)
+			return Remote{}, fmt.Errorf("a remote of this repository: %w; add one (git remote add origin URL) or name a URL or path", domarkx.ErrNotFound)
 		}
 	}
 	switch {
