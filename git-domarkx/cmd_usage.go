@@ -6,14 +6,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
-	"github.com/domarkx/domarkx/git-domarkx/engine/when"
 )
 
 type usageCmd struct {
@@ -81,7 +79,7 @@ func (usageCmd) ExitOne() string {
 }
 
 func (c *usageCmd) Run(inv *invocation) error {
-	since, until, err := c.dates()
+	since, until, err := period(c.Since, c.Until)
 	if err != nil {
 		return err
 	}
@@ -138,23 +136,6 @@ func unpricedNotice(models []string) string {
 		models = append(named, unnamed)
 	}
 	return "no price is known for " + strings.Join(models, ", ") + "; set domarkx.price.MODEL.input and .output (USD for a million tokens)"
-}
-
-// dates returns the times of --since and --until; the zero time for an option that is not
-// given.
-func (c *usageCmd) dates() (since, until time.Time, err error) {
-	now := time.Now()
-	if c.Since != "" {
-		if since, err = when.Since(c.Since, now); err != nil {
-			return since, until, badValue("--since", err)
-		}
-	}
-	if c.Until != "" {
-		if until, err = when.Until(c.Until, now); err != nil {
-			return since, until, badValue("--until", err)
-		}
-	}
-	return since, until, nil
 }
 
 // eachMatches returns an error for a name or pattern that no session matches.

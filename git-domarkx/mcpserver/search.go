@@ -110,14 +110,11 @@ func (s *Server) query(ctx context.Context, r searchRequest) (search.Query, erro
 		return q, fmt.Errorf("kind %q: expected words, fixed or regexp", r.Kind)
 	}
 	now := time.Now()
-	var t time.Time
 	if err == nil && r.Since != "" {
-		t, err = when.Since(r.Since, now)
-		q.Since = t.Unix()
+		q.Since, err = when.Since(r.Since, now)
 	}
 	if err == nil && r.Until != "" {
-		t, err = when.Until(r.Until, now)
-		q.Until = t.Unix()
+		q.Until, err = when.Until(r.Until, now)
 	}
 	if err != nil || s.Pattern == "" && r.Session == "" && r.Tag == "" {
 		return q, err

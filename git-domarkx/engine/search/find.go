@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/domarkx/domarkx"
 )
@@ -29,8 +30,8 @@ type Query struct {
 	Tool     string          // of a call in the message: a name or glob, of TOOL or RESOURCE__TOOL
 	Path     string          // in the arguments of a call: a glob
 	Sessions map[string]bool // names of sessions
-	Since    int64           // earliest date, in Unix seconds
-	Until    int64           // end of the dates, in Unix seconds: the first one that is too late
+	Since    time.Time       // earliest date
+	Until    time.Time       // end of the dates: the first one that is too late
 	History  bool            // whether to find also texts that were replaced; needs [Options.History]
 	Limit    int             // maximum number of hits
 	Width    int             // maximum number of characters in a snippet; 0 stands for 160

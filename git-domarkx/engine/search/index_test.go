@@ -35,7 +35,7 @@ func TestIndexFollowsTheSessions(t *testing.T) {
 	r.finds(search.Query{Text: "kettle", History: true, Sessions: map[string]bool{"a": true}}, "a#2", "a@…#0")
 	r.finds(search.Query{Text: "kettle", Sessions: map[string]bool{"b": true}}, "b#0")
 	r.finds(search.Query{Text: "kettle", Role: domarkx.Assistant})
-	r.finds(search.Query{Text: "kettle", Until: 1})
+	r.finds(search.Query{Text: "kettle", Until: time.Unix(0, 0)})
 	r.save("a", "short")
 	r.finds(words("kettle"), "b#0")
 	r.remove("b")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/search"
@@ -50,7 +51,7 @@ func TestLimit(t *testing.T) {
 		limits = []int{20}
 	}
 	all := find(fixed("kettle"))
-	middle := all[len(all)/2].Date
+	middle := time.Unix(all[len(all)/2].Date, 0)
 	for _, q := range []search.Query{
 		words("kettle"), words("number17*"), words("kettle NOT number7"),
 		fixed("kettle"), fixed("le"), fixed("number7"), {Text: `number\d7`, Kind: search.Regexp}, {Text: `\d\d7 ke`, Kind: search.Regexp},

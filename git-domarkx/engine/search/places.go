@@ -190,5 +190,5 @@ func (p *places) each(f func(message int64, s spot)) error {
 const leafWidth = 16
 
 func (p *places) inTime(date int64) bool {
-	return (p.q.Since == 0 || date >= p.q.Since) && (p.q.Until == 0 || date < p.q.Until)
+	return (p.q.Since.IsZero() || date >= p.q.Since.Unix()) && (p.q.Until.IsZero() || date < p.q.Until.Unix())
 }
