@@ -47,9 +47,11 @@ func (t *talk) asker() func(question string) (bool, error) {
 
 func (t *talk) request(message *string) chat.Request {
 	c := t.command
-	r := chat.Request{Session: c.Name, New: c.New, Text: message, Files: t.files, Model: t.model, Approve: t.approver(),
+	r := chat.Request{Session: c.Name, New: c.New, Text: message, Model: t.model, Approve: t.approver(),
 		Limits: chat.Limits{Responses: c.MaxTurns, Tokens: c.MaxTokens, Cost: c.MaxCost}, Trust: t.trust, Emit: t.show}
-	t.files = nil
+	if message != nil { // without one, the turn before goes on
+		r.Files, t.files = t.files, nil
+	}
 	return r
 }
 
@@ -89,6 +91,9 @@ func (t *talk) converse() error {
 			continue
 		case errors.Is(err, io.EOF):
 			return nil
+		case errors.Is(err, errLongLine):
+			printError(t.inv.err, err)
+			continue
 		case err != nil:
 			return err
 		}

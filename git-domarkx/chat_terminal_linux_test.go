@@ -69,7 +69,11 @@ func TestConversation(t *testing.T) {
 		"pasted lines": {
 			[]providertest.Reply{{Text: "Pasted."}}, []reply{{ready, "\x1b[200~one\rtwo\r\x1b[201~"}, {"… ", "three\r"}, {ready, "\x04"}}, 0, []string{"Pasted."}, []string{"one\ntwo\nthree\n"},
 		},
-		"nothing but blanks": {nil, []reply{{ready, "  \r"}, {ready, "\x04"}}, 0, nil, []string{"!## user"}},
+		"a paste after typed words": {
+			[]providertest.Reply{{Text: "Both."}}, []reply{{ready, "See: \x1b[200~one\r\ntwo\x1b[201~"}, {"two", "\r"}, {ready, "\x04"}}, 0, nil, []string{"See: one\ntwo\n"},
+		},
+		"a line that is too long": {nil, []reply{{ready, strings.Repeat("x", 5000) + "\r"}, {ready, "\x04"}}, 0, []string{"the message was not sent"}, []string{"!xxx"}},
+		"nothing but blanks":      {nil, []reply{{ready, "  \r"}, {ready, "\x04"}}, 0, nil, []string{"!## user"}},
 		"an error of the model": {
 			[]providertest.Reply{{Status: http.StatusBadRequest, Body: `{"error": {"message": "too \u001b[2J long", "type": "invalid_request_error"}}`}, {Text: "Better."}},
 			[]reply{{ready, "hello\r"}, {ready, "again\r"}, {ready, "\x04"}}, 0, []string{`too \x1b[2J long`, "Better."}, []string{"Better."},
@@ -113,6 +117,23 @@ func TestConversationThatWasCut(t *testing.T) {
 	status, shown := p.on([]reply{{approve, "y\r"}, {ready, "\x04"}}, "chat", "talk")
 	if status != exitOK || !strings.Contains(shown, "Done.") {
 		t.Errorf("status %d:\n%s", status, shown)
+	}
+}
+
+// TestConversationGoesOnFirst checks that files go with the first message that is typed, and that no earlier message of
+// the session controls the terminal.
+func TestConversationGoesOnFirst(t *testing.T) {
+	p, _ := talking(t, providertest.Reply{Text: "One."}, providertest.Reply{Text: "Two."})
+	p.write("a.txt", "of the file\n")
+	p.run(0, "-q", "append", "-m", "earlier", "talk")
+	p.run(0, "-q", "append", "-m", "hostile \x1b[2Jtext", "talk")
+	p.run(exitUsage, "chat", "--attach", "a.txt", "talk")
+	status, shown := p.on([]reply{{"One.", ""}, {ready, "\x1b[A"}, {"earlier", "\r"}, {"Two.", ""}, {ready, "\x04"}}, "chat", "--attach", "a.txt", "talk")
+	if status != exitOK || strings.Contains(shown, "\x1b[2J") {
+		t.Errorf("status %d:\n%q", status, shown)
+	}
+	if out, _ := p.run(0, "show", "talk"); !strings.Contains(out, "of the file") || strings.Count(out, "earlier") != 2 {
+		t.Errorf("stored:\n%s", out)
 	}
 }
 

@@ -117,6 +117,9 @@ func (c *chatCmd) Run(inv *invocation) error {
 			message = &text
 		}
 	}
+	if len(c.Attach) > 0 && message == nil && !talks {
+		return usagef("--attach needs a message to send the files with; give -m or standard input")
+	}
 	files, err := c.files()
 	if err != nil {
 		return err

@@ -9,12 +9,19 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
 
 // errInterrupt means that the user pressed Ctrl-C instead of finishing a line.
 var errInterrupt = errors.New("interrupted")
+
+// mostTyped is the number of characters after which the terminal library drops what is typed,
+// but not what is pasted.
+const mostTyped = 4096
+
+var errLongLine = fmt.Errorf("a line has more than %d characters, so the message was not sent; end a line with \"\\\" to continue it on the next", mostTyped-1)
 
 // A lineEditor reads lines from a terminal, with editing and history.
 type lineEditor struct {
@@ -24,6 +31,10 @@ type lineEditor struct {
 	terminal    *term.Terminal
 	interrupted atomic.Bool
 	history     recalled
+
+	typed   []byte // read from in, but not yet by the terminal
+	recent  []byte // the last bytes that the terminal read
+	pasting bool   // these bytes are inside a bracketed paste
 }
 
 func newLineEditor(inv *invocation) *lineEditor {
@@ -42,14 +53,45 @@ func (e *lineEditor) reset() {
 	e.terminal.History = &e.history
 }
 
-// Read returns typed bytes, and records Ctrl-C, which the terminal library does not
-// distinguish from the end of the input.
+// Read returns typed bytes, at most up to a line end. It records what the terminal library does not
+// tell: Ctrl-C, which it does not distinguish from the end of the input, and whether a line ends
+// inside a paste, where it only tells whether the whole line was pasted.
 func (e *lineEditor) Read(p []byte) (int, error) {
-	n, err := e.in.Read(p)
-	if bytes.IndexByte(p[:n], 3) >= 0 {
-		e.interrupted.Store(true)
+	if len(e.typed) == 0 {
+		part := make([]byte, 256)
+		n, err := e.in.Read(part)
+		if n == 0 {
+			return 0, err
+		}
+		e.typed = part[:n]
 	}
-	return n, err
+	end := len(e.typed)
+	if i := bytes.IndexAny(e.typed, "\r\n"); i >= 0 {
+		if end = i + 1; bytes.HasPrefix(e.typed[i:], []byte("\r\n")) {
+			end++
+		}
+	}
+	n := copy(p, e.typed[:end])
+	e.typed = e.typed[n:]
+	for _, c := range p[:n] {
+		e.note(c)
+	}
+	return n, nil
+}
+
+// note updates the state of the input after a byte.
+func (e *lineEditor) note(c byte) {
+	const begin, end = "\x1b[200~", "\x1b[201~"
+	e.recent = append(e.recent, c)
+	e.recent = e.recent[max(0, len(e.recent)-len(begin)):]
+	switch {
+	case c == 3 && !e.pasting:
+		e.interrupted.Store(true)
+	case string(e.recent) == begin:
+		e.pasting = true
+	case string(e.recent) == end:
+		e.pasting = false
+	}
 }
 
 // recall makes earlier lines available, the newest last.
@@ -59,9 +101,9 @@ func (e *lineEditor) recall(lines []string) {
 	}
 }
 
-// message reads a message: a line, and the next line as well if a line ends in "\" or is
-// pasted together with the next. The error is errInterrupt for Ctrl-C and io.EOF for
-// Ctrl-D.
+// message reads a message: a line, and the next line as well if a line ends in "\" or inside
+// a paste. The error is errInterrupt for Ctrl-C, io.EOF for Ctrl-D, and errLongLine for a
+// line that the terminal library cut.
 func (e *lineEditor) message(ctx context.Context) (string, error) {
 	var lines []string
 	for {
@@ -70,10 +112,13 @@ func (e *lineEditor) message(ctx context.Context) (string, error) {
 			prompt = "… "
 		}
 		line, err := e.line(ctx, prompt, true)
-		pasted := errors.Is(err, term.ErrPasteIndicator)
-		if err != nil && !pasted {
+		if err != nil {
 			return "", err
 		}
+		if utf8.RuneCountInString(line) == mostTyped {
+			return "", errLongLine
+		}
+		pasted := e.pasting
 		rest, more := strings.CutSuffix(line, `\`)
 		lines = append(lines, rest)
 		if !more && !pasted {
@@ -91,9 +136,6 @@ func (e *lineEditor) message(ctx context.Context) (string, error) {
 func (e *lineEditor) question(ctx context.Context, prompt string) (string, error) {
 	line, err := e.line(ctx, prompt, false)
 	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	if errors.Is(err, term.ErrPasteIndicator) {
 		err = nil
 	}
 	return strings.ToLower(strings.TrimSpace(line)), err
@@ -119,6 +161,9 @@ func (e *lineEditor) line(ctx context.Context, prompt string, paste bool) (strin
 	done := make(chan result, 1)
 	go func() {
 		line, err := e.terminal.ReadLine()
+		if errors.Is(err, term.ErrPasteIndicator) {
+			err = nil
+		}
 		done <- result{line, err}
 	}()
 	select {
@@ -152,6 +197,9 @@ func (h *recalled) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
 func (h *recalled) add(text string) {
 	line := strings.ReplaceAll(text, "\n", " ")
+	if strings.ContainsFunc(line, func(r rune) bool { return unsafeOnTerminal(r) && r != '\t' }) {
+		return // the terminal library shows lines as they are
+	}
 	if n := len(h.lines); strings.TrimSpace(line) != "" && (n == 0 || h.lines[n-1] != line) {
 		h.lines = append(h.lines, line)
 	}
