@@ -199,7 +199,7 @@ func (r *resource) explain(ctx context.Context, doing string, err error) error {
 	}
 	var other *json.UnmarshalTypeError
 	if errors.As(err, &other) {
-		err = fmt.Errorf("its answer has %q at %q, which the protocol does not allow there", shorten(r.env.Redact(other.Value), 80), other.Field)
+		err = fmt.Errorf("its answer has %s at %q, which the protocol does not allow there", shorten(r.env.Redact(other.Value), 80), other.Field)
 	}
 	if r.server != nil && r.server.guard != nil {
 		r.server.guard.broken.Store(true)
