@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -120,6 +122,38 @@ func TestKill(t *testing.T) {
 		if pids := servers(t, dir); len(pids) > 0 {
 			t.Errorf("servers %v are still running", pids)
 		}
+	}
+}
+
+// TestServerKilled kills the server during a statement, as the kernel does when memory is short.
+func TestServerKilled(t *testing.T) {
+	dir := dir(t)
+	if err := common.plant(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
+	said := make(chan string)
+	go func() { said <- db.Try("execute", "SELECT pg_sleep(1000)", "") }()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for working := false; !working; <-ticker.C {
+		for _, pid := range servers(t, dir) {
+			title, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+			working = working || strings.Contains(string(title), "[local] SELECT")
+		}
+	}
+	for _, pid := range servers(t, dir) {
+		n, err := strconv.Atoi(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = syscall.Kill(n, syscall.SIGKILL) // it may have ended with the others
+	}
+	if got := <-said; !strings.Contains(got, "the connection to the database broke") {
+		t.Error(got)
+	}
+	if got := db.Query("SELECT 1"); got != "[[1]]" {
+		t.Errorf("then a query returns %s", got)
 	}
 }
 

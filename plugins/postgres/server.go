@@ -214,21 +214,28 @@ func (s *server) connect(ctx context.Context, as purpose) (*connection, error) {
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
-	switch as {
-	case forVersions:
-		return s.to(ctx, superuser, databaseName)
-	case forRows:
-		return s.to(ctx, readerRole, databaseName)
-	}
-	c, err := s.to(ctx, toolRole, databaseName)
+	role := map[purpose]string{forTools: toolRole, forVersions: superuser, forRows: readerRole}[as]
+	c, err := s.to(ctx, role, databaseName)
 	if err == nil || ctx.Err() != nil {
 		return c, err
 	}
-	// A statement may have changed its role's password.
-	if perr := s.prepare(ctx); perr != nil {
-		return nil, errors.Join(err, perr)
+	if rerr := s.revive(ctx); rerr != nil {
+		return nil, errors.Join(err, rerr)
 	}
-	return s.to(ctx, toolRole, databaseName)
+	return s.to(ctx, role, databaseName)
+}
+
+// revive repairs what can keep a role from connecting: the server ended or recovers from a crash, or a statement changed
+// the role's password.
+func (s *server) revive(ctx context.Context) error {
+	err := s.await(ctx)
+	if s.process == nil && ctx.Err() == nil {
+		return s.run(ctx)
+	}
+	if err == nil {
+		err = s.prepare(ctx)
+	}
+	return err
 }
 
 func (s *server) dumper(ctx context.Context) (string, []string, error) {

@@ -93,6 +93,11 @@ func (s *server) start(ctx context.Context) error {
 	if s.process, err = run(cmd, with); err != nil {
 		return fmt.Errorf("start a PostgreSQL server: %w", err)
 	}
+	return s.await(ctx)
+}
+
+// await waits until the server answers.
+func (s *server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
@@ -102,7 +107,7 @@ func (s *server) start(ctx context.Context) error {
 		}
 		select {
 		case <-s.process.ended:
-			out, rerr := os.ReadFile(log.Name())
+			out, rerr := os.ReadFile(filepath.Join(s.dir, logName))
 			s.process = nil
 			return errors.Join(fmt.Errorf("the PostgreSQL server in %q does not start: %s", s.data(), tail(out)), rerr)
 		case <-ctx.Done():

@@ -28,12 +28,13 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	}
 	c.copies.on = true
 	result, err := run(ctx, c, call)
+	broke := c.IsClosed()
 	_ = c.end(ctx) // the result stands even if the connection cannot be closed
 	if ctx.Err() != nil && err != nil {
 		return domarkx.Result{}, ctx.Err()
 	}
 	if err != nil {
-		return domarkx.Result{}, explain(err)
+		return domarkx.Result{}, explain(err, broke)
 	}
 	return result, nil
 }
@@ -47,10 +48,13 @@ var refusals = map[string]bool{
 // protocolViolation can only be caused by a wrong number of args.
 const protocolViolation = "08P01"
 
-// explain converts an error of the server to one of a tool.
-func explain(err error) error {
+// explain converts an error of the server, or of a connection that broke, to one of a tool.
+func explain(err error, broke bool) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
+		if broke {
+			return database.Errorf(domarkx.CodeFailed, "the connection to the database broke, perhaps because its server ended: %v; look at what the statements left, and make the call again if needed", err)
+		}
 		return err
 	}
 	code := domarkx.CodeFailed
