@@ -25,6 +25,7 @@ func Images(text string) []string {
 	var fence fenceLine
 	closings := closingFences(text)
 	start, hidden := 0, 0 // offsets where the paragraph begins, and where a comment ends
+	depth := 0            // of quotes at the beginning of the paragraph
 	end := func(at int) {
 		if start < at {
 			found = appendImages(found, text[start:at])
@@ -37,6 +38,10 @@ func Images(text string) []string {
 			closings = closings[1:]
 		}
 		opening := parseFenceLine(strings.TrimLeft(line, " \t>-*+0123456789.)")) // optional list or quote markers before the fence
+		deep := quoteDepth(line)
+		if at == start {
+			depth = deep
+		}
 		switch {
 		case at < hidden:
 			start = next
@@ -57,11 +62,26 @@ func Images(text string) []string {
 		case strings.Trim(line, " \t\r\n>") == "":
 			end(at)
 			start = next
+		case deep > depth: // a quote ends the paragraph before it
+			end(at)
+			start, depth = at, deep
 		}
 		at = next
 	}
 	end(len(text))
 	return found
+}
+
+// quoteDepth returns in how many block quotes a line begins.
+func quoteDepth(line string) int {
+	depth := 0
+	for {
+		rest := strings.TrimLeft(line, " ")
+		if !strings.HasPrefix(rest, ">") || len(line)-len(rest) > 4 { // three spaces, and one after the marker before
+			return depth
+		}
+		depth, line = depth+1, rest[1:]
+	}
 }
 
 // A fenceLine is a line that may open or close a fenced code block. The zero fenceLine is any other

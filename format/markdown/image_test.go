@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	gmtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx"
@@ -47,6 +48,8 @@ func TestImages(t *testing.T) {
 		{"`![a](x.png)", []string{"x.png"}},
 		{"\\`![a](x.png)`", []string{"x.png"}},
 		{"`\n\n![a](x.png) `", []string{"x.png"}},
+		{"`\n> ![a](x.png) `", []string{"x.png"}},
+		{"> `\na\n> ![a](x.png) `", nil},
 		{"<!-- ![a](x.png) -->", nil},
 		{"<!--\n\n![a](x.png)\n\n-->\n![b](y.png)", []string{"y.png"}},
 		{"<!-- ![a](x.png)\n\n![b](y.png)", nil},
@@ -114,7 +117,8 @@ func parsedImages(src []byte) []string {
 	var found []string
 	_ = ast.Walk(goldmark.DefaultParser().Parse(gmtext.NewReader(src)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if image, ok := n.(*ast.Image); ok && entering {
-			found = append(found, string(image.Destination))
+			destination := util.UnescapePunctuations(image.Destination) // which the parser leaves to what renders
+			found = append(found, string(util.ResolveEntityNames(util.ResolveNumericReferences(destination))))
 		}
 		return ast.WalkContinue, nil
 	})
