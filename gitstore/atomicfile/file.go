@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -15,22 +17,29 @@ import (
 // TempPrefix is the prefix of the names of unfinished files.
 const TempPrefix = ".new-"
 
-// A File is written beside the file that it replaces.
+// A File is written beside the file that it replaces, where possible without a name, so that a kill
+// leaves nothing of it.
 type File struct {
 	*os.File
 	path string
+	temp string // its own path; "" while it has none
 	done bool
 }
 
 // Create opens a new file, with that mode whatever the umask, that [File.Commit] moves to a
 // path. Until then, the path has its previous content.
 func Create(path string, perm fs.FileMode) (*File, error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), TempPrefix)
+	f := &File{path: path}
+	var err error
+	if f.File, err = CreateUnnamed(filepath.Dir(path), perm); errors.Is(err, errors.ErrUnsupported) {
+		if f.File, err = os.CreateTemp(filepath.Dir(path), TempPrefix); err == nil {
+			f.temp = f.Name()
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	f := &File{File: temp, path: path}
-	if err := temp.Chmod(perm); err != nil {
+	if err := f.Chmod(perm); err != nil {
 		return nil, errors.Join(err, f.Abort())
 	}
 	return f, nil
@@ -39,15 +48,33 @@ func Create(path string, perm fs.FileMode) (*File, error) {
 // Commit syncs the file, renames it to its path and syncs the directory. It closes the file.
 // After an error before the rename, the path is unchanged.
 func (f *File) Commit() error {
-	err := errors.Join(f.Sync(), f.Close())
+	err := f.Sync()
 	if err == nil {
-		err = os.Rename(f.Name(), f.path)
+		err = f.name()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.temp, f.path)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write %q: %w", f.path, err), f.Abort())
 	}
 	f.done = true
 	return SyncDir(filepath.Dir(f.path))
+}
+
+// name gives the file a name that it can be renamed from.
+func (f *File) name() error {
+	for f.temp == "" {
+		temp := filepath.Join(filepath.Dir(f.path), TempPrefix+strconv.FormatUint(rand.Uint64(), 36))
+		err := Link(f.File, temp)
+		if err == nil {
+			f.temp = temp
+		} else if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // Abort closes and removes the file. It does nothing after Commit.
@@ -57,7 +84,10 @@ func (f *File) Abort() error {
 	}
 	f.done = true
 	f.Close()
-	return os.Remove(f.Name())
+	if f.temp == "" {
+		return nil
+	}
+	return os.Remove(f.temp)
 }
 
 // Replace replaces the content of a file, which only the user can read. The directory must

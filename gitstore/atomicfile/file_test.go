@@ -101,6 +101,9 @@ func TestCreate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if now, err := os.ReadDir(filepath.Dir(path)); err != nil || runtime.GOOS == "linux" && len(now) != 1 {
+		t.Errorf("a kill would leave %v, %v", now, err)
+	}
 	if err := f.Abort(); err != nil {
 		t.Error(err)
 	}
