@@ -6,7 +6,6 @@ import (
 	"errors"
 	"hash/crc32"
 	"os"
-	"path/filepath"
 
 	"github.com/domarkx/domarkx"
 )
@@ -116,7 +115,9 @@ func newCacheWriter(path string) *cacheWriter {
 	if path == "" {
 		return w
 	}
-	if w.f, w.err = os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new*"); w.err == nil {
+	temp := path + ".new"
+	os.Remove(temp) // what a killed process left
+	if w.f, w.err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); w.err == nil {
 		w.w = bufio.NewWriterSize(w.f, 256<<10)
 	}
 	return w
