@@ -30,6 +30,7 @@ type Notes struct {
 	calls   []string      // all calls, in order
 	Waiting chan struct{} // closed when "wait" starts to wait; may be nil
 	During  func()        // runs during each call
+	Reading hook          // runs while the output of "large" is read
 	stamp   int           // counter that the tool "stamp" writes
 	Titles  []string      // number of opened resources
 }
@@ -83,6 +84,16 @@ func (n *Notes) Calls() []string {
 	return append([]string(nil), n.calls...)
 }
 
+// A hook is a reader without content that calls a function, which may be nil.
+type hook func()
+
+func (h hook) Read([]byte) (int, error) {
+	if h != nil {
+		h()
+	}
+	return 0, io.EOF
+}
+
 type notebook struct {
 	*Notes
 	dir string
@@ -108,7 +119,7 @@ func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	case "large":
 		return domarkx.Result{Value: domarkx.ObjectValue(domarkx.Member{Name: "output", Value: domarkx.StringValue("x")},
 			domarkx.Member{Name: "truncated", Value: domarkx.BoolValue(true)}),
-			Attachment: io.NopCloser(strings.NewReader(strings.Repeat("x", 3<<20)))}, nil
+			Attachment: io.NopCloser(io.MultiReader(strings.NewReader(strings.Repeat("x", 3<<20)), b.Reading))}, nil
 	case "stamp":
 		b.stamp++
 		return domarkx.Result{Value: domarkx.BoolValue(true)}, os.WriteFile(filepath.Join(b.dir, "stamp"), fmt.Append(nil, b.stamp), 0o644)

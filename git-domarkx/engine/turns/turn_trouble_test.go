@@ -209,6 +209,11 @@ func TestAnEditedCallIsPendingAgain(t *testing.T) {
 func TestALargeOutputIsAnAttachment(t *testing.T) {
 	c := newClone(t)
 	c.Trusted("s", enginetest.NotesConfig+"\n## assistant\n\n"+enginetest.CallBlock("large", "{}"))
+	c.Notes.Reading = func() {
+		if left, _ := filepath.Glob(filepath.Join(c.Store.StateDir(), "output-*")); len(left) > 0 {
+			t.Errorf("a kill would leave %q", left)
+		}
+	}
 	c.runs("s", "0.0 notes large ok")
 	shown := c.ShownIn("s#0", engine.Markdown)
 	_, sum, ok := strings.Cut(shown, `"attachment": "`)

@@ -121,9 +121,9 @@ func (m *Manager) spool(r io.ReadCloser) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = io.Copy(f, r)
-	if removeErr := os.Remove(f.Name()); err == nil {
-		err = removeErr
+	err = os.Remove(f.Name()) // before it holds anything that a kill could leave
+	if err == nil {
+		_, err = io.Copy(f, r)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
