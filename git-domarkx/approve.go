@@ -26,12 +26,17 @@ func (inv *invocation) approver(yes bool) func(context.Context, *trust.Untrusted
 		if e.Resource != "" {
 			what = "These tools of " + visible(e.Resource) + " are not those that you trusted. Call them, once?"
 		}
+		if len(e.Brought) > 0 {
+			what = loadBrought
+		}
 		fmt.Fprintf(inv.err, "%s [y/N] ", what)
 		answer, err := inv.readLine(ctx)
 		answer = strings.ToLower(strings.TrimSpace(answer))
 		return answer == "y" || answer == "yes", err
 	}
 }
+
+const loadBrought = "By these, Git would run programs in your files, even when you only ask for the status there. Load them?"
 
 // showListing prints what would run. It indents every line, so that the text cannot pass
 // for the program's own messages.

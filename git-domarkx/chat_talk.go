@@ -181,6 +181,9 @@ func (t *talk) trust(_ context.Context, e *trust.UntrustedError) (bool, error) {
 	if ask == nil {
 		return false, nil
 	}
+	if len(e.Brought) > 0 {
+		return ask(loadBrought + " [y/N] ")
+	}
 	return ask(visible(e.Session) + " is not trusted. Work on this, once? [y/N] ")
 }
 

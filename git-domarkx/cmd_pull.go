@@ -30,7 +30,8 @@ message, without its mark ("conflict" in its message-metadata).
 
 Workspaces come with their sessions. They are not merged: when both sides ran calls, the
 next version follows both and holds what the last linked message of the session left.
-What is live on this machine stays as it is until the next call, which commits first. A
+What is live on this machine stays as it is until the next call, which commits first, and
+asks before it brings nested repositories by which Git would run programs to the work tree. A
 session whose last calls were made elsewhere in a workspace that does not have its name
 ("git domarkx workspace attach") works in that one here too, when the same pull brought
 it. A workspace that was here before is yours to share, and what you attached stays: then,

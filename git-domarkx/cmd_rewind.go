@@ -76,7 +76,9 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if done.Asleep && !inv.opts.Quiet {
+	if done.Asleep != nil && len(done.Asleep.Brought) > 0 {
+		inv.warn(fmt.Errorf("warning: the live workspace is unchanged: %w", done.Asleep))
+	} else if done.Asleep != nil && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "The live workspace is unchanged because %s is not trusted. To rewind it too: git domarkx trust %s\n", visible(done.Now.Name), visible(done.Now.Name))
 	}
 	return c.printSession(inv, done.Now)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 // A Request describes a version to write and the directory to write it to.
@@ -107,13 +108,14 @@ func (m *Manager) checkHazards(ctx context.Context, r Request) error {
 	if err != nil {
 		return err
 	}
-	find := m.hazards
-	if trusted {
-		find = m.repositoryPrograms
-	}
 	var found []string
 	for _, resource := range r.Version.Resources {
-		hazards, err := find(ctx, resource)
+		var hazards []string
+		if trusted {
+			hazards, err = m.programs(ctx, resource)
+		} else {
+			hazards, err = m.hazards(ctx, resource)
+		}
 		if err != nil {
 			return err
 		}
@@ -148,6 +150,15 @@ func (m *Manager) trustsRevision(ctx context.Context, r engine.Revision) (bool, 
 	return m.trust.IsTrusted(ctx, info)
 }
 
+// programs returns descriptions of the programs of nested repositories.
+func (m *Manager) programs(ctx context.Context, resource domarkx.ResourceVersion) (found []string, err error) {
+	programs, err := m.trust.NestedPrograms(ctx, resource)
+	for _, p := range programs {
+		found = append(found, engine.QuotedPath(p.Path)+" ("+p.Why+")")
+	}
+	return found, err
+}
+
 // hazards returns descriptions of files that are dangerous just by being on the disk: files with
 // a set-id bit or capabilities, devices, and nested repositories, because Git obeys their
 // configuration.
@@ -165,30 +176,20 @@ func (m *Manager) hazards(ctx context.Context, resource domarkx.ResourceVersion)
 			found = append(found, "program with capabilities "+at)
 		case f.Type == domarkx.Directory && f.Mode&0o6000 != 0:
 			found = append(found, "set-id directory "+at)
-		case engine.IsGitName(f.Name):
+		case trust.IsGitName(f.Name):
 			found = append(found, "nested repository "+at)
 		}
-		if i := slices.IndexFunc(bareNames, func(name string) bool { return strings.EqualFold(name, f.Name) }); i >= 0 {
+		if part := trust.RepositoryPart(f.Name); part != "" {
 			directory := strings.TrimSuffix(strings.TrimSuffix(path, f.Name), "/")
-			was := isBare(bare[directory])
-			bare[directory] = append(bare[directory], bareNames[i])
-			if !was && isBare(bare[directory]) && !engine.IsGitName(directory[strings.LastIndexByte(directory, '/')+1:]) {
+			was := trust.IsRepository(bare[directory])
+			bare[directory] = append(bare[directory], part)
+			if !was && trust.IsRepository(bare[directory]) && !trust.IsGitName(directory[strings.LastIndexByte(directory, '/')+1:]) {
 				found = append(found, "nested repository "+engine.QuotedPath(resource.ID+"/"+directory))
 			}
 		}
 		return nil
 	})
 	return found, err
-}
-
-// bareNames are the names by which Git recognizes a directory as a repository. isBare reports
-// whether it would recognize one. A repository with "commondir" keeps everything but HEAD
-// elsewhere, including its configuration.
-var bareNames = []string{"HEAD", "objects", "refs", "commondir"}
-
-func isBare(names []string) bool {
-	has := func(name string) bool { return slices.Contains(names, name) }
-	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 // hasCapabilities reports whether a file grants privileges to the program that is started from it,

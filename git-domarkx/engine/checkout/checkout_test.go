@@ -178,6 +178,11 @@ func TestHazards(t *testing.T) {
 		{"hook", []file{directory(".git", 0o755), directory(".git/hooks", 0o755), regular(".git/hooks/post-checkout", "x", 0o755)}, "notes/.git", "notes/.git/hooks/post-checkout (it is a hook)"},
 		{"hooks elsewhere", []file{directory(".git", 0o755), enginetest.OtherFile(".git/hooks", domarkx.Symlink, "../x")}, "notes/.git", "notes/.git/hooks ("},
 		{"bare repository with a setting", []file{regular("HEAD", "ref: x", 0o644), regular("config", "[include]\n\tpath = x\n", 0o644), directory("objects", 0o755), directory("refs", 0o755)}, "nested repository notes", `notes/config (it sets "[include")`},
+		{"submodule", []file{directory("d", 0o755), directory("d/e", 0o755), regular("d/e/.git", "gitdir: ../.git/modules/e\n", 0o644)}, "notes/d/e/.git", ""},
+		{"repository above", []file{directory("d", 0o755), regular("d/.git", "gitdir: ../../x\n", 0o644)}, "notes/d/.git", "notes/d/.git (it leads"},
+		{"repository through a link", []file{directory("d", 0o755), enginetest.OtherFile("d/Link", domarkx.Symlink, "/x"), regular("d/.git", "gitdir: ../d/link/x\n", 0o644)}, "notes/d/.git", "notes/d/.git (it leads"},
+		{"repository back from a link", []file{enginetest.OtherFile("a", domarkx.Symlink, "/x"), regular(".git", "gitdir: a/../b\n", 0o644)}, "notes/.git", "notes/.git (it leads"},
+		{"link as repository", []file{enginetest.OtherFile(".git", domarkx.Symlink, "a")}, "notes/.git", "notes/.git (it leads"},
 		{"no repository", []file{directory("d", 0o755), regular("d/config", "[include]", 0o644), directory("hooks", 0o755), regular("hooks/x", "x", 0o755)}, "", ""},
 		{"repository of another case", []file{regular(".GIT", "gitdir: /x", 0o644)}, "nested repository notes/.GIT", "notes/.GIT (it leads"},
 		{"bare repository", []file{directory("d", 0o755), regular("d/HEAD", "ref: x", 0o644), directory("d/objects", 0o755), directory("d/refs", 0o755)}, "nested repository notes/d", ""},
@@ -212,23 +217,3 @@ func TestHazards(t *testing.T) {
 
 // plainConfig is a config as Git writes it.
 const plainConfig = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[remote \"origin\"]\n\turl = ../x\n[branch \"a.b\"]\n\tremote = origin\n[core]\n"
-
-func TestOddSetting(t *testing.T) {
-	for config, want := range map[string]string{
-		"": "", plainConfig: "", "; x\n# [include]\n[user]\r\n name=Ann\r\n": "", "[push] # y\n": "[push", "[]\n": "[", "\ufeff[core]\n": ".\ufeff[core]",
-		"[Core]\nfsmonitor\n": "core.fsmonitor", "[core] fsmonitor = x\n": "[core", "[user]\nname = x \\\n[core]\n": "user.name", "path = x\n": ".path",
-		"[remote]\nurl = x\n": "[remote", "[remote \"a\"]\nvcs = x\n": "remote.vcs", "[remote.a]\nurl = x\n": "[remote.a", "[core \"a\"]\n": "[core", "[branch \"a\\\"\"]\n": "[branch",
-	} {
-		if got := checkout.OddSetting(config); got != want {
-			t.Errorf("%q: %q, want %q", config, got, want)
-		}
-	}
-}
-
-func TestIsBare(t *testing.T) {
-	for names, want := range map[string]bool{"": false, "HEAD": false, "HEAD objects": false, "refs objects": false, "refs HEAD objects": true, "HEAD commondir": true, "commondir refs": false} {
-		if got := checkout.IsBare(strings.Fields(names)); got != want {
-			t.Errorf("%q: %v, want %v", names, got, want)
-		}
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins/dirversion"
@@ -214,7 +215,7 @@ func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftO
 
 // isGit reports whether the file system here treats a name as ".git".
 func (t *tree) isGit(name string) bool {
-	if name == ".git" || !engine.IsGitName(name) {
+	if name == ".git" || !trust.IsGitName(name) {
 		return name == ".git"
 	}
 	own, err := os.Lstat(filepath.Join(t.top, ".git"))

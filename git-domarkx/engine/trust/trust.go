@@ -21,12 +21,20 @@ const (
 // An UntrustedError means that something would run that the user has not trusted.
 type UntrustedError struct {
 	Session  string
-	Resource string // that lists other tools than those that were trusted; "" when the session itself is not trusted
-	Listing  []Runs // what would run
+	Resource string    // that lists other tools than those that were trusted; "" when the session itself is not trusted
+	Brought  []Program // of nested repositories that a version would bring to the user's files; none when the session itself is not trusted
+	Listing  []Runs    // what would run
 }
 
 // Error returns a message that says what to do.
 func (e *UntrustedError) Error() string {
+	if len(e.Brought) > 0 {
+		more := ""
+		if n := len(e.Brought) - 1; n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		return fmt.Sprintf("nothing of %q is run: that would load a version of its workspace with a nested repository by which Git would run programs in your files: %q (%s)%s. Look at it in a mount; run --yes or exec --yes loads it", e.Session, e.Brought[0].Path, e.Brought[0].Why, more)
+	}
 	if e.Resource != "" {
 		return fmt.Sprintf("resource %q of %q lists other tools than those that you trusted, so none is called: they are not trusted. Look at them with git domarkx trust %s, which also trusts them; --yes calls them this once", e.Resource, e.Session, e.Session)
 	}

@@ -78,8 +78,25 @@ func (m *Manager) openLive(ctx context.Context, b *openWorkspace, tip domarkx.Ve
 	if tip.ID != "" {
 		o.Tip = &tip
 	}
+	if there, err := m.env.Workspaces.Instance(ctx, b.workspace); errors.Is(err, domarkx.ErrNotFound) || err == nil && there.Head == "" {
+		if err := b.checkBrought(ctx, tip); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
 	b.live, err = m.env.Workspaces.Open(ctx, b.workspace, o)
 	return err
+}
+
+// checkBrought returns an error if a version would bring programs of nested repositories to the
+// work tree, unless the user approves it.
+func (b *openWorkspace) checkBrought(ctx context.Context, v domarkx.Version) error {
+	private, err := b.m.isPrivate(ctx, b.workspace)
+	if err != nil || private || b.passed == nil {
+		return err
+	}
+	return b.passed.CheckBrought(ctx, b.session, b.specs, b.tip, v)
 }
 
 // keeper returns a function that stores the live state of a workspace whose load was interrupted.
@@ -200,11 +217,17 @@ func (b *openWorkspace) follow(ctx context.Context) error {
 		if newest.ID == "" || err == nil && sameVersions(newest.Resources, loading.Resources) {
 			return fmt.Errorf("workspace %q: %w", b.workspace, half)
 		}
+		if err := b.checkBrought(ctx, newest); err != nil {
+			return err
+		}
 		b.tip = newest
 		return b.live.Load(ctx, newest)
 	}
 	if newest.ID == "" || newest.ID == b.tip.ID && !b.replaced {
 		return nil
+	}
+	if err := b.checkBrought(ctx, newest); err != nil {
+		return err
 	}
 	changes, err := b.live.Commit(ctx)
 	if err != nil {

@@ -18,7 +18,7 @@ type RewindResult struct {
 	Now, Before domarkx.Info // rewinding to Before undoes the rewind
 	// Workspace is the new version of the workspace; zero if the workspace did not move.
 	Workspace domarkx.Version
-	Asleep    bool // whether the live workspace was not updated, because the session is not trusted
+	Asleep    *trust.UntrustedError // why the live workspace was not updated, or nil
 }
 
 // Rewind creates a snapshot on top of a session with the contents of an earlier one, or with the
@@ -66,13 +66,18 @@ func (m *Manager) Rewind(ctx context.Context, r engine.Revision) (RewindResult, 
 	if b == nil || done.Workspace.ID == "" {
 		return done, nil
 	}
-	specs, err := m.trustedSpecs(ctx, done.Now, done.Workspace)
+	b.session, b.passed = r.Name, m.trust.NewAuthorizer(nil)
+	b.specs, err = m.trustedSpecs(ctx, done.Now, done.Workspace, b.passed)
+	if err == nil {
+		err = b.checkBrought(ctx, done.Workspace)
+	}
 	var untrusted *trust.UntrustedError
-	if done.Asleep = errors.As(err, &untrusted); done.Asleep {
+	if errors.As(err, &untrusted) {
+		done.Asleep = untrusted
 		return done, nil
 	}
 	if err == nil {
-		b.live.Ask(specs)
+		b.live.Ask(b.specs)
 		err = b.live.Load(ctx, done.Workspace)
 	}
 	if err != nil {
@@ -132,8 +137,7 @@ func (m *Manager) rewind(ctx context.Context, tx *gitstore.Tx, r engine.Revision
 
 // trustedSpecs returns the resources that a session's calls need. tip is the newest version of
 // the workspace. If the user does not trust the session, the error is an *UntrustedError.
-func (m *Manager) trustedSpecs(ctx context.Context, info domarkx.Info, tip domarkx.Version) ([]domarkx.ResourceSpec, error) {
-	passed := m.trust.NewAuthorizer(nil)
+func (m *Manager) trustedSpecs(ctx context.Context, info domarkx.Info, tip domarkx.Version, passed *trust.Authorizer) ([]domarkx.ResourceSpec, error) {
 	if err := passed.Check(ctx, info); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,0 @@
-package checkout
-
-var (
-	IsBare     = isBare
-	OddSetting = oddSetting
-)

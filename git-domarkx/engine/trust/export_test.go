@@ -1,0 +1,3 @@
+package trust
+
+var OddSetting = oddSetting

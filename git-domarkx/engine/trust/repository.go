@@ -1,0 +1,251 @@
+package trust
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx"
+)
+
+// A Program is a part of a nested repository in a version by which Git would run a program, when
+// the user only asks for the status there: a hook, a setting that Git itself does not write (see
+// harmless), or a reference to a repository elsewhere.
+type Program struct {
+	Path string // with the id of the resource
+	Why  string
+	id   string // of its content
+}
+
+// NestedPrograms returns the programs of the nested repositories in a version, sorted by path.
+func (m *Manager) NestedPrograms(ctx context.Context, resource domarkx.ResourceVersion) ([]Program, error) {
+	var found []Program
+	parts := map[string][]Program{} // directory → what would count if it is a repository
+	bare := map[string][]string{}
+	err := domarkx.WalkVersion(ctx, m.store, resource.Version, func(at string, f domarkx.File) error {
+		p := Program{Path: resource.ID + "/" + at, id: f.ID + f.Target}
+		if f.Type != domarkx.Directory && IsGitName(f.Name) {
+			inside, err := m.staysInside(ctx, resource.Version, at, f)
+			if p.Why = "it leads to a repository elsewhere"; !inside {
+				found = append(found, p)
+			}
+			return err
+		}
+		directory, name := parent(at)
+		if part := RepositoryPart(name); part != "" {
+			bare[directory] = append(bare[directory], part)
+		}
+		of, why, err := m.program(ctx, at, f)
+		if p.Why = why; why != "" {
+			parts[of] = append(parts[of], p)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for directory, programs := range parts {
+		if _, name := parent(directory); IsGitName(name) || IsRepository(bare[directory]) {
+			found = append(found, programs...)
+		}
+	}
+	slices.SortFunc(found, func(a, b Program) int { return strings.Compare(a.Path, b.Path) })
+	return found, nil
+}
+
+// CheckBrought returns an [*UntrustedError] if loading the version now would bring programs of
+// nested repositories to the user's own files that was did not have, and the user does not approve
+// them. Trust in a session does not cover the content of its workspace, which a pull may have brought.
+func (g *Authorizer) CheckBrought(ctx context.Context, session string, specs []domarkx.ResourceSpec, was, now domarkx.Version) error {
+	var brought []Program
+	for _, r := range now.Resources {
+		i := slices.IndexFunc(specs, func(s domarkx.ResourceSpec) bool { return s.ID == r.ID })
+		if i < 0 {
+			continue
+		}
+		if _, ok := specs[i].Config.Get("path"); !ok {
+			continue
+		}
+		var known []Program
+		if k := slices.IndexFunc(was.Resources, func(b domarkx.ResourceVersion) bool { return b.ID == r.ID }); k >= 0 {
+			if was.Resources[k].Version == r.Version {
+				continue
+			}
+			var err error
+			if known, err = g.m.NestedPrograms(ctx, was.Resources[k]); err != nil {
+				return err
+			}
+		}
+		programs, err := g.m.NestedPrograms(ctx, r)
+		if err != nil {
+			return err
+		}
+		brought = append(brought, slices.DeleteFunc(programs, func(p Program) bool { return slices.Contains(known, p) })...)
+	}
+	if len(brought) == 0 {
+		return nil
+	}
+	untrusted := &UntrustedError{Session: session, Brought: brought}
+	d := Digest{}
+	for _, p := range brought {
+		untrusted.Listing = append(untrusted.Listing, Runs{p.Path, "in a nested repository", p.Why})
+		d = d.with("brought", p.Path, p.Why, p.id)
+	}
+	if g.Approved[d] {
+		return nil
+	}
+	return g.ask(ctx, untrusted, d)
+}
+
+// staysInside reports whether a .git is a file, such as that of a submodule, that leads to a
+// directory of the version, or to nothing. What is in that directory counts by itself.
+func (m *Manager) staysInside(ctx context.Context, version, at string, f domarkx.File) (bool, error) {
+	data, err := m.small(ctx, f, 4<<10)
+	target, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
+	directory, _ := parent(at)
+	for ok && strings.HasPrefix(target, "../") {
+		ok, target = directory != "", target[len("../"):]
+		directory, _ = parent(directory)
+	}
+	// A ".." after a symbolic link would not lead back.
+	if err != nil || !ok || !filepath.IsLocal(target) || strings.Contains(target, "..") {
+		return false, err
+	}
+	top, err := m.store.Top(ctx, version)
+	if err != nil {
+		return false, err
+	}
+	id := top.ID
+	for name := range strings.SplitSeq(path.Join(directory, target), "/") {
+		files, err := m.store.Directory(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		id = ""
+		for _, f := range files {
+			if foldName(f.Name) != foldName(name) {
+				continue
+			}
+			if f.Type != domarkx.Directory || id != "" {
+				return false, nil
+			}
+			id = f.ID
+		}
+		if id == "" {
+			return true, nil
+		}
+	}
+	return true, nil
+}
+
+// small returns the content of a regular file of at most size bytes; nil for others.
+func (m *Manager) small(ctx context.Context, f domarkx.File, size int64) ([]byte, error) {
+	if f.Type != domarkx.Regular {
+		return nil, nil
+	}
+	c, err := m.store.Content(ctx, f.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if c.Size() > size {
+		return nil, nil
+	}
+	return io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
+}
+
+// program returns why a file would make Git run programs, "" if it would not, if it is part of the
+// repository in the directory of.
+func (m *Manager) program(ctx context.Context, path string, f domarkx.File) (of, why string, err error) {
+	of, name := parent(path)
+	switch folded := foldName(name); {
+	case folded == "commondir":
+		return of, "it leads to a repository elsewhere", nil
+	case folded == "config" || folded == "config.worktree":
+		why, err := m.setting(ctx, f)
+		return of, why, err
+	case folded == "hooks" && f.Type != domarkx.Directory:
+		return of, "it leads to hooks elsewhere", nil
+	case f.Type == domarkx.Directory || strings.HasSuffix(folded, ".sample"):
+		return "", "", nil
+	}
+	if of, name = parent(of); foldName(name) == "hooks" {
+		return of, "it is a hook", nil
+	}
+	return "", "", nil
+}
+
+// maxConfig is the size in bytes of the largest config file that is read.
+const maxConfig = 64 << 10
+
+// setting returns why a config file could make Git run programs, "" if it could not.
+func (m *Manager) setting(ctx context.Context, f domarkx.File) (string, error) {
+	if f.Type != domarkx.Regular {
+		return "it is a " + f.Type.String(), nil
+	}
+	data, err := m.small(ctx, f, maxConfig)
+	if err != nil {
+		return "", err
+	}
+	if data == nil {
+		return "it is unusually large", nil
+	}
+	if setting := oddSetting(string(data)); setting != "" {
+		return fmt.Sprintf("it sets %q", setting), nil
+	}
+	return "", nil
+}
+
+// harmless lists the settings, by section, that Git itself writes to the config of a repository and
+// that make it run nothing. Those of a section with a dot are the ones of its subsections.
+var harmless = map[string][]string{
+	"core":       {"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks", "autocrlf", "eol"},
+	"extensions": {"objectformat", "refstorage"},
+	"init":       {"defaultbranch"},
+	"pull":       {"rebase", "ff"},
+	"push":       {"default"},
+	"user":       {"name", "email"},
+	"branch.":    {"remote", "merge", "rebase", "description"},
+	"remote.":    {"url", "pushurl", "fetch", "tagopt"},
+}
+
+// oddSetting returns a setting of a config file that is not in harmless, "" if there is none. It
+// understands only what Git itself writes, and returns the beginning of anything else.
+func oddSetting(config string) string {
+	section := "" // with a dot, if it is a subsection
+	for line := range strings.Lines(config) {
+		line = strings.Trim(line, " \t\r\n")
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		if line[0] != '[' {
+			key, _, _ := strings.Cut(line, "=")
+			key = strings.TrimRight(key, " \t")
+			if !slices.Contains(harmless[section], strings.ToLower(key)) || strings.HasSuffix(line, `\`) {
+				return strings.TrimSuffix(section, ".") + "." + key
+			}
+			continue
+		}
+		name, rest, _ := strings.Cut(line[1:], "]")
+		name, sub, quoted := strings.Cut(name, ` "`)
+		section = strings.ToLower(name)
+		if quoted {
+			section += "."
+			sub, quoted = strings.CutSuffix(sub, `"`)
+		}
+		if rest != "" || strings.ContainsAny(sub, `"\`) || quoted != strings.HasSuffix(section, ".") || harmless[section] == nil {
+			return "[" + name
+		}
+	}
+	return ""
+}
+
+// parent splits a path into its directory and its name.
+func parent(path string) (directory, name string) {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 0)], path[i+1:]
+}
