@@ -98,7 +98,7 @@ error.
 }
 
 func (chatCmd) ExitOne() string {
-	return "A limit or a call that was not approved stopped the turn, the session is not trusted, or another process is in the middle of a turn."
+	return "A limit or a call that was not approved stopped the turn, the session is not trusted, no model is chosen, or another process is in the middle of a turn."
 }
 
 func (c *chatCmd) Run(inv *invocation) error {
