@@ -110,14 +110,14 @@ func (c *exportCmd) Run(inv *invocation) error {
 		}
 		return sessions.RememberExport(inv.ctx, export, c.Output)
 	}
-	path, err := export.WriteIn(c.Output, 0o644)
+	file, err := export.WriteIn(c.Output, 0o644)
 	if err == nil && revision.Message < 0 {
-		err = sessions.RememberExport(inv.ctx, export, path)
+		err = sessions.RememberExport(inv.ctx, export, file)
 	}
 	if err != nil {
 		return err
 	}
 	t := newTable()
-	t.add(text(path))
+	t.add(path(file))
 	return t.write(inv)
 }

@@ -35,8 +35,8 @@ func (c *workspacePathCmd) Run(inv *invocation) error {
 	}
 	w := newResultWriter[pathRow](inv, c.JSON)
 	w.prompt = true
-	for _, path := range paths {
-		if err := w.add(pathRow{path}); err != nil {
+	for _, dir := range paths {
+		if err := w.add(pathRow{pathField(dir)}); err != nil {
 			return err
 		}
 	}

@@ -9,11 +9,8 @@ import (
 )
 
 // field returns s as one field of a tab-separated line. It escapes tabs, line ends and
-// backslashes as \t, \n, \r and \\, and replaces invalid UTF-8 with U+FFFD.
-func field(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	return fieldEscapes.Replace(s)
-}
+// backslashes as \t, \n, \r and \\.
+func field(s string) string { return fieldEscapes.Replace(s) }
 
 var fieldEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 

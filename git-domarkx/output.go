@@ -68,11 +68,11 @@ type pathOption struct{ jsonOption }
 func (pathOption) row() any { return pathRow{} }
 
 type pathRow struct {
-	Path string `json:"path" head:"PATH" doc:"the directory or file"`
+	Path pathField `json:"path" head:"PATH" doc:"the directory or file"`
 }
 
 func (o pathOption) printPath(inv *invocation, path string) error {
-	return printResult(inv, o.JSON, pathRow{path})
+	return printResult(inv, o.JSON, pathRow{pathField(path)})
 }
 
 // escapeControls escapes the characters that could control a terminal and that JSON

@@ -36,6 +36,7 @@ type (
 	oidField  string // an object id; people see an abbreviation
 	timeField int64  // Unix seconds; 0 if unknown
 	textField string // a text of several lines; people see it as one
+	pathField string // the path of a file or directory
 )
 
 // A costField is an amount in USD, if it is known.
@@ -190,7 +191,9 @@ func cells(row reflect.Value, columns []reflect.StructField) []cell {
 		case timeField:
 			line = append(line, date(int64(value)))
 		case textField:
-			line = append(line, cell{string(value), oneLine(string(value))})
+			line = append(line, cell{text(string(value)).program, oneLine(string(value))})
+		case pathField:
+			line = append(line, path(string(value)))
 		case domarkx.Value:
 			line = append(line, text(value.JSON()))
 		case []string:

@@ -22,7 +22,11 @@ type table struct {
 // A cell is one field, in a form for programs and a form for people.
 type cell struct{ program, person string }
 
-func text(s string) cell { return cell{s, s} }
+// text returns the cell of a text; invalid UTF-8 in it becomes U+FFFD.
+func text(s string) cell { return cell{strings.ToValidUTF8(s, "\uFFFD"), s} }
+
+// path returns the cell of a path, of which programs get each byte.
+func path(s string) cell { return cell{s, s} }
 
 func number[N int | int64](n N) cell { s := strconv.FormatInt(int64(n), 10); return cell{s, s} }
 

@@ -28,14 +28,17 @@ func sampleInvocation(tty bool) (*invocation, *bytes.Buffer) {
 
 func TestTableForPrograms(t *testing.T) {
 	inv, b := sampleInvocation(false)
-	if err := sampleTable().write(inv); err != nil {
+	sample := sampleTable()
+	sample.add(text("bad \xff utf-8"), text("\xed\xa0\xbd cut"), path("bad \xff utf-8"))
+	if err := sample.write(inv); err != nil {
 		t.Fatal(err)
 	}
 	if err := inv.close(); err != nil {
 		t.Fatal(err)
 	}
 	want := "talk\t" + someID + "\t2026-03-02T09:54:09Z\t3\ta\\tb\\nc\n" +
-		"日本\t\t\t10\t\x1b[31m red\n"
+		"日本\t\t\t10\t\x1b[31m red\n" +
+		"bad \uFFFD utf-8\t\uFFFD cut\tbad \xff utf-8\n"
 	if b.String() != want {
 		t.Errorf("got  %q\nwant %q", b.String(), want)
 	}
