@@ -18,8 +18,9 @@ type wordSink interface {
 }
 
 // An analyzer prepares texts for SQLite's tokenizer unicode61. It divides them around Chinese, Japanese and Korean
-// characters, because the tokenizer takes them for letters and a run of them for one long word. It also collects the
-// parts of identifiers in camel case. Queries are prepared in the same way.
+// characters, because the tokenizer takes them for letters and a run of them for one long word. It composes characters
+// that are written as several, as macOS does in file names. It also collects the parts of identifiers in camel case.
+// Queries are prepared in the same way.
 type analyzer struct {
 	parts   []byte                        // "get User By ID " for each different identifier
 	ends    []int                         // where the parts of identifiers end
@@ -105,6 +106,7 @@ func (a *analyzer) analyze(text []byte, to wordSink) (err error) {
 	passed := 0               // the text before this position was passed
 	start, camel := -1, false // the current word
 	last := separator
+	composed := false
 	end := func(i int) {
 		if camel {
 			a.identifier(text[start:i])
@@ -136,6 +138,10 @@ func (a *analyzer) analyze(text []byte, to wordSink) (err error) {
 			var r rune
 			r, size = utf8.DecodeRune(text[i:])
 			switch {
+			case !composed && (start >= 0 && composes(r) || isCJK(r) && characterEnd(text, i) > i+size):
+				text, composed = compose(text[passed:]), true
+				i, passed, start, camel, last = 0, 0, -1, false, separator
+				continue
 			case r == utf8.RuneError && size == 1:
 				end(i)
 				pass(i)

@@ -50,7 +50,7 @@ func newMatching(q Query) (*matching, error) {
 		return m, nil
 	}
 	var err error
-	if m.groups, err = parseWords(q.Text); err != nil {
+	if m.groups, err = parseWords(string(compose([]byte(q.Text)))); err != nil {
 		if q.Advice != "" {
 			err = fmt.Errorf("%w; %s", err, q.Advice)
 		}

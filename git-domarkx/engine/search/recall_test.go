@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/domarkx/domarkx/git-domarkx/engine/search"
 )
 
@@ -18,7 +20,7 @@ var vocabulary = [][]string{
 	strings.Fields("der Größe nach wäre die Straße für Übergänge schöner als die Änderung der Maße im Café"),
 	strings.Fields("où l'été français garçon déjà élève naïve façade cœur Việt Nguyễn"),
 	strings.Fields("時区処理 限制 速率 服务器 错误处理 東京タワー カタカナ ひらがな 한국어 서버 오류 처리"),
-	strings.Fields("сервер ошибка обработка запрос Ёлка ёж İzmir"),
+	strings.Fields("сервер ошибка обработка запрос Ёлка ёж йод İzmir ώρα ガギグゲゴ"),
 	strings.Fields("getUserByID snake_case_name HTTPServer parseJSON2 userIDs x86_64 err != nil fmt.Errorf(\"%w\",err) a->b foo::bar MAX_SIZE utf8Decoder readAll"),
 }
 
@@ -32,7 +34,9 @@ func corpus(random *rand.Rand, n int) []string {
 			b.WriteString(list[random.IntN(len(list))])
 			b.WriteString([]string{" ", " ", " ", ", ", "\n"}[random.IntN(5)])
 		}
-		texts[i] = strings.TrimSpace("m " + b.String())
+		if texts[i] = strings.TrimSpace("m " + b.String()); random.IntN(3) == 0 {
+			texts[i] = norm.NFD.String(texts[i])
+		}
 	}
 	return texts
 }
@@ -113,7 +117,9 @@ type message struct {
 }
 
 func newMessage(text string) message {
-	m := message{text: text, tokens: tokens(text)}
+	m := message{text: text}
+	text = norm.NFC.String(text)
+	m.tokens = tokens(text)
 	for _, candidate := range wordPattern.FindAllString(text, -1) {
 		if p := identifier(candidate); len(p) > 1 {
 			m.identifiers = append(m.identifiers, p)
@@ -191,6 +197,7 @@ func TestRecall(t *testing.T) {
 				continue
 			}
 			compare(words(word), want(hasWord(word)))
+			compare(words(norm.NFD.String(word)), want(hasWord(word)))
 			if !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 				compare(words(strings.ToUpper(word)+"*"), want(hasPrefix(word)))
 			}

@@ -60,7 +60,8 @@ func nextToken(text []byte, at int) (token, int) {
 			r, size = utf8.DecodeRune(text[i:])
 			if isCJK(r) {
 				if start < 0 {
-					return token{i, i + size}, i + size
+					end := characterEnd(text, i)
+					return token{i, end}, end
 				}
 				return token{start, i}, i
 			}
