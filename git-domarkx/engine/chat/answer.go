@@ -121,7 +121,10 @@ func (t *turn) stream(ctx context.Context, r provider.Request) (provider.Answer,
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	j := t.newJournal(id)
+	j, err := t.newJournal(ctx, id)
+	if err != nil {
+		return provider.Answer{}, err
+	}
 	answer, failed := t.request.Model.Wire.Stream(ctx, r, func(e provider.Event) {
 		switch e := e.(type) {
 		case provider.TextDelta:

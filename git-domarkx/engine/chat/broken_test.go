@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 )
 
@@ -117,6 +119,52 @@ func TestJournal(t *testing.T) {
 			}
 			if _, err := os.Stat(path); !os.IsNotExist(err) {
 				t.Errorf("the journal is left: %v", err)
+			}
+		})
+	}
+}
+
+// TestJournalOfASessionThatIsGone checks that what a killed process received goes with a renamed session, and not into
+// another one that gets the name.
+func TestJournalOfASessionThatIsGone(t *testing.T) {
+	for name, gone := range map[string]func(s *site) (session string, kept int){
+		"renamed": func(s *site) (string, int) {
+			if _, err := s.turnsManager.Rename(t.Context(), "s", "r"); err != nil {
+				t.Fatal(err)
+			}
+			return "r", 1
+		},
+		"replaced": func(s *site) (string, int) {
+			if _, err := s.turnsManager.Remove(t.Context(), "s", nil); err != nil {
+				t.Fatal(err)
+			}
+			s.session("s", config)
+			return "s", 0
+		},
+		"forked": func(s *site) (string, int) {
+			if _, err := s.Fork(t.Context(), engine.Revision{Name: "s", Message: 0}, "f"); err != nil {
+				t.Fatal(err)
+			}
+			return "f", 0
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var journal []byte
+			s := newSite(t, say("ok"), say("next"))
+			s.session("s", config)
+			s.model.script[0].after = func(context.Context) { journal, _ = os.ReadFile(s.journal("s")) }
+			s.must("s", "hello")
+			s.rewind("s", 0)
+			if err := os.WriteFile(s.journal("s"), bytes.ReplaceAll(journal, []byte(`"ok"`), []byte(`"in part"`)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			session, kept := gone(s)
+			s.must(session, "and?")
+			if n := strings.Count(s.show(session), "in part"); n != kept {
+				t.Errorf("the text is there %d times, want %d", n, kept)
+			}
+			if _, err := os.Stat(s.journal("s")); os.IsNotExist(err) != (name != "forked") {
+				t.Errorf("the journal: %v", err)
 			}
 		})
 	}

@@ -18,9 +18,9 @@ import (
 
 // A Model is the model that answers, with its limits and its price.
 type Model struct {
-	Wire      provider.Wire // size of the context window in tokens; 0 if unknown
-	Context   int64         // maximum length of an answer in tokens; 0 for the wire's default
-	MaxTokens int           // maximum length of an answer in tokens; 0 for the wire's default
+	Wire      provider.Wire
+	Context   int64 // size of the context window in tokens; 0 if unknown
+	MaxTokens int   // maximum length of an answer in tokens; 0 for the wire's default
 	Reasoning provider.Reasoning
 	Price     *prices.Price // nil if unknown
 }

@@ -43,7 +43,8 @@ type journal struct {
 type journalHeader struct {
 	Format   int    `json:"format"` // version of the format: 1
 	Session  string `json:"session"`
-	Message  string `json:"message"` // the id of the message that will contain the answer
+	After    string `json:"after,omitempty"` // the id of the message that the answer follows
+	Message  string `json:"message"`         // the id of the message that will contain the answer
 	Model    string `json:"model"`
 	Provider string `json:"provider"`
 }
@@ -59,9 +60,16 @@ func (c *Chat) journalPath(session string) string {
 	return filepath.Join(c.stateDir, "turns", hex.EncodeToString(sum[:16])+".stream")
 }
 
-func (t *turn) newJournal(id domarkx.ID) *journal {
-	return &journal{path: t.chat.journalPath(t.request.Session),
-		header: journalHeader{1, t.request.Session, id.String(), t.origin.Model, t.origin.Provider}}
+func (t *turn) newJournal(ctx context.Context, id domarkx.ID) (*journal, error) {
+	j := &journal{path: t.chat.journalPath(t.request.Session),
+		header: journalHeader{Format: 1, Session: t.request.Session, Message: id.String(), Model: t.origin.Model, Provider: t.origin.Provider}}
+	tip, err := t.Tip(ctx)
+	if err != nil || tip.Messages == 0 {
+		return j, err
+	}
+	last, err := t.chat.turns.EntryAt(ctx, tip, tip.Messages-1)
+	j.header.After = last.ID.String()
+	return j, err
 }
 
 // add appends a piece. [journal.sync] returns its errors.
@@ -154,9 +162,21 @@ func removeJournal(path string) error {
 	return err
 }
 
-// recoverStream stores the answer that a killed process had received in part.
+// recoverStream stores the answers that killed processes had received in part: of this session, and
+// of sessions that are gone and whose messages it has, because it was renamed.
 func (t *turn) recoverStream(ctx context.Context) error {
-	path := t.chat.journalPath(t.request.Session)
+	own := t.chat.journalPath(t.request.Session)
+	paths, err := filepath.Glob(filepath.Join(filepath.Dir(own), "*.stream"))
+	for _, path := range paths {
+		err = errors.Join(err, t.recoverFrom(ctx, path, path == own))
+	}
+	return err
+}
+
+// recoverFrom stores the answer in a journal if it follows a message of this session. Otherwise it
+// removes the journal if its place is that of this session: the journal is then of an earlier one
+// of the same name.
+func (t *turn) recoverFrom(ctx context.Context, path string, own bool) error {
 	data, err := readJournal(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -165,27 +185,51 @@ func (t *turn) recoverStream(ctx context.Context) error {
 		return fmt.Errorf("reading what a killed process received: %w", err)
 	}
 	header, parts := parseJournal(data)
-	id, err := domarkx.ParseID(header.Message)
-	if err != nil || header.Session != t.request.Session || len(parts) == 0 {
-		return removeJournal(path) // the process was killed before the first piece
+	mine, err := t.isMine(ctx, header, own)
+	if err != nil || !mine && !own {
+		return err
 	}
+	if id, err := domarkx.ParseID(header.Message); mine && err == nil && len(parts) > 0 {
+		if err := t.recoverAnswer(ctx, id, header, parts); err != nil {
+			return err
+		}
+	} // otherwise the process was killed before the first piece
+	return removeJournal(path)
+}
+
+// isMine reports whether the answer in a journal follows a message of this session. own means that
+// the journal has the place of this session.
+func (t *turn) isMine(ctx context.Context, header journalHeader, own bool) (bool, error) {
+	if !own {
+		if _, err := t.chat.turns.HeaderOf(ctx, header.Session); !errors.Is(err, domarkx.ErrNotFound) || header.After == "" {
+			return false, nil // the next turn of that session takes care of it
+		}
+	} else if header.After == "" || header.Session != t.request.Session {
+		return header.Session == t.request.Session, nil
+	}
+	after, err := domarkx.ParseID(header.After)
+	if err != nil {
+		return false, nil
+	}
+	return t.hasMessage(ctx, after)
+}
+
+func (t *turn) recoverAnswer(ctx context.Context, id domarkx.ID, header journalHeader, parts []provider.Part) error {
 	stored, err := t.hasMessage(ctx, id)
+	if err != nil || stored {
+		return err
+	}
+	origin := t.origin
+	t.origin = provider.Origin{Provider: header.Provider, Model: header.Model}
+	err = t.keep(ctx, id, provider.Answer{Parts: parts}, errKilled)
+	t.origin = origin
 	if err != nil {
 		return err
 	}
-	if !stored {
-		origin := t.origin
-		t.origin = provider.Origin{Provider: header.Provider, Model: header.Model}
-		err := t.keep(ctx, id, provider.Answer{Parts: parts}, errKilled)
-		t.origin = origin
-		if err != nil {
-			return err
-		}
-		t.answers = 0
-		t.result.Text = ""
-		t.emit(Notice("the last answer was cut when the program was killed; what had arrived is kept"))
-	}
-	return removeJournal(path)
+	t.answers = 0
+	t.result.Text = ""
+	t.emit(Notice("the last answer was cut when the program was killed; what had arrived is kept"))
+	return nil
 }
 
 // errKilled is the reason why a recovered answer is incomplete.
