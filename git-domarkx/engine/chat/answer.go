@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,11 +26,13 @@ func (t *turn) ask(ctx context.Context, text string, files []turns.File) error {
 	r := turns.Reply{}
 	for _, f := range files {
 		if engine.IsImage(f.Data) {
-			name, err := t.FreePath(ctx, plainName(f.Path), f.Data)
+			name, err := t.FreePath(ctx, plainName(f.Path), f.Data, r.Files)
 			if err != nil {
 				return fmt.Errorf("attaching %q: %w", f.Path, err)
 			}
-			r.Files = append(r.Files, turns.File{Path: name, Data: f.Data})
+			if !slices.ContainsFunc(r.Files, func(f turns.File) bool { return f.Path == name }) { // else the same picture again
+				r.Files = append(r.Files, turns.File{Path: name, Data: f.Data})
+			}
 			blocks = append(blocks, domarkx.Block{Type: domarkx.TextBlock, Text: "![" + name + "](" + name + ")"})
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -46,29 +45,35 @@ func (t *Turn) NewID(ctx context.Context) (domarkx.ID, error) {
 }
 
 // FreePath returns the path under which the session can keep a file of this content: the wanted
-// one, or a similar one if it keeps another file there.
-func (t *Turn) FreePath(ctx context.Context, wanted string, data []byte) (string, error) {
+// one, or a similar one if it keeps another file there or one of more has that path.
+func (t *Turn) FreePath(ctx context.Context, wanted string, data []byte, more []File) (string, error) {
 	if err := domarkx.CheckFilePath(wanted); err != nil {
 		return "", err
 	}
-	tip, err := t.Tip(ctx)
-	if err != nil || tip.ID == "" {
-		return wanted, err
-	}
-	kept, err := t.m.store.Files(ctx, tip.ID)
+	kept, err := t.Files(ctx)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(data)
-	digest := hex.EncodeToString(sum[:])
+	digests := map[string]string{}
+	for _, f := range kept {
+		digests[f.Path] = f.SHA256
+	}
+	for _, f := range more {
+		digests[f.Path] = digestOf(f.Data)
+	}
+	digest := digestOf(data)
 	ext := path.Ext(wanted)
 	for name, n := wanted, 2; ; n++ {
-		i := slices.IndexFunc(kept, func(f domarkx.AttachedFile) bool { return f.Path == name })
-		if i < 0 || kept[i].SHA256 == digest {
+		if there, taken := digests[name]; !taken || there == digest {
 			return name, nil
 		}
 		name = strings.TrimSuffix(wanted, ext) + "-" + strconv.Itoa(n) + ext
 	}
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // Add adds a message of the user to the session, which it creates if the request of the turn says
