@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,6 +76,9 @@ func (r *repository) stage(ctx context.Context, g *gitcmd.Git, paths []string) e
 			files = append(files, path...)
 		}
 	}
+	if err := r.refuseFiltered(ctx, g, files); err != nil {
+		return err
+	}
 	update := []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}
 	if len(repositories) > 0 {
 		err := r.change(ctx, g, gitcmd.Command{Args: update, Stdin: bytes.NewReader(repositories)})
@@ -87,6 +91,27 @@ func (r *repository) stage(ctx context.Context, g *gitcmd.Git, paths []string) e
 		}
 	}
 	return r.change(ctx, g, gitcmd.Command{Args: update, Stdin: bytes.NewReader(files)})
+}
+
+// refuseFiltered returns an error if the attributes of an existing file name a filter. Since no filter runs, the commit
+// would have the content that Git LFS, for example, keeps out of it.
+func (r *repository) refuseFiltered(ctx context.Context, g *gitcmd.Git, files []byte) error {
+	out, err := g.Run(ctx, bytes.NewReader(files), "check-attr", "-z", "--stdin", "filter")
+	if err != nil {
+		return explain(ctx, err)
+	}
+	for f := strings.Split(string(out), "\x00"); len(f) > 3; f = f[3:] { // path, name, value
+		path, filter := f[0], f[2]
+		if filter == "unspecified" || filter == "unset" || filter == "set" {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(r.Path(), path)); err != nil {
+			continue // it is deleted
+		}
+		return &domarkx.ToolError{Code: domarkx.CodeRefused, Message: fmt.Sprintf(
+			"%q has the attribute filter=%s, and filters, which are programs, do not run here: the commit would have other content than yours; commit it with git, or name paths without it", path, filter)}
+	}
+	return nil
 }
 
 // prepare does the common first steps of all tools that change the history: it returns the

@@ -81,6 +81,24 @@ func TestRepositoryInTheWorkTree(t *testing.T) {
 
 // TestLinkedWorkTreeMakesNoVersion checks that a linked work tree is refused, also by a commit before
 // any call of a tool.
+// TestFiltered: a file that a filter such as Git LFS would convert is not committed as it is.
+func TestFiltered(t *testing.T) {
+	isolate(t)
+	r := open(t, domarkx.Env{Config: value(t, `{}`), Dir: t.TempDir()})
+	run(t, r, "write_file", `{"path": ".gitattributes", "content": "*.bin filter=lfs\nown.bin -filter\n"}`)
+	run(t, r, "write_file", `{"path": "gone.bin", "content": "x"}`)
+	git(t, pathOf(r), "add", ".")
+	git(t, pathOf(r), "commit", "-q", "-m", "one")
+	run(t, r, "delete", `{"path": "gone.bin"}`)
+	run(t, r, "write_file", `{"path": "a.bin", "content": "large"}`)
+	run(t, r, "write_file", `{"path": "own.bin", "content": "x"}`)
+	refused(t, r, domarkx.CodeRefused, "commit", `{"message": "all"}`)
+	run(t, r, "commit", `{"message": "others", "paths": ["gone.bin", "own.bin"]}`)
+	if got := git(t, pathOf(r), "ls-files"); strings.TrimSpace(got) != ".gitattributes\nown.bin" {
+		t.Errorf("committed: %s", got)
+	}
+}
+
 func TestLinkedWorkTreeMakesNoVersion(t *testing.T) {
 	isolate(t)
 	top := t.TempDir()
