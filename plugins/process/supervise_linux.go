@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -45,11 +45,17 @@ func Supervise() (code int, supervised bool) {
 	return 0, true
 }
 
-// closeInherited keeps from the command the open files that this program inherited, a shell's redirections say:
-// no confinement holds for files that are open already.
+// closeInherited keeps the command from the open files that this program inherited, such as those
+// of a shell's redirections: confinement does not cover files that are open already.
 func closeInherited() error {
-	if err := unix.CloseRange(reportFD+1, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return fmt.Errorf("closing inherited files: %w", err)
+	open, err := os.ReadDir("/proc/self/fd") // close_range(2) has CLOSE_RANGE_CLOEXEC only since Linux 5.11
+	if err != nil {
+		return fmt.Errorf("listing inherited files: %w", err)
+	}
+	for _, f := range open {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > reportFD {
+			unix.CloseOnExec(fd)
+		}
 	}
 	return nil
 }
