@@ -56,7 +56,7 @@ func (c *appendCmd) Run(inv *invocation) error {
 	}
 	info, err := opened.turns.Append(inv.ctx, turns.AppendRequest{Name: c.Name, New: c.New, Role: c.Role, Text: *message})
 	if err != nil {
-		return err
+		return withNew(err)
 	}
 	return c.printSession(inv, info)
 }

@@ -159,7 +159,7 @@ func (c *chatCmd) Run(inv *invocation) error {
 	if after, tipErr := opened.store.Tip(inv.ctx, c.Name); tipErr == nil && after.ID != before.ID && inv.ctx.Err() == nil {
 		inv.warnSecrets(opened, []engine.SaveResult{{Info: after, Changed: true, Before: before}})
 	}
-	return err
+	return withNew(err)
 }
 
 // files reads the files that are attached to the first message.

@@ -137,12 +137,20 @@ func printError(w io.Writer, err error) {
 	fmt.Fprintf(w, "git-domarkx: %s\n", visible(withHint(err)))
 }
 
+// withNew adds to the error about a session that does not exist the option that begins one.
+func withNew(err error) error {
+	if errors.Is(err, domarkx.ErrNoSession) {
+		return fmt.Errorf("%w (--new begins it)", err)
+	}
+	return err
+}
+
 // withHint returns the text of an error. For a name that does not exist, it adds the command that
 // lists the names, unless the text suggests a name or a command.
 func withHint(err error) string {
 	text := err.Error()
 	switch {
-	case strings.HasSuffix(text, "?"), strings.Contains(text, "git domarkx "):
+	case strings.Contains(text, "did you mean"), strings.Contains(text, "git domarkx "):
 	case errors.Is(err, domarkx.ErrNoSession):
 		text += "; git domarkx list shows those there are"
 	case errors.Is(err, domarkx.ErrNoWorkspace):

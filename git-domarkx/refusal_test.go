@@ -113,7 +113,7 @@ func TestRefusals(t *testing.T) {
 		"show --attachment x talk":              {128, "x"},
 		"log none":                              {128, "not found"},
 		"diff talk none":                        {128, "not found"},
-		"append -m x none":                      {128, "not found"},
+		"append -m x none":                      {128, `session "none": not found (--new begins it); git domarkx list`},
 		"append -m x talk#1":                    {128, "name"},
 		"append --new -m x a..b":                {128, "name"},
 		"append --new -m x -- -x":               {128, "name"},
