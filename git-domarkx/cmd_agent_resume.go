@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/transcripts"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 type agentResumeCmd struct {
@@ -361,14 +362,9 @@ func (inv *invocation) workDir() (string, error) {
 
 // quoted returns a command line with quotes for a POSIX shell.
 func quoted(command []string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:", r)
-	}
 	words := slices.Clone(command)
 	for i, word := range words {
-		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
+		words[i] = refname.Argument(word)
 	}
 	return strings.Join(words, " ")
 }

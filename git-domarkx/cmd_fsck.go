@@ -4,6 +4,7 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 type fsckCmd struct {
@@ -82,7 +83,7 @@ func (inv *invocation) draftFindings() []engine.Finding {
 	}
 	for _, d := range list {
 		found = append(found, engine.Finding{Severity: severityInfo, What: "a save that is not in the session: " + d.Problem,
-			Where: d.Name, Fix: "git domarkx edit " + d.Name})
+			Where: d.Name, Fix: "git domarkx edit " + refname.Argument(d.Name)})
 	}
 	return found
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 type pullCmd struct {
@@ -87,7 +88,7 @@ func (c *pullCmd) Run(inv *invocation) error {
 func (inv *invocation) mentionRedacted(results []transfer.Result) {
 	for _, r := range results {
 		if r.Redacted && !inv.opts.Quiet {
-			fmt.Fprintf(inv.err, "%s was redacted at the remote, and now here; undo: git domarkx restore --redacted %s\n", visible(r.Name), visible(r.Name))
+			fmt.Fprintf(inv.err, "%s was redacted at the remote, and now here; undo: git domarkx restore --redacted %s\n", visible(r.Name), visible(refname.Argument(r.Name)))
 		}
 	}
 }

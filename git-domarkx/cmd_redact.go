@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 type redactCmd struct {
@@ -145,7 +146,7 @@ func (c *redactCmd) report(inv *invocation, r redact.Result) error {
 		fmt.Fprintf(inv.err, "redacted %s in %s\n", countOf(r.Secrets, "secret"), countOf(r.Replaced, "commit"))
 		c.reportPurged(inv, r)
 		if len(r.Kept) > 0 {
-			fmt.Fprintf(inv.err, "undo: git domarkx restore --redacted %s\n", visible(c.Name))
+			fmt.Fprintf(inv.err, "undo: git domarkx restore --redacted %s\n", visible(refname.Argument(c.Name)))
 		}
 		fmt.Fprintln(inv.err, "Change the secret: others may have it, and hosts keep replaced objects for a while. The next push replaces what the remote has.")
 	}

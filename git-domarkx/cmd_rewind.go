@@ -6,6 +6,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 type rewindCmd struct {
@@ -71,7 +72,7 @@ func (c *rewindCmd) Run(inv *invocation) error {
 		done, err = opened.turns.Rewind(inv.ctx, revision)
 	}
 	if done.Now.ID != done.Before.ID && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "To undo: git domarkx rewind %s@%s\n", done.Before.Name, done.Before.ID)
+		fmt.Fprintf(inv.err, "To undo: git domarkx rewind %s\n", visible(refname.Argument(done.Before.Name+"@"+done.Before.ID)))
 	}
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	if done.Asleep != nil && len(done.Asleep.Brought) > 0 {
 		inv.warn(fmt.Errorf("warning: the live workspace is unchanged: %w", done.Asleep))
 	} else if done.Asleep != nil && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "The live workspace is unchanged because %s is not trusted. To rewind it too: git domarkx trust %s\n", visible(done.Now.Name), visible(done.Now.Name))
+		fmt.Fprintf(inv.err, "The live workspace is unchanged because %s is not trusted. To rewind it too: git domarkx trust %s\n", visible(done.Now.Name), visible(refname.Argument(done.Now.Name)))
 	}
 	return c.printSession(inv, done.Now)
 }

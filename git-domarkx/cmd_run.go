@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 type runCmd struct {
@@ -88,7 +89,7 @@ func (c *runCmd) Run(inv *invocation) error {
 		for _, r := range ran.Interrupted {
 			calls = append(calls, fmt.Sprintf("%d.%d", r.Message, r.Index))
 		}
-		fmt.Fprintf(inv.err, "Interrupted earlier and not repeated: %s. To run them again: git domarkx run --retry %s\n", strings.Join(calls, ", "), visible(c.Name))
+		fmt.Fprintf(inv.err, "Interrupted earlier and not repeated: %s. To run them again: git domarkx run --retry %s\n", strings.Join(calls, ", "), visible(refname.Argument(c.Name)))
 	}
 	if err == nil && ran.Failed > 0 {
 		err = errNo

@@ -8,6 +8,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // newSecrets returns a warning with the number of secrets that are new in the saved
@@ -35,6 +36,9 @@ func (inv *invocation) newSecrets(opened managers, saved []engine.SaveResult) (s
 	names = slices.Compact(names)
 	if len(names) > 3 {
 		names = nil
+	}
+	for i, name := range names {
+		names[i] = refname.Argument(name)
 	}
 	list := strings.TrimSpace("git domarkx scan " + strings.Join(names, " "))
 	const part = scan.QuickBytes >> 20

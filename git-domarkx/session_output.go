@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // A sessionRow is a session and its newest snapshot.
@@ -118,7 +119,7 @@ func (inv *invocation) mentionConflicts(counts map[string]int) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(inv.err, "%s has %s; to resolve: git domarkx edit %s\n", visible(name), describeConflicts(counts[name]), visible(name))
+		fmt.Fprintf(inv.err, "%s has %s; to resolve: git domarkx edit %s\n", visible(name), describeConflicts(counts[name]), visible(refname.Argument(name)))
 	}
 }
 
@@ -163,7 +164,7 @@ func (inv *invocation) mentionDrafts(names ...string) {
 	for _, d := range list {
 		if len(names) == 0 || slices.Contains(names, d.Name) {
 			fmt.Fprintf(inv.err, "%s has a saved text that could not become a snapshot: %s\nCorrect it in the mount, or with: git domarkx edit %s\n",
-				visible(d.Name), visible(d.Problem), visible(d.Name))
+				visible(d.Name), visible(d.Problem), visible(refname.Argument(d.Name)))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // MaxFileSize is the maximum size in bytes of an attached file.
@@ -198,5 +199,5 @@ func (m *SessionManager) CheckVacant(ctx context.Context, from, to string) error
 	} else if err != nil {
 		return err
 	}
-	return fmt.Errorf("workspace %q: %w on this machine; git domarkx workspace rm %s removes it", to, domarkx.ErrExists, to)
+	return fmt.Errorf("workspace %q: %w on this machine; git domarkx workspace rm %s removes it", to, domarkx.ErrExists, refname.Argument(to))
 }

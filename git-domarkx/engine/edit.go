@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // TextOf returns a snapshot as Markdown for an editor. The error matches [domarkx.ErrCorrupt] if
@@ -66,7 +67,7 @@ func (m *SessionManager) Edit(ctx context.Context, name string, editor func(text
 			}
 		}
 		edited.Kept = true
-		return edited, fmt.Errorf("%w; the text is kept as a draft; correct it with git domarkx edit %s", err, name)
+		return edited, fmt.Errorf("%w; the text is kept as a draft; correct it with git domarkx edit %s", err, refname.Argument(name))
 	}
 	if ok {
 		edited.Stale, err = drafts.Discard(m.draftsDir(), draft.Key, draft.After)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // A Revision names a snapshot or one of its messages: NAME, NAME~2 or NAME@OID, optionally
@@ -113,5 +114,5 @@ func (m *SessionManager) back(ctx context.Context, from domarkx.Info, r Revision
 		}
 		n++
 	}
-	return domarkx.Info{}, fmt.Errorf("snapshot %s~%d: %w: it has %d snapshots, see git domarkx log %s", r.Name, r.Back, domarkx.ErrNotFound, n, r.Name)
+	return domarkx.Info{}, fmt.Errorf("snapshot %s~%d: %w: it has %d snapshots, see git domarkx log %s", r.Name, r.Back, domarkx.ErrNotFound, n, refname.Argument(r.Name))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // draftsDir returns the directory with the journals of saves that are not snapshots yet.
@@ -59,7 +60,7 @@ func (m *SessionManager) CheckSnapshot(ctx context.Context, info domarkx.Info) (
 	}
 	if size := v.Size(); size != info.Bytes {
 		found = append(found, Finding{"error", "the recorded size of the document is wrong", info.Name + "@" + info.ID,
-			"git domarkx rewind " + info.Name + "~1, then redo what came after"})
+			"git domarkx rewind " + refname.Argument(info.Name+"~1") + ", then redo what came after"})
 	}
 	return found, ctx.Err()
 }

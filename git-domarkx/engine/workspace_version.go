@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // ListWorkspaces returns the newest version of every workspace, sorted by name. Workspaces that
@@ -34,7 +35,7 @@ func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domark
 	}
 	for n := range r.Back {
 		if len(v.Parents) == 0 {
-			return v, fmt.Errorf("version %s~%d: %w: only %d come before it, see git domarkx workspace log %s", r.Name, r.Back, domarkx.ErrNotFound, n, r.Name)
+			return v, fmt.Errorf("version %s~%d: %w: only %d come before it, see git domarkx workspace log %s", r.Name, r.Back, domarkx.ErrNotFound, n, refname.Argument(r.Name))
 		}
 		if v, err = m.store.Version(ctx, v.Parents[0]); err != nil {
 			return v, err
@@ -54,7 +55,7 @@ func (m *SessionManager) ElsewhereError(ctx context.Context, name string, err er
 		return fmt.Errorf("%w; the session %q uses the workspace %q", err, name, other)
 	}
 	if _, e := m.store.Tip(ctx, name); e == nil {
-		return fmt.Errorf("%w; a session's first call creates its workspace: git domarkx run %s", err, name)
+		return fmt.Errorf("%w; a session's first call creates its workspace: git domarkx run %s", err, refname.Argument(name))
 	}
 	return err
 }
@@ -93,7 +94,7 @@ func (m *SessionManager) VersionAt(ctx context.Context, r Revision) (domarkx.Ver
 		return domarkx.Version{}, err
 	}
 	if link == "" {
-		return domarkx.Version{}, fmt.Errorf("workspace version of %s: %w: neither it nor a message before it made a call; git domarkx log --messages %s shows which did", r, domarkx.ErrNotFound, r.Name)
+		return domarkx.Version{}, fmt.Errorf("workspace version of %s: %w: neither it nor a message before it made a call; git domarkx log --messages %s shows which did", r, domarkx.ErrNotFound, refname.Argument(r.Name))
 	}
 	return m.store.Version(ctx, link)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // ask stores the user's message.
@@ -112,7 +113,7 @@ func (t *turn) answer(ctx context.Context) (provider.Answer, error) {
 			if again {
 				continue
 			}
-			return answer, fmt.Errorf("%w; go on with a copy of its beginning: git domarkx fork %s#K NEW", err, t.request.Session)
+			return answer, fmt.Errorf("%w; go on with a copy of its beginning: git domarkx fork %s NEW", err, refname.Argument(t.request.Session+"#K"))
 		}
 		return answer, err
 	}

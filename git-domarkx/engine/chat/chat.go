@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // A Model is the model that answers, with its limits and its price.
@@ -75,7 +76,7 @@ func (e *StoppedError) Error() string {
 	if e.Options != "" {
 		options = " " + e.Options
 	}
-	return fmt.Sprintf("%s; to go on: git domarkx chat%s %s", e.Reason, options, e.Session)
+	return fmt.Sprintf("%s; to go on: git domarkx chat%s %s", e.Reason, options, refname.Argument(e.Session))
 }
 
 // ErrNothing means that a session has no turn to continue: it has no messages, or its last message

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // A Request describes a version to write and the directory to write it to.
@@ -134,7 +135,7 @@ func (m *Manager) checkHazards(ctx context.Context, r Request) error {
 		return &engine.RefusedError{Reason: fmt.Sprintf("the workspace of %s holds nested repositories by which Git would run programs: %s; look at them in a mount, and write them all the same with --yes", r.Of.Name, list)}
 	}
 	return &engine.RefusedError{Reason: fmt.Sprintf("%s is not trusted, and its workspace holds what can do harm: %s; look at it in a mount, and write it all the same with --yes, or trust the session (git domarkx trust %s)",
-		r.Of.Name, list, r.Of.Name)}
+		r.Of.Name, list, refname.Argument(r.Of.Name))}
 }
 
 // trustsRevision reports whether the user trusts a session. It returns false if no session has

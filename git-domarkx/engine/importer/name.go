@@ -56,7 +56,7 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 			return "", "", fmt.Errorf("%w; give another name with --as", err)
 		}
 		if isGiven {
-			return "", "", fmt.Errorf("%w; it came from another source, so give another name with --as, or remove it with git domarkx rm %s", err, name)
+			return "", "", fmt.Errorf("%w; it came from another source, so give another name with --as, or remove it with git domarkx rm %s", err, refname.Argument(name))
 		}
 		if n > 1 {
 			continue

@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // The languages of the blocks that hold a tool call and its outcome.
@@ -170,7 +171,7 @@ func ParseOutcome(text string) Outcome {
 // Interrupted returns the outcome of a call during which the program ended.
 func Interrupted(session string) Outcome {
 	return Outcome{Code: domarkx.CodeInterrupted,
-		Message: "the program ended during the call; git domarkx run --retry " + session + " makes it again"}
+		Message: "the program ended during the call; git domarkx run --retry " + refname.Argument(session) + " makes it again"}
 }
 
 // FirstDifference returns the index of the first block in now that does not run as in was, or

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // The states of trust in a session.
@@ -36,9 +37,9 @@ func (e *UntrustedError) Error() string {
 		return fmt.Sprintf("nothing of %q is run: that would load a version of its workspace with a nested repository by which Git would run programs in your files: %q (%s)%s. Look at it in a mount; run --yes or exec --yes loads it", e.Session, e.Brought[0].Path, e.Brought[0].Why, more)
 	}
 	if e.Resource != "" {
-		return fmt.Sprintf("resource %q of %q lists other tools than those that you trusted, so none is called: they are not trusted. Look at them with git domarkx trust %s, which also trusts them; --yes calls them this once", e.Resource, e.Session, e.Session)
+		return fmt.Sprintf("resource %q of %q lists other tools than those that you trusted, so none is called: they are not trusted. Look at them with git domarkx trust %s, which also trusts them; --yes calls them this once", e.Resource, e.Session, refname.Argument(e.Session))
 	}
-	return fmt.Sprintf("nothing of %q is run: it is not trusted. Look at what would run with git domarkx trust %s, which also trusts it; --yes runs it this once", e.Session, e.Session)
+	return fmt.Sprintf("nothing of %q is run: it is not trusted. Look at what would run with git domarkx trust %s, which also trusts it; --yes runs it this once", e.Session, refname.Argument(e.Session))
 }
 
 // IsTrusted reports whether the user trusts everything that a snapshot can run. A snapshot that

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // An ExecRequest is a tool call by the user.
@@ -86,7 +87,7 @@ func (b *openWorkspace) request(ctx context.Context, r ExecRequest) (toolcall.Re
 		}
 		if len(able) > 1 {
 			return toolcall.Request{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: fmt.Sprintf(
-				"-- COMMAND needs exactly one resource that runs commands, and there are %d: %s; name it: git domarkx exec %s RESOURCE %s command=…", len(able), strings.Join(able, ", "), r.Name, runCommand)}
+				"-- COMMAND needs exactly one resource that runs commands, and there are %d: %s; name it: git domarkx exec %s RESOURCE %s command=…", len(able), strings.Join(able, ", "), refname.Argument(r.Name), runCommand)}
 		}
 		return toolcall.Request{Resource: able[0], Call: domarkx.Call{Tool: runCommand, Arguments: domarkx.ObjectValue(
 			domarkx.Member{Name: "command", Value: domarkx.StringValue(commandLine(r.Command))})}}, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -168,7 +169,7 @@ func (m *Manager) untrusted(ctx context.Context) ([]WorkspaceState, error) {
 			return nil, err
 		}
 		if !held {
-			states = append(states, WorkspaceState{StateUntrusted, info.Name, "git domarkx trust " + info.Name + " shows what it runs, and trusts it"})
+			states = append(states, WorkspaceState{StateUntrusted, info.Name, "git domarkx trust " + refname.Argument(info.Name) + " shows what it runs, and trusts it"})
 		}
 	}
 	return states, nil
@@ -200,13 +201,13 @@ func (m *Manager) WorkspaceFindings(ctx context.Context) ([]engine.Finding, erro
 		switch s.State {
 		case StateLoading:
 			found = append(found, engine.Finding{Severity: "warning", What: "the workspace is neither what it was nor what it was to be: " + s.Detail, Where: s.Name,
-				Fix: "git domarkx run " + s.Name + " goes on, or says what is in the way; git domarkx rewind " + s.Name + "#K leads to another version"})
+				Fix: "git domarkx run " + refname.Argument(s.Name) + " goes on, or says what is in the way; git domarkx rewind " + refname.Argument(s.Name+"#K") + " leads to another version"})
 		case StateInterrupted:
 			found = append(found, engine.Finding{Severity: "warning", What: "the program was killed during a call: " + s.Detail, Where: s.Name,
-				Fix: "git domarkx run " + s.Name + " records that; with --retry it makes the call again"})
+				Fix: "git domarkx run " + refname.Argument(s.Name) + " records that; with --retry it makes the call again"})
 		case StateSetup:
 			found = append(found, engine.Finding{Severity: "warning", What: "the setup script did not end well", Where: s.Name,
-				Fix: "git domarkx run --retry " + s.Name})
+				Fix: "git domarkx run --retry " + refname.Argument(s.Name)})
 		case StateOutdated:
 			found = append(found, engine.Finding{Severity: "info", What: "the workspace has a newer version than its resources", Where: s.Name, Fix: "the next call brings them there, and so does git domarkx rewind"})
 		case StateDirty:
@@ -229,7 +230,7 @@ func (m *Manager) orphans(ctx context.Context) ([]engine.Finding, error) {
 		_, workspace := m.store.WorkspaceTip(ctx, i.Name)
 		if errors.Is(session, domarkx.ErrNotFound) && errors.Is(workspace, domarkx.ErrNotFound) {
 			found = append(found, engine.Finding{Severity: "warning", What: "resources are left of a workspace that is no more", Where: i.Name,
-				Fix: "git domarkx workspace rm " + i.Name})
+				Fix: "git domarkx workspace rm " + refname.Argument(i.Name)})
 		}
 	}
 	return found, nil

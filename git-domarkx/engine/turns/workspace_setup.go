@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // A SetupError means that the setup script of a session failed.
@@ -25,7 +26,7 @@ type SetupError struct {
 
 // Error returns a message that says what to do.
 func (e *SetupError) Error() string {
-	return fmt.Sprintf("the setup script of %q %s; git domarkx run --retry %s runs it again", e.Session, e.Reason, e.Session)
+	return fmt.Sprintf("the setup script of %q %s; git domarkx run --retry %s runs it again", e.Session, e.Reason, refname.Argument(e.Session))
 }
 
 // setupFile returns the path of a file that exists until the setup script of a new workspace has
