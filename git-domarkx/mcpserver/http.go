@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -102,32 +101,5 @@ func isOwnOrigin(origins []string, address net.Addr) bool {
 
 // NewHTTP returns an HTTP server with limits against clients that keep connections busy.
 func NewHTTP(handler http.Handler) *http.Server {
-	limited := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := &timedBody{r.Body, http.NewResponseController(w)}
-		if r.Body == http.NoBody {
-			body.received()
-		}
-		r.Body = body
-		handler.ServeHTTP(w, r)
-	})
-	return &http.Server{Handler: limited, DisableGeneralOptionsHandler: true, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-}
-
-// timedBody ends the time limit for receiving a request when all of it is received. Otherwise net/http also cancels a
-// request that takes longer to answer.
-type timedBody struct {
-	io.ReadCloser
-	control *http.ResponseController
-}
-
-func (b *timedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF {
-		b.received()
-	}
-	return n, err
-}
-
-func (b *timedBody) received() {
-	_ = b.control.SetReadDeadline(time.Time{}) // if it fails, the connection is closed
+	return &http.Server{Handler: handler, DisableGeneralOptionsHandler: true, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 }
