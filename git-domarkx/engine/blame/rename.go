@@ -45,14 +45,7 @@ func (t *trace) renamed(ctx context.Context, e *event, now content, open []place
 		return open, nil
 	}
 	to := match(was.lines, now.lines)
-	var older, rest []place
-	for _, p := range open {
-		if to[p.at] >= 0 {
-			older = append(older, place{to[p.at], p.line})
-		} else {
-			rest = append(rest, p)
-		}
-	}
+	older, rest := mapPlaces(open, to)
 	there, err := t.named(ctx, from)
 	if err != nil {
 		return nil, err

@@ -144,16 +144,22 @@ func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []p
 		return -1, now, nil, nil
 	}
 	to := match(closest.lines, now.lines)
-	var rest, gone []place
+	rest, gone := mapPlaces(open, to)
+	t.leave(gone, unclear, i)
+	return best + 1, closest, rest, nil
+}
+
+// mapPlaces returns the places of lines in a content that has line to[i] where this one has line i, and the
+// lines that it does not have.
+func mapPlaces(open []place, to []int) (there, gone []place) {
 	for _, p := range open {
 		if to[p.at] >= 0 {
-			rest = append(rest, place{to[p.at], p.line})
+			there = append(there, place{to[p.at], p.line})
 		} else {
 			gone = append(gone, p)
 		}
 	}
-	t.leave(gone, unclear, i)
-	return best + 1, closest, rest, nil
+	return there, gone
 }
 
 // leave gives lines up that no content contains. Without an origin they are a person's; if unclear
