@@ -10,7 +10,7 @@ import (
 var (
 	// ErrNotFound reports that a session, snapshot, message or file does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrNoSession and ErrNoWorkspace are the ErrNotFound of a name that no session or workspace has.
+	// ErrNoSession and ErrNoWorkspace report that no session or workspace has a name. Both match ErrNotFound.
 	ErrNoSession   = fmt.Errorf("%w", ErrNotFound)
 	ErrNoWorkspace = fmt.Errorf("%w", ErrNotFound)
 	// ErrExists reports a name that is already in use.

@@ -53,9 +53,9 @@ func (e *lineEditor) reset() {
 	e.terminal.History = &e.history
 }
 
-// Read returns typed bytes, at most up to a line end. It records what the terminal library does not
-// tell: Ctrl-C, which it does not distinguish from the end of the input, and whether a line ends
-// inside a paste, where it only tells whether the whole line was pasted.
+// Read returns typed bytes, at most up to a line end. It records two things that the terminal library
+// does not report: Ctrl-C, which looks to its caller like the end of the input, and whether a line
+// ends inside a paste. The library reports only whether the whole line was pasted.
 func (e *lineEditor) Read(p []byte) (int, error) {
 	if len(e.typed) == 0 {
 		part := make([]byte, 256)

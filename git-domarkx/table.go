@@ -25,7 +25,7 @@ type cell struct{ program, person string }
 // text returns the cell of a text; invalid UTF-8 in it becomes U+FFFD.
 func text(s string) cell { return cell{strings.ToValidUTF8(s, "\uFFFD"), s} }
 
-// path returns the cell of a path, of which programs get each byte.
+// path returns the cell of a path. Programs get its bytes unchanged, even if they are not UTF-8.
 func path(s string) cell { return cell{s, s} }
 
 func number[N int | int64](n N) cell { s := strconv.FormatInt(int64(n), 10); return cell{s, s} }

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Argument returns a word as an argument for a POSIX shell, for commands in messages. It quotes names
-// with characters that shells interpret, which people may have chosen who want a command of theirs to be pasted.
+// Argument returns a word as an argument for a POSIX shell, for commands that messages suggest. It quotes words with
+// characters that shells interpret: users paste these commands, and a session from a remote may be named "b$(id)".
 func Argument(word string) string {
 	special := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./=:@+,%#~", r)

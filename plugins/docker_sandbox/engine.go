@@ -18,7 +18,7 @@ import (
 type engine struct {
 	*client.Client
 	agent    program
-	patience time.Duration // how long an agent that a command may have replaced has to answer
+	patience time.Duration // how long the agent has to answer; a command may have replaced it
 }
 
 func connect(ctx context.Context, agent program) (*engine, error) {

@@ -39,9 +39,9 @@ func (m *Manager) NestedPrograms(ctx context.Context, resource domarkx.ResourceV
 		if part := RepositoryPart(name); part != "" {
 			bare[directory] = append(bare[directory], part)
 		}
-		of, why, err := m.program(ctx, at, f)
+		gitDir, why, err := m.program(ctx, at, f)
 		if p.Why = why; why != "" {
-			parts[of] = append(parts[of], p)
+			parts[gitDir] = append(parts[gitDir], p)
 		}
 		return err
 	})
@@ -158,23 +158,23 @@ func (m *Manager) small(ctx context.Context, f domarkx.File, size int64) ([]byte
 	return io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
 }
 
-// program returns why a file would make Git run programs, "" if it would not, if it is part of the
-// repository in the directory of.
-func (m *Manager) program(ctx context.Context, path string, f domarkx.File) (of, why string, err error) {
-	of, name := parent(path)
+// program returns why Git would run a program because of a file, "" if it would not, and the
+// directory that has to be a repository for that.
+func (m *Manager) program(ctx context.Context, path string, f domarkx.File) (gitDir, why string, err error) {
+	gitDir, name := parent(path)
 	switch folded := foldName(name); {
 	case folded == "commondir":
-		return of, "it leads to a repository elsewhere", nil
+		return gitDir, "it leads to a repository elsewhere", nil
 	case folded == "config" || folded == "config.worktree":
 		why, err := m.setting(ctx, f)
-		return of, why, err
+		return gitDir, why, err
 	case folded == "hooks" && f.Type != domarkx.Directory:
-		return of, "it leads to hooks elsewhere", nil
+		return gitDir, "it leads to hooks elsewhere", nil
 	case f.Type == domarkx.Directory || strings.HasSuffix(folded, ".sample"):
 		return "", "", nil
 	}
-	if of, name = parent(of); foldName(name) == "hooks" {
-		return of, "it is a hook", nil
+	if gitDir, name = parent(gitDir); foldName(name) == "hooks" {
+		return gitDir, "it is a hook", nil
 	}
 	return "", "", nil
 }
