@@ -2,6 +2,7 @@ package dirversion
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -108,30 +109,36 @@ func (f *Directory) rulesIn(directory string) directoryRules {
 	return rules
 }
 
-// maxRules is the maximum size in bytes of a file with patterns. Git accepts larger ones.
-const maxRules = 4 << 20
-
 // readRules reads the patterns in a directory; nil if there are none. Like Git, it does not follow symbolic
 // links.
 func (f *Directory) readRules(directory string) *gitignore.Rules {
+	data, err := f.readPatterns(directory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && f.warn != nil {
+		f.warn(fmt.Sprintf("the patterns in %s do not apply: %v", quoted(join(directory, gitignore.FileName)), bare(err)))
+	}
+	return gitignore.Parse(directory, data)
+}
+
+func (f *Directory) readPatterns(directory string) ([]byte, error) {
 	d, err := f.top.open(directory)
 	if err != nil {
-		return nil
+		return nil, nil //nolint:nilerr // whoever reads the directory reports the error
 	}
 	defer d.close()
-	if st, err := d.stat(gitignore.FileName); err != nil || st.kind != domarkx.Regular {
-		return nil
+	if st, err := d.stat(gitignore.FileName); err != nil {
+		return nil, err
+	} else if st.kind != domarkx.Regular {
+		return nil, gitignore.ErrNotRegular // opening a device may have an effect
 	}
 	file, err := d.openFile(gitignore.FileName)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxRules))
-	if err != nil {
-		return nil
+	if st, err := statFile(file); err != nil || st.kind != domarkx.Regular {
+		return nil, errors.Join(err, gitignore.ErrNotRegular)
 	}
-	return gitignore.Parse(directory, data)
+	return io.ReadAll(io.LimitReader(file, gitignore.MaxSize))
 }
 
 // ignored reports whether Git ignores a path, given that it ignores none of its directories.

@@ -57,8 +57,9 @@ type Manager struct {
 	forbidden func() ([]string, error)
 	boot      string // identifies the boot of the system; "" if unknown
 
-	mu    sync.Mutex
-	trees map[string]knownTree
+	mu     sync.Mutex
+	trees  map[string]knownTree
+	warned map[string]bool
 }
 
 // A knownTree is a cached result of treeAround.
@@ -70,7 +71,7 @@ type knownTree struct {
 // New returns a manager for the work trees of a repository. boot identifies the boot of the system,
 // or is "". forbidden returns paths that must not be read or written, such as mounts.
 func New(store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string, forbidden func() ([]string, error)) *Manager {
-	return &Manager{store: store, git: git, env: env, boot: boot, forbidden: forbidden, trees: map[string]knownTree{}}
+	return &Manager{store: store, git: git, env: env, boot: boot, forbidden: forbidden, trees: map[string]knownTree{}, warned: map[string]bool{}}
 }
 
 // Resource is the id of the resource in the versions that this package takes.

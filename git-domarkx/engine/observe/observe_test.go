@@ -28,6 +28,8 @@ type desk struct {
 	top   string
 	store *gitstore.Store
 	m     *observe.Manager
+
+	warned []string
 }
 
 func git(t testing.TB, dir string, args ...string) string {
@@ -63,7 +65,7 @@ func open(t testing.TB, top string) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.store.Close() })
-	env := local.Environment{StateDir: repository.StateDir(), WorkTree: repository.WorkTree, Local: local.NewFile(repository),
+	env := local.Environment{Warn: func(err error) { d.warned = append(d.warned, err.Error()) }, StateDir: repository.StateDir(), WorkTree: repository.WorkTree, Local: local.NewFile(repository),
 		Identity: func(context.Context) (author, committer domarkx.Signature, err error) {
 			who := domarkx.Signature{Name: "Ann", Email: "ann@example.org", When: time.Now()}
 			return who, who, nil

@@ -185,7 +185,7 @@ func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftO
 	}
 	then := &storedRules{ctx: ctx, t: t, version: v.Resources[0].Version, rules: map[string]storedDirectory{}}
 	var err error
-	if then.base, err = rulesOf(ctx, t.git); err != nil {
+	if then.base, err = t.m.rulesOf(ctx, t.git); err != nil {
 		return err
 	}
 	keep := map[string]bool{}
@@ -313,7 +313,7 @@ func (s *storedRules) in(directory string) storedDirectory {
 	return rules
 }
 
-// read reads at most maxRules bytes of a file in the version. A missing file is empty.
+// read reads at most [gitignore.MaxSize] bytes of a file in the version. A missing file is empty.
 func (s *storedRules) read(path string) ([]byte, error) {
 	id, err := s.t.m.store.FindFile(s.ctx, s.version, path)
 	if err != nil || id == "" {
@@ -324,7 +324,7 @@ func (s *storedRules) read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer c.Close()
-	data := make([]byte, min(c.Size(), maxRules))
+	data := make([]byte, min(c.Size(), gitignore.MaxSize))
 	if len(data) == 0 {
 		return nil, nil
 	}

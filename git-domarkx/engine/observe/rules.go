@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,15 +16,15 @@ import (
 )
 
 // rulesOf returns the rules of gitignore(5) from outside of the work tree: core.excludesFile and
-// info/exclude.
-func rulesOf(ctx context.Context, git *gitcmd.Git) (*gitignore.Stack, error) {
+// info/exclude. It warns of a file that cannot be read, and goes on without it.
+func (m *Manager) rulesOf(ctx context.Context, git *gitcmd.Git) (*gitignore.Stack, error) {
 	config, err := git.Config(ctx)
 	if err != nil {
 		return nil, err
 	}
 	global, err := config.Path("core.excludesFile")
 	if err != nil {
-		return nil, err
+		m.warn(fmt.Sprintf("the patterns of core.excludesFile do not apply: %v", err))
 	}
 	if global == "" {
 		base := os.Getenv("XDG_CONFIG_HOME")
@@ -36,33 +35,28 @@ func rulesOf(ctx context.Context, git *gitcmd.Git) (*gitignore.Stack, error) {
 	}
 	var rules *gitignore.Stack
 	for _, path := range []string{global, filepath.Join(git.CommonDir, "info", "exclude")} {
-		data, err := readSmall(path)
+		data, err := gitignore.ReadFile(path)
 		if err != nil {
-			return nil, err
+			m.warn(fmt.Sprintf("the patterns in %q do not apply: %v", path, err))
 		}
 		rules = rules.With(gitignore.Parse("", data))
 	}
 	return rules, nil
 }
 
-// maxRules is the maximum size in bytes of a file with ignore rules.
-const maxRules = 4 << 20
-
-// readSmall reads a file of patterns or a ref. It returns nil if the file is missing, unreadable or
-// not regular.
-func readSmall(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil, nil
+// warn reports a problem with a work tree once.
+func (m *Manager) warn(text string) {
+	const most = 1000 // texts in m.warned
+	m.mu.Lock()
+	known := m.warned[text]
+	if len(m.warned) == most {
+		clear(m.warned)
 	}
-	if err != nil {
-		return nil, err
+	m.warned[text] = true
+	m.mu.Unlock()
+	if !known && m.env.Warn != nil {
+		m.env.Warn(errors.New("warning: " + text))
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(f, maxRules))
 }
 
 // trackedFiles looks up files in the index of a work tree. It reads the index only when the first
@@ -115,8 +109,8 @@ func splitList(text string) []string {
 }
 
 func headOf(ctx context.Context, git *gitcmd.Git) (commit, branch string, err error) {
-	data, err := readSmall(filepath.Join(git.GitDir, "HEAD"))
-	if err != nil {
+	data, err := os.ReadFile(filepath.Join(git.GitDir, "HEAD"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", "", err
 	}
 	head := strings.TrimSpace(string(data))

@@ -221,7 +221,7 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 		}
 		t.Boot, t.Version = t.m.boot, ""
 	}
-	rules, err := rulesOf(ctx, t.git)
+	rules, err := t.m.rulesOf(ctx, t.git)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 		return nil, err
 	}
 	forbidden = append(forbidden, filepath.Join(t.top, ".git"), t.git.CommonDir, t.git.GitDir)
-	return dirversion.Open(dirversion.Config{Path: t.top, Cache: filepath.Join(t.dir, "stat"), Forbidden: forbidden,
+	return dirversion.Open(dirversion.Config{Path: t.top, Cache: filepath.Join(t.dir, "stat"), Forbidden: forbidden, Warn: t.m.warn,
 		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, MaxSize: MaxFile}})
 }
 
