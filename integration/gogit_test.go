@@ -19,7 +19,7 @@ import (
 var ownFormats = []struct{ file, format, because string }{
 	{"gitstore/codec/commit.go", "commit", "go-git encodes and decodes; this bounds the size of the headers before, since go-git joins the lines of a header in quadratic time"},
 	{"gitstore/odb/tree.go", "tree", "BenchmarkDecodeTree: 3.4 times as fast with 2 instead of 160 allocations, BenchmarkEncodeTree: 2.0 times; go-git also hides modes that Git does not write, which change the id"},
-	{"gitstore/odb/pack.go", "pack", "BenchmarkReadPacked: 2.4 times as fast, and goroutines can share it"},
+	{"gitstore/odb/packfile/packfile.go", "pack", "BenchmarkReadPacked: 2.4 times as fast, goroutines can share it, and ids may be of either hash"},
 	{"gitstore/odb/packfinish.go", "pack", "go-git does not make a pack durable before it appears; BenchmarkWriteBulk"},
 	{"gitstore/odb/packidx/read.go", "pack index", "BenchmarkFind: over 1,000 times as fast, because it reads a mapped file in place"},
 	{"gitstore/odb/packidx/write.go", "pack index", "BenchmarkWrite: 1.7 times as fast in a sixth of the memory"},

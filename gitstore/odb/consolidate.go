@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb/packfile"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
@@ -224,7 +225,7 @@ func soundEntries(p *pack) ([]packedEntry, error) {
 			return nil, err
 		}
 		_, before := slices.BinarySearchFunc(entries[:k], head.base, func(e packedEntry, at int64) int { return int(e.from - at) })
-		if head.kind == refDelta || head.kind == ofsDelta && !before || int64(len(head.raw)-len(head.packed)) > e.to-e.from {
+		if head.kind == packfile.RefDelta || head.kind == packfile.OfsDelta && !before || int64(len(head.raw)-len(head.packed)) > e.to-e.from {
 			return nil, p.errEntry(e.from, "its base does not precede it")
 		}
 		entries[k] = e
@@ -257,8 +258,8 @@ func (c *packCopier) copy(p *pack, entries []packedEntry) error {
 			return err
 		}
 		raw := from.raw[:e.to-e.from]
-		if from.kind == ofsDelta {
-			head := appendOffset(appendEntryHeader(nil, ofsDelta, int(from.size)), c.at-moved[from.base])
+		if from.kind == packfile.OfsDelta {
+			head := appendOffset(appendEntryHeader(nil, packfile.OfsDelta, int(from.size)), c.at-moved[from.base])
 			raw = append(head, raw[len(from.raw)-len(from.packed):]...)
 		}
 		c.there[e.id], moved[e.from] = c.at, c.at

@@ -2,7 +2,6 @@ package odb
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
+	"github.com/domarkx/domarkx/gitstore/odb/packfile"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
@@ -31,12 +31,6 @@ type pack struct {
 
 // maxChain is the length of the longest chain of deltas that Git writes.
 const maxChain = 4095
-
-// Types of entries in a pack that are not types of objects.
-const (
-	ofsDelta = 6
-	refDelta = 7
-)
 
 // close unmaps the files of the pack. No other goroutine may use the pack.
 func (p *pack) close() error {
@@ -128,11 +122,11 @@ func (p *pack) content() ([]byte, error) {
 		return nil, err
 	}
 	b := m.bytes
-	if len(b) < 12+len(ID{}) || string(b[:4]) != "PACK" {
-		return nil, p.broken(fmt.Errorf("%w: it is not a pack", domarkx.ErrCorrupt))
+	if _, err := packfile.Header(b); err != nil {
+		return nil, p.broken(err)
 	}
-	if version := binary.BigEndian.Uint32(b[4:]); version != 2 && version != 3 {
-		return nil, p.broken(fmt.Errorf("pack: %w: version %d", domarkx.ErrUnsupported, version))
+	if len(b) < packfile.HeaderSize+len(ID{}) {
+		return nil, p.broken(fmt.Errorf("%w: it is truncated", domarkx.ErrCorrupt))
 	}
 	if !bytes.Equal(b[len(b)-len(ID{}):], x.PackChecksum()) {
 		return nil, p.broken(fmt.Errorf("%w: pack and index do not belong together", domarkx.ErrCorrupt))
@@ -141,10 +135,10 @@ func (p *pack) content() ([]byte, error) {
 	return b, nil
 }
 
-// An entry is the header of a packed object.
+// An entry is a packed object.
 type entry struct {
 	at     int64  // offset of the entry
-	kind   byte   // a Type, ofsDelta or refDelta
+	kind   byte   // a Type, or that of a delta
 	size   int64  // uncompressed size of the content, or of the delta
 	base   int64  // offset of a delta's base
 	raw    []byte // the bytes of the pack from the entry to the end
@@ -162,57 +156,25 @@ func (p *pack) entry(at int64) (entry, error) {
 		return entry{}, err
 	}
 	end := int64(len(b) - len(ID{}))
-	if at < 12 || at >= end {
+	if at < packfile.HeaderSize || at >= end {
 		return entry{}, p.errEntry(at, "no object starts there")
 	}
-	rest := b[at:end]
-	e := entry{at: at, raw: rest, kind: rest[0] >> 4 & 7, size: int64(rest[0] & 15)}
-	n := 1
-	for shift := 4; rest[n-1]&0x80 != 0; shift += 7 {
-		if n == len(rest) || shift > 56 {
-			return entry{}, p.errEntry(at, "its size is truncated")
-		}
-		e.size |= int64(rest[n]&0x7f) << shift
-		n++
+	h, err := packfile.ReadEntry(b[at:end], at, len(ID{}))
+	if err != nil {
+		return entry{}, fmt.Errorf("%q at %d: %w", p.path, at, err)
 	}
-	rest = rest[n:]
-	switch e.kind {
-	case byte(Commit), byte(Tree), byte(Blob), byte(Tag):
-	case ofsDelta:
-		back, n := int64(0), 0
-		for {
-			if n == len(rest) || n > 7 {
-				return entry{}, p.errEntry(at, "the offset of its base is truncated")
-			}
-			c := rest[n]
-			n++
-			back = back<<7 | int64(c&0x7f)
-			if c&0x80 == 0 {
-				break
-			}
-			back++
-		}
-		if back <= 0 || back > at-12 {
-			return entry{}, p.errEntry(at, "its base is outside the pack")
-		}
-		e.base, rest = at-back, rest[n:]
-	case refDelta:
-		if len(rest) < len(ID{}) {
-			return entry{}, p.errEntry(at, "the id of its base is truncated")
-		}
+	e := entry{at: at, kind: h.Kind, size: h.Size, base: h.Base, raw: b[at:end], packed: h.Packed}
+	if h.Kind == packfile.RefDelta {
 		x, err := p.index()
 		if err != nil {
 			return entry{}, err
 		}
-		base, ok := x.FindOffset(ID(rest[:len(ID{})]))
+		base, ok := x.FindOffset(ID(h.BaseID))
 		if !ok {
 			return entry{}, p.errEntry(at, "its base is not in the pack")
 		}
-		e.base, rest = base, rest[len(ID{}):]
-	default:
-		return entry{}, p.errEntry(at, "its type is unknown")
+		e.base = base
 	}
-	e.packed = rest
 	return e, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
+	"github.com/domarkx/domarkx/gitstore/odb/packfile"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
@@ -235,7 +236,7 @@ func (w *packWriter) write() {
 			if o.base == nil {
 				out = appendEntryHeader(out, byte(o.t), o.size)
 			} else {
-				out = appendOffset(appendEntryHeader(out, ofsDelta, o.size), here-o.base.Offset)
+				out = appendOffset(appendEntryHeader(out, packfile.OfsDelta, o.size), here-o.base.Offset)
 			}
 			if o.own != nil {
 				o.own.Packed = [2]int64{at + int64(len(out)), at + int64(len(out)+o.end-start)}

@@ -56,38 +56,16 @@ func Apply(base, delta []byte, limit int64) ([]byte, error) {
 	// It grows as it fills, so that a delta with a wrong size costs no memory.
 	result := make([]byte, 0, min(size, firstPiece))
 	for len(delta) > 0 {
-		op := delta[0]
-		delta = delta[1:]
-		if op == 0 {
-			return nil, errCorrupt("it has an unknown instruction")
+		var i instruction
+		if i, delta, err = next(delta); err != nil {
+			return nil, err
 		}
-		var from []byte
-		if op&0x80 == 0 {
-			if int(op) > len(delta) {
-				return nil, errCorrupt("it is truncated")
-			}
-			from, delta = delta[:op], delta[op:]
-		} else {
-			var args [7]byte // four of the offset, three of the length, little endian
-			for i := range args {
-				if op&(1<<i) == 0 {
-					continue
-				}
-				if len(delta) == 0 {
-					return nil, errCorrupt("it is truncated")
-				}
-				args[i] = delta[0]
-				delta = delta[1:]
-			}
-			offset := int64(args[0]) | int64(args[1])<<8 | int64(args[2])<<16 | int64(args[3])<<24
-			length := int64(args[4]) | int64(args[5])<<8 | int64(args[6])<<16
-			if length == 0 {
-				length = 1 << 16
-			}
-			if offset+length > int64(len(base)) {
+		from := i.insert
+		if from == nil {
+			if i.offset+i.length > int64(len(base)) {
 				return nil, errCorrupt("it copies from beyond the end of its base")
 			}
-			from = base[offset : offset+length]
+			from = base[i.offset : i.offset+i.length]
 		}
 		if int64(len(result)+len(from)) > size {
 			return nil, errCorrupt("its result is longer than declared")
@@ -98,4 +76,63 @@ func Apply(base, delta []byte, limit int64) ([]byte, error) {
 		return nil, errCorrupt("its result is shorter than declared")
 	}
 	return result, nil
+}
+
+// An instruction inserts bytes, or copies a part of the base.
+type instruction struct {
+	insert         []byte // nil if it copies
+	offset, length int64
+}
+
+// next returns the first instruction of a delta, whose sizes were read, and the rest.
+func next(delta []byte) (i instruction, rest []byte, err error) {
+	op := delta[0]
+	delta = delta[1:]
+	if op == 0 {
+		return i, nil, errCorrupt("it has an unknown instruction")
+	}
+	if op&0x80 == 0 {
+		if int(op) > len(delta) {
+			return i, nil, errCorrupt("it is truncated")
+		}
+		return instruction{insert: delta[:op]}, delta[op:], nil
+	}
+	var args [7]byte // four of the offset, three of the length, little endian
+	for i := range args {
+		if op&(1<<i) == 0 {
+			continue
+		}
+		if len(delta) == 0 {
+			return instruction{}, nil, errCorrupt("it is truncated")
+		}
+		args[i] = delta[0]
+		delta = delta[1:]
+	}
+	i.offset = int64(args[0]) | int64(args[1])<<8 | int64(args[2])<<16 | int64(args[3])<<24
+	i.length = int64(args[4]) | int64(args[5])<<8 | int64(args[6])<<16
+	if i.length == 0 {
+		i.length = 1 << 16
+	}
+	return i, delta, nil
+}
+
+// Insertions returns the bytes that a delta inserts, with a line end in place of each copy. If the delta is invalid, it
+// returns [domarkx.ErrCorrupt] and the bytes up to there.
+func Insertions(delta []byte) ([]byte, error) {
+	_, _, delta, err := Sizes(delta)
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for len(delta) > 0 {
+		var i instruction
+		if i, delta, err = next(delta); err != nil {
+			return all, err
+		}
+		if i.insert == nil {
+			all = append(all, '\n')
+		}
+		all = append(all, i.insert...)
+	}
+	return all, nil
 }
