@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -127,7 +128,11 @@ func (c *redactCmd) rename(inv *invocation, opened managers) error {
 // report prints the result and the next steps.
 func (c *redactCmd) report(inv *invocation, r redact.Result) error {
 	for _, s := range r.Stuck {
-		fmt.Fprintf(inv.err, "%s holds a secret (%s) and cannot be edited; --drop %s drops its content\n", visibleLine(s.Where), s.Rule, visibleLine(s.Drop))
+		what := "holds a secret"
+		if s.Rule == secrets.NotReadable {
+			what = "may hold a secret"
+		}
+		fmt.Fprintf(inv.err, "%s %s (%s) and cannot be edited; --drop %s drops its content\n", visibleLine(s.Where), what, s.Rule, visibleLine(s.Drop))
 	}
 	switch {
 	case len(r.Stuck) > 0:

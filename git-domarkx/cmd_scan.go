@@ -31,8 +31,12 @@ func (scanCmd) Help() string {
 	return `
 Looks for secrets in sessions before others can see them: passwords, keys and tokens. The whole history of each
 session is read: texts, arguments and results of calls, front matter, configurations, metadata,
-included files, attachments, originals, descriptions and names, and the files in all versions of its workspaces. In
-JSON only values are looked at. Ids, signatures, digests and encoded data are not secrets.
+included files, attachments, originals, descriptions and names, and the files in all versions of its workspaces.
+Of Git repositories in workspaces, all objects are read, also those that no commit has any more: loose objects, packs
+and bundles. In JSON only values are looked at. Ids, signatures, digests and encoded data are not secrets.
+
+A finding of the rule not-readable is no secret, but a file whose content could not be read, or not all of it: a
+damaged pack, or one of more than 256 MiB.
 
 What was scanned once is not scanned again.
 

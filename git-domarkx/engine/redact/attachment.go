@@ -1,12 +1,14 @@
 package redact
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
@@ -88,11 +90,12 @@ func (w *rewriter) attachment(ctx context.Context, a domarkx.Attachment, data []
 		if w.drop[a.SHA256] {
 			return w.storeAttachment(ctx, a.SHA256, []byte(dropped))
 		}
-		for _, f := range w.table.scan.File("", data) {
-			if w.table.allow == nil || !w.table.allow(f.Fingerprint) {
-				w.stuck = append(w.stuck, Stuck{Where: "attachment " + a.SHA256, Drop: a.SHA256, Rule: f.Rule})
-				break
-			}
+		rule := w.table.ruleOfFile(data)
+		if rule == "" && secrets.IsContainer(data) {
+			rule = w.table.ruleOf(data)
+		}
+		if rule != "" {
+			w.stuck = append(w.stuck, Stuck{Where: "attachment " + a.SHA256, Drop: a.SHA256, Rule: rule})
 		}
 		return a, nil
 	}
@@ -146,7 +149,7 @@ func (w *rewriter) record(ctx context.Context, a domarkx.Attachment, waiting []d
 
 // isText reports whether data is text by Git's rule: its beginning contains no NUL.
 func isText(data []byte) bool {
-	return !strings.Contains(string(data[:min(len(data), 8000)]), "\x00")
+	return !bytes.Contains(data[:min(len(data), 8000)], []byte{0}) && !secrets.IsContainer(data)
 }
 
 // dropped is the content of attachments that the user drops.

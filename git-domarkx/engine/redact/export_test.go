@@ -1,10 +1,8 @@
 package redact
 
 import (
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 	"github.com/domarkx/domarkx/gitstore/codec"
-	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // A Table is a table, for tests.
@@ -43,19 +41,4 @@ func SameRecord(scan *secrets.Scanner, digests map[string]string, ours, theirs c
 	m := attachmentMatch{reconciler: &reconciler{ours: newTable(scan, nil), theirs: newTable(scan, nil), digests: digests}}
 	same, err := m.isRecord(ours.Encode(), theirs.Encode())
 	return same && err == nil
-}
-
-// Packs returns the number of packs among the files with these paths that have an index.
-func Packs(paths ...string) int {
-	var found nested
-	for _, path := range paths {
-		found.add(snapshot.VersionFile{Path: path, Blob: domarkx.Blob{ID: path}})
-	}
-	n := 0
-	for _, p := range found.packs {
-		if p.pack.ID != "" && p.index.ID != "" {
-			n++
-		}
-	}
-	return n
 }

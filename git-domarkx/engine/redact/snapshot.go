@@ -41,7 +41,7 @@ type rewriter struct {
 	directories map[string]string // directory of a version → redacted directory
 	names       map[string]bool   // directories whose names were searched
 	clean       map[string]string // resource → its last version without secrets
-	packs       map[string]string // pack in a workspace → rule that found a secret in it
+	rules       map[string]string // file that cannot be edited → rule that found a secret in it, or ""
 	stuck       []Stuck
 }
 
@@ -49,7 +49,7 @@ func newRewriter(tx *gitstore.Tx, t *table, drop []string) *rewriter {
 	w := &rewriter{tx: tx, table: t, drop: map[string]bool{}, done: map[string]string{}, pieces: map[string]*written{}, trees: map[string]string{},
 		included: map[string]string{}, origins: map[string]string{}, sources: map[string]source{}, digests: map[string]domarkx.Attachment{}, files: map[[2]string]string{}, directories: map[string]string{},
 		attached: map[string]attached{}, leaves: snapshot.Rewritings{}, spans: map[string]string{}, tops: map[headerKey]domarkx.HeaderEntry{}, previews: map[string]string{},
-		names: map[string]bool{}, packs: map[string]string{}, clean: map[string]string{}}
+		names: map[string]bool{}, rules: map[string]string{}, clean: map[string]string{}}
 	for _, name := range drop {
 		w.drop[name] = true
 	}

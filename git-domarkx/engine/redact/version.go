@@ -2,11 +2,13 @@ package redact
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
@@ -102,32 +104,21 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 		return fmt.Sprintf("workspace version %.12s: %s/%s", v.ID, r.ID, shown)
 	}
 	add := func(where, rule string) { stuck = append(stuck, Stuck{Where: where, Drop: r.ID, Rule: rule}) }
-	var objects nested
 	now, err := w.tx.RewriteFiles(ctx, r.Version, directories, func(f snapshot.VersionFile) ([]byte, error) {
-		if objects.add(f) {
-			return nil, nil
-		}
 		data, err := w.tx.Read(ctx, f.Blob)
 		if err != nil {
 			return nil, err
 		}
-		if isLooseObject(f.Path) {
-			if rule := w.table.inObject(data); rule != "" {
+		if f.Large || !isText(data) || engine.IsDatabase(r.Type) {
+			if rule := w.ruleOf(f.Blob, data); rule != "" {
 				add(where(f.Path), rule)
 			}
 			return nil, nil
 		}
-		text, changed := w.table.redact(data, isText(data))
-		switch {
-		case f.Large || !isText(data) || engine.IsDatabase(r.Type):
-			if rule := w.table.ruleOf(data); rule != "" {
-				add(where(f.Path), rule)
-			}
-			return nil, nil
-		case !changed:
-			return nil, nil
+		if text, changed := w.table.redact(data, true); changed {
+			return text, nil
 		}
-		return text, nil
+		return nil, nil
 	})
 	if err != nil {
 		return "", err
@@ -140,11 +131,6 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 	if err != nil {
 		return "", err
 	}
-	packs, err := w.stuckPacks(ctx, &objects, where, r.ID)
-	if err != nil {
-		return "", err
-	}
-	stuck = append(stuck, packs...)
 	if len(stuck) > 0 && w.drop[r.ID] {
 		if now, err = w.dropped(ctx, r); err != nil {
 			return "", err
@@ -166,6 +152,48 @@ func (w *rewriter) dropped(ctx context.Context, r domarkx.ResourceVersion) (stri
 		return w.clean[r.ID+" "+r.Type], nil
 	}
 	return w.tx.EmptyVersion(ctx)
+}
+
+// ruleOf returns the rule that finds a secret in a file that cannot be edited, or "" if there is none.
+func (w *rewriter) ruleOf(blob domarkx.Blob, data []byte) string {
+	rule, ok := w.rules[blob.ID]
+	if !ok {
+		rule = w.table.ruleOf(data)
+		w.rules[blob.ID] = rule
+	}
+	return rule
+}
+
+// ruleOf returns the rule that finds a secret in content that cannot be edited, or "" if there is none.
+func (t *table) ruleOf(content []byte) (rule string) {
+	if secrets.IsContainer(content) {
+		err := secrets.Unpack(content, func(_ string, part []byte) {
+			if rule == "" {
+				rule = t.ruleOf(part)
+			}
+		})
+		if unread := t.scan.Unread(sha256.Sum256(content)); rule == "" && err != nil && (t.allow == nil || !t.allow(unread.Fingerprint)) {
+			rule = unread.Rule
+		}
+		return rule
+	}
+	if text, changed := t.redact(content, isText(content)); changed {
+		return t.ruleIn(text)
+	}
+	if isText(content) {
+		return ""
+	}
+	return t.ruleOfFile(content)
+}
+
+// ruleOfFile returns the rule that finds a secret in a file, or "" if there is none.
+func (t *table) ruleOfFile(content []byte) string {
+	for _, f := range t.scan.File("", content) {
+		if t.allow == nil || !t.allow(f.Fingerprint) {
+			return f.Rule
+		}
+	}
+	return ""
 }
 
 // ruleIn returns the rule named by the first placeholder in a redacted text.

@@ -11,19 +11,6 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 )
 
-// TestPacks finds the two files of a pack, also below directories whose names contain an extension of these files.
-func TestPacks(t *testing.T) {
-	const pack = "/objects/pack/pack-0123456789abcdef"
-	for _, top := range []string{".git", "my.packages/.git", "my.pack/.git", "my.idx/.git"} {
-		if n := redact.Packs(top+pack+".pack", top+pack+".idx"); n != 1 {
-			t.Errorf("%s: %d packs", top, n)
-		}
-	}
-	if n := redact.Packs("a"+pack+".pack", "b"+pack+".idx", "c/pack-01.pack", "c/pack-01.idx"); n != 0 {
-		t.Errorf("%d packs", n)
-	}
-}
-
 // TestVersionWithoutResources redacts a session whose workspace has a version without resources.
 func TestVersionWithoutResources(t *testing.T) {
 	c := enginetest.New(t)

@@ -24,6 +24,7 @@ type row struct {
 	Rule        string `json:"r"`
 	Place       string `json:"a,omitempty"` // within the file: a member of a message
 	Line        int    `json:"l,omitempty"` // line in the file, from 1
+	Inside      string `json:"o,omitempty"` // part of a container
 	Masked      string `json:"m"`
 	Fingerprint string `json:"f"`
 }
@@ -70,7 +71,6 @@ func (m *Manager) describe(session string, r row) (Finding, string) {
 		f.Where = "description of the snapshot"
 	case r.Workspace:
 		f.Where = filePath(r.Path)
-		return f, f.Where
 	case f.Message >= 0:
 		f.Where = cmp.Or(r.Place, "text")
 	case top == "snapshot.json":
@@ -85,6 +85,9 @@ func (m *Manager) describe(session string, r row) (Finding, string) {
 		f.Where = fmt.Sprintf("attachment %.12s", strings.ReplaceAll(rest, "/", ""))
 	default:
 		f.Where = r.Path
+	}
+	if r.Inside != "" {
+		f.Where += ", " + r.Inside
 	}
 	return f, f.Where
 }

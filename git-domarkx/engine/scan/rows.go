@@ -1,8 +1,10 @@
 package scan
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +22,7 @@ type hit struct {
 	Rule        string `json:"r"`
 	Place       string `json:"a,omitempty"`
 	Line        int    `json:"l,omitempty"`
+	Inside      string `json:"o,omitempty"`
 	Masked      string `json:"m"`
 	Fingerprint string `json:"f"`
 }
@@ -113,7 +116,7 @@ func (m *Manager) commit(ctx context.Context, c snapshot.StoredCommit, quick *li
 	var rows []row
 	add := func(path, blob string, hits []hit) {
 		for _, h := range hits {
-			rows = append(rows, row{Commit: c.ID, Workspace: c.Workspace, Path: path, Blob: blob, Rule: h.Rule, Place: h.Place, Line: h.Line, Masked: h.Masked, Fingerprint: h.Fingerprint})
+			rows = append(rows, row{Commit: c.ID, Workspace: c.Workspace, Path: path, Blob: blob, Rule: h.Rule, Place: h.Place, Line: h.Line, Inside: h.Inside, Masked: h.Masked, Fingerprint: h.Fingerprint})
 		}
 	}
 	hits, ok := m.cache.get(c.ID)
@@ -180,11 +183,49 @@ func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.
 		return nil, nil
 	}
 	message := !c.Workspace && (messageOf(f.Path) >= 0 || f.Path == "snapshot.json") && strings.HasSuffix(f.Path, ".json")
-	hits, err := scanContent(m.scanner, name, content, size, message)
+	hits, err := m.content(name, content, size, message)
 	if err == nil {
 		m.cache.put(key, hits)
 	}
 	return hits, err
+}
+
+// content returns the secrets in content. A container is read as a whole, one at a time because of the
+// memory; all other content in parts.
+func (m *Manager) content(name string, content io.Reader, size int64, message bool) ([]hit, error) {
+	if size <= partSize {
+		return scanContent(m.scanner, name, content, size, message)
+	}
+	buffered := bufio.NewReader(content)
+	head, err := buffered.Peek(buffered.Size())
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if !secrets.IsContainer(head) {
+		return scanContent(m.scanner, name, buffered, size, message)
+	}
+	if size > secrets.MaxContainer {
+		sum := sha256.New()
+		if _, err := io.Copy(sum, buffered); err != nil {
+			return nil, err
+		}
+		return []hit{hitOf(m.scanner.Unread([sha256.Size]byte(sum.Sum(nil))))}, nil
+	}
+	m.whole.Lock()
+	defer m.whole.Unlock()
+	data, err := io.ReadAll(buffered)
+	if err != nil {
+		return nil, err
+	}
+	var hits []hit
+	for _, f := range m.scanner.File(name, data) {
+		hits = append(hits, hitOf(f))
+	}
+	return hits, nil
+}
+
+func hitOf(f secrets.Finding) hit {
+	return hit{Rule: f.Rule, Inside: f.Inside, Masked: f.Masked, Fingerprint: f.Fingerprint}
 }
 
 const (
@@ -215,7 +256,10 @@ func scanContent(scanner *secrets.Scanner, name string, content io.Reader, size 
 		for _, f := range scanner.File(name, data) {
 			number += bytes.Count(data[at:f.Start], []byte("\n"))
 			at = f.Start
-			h := hit{Rule: f.Rule, Line: number, Masked: f.Masked, Fingerprint: f.Fingerprint}
+			h := hitOf(f)
+			if f.Inside == "" {
+				h.Line = number
+			}
 			key := fmt.Sprint(h.Line, h.Fingerprint)
 			if seen[key] = true; last[key] {
 				continue // found in both parts

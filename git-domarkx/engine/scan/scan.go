@@ -43,6 +43,7 @@ type Manager struct {
 	extra   *secrets.Rules
 	cache   *cache
 	ignore  ignored
+	whole   sync.Mutex // held while a large container is in memory
 }
 
 // New returns a manager. It does no input or output: rules and caches are read when they are first

@@ -9,9 +9,12 @@ import (
 )
 
 // File returns the secrets in a file. Depending on its content, these are in the metadata of an
-// image, the values of JSON, or text. In installed and generated files, such as those of
-// node_modules, only secrets with a recognizable form count. The name may be empty.
+// image, the values of JSON, the parts of a container, or text. In installed and generated files,
+// such as those of node_modules, only secrets with a recognizable form count. The name may be empty.
 func (s *Scanner) File(name string, content []byte) []Finding {
+	if IsContainer(content) {
+		return s.container(content)
+	}
 	rules := s.rules()
 	var found []match
 	switch {

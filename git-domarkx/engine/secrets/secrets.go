@@ -18,7 +18,8 @@ import (
 // A Finding is a secret in a text.
 type Finding struct {
 	Rule        string // id of the rule
-	Start, End  int    // offsets of the secret in the scanned text; in JSON, of the literal between its quotes
+	Start, End  int    // offsets of the secret in the scanned text; in JSON, of the literal between its quotes; 0 if Inside is set
+	Inside      string // part of a container that holds the secret, such as an object in a pack
 	Fingerprint string // the same for equal secrets, regardless of rule and place
 	Masked      string // public prefix of the secret, if it has one, and asterisks
 }
@@ -143,7 +144,7 @@ func compareBool(a, b bool) int {
 }
 
 // rulesVersion must change whenever a text may get other findings.
-const rulesVersion = "3"
+const rulesVersion = "4"
 
 // Version identifies the rules. A text that was scanned under a version need not be scanned again
 // under the same version.
