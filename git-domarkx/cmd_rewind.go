@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
 type rewindCmd struct {
@@ -33,15 +35,37 @@ version from elsewhere has of nested repositories and special files is not writt
 while an agent is in the middle of a turn in this work tree or wrote within the last minute,
 unless --yes is given.
 
+What another program saves in the work tree meanwhile is never overwritten and never removed: such
+a file is left as it is, as is one that a program has open for writing. The others are taken back, and
+the exit status is 1; the same command goes on. Everything that stays as it is, except for what Git ignores
+now, is named on standard error, and with --json as left_alone.
+
 ## Output
 
     NAME  OID
 `
 }
 
-func (rewindCmd) ExitOne() string {
-	return "A resource of the workspace cannot be committed or loaded; the message says what was done."
+func (rewindCmd) row() any { return rewindRow{} }
+
+// A rewindRow describes a rewind.
+type rewindRow struct {
+	sessionRow
+	LeftAlone []leftAloneRow `json:"left_alone" doc:"what stays as it is in the work tree"`
 }
+
+// A leftAloneRow is a file or directory that a rewind left as it is.
+type leftAloneRow struct {
+	Path   string `json:"path" doc:"the path from the top of the work tree"`
+	Reason string `json:"reason" doc:"changed meanwhile, ignored then, large, nested repository, unreadable, changing, mount point or special"`
+}
+
+func (rewindCmd) ExitOne() string {
+	return "A resource of the workspace cannot be committed or loaded, or another program changed files of the work tree meanwhile; the message says what was done."
+}
+
+// maxLeftAlone is the number of files left alone that the text names.
+const maxLeftAlone = 100
 
 func (c *rewindCmd) Run(inv *invocation) error {
 	revision, err := engine.ParseRevision(c.Revision)
@@ -64,8 +88,8 @@ func (c *rewindCmd) Run(inv *invocation) error {
 		return err
 	}
 	var done turns.RewindResult
+	var tree observe.Rewound
 	if observes {
-		var tree observe.Rewound
 		tree, err = opened.trees.Rewind(inv.ctx, opened.turns, revision, workspace, c.Yes)
 		done = tree.RewindResult
 	} else {
@@ -73,6 +97,20 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	}
 	if done.Now.ID != done.Before.ID && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "To undo: git domarkx rewind %s\n", visible(refname.Argument(done.Before.Name+"@"+done.Before.ID)))
+	}
+	row := rewindRow{sessionRow: sessionRow{done.Now.Name, oidField(done.Now.ID)}, LeftAlone: []leftAloneRow{}}
+	for _, f := range tree.LeftAlone {
+		row.LeftAlone = append(row.LeftAlone, leftAloneRow(f))
+		if !inv.opts.Quiet && len(row.LeftAlone) <= maxLeftAlone {
+			fmt.Fprintf(inv.err, "Left as it is: %s (%s)\n", visible(f.Path), f.Reason)
+		}
+	}
+	if more := len(row.LeftAlone) - maxLeftAlone; more > 0 && !inv.opts.Quiet {
+		fmt.Fprintf(inv.err, "Left as they are: %d more\n", more)
+	}
+	var changed *dirversion.ChangedError
+	if errors.As(err, &changed) {
+		return errors.Join(err, printResult(inv, c.JSON, row))
 	}
 	if err != nil {
 		return err
@@ -82,5 +120,5 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	} else if done.Asleep != nil && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "The live workspace is unchanged because %s is not trusted. To rewind it too: git domarkx trust %s\n", visible(done.Now.Name), visible(refname.Argument(done.Now.Name)))
 	}
-	return c.printSession(inv, done.Now)
+	return printResult(inv, c.JSON, row)
 }

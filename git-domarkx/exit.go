@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
 // Exit statuses. A signal gives 128 plus its number.
@@ -63,6 +64,7 @@ func report(w io.Writer, err error) int {
 	var pending *engine.PendingError
 	var busy *turns.BusyError
 	var working *observe.BusyError
+	var changed *dirversion.ChangedError
 	var status statusError
 	switch {
 	case err == nil:
@@ -86,7 +88,7 @@ func report(w io.Writer, err error) int {
 		errors.As(err, &untrusted), errors.As(err, &setup), errors.As(err, &tool), errors.As(err, &pending), errors.As(err, &busy), errors.As(err, &working):
 		printError(w, err)
 		return exitNo
-	case errors.As(err, &resource) && !isTrouble(err):
+	case (errors.As(err, &resource) || errors.As(err, &changed)) && !isTrouble(err):
 		printError(w, err)
 		return exitNo
 	}

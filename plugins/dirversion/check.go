@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -240,18 +241,29 @@ func twin(files []domarkx.File, s fsFolding) (one, other string, found bool) {
 // it again.
 func (f *Directory) fsFolding() (fsFolding, error) {
 	const composed, decomposed = "\u00e9", "e\u0301"
+	in := f.top
+	if f.observe != nil && f.observe.Aside != "" { // where Git does not list it
+		err := os.MkdirAll(f.observe.Aside, 0o700)
+		if err == nil {
+			in, err = openTop(f.observe.Aside)
+		}
+		if err != nil {
+			return fsFolding{}, err
+		}
+		defer in.close()
+	}
 	scratch := scratchName()
 	name := scratch + composed
-	file, err := f.top.create(name)
+	file, err := in.create(name)
 	if err != nil {
 		return fsFolding{}, err
 	}
-	defer f.top.unlink(name)
+	defer in.unlink(name)
 	if err := file.Close(); err != nil {
 		return fsFolding{}, err
 	}
 	there := func(name string) bool {
-		_, err := f.top.stat(name)
+		_, err := in.stat(name)
 		return err == nil
 	}
 	return fsFolding{there(strings.ToUpper(scratch) + composed), there(scratch + decomposed)}, nil

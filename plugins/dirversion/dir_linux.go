@@ -157,6 +157,51 @@ func (d *dir) rename(from, to string) error      { return unix.Renameat(d.fd, fr
 func (d *dir) unlink(name string) error          { return unix.Unlinkat(d.fd, name, 0) }
 func (d *dir) rmdir(name string) error           { return unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR) }
 
+// canMoveBetween reports that files can be renamed from one open directory to another.
+const canMoveBetween = true
+
+// moveTo renames a file to another directory. It replaces what has the name there.
+func (d *dir) moveTo(from string, to *dir, name string) error {
+	return unix.Renameat(d.fd, from, to.fd, name)
+}
+
+// moveNew renames a file to another directory, unless there is one with the name.
+func (d *dir) moveNew(from string, to *dir, name string) error {
+	err := unix.Renameat2(d.fd, from, to.fd, name, unix.RENAME_NOREPLACE)
+	if !unsupportedRename(err) {
+		return err
+	}
+	if err := unix.Linkat(d.fd, from, to.fd, name, 0); err == nil {
+		return d.unlink(from)
+	} else if errors.Is(err, unix.EEXIST) || errors.Is(err, unix.ENOENT) {
+		return err
+	}
+	// Directories, and file systems without hard links: nothing better is left.
+	if _, err := to.stat(name); !errors.Is(err, unix.ENOENT) {
+		return unix.EEXIST
+	}
+	return d.moveTo(from, to, name)
+}
+
+// exchange exchanges two files. It returns errors.ErrUnsupported if the file system cannot.
+func (d *dir) exchange(from string, to *dir, name string) error {
+	err := unix.Renameat2(d.fd, from, to.fd, name, unix.RENAME_EXCHANGE)
+	if unsupportedRename(err) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
+func unsupportedRename(err error) bool {
+	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM)
+}
+
+// movesTo reports whether files can be renamed to another directory: the file system and the mount must be the same.
+func (d *dir) movesTo(to *dir) bool {
+	// The kernel compares the mounts before it looks up the names.
+	return d.dev == to.dev && errors.Is(unix.Renameat(d.fd, scratchName(), to.fd, scratchName()), unix.ENOENT)
+}
+
 // link creates a hard link to a file of another directory.
 func (d *dir) link(from *dir, file, name string) error {
 	return unix.Linkat(from.fd, file, d.fd, name, 0)

@@ -121,6 +121,16 @@ func (d *dir) rmdir(name string) error              { return d.root.Remove(name)
 
 var errLinuxOnly = errors.New("only supported on Linux")
 
+// canMoveBetween reports that files cannot be renamed from one open directory to another.
+const canMoveBetween = false
+
+func (d *dir) moveTo(string, *dir, string) error   { return errLinuxOnly }
+func (d *dir) moveNew(string, *dir, string) error  { return errLinuxOnly }
+func (d *dir) exchange(string, *dir, string) error { return errLinuxOnly }
+func (d *dir) movesTo(*dir) bool                   { return false }
+func openForWriting(*file) (bool, error)           { return false, errLinuxOnly }
+func mark(*file) error                             { return nil }
+
 // link is not needed: hard links are not recognized here.
 func (d *dir) link(*dir, string, string) error { return errLinuxOnly }
 

@@ -76,7 +76,11 @@ func Open(c Config) (*Directory, error) {
 			d.close()
 		}
 	}
-	if err := f.admit("", self); err != nil {
+	err = f.admit("", self)
+	if err == nil && f.observe != nil {
+		err = f.recover(context.Background())
+	}
+	if err != nil {
 		top.close()
 		return nil, err
 	}
@@ -199,7 +203,16 @@ func split(at string) (directory, name string) {
 }
 
 // scratchName returns a random name for a temporary file.
-func scratchName() string { return ".domarkx-" + strings.ToLower(rand.Text()) }
+func scratchName() string { return scratchPrefix + strings.ToLower(rand.Text()) }
+
+const scratchPrefix = ".domarkx-"
+
+// report warns the user.
+func (f *Directory) report(message string) {
+	if f.warn != nil {
+		f.warn(message)
+	}
+}
 
 // Write writes a version into an existing directory, without a stat cache.
 func Write(ctx context.Context, r domarkx.VersionReader, version, path string, warn func(string)) error {

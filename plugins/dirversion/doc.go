@@ -22,6 +22,10 @@
 // out of the directory. On other systems [os.Root] does this; extended attributes, FIFOs and
 // devices are only supported on Linux.
 //
+// A load of an observed directory never overwrites or unlinks a file: it exchanges the file with the new
+// one, or moves it away, and looks at what came out. Only what the last commit read, and no program has
+// open for writing, is removed, at the end of the load. Anything else is put back.
+//
 // # The stat cache
 //
 // A file caches the content id of every regular file with its inode, size, mode and times;

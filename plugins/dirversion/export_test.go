@@ -13,3 +13,6 @@ func DecodeAgain(b []byte) (again, ok bool) {
 // SetSame makes the package treat names of a directory as equal that differ only in case or in
 // their Unicode normalization.
 func (f *Directory) SetSame(cases, forms bool) { f.same = &fsFolding{cases, forms} }
+
+// SetPlain makes loads behave as on a file system that cannot exchange files.
+func (f *Directory) SetPlain() { f.observe.plain = true }

@@ -3,6 +3,7 @@ package dirversion
 import (
 	"errors"
 	"io"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"golang.org/x/sys/unix"
@@ -45,6 +46,25 @@ func (f *file) Sync() error {
 }
 
 func (f *file) Close() error { return unix.Close(f.fd) }
+
+// openForWriting reports whether a program has an open file, or a part of it in memory, for writing.
+func openForWriting(f *file) (bool, error) {
+	// The kernel grants a read lease only if no one has. It is given up at once.
+	_, err := unix.FcntlInt(uintptr(f.fd), unix.F_SETLEASE, unix.F_RDLCK)
+	if errors.Is(err, unix.EAGAIN) {
+		return true, nil
+	}
+	if err == nil {
+		_, err = unix.FcntlInt(uintptr(f.fd), unix.F_SETLEASE, unix.F_UNLCK)
+	}
+	return false, err
+}
+
+// mark sets the mtime to the present. A write within the same tick of the kernel's clock sets another one.
+func mark(f *file) error {
+	now := unix.NsecToTimespec(time.Now().UnixNano())
+	return unix.UtimesNanoAt(f.fd, "", []unix.Timespec{now, now}, unix.AT_EMPTY_PATH)
+}
 
 // openFile opens a regular file for reading. It does not block on other types.
 func (d *dir) openFile(name string) (*file, error) {

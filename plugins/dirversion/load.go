@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/domarkx/domarkx"
@@ -15,7 +17,8 @@ import (
 
 // Load replaces the content of the directory by a version, after CheckLoad. It only touches
 // files that differ. If the process is killed, the directory counts as Changed and another
-// Load completes it.
+// Load completes it. In an observed directory, it leaves files that changed since the last
+// commit, loads the others, and returns a [*ChangedError].
 func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version string) error {
 	top, err := r.Top(ctx, version)
 	if err != nil {
@@ -33,22 +36,13 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 	f.observe.begin(false)
 	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}, top: top.ID}
 	defer l.out.abort()
-	if f.observe != nil {
-		f.observe.saved, l.out = l.cache, newCacheWriter("")
-	}
 	l.leaveAttributes("", &top)
-	self := record{}
-	if err := l.directory(ctx, "", top, 0, &self); err != nil {
-		return err
+	if f.observe != nil {
+		l.out = newCacheWriter("")
+		return l.observed(ctx, top)
 	}
-	if err := l.makeLinks(ctx); err != nil {
+	if err := l.replace(ctx, top); err != nil {
 		return err
-	}
-	if err := l.setDirectories(); err != nil {
-		return err
-	}
-	if err := f.top.sync(); err != nil {
-		return explain("", err)
 	}
 	st, err := f.top.stat("")
 	if err != nil {
@@ -61,6 +55,44 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 	// Changes after this have later times than the files written here.
 	time.Sleep(time.Until(time.Unix(0, l.newest).Add(fineStep)))
 	return nil
+}
+
+// replace replaces the content of the directory.
+func (l *load) replace(ctx context.Context, top domarkx.File) error {
+	if err := l.directory(ctx, "", top, 0, &record{}); err != nil {
+		return err
+	}
+	if err := l.makeLinks(ctx); err != nil {
+		return err
+	}
+	if err := l.setDirectories(); err != nil {
+		return err
+	}
+	return explain("", l.f.top.sync())
+}
+
+// observed replaces the content of an observed directory, without the files that changed meanwhile.
+func (l *load) observed(ctx context.Context, top domarkx.File) error {
+	o := l.f.observe
+	o.saved = l.cache
+	if o.Aside != "" && canMoveBetween {
+		var err error
+		if o.aside, err = l.f.openAside(l.r); err != nil {
+			return err
+		}
+	}
+	err := l.replace(ctx, top)
+	if o.aside != nil {
+		changed, serr := o.aside.settle(ctx, l.f.top)
+		for _, path := range changed {
+			o.leaveAlone(path)
+		}
+		err = errors.Join(err, serr, o.aside.close(l.f))
+	}
+	if len(o.alone) > 0 {
+		err = errors.Join(err, &ChangedError{slices.Sorted(maps.Keys(o.alone))})
+	}
+	return err
 }
 
 // A load is the state of one Load.
@@ -100,6 +132,7 @@ type pendingLink struct {
 
 type pendingDirectory struct {
 	path   string
+	have   uint32 // mode before
 	mode   uint32
 	xattrs []domarkx.Xattr
 }
@@ -129,6 +162,9 @@ func (l *load) directory(ctx context.Context, path string, want domarkx.File, de
 		l.leaveAttributes(join(path, wanted[i].Name), &wanted[i])
 	}
 	records, err := l.fill(ctx, path, want, wanted, rec)
+	if l.vanished(path, err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -159,6 +195,16 @@ func (l *load) directory(ctx context.Context, path string, want domarkx.File, de
 	return nil
 }
 
+// vanished reports whether another program removed or replaced an observed directory, which the load then
+// leaves alone.
+func (l *load) vanished(path string, err error) bool {
+	gone := l.f.observe != nil && path != "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP))
+	if gone {
+		l.f.observe.leaveAlone(path)
+	}
+	return gone
+}
+
 // leave warns that the load does not write a file of the version, because its path is forbidden.
 func (l *load) leave(path string) {
 	if l.f.inside[path] && l.f.warn != nil {
@@ -171,7 +217,7 @@ func (l *load) leave(path string) {
 func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted []domarkx.File, rec *record) ([]record, error) {
 	d, err := l.f.top.open(path)
 	if errors.Is(err, fs.ErrPermission) {
-		l.directories = append(l.directories, pendingDirectory{path, self.Mode, self.Xattrs})
+		l.directories = append(l.directories, pendingDirectory{path, self.Mode &^ 0o700, self.Mode, self.Xattrs})
 		d, err = l.f.openToChange(path)
 	}
 	if err != nil {
@@ -192,7 +238,7 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 	*rec = record{name: rec.name, stat: st, xattrs: self.Xattrs, racy: true}
 	rec.stat.mode = self.Mode
 	if st.mode != self.Mode || !sameXattrs(attrs, self.Xattrs) {
-		l.directories = append(l.directories, pendingDirectory{path, self.Mode, self.Xattrs})
+		l.directories = append(l.directories, pendingDirectory{path, st.mode, self.Mode, self.Xattrs})
 	}
 	opened := st.mode&0o700 == 0o700
 	modify := func() error { // gives this user permission to change the directory
@@ -201,11 +247,11 @@ func (l *load) fill(ctx context.Context, path string, self domarkx.File, wanted 
 		}
 		opened = true
 		if st.mode == self.Mode && sameXattrs(attrs, self.Xattrs) {
-			l.directories = append(l.directories, pendingDirectory{path, self.Mode, self.Xattrs})
+			l.directories = append(l.directories, pendingDirectory{path, st.mode, self.Mode, self.Xattrs})
 		}
 		return d.chmod(st.mode | 0o700)
 	}
-	have, err := l.present(d, path, wanted, modify)
+	have, err := l.present(ctx, d, path, wanted, modify)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +285,7 @@ func checkName(directory, name string) error {
 
 // present removes the files that are not in the version, and returns the records of the
 // others.
-func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func() error) (map[string]*record, error) {
+func (l *load) present(ctx context.Context, d *dir, path string, wanted []domarkx.File, modify func() error) (map[string]*record, error) {
 	names, err := d.names()
 	if err != nil {
 		return nil, explain(path, err)
@@ -272,11 +318,13 @@ func (l *load) present(d *dir, path string, wanted []domarkx.File, modify func()
 		if err := modify(); err != nil {
 			return nil, explain(path, err)
 		}
-		stays, err := l.f.remove(d, path, name, st)
+		stays, err := l.f.remove(ctx, d, path, name, st)
 		if err != nil {
 			return nil, err
 		}
-		if stays && ok {
+		if stays && ok && l.f.observe.isAlone(at) {
+			l.skip(at)
+		} else if stays && ok {
 			return nil, fmt.Errorf("%s holds excluded files, but is a %v in the version: %w; move them away", quoted(at), wanted[i].Type, domarkx.ErrExists)
 		}
 	}
@@ -312,12 +360,7 @@ func (l *load) perform(ctx context.Context, d *dir, path string, tasks []task, m
 			}
 			files = append(files, t)
 		default:
-			if t.have != nil && t.want.Type == domarkx.Symlink {
-				if err := l.f.captured(at, t.have.stat); err != nil {
-					return err
-				}
-			}
-			if err := l.special(ctx, d, t, modify); err != nil {
+			if err := l.special(ctx, d, at, t, modify); err != nil {
 				return explain(at, err)
 			}
 		}

@@ -16,9 +16,10 @@ import (
 // keep reports whether a regular file already matches the version.
 func (l *load) keep(ctx context.Context, d *dir, path string, t task) (bool, error) {
 	h := t.have
-	if h != nil && l.f.observe != nil && h.id == "" {
-		if err := l.f.captured(join(path, t.want.Name), h.stat); err != nil {
-			return false, err
+	if h != nil && h.id == "" {
+		if _, ok := l.f.captured(join(path, t.want.Name), h.stat); !ok {
+			l.f.observe.leaveAlone(join(path, t.want.Name))
+			return true, nil
 		}
 	}
 	if h == nil || h.stat.size != t.want.Size || h.stat.mode != t.want.Mode {
@@ -98,28 +99,45 @@ func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF 
 // writeFiles writes regular files in parallel.
 func (l *load) writeFiles(ctx context.Context, d *dir, path string, tasks []task) error {
 	return parallel(ctx, max(2, runtime.GOMAXPROCS(0)), tasks, func(ctx context.Context, t task) error {
-		return explain(join(path, t.want.Name), l.writeFile(ctx, d, t))
+		return explain(join(path, t.want.Name), l.writeFile(ctx, d, path, t))
 	})
 }
 
 // writeFile writes a regular file: directly if the path is free, otherwise to a temporary
 // file that replaces it.
-func (l *load) writeFile(ctx context.Context, d *dir, t task) (err error) {
-	name := t.want.Name
-	if t.have != nil {
-		name = scratchName()
+func (l *load) writeFile(ctx context.Context, d *dir, path string, t task) error {
+	at := join(path, t.want.Name)
+	in, name := d, t.want.Name
+	if t.have != nil || l.aside() != nil {
+		in, name = l.scratch(d), scratchName()
 	}
-	content, err := l.r.Content(ctx, t.want.ID)
+	st, err := l.writeNew(ctx, in, name, t.want)
+	if err == nil && name != t.want.Name {
+		st, err = l.place(ctx, d, at, in, name, st, t.have != nil)
+	}
 	if err != nil {
 		return err
 	}
+	*t.rec = record{name: t.want.Name, stat: st, id: t.want.ID, xattrs: t.want.Xattrs}
+	l.mu.Lock()
+	l.newest = max(l.newest, st.ctime)
+	l.mu.Unlock()
+	return nil
+}
+
+// writeNew writes a new file. It removes the file again after an error.
+func (l *load) writeNew(ctx context.Context, d *dir, name string, want domarkx.File) (st stat, err error) {
+	content, err := l.r.Content(ctx, want.ID)
+	if err != nil {
+		return st, err
+	}
 	defer content.Close()
-	if content.Size() != t.want.Size {
-		return fmt.Errorf("its content has %d bytes, not %d: %w", content.Size(), t.want.Size, domarkx.ErrCorrupt)
+	if content.Size() != want.Size {
+		return st, fmt.Errorf("its content has %d bytes, not %d: %w", content.Size(), want.Size, domarkx.ErrCorrupt)
 	}
 	f, err := d.create(name)
 	if err != nil {
-		return err
+		return st, err
 	}
 	defer func() {
 		if cerr := f.Close(); err == nil {
@@ -130,30 +148,64 @@ func (l *load) writeFile(ctx context.Context, d *dir, t task) (err error) {
 		}
 	}()
 	if err := copyContent(ctx, f, content); err != nil {
-		return err
+		return st, err
 	}
-	if len(t.want.Xattrs) > 0 {
-		if err := l.attributes(t.want.Name, setFileXattrs(f, t.want.Xattrs)); err != nil {
-			return err
+	if len(want.Xattrs) > 0 {
+		if err := l.attributes(want.Name, setFileXattrs(f, want.Xattrs)); err != nil {
+			return st, err
 		}
 	}
-	if err := chmodFile(f, t.want.Mode); err != nil {
-		return err
+	if err := chmodFile(f, want.Mode); err != nil {
+		return st, err
 	}
-	if t.have != nil {
-		if err := d.rename(name, t.want.Name); err != nil {
-			return err
+	if l.aside() != nil {
+		if err := mark(f); err != nil {
+			return st, err
 		}
 	}
-	st, err := statFile(f)
-	if err != nil {
-		return err
+	return statFile(f)
+}
+
+// aside returns where an observed directory's files are replaced, or nil.
+func (l *load) aside() *aside {
+	if l.f.observe == nil {
+		return nil
 	}
-	*t.rec = record{name: t.want.Name, stat: st, id: t.want.ID, xattrs: t.want.Xattrs}
-	l.mu.Lock()
-	l.newest = max(l.newest, st.ctime)
-	l.mu.Unlock()
-	return nil
+	return l.f.observe.aside
+}
+
+// scratch returns the directory for the temporary files of a directory.
+func (l *load) scratch(d *dir) *dir {
+	if a := l.aside(); a != nil {
+		return a.d
+	}
+	return d
+}
+
+// place moves a new file from l.scratch to its place, and returns its stat there. In an observed directory, a file that
+// another program changed or created meanwhile stays instead.
+func (l *load) place(ctx context.Context, d *dir, at string, from *dir, scratch string, st stat, replaces bool) (stat, error) {
+	_, name := split(at)
+	if a := l.aside(); a != nil {
+		var was *record
+		if replaces {
+			was = l.f.observe.savedRecord(at)
+		}
+		changed, err := a.place(ctx, d, at, scratch, was)
+		if changed {
+			l.f.observe.leaveAlone(at)
+		}
+		return st, err // no cache records it
+	}
+	if err := d.rename(scratch, name); err != nil {
+		_ = d.unlink(scratch)
+		return st, err
+	}
+	now, err := d.stat(name) // renaming changes the ctime
+	if err != nil || !now.moved(st) {
+		return st, err // another program replaced it already: the next commit reads it
+	}
+	return now, nil
 }
 
 // leaveAttributes removes from f the extended attributes that this user cannot keep, and warns

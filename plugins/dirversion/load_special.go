@@ -13,7 +13,7 @@ import (
 )
 
 // special creates a file that is not a regular file.
-func (l *load) special(ctx context.Context, d *dir, t task, modify func() error) error {
+func (l *load) special(ctx context.Context, d *dir, at string, t task, modify func() error) error {
 	w := t.want
 	target := ""
 	if w.Type == domarkx.Symlink {
@@ -23,6 +23,10 @@ func (l *load) special(ctx context.Context, d *dir, t task, modify func() error)
 		}
 	}
 	if h := t.have; h != nil {
+		if _, ok := l.f.captured(at, h.stat); !ok && w.Type != domarkx.Directory {
+			l.f.observe.leaveAlone(at)
+			return nil
+		}
 		same := true
 		switch w.Type {
 		case domarkx.Symlink:
@@ -41,29 +45,33 @@ func (l *load) special(ctx context.Context, d *dir, t task, modify func() error)
 		return err
 	}
 	if w.Type == domarkx.Directory {
-		return d.mkdir(w.Name)
+		err := d.mkdir(w.Name)
+		if l.f.observe != nil && errors.Is(err, fs.ErrExist) {
+			err = nil // another program made it: its files are left alone
+		}
+		return err
 	}
-	aside := scratchName()
+	in, scratch := l.scratch(d), scratchName()
 	var err error
 	switch w.Type {
 	case domarkx.Symlink:
-		err = d.symlink(target, aside)
+		err = in.symlink(target, scratch)
 	case domarkx.Fifo, domarkx.CharDevice, domarkx.BlockDevice:
-		if err = d.special(aside, w); err == nil {
-			err = d.chmodSpecial(aside, w.Mode)
+		if err = in.special(scratch, w); err == nil {
+			err = in.chmodSpecial(scratch, w.Mode)
 		}
 	default:
 		err = fmt.Errorf("%v: %w", w.Type, domarkx.ErrUnsupported)
 	}
-	if err == nil {
-		err = d.rename(aside, w.Name)
-	}
 	if err != nil {
-		_ = d.unlink(aside)
+		_ = in.unlink(scratch)
 		return err
 	}
-	st, err := d.stat(w.Name)
+	st, err := in.stat(scratch)
 	if err != nil {
+		return err
+	}
+	if st, err = l.place(ctx, d, at, in, scratch, st, t.have != nil); err != nil {
 		return err
 	}
 	*t.rec = record{name: w.Name, stat: st, target: target}
@@ -118,7 +126,7 @@ func (l *load) makeLinks(ctx context.Context) error {
 		if err := l.checkLink(ctx, p, read); err != nil {
 			return err
 		}
-		if err := l.link(p, note); err != nil {
+		if err := l.link(ctx, p, note); err != nil {
 			return explain(p.path, err)
 		}
 	}
@@ -177,7 +185,7 @@ func fileNamed(files []domarkx.File, name string) domarkx.File {
 }
 
 // link creates one hard link.
-func (l *load) link(p pendingLink, note func(string, *dir, string) error) error {
+func (l *load) link(ctx context.Context, p pendingLink, note func(string, *dir, string) error) error {
 	firstDirectory, first := split(p.want.HardLink)
 	directory, name := split(p.path)
 	if l.f.excludedBelow(p.want.HardLink) {
@@ -197,15 +205,20 @@ func (l *load) link(p pendingLink, note func(string, *dir, string) error) error 
 	if err != nil {
 		return err
 	}
-	if b, err := d.stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	b, err := d.stat(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
-	} else if err != nil || a.identity != b.identity || a.ino == 0 {
-		aside := scratchName()
-		if err := d.link(from, first, aside); err != nil {
+	}
+	if replaces := err == nil; !replaces || a.identity != b.identity || a.ino == 0 {
+		if _, ok := l.f.captured(p.path, b); replaces && !ok || l.f.observe.isAlone(p.want.HardLink) {
+			l.f.observe.leaveAlone(p.path)
+			return nil
+		}
+		in, scratch := l.scratch(d), scratchName()
+		if err := in.link(from, first, scratch); err != nil {
 			return err
 		}
-		if err := d.rename(aside, name); err != nil {
-			_ = d.unlink(aside)
+		if _, err := l.place(ctx, d, p.path, in, scratch, a, replaces); err != nil {
 			return err
 		}
 	}
@@ -231,8 +244,16 @@ func (l *load) setDirectories() error {
 	for i := len(l.directories) - 1; i >= 0; i-- {
 		p := l.directories[i]
 		d, err := l.f.top.open(p.path)
+		if l.vanished(p.path, err) {
+			continue
+		}
 		if err != nil {
 			return explain(p.path, err)
+		}
+		if l.modeChanged(d, p) {
+			l.f.observe.leaveAlone(p.path)
+			d.close()
+			continue
 		}
 		err = l.attributes(p.path, d.setXattrs(p.xattrs))
 		if err == nil {
@@ -244,4 +265,16 @@ func (l *load) setDirectories() error {
 		}
 	}
 	return nil
+}
+
+// modeChanged reports whether another program changed the mode of an observed directory since the last commit.
+func (l *load) modeChanged(d *dir, p pendingDirectory) bool {
+	st, err := d.stat("")
+	if l.f.observe == nil || err != nil {
+		return false
+	}
+	if r, ok := l.f.captured(p.path, st); ok && r != nil && r.stat.mode != p.have {
+		return true
+	}
+	return st.mode != p.have && st.mode != p.have|0o700
 }

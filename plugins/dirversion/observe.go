@@ -1,6 +1,7 @@
 package dirversion
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,9 @@ type Observe struct {
 	Tracked func(path string, directory bool) bool // whether Git tracks a path, or a file below it; nil for none
 	Protect func(path string, directory bool) bool // further paths that a load does not touch; nil for none
 	MaxSize int64                                  // size in bytes of the largest file to keep; 0 for any
+	// Aside is a directory for the temporary files of a load, which Git does not list, best on the file system of the observed
+	// directory. Load makes it. One process at a time may use it. Without it, a load overwrites what changes meanwhile.
+	Aside string
 }
 
 // The reasons for which files are left out.
@@ -39,10 +43,15 @@ const (
 type observation struct {
 	Observe
 
-	mu    sync.RWMutex
-	rules map[string]directoryRules // by directory
-	left  map[string]string         // path → reason
-	saved *cache                    // stat cache of the last commit; nil unless a load is running
+	mu         sync.RWMutex
+	rules      map[string]directoryRules // by directory
+	left       map[string]string         // path → reason
+	saved      *cache                    // stat cache of the last commit; nil unless a load is running
+	aside      *aside                    // nil unless a load is running
+	alone      map[string]bool           // paths that the load left as they are because they changed
+	recentPath string                    // the directory of recent
+	recent     []record                  // what saved has of it
+	plain      bool                      // do not exchange files, as on file systems that cannot
 }
 
 // directoryRules are the rules for the files in a directory.
@@ -58,7 +67,8 @@ func (o *observation) begin(commit bool) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.rules, o.saved = map[string]directoryRules{}, nil
+	o.recent = nil
+	o.rules, o.saved, o.aside, o.alone = map[string]directoryRules{}, nil, nil, map[string]bool{}
 	if commit || o.left == nil {
 		o.left = map[string]string{}
 	}
@@ -217,26 +227,98 @@ func (f *Directory) protected(at string, directory bool) bool {
 	return left || o.Protect != nil && o.Protect(at, directory)
 }
 
-// captured returns an error if a file that a load would remove or replace is not what the last commit read.
-func (f *Directory) captured(at string, st stat) error {
-	if f.observe == nil || f.observe.saved == nil || st.kind == domarkx.Directory {
-		return nil
+// captured returns the record of the last commit for a file that a load would remove or replace. It returns
+// false if the file is no longer what that commit read. A directory may have other files.
+func (f *Directory) captured(at string, st stat) (*record, bool) {
+	if f.observe == nil || f.observe.saved == nil {
+		return nil, true
 	}
-	directory, name := split(at)
-	records := f.observe.saved.records(directory)
-	i, ok := slices.BinarySearchFunc(records, name, func(r record, name string) int { return strings.Compare(r.name, name) })
-	if ok && records[i].stat.same(st) {
-		return nil
+	r := f.observe.savedRecord(at)
+	if r == nil || r.stat.kind != st.kind || st.kind == domarkx.Directory && r.stat.ino != st.ino || st.kind != domarkx.Directory && !r.stat.same(st) {
+		return nil, false
 	}
-	return &ChangedError{Path: at}
+	return r, true
 }
 
-// A ChangedError is the error of a load that found a file changed since the last commit. It matches
-// [domarkx.ErrConflict].
-type ChangedError struct{ Path string }
+// savedRecord returns the record of the last commit for a file, or nil.
+func (o *observation) savedRecord(at string) *record {
+	directory, name := split(at)
+	if at == "" {
+		directory, name = topDirectory, ""
+	}
+	o.mu.Lock()
+	if o.recent == nil || o.recentPath != directory {
+		o.recent, o.recentPath = o.saved.records(directory), directory
+	}
+	records := o.recent
+	o.mu.Unlock()
+	i, ok := slices.BinarySearchFunc(records, name, func(r record, name string) int { return strings.Compare(r.name, name) })
+	if !ok {
+		return nil
+	}
+	return &records[i]
+}
+
+// leaveAlone notes that a load leaves a file as it is because another program changed it.
+func (o *observation) leaveAlone(at string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.alone[at] = true
+}
+
+// isAlone reports whether a load left a path, or a file below it, as it is.
+func (o *observation) isAlone(at string) bool {
+	if o == nil {
+		return false
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for path := range o.alone {
+		if path == at || strings.HasPrefix(path, at+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// unlink removes a file that is not a directory. It reports whether the file stays because another
+// program changed it.
+func (f *Directory) unlink(ctx context.Context, d *dir, at string, st stat) (stays bool, err error) {
+	was, ok := f.captured(at, st)
+	if ok && f.observe != nil && f.observe.aside != nil {
+		if stays, err = f.observe.aside.take(ctx, d, at, was); stays {
+			f.observe.leaveAlone(at)
+		}
+		return stays, err
+	}
+	if !ok {
+		f.observe.leaveAlone(at)
+		return true, nil
+	}
+	_, name := split(at)
+	if err := d.unlink(name); !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	return false, nil
+}
+
+// A ChangedError is the error of a load that found files changed since the last commit. It left them as they are, and
+// loaded the others. It matches [domarkx.ErrConflict].
+type ChangedError struct{ Paths []string }
 
 func (e *ChangedError) Error() string {
-	return quoted(e.Path) + " changed meanwhile, and was left as it is"
+	names := make([]string, 0, maxNamed)
+	for _, path := range e.Paths[:min(len(e.Paths), maxNamed)] {
+		names = append(names, quoted(path))
+	}
+	text := strings.Join(names, ", ")
+	if n := len(e.Paths) - maxNamed; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	if len(e.Paths) > 1 {
+		return text + " changed meanwhile, and were left as they are"
+	}
+	return text + " changed meanwhile, and was left as it is"
 }
 
 // Unwrap returns domarkx.ErrConflict.

@@ -26,8 +26,8 @@ func observed(t *testing.T, protect func(string, bool) bool) *place {
 	p := &place{t: t, path: t.TempDir(), cache: filepath.Join(t.TempDir(), "stat"), m: plugintest.NewMemory()}
 	var rules *gitignore.Stack
 	rules = rules.With(gitignore.Parse("", []byte("*.o\n")))
-	f, err := dirversion.Open(dirversion.Config{Path: p.path, Cache: p.cache, Observe: &dirversion.Observe{
-		Rules: rules, MaxSize: 1000, Protect: protect,
+	f, err := dirversion.Open(dirversion.Config{Path: p.path, Cache: p.cache, Warn: func(m string) { p.warned = append(p.warned, m) }, Observe: &dirversion.Observe{
+		Rules: rules, Aside: p.cache + ".aside", MaxSize: 1000, Protect: protect,
 		Tracked: func(path string, directory bool) bool {
 			return path == "build/kept/tracked" || directory && (path == "build" || path == "build/kept")
 		}}})
@@ -207,8 +207,8 @@ func TestObserveLoadChanged(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if data, err := os.ReadFile(filepath.Join(p.path, changed.Path)); name != "link" && (err != nil || string(data) != "by another program") {
-			t.Errorf("%s: %s is %q, %v", name, changed.Path, data, err)
+		if data, err := os.ReadFile(filepath.Join(p.path, changed.Paths[0])); name != "link" && (err != nil || string(data) != "by another program") {
+			t.Errorf("%s: %s is %q, %v", name, changed.Paths, data, err)
 		}
 		p.commit() // and now it is in a version
 		must(t, p.f.Load(t.Context(), p.m, before))

@@ -1,59 +1,69 @@
 package dirversion
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/domarkx/domarkx"
 )
 
 // remove removes a file of an open directory. Of a directory it keeps excluded files; it
 // then reports that the directory stays.
-func (f *Directory) remove(d *dir, directory, name string, st stat) (stays bool, err error) {
+func (f *Directory) remove(ctx context.Context, d *dir, directory, name string, st stat) (stays bool, err error) {
 	at := join(directory, name)
 	if st.kind != domarkx.Directory {
-		if err := f.captured(at, st); err != nil {
-			return false, err
-		}
-		err := d.unlink(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return false, explain(at, err)
+		stays, err := f.unlink(ctx, d, at, st)
+		return stays, explain(at, err)
 	}
 	if err := f.admit(at, st); err != nil {
 		return false, err
 	}
-	stays, err = f.empty(at)
+	stays, err = f.empty(ctx, at)
 	if stays || err != nil {
 		return stays, err
 	}
-	err = d.rmdir(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	return f.rmdir(d, at, st)
+}
+
+// rmdir removes an emptied directory. It reports whether the directory stays because another program created it, or
+// files in it.
+func (f *Directory) rmdir(d *dir, at string, st stat) (stays bool, err error) {
+	_, ok := f.captured(at, st)
+	if ok {
+		_, name := split(at)
+		err = d.rmdir(name)
+	}
+	switch {
+	case !ok, f.observe != nil && errors.Is(err, syscall.ENOTEMPTY):
+		f.observe.leaveAlone(at)
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
 	}
 	return false, explain(at, err)
 }
 
 // empty removes the content of a directory. It holds no directory open while it descends, since
 // they may be nested deeper than this process may open files.
-func (f *Directory) empty(directory string) (stays bool, err error) {
-	directories, stays, err := f.emptyOfFiles(directory)
+func (f *Directory) empty(ctx context.Context, directory string) (stays bool, err error) {
+	directories, stays, err := f.emptyOfFiles(ctx, directory)
 	if err != nil {
 		return stays, err
 	}
-	var emptied []string
-	for _, name := range directories {
-		s, err := f.empty(join(directory, name))
+	for name := range directories {
+		s, err := f.empty(ctx, join(directory, name))
 		if err != nil {
 			return stays, err
 		}
-		if stays = stays || s; !s {
-			emptied = append(emptied, name)
+		if s {
+			stays = true
+			delete(directories, name)
 		}
 	}
-	if len(emptied) == 0 {
+	if len(directories) == 0 {
 		return stays, nil
 	}
 	d, err := f.openToChange(directory)
@@ -61,16 +71,18 @@ func (f *Directory) empty(directory string) (stays bool, err error) {
 		return stays, explain(directory, err)
 	}
 	defer d.close()
-	for _, name := range emptied {
-		if err := d.rmdir(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return stays, explain(join(directory, name), err)
+	for name, st := range directories {
+		s, err := f.rmdir(d, join(directory, name), st)
+		if err != nil {
+			return stays, err
 		}
+		stays = stays || s
 	}
 	return stays, nil
 }
 
 // emptyOfFiles removes all files in a directory except directories, and returns those.
-func (f *Directory) emptyOfFiles(directory string) (directories []string, stays bool, err error) {
+func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directories map[string]stat, stays bool, err error) {
 	d, err := f.openToChange(directory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
@@ -83,7 +95,11 @@ func (f *Directory) emptyOfFiles(directory string) (directories []string, stays 
 	if err != nil {
 		return nil, false, explain(directory, err)
 	}
+	directories = map[string]stat{}
 	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, stays, err
+		}
 		at := join(directory, name)
 		st, out, err := f.look(d, at, name)
 		switch {
@@ -93,17 +109,16 @@ func (f *Directory) emptyOfFiles(directory string) (directories []string, stays 
 		case err != nil:
 			return nil, stays, explain(at, err)
 		case st.kind != domarkx.Directory:
-			if err := f.captured(at, st); err != nil {
-				return nil, stays, err
-			}
-			if err := d.unlink(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s, err := f.unlink(ctx, d, at, st)
+			if err != nil {
 				return nil, stays, explain(at, err)
 			}
+			stays = stays || s
 		default:
 			if err := f.admit(at, st); err != nil {
 				return nil, stays, err
 			}
-			directories = append(directories, name)
+			directories[name] = st
 		}
 	}
 	return directories, stays, nil
@@ -145,6 +160,6 @@ func Empty(path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.empty("")
+	_, err = f.empty(context.Background(), "")
 	return errors.Join(err, f.Close())
 }

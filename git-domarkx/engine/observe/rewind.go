@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -45,9 +46,15 @@ type Rewinder interface {
 // A Rewound describes a rewind.
 type Rewound struct {
 	turns.RewindResult
-	Tree    string // the rewound work tree; "" if it was not changed because no version is known for the message
-	LeftOut []domarkx.LeftOut
+	Tree      string            // the rewound work tree; "" if it was not changed because no version is known for the message
+	LeftAlone []domarkx.LeftOut // what stayed as it is in the work tree, without what Git ignores now, sorted by path
 }
+
+// The reasons for which a rewind leaves files alone, beside those of package dirversion.
+const (
+	ReasonIgnored = "ignored then"
+	ReasonChanged = "changed meanwhile"
+)
 
 // Observes reports whether a workspace is one of an observed work tree.
 func (m *Manager) Observes(ctx context.Context, workspace string) (bool, error) {
@@ -65,7 +72,8 @@ func (m *Manager) Observes(ctx context.Context, workspace string) (bool, error) 
 // Rewind rewinds a recorded session and its work tree. It first commits the present content of the
 // work tree as a version, so that a rewind to the previous snapshot undoes it. If an agent works
 // there, Rewind returns a [*BusyError] unless force is set. If the process is killed, the same call
-// completes the rewind.
+// completes the rewind. It leaves files alone that other programs change meanwhile, and returns a
+// [*dirversion.ChangedError] then; the same call completes it, too.
 func (m *Manager) Rewind(ctx context.Context, with Rewinder, r engine.Revision, workspace string, force bool) (Rewound, error) {
 	var done Rewound
 	top, err := m.treeOf(workspace)
@@ -93,7 +101,6 @@ func (m *Manager) Rewind(ctx context.Context, with Rewinder, r engine.Revision, 
 	if err = errors.Join(err, t.save()); err != nil {
 		return done, err
 	}
-	done.LeftOut = left
 	if done.RewindResult, err = with.Rewind(ctx, r); err != nil {
 		return done, err
 	}
@@ -102,7 +109,7 @@ func (m *Manager) Rewind(ctx context.Context, with Rewinder, r engine.Revision, 
 		return done, nil
 	}
 	done.Tree = top
-	if err := t.load(ctx, done.Workspace, left); err != nil {
+	if done.LeftAlone, err = t.load(ctx, done.Workspace, left); err != nil {
 		return done, fmt.Errorf("the session was rewound, but the work tree %q only in part: %w; what was there is in the version before, and the same command goes on", top, err)
 	}
 	return done, t.save()
@@ -176,41 +183,58 @@ func (m *Manager) keep(ctx context.Context, t *tree, workspace string) ([]domark
 }
 
 // load replaces the content of the work tree by that of a version. It does not touch files that Git
-// ignores by the rules of the work tree or of the version, and files that either side leaves out.
+// ignores by the rules of the work tree or of the version, and files that either side leaves out. It
+// returns what it left alone, without what Git ignores now.
 // A version that came from a remote may hold what none of a work tree does: nested repositories,
 // whose config names programs for Git to run, and special files. Those are not written.
-func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftOut) error {
+func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftOut) ([]domarkx.LeftOut, error) {
 	if !IsObserved(v) {
-		return fmt.Errorf("version %s: %w: it is not one of a work tree", v.ID, domarkx.ErrInvalid)
+		return nil, fmt.Errorf("version %s: %w: it is not one of a work tree", v.ID, domarkx.ErrInvalid)
 	}
 	then := &storedRules{ctx: ctx, t: t, version: v.Resources[0].Version, rules: map[string]storedDirectory{}}
 	var err error
 	if then.base, err = t.m.rulesOf(ctx, t.git); err != nil {
-		return err
+		return nil, err
 	}
-	keep := map[string]bool{}
+	keep, alone := map[string]string{}, map[string]string{} // path → reason
 	outs := slices.Clone(left)
 	if was, err := t.m.observation(ctx, v); err != nil {
-		return err
+		return nil, err
 	} else if was != nil {
 		outs = append(outs, was.LeftOut...)
 	}
 	for _, f := range outs {
-		keep[f.Path] = true
+		keep[f.Path] = f.Reason
 	}
 	f, err := t.open(ctx, func(file string, directory bool) bool {
-		return keep[file] || t.isGit(path.Base(file)) || then.ignores(file, directory)
+		reason := keep[file]
+		if t.isGit(path.Base(file)) {
+			return true
+		}
+		if reason == "" && then.ignores(file, directory) {
+			reason = ReasonIgnored
+		}
+		if reason != "" {
+			alone[file] = reason
+		}
+		return reason != ""
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	err = f.Load(ctx, withoutSpecial{t.m.store}, then.version)
+	err = errors.Join(f.Load(ctx, withoutSpecial{t.m.store}, then.version), then.err)
 	var changed *dirversion.ChangedError
 	if errors.As(err, &changed) {
-		return fmt.Errorf("%w; another program works there", err)
+		for _, path := range changed.Paths {
+			alone[path] = ReasonChanged
+		}
 	}
-	return errors.Join(err, then.err)
+	list := make([]domarkx.LeftOut, 0, len(alone))
+	for _, path := range slices.Sorted(maps.Keys(alone)) {
+		list = append(list, domarkx.LeftOut{Path: path, Reason: alone[path]})
+	}
+	return list, err
 }
 
 // isGit reports whether the file system here treats a name as ".git".

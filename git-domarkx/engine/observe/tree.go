@@ -232,7 +232,7 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 	}
 	forbidden = append(forbidden, filepath.Join(t.top, ".git"), t.git.CommonDir, t.git.GitDir)
 	return dirversion.Open(dirversion.Config{Path: t.top, Cache: filepath.Join(t.dir, "stat"), Forbidden: forbidden, Warn: t.m.warn,
-		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, MaxSize: MaxFile}})
+		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, MaxSize: MaxFile, Aside: filepath.Join(t.dir, "aside")}})
 }
 
 // read reads the work tree and stores what changed. The caller must abort the state when it is
