@@ -55,7 +55,9 @@ escaped: raw HTML is shown as text, links lead to http, https and mailto only. A
 there is replaced.
 
 A session with more than 5 MB of text or 20,000 messages becomes several pages, in a directory
-beside the file: with -o talk.html, talk.html lists the prompts and talk.pages/ has the pages.
+beside the file: with -o talk.html, talk.pages/ has the pages, and talk.html lists them, each with
+the numbers of its messages and its first 50 prompts, below the session's title, tokens and cost.
+talk.html has no messages itself, so copy both.
 
 ## Examples
 

@@ -38,7 +38,8 @@ func WritePages(s Session, dir, index string, create func(name string, data []by
 	count := s.Messages.Len()
 	link := (&url.URL{Path: dir}).String() + "/" // "./" before a name with a colon, which would be a scheme
 	back := (&url.URL{Path: index}).EscapedPath()
-	for k, n := 0, 1; k < count; n++ {
+	n := 1
+	for k := 0; k < count; n++ {
 		var body bytes.Buffer
 		w.prompts, w.markdown.images = nil, 0
 		first, size := k, 0
@@ -59,7 +60,9 @@ func WritePages(s Session, dir, index string, create func(name string, data []by
 	title := w.title()
 	begin(&b, title)
 	w.header(&b, title)
-	b.WriteString("<main>\n")
+	fmt.Fprintf(&b, "<main>\n<p class=\"meta\">The messages are on %d pages, in the directory <code>", n-1)
+	escape(&b, clean(dir))
+	b.WriteString("</code> beside this file. This file lists the pages and the prompts on each.</p>\n")
 	b.Write(list.Bytes())
 	b.WriteString("</main>\n")
 	end(&b)
