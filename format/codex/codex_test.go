@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/codex"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // TestGolden pins the fixtures, their Markdown, and the transcripts written from them.
@@ -80,6 +81,27 @@ func TestIDs(t *testing.T) {
 	migrated := strings.ReplaceAll(data, `"type":"response_item",`, `"ordinal":1,"type":"response_item",`)
 	if diff := cmp.Diff(ids(data), ids(migrated)); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
+// TestNamespaces: names of tools have the separator of Codex between server and tool.
+func TestNamespaces(t *testing.T) {
+	for _, test := range []struct{ kind, space, name, tool string }{
+		{"function_call", "mcp__github", "create_issue", "mcp__github__create_issue"},
+		{"function_call", "mcp__github__", "create_issue", "mcp__github__create_issue"},
+		{"function_call", "mcp__apps__calendar", "_create_event", "mcp__apps__calendar_create_event"},
+		{"function_call", "mcp__github", "mcp__github__create_issue", "mcp__github__create_issue"},
+		{"function_call", "", "mcp__github__create_issue", "mcp__github__create_issue"},
+		{"function_call", "", "exec_command", "exec_command"},
+		{"custom_tool_call", "mcp__github", "create_issue", "mcp__github__create_issue"},
+		{"mcp_tool_call", "mcp__github", "create_issue", "mcp__github__create_issue"},
+	} {
+		f := newFixture("019ca000-0000-7000-8000-000000000008")
+		f.item(fmt.Sprintf(`{"type":%q,"namespace":%q,"name":%q,"arguments":"{}","input":"","call_id":"call_1"}`, test.kind, test.space, test.name))
+		content := formattest.MustOpen(t, codex.Codec(), f.String())[0].Document.Conversation[0].Content
+		if call, ok := transcript.CallOf(content[0]); !ok || call.Tool != test.tool {
+			t.Errorf("%s %q %q: the tool is %q, want %q", test.kind, test.space, test.name, call.Tool, test.tool)
+		}
 	}
 }
 

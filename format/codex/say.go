@@ -90,7 +90,7 @@ func sayItem(payload domarkx.Value, id string, m *transcript.Message) {
 		case strings.HasSuffix(kind, "_output"):
 			m.Result(resultOf(call, payload))
 		case strings.HasSuffix(kind, "_call"):
-			m.Call(transcript.Call{ID: call, Tool: first(transcript.Text(payload, "name"), strings.TrimSuffix(kind, "_call")),
+			m.Call(transcript.Call{ID: call, Tool: first(toolOf(payload), strings.TrimSuffix(kind, "_call")),
 				Arguments: arguments(either(transcript.Get(payload, "arguments"), transcript.Get(payload, "action")))})
 		}
 	}
@@ -103,13 +103,17 @@ func either(v, other domarkx.Value) domarkx.Value {
 	return v
 }
 
-// toolOf returns the name of a called tool, including its namespace.
+// toolOf returns the name of a called tool, including its namespace: mcp__SERVER__TOOL for a tool of
+// an MCP server. Some versions of Codex write the separator as a part of one of the two.
 func toolOf(payload domarkx.Value) string {
-	name := transcript.Text(payload, "name")
-	if space := transcript.Text(payload, "namespace"); space != "" {
+	name, space := transcript.Text(payload, "name"), transcript.Text(payload, "namespace")
+	switch {
+	case space == "", strings.HasPrefix(name, strings.TrimSuffix(space, "__")+"__"): // no namespace, or one that the name repeats
+		return name
+	case strings.HasSuffix(space, "__"), strings.HasPrefix(name, "_"):
 		return space + name
 	}
-	return name
+	return space + "__" + name
 }
 
 // arguments returns the arguments of a call, which are JSON in a string.
