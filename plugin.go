@@ -63,6 +63,7 @@ type Env struct {
 	WorkTree  string   // top of the user's work tree; "" in a bare repository
 	Forbidden []string // directories that no resource may use or reach: Git's own, mounts of this program
 	Allow     Allow
+	MaxFile   int64                // size in bytes of the largest file that versions contain; 0 for any
 	Warn      func(message string) // shows a message to the user, once
 }
 
@@ -75,6 +76,10 @@ type Allow struct {
 	URLs        []string // prefixes of the URLs of repositories that may be cloned
 	Unsandboxed bool     // commands run without confinement
 }
+
+// An OutLister is a [Resource] that lists the files that its versions do not contain although nothing
+// excludes them, as of the last Changed, Commit or CommitChange.
+type OutLister interface{ LeftOut() []LeftOut }
 
 // A Resource is an open resource. Its methods are called by one goroutine at a time.
 type Resource interface {

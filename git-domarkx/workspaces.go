@@ -46,6 +46,9 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
+// defaultMaxFile is the value of domarkx.limit.file if it is not set, in bytes.
+const defaultMaxFile = 1 << 30
+
 // limits returns what resources may do and use.
 func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
 	l := plugins.Limits{Forbidden: []string{git.GitDir, git.CommonDir}}
@@ -55,6 +58,13 @@ func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
 	}
 	for _, m := range mounts {
 		l.Forbidden = append(l.Forbidden, m.Dir)
+	}
+	config, err := git.Config(inv.ctx)
+	if err != nil {
+		return l, err
+	}
+	if l.MaxFile, err = config.Int("domarkx.limit.file", defaultMaxFile); err != nil {
+		return l, err
 	}
 	l.Allow, err = inv.allowed(git)
 	return l, err

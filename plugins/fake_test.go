@@ -112,6 +112,10 @@ func (r *fakeResource) committed(data []byte) error {
 
 func (r *fakeResource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	data, _ := os.ReadFile(r.file)
+	if string(data) == "slow" {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	id, size, err := w.Content(ctx, strings.NewReader(string(data)))
 	if err == nil {
 		err = w.Add(ctx, "", domarkx.File{Type: domarkx.Directory, Mode: 0o755})

@@ -46,6 +46,7 @@ type Options struct {
 // safe for concurrent use and run one at a time.
 type Live struct {
 	m               *WorkspaceManager
+	until           time.Time     // when the timeout of the last call ends
 	timeout         time.Duration // of calls; 0 is that of the resource type or of the manager
 	keep            func(context.Context, *Changes) error
 	temporary       bool

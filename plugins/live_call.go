@@ -237,6 +237,7 @@ func (l *Live) result(ctx context.Context, i int, timeout time.Duration, f func(
 	}
 	deadline, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	l.until, _ = deadline.Deadline()
 	var result domarkx.Result
 	err := l.use(deadline, i, func(ctx context.Context, live domarkx.Resource) error {
 		r, err := f(ctx, live)

@@ -1,11 +1,13 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/domarkx/domarkx"
 )
@@ -89,6 +91,7 @@ func (l *Live) committedVersion(id, kind string) string {
 type Changes struct {
 	Resources []domarkx.ResourceVersion // in the order of the document
 	Changed   bool                      // whether Resources differ from the head
+	LeftOut   []domarkx.LeftOut         // files that the versions do not contain, with paths that begin with the id of their resource
 	// Restarted reports that the machine was restarted since the live state last matched the
 	// head: a power cut rather than a user may have changed it.
 	Restarted bool
@@ -129,6 +132,11 @@ func (l *Live) Commit(ctx context.Context) (*Changes, error) {
 			c.Abort()
 			return nil, err
 		}
+		if lister, ok := l.resources[i].live.(domarkx.OutLister); ok && !l.skips(i) {
+			for _, f := range lister.LeftOut() {
+				c.LeftOut = append(c.LeftOut, domarkx.LeftOut{Path: e.ID + "/" + f.Path, Reason: f.Reason})
+			}
+		}
 		c.Resources = append(c.Resources, domarkx.ResourceVersion{ResourceSpec: e.ResourceSpec, Version: version})
 	}
 	c.Changed = l.state.Head == "" || !slices.EqualFunc(c.Resources, l.state.Committed, sameVersion)
@@ -142,6 +150,38 @@ func (l *Live) Commit(ctx context.Context) (*Changes, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// CommitCall is Commit after a call, whose timeout also covers the commit. If ctx has ended before, so that the call
+// was interrupted, or the call used up its timeout, the commit has [Config].Grace.
+func (l *Live) CommitCall(ctx context.Context) (*Changes, error) {
+	l.mu.Lock()
+	until := time.Now().Add(l.m.config.Grace)
+	switch {
+	case ctx.Err() != nil:
+		ctx = context.WithoutCancel(ctx)
+	case l.until.IsZero(): // another process made the call
+		until = time.Now().Add(cmp.Or(l.timeout, l.m.config.Timeout))
+	case l.until.After(until):
+		until = l.until
+	}
+	l.mu.Unlock()
+	return l.commitUntil(ctx, until)
+}
+
+// CommitBeforeCall is Commit before a call, with the same timeout.
+func (l *Live) CommitBeforeCall(ctx context.Context) (*Changes, error) {
+	return l.commitUntil(ctx, time.Now().Add(cmp.Or(l.timeout, l.m.config.Timeout)))
+}
+
+func (l *Live) commitUntil(ctx context.Context, until time.Time) (*Changes, error) {
+	reading, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	c, err := l.Commit(reading)
+	if err != nil && ctx.Err() == nil && reading.Err() != nil {
+		err = fmt.Errorf("%w; a longer timeout of the call gives it more time, and the next call tries again", err)
+	}
+	return c, err
 }
 
 // restarted reports whether the machine was restarted since the live state last matched the

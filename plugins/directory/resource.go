@@ -62,7 +62,7 @@ func Open(env domarkx.Env) (*Resource, error) {
 			exclude = append(exclude, item.Text())
 		}
 	}
-	f.tree, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(env.Dir, cacheName), Exclude: exclude, Known: env.Known, Forbidden: forbidden, Warn: env.Warn})
+	f.tree, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(env.Dir, cacheName), Exclude: exclude, Known: env.Known, Forbidden: forbidden, MaxSize: env.MaxFile, Warn: env.Warn})
 	if err != nil {
 		return nil, err
 	}
@@ -209,6 +209,9 @@ func (f *Resource) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 func (f *Resource) CommitIncrement(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
 	return f.tree.CommitChange(ctx, begin)
 }
+
+// LeftOut returns the files that are too large for a version. See [domarkx.OutLister].
+func (f *Resource) LeftOut() []domarkx.LeftOut { return f.tree.LeftOut() }
 
 // CheckLoad reports a version that the directory cannot hold. See [domarkx.LoadChecker].
 func (f *Resource) CheckLoad(ctx context.Context, r domarkx.VersionReader, base, version string) error {

@@ -16,14 +16,14 @@ const ahead = 8
 // Changed reports whether the directory may differ from the version last committed or
 // loaded.
 func (f *Directory) Changed(ctx context.Context) (bool, error) {
-	f.observe.begin(true)
+	f.begin()
 	top, err := f.newScan(nil).survey(ctx, true)
 	return err == nil && top.differs, err
 }
 
 // Commit writes the content of the directory to w.
 func (f *Directory) Commit(ctx context.Context, w domarkx.VersionWriter) error {
-	f.observe.begin(true)
+	f.begin()
 	return f.commit(ctx, f.newScan(w), nil)
 }
 
@@ -31,10 +31,11 @@ func (f *Directory) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 // base of the writer must be the version last committed or loaded. If the writer is a
 // [domarkx.DirectoryKeeper], unchanged directories are not read again.
 func (f *Directory) CommitChange(ctx context.Context, begin func() (domarkx.VersionWriter, error)) (bool, error) {
-	f.observe.begin(true)
+	f.begin()
 	s := f.newScan(nil)
 	top, err := s.survey(ctx, false)
 	if err != nil || !top.differs {
+		f.warnOfLarge()
 		return false, err
 	}
 	if s.w, err = begin(); err != nil {
@@ -46,8 +47,10 @@ func (f *Directory) CommitChange(ctx context.Context, begin func() (domarkx.Vers
 // commit writes the content of the directory to the writer of a scan. found is the result
 // of a survey, nil for none.
 func (f *Directory) commit(ctx context.Context, s *scan, found *node) error {
+	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.end()
+	defer s.reportLong().Stop()
 	defer cancel()
 	out := newCacheWriter(f.cache)
 	defer out.abort()
@@ -56,9 +59,13 @@ func (f *Directory) commit(ctx context.Context, s *scan, found *node) error {
 		c.keeper, _ = s.w.(domarkx.DirectoryKeeper)
 	}
 	if err := c.directory(ctx, s.start(ctx, "", s.top()), found); err != nil {
+		if at := s.reading.Load(); at != nil && outer.Err() != nil {
+			return fmt.Errorf("reading %s: %w", quoted(*at), context.Cause(outer))
+		}
 		return err
 	}
 	f.warnOf(s.odd)
+	f.warnOfLarge()
 	if !c.changed {
 		return nil
 	}

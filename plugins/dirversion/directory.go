@@ -22,6 +22,7 @@ type Config struct {
 	Known     bool     // versions with these patterns exist: Open takes a leading "!" as part of a name, and warns
 	Forbidden []string // paths that are skipped and never touched; Path must not be one of them
 	Observe   *Observe // for a work tree in which other programs work; nil otherwise
+	MaxSize   int64    // size in bytes of the largest file to keep; 0 for any. A load does not touch larger ones
 	Warn      func(message string)
 }
 
@@ -37,6 +38,8 @@ type Directory struct {
 	checked   string     // id of the version that CheckLoad accepted last
 	same      *fsFolding // nil until it is needed
 	observe   *observation
+	maxSize   int64
+	large     leftOut // files over maxSize
 }
 
 // An identity identifies a file on this machine.
@@ -57,7 +60,7 @@ func Open(c Config) (*Directory, error) {
 		top.close()
 		return nil, err
 	}
-	f := &Directory{cache: c.Cache, exclude: exclude, warn: c.Warn, top: top, forbidden: map[identity]string{}, inside: map[string]bool{}}
+	f := &Directory{cache: c.Cache, exclude: exclude, warn: c.Warn, maxSize: c.MaxSize, top: top, forbidden: map[identity]string{}, inside: map[string]bool{}}
 	if c.Observe != nil {
 		f.observe = &observation{Observe: *c.Observe}
 		f.observe.begin(true)
@@ -153,6 +156,10 @@ func (f *Directory) look(d *dir, at, name string) (st stat, out bool, err error)
 		}
 	}
 	out = f.excluded(at, directory)
+	if !out && err == nil && st.kind == domarkx.Regular && f.maxSize > 0 && st.size > f.maxSize {
+		f.large.add(at)
+		return st, true, nil
+	}
 	if f.observe != nil {
 		out = out || f.observes(d, at, name, st, err)
 	}

@@ -34,6 +34,7 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 	}
 	f.checked = ""
 	f.observe.begin(false)
+	f.large = leftOut{}
 	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}, top: top.ID}
 	defer l.out.abort()
 	l.leaveAttributes("", &top)
@@ -110,13 +111,12 @@ type load struct {
 	directories []pendingDirectory // whose attributes are set last, parents first
 	warned      bool               // whether the user was warned that the file system has no extended attributes
 	left        bool               // whether some attributes were skipped
-	skipped     map[string]bool    // paths of an observed directory that the load does not touch
+	skipped     map[string]bool    // paths that the load does not touch
 }
 
-// skip records that the load does not touch a path of an observed directory, even if the version
-// has a file there.
+// skip records that the load does not touch a path, even if the version has a file there.
 func (l *load) skip(at string) {
-	if l.f.observe == nil {
+	if l.f.observe == nil && !l.f.large.has(at) {
 		return
 	}
 	if l.skipped == nil {
@@ -205,8 +205,12 @@ func (l *load) vanished(path string, err error) bool {
 	return gone
 }
 
-// leave warns that the load does not write a file of the version, because its path is forbidden.
+// leave warns that the load does not write a file of the version, because its path is forbidden, or a file that is in no
+// version is there.
 func (l *load) leave(path string) {
+	if l.f.large.has(path) {
+		l.f.report(fmt.Sprintf("%s of the version is not written: there is a file that is too large for a version; move it away", quoted(path)))
+	}
 	if l.f.inside[path] && l.f.warn != nil {
 		l.f.warn(fmt.Sprintf("%q of the version is not written: this path is not part of the resource", path))
 	}

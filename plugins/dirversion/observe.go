@@ -81,11 +81,11 @@ func (o *observation) leave(at, reason string) {
 	o.left[at] = reason
 }
 
-// LeftOut returns the files and directories that the last commit left out although Git does not ignore them,
-// sorted by path.
+// LeftOut returns the files and directories that the last commit left out although nothing excludes them and
+// Git does not ignore them, sorted by path.
 func (f *Directory) LeftOut() []domarkx.LeftOut {
 	if f.observe == nil {
-		return nil
+		return f.largeFiles()
 	}
 	f.observe.mu.RLock()
 	defer f.observe.mu.RUnlock()
@@ -307,14 +307,7 @@ func (f *Directory) unlink(ctx context.Context, d *dir, at string, st stat) (sta
 type ChangedError struct{ Paths []string }
 
 func (e *ChangedError) Error() string {
-	names := make([]string, 0, maxNamed)
-	for _, path := range e.Paths[:min(len(e.Paths), maxNamed)] {
-		names = append(names, quoted(path))
-	}
-	text := strings.Join(names, ", ")
-	if n := len(e.Paths) - maxNamed; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
+	text := listed(e.Paths)
 	if len(e.Paths) > 1 {
 		return text + " changed meanwhile, and were left as they are"
 	}

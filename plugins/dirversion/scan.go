@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/domarkx/domarkx"
@@ -24,6 +25,8 @@ type scan struct {
 	mu    sync.Mutex
 	odd   []string // paths of files that no version can contain
 	flush flush    // of new and changed files
+
+	reading atomic.Pointer[string] // path of a file that is being read
 }
 
 // end waits for the background goroutines. The caller must cancel their context first.
@@ -227,6 +230,7 @@ const (
 // content stores the content of a regular file.
 func (s *scan) content(ctx context.Context, d *dir, directory string, r *record) error {
 	at := join(directory, r.name)
+	s.reading.Store(&at)
 	for n := range maxReads {
 		if n > 0 {
 			select {

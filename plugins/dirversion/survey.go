@@ -148,7 +148,7 @@ func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 	var old record
 	more := func() bool { return len(records.b) > 0 && records.record(&old) == nil }
 	have := more()
-	checks := v.f.observe != nil || len(v.f.exclude) > 0 || len(v.f.inside) > 0 || len(v.f.forbidden) > 0
+	checks := v.f.observe != nil || len(v.f.exclude) > 0 || len(v.f.inside) > 0 || v.f.maxSize > 0 || len(v.f.forbidden) > 0
 	for _, name := range names {
 		var st stat
 		var err error
@@ -234,13 +234,18 @@ func (f *Directory) warnOf(odd []string) {
 		return
 	}
 	slices.Sort(odd)
+	f.warn("left out of the version, since sockets are useless without the process that listens: " + listed(odd))
+}
+
+// listed returns the first of some paths, for a message.
+func listed(paths []string) string {
 	names := make([]string, 0, maxNamed)
-	for _, path := range odd[:min(len(odd), maxNamed)] {
+	for _, path := range paths[:min(len(paths), maxNamed)] {
 		names = append(names, quoted(path))
 	}
 	text := strings.Join(names, ", ")
-	if n := len(odd) - maxNamed; n > 0 {
+	if n := len(paths) - maxNamed; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
-	f.warn("left out of the version, since sockets are useless without the process that listens: " + text)
+	return text
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/plugins/dirversion"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 )
 
@@ -84,6 +86,10 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 	for _, path := range d.sockets {
 		r.env.Warn(fmt.Sprintf("resource %q: socket %q is not stored in versions", r.env.Resource, "/"+path))
 	}
+	r.large = d.leaveOut(r.env.MaxFile)
+	for _, path := range r.large {
+		r.env.Warn(fmt.Sprintf("resource %q: %q is not stored in versions, because it has more than %d bytes (git config domarkx.limit.file)", r.env.Resource, "/"+path, r.env.MaxFile))
+	}
 	last, err := readDifference(lastFile(r.env.Dir, r.state.Container))
 	if err != nil {
 		return nil, err
@@ -97,6 +103,27 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 	}
 	d.forgetRacy(now)
 	return d, nil
+}
+
+// leaveOut removes files of more than most bytes, and returns their paths.
+func (d *difference) leaveOut(most int64) (paths []string) {
+	d.items = slices.DeleteFunc(d.items, func(it item) bool {
+		large := most > 0 && it.Type == domarkx.Regular && it.Size > most
+		if large {
+			paths = append(paths, it.Path)
+		}
+		return large
+	})
+	return paths
+}
+
+// LeftOut returns the files that the last commit left out. See [domarkx.OutLister].
+func (r *resource) LeftOut() []domarkx.LeftOut {
+	var list []domarkx.LeftOut
+	for _, path := range r.large {
+		list = append(list, domarkx.LeftOut{Path: path, Reason: dirversion.ReasonLarge})
+	}
+	return list
 }
 
 // identify copies the content ids of an earlier difference to the files that did not change

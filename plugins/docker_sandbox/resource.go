@@ -30,6 +30,7 @@ type resource struct {
 	session  *session
 	serving  bool      // whether the configured background command was started in this session
 	base     *baseline // nil until needed
+	large    []string  // paths of files that the last commit left out because they are too large
 }
 
 // make creates the first container.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -120,6 +121,7 @@ type Outcome struct {
 	Version string        // version of the resource after the call, if OK
 	Code    string        // code of the domarkx.ToolError, if not OK
 	Message string
+	LeftOut []domarkx.LeftOut // files that the version after the call does not contain
 
 	declined bool // the user did not allow the call
 }
@@ -144,10 +146,28 @@ func (o Outcome) Block() domarkx.Block {
 				domarkx.Member{Name: "code", Value: domarkx.StringValue(o.Code)},
 				domarkx.Member{Name: "message", Value: domarkx.StringValue(o.Message)})})
 	}
+	if len(o.LeftOut) > 0 {
+		v = v.With(leftOutMember, leftOutValue(o.LeftOut))
+	}
 	if o.declined {
 		v = v.With(declinedMember, domarkx.BoolValue(true))
 	}
 	return domarkx.Block{Type: domarkx.CodeBlock, Language: ResultLanguage, Text: JSONLine(v)}
+}
+
+// leftOutMember is the member of a result that names what the version after the call does not contain.
+const leftOutMember = "left_out"
+
+// maxLeftOut is the number of files that a result names.
+const maxLeftOut = 20
+
+func leftOutValue(files []domarkx.LeftOut) domarkx.Value {
+	var list []domarkx.Value
+	for _, f := range files[:min(len(files), maxLeftOut)] {
+		list = append(list, domarkx.ObjectValue(domarkx.Member{Name: "path", Value: domarkx.StringValue(strings.ToValidUTF8(f.Path, "\ufffd"))},
+			domarkx.Member{Name: "reason", Value: domarkx.StringValue(f.Reason)}))
+	}
+	return domarkx.ArrayValue(list...)
 }
 
 // ParseOutcome parses the content of a tool-result block. If the block was edited and cannot be

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -214,8 +215,31 @@ func (m *Manager) WorkspaceFindings(ctx context.Context) ([]engine.Finding, erro
 			found = append(found, engine.Finding{Severity: "info", What: "the workspace has changes that are in no version", Where: s.Name, Fix: "the next call commits them, and so does git domarkx rewind"})
 		}
 	}
+	large, err := m.leftOut(ctx)
+	if err != nil {
+		return nil, err
+	}
 	orphans, err := m.orphans(ctx)
-	return append(append(found, orphans...), m.leftFindings(ctx)...), err
+	return slices.Concat(found, large, orphans, m.leftFindings(ctx)), err
+}
+
+// leftOut returns findings for the files that the newest versions leave out because they are too large.
+func (m *Manager) leftOut(ctx context.Context) ([]engine.Finding, error) {
+	tips, err := m.store.Workspaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []engine.Finding
+	for _, v := range tips {
+		if o := v.Observed; o == nil || o.Head != "" || o.Branch != "" || len(o.Calls) > 0 {
+			continue // a version of a work tree that is only observed
+		}
+		for _, f := range v.Observed.LeftOut {
+			found = append(found, engine.Finding{Severity: "info", What: fmt.Sprintf("the newest version does not contain %s: %s", strconv.Quote(f.Path), f.Reason), Where: v.Workspace,
+				Fix: "git config domarkx.limit.file SIZE, or remove the file"})
+		}
+	}
+	return found, nil
 }
 
 // orphans returns findings for the instances of workspaces that no longer exist.

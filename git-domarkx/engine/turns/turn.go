@@ -62,7 +62,7 @@ type callResult struct {
 // in the report.
 func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(context.Context) callResult) (CallResult, error) {
 	t.Workspace, t.Process = b.workspace, os.Getpid()
-	if err := b.commitChanges(ctx); err != nil && ctx.Err() != nil {
+	if err := b.commitAs(ctx, b.live.CommitBeforeCall, "change", changeSubject, false); err != nil && ctx.Err() != nil {
 		return CallResult{}, err
 	} // on other errors, continue: the call may remove the file that cannot be stored, or its record reports it
 	journal := b.m.journal()
@@ -71,7 +71,6 @@ func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(con
 	}
 	made := call(ctx)
 	ended := context.Cause(ctx)
-	ctx = context.WithoutCancel(ctx) // record the outcome even if the user ends the program
 	t.Resource, t.Tool = made.resource, made.tool
 	outcome := toolcall.Outcome{OK: true, Result: made.result.Value}
 	switch {
@@ -81,13 +80,15 @@ func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(con
 		outcome = toolcall.Failed(made.err)
 	}
 	report, err := b.record(ctx, t, outcome, made.result.Attachment)
+	ended = context.Cause(ctx)
 	if err != nil {
 		return report, errors.Join(err, ended)
 	}
 	return report, errors.Join(journal.end(t.callRecord), ended)
 }
 
-// record stores the outcome of a call and the resulting version.
+// record stores the outcome of a call and the resulting version. The outcome is stored even if the user
+// ends the program, which ends the reading of the files.
 func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolcall.Outcome, attachment io.ReadCloser) (CallResult, error) {
 	report := CallResult{Index: t.Index, Resource: t.Resource, Tool: t.Tool}
 	var output *os.File
@@ -99,7 +100,8 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 		defer output.Close()
 	}
 	var at position
-	changes, err := b.live.Commit(ctx)
+	changes, err := b.live.CommitCall(ctx)
+	ctx = context.WithoutCancel(ctx)
 	if err != nil {
 		if outcome.OK {
 			outcome = toolcall.Outcome{Code: domarkx.CodeFailed, Message: fmt.Sprintf("the call was made, but what it left cannot be kept: %v", err)}
@@ -116,7 +118,8 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 	if outcome.OK {
 		outcome.Version = engine.ResourceVersion(changes.Resources, t.Resource)
 	}
-	err = b.commit(ctx, changes, versionRequest{operation: "call", subject: callSubject(t), changed: changes.Changed,
+	outcome.LeftOut = changes.LeftOut
+	err = b.commit(ctx, changes, versionRequest{operation: "call", subject: callSubject(t), changed: changes.Changed || b.leavesOut(changes),
 		call: &domarkx.CallRecord{Session: t.Session, Message: t.Message, Index: t.Index, Resource: t.Resource, Tool: toolOf(t)}},
 		func(tx *gitstore.Tx, v domarkx.Version) error {
 			o := outcome

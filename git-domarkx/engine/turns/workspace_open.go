@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/plugins"
 )
@@ -175,7 +176,7 @@ func (b *openWorkspace) catchUp(ctx context.Context) error {
 		if b.tip.ID == "" || sameSpecs(trust.SpecsOf(b.tip.Resources), b.specs) {
 			return nil
 		}
-		return b.commitAs(ctx, "configure", "change the resources", true) // the loaded version had other resources
+		return b.commitAs(ctx, b.live.Commit, "configure", "change the resources", true) // the loaded version had other resources
 	}
 	if b.tip.ID == "" { // the document changed, because its resources could not be created
 		_, err := b.live.Reconfigure(ctx, b.specs)
@@ -187,7 +188,7 @@ func (b *openWorkspace) catchUp(ctx context.Context) error {
 	if _, err := b.live.Reconfigure(ctx, b.specs); err != nil {
 		return err
 	}
-	return b.commitAs(ctx, "configure", "change the resources", true)
+	return b.commitAs(ctx, b.live.Commit, "configure", "change the resources", true)
 }
 
 // derive sets b.tip to the version that the live state derives from.
@@ -262,12 +263,14 @@ func sameVersions(a, b []domarkx.ResourceVersion) bool {
 
 // commitChanges commits changes since the last version that were not made by a call.
 func (b *openWorkspace) commitChanges(ctx context.Context) error {
-	return b.commitAs(ctx, "change", "change between calls", false)
+	return b.commitAs(ctx, b.live.Commit, "change", changeSubject, false)
 }
 
+const changeSubject = "change between calls"
+
 // commitAs commits the live state. Without changes, it does so only if always is set.
-func (b *openWorkspace) commitAs(ctx context.Context, operation, subject string, always bool) error {
-	changes, err := b.live.Commit(ctx)
+func (b *openWorkspace) commitAs(ctx context.Context, commit func(context.Context) (*plugins.Changes, error), operation, subject string, always bool) error {
+	changes, err := commit(ctx)
 	if err != nil {
 		return err
 	}
@@ -282,18 +285,29 @@ func (b *openWorkspace) commitAs(ctx context.Context, operation, subject string,
 	return b.commit(ctx, changes, versionRequest{operation: operation, subject: subject, changed: true}, nil)
 }
 
+// leavesOut reports whether changes leave out other files than the version before.
+func (b *openWorkspace) leavesOut(c *plugins.Changes) bool {
+	if len(c.LeftOut) == 0 {
+		return false
+	}
+	was := codec.CleanObservation(domarkx.Observation{LeftOut: c.LeftOut})
+	return b.tip.Observed == nil || !slices.Equal(was.LeftOut, b.tip.Observed.LeftOut)
+}
+
 // A versionRequest describes a version to create.
 type versionRequest struct {
 	operation string
 	subject   string
 	call      *domarkx.CallRecord
 	changed   bool // if false, no version is created unless there is none yet
+	leftOut   []domarkx.LeftOut
 	redacted  bool // store it without secrets, as the versions before it are
 }
 
 // commit stores changes as a version. It calls also, if not nil, in the same update with the
 // version of the live state.
 func (b *openWorkspace) commit(ctx context.Context, changes *plugins.Changes, r versionRequest, also func(tx *gitstore.Tx, v domarkx.Version) error) error {
+	r.leftOut = changes.LeftOut
 	v, err := b.store(ctx, changes.Resources, r, also)
 	if err != nil {
 		changes.Abort()
@@ -323,8 +337,11 @@ func (b *openWorkspace) store(ctx context.Context, resources []domarkx.ResourceV
 			}
 		}
 		if r.changed || v.ID == "" {
-			if v, err = b.storeVersion(ctx, tx, domarkx.VersionCommit{Resources: resources, Operation: r.operation, Subject: r.subject,
-				Call: r.call, Author: author, Committer: committer}); err != nil {
+			c := domarkx.VersionCommit{Resources: resources, Operation: r.operation, Subject: r.subject, Call: r.call, Author: author, Committer: committer}
+			if len(r.leftOut) > 0 {
+				c.Observed = &domarkx.Observation{LeftOut: r.leftOut}
+			}
+			if v, err = b.storeVersion(ctx, tx, c); err != nil {
 				return err
 			}
 		}

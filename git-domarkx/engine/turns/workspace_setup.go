@@ -53,7 +53,7 @@ func (b *openWorkspace) prepare(ctx context.Context, session string, retry bool)
 			}
 			begun = true
 		}
-		if err := b.commitAs(ctx, "create", "create the resources", true); err != nil {
+		if err := b.commitAs(ctx, b.live.Commit, "create", "create the resources", true); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func (b *openWorkspace) setUp(ctx context.Context, session string) error {
 }
 
 func (b *openWorkspace) commitSetup(ctx context.Context) error {
-	return b.commitAs(ctx, "setup", "run the setup script", false)
+	return b.commitAs(ctx, b.live.Commit, "setup", "run the setup script", false)
 }
 
 // spool copies r to an unnamed temporary file, so that it can be read more than once.
