@@ -10,11 +10,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/plugins/dirversion"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
 // saves are the ways in which programs save a file.
@@ -172,4 +174,56 @@ func scratchFiles(t *testing.T, path string) []string {
 		return err
 	}))
 	return found
+}
+
+// TestObserveLoadElsewhere loads a version where the directory for temporary files is on another file
+// system: another one, which ignores itself, is in the directory meanwhile.
+func TestObserveLoadElsewhere(t *testing.T) {
+	aside, err := os.MkdirTemp("/dev/shm", "aside")
+	if err != nil {
+		t.Skip("there is no /dev/shm")
+	}
+	t.Cleanup(func() { os.RemoveAll(aside) })
+	p := &place{t: t, path: t.TempDir(), cache: filepath.Join(t.TempDir(), "stat"), m: plugintest.NewMemory()}
+	var here, there syscall.Stat_t
+	must(t, errors.Join(syscall.Stat(p.path, &here), syscall.Stat(aside, &there)))
+	if here.Dev == there.Dev {
+		aside = "/tmp/" + filepath.Base(aside) // short tests work in /dev/shm
+		t.Cleanup(func() { os.RemoveAll(aside) })
+	}
+	open := func() {
+		if p.f != nil {
+			must(t, p.f.Close())
+		}
+		p.f, err = dirversion.Open(dirversion.Config{Path: p.path, Cache: p.cache, Observe: &dirversion.Observe{Aside: aside}})
+		must(t, err)
+	}
+	open()
+	p.write("a", "one")
+	p.write("dir/b", "one")
+	before := p.commit()
+	p.write("a", "two!")
+	must(t, os.RemoveAll(filepath.Join(p.path, "dir")))
+	p.write("new", "two")
+	p.commit()
+	must(t, p.f.Load(t.Context(), p.m, before))
+	if got := p.commit(); got != before || len(scratchFiles(t, p.path)) > 0 {
+		t.Errorf("the directory has %q and %q", p.files(got), scratchFiles(t, p.path))
+	}
+	// A kill left a file that another program had saved, and one that was not in place yet.
+	p.write(".domarkx-left/.gitignore", "*\n")
+	p.write(".domarkx-left/.domarkx-saved", "saved")
+	p.write(".domarkx-left/.domarkx-new", "new")
+	p.write(".domarkx-mine", "a file of the user")
+	journal := `{"in":".domarkx-left"}` + "\n" + `{"scratch":".domarkx-saved","path":"dir/b","was":{"kind":1,"mode":420,"inode":1,"size":5,"time":1}}` + "\n" + `{"scr`
+	must(t, os.Remove(filepath.Join(p.path, "dir/b")))
+	must(t, os.WriteFile(filepath.Join(aside, "journal"), []byte(journal), 0o600))
+	open()
+	if data, err := os.ReadFile(filepath.Join(p.path, "dir/b")); string(data) != "saved" || err != nil {
+		t.Errorf("what was saved is %q, %v", data, err)
+	}
+	if files := scratchFiles(t, p.path); len(files) != 1 || filepath.Base(files[0]) != ".domarkx-mine" {
+		t.Errorf("the directory has %q", files)
+	}
+	must(t, p.f.Close())
 }
