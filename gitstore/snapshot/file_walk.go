@@ -55,15 +55,16 @@ func (r Reader) HasFile(_ context.Context, commit, path, blob string) (bool, err
 
 // A FileWalk finds the files of commits, each file once.
 type FileWalk struct {
-	r            Reader
-	trees, blobs map[odb.ID]bool
-	workspace    bool
-	files        []StoredFile
+	r         Reader
+	trees     map[[2]odb.ID]bool // a tree and its base: after a comparison with another base, files of the tree may still be missing
+	blobs     map[odb.ID]bool
+	workspace bool
+	files     []StoredFile
 }
 
 // NewFileWalk returns a walk that has not visited any commit.
 func NewFileWalk(r Reader) *FileWalk {
-	return &FileWalk{r: r, trees: map[odb.ID]bool{}, blobs: map[odb.ID]bool{}}
+	return &FileWalk{r: r, trees: map[[2]odb.ID]bool{}, blobs: map[odb.ID]bool{}}
 }
 
 // Commit returns a snapshot or workspace version with its files, except those that its first parent has at the same
@@ -95,13 +96,14 @@ const maxTreeDepth = 1100
 
 // walk adds the files below a tree that base does not have at the same path. base is another tree, or zero.
 func (w *FileWalk) walk(path string, tree, base odb.ID, depth int) error {
-	if tree == base || w.trees[tree] {
+	pair := [2]odb.ID{tree, base}
+	if tree == base || w.trees[pair] {
 		return nil
 	}
 	if depth > maxTreeDepth {
 		return fmt.Errorf("%s: %w: directories nested too deep", path[:min(len(path), 100)], domarkx.ErrCorrupt)
 	}
-	w.trees[tree] = true
+	w.trees[pair] = true
 	entries, err := w.r.objects.Tree(tree)
 	if err != nil {
 		return err

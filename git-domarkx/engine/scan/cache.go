@@ -45,7 +45,7 @@ type tipRows struct {
 const maxVersions = 3
 
 func openCache(stateDir, version string, key []byte) *cache {
-	sum := sha256.Sum256(append([]byte("1 "+version+" "), key...))
+	sum := sha256.Sum256(append([]byte("2 "+version+" "), key...))
 	return &cache{dir: filepath.Join(stateDir, "scan"), name: hex.EncodeToString(sum[:8])}
 }
 
