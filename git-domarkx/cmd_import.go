@@ -69,8 +69,8 @@ that branches share are stored once.
 
 A transcript of an agent other than pi is named AGENT/YYYY-MM-DD-TITLE after the day of
 its first message (UTC) and its title or first prompt, that of a sub-agent after the
-session that started it, with .agent-ID. It is known by the agent's own id, wherever its
-file is. Its calls are records: nothing runs them. What cannot be read in a
+session that started it, with .agent-ID, whichever is imported first. It is known by the
+agent's own id, wherever its file is. Its calls are records: nothing runs them. What cannot be read in a
 damaged transcript is reported and kept; everything else is imported. A compressed
 transcript (.zst) is the one that it holds. Transcripts of
 Goose, Droid, Amp and Cline are not supported yet; they are recognised and refused.

@@ -137,6 +137,7 @@ func (inv *invocation) openStored() (managers, error) {
 		pending:    pendingSaves{},
 	}
 	inv.opened.imports.RedactsDocuments(redactions)
+	inv.opened.imports.RenamesSessions(inv.opened.turns)
 	sessions.Redacts(redactions)
 	redactions.OnForget(func(ctx context.Context) error { return search.Forget(ctx, store) })
 	return inv.opened, nil

@@ -147,6 +147,7 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 	}
 	if c.Base == "" {
 		imp.made[c.Name] = true
+		imp.learned = append(imp.learned, func() { imp.waits(in, doc, c.Name, saved.Document) })
 	}
 	for _, report := range doc.Damage {
 		imp.result.Warnings = append(imp.result.Warnings, report)

@@ -111,6 +111,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 					r.Progress(i+1, len(todo))
 				}
 			}
+			imp.forgetJoined()
 			return imp.sources.Save()
 		})
 		if err != nil {
@@ -124,7 +125,8 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		todo = imp.later
 	}
 	result.Warnings = append(hidden, result.Warnings...)
-	return result, homes.Settle()
+	err = errors.Join(m.joinSubAgents(ctx, &result), homes.Settle())
+	return result, err
 }
 
 // check returns an error if the request needs one document and names several.
@@ -149,6 +151,22 @@ func (r *Result) merge(of Result) {
 	r.Empty += of.Empty
 	r.Redacted += of.Redacted
 	r.Ignored += of.Ignored
+}
+
+// renamed records that a session got another name.
+func (r *Result) renamed(from string, now domarkx.Info) {
+	saved := engine.SaveResult{Info: now, Changed: true, Document: now.ID, Before: now}
+	if i := slices.IndexFunc(r.Sessions, func(s engine.SaveResult) bool { return s.Name == from }); i >= 0 {
+		saved = r.Sessions[i]
+		saved.Name, saved.Changed = now.Name, true
+		r.Sessions = slices.Delete(r.Sessions, i, i+1)
+	}
+	for i := range r.Attached {
+		if r.Attached[i].Session == from {
+			r.Attached[i].Session = now.Name
+		}
+	}
+	r.add(saved)
 }
 
 // add adds the result for a document. If several documents belong to one session, the result of the last one counts.

@@ -21,6 +21,7 @@ type Manager struct {
 	env      local.Environment
 
 	redactor *redact.Manager
+	renamer  Renamer
 }
 
 // RedactsDocuments sets what replaces the secrets in documents before they are stored.

@@ -161,6 +161,14 @@ func (s *Record) Set(key string, now, before Source) {
 	g.byKey[key], g.dirty = now, true
 }
 
+// Remove removes the record of a document.
+func (s *Record) Remove(key string) {
+	if g := s.of(key); g.byKey[key].Session != "" {
+		delete(g.byKey, key)
+		g.dirty = true
+	}
+}
+
 // Forget calls forget for each record. forget may change the record and reports whether it did.
 // Forget also removes unfinished files of killed processes, because they may contain what has to be
 // forgotten.
