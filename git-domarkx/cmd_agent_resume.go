@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -342,9 +343,7 @@ func (inv *invocation) runProgram(command []string) error {
 		}
 		return s == os.Interrupt
 	})()
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.in, inv.out, inv.err
-	if err := cmd.Run(); err != nil {
+	if err := inv.foreground(context.WithoutCancel(inv.ctx), inv.out, command[0], command[1:]...).Run(); err != nil {
 		return fmt.Errorf("running %s: %w", command[0], err)
 	}
 	return nil

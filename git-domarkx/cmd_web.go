@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -78,7 +77,7 @@ func (c *webCmd) Run(inv *invocation) error {
 		return err
 	}
 	if c.Open {
-		remove, err := openInBrowser(inv.ctx, inv.getenv("BROWSER"), address)
+		remove, err := inv.openInBrowser(address)
 		defer remove()
 		if err != nil {
 			inv.warn(fmt.Errorf("opening the browser: %w; open the address above", err))
@@ -95,9 +94,10 @@ func (c *webCmd) Run(inv *invocation) error {
 // openInBrowser opens an address in the user's browser. The caller must call remove in the
 // end. Other users could read the address in the argument list of a process. So the browser
 // gets the path of a file that only this user can read and that redirects to the address.
-// browser is $BROWSER, a list of commands separated by colons. The first one that can be
-// started is used, with the path in the place of %s or as the last argument.
-func openInBrowser(ctx context.Context, browser, address string) (remove func(), err error) {
+// $BROWSER is a list of commands separated by colons. The first one that can be
+// started is used, with the path in the place of %s or as the last argument. It may be a browser for
+// terminals.
+func (inv *invocation) openInBrowser(address string) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "git-domarkx-")
 	if err != nil {
 		return func() {}, err
@@ -108,7 +108,7 @@ func openInBrowser(ctx context.Context, browser, address string) (remove func(),
 	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
 		return remove, err
 	}
-	for command := range strings.SplitSeq(browser, ":") {
+	for command := range strings.SplitSeq(inv.getenv("BROWSER"), ":") {
 		if args := strings.Fields(command); len(args) > 0 {
 			if !strings.Contains(command, "%s") {
 				args = append(args, path)
@@ -116,25 +116,27 @@ func openInBrowser(ctx context.Context, browser, address string) (remove func(),
 			for i := range args {
 				args[i] = strings.ReplaceAll(args[i], "%s", path)
 			}
-			cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-			if cmd.Start() == nil {
-				go func() { _ = cmd.Wait() }() // the browser may run until the user has finished reading
+			if inv.startBrowser(args) == nil {
 				return remove, nil
 			}
 		}
 	}
-	var cmd *exec.Cmd
+	opener := []string{"xdg-open", path}
 	switch runtime.GOOS {
 	case "darwin":
-		cmd = exec.CommandContext(ctx, "open", path)
+		opener = []string{"open", path}
 	case "windows":
-		cmd = exec.CommandContext(ctx, "rundll32", "url.dll,FileProtocolHandler", path)
-	default:
-		cmd = exec.CommandContext(ctx, "xdg-open", path)
+		opener = []string{"rundll32", "url.dll,FileProtocolHandler", path}
 	}
+	return remove, inv.startBrowser(opener)
+}
+
+// startBrowser starts a browser, which may run until the user has finished reading.
+func (inv *invocation) startBrowser(command []string) error {
+	cmd := inv.foreground(inv.ctx, inv.screen(), command[0], command[1:]...)
 	if err := cmd.Start(); err != nil {
-		return remove, err
+		return err
 	}
 	go func() { _ = cmd.Wait() }()
-	return remove, nil
+	return nil
 }

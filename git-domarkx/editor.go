@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 )
 
@@ -44,12 +44,7 @@ func (d *editedFile) edit(text []byte) ([]byte, error) {
 		return nil, errors.Join(fmt.Errorf("editing %q: %w", name, err), os.RemoveAll(dir))
 	}
 	d.path, d.text = path, text
-	cmd := exec.Command("sh", "-c", editor+` "$@"`, editor, path)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.in, inv.err, inv.err
-	if inv.out.tty {
-		cmd.Stdout = inv.out.file
-	}
-	if err := cmd.Run(); err != nil {
+	if err := inv.foreground(context.WithoutCancel(inv.ctx), inv.screen(), "sh", "-c", editor+` "$@"`, editor, path).Run(); err != nil {
 		return nil, fmt.Errorf("editing %q: the editor %q ended with: %w; the session is unchanged", name, editor, err)
 	}
 	changed, err := os.ReadFile(path)

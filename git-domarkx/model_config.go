@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
@@ -64,10 +63,8 @@ const maxKey = 64 << 10
 // runKeyHelper runs a command of the user's configuration and returns its output. The command
 // can ask the user on the terminal.
 func (inv *invocation) runKeyHelper(ctx context.Context, command string) (string, error) {
-	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	var out bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.in, &out, inv.err
-	if err := cmd.Run(); err != nil {
+	if err := inv.foreground(ctx, &out, "sh", "-c", command).Run(); err != nil {
 		return "", err // which has neither the command nor its output
 	}
 	if out.Len() > maxKey {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -25,15 +26,14 @@ func (inv *invocation) page() error {
 	if err != nil || command == "" || command == "cat" {
 		return nil // without a pager, the output goes to the terminal
 	}
-	cmd := exec.Command("sh", "-c", command)
+	cmd := inv.foreground(context.WithoutCancel(inv.ctx), inv.out, "sh", "-c", command)
 	cmd.Env = append(os.Environ(), "GIT_PAGER_IN_USE=true")
 	for _, preset := range []string{"LESS=FRX", "LV=-c"} {
 		if name, _, _ := strings.Cut(preset, "="); inv.getenv(name) == "" {
 			cmd.Env = append(cmd.Env, preset)
 		}
 	}
-	cmd.Stdout, cmd.Stderr = inv.out.file, inv.err
-	in, err := cmd.StdinPipe()
+	in, err := fed(cmd)
 	if err != nil {
 		return err
 	}
