@@ -131,7 +131,7 @@ func (e *Edit) Align(ctx context.Context, base domarkx.Entries) (domarkx.Edit, b
 	for j, i := range edit.Match {
 		edit.Same[j] = i >= 0 && oldKeys[i] == newKeys[j]
 	}
-	if err := errors.Join(l.err, e.moveLinked(ctx, base, &edit)); err != nil {
+	if err := errors.Join(l.err, e.moveEqual(ctx, base, &edit)); err != nil {
 		return edit, false, err
 	}
 	var err error
@@ -139,10 +139,10 @@ func (e *Edit) Align(ctx context.Context, base domarkx.Entries) (domarkx.Edit, b
 	return edit, false, err
 }
 
-// moveLinked finds linked messages that were moved and have equal content but different bytes.
-// Blank lines differ at the end of a document, so a move to or from there changes the bytes. If
-// such a message were not recognized, it would lose its link.
-func (e *Edit) moveLinked(ctx context.Context, base domarkx.Entries, edit *domarkx.Edit) error {
+// moveEqual finds messages that were moved and have equal content but different bytes. Blank
+// lines differ at the end of a document, so a move to or from there changes the bytes. If such a
+// message were not recognized, it would lose its link, and stand twice after a merge with the same move.
+func (e *Edit) moveEqual(ctx context.Context, base domarkx.Entries, edit *domarkx.Edit) error {
 	if !slices.Contains(edit.Match, -1) {
 		return nil
 	}
@@ -150,19 +150,19 @@ func (e *Edit) moveLinked(ctx context.Context, base domarkx.Entries, edit *domar
 	for _, i := range slices.Concat(edit.Match, edit.Moved) {
 		taken[i] = true
 	}
-	linked := map[[sha256.Size]byte][]int{} // keyed by a hash of the content, which may be a gigabyte
+	removed := map[[sha256.Size]byte][]int{} // keyed by a hash of the content, which may be a gigabyte
 	for i := range base.Len() {
-		if old := base.At(i); old.Link != "" && !taken[i] && !domarkx.InConflict(base, i) {
+		if old := base.At(i); !taken[i] && !domarkx.InConflict(base, i) {
 			data, err := view.Read(ctx, e.Blobs, old.JSON)
 			if err != nil {
 				return err
 			}
 			said := sha256.Sum256(data)
-			linked[said] = append(linked[said], i)
+			removed[said] = append(removed[said], i)
 		}
 	}
 	for j, i := range edit.Match {
-		if len(linked) == 0 || i >= 0 || edit.Moved[j] >= 0 {
+		if len(removed) == 0 || i >= 0 || edit.Moved[j] >= 0 {
 			continue
 		}
 		msg, err := e.At(j)
@@ -170,8 +170,8 @@ func (e *Edit) moveLinked(ctx context.Context, base domarkx.Entries, edit *domar
 			return err
 		}
 		said := sha256.Sum256(EntryOf(msg, e.Date).JSON.Data)
-		if from := linked[said]; len(from) > 0 {
-			edit.Moved[j], linked[said] = from[0], from[1:]
+		if from := removed[said]; len(from) > 0 {
+			edit.Moved[j], removed[said] = from[0], from[1:]
 		}
 	}
 	return nil
