@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -103,25 +104,12 @@ func (t *Tree) unlinkSession(ctx context.Context, session string) error {
 	return nil
 }
 
-// startRemoval writes the removal of a session to the journal, or discards a session that
-// was never stored. The session must be frozen and t.mu held; t.mu is released meanwhile.
+// startRemoval writes the removal of a session to the journal. Saves that are not snapshots yet become
+// some first, so that the trash has their text. Without any, a session that was never stored is
+// discarded. The session must be frozen and t.mu held; t.mu is released meanwhile.
 func (t *Tree) startRemoval(s *sessionState, g *pendingRemoval) error {
-	if g.tip == "" {
-		var keys []string
-		for _, q := range s.queue {
-			keys = append(keys, q.keys()...)
-		}
-		for _, tr := range s.saveErrors {
-			keys = append(keys, tr.key)
-		}
-		t.mu.Unlock()
-		err := t.Journal.Delete(keys...)
-		t.mu.Lock()
-		if err == nil {
-			s.queue, s.saveErrors = nil, nil
-			g.removing, g.due = true, time.Now() // the store has nothing to remove
-		}
-		return err
+	if saved := slices.ContainsFunc(s.queue, func(q *save) bool { return len(q.data) > 0 }); g.tip == "" && !saved {
+		return t.discard(s, g)
 	}
 	t.mu.Unlock()
 	key, err := t.Journal.Put(drafts.Draft{Name: s.name, Base: g.tip, State: drafts.Removed})
@@ -130,6 +118,24 @@ func (t *Tree) startRemoval(s *sessionState, g *pendingRemoval) error {
 		return fmt.Errorf("removing %q: %w", s.name, err)
 	}
 	g.key, g.removing, g.due = key, true, time.Now().Add(t.Timing.Removal)
+	return nil
+}
+
+// discard forgets a session that was never stored: a name without a text, or one whose text has another
+// name now. The session must be frozen and t.mu held; t.mu is released meanwhile.
+func (t *Tree) discard(s *sessionState, g *pendingRemoval) error {
+	var keys []string
+	for _, q := range s.queue {
+		keys = append(keys, q.keys()...)
+	}
+	for _, tr := range s.saveErrors {
+		keys = append(keys, tr.key)
+	}
+	if err := t.drop(keys); err != nil {
+		return err
+	}
+	s.queue, s.saveErrors = nil, nil
+	g.removing, g.due = true, time.Now() // the store has nothing to remove
 	return nil
 }
 
