@@ -33,10 +33,19 @@ Looks for secrets in sessions before others can see them: passwords, keys and to
 session is read: texts, arguments and results of calls, front matter, configurations, metadata,
 included files, attachments, originals, descriptions and names, and the files in all versions of its workspaces.
 Of Git repositories in workspaces, all objects are read, also those that no commit has any more: loose objects, packs
-and bundles. In JSON only values are looked at. Ids, signatures, digests and encoded data are not secrets.
+and bundles. In JSON, names of members are looked at only for secrets with a form of their own. Ids, signatures and
+digests are not secrets.
+
+Files in gzip, bzip2, zstd, tar and zip (also .docx, .jar and the like) are read, also in each other, and so are texts in UTF-16, text
+on the pages of PDFs, metadata of pictures and what follows a picture, extended attributes, and secrets in base64, in
+numeric references of HTML, or with colour codes in between.
+
+Not read are encrypted files, other compressed formats (xz, 7z, rar, Brotli), pixels and sounds, PDFs whose
+fonts have codes of their own, archives that are damaged from the beginning, and secrets that a program
+encoded in another way, such as reversed or in hexadecimal.
 
 A finding of the rule not-readable is no secret, but a file whose content could not be read, or not all of it: a
-damaged pack, or one of more than 256 MiB.
+damaged pack, one of more than 256 MiB, or an archive that holds more than a gigabyte or has more than four others in each other.
 
 What was scanned once is not scanned again.
 

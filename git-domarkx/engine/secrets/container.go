@@ -14,7 +14,8 @@ const MaxContainer = 256 << 20
 
 // Limits for unpacking a container, with all containers in it.
 const (
-	maxUnpacked = 8 << 30 // size in bytes of what is decompressed
+	maxUnpacked = 8 << 30 // size in bytes of what is decompressed of Git objects
+	maxArchived = 1 << 30 // size in bytes of what is decompressed of archives
 	maxNesting  = 4       // number of containers inside of each other
 )
 
@@ -23,25 +24,30 @@ const (
 const NotReadable = "not-readable"
 
 // IsContainer reports whether a file that begins with head holds parts in an encoding of its own, such
-// as Git objects. Such a file can only be searched as a whole, and secrets cannot be replaced in it.
-func IsContainer(head []byte) bool { return gitobjects.Recognized(head) }
+// as Git objects or the files of an archive. Such a file can only be searched as a whole, and secrets
+// cannot be replaced in it.
+func IsContainer(head []byte) bool { return gitobjects.Recognized(head) || archiveOf(head) != nil }
 
 // Unpack calls found for each part of a container. It unpacks containers in it, too. inside describes
 // the part, whose content is valid until found returns. The error matches [domarkx.ErrCorrupt] or
 // [domarkx.ErrUnsupported] if not everything could be read; what could be was found nevertheless.
 func Unpack(container []byte, found func(inside string, part []byte)) error {
-	return (&unpacking{left: maxUnpacked, found: found}).unpack(container, "", 0)
+	return (&unpacking{left: maxUnpacked, archived: maxArchived, found: found}).unpack(container, "", 0)
 }
 
 // An unpacking is the state of unpacking a container.
 type unpacking struct {
-	left  int64 // bytes that may still be decompressed
-	found func(inside string, part []byte)
+	left     int64 // bytes of Git objects that may still be decompressed
+	archived int64 // bytes of archives that may still be decompressed
+	found    func(inside string, part []byte)
 }
 
 func (u *unpacking) unpack(container []byte, inside string, depth int) error {
 	if depth == maxNesting || len(container) > MaxContainer {
-		return fmt.Errorf("container: %w: too large, or in too many others", domarkx.ErrUnsupported)
+		return u.tooLarge()
+	}
+	if a := archiveOf(container); a != nil && !gitobjects.Recognized(container) {
+		return u.archive(a, container, inside, depth)
 	}
 	var failed error
 	err := gitobjects.Read(container, &u.left, func(o gitobjects.Object) {
@@ -59,6 +65,10 @@ func (u *unpacking) unpack(container []byte, inside string, depth int) error {
 		err = failed
 	}
 	return err
+}
+
+func (u *unpacking) tooLarge() error {
+	return fmt.Errorf("container: %w: too large, or in too many others", domarkx.ErrUnsupported)
 }
 
 // container returns the secrets in a container, each once, for the first part that has it.

@@ -15,27 +15,78 @@ func (s *Scanner) File(name string, content []byte) []Finding {
 	if IsContainer(content) {
 		return s.container(content)
 	}
-	rules := s.rules()
-	var found []match
-	switch {
-	case imageType(content) != "":
-		found = rules.image(content)
-	case looksLikeJSON(content):
-		found = rules.json(content)
-	case isBinary(content):
-		found = rules.text(content, strong)
-	default:
-		found = rules.text(content, strong|weak)
-	}
+	found := s.rules().file(content)
 	if slices.ContainsFunc(found, func(m match) bool { return m.weak }) && s.Installed(name) {
 		found = slices.DeleteFunc(found, func(m match) bool { return m.weak })
 	}
-	return s.findings(found, func(m match) []byte {
-		if m.secret != nil {
-			return m.secret
+	return s.findings(found, content)
+}
+
+// Record returns the secrets with a form of their own in content whose words are no prose, such as ids, digests and
+// modes of files.
+func (s *Scanner) Record(content []byte) []Finding {
+	return s.findings(s.rules().text(content, strong), content)
+}
+
+// file returns the secrets in a file that is no container.
+func (s *ruleSet) file(content []byte) []match {
+	if imageType(content) != "" {
+		found := s.image(content)
+		for _, m := range s.text(content, strong) { // also what follows the image
+			if !slices.ContainsFunc(found, func(in match) bool { return m.start < in.end && in.start < m.end }) {
+				found = append(found, m)
+			}
 		}
-		return content[m.start:m.end]
-	})
+		return resolve(found)
+	}
+	if looksLikeJSON(content) {
+		return s.json(content)
+	}
+	if !isBinary(content) {
+		return s.text(content, strong|weak)
+	}
+	text := fromUTF16(content)
+	if text == nil {
+		return s.text(content, strong)
+	}
+	found := s.file(text)
+	for i := range found {
+		m := &found[i]
+		if m.secret == nil {
+			m.secret = text[m.start:m.end]
+		}
+		m.start, m.end = placeInUTF16(content, text, m.start), placeInUTF16(content, text, m.end)
+	}
+	return found
+}
+
+// encodedFile returns the secrets in a file in base64, which may be a data URL (RFC 2397). All of it counts as the
+// secret, because it cannot be edited.
+func (s *ruleSet) encodedFile(value []byte) []match {
+	run := value
+	if i := bytes.Index(value[:min(len(value), 120)], []byte(";base64,")); i >= 0 {
+		run = value[i+len(";base64,"):]
+	}
+	content := decodeBase64(nil, bytes.TrimRight(standardBase64(run, len(run)), "="))
+	found := s.file(content)
+	if IsContainer(content) {
+		_ = Unpack(content, func(_ string, part []byte) { //nolint:errcheck // what can be read counts
+			for _, m := range s.file(part) {
+				if m.secret == nil {
+					m.secret = bytes.Clone(part[m.start:m.end])
+				}
+				found = append(found, m)
+			}
+		})
+	}
+	for i := range found {
+		m := &found[i]
+		if m.secret == nil {
+			m.secret = content[m.start:m.end]
+		}
+		m.start, m.end = 0, len(value)
+	}
+	return resolve(found)
 }
 
 // Installed reports whether a file is installed or generated, according to its name, such as a file

@@ -10,6 +10,9 @@ import (
 // maxNested is the maximum nesting of JSON inside of JSON strings that is searched.
 const maxNested = 8
 
+// minKey is the length of the shortest name of a member that can be a secret.
+const minKey = 16
+
 // A jsonString is a string in a line of JSON.
 type jsonString struct {
 	start, end int // offsets of its content, without the quotes
@@ -108,12 +111,16 @@ func (j *jsonScan) line(line []byte, offset int) {
 		if s.escaped {
 			decoded, escapes = unescape(raw)
 		}
-		if s.key {
-			j.name, j.previous = string(decoded[:min(len(decoded), 200)]), ""
-			continue
-		}
 		before := len(j.found)
-		j.value(decoded)
+		switch {
+		case !s.key:
+			j.value(decoded)
+		case len(decoded) >= minKey:
+			j.found = append(j.found, j.rules.text(decoded, strong)...)
+			fallthrough
+		default:
+			j.name, j.previous = string(decoded[:min(len(decoded), 200)]), ""
+		}
 		for i := before; i < len(j.found); i++ {
 			m := &j.found[i]
 			if m.secret == nil && escapes != nil {
@@ -139,7 +146,11 @@ func (j *jsonScan) value(value []byte) {
 			j.variable = ""
 		}
 	}
-	if len(value) < 4 || opaqueName(name) || isEncoded(name, value) {
+	if len(value) < 4 || opaqueName(name) {
+		return
+	}
+	if isEncoded(name, value) {
+		j.found = append(j.found, j.rules.encodedFile(value)...)
 		return
 	}
 	if trimmed := bytes.TrimSpace(value); j.depth < maxNested && len(trimmed) > 1 && (trimmed[0] == '{' && trimmed[len(trimmed)-1] == '}' || trimmed[0] == '[' && trimmed[len(trimmed)-1] == ']') {

@@ -21,8 +21,14 @@ type scratch struct {
 	touched []int32
 }
 
-// text returns the secrets in a text that rules of the given kinds find.
+// text returns the secrets in a text that rules of the given kinds find. Secrets with a form of their own are also
+// found where the text spells them in another way.
 func (s *ruleSet) text(text []byte, kinds int) []match {
+	return resolve(append(s.spelled(text, kinds), s.revealed(text)...))
+}
+
+// spelled returns the secrets that stand in a text as they are.
+func (s *ruleSet) spelled(text []byte, kinds int) []match {
 	work := s.scratch.Get().(*scratch)
 	var found []match
 	s.keywords.find(text, func(word int32, start, end int) {
@@ -55,7 +61,7 @@ func (s *ruleSet) text(text []byte, kinds int) []match {
 	}
 	work.touched = work.touched[:0]
 	s.scratch.Put(work)
-	return resolve(s.plausible(found, text))
+	return s.plausible(found, text)
 }
 
 // add adds a window for a rule. It joins the window to the previous one if they overlap.

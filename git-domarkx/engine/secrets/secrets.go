@@ -44,13 +44,13 @@ func (s *Scanner) rules() *ruleSet {
 
 // Text returns the secrets in a text, sorted by offset and without overlaps.
 func (s *Scanner) Text(text []byte) []Finding {
-	return s.findings(s.rules().text(text, strong|weak), func(m match) []byte { return text[m.start:m.end] })
+	return s.findings(s.rules().text(text, strong|weak), text)
 }
 
 // Value returns the secrets in the value of a known name, such as the argument "password" of a
 // call.
 func (s *Scanner) Value(name string, value []byte) []Finding {
-	return s.findings(s.rules().value(name, value), func(m match) []byte { return value[m.start:m.end] })
+	return s.findings(s.rules().value(name, value), value)
 }
 
 // JSON returns the secrets in JSON or in lines of JSON. It searches strings and JSON inside of
@@ -58,13 +58,7 @@ func (s *Scanner) Value(name string, value []byte) []Finding {
 // signatures, digests and images. It scans everything that is not JSON, such as a damaged line, as
 // text.
 func (s *Scanner) JSON(data []byte) []Finding {
-	found := s.rules().json(data)
-	return s.findings(found, func(m match) []byte {
-		if m.secret != nil {
-			return m.secret
-		}
-		return data[m.start:m.end]
-	})
+	return s.findings(s.rules().json(data), data)
 }
 
 // A match is a secret that a rule found.
@@ -76,13 +70,17 @@ type match struct {
 	weak       bool   // found by the name before it, not by its own form
 }
 
-func (s *Scanner) findings(matches []match, secret func(match) []byte) []Finding {
+func (s *Scanner) findings(matches []match, content []byte) []Finding {
 	if len(matches) == 0 {
 		return nil
 	}
 	found := make([]Finding, 0, len(matches))
 	for _, m := range matches {
-		if text := secret(m); !s.allows(text) {
+		text := m.secret
+		if text == nil {
+			text = content[m.start:m.end]
+		}
+		if !s.allows(text) {
 			found = append(found, Finding{Rule: m.rule, Start: m.start, End: m.end, Fingerprint: s.fingerprint(text), Masked: m.prefix + "****"})
 		}
 	}
@@ -144,7 +142,7 @@ func compareBool(a, b bool) int {
 }
 
 // rulesVersion must change whenever a text may get other findings.
-const rulesVersion = "4"
+const rulesVersion = "5"
 
 // Version identifies the rules. A text that was scanned under a version need not be scanned again
 // under the same version.
