@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,9 @@ type StoredCommit struct {
 	ID        string
 	Workspace bool   // whether it is a workspace version
 	Message   []byte // commit message: subject and trailers
-	People    string // names of the commit's author and committer
+	Headers   []byte // the headers before the message, without those with ids
 	Files     []StoredFile
+	Trees     []string // paths of the directories and submodules
 }
 
 // A StoredFile is a file of a commit.
@@ -53,22 +55,21 @@ func (r Reader) HasFile(_ context.Context, commit, path, blob string) (bool, err
 	}
 }
 
-// A FileWalk finds the files of commits, each file once.
+// A FileWalk finds what commits add to their first parents. Of commits and all their ancestors, or of those that another
+// repository lacks, that is each name and each blob. A blob is found under each name that it has.
 type FileWalk struct {
-	r         Reader
-	trees     map[[2]odb.ID]bool // a tree and its base: after a comparison with another base, files of the tree may still be missing
-	blobs     map[odb.ID]bool
-	workspace bool
-	files     []StoredFile
+	r      Reader
+	trees  map[[2]odb.ID]bool // a tree and its base: after a comparison with another base, files of the tree may still be missing
+	commit StoredCommit
 }
 
 // NewFileWalk returns a walk that has not visited any commit.
 func NewFileWalk(r Reader) *FileWalk {
-	return &FileWalk{r: r, trees: map[[2]odb.ID]bool{}, blobs: map[odb.ID]bool{}}
+	return &FileWalk{r: r, trees: map[[2]odb.ID]bool{}}
 }
 
 // Commit returns a snapshot or workspace version with its files, except those that its first parent has at the same
-// path, and those that this walk has returned before.
+// path. It also leaves out what is in directories that this walk has compared before.
 func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
 	c, err := w.r.objects.Commit(id)
 	if err != nil {
@@ -83,12 +84,27 @@ func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
 			return StoredCommit{}, err
 		}
 	}
-	w.files, w.workspace = nil, w.r.IsVersion(id)
+	raw, err := w.r.objects.Read(id, odb.Commit)
+	if err != nil {
+		return StoredCommit{}, err
+	}
+	w.commit = StoredCommit{ID: id.String(), Workspace: w.r.IsVersion(id), Message: c.Message, Headers: headers(raw)}
 	if err := w.walk("", c.Tree, base, 0); err != nil {
 		return StoredCommit{}, fmt.Errorf("commit %s: %w", id, err)
 	}
-	return StoredCommit{ID: id.String(), Workspace: w.workspace, Message: c.Message, Files: w.files,
-		People: c.Author.Name + "\n" + c.Author.Email + "\n" + c.Committer.Name + "\n" + c.Committer.Email}, nil
+	return w.commit, nil
+}
+
+// headers returns the headers of a commit, without those that only have an id.
+func headers(commit []byte) []byte {
+	all, _, _ := bytes.Cut(commit, []byte("\n\n"))
+	var kept []byte
+	for line := range bytes.Lines(all) {
+		if !bytes.HasPrefix(line, []byte("tree ")) && !bytes.HasPrefix(line, []byte("parent ")) {
+			kept = append(kept, line...)
+		}
+	}
+	return kept
 }
 
 // maxTreeDepth is the maximum nesting of directories in a commit: those of a version, and those above them.
@@ -96,6 +112,9 @@ const maxTreeDepth = 1100
 
 // walk adds the files below a tree that base does not have at the same path. base is another tree, or zero.
 func (w *FileWalk) walk(path string, tree, base odb.ID, depth int) error {
+	if path != "" {
+		w.commit.Trees = append(w.commit.Trees, strings.TrimSuffix(path, "/"))
+	}
 	pair := [2]odb.ID{tree, base}
 	if tree == base || w.trees[pair] {
 		return nil
@@ -144,13 +163,14 @@ func (w *FileWalk) walk(path string, tree, base odb.ID, depth int) error {
 			if err := w.walk(at+"/", e.ID, old.ID, depth+1); err != nil {
 				return err
 			}
-		case e.Mode != odb.ModeSubmodule && !w.blobs[e.ID]:
-			w.blobs[e.ID] = true
+		case e.Mode != odb.ModeSubmodule:
 			f := StoredFile{Path: at, Blob: domarkx.Blob{ID: e.ID.String()}, Link: e.Mode == odb.ModeSymlink}
 			if id, ok := directories[w.chunksOf(e.Name)]; ok {
 				f.Blob.Chunks = id.String()
 			}
-			w.files = append(w.files, f)
+			w.commit.Files = append(w.commit.Files, f)
+		default:
+			w.commit.Trees = append(w.commit.Trees, at)
 		}
 	}
 	return nil
@@ -158,7 +178,7 @@ func (w *FileWalk) walk(path string, tree, base odb.ID, depth int) error {
 
 // chunksOf returns the name of a file's chunk tree, or "" if it has none.
 func (w *FileWalk) chunksOf(entry string) string {
-	if w.workspace {
+	if w.commit.Workspace {
 		return version.ChunksEntry(version.FileName(entry))
 	}
 	return entry + codec.ChunksSuffix

@@ -49,7 +49,7 @@ func TestFileWalk(t *testing.T) {
 	if got, want := walked(t, w, one.ID), []string{"code/a", "code/link", "code/sub/b", "workspace.json"}; !slices.Equal(got, want) {
 		t.Errorf("the first version introduces %q, want %q", got, want)
 	}
-	if got, want := walked(t, w, two.ID), []string{"code/a", "workspace.json"}; !slices.Equal(got, want) {
+	if got, want := walked(t, w, two.ID), []string{"code/a", "code/sub/copy of a", "workspace.json"}; !slices.Equal(got, want) {
 		t.Errorf("the second version introduces %q, want %q", got, want)
 	}
 	if got := walked(t, w, two.ID); len(got) != 0 {
@@ -65,7 +65,7 @@ func TestFileWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := fresh.Commit(id)
-	if err != nil || c.Workspace || c.ID != info.ID || !strings.HasPrefix(string(c.Message), "test\n") || !strings.Contains(c.People, who.Email) {
+	if err != nil || c.Workspace || c.ID != info.ID || !strings.HasPrefix(string(c.Message), "test\n") || !strings.Contains(string(c.Headers), who.Email) || strings.Contains(string(c.Headers), "tree ") {
 		t.Errorf("snapshot %+v, %v", c, err)
 	}
 	if id, err = odb.ParseID(two.ID); err != nil {

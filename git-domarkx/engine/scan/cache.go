@@ -45,7 +45,7 @@ type tipRows struct {
 const maxVersions = 3
 
 func openCache(stateDir, version string, key []byte) *cache {
-	sum := sha256.Sum256(append([]byte("2 "+version+" "), key...))
+	sum := sha256.Sum256(append([]byte("3 "+version+" "), key...))
 	return &cache{dir: filepath.Join(stateDir, "scan"), name: hex.EncodeToString(sum[:8])}
 }
 
@@ -79,7 +79,7 @@ func readBlobs(path string) map[string][]hit {
 			return blobs
 		}
 		key, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if !ok || len(key) < 40 || len(key) > 41 || strings.Trim(key[:40], "0123456789abcdef") != "" {
+		if !ok || len(key) < 40 || len(key) > 65 || strings.Trim(key[:40], "0123456789abcdef") != "" {
 			continue
 		}
 		if value == "-" {

@@ -195,7 +195,7 @@ func TestUnsent(t *testing.T) {
 	d.Appended("s", gitlab)
 	unsent := func(known ...string) []string {
 		t.Helper()
-		found, err := scan.New(d.Store, d.Env).Unsent(t.Context(), "s", d.tips("s"), known)
+		found, err := scan.New(d.Store, d.Env).Unsent(t.Context(), "s", nil, d.tips("s"), known)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestUnsent(t *testing.T) {
 	}
 	check(t, "the second one is allowed", unsent(), "0")
 	d.Appended(github, "Nothing.")
-	found, err := m.Unsent(t.Context(), github, d.tips(github), nil)
+	found, err := m.Unsent(t.Context(), github, nil, d.tips(github), nil)
 	if err != nil || len(found) != 1 || found[0].Where != "name" {
 		t.Errorf("a name: %+v, %v", found, err)
 	}
@@ -319,7 +319,7 @@ func TestStateFails(t *testing.T) {
 	m, tips := scan.New(d.Store, d.Env), d.tips("s")
 	for what, err := range map[string]error{
 		"Session":  second(m.Session(t.Context(), "s", tips, nil)),
-		"Unsent":   second(m.Unsent(t.Context(), "s", tips, nil)),
+		"Unsent":   second(m.Unsent(t.Context(), "s", nil, tips, nil)),
 		"Without":  second(m.Without(t.Context(), []scan.Finding{{}})),
 		"Scanner":  second(m.Scanner(t.Context())),
 		"Allowed":  second(m.Allowed(t.Context())),
@@ -397,7 +397,7 @@ func TestCancelled(t *testing.T) {
 	if found, err := m.Session(ctx, "s", tips, nil); found != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("Session: %v, %v", found, err)
 	}
-	if found, err := m.Unsent(ctx, "s", tips, nil); found != nil || !errors.Is(err, context.Canceled) {
+	if found, err := m.Unsent(ctx, "s", nil, tips, nil); found != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("Unsent: %v, %v", found, err)
 	}
 	if n, _, err := m.Fresh(ctx, tips, nil); n != 0 || !errors.Is(err, context.Canceled) {

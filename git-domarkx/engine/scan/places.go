@@ -29,8 +29,9 @@ type row struct {
 	Fingerprint string `json:"f"`
 }
 
-// skipped reports whether a file of a snapshot contains only ids, digests and numbers.
-func skipped(commit snapshot.StoredCommit, name string) bool {
+// isRecord reports whether a file of a commit contains only ids, digests, numbers, and names: in it, only secrets with a
+// form of their own count.
+func isRecord(commit snapshot.StoredCommit, name string) bool {
 	base := path.Base(name)
 	if commit.Workspace {
 		return base == ".domarkx" // modes and owners
@@ -119,6 +120,17 @@ func filePath(name string) string {
 		parts[i] = version.FileName(part)
 	}
 	return strings.Join(parts, "/")
+}
+
+// nameOf returns the path of a file or directory of a commit as its user knows it.
+func nameOf(c snapshot.StoredCommit, path string) string {
+	if c.Workspace {
+		return filePath(path)
+	}
+	if rest, ok := strings.CutPrefix(path, "includes/"); ok {
+		return includedPath(rest)
+	}
+	return path
 }
 
 // includedPath returns the path of an included file, given its path in the tree of a snapshot.

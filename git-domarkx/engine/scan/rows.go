@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -70,10 +71,16 @@ const fewFiles = 32
 
 // rows returns the secrets in the commits that tips reach and known does not.
 func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, progress func(done, total int)) ([]row, error) {
-	var commits []snapshot.StoredCommit
-	files := 0
+	var commits []work
+	files, seen := 0, map[string]bool{}
 	err := m.store.NewFiles(ctx, tips, known, func(c snapshot.StoredCommit) error {
-		commits = append(commits, c)
+		w := work{StoredCommit: c, keys: make([]string, len(c.Files))}
+		for i, f := range c.Files {
+			if key := m.keyOf(c, f); !seen[key] {
+				seen[key], w.keys[i] = true, key
+			}
+		}
+		commits = append(commits, w)
 		files += len(c.Files)
 		return nil
 	})
@@ -110,9 +117,27 @@ func (m *Manager) rows(ctx context.Context, tips, known []string, quick *limit, 
 	return rows, nil
 }
 
-// commit returns the secrets in a commit: in its message, the names of its files, and the files
-// that it adds.
-func (m *Manager) commit(ctx context.Context, c snapshot.StoredCommit, quick *limit) ([]row, error) {
+// A work is a commit with the keys of the contents to scan, "" for those that a newer commit has, too.
+type work struct {
+	snapshot.StoredCommit
+	keys []string
+}
+
+// keyOf returns the key of a file's content in the cache, which differs between contents that are scanned in different
+// ways.
+func (m *Manager) keyOf(c snapshot.StoredCommit, f snapshot.StoredFile) string {
+	switch {
+	case isRecord(c, f.Path):
+		return f.Blob.ID + "r"
+	case c.Workspace && m.scanner.Installed(filePath(f.Path)):
+		return f.Blob.ID + "i"
+	}
+	return f.Blob.ID
+}
+
+// commit returns the secrets in a commit: in its headers and message, the names of its files and
+// directories, and the files that it adds.
+func (m *Manager) commit(ctx context.Context, c work, quick *limit) ([]row, error) {
 	var rows []row
 	add := func(path, blob string, hits []hit) {
 		for _, h := range hits {
@@ -121,25 +146,39 @@ func (m *Manager) commit(ctx context.Context, c snapshot.StoredCommit, quick *li
 	}
 	hits, ok := m.cache.get(c.ID)
 	if !ok {
-		for _, f := range m.scanner.Text(append([]byte(c.People+"\n"), description(c.Message)...)) {
+		for _, f := range m.scanner.Text(append(append(c.Headers, '\n'), description(c.Message)...)) {
 			hits = append(hits, hit{Rule: f.Rule, Masked: f.Masked, Fingerprint: f.Fingerprint})
+		}
+		for _, f := range m.scanner.Record(c.Message) { // also in the ids that the description leaves out
+			if !slices.ContainsFunc(hits, func(h hit) bool { return h.Fingerprint == f.Fingerprint }) {
+				hits = append(hits, hit{Rule: f.Rule, Masked: f.Masked, Fingerprint: f.Fingerprint})
+			}
 		}
 		m.cache.put(c.ID, hits)
 	}
 	add("", "", hits)
-	for _, f := range c.Files {
+	named := map[string]bool{} // the files in a directory have its name in their paths
+	names := func(path, blob string) {
+		for _, found := range m.scanner.Text([]byte(nameOf(c.StoredCommit, path))) {
+			if named[found.Fingerprint] {
+				continue
+			}
+			named[found.Fingerprint] = true
+			add(path, blob, []hit{{Rule: found.Rule, Place: "name", Masked: found.Masked, Fingerprint: found.Fingerprint}})
+		}
+	}
+	for _, path := range c.Trees {
+		names(path, "")
+	}
+	for i, f := range c.Files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if c.Workspace {
-			for _, found := range m.scanner.Text([]byte(filePath(f.Path))) {
-				add(f.Path, f.Blob.ID, []hit{{Rule: found.Rule, Place: "name", Masked: found.Masked, Fingerprint: found.Fingerprint}})
-			}
-		}
-		if skipped(c, f.Path) || quick.skips(c, f) {
+		names(f.Path, f.Blob.ID)
+		if c.keys[i] == "" || quick.skips(c.StoredCommit, f) {
 			continue
 		}
-		hits, err := m.file(ctx, c, f, quick)
+		hits, err := m.file(ctx, c.StoredCommit, f, c.keys[i], quick)
 		if err != nil {
 			return nil, fmt.Errorf("scan %s in commit %.12s: %w", f.Path, c.ID, err)
 		}
@@ -160,14 +199,7 @@ func description(message []byte) []byte {
 }
 
 // file returns the secrets in a file, from the cache if it was scanned before.
-func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.StoredFile, quick *limit) ([]hit, error) {
-	key := f.Blob.ID
-	name := ""
-	if c.Workspace {
-		if name = filePath(f.Path); m.scanner.Installed(name) {
-			key += "i"
-		}
-	}
+func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.StoredFile, key string, quick *limit) ([]hit, error) {
 	if hits, ok := m.cache.get(key); ok {
 		return hits, nil
 	}
@@ -182,12 +214,33 @@ func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.
 	if !quick.take(size) {
 		return nil, nil
 	}
+	name := ""
+	if c.Workspace {
+		name = filePath(f.Path)
+	}
+	if isRecord(c, f.Path) {
+		return m.record(key, content)
+	}
 	message := !c.Workspace && (messageOf(f.Path) >= 0 || f.Path == "snapshot.json") && strings.HasSuffix(f.Path, ".json")
 	hits, err := m.content(name, content, size, message)
 	if err == nil {
 		m.cache.put(key, hits)
 	}
 	return hits, err
+}
+
+// record returns the secrets in a file that contains only ids and the like, which is small.
+func (m *Manager) record(key string, content io.Reader) ([]hit, error) {
+	data, err := io.ReadAll(content)
+	if err != nil {
+		return nil, err
+	}
+	var hits []hit
+	for _, f := range m.scanner.Record(data) {
+		hits = append(hits, hitOf(f))
+	}
+	m.cache.put(key, hits)
+	return hits, nil
 }
 
 // content returns the secrets in content. A container is read as a whole, one at a time because of the

@@ -170,15 +170,21 @@ func (m *Manager) Session(ctx context.Context, name string, tips []string, progr
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range scanner.Text([]byte(name)) {
-		found = append(found, Finding{Session: name, Message: -1, Rule: f.Rule, Where: "name", Masked: f.Masked, Fingerprint: f.Fingerprint})
-	}
-	return found, nil
+	return append(found, named(scanner, name, name, "name")...), nil
 }
 
-// Unsent returns the secrets in the commits that tips reach and known does not, without those that
-// the user allowed.
-func (m *Manager) Unsent(ctx context.Context, name string, tips, known []string) ([]Finding, error) {
+// named returns the secrets in the name of a session or of one of its workspaces.
+func named(scanner *secrets.Scanner, session, name, where string) []Finding {
+	var found []Finding
+	for _, f := range scanner.Text([]byte(name)) {
+		found = append(found, Finding{Session: session, Message: -1, Rule: f.Rule, Where: where, Masked: f.Masked, Fingerprint: f.Fingerprint})
+	}
+	return found
+}
+
+// Unsent returns the secrets that a push of a session and its workspaces would send: in the commits that tips reach
+// and known does not, and in the names. It leaves out those that the user allowed.
+func (m *Manager) Unsent(ctx context.Context, name string, workspaces, tips, known []string) ([]Finding, error) {
 	scanner, err := m.Scanner(ctx)
 	if err != nil {
 		return nil, err
@@ -195,8 +201,9 @@ func (m *Manager) Unsent(ctx context.Context, name string, tips, known []string)
 			return nil, err
 		}
 	}
-	for _, f := range scanner.Text([]byte(name)) {
-		found = append(found, Finding{Session: name, Message: -1, Rule: f.Rule, Where: "name", Masked: f.Masked, Fingerprint: f.Fingerprint})
+	found = append(found, named(scanner, name, name, "name")...)
+	for _, workspace := range workspaces {
+		found = append(found, named(scanner, name, workspace, "name of a workspace")...)
 	}
 	return m.Without(ctx, found)
 }

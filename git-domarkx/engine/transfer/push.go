@@ -57,9 +57,10 @@ func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) (
 	for _, e := range p.results {
 		rejected = rejected || e.Failed && e.Status != engine.Pending
 	}
+	var cleared outgoing
 	if !rejected {
-		found, err := p.holdBack(ctx, r.Secrets)
-		if err != nil {
+		var found []scan.Finding
+		if cleared, found, err = p.inspect(ctx, r.Secrets); err != nil {
 			return nil, err
 		}
 		if r.Found != nil {
@@ -81,7 +82,7 @@ func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) (
 			}
 		}
 		var said Tips
-		said, err = m.pushRefs(ctx, r.Remote, p.send, progress) // on error, report the known results of the aborted push
+		said, err = m.pushRefs(ctx, r.Remote, cleared, progress) // on error, report the known results of the aborted push
 		p.record(said)
 	}
 	return p.list(), err

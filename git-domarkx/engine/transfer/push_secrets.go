@@ -18,11 +18,15 @@ const Secrets = "secrets"
 // Damaged is the status of a session that is not sent because objects that would be sent cannot be read.
 const Damaged = "damaged"
 
-// holdBack scans the commits to send of each session and its workspaces, and keeps back those with a finding. It
-// returns the findings. Without scans, it only reads the commits. Damaged sessions are kept back, too, as
-// Git would send nothing at all.
-func (p *push) holdBack(ctx context.Context, scans *scan.Manager) ([]scan.Finding, error) {
-	tips := map[string][]string{}
+// An outgoing is what may be sent: commits and references of which everything that the remote lacks was looked at.
+// Only inspect makes one, and pushRefs sends nothing else.
+type outgoing struct{ tips Tips }
+
+// inspect scans what is to be sent of each session and its workspaces, and keeps back those with a finding. It
+// returns the rest, and the findings. Without scans, it only reads the commits. Damaged sessions are kept back,
+// too, as Git would send nothing at all.
+func (p *push) inspect(ctx context.Context, scans *scan.Manager) (outgoing, []scan.Finding, error) {
+	tips, workspaces := map[string][]string{}, map[string][]string{}
 	for name, id := range p.send.Sessions {
 		if id != "" {
 			tips[name] = append(tips[name], id)
@@ -30,7 +34,8 @@ func (p *push) holdBack(ctx context.Context, scans *scan.Manager) ([]scan.Findin
 	}
 	for _, workspace := range slices.Sorted(maps.Keys(p.send.Workspaces)) {
 		if id := p.send.Workspaces[workspace]; id != "" {
-			tips[p.carrier[workspace]] = append(tips[p.carrier[workspace]], id)
+			session := p.carrier[workspace]
+			tips[session], workspaces[session] = append(tips[session], id), append(workspaces[session], workspace)
 		}
 	}
 	known := slices.AppendSeq(slices.Collect(maps.Values(p.tracked.Sessions)), maps.Values(p.tracked.Workspaces))
@@ -39,13 +44,13 @@ func (p *push) holdBack(ctx context.Context, scans *scan.Manager) ([]scan.Findin
 		var found []scan.Finding
 		var err error
 		if scans != nil {
-			found, err = scans.Unsent(ctx, name, tips[name], known)
+			found, err = scans.Unsent(ctx, name, workspaces[name], tips[name], known)
 		} else {
 			err = p.readable(ctx, tips[name], known)
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil, ctx.Err()
+			return outgoing{}, nil, ctx.Err()
 		case err != nil:
 			p.m.sessions.Warn(fmt.Errorf("session %q is not sent: %w; git domarkx fsck says more", name, err))
 			p.keep(name, Damaged)
@@ -54,7 +59,7 @@ func (p *push) holdBack(ctx context.Context, scans *scan.Manager) ([]scan.Findin
 			p.keep(name, Secrets)
 		}
 	}
-	return all, nil
+	return outgoing{p.send}, all, nil
 }
 
 // keep keeps back a session with its workspaces.

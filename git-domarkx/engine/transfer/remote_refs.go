@@ -133,7 +133,8 @@ func setTip(tips Tips, ref, value string) {
 }
 
 // pushRefs updates tips on a remote, all or none. It returns a status for each.
-func (m *Manager) pushRefs(ctx context.Context, name string, tips Tips, progress io.Writer) (Tips, error) {
+func (m *Manager) pushRefs(ctx context.Context, name string, out outgoing, progress io.Writer) (Tips, error) {
+	tips := out.tips
 	to, err := remote.Find(ctx, m.store.Git(), name)
 	if err != nil {
 		return Tips{}, err
