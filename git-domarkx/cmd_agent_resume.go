@@ -173,10 +173,15 @@ func (c *agentResumeCmd) ready(inv *invocation, agent transcripts.Agent) error {
 	switch {
 	case !errors.Is(err, exec.ErrNotFound):
 		return nil // other errors are those of starting it
-	case dir == "": // the agent has to import the session itself
-		return fmt.Errorf("starting %s: %w; install it, or name another agent with --in", agent.Program, err)
+	case agent.Install != "":
+		err = fmt.Errorf("%w; install it with: %s", err, agent.Install)
+	default:
+		err = fmt.Errorf("%w; install it", err)
 	}
-	return fmt.Errorf("starting %s: %w; install it, name another agent with --in, or get the command for a machine that has it with --print", agent.Program, err)
+	if dir == "" { // the agent has to import the session itself
+		return fmt.Errorf("starting %s: %w, or name another agent with --in", agent.Program, err)
+	}
+	return fmt.Errorf("starting %s: %w, name another agent with --in, or get the command for a machine that has it with --print", agent.Program, err)
 }
 
 // approve asks for confirmation before a session becomes the context of an agent, if a

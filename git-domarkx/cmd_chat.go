@@ -80,6 +80,9 @@ A turn ends after 50 answers (--max-turns), when the model asks for the same cal
 a row, when it has used --max-tokens or cost --max-cost USD ("git domarkx help usage" says where
 prices come from). A limit is looked at between two steps, so one step can go past it.
 
+Only one session works in a directory of the work tree. If another one has a resource with an overlapping path, such
+as "path: .", this session gets a private copy of the directory; "git domarkx workspace path NAME" prints where it is.
+
 One process at a time takes turns in a session. Others can change the session meanwhile; messages
 that they add are part of the next request.
 

@@ -26,7 +26,9 @@ func (execCmd) Help() string {
 	return `
 Makes one call of a tool in the workspace of a session, adds it to the session as a message
 of the assistant with its result, links that to the version of the workspace after the
-call, and prints the result. The first call makes the workspace, as "run" does.
+call, and prints the result. The first call makes the workspace, as "run" does. If the workspace of another session has
+a resource with an overlapping path, such as "path: .", this one gets a private copy of the directory; "git domarkx
+workspace path NAME" prints where it is.
 
 "exec NAME -- COMMAND…" is short for run_command in the only resource that has it. Several
 words are put together so that a shell reads each as one word; a single one is a command

@@ -1,6 +1,12 @@
 package main
 
-import "github.com/domarkx/domarkx"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/refname"
+)
 
 type restoreCmd struct {
 	sessionsOption
@@ -29,6 +35,10 @@ func (c *restoreCmd) Run(inv *invocation) error {
 		if c.Redacted {
 			return opened.redactions.Undo(inv.ctx, name)
 		}
-		return opened.turns.Restore(inv.ctx, name)
+		info, err := opened.turns.Restore(inv.ctx, name)
+		if errors.Is(err, domarkx.ErrNotFound) && opened.store.IsReplaced(name) {
+			err = fmt.Errorf("session %q is not in the trash, but a redaction replaced it: to bring back what was there before: git domarkx restore --redacted %s", name, refname.Argument(name))
+		}
+		return info, err
 	})
 }

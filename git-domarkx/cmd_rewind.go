@@ -61,7 +61,7 @@ type leftAloneRow struct {
 }
 
 func (rewindCmd) ExitOne() string {
-	return "A resource of the workspace cannot be committed or loaded, or another program changed files of the work tree meanwhile; the message says what was done."
+	return "An agent is in the middle of a turn in the work tree, a resource of the workspace cannot be committed or loaded, or another program changed files of the work tree meanwhile; the message says what was done."
 }
 
 // maxLeftAlone is the number of files left alone that the text names.

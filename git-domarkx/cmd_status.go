@@ -49,7 +49,7 @@ are live on this machine, and sessions that are not trusted.
 - ` + "`" + `settings` + "`" + `: .domarkx.toml is wrong; DETAIL says where. Sessions are not run or trusted until it
   is mended.
 
-Nothing is printed when there is nothing to say.
+When there is nothing to say, a terminal says so, and programs read nothing.
 `
 }
 
@@ -124,6 +124,9 @@ func (c *statusCmd) Run(inv *invocation) error {
 	}
 	if err := opened.trust.CheckProject(inv.ctx); err != nil {
 		add("settings", trust.ProjectFile, err.Error())
+	}
+	if len(rows) == 0 {
+		inv.allIsWell("status: nothing needs attention")
 	}
 	return printResults(inv, c.JSON, rows)
 }

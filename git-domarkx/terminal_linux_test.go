@@ -219,3 +219,11 @@ func TestApproval(t *testing.T) {
 	}
 	p.run(0, "-q", "run", "--yes", "work")
 }
+
+// TestStatusSaysAllIsWell checks that a terminal shows that nothing needs attention.
+func TestStatusSaysAllIsWell(t *testing.T) {
+	p := newPlace(t)
+	if status, shown := p.on(nil, "status"); status != 0 || shown != "status: nothing needs attention\n" {
+		t.Errorf("status %d, %q", status, shown)
+	}
+}

@@ -88,6 +88,12 @@ func (tx *Tx) freeReplaced(k refname.Kind, name string) (string, error) {
 	}
 }
 
+// IsReplaced reports whether the trash has the history of a session that a redaction replaced.
+func (s *Store) IsReplaced(name string) bool {
+	refs, err := s.refs.List(refname.Sessions.Replaced + name + "@")
+	return err == nil && len(refs) > 0
+}
+
 // FromReplaced restores the history of a session that the last redaction replaced, and that of the workspace with the same name
 // if there is one. The redacted session and workspace go to the trash. It returns [domarkx.ErrNotFound] if there is no replaced
 // history of the session.

@@ -94,7 +94,7 @@ func (in *inbox) read(now time.Time) {
 }
 
 // forgotten is the time after which a call counts as ended, because its agent was probably killed.
-const forgotten = 12 * time.Hour
+const forgotten = time.Hour
 
 // note updates the running calls. A call that the user refused begins but never ends, so the end of
 // a turn ends all calls.

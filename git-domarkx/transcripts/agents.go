@@ -11,6 +11,7 @@ import (
 type Agent struct {
 	Name    string // name of the format of its transcripts
 	Program string // name of its executable
+	Install string // the command that installs it; "" if there is none for all systems
 
 	dir      func(e Environment) string
 	patterns []string // of paths below the directory; "**" stands for any number of directories
@@ -38,26 +39,26 @@ func (e Environment) or(variable string, elements ...string) string {
 // Agents returns the known agents, sorted by name.
 func Agents() []Agent {
 	return []Agent{
-		{"claude-code", "claude", func(e Environment) string { return e.or("CLAUDE_CONFIG_DIR", ".claude") },
+		{"claude-code", "claude", "npm install -g @anthropic-ai/claude-code", func(e Environment) string { return e.or("CLAUDE_CONFIG_DIR", ".claude") },
 			[]string{"projects/*/*.jsonl", "projects/*/*/subagents/**/*.jsonl"}, stated},
-		{"codex", "codex", func(e Environment) string { return e.or("CODEX_HOME", ".codex") },
+		{"codex", "codex", "npm install -g @openai/codex", func(e Environment) string { return e.or("CODEX_HOME", ".codex") },
 			[]string{"sessions/**/rollout-*.jsonl", "sessions/**/rollout-*.jsonl.zst",
 				"archived_sessions/**/rollout-*.jsonl", "archived_sessions/**/rollout-*.jsonl.zst"}, stated},
-		{"copilot", "copilot", func(e Environment) string { return e.or("COPILOT_HOME", ".copilot") },
+		{"copilot", "copilot", "npm install -g @github/copilot", func(e Environment) string { return e.or("COPILOT_HOME", ".copilot") },
 			[]string{"session-state/*/events.jsonl"}, stated},
-		{"cursor", "cursor-agent", func(e Environment) string { return e.or("CURSOR_CONFIG_DIR", ".cursor") },
+		{"cursor", "cursor-agent", "", func(e Environment) string { return e.or("CURSOR_CONFIG_DIR", ".cursor") },
 			[]string{"projects/*/agent-transcripts/**/*.jsonl"}, named},
-		{"gemini", "gemini", func(e Environment) string { return e.home(".gemini") },
+		{"gemini", "gemini", "npm install -g @google/gemini-cli", func(e Environment) string { return e.home(".gemini") },
 			[]string{"tmp/*/chats/**/*.jsonl", "tmp/*/chats/**/*.json"}, rooted},
-		{"opencode", "opencode", func(e Environment) string {
+		{"opencode", "opencode", "npm install -g opencode-ai", func(e Environment) string {
 			if data := e("XDG_DATA_HOME"); filepath.IsAbs(data) {
 				return filepath.Join(data, "opencode")
 			}
 			return e.home(".local", "share", "opencode")
 		}, []string{"opencode.db", "opencode-*.db", "storage/session/*/ses_*.json"}, nil},
-		{"pi", "pi", func(e Environment) string { return e.or("PI_CODING_AGENT_DIR", ".pi", "agent") },
+		{"pi", "pi", "npm install -g @mariozechner/pi-coding-agent", func(e Environment) string { return e.or("PI_CODING_AGENT_DIR", ".pi", "agent") },
 			[]string{"sessions/**/*.jsonl"}, stated},
-		{"qwen", "qwen", func(e Environment) string { return e.home(".qwen") },
+		{"qwen", "qwen", "npm install -g @qwen-code/qwen-code", func(e Environment) string { return e.home(".qwen") },
 			[]string{"projects/*/chats/*.jsonl"}, stated},
 	}
 }

@@ -162,7 +162,7 @@ func (t *tree) session(key string) *session {
 
 // staleTurn is the time without an event after which an open turn counts as ended, because its
 // agent was probably killed.
-const staleTurn = 12 * time.Hour
+const staleTurn = time.Hour
 
 func (s *session) isOpen(now time.Time) bool { return s.Open && now.Sub(s.Last) < staleTurn }
 
