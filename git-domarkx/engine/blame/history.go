@@ -30,12 +30,9 @@ func (e *event) isPerson() bool {
 	return false
 }
 
-// isAsEarlyAs reports whether e is a person's version from a time when no session was at work,
-// shared is one from overlapping turns, and both have the same date. Dates have a resolution of a
-// second, so either can be the first.
-func (e *event) isAsEarlyAs(shared *event) bool {
-	return e.isPerson() && len(e.version.Shared) == 0 && len(shared.version.Shared) > 0 && e.version.Date == shared.version.Date
-}
+// mayHaveAgents reports whether a person's version can contain changes by an agent: of another session whose turn
+// overlapped, or of a call that began before the files were read.
+func (e *event) mayHaveAgents() bool { return len(e.version.Shared) > 0 || e.version.Late }
 
 // A history contains the changes of a path in the versions of all workspaces.
 type history struct {
@@ -59,7 +56,7 @@ func (m *Manager) history(ctx context.Context, path string) (*history, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(h.events, inOrder)
+	h.events = inOrder(h.events)
 	for i, e := range h.events {
 		if e.blob != "" {
 			h.byBlob[e.blob] = append(h.byBlob[e.blob], i)
@@ -68,8 +65,43 @@ func (m *Manager) history(ctx context.Context, path string) (*history, error) {
 	return h, nil
 }
 
-func inOrder(a, b *event) int {
-	return cmp.Or(cmp.Compare(a.version.Date, b.version.Date), cmp.Compare(a.version.Number, b.version.Number), strings.Compare(a.version.ID, b.version.ID))
+// inOrder sorts events by their dates, and those of one workspace by their numbers. Dates have a resolution of a second. In
+// one second, events of sessions come as early as their workspaces allow: a person's version of
+// another workspace may have what they left.
+func inOrder(events []*event) []*event {
+	slices.SortFunc(events, func(a, b *event) int {
+		return cmp.Or(cmp.Compare(a.version.Date, b.version.Date), cmp.Compare(a.version.Number, b.version.Number), strings.Compare(a.version.ID, b.version.ID))
+	})
+	ordered := make([]*event, 0, len(events))
+	for len(events) > 0 {
+		n := 1
+		for n < len(events) && events[n].version.Date == events[0].version.Date {
+			n++
+		}
+		ordered = append(ordered, sessionsFirst(events[:n])...)
+		events = events[n:]
+	}
+	return ordered
+}
+
+// sessionsFirst orders the events of one second: those of a workspace up to the last one of a session, and then
+// what persons left.
+func sessionsFirst(events []*event) []*event {
+	last := map[string]int{} // workspace → the number of its last event of a session
+	for _, e := range events {
+		if !e.isPerson() {
+			last[e.workspace] = max(last[e.workspace], e.version.Number)
+		}
+	}
+	ordered := make([]*event, 0, len(events))
+	for _, persons := range []bool{false, true} {
+		for _, e := range events {
+			if persons == (e.version.Number > last[e.workspace]) {
+				ordered = append(ordered, e)
+			}
+		}
+	}
+	return ordered
 }
 
 // A finder looks up the content at a path in versions of workspaces.

@@ -1,6 +1,7 @@
 package blame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -53,7 +54,7 @@ func (t *trace) renamed(ctx context.Context, e *event, now content, open []place
 	if was, err = t.m.content(ctx, there.past, was.id); err != nil { // hashed anew: there has another seed
 		return nil, err
 	}
-	limit, _ := slices.BinarySearchFunc(there.past.events, e, inOrder)
+	limit, _ := slices.BinarySearchFunc(there.past.events, e.version.Date+1, func(f *event, date int64) int { return cmp.Compare(f.version.Date, date) })
 	return rest, there.follow(ctx, was, limit, older)
 }
 

@@ -213,3 +213,38 @@ func TestLaterVersionOfTheOther(t *testing.T) {
 	d.write("f", "a b c d")
 	d.wrote("f", "a b=y#0 c=y#0 d=y#0")
 }
+
+// TestSameSecond checks that a session's lines stay its own when another workspace begins in the same second: the first
+// version there, which has what a person left, has them, too.
+func TestSameSecond(t *testing.T) {
+	d := newDesk(t)
+	prompt := domarkx.VersionCommit{Operation: "prompt", Observed: &domarkx.Observation{}}
+	for _, others := range []string{"a b", "a b c"} { // the person may have added something
+		d.clear()
+		start := d.Now
+		for _, store := range []func(){
+			func() { d.Committed("x", enginetest.WorkTree, files("f", "a"), prompt) },
+			func() {
+				x := d.turn("x", "f", "a b", nil)
+				d.Now = start
+				d.Linked("x", x.ID, enginetest.Calling("m", "edit", `{"path": "f"}`))
+			},
+			func() { d.Committed("y", enginetest.WorkTree, files("f", others), prompt) },
+		} {
+			d.Now = start // the next commit is in the same second
+			store()
+		}
+		d.write("f", others)
+		d.wrote("f", strings.Replace(others, "b", "b=x#0", 1))
+	}
+}
+
+// TestLatePrompt checks a prompt whose version was read after the first call may have begun: what it has can be the
+// agent's.
+func TestLatePrompt(t *testing.T) {
+	d := newDesk(t)
+	d.Committed("x", enginetest.WorkTree, files("f", "a"), domarkx.VersionCommit{Operation: "prompt", Observed: &domarkx.Observation{}})
+	d.Committed("x", enginetest.WorkTree, files("f", "a b"), domarkx.VersionCommit{Operation: "prompt", Late: true, Observed: &domarkx.Observation{}})
+	d.write("f", "a b")
+	d.wrote("f", "a b=?")
+}

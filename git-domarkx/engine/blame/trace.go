@@ -91,8 +91,9 @@ func (t *trace) follow(ctx context.Context, now content, limit int, open []place
 }
 
 // made returns the index of the first event before limit that produced a content, or -1. If a
-// person's event is the first and was taken during turns of sessions, made returns the first event
-// of a session instead, whose version may have been taken later.
+// person's event is the first but can have changes by agents, made returns the first event of a
+// session instead, whose version may have been taken later. So it does for one of the same second: dates have no
+// finer resolution, and a person's version has what a session of another workspace left.
 func (t *trace) made(id string, limit int) int {
 	first := -1
 	for _, i := range t.past.byBlob[id] {
@@ -100,15 +101,16 @@ func (t *trace) made(id string, limit int) int {
 			break
 		}
 		e := t.past.events[i]
-		if first < 0 || e.isAsEarlyAs(t.past.events[first]) {
+		if first < 0 {
 			first = i
 		}
-		if !e.isPerson() {
-			if f := t.past.events[first]; f.isPerson() && len(f.version.Shared) == 0 {
-				return first
-			}
-			return i
+		if e.isPerson() {
+			continue
 		}
+		if f := t.past.events[first]; f.isPerson() && !f.mayHaveAgents() && f.version.Date < e.version.Date {
+			return first
+		}
+		return i
 	}
 	return first
 }
@@ -135,7 +137,7 @@ func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []p
 			best, most, closest = c, n, other
 		}
 	}
-	unclear := i >= 0 && len(t.past.events[i].version.Shared) > 0
+	unclear := i >= 0 && t.past.events[i].mayHaveAgents()
 	if best < 0 {
 		if unclear {
 			open = t.uncommitted(ctx, t.past.events[i].version.Observed, now, open)
