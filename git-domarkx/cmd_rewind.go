@@ -33,7 +33,7 @@ clone takes the present work tree back. Files that Git ignores now or ignored
 then, nested repositories, files over 100 MiB and other work trees stay as they are; what a
 version from elsewhere has of nested repositories and special files is not written. It is refused
 while an agent is in the middle of a turn in this work tree or wrote within the last minute,
-unless --yes is given.
+unless --yes is given. It waits, for five seconds at most, until what the agent has just done is linked to its messages.
 
 What another program saves in the work tree meanwhile is never overwritten and never removed: such
 a file is left as it is, as is one that a program has open for writing. The others are taken back, and
@@ -90,6 +90,9 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	var done turns.RewindResult
 	var tree observe.Rewound
 	if observes {
+		if err := inv.awaitLinks(opened, revision.Name, workspace); err != nil {
+			return err
+		}
 		tree, err = opened.trees.Rewind(inv.ctx, opened.turns, revision, workspace, c.Yes)
 		done = tree.RewindResult
 	} else {

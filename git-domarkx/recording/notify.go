@@ -23,6 +23,12 @@ const (
 // errFull means that too many notifications wait.
 var errFull = errors.New("too many notifications wait for the watcher")
 
+// Unheard reports whether notifications wait for the watcher.
+func Unheard(dir string) bool {
+	list, err := os.ReadDir(eventsDir(dir))
+	return err == nil && len(list) > 0
+}
+
 // Notify gives an event to the watcher, now or when it starts. The file is not synced: after a
 // power cut, the watcher looks at all transcripts anyway.
 func Notify(dir string, e Event) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
@@ -61,6 +62,18 @@ type plan struct {
 	snapshot domarkx.Info
 	state    *domarkx.State
 	links    map[int]string // message → version
+	waiting  bool           // whether a version belongs to a message that is not recorded yet
+}
+
+// Waiting reports whether a version of a session's work tree from the last minute waits for its message, which the agent's
+// transcript does not have yet or which is not imported yet.
+func (m *Manager) Waiting(ctx context.Context, name, workspace string) (bool, error) {
+	tip, err := m.store.WorkspaceTip(ctx, workspace)
+	if err != nil || !IsObserved(tip) || time.Since(time.Unix(tip.Date, 0)) > recent {
+		return false, err
+	}
+	p, err := m.plan(ctx, name, tip, true)
+	return p.waiting || len(p.links) > 0, err
 }
 
 // plan assigns to messages the versions of a workspace that are newer than any version that the
@@ -94,12 +107,16 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, en
 			fresh = append(fresh, v)
 		}
 	}
-	for _, v := range slices.Backward(fresh) {
+	for i, v := range slices.Backward(fresh) {
 		k, err := m.messageOf(ctx, p, next, v)
 		if err != nil {
 			return p, err
 		}
 		if k < 0 {
+			if p.waiting = isOfCalls(v) && !p.isPast(v.Date, ended); p.waiting {
+				fresh = fresh[i+1:] // it belongs to a message that is still to come, and so do those after it
+				break
+			}
 			loose = append(loose, v)
 			continue
 		}
@@ -122,6 +139,22 @@ func Changes(live []domarkx.Entry) map[string]int {
 		}
 	}
 	return first
+}
+
+// isOfCalls reports whether the ids of the calls are known that left a version.
+func isOfCalls(v domarkx.Version) bool {
+	return v.Operation == string(Batch) && len(v.Observed.Calls) > 0
+}
+
+// isPast reports whether the session has a later message than a date, so that a call before that date would be in
+// the session if it were one of its own.
+func (p *plan) isPast(date int64, ended bool) bool {
+	live := p.state.Thread.Live
+	if len(live) == 0 {
+		return false
+	}
+	last := live[len(live)-1].Date
+	return last > date || ended && last == date
 }
 
 // fill adds links for messages of the assistant that no version belongs to. Such a message gets the
@@ -186,7 +219,7 @@ func (m *Manager) messageOf(ctx context.Context, p plan, first int, v domarkx.Ve
 		}
 		return -1, nil
 	case string(Batch):
-		if len(v.Observed.Calls) > 0 {
+		if isOfCalls(v) {
 			return m.calling(ctx, live, first, v.Observed.Calls)
 		}
 	case string(Turn):

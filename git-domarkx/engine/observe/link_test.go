@@ -197,6 +197,40 @@ func TestLinksByHooks(t *testing.T) {
 	git(t, d.top, "fsck", "--strict")
 }
 
+// TestLinksWaitForTheirMessages reports versions before the messages with their calls are recorded: none of them is linked
+// to an earlier message.
+func TestLinksWaitForTheirMessages(t *testing.T) {
+	d := newDesk(t)
+	d.write("f", "0")
+	a := d.agent(t, 1)
+	a.hook(observe.Prompt)
+	a.user("Go on.")
+	a.calls("c1")
+	d.write("f", "1")
+	a.hook(observe.Batch, "c1")
+	a.result("c1")
+	d.write("f", "2")
+	a.hook(observe.Batch, "c2")
+	d.write("f", "3")
+	a.hook(observe.Turn)
+	a.record()
+	a.expect("before their messages", "0 1")
+	waiting := func(want bool) {
+		t.Helper()
+		if got, err := a.m.Waiting(t.Context(), a.name, a.name); got != want || err != nil {
+			t.Errorf("waiting: %v, %v, expected %v", got, err, want)
+		}
+	}
+	waiting(true)
+	a.clock = a.clock.Add(-6 * time.Second)
+	a.calls("c2")
+	a.clock = a.clock.Add(4 * time.Second)
+	a.answers("Done.")
+	a.record()
+	a.expect("with their messages", "0 1 2 3")
+	waiting(false)
+}
+
 func (a *agent) export() string {
 	a.t.Helper()
 	return exported(a.t, a.clone, a.name)
