@@ -75,8 +75,9 @@ func (imp *importer) unchanged(ctx context.Context, in input, known sources.Sour
 }
 
 // origin sets the original of an edition. All conversations of a document share one original. A fork keeps the original
-// that it has. The original of a new session is stored together with the messages.
-func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit) error {
+// that it has. The original of a new session is stored together with the messages. If isPart is set, the document
+// has only a part of the session, so that an export must not be the document.
+func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart bool) error {
 	if in.codec.Name == string(engine.Markdown) || in.row.database != "" {
 		return nil
 	}
@@ -112,14 +113,20 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit) error {
 		return nil
 	}
 	e.Origin, err = o.Finish(ctx)
+	if err == nil && isPart {
+		e.Origin, err = imp.tx.NoteOrigin(e.Origin, partNote)
+	}
 	imp.stored = e.Origin
 	return err
 }
 
+// partNote is the note of an original that has only a part of its session: no snapshot has this identifier.
+const partNote = "0000000000000000000000000000000000000000"
+
 // growthOf returns what the next import needs in order to decode only the new part of a document that has become
 // longer. It returns nil if such a document must be read from the beginning.
 func growthOf(in input, conv conversation, saved engine.SaveResult) *sources.Growth {
-	if conv.state == "" || !saved.Grows || in.redaction != nil {
+	if conv.state == "" || !saved.Grows || in.redaction != nil || in.isPart {
 		return nil // a removed message may come back, but its tombstone has its id
 	}
 	return &sources.Growth{Format: in.codec.Name, Size: in.size, Read: conv.read, State: conv.state}

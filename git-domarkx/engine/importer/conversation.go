@@ -125,6 +125,7 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 	if err != nil {
 		return engine.SaveResult{}, false, inputError(in, err)
 	}
+	in.isPart = save.isPart()
 	c := imp.change
 	if c.Name, c.Base, err = imp.place(ctx, in, doc, save.known); err != nil {
 		return engine.SaveResult{}, false, inputError(in, err)
@@ -209,7 +210,7 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 			return engine.SaveResult{Info: imp.here[c.Name], Document: c.Base}, err
 		}
 	}
-	if err := imp.origin(ctx, in, e); err != nil {
+	if err := imp.origin(ctx, in, e, made.part); err != nil {
 		return engine.SaveResult{}, err
 	}
 	saved, err := imp.manager.sessions.CommitEdit(ctx, imp.tx, e, c)

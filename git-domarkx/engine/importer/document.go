@@ -41,6 +41,7 @@ type input struct {
 	images   bool           // whether it may contain images
 	isSame   bool           // whether the session already has this document
 	insists  bool           // whether the user named the format
+	isPart   bool           // whether another file was imported last as this session
 	isFork   bool           // whether it is a branch, and not the document's main conversation
 	home     *agentdir.Home // the agent home that contains the document; nil for none
 	named    bool           // whether the user named the document and not its directory

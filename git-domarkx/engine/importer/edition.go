@@ -20,6 +20,7 @@ type importing struct {
 	tip  domarkx.Info
 	name string
 
+	baseID   string // snapshot of base
 	compared *comparison
 	newest   *view.View // view of the tip
 }
@@ -30,6 +31,7 @@ type imported struct {
 	base    string   // snapshot that it continues; "" for a new session
 	links   []string // workspace versions that its snapshot must have as parents
 	same    bool     // whether it changes nothing in the session
+	part    bool     // whether the session has messages that the document does not have
 }
 
 // edition creates the edition of a session from a document. c.base is the snapshot of the document's last import.
@@ -43,7 +45,10 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 	}
 	tip := imp.here[c.Name]
 	isSeries := imp.fresh[tip.ID] || imp.fresh[c.Base] // the document is a later save of the session
-	if isSeries || imp.links != nil {                  // the document may state other versions to link to
+	if isSeries && in.isPart {
+		return imported{}, errLater // the other part cannot be read before it is stored
+	}
+	if isSeries || imp.links != nil { // the document may state other versions to link to
 		var err error
 		doc.Base, err = imp.load(ctx, c)
 		return imported{edition: doc, base: c.Base}, err
@@ -70,6 +75,7 @@ func (imp *importer) edition(ctx context.Context, in input, conv conversation, c
 	if mk.base, err = view.NewPacked(ctx, m.store, state); err != nil {
 		return imported{}, err
 	}
+	mk.baseID = base
 	made, err := mk.make(ctx, base)
 	if err == nil && conv.messages == nil {
 		made.edition.Scanned = nil // the messages in memory are changed below
@@ -116,6 +122,11 @@ func (mk *importing) make(ctx context.Context, base string) (imported, error) {
 			same, err = mk.saysNothingNew(ctx, base)
 		}
 		return imported{edition: &e, same: same}, err
+	}
+	if mk.in.isPart {
+		if places, isPart, err := mk.unite(); err != nil || isPart {
+			return mk.united(ctx, places, err)
+		}
 	}
 	return mk.restored(ctx, base, shares)
 }

@@ -70,7 +70,7 @@ func TestImportIsPinned(t *testing.T) {
 		want  map[string]string
 	}{
 		{150, map[string]string{
-			"talk":             "decfadb12785136b5494ee41ddf7670d4b4ec224",
+			"talk":             "6b0689607dd5a6456cdaca418a4e69307b3573ed",
 			"talk.fork-r00003": "1aec9d5cf0ac9f98fa9cba8e92806a4ce0589c33",
 			"talk.fork-r00053": "76a4e5ddc2e09ad504e463e2196dd8ed4d6b3303",
 			"talk.fork-t00005": "a7f6a182e285d2008321ff6b80fd70e4df6c96b6",
@@ -80,7 +80,7 @@ func TestImportIsPinned(t *testing.T) {
 			"team/s":           "ee41f22bbec9f234af5393ff0242f0ce7609fdf5",
 		}},
 		{1500, map[string]string{
-			"talk":             "4c4fb24f513478beab3117d88856e37014abdec8",
+			"talk":             "ef86227c96951e4b64714b2228b216e73fd31bd9",
 			"talk.fork-r00003": "1aec9d5cf0ac9f98fa9cba8e92806a4ce0589c33",
 			"talk.fork-r00503": "35732bc34828ec16e853b1b3058bf8e7eef64dbc",
 			"talk.fork-t00005": "a7f6a182e285d2008321ff6b80fd70e4df6c96b6",

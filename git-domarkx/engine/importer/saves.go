@@ -24,6 +24,12 @@ type save struct {
 	path    sources.Source // record of the file
 }
 
+// isPart reports whether the session was last imported from another file: then neither needs to have all of it. A save
+// that states its time has all of the session at that time.
+func (s *save) isPart() bool {
+	return s.at == 0 && s.pathKey != "" && s.known.Session != "" && s.path.Snapshot != s.known.Snapshot
+}
+
 // saveOf returns which save a document is. It sets the identity and the name of the input to those that the document
 // states. Its errors are those of [importer.known].
 func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Document, known sources.Source, digest string) (save, error) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 // TestRepeatedSnapshots: what an agent writes again and again, such as its prompt and its tools, takes 5 % of
@@ -73,8 +74,8 @@ func sizeOf(t *testing.T, dir string) (size int) {
 	return size
 }
 
-// TestSessionInSeveralFiles: files with one id are one session, in whatever order they come, and all that any
-// of them says is in its history.
+// TestSessionInSeveralFiles: files with one id are one session, in whatever order they come and as a folder, and it has what any
+// of them says, once and in order.
 func TestSessionInSeveralFiles(t *testing.T) {
 	const gemini = `{"sessionId":"f89390e8-0000-4000-8000-000000000009","projectHash":"3202","startTime":"2026-03-03T08:00:00.000Z","lastUpdated":"2026-03-03T08:00:00.000Z"}` + "\n"
 	message := func(n int, kind, text string) string {
@@ -94,6 +95,18 @@ func TestSessionInSeveralFiles(t *testing.T) {
 			"a.jsonl": claudeRecord(1, "user", "first of all") + claudeRecord(2, "assistant", "second of all"),
 			"b.jsonl": claudeRecord(3, "user", "third of all") + claudeRecord(4, "assistant", "fourth of all"),
 		}, []string{"first of all", "second of all", "third of all", "fourth of all"}},
+		{"files that overlap", map[string]string{
+			"a.jsonl": claudeRecord(1, "user", "first of all") + claudeRecord(2, "assistant", "second of all") + claudeRecord(3, "user", "third of all"),
+			"b.jsonl": claudeRecord(2, "assistant", "second of all") + claudeRecord(3, "user", "third of all") + claudeRecord(4, "assistant", "fourth of all"),
+		}, []string{"first of all", "second of all", "third of all", "fourth of all"}},
+		{"files that part", map[string]string{
+			"a.jsonl": claudeRecord(1, "user", "first of all") + claudeRecord(2, "assistant", "second of all") + claudeRecord(4, "user", "fourth of all"),
+			"b.jsonl": claudeRecord(1, "user", "first of all") + claudeRecord(2, "assistant", "second of all") + claudeRecord(3, "user", "third of all"),
+		}, []string{"first of all", "second of all", "third of all", "fourth of all"}},
+		{"an older copy with the beginning of an answer", map[string]string{
+			"a.jsonl": claudeRecord(1, "user", "first of all") + claudeRecord(2, "assistant", "second of all"),
+			"b.jsonl": claudeRecord(1, "user", "first of all") + claudeRecord(2, "assistant", "second of all") + strings.ReplaceAll(claudeRecord(2, "assistant", "third of all"), `"uuid":"u2"`, `"uuid":"u2b"`),
+		}, []string{"first of all", "second of all", "third of all"}},
 		{"Gemini's .json and .jsonl", map[string]string{
 			"a.json":  legacy,
 			"b.jsonl": gemini + message(1, "user", "first of all") + "\n" + message(2, "gemini", "second of all") + "\n" + message(3, "user", "third of all") + "\n",
@@ -106,9 +119,15 @@ func TestSessionInSeveralFiles(t *testing.T) {
 			"a.jsonl": claudeRecord(1, "user", "first of all") + strings.ReplaceAll(claudeRecord(2, "assistant", "second of all"), "5e55", "5e66") + claudeRecord(3, "user", "third of all"),
 		}, []string{"first of all", "second of all", "third of all"}},
 	} {
-		for _, order := range [][]string{{"a", "b"}, {"b", "a"}, {"b", "a", "b", "a"}} {
+		for _, order := range [][]string{{"a", "b"}, {"b", "a"}, {"b", "a", "b", "a"}, nil} {
 			c := newClone(t)
 			name := ""
+			if order == nil { // a folder
+				for path, text := range test.files {
+					c.WriteFile("all/"+path, text)
+				}
+				name = c.ImportOne(importer.Request{Paths: []string{filepath.Join(c.Dir, "all")}}).Name
+			}
 			for _, file := range order {
 				for path, text := range test.files {
 					if strings.HasPrefix(path, file) {
@@ -121,10 +140,12 @@ func TestSessionInSeveralFiles(t *testing.T) {
 				t.Errorf("%s, %v: %d sessions, %v", test.name, order, len(list), err)
 				continue
 			}
-			history := c.history(name)
+			shown, at := c.Shown(name), -1
 			for _, text := range test.texts {
-				if !strings.Contains(history, text) {
-					t.Errorf("%s, %v: %q is in no snapshot", test.name, order, text)
+				if i := strings.Index(shown, "\n"+text); strings.Count(shown, "\n"+text) != 1 || i < at {
+					t.Errorf("%s, %v: %q is not in its place:\n%s", test.name, order, text, shown)
+				} else {
+					at = i
 				}
 			}
 		}
