@@ -17,7 +17,7 @@ import (
 
 type chatCmd struct {
 	Model     string   `placeholder:"MODEL" help:"The model that answers; the default is that of your configuration."`
-	Text      *string  `short:"m" name:"message" placeholder:"TEXT" help:"The message; otherwise a conversation on a terminal, and standard input off it."`
+	Text      *string  `short:"m" name:"message" placeholder:"TEXT" help:"The message; otherwise a conversation on a terminal, and standard input, up to 64 MiB, off it."`
 	Attach    []string `placeholder:"FILE" sep:"none" help:"Send a picture or a text file along; may be repeated."`
 	Approve   string   `default:"ask" enum:"ask,readonly,all" placeholder:"WHICH" help:"Which calls run without being asked for: ask (none, the default), readonly or all."`
 	MaxTurns  int      `default:"50" placeholder:"N" help:"How many answers of the model a turn may have; 50 unless given."`
@@ -110,11 +110,11 @@ func (c *chatCmd) Run(inv *invocation) error {
 	talks := interactive && c.Text == nil && !c.JSON
 	message := c.Text
 	if message == nil && !interactive {
-		data, err := inv.readInput()
+		text, err := inv.readMessage()
 		if err != nil {
-			return fmt.Errorf("reading standard input: %w", err)
+			return err
 		}
-		if text := string(data); strings.TrimSpace(text) != "" {
+		if strings.TrimSpace(text) != "" {
 			message = &text
 		}
 	}
