@@ -62,6 +62,7 @@ type Env struct {
 	Known     bool
 	WorkTree  string   // top of the user's work tree; "" in a bare repository
 	Forbidden []string // directories that no resource may use or reach: Git's own, mounts of this program
+	StateDir  string   // where this program keeps its own state, which no command may see; it may contain Dir
 	Allow     Allow
 	MaxFile   int64                // size in bytes of the largest file that versions contain; 0 for any
 	Warn      func(message string) // shows a message to the user, once

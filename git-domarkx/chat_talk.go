@@ -48,7 +48,12 @@ func (t *talk) asker() func(question string) (bool, error) {
 func (t *talk) request(message *string) chat.Request {
 	c := t.command
 	r := chat.Request{Session: c.Name, New: c.New, Text: message, Model: t.model, Approve: t.approver(),
-		Limits: chat.Limits{Responses: c.MaxTurns, Tokens: c.MaxTokens, Cost: c.MaxCost}, Trust: t.trust, Emit: t.show}
+		Limits: chat.Limits{Responses: c.MaxTurns, Calls: c.MaxCalls, Tokens: c.MaxTokens, Cost: c.MaxCost}, Trust: t.trust, Emit: t.show}
+	if ask := t.asker(); ask != nil {
+		r.More = func(_ context.Context, reason string) (bool, error) {
+			return ask(strings.ToUpper(reason[:1]) + reason[1:] + ". Make as many again? [y/N] ")
+		}
+	}
 	if message != nil { // without one, the turn before goes on
 		r.Files, t.files = t.files, nil
 	}

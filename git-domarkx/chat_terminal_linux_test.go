@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,5 +152,22 @@ func TestSuggestedModel(t *testing.T) {
 		if !strings.Contains(shown, fmt.Sprintf("talk with %s.", want)) {
 			t.Errorf("%q:\n%s", answer, shown)
 		}
+	}
+}
+
+// TestManyCallsOnTerminal gives an answer more calls than the limit: the user is asked whether to make them.
+func TestManyCallsOnTerminal(t *testing.T) {
+	calls := slices.Concat(writeCall("a.txt", "x"), writeCall("b.txt", "x"), writeCall("c.txt", "x"))
+	p, _ := talking(t, providertest.Reply{Calls: calls}, providertest.Reply{Text: "Done."})
+	const more = "The turn made 1 call, its limit. Make as many again? [y/N] "
+	status, shown := p.on([]reply{{more, "y\r"}, {more, "n\r"}}, "chat", "--approve", "all", "--max-calls", "1", "-m", "write", "talk")
+	if status != exitNo || !strings.Contains(shown, "the turn made 1 call, its limit; to go on: git domarkx chat talk") {
+		t.Errorf("status %d:\n%s", status, shown)
+	}
+	if out, _ := p.run(0, "show", "talk"); strings.Count(out, `"ok": true`) != 2 || strings.Contains(out, "Done.") {
+		t.Errorf("stored:\n%s", out)
+	}
+	if status, shown = p.on([]reply{{ready, "\x04"}}, "chat", "--approve", "all", "--max-calls", "1", "talk"); status != exitOK || !strings.Contains(shown, "Done.") {
+		t.Errorf("status %d:\n%s", status, shown)
 	}
 }

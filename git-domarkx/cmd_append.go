@@ -1,16 +1,12 @@
 package main
 
-import (
-	"fmt"
-
-	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
-)
+import "github.com/domarkx/domarkx/git-domarkx/engine/turns"
 
 type appendCmd struct {
 	sessionOption
 	New  bool    `help:"Create the session if it does not exist."`
 	Role string  `default:"user" enum:"user,assistant,system" placeholder:"ROLE" help:"user (the default), assistant or system."`
-	Text *string `short:"m" name:"message" placeholder:"TEXT" help:"The message; read from standard input unless given."`
+	Text *string `short:"m" name:"message" placeholder:"TEXT" help:"The message; read from standard input, up to 64 MiB, unless given."`
 	Name string  `arg:"" name:"NAME" help:"The session."`
 }
 
@@ -43,11 +39,10 @@ to one session at once.
 func (c *appendCmd) Run(inv *invocation) error {
 	message := c.Text
 	if message == nil {
-		data, err := inv.readInput()
+		read, err := inv.readMessage()
 		if err != nil {
-			return fmt.Errorf("reading standard input: %w", err)
+			return err
 		}
-		read := string(data)
 		message = &read
 	}
 	opened, err := inv.open()

@@ -17,10 +17,11 @@ import (
 
 type chatCmd struct {
 	Model     string   `placeholder:"MODEL" help:"The model that answers; the default is that of your configuration."`
-	Text      *string  `short:"m" name:"message" placeholder:"TEXT" help:"The message; otherwise a conversation on a terminal, and standard input off it."`
+	Text      *string  `short:"m" name:"message" placeholder:"TEXT" help:"The message; otherwise a conversation on a terminal, and standard input, up to 64 MiB, off it."`
 	Attach    []string `placeholder:"FILE" sep:"none" help:"Send a picture or a text file along; may be repeated."`
 	Approve   string   `default:"ask" enum:"ask,readonly,all" placeholder:"WHICH" help:"Which calls run without being asked for: ask (none, the default), readonly or all."`
 	MaxTurns  int      `default:"50" placeholder:"N" help:"How many answers of the model a turn may have; 50 unless given."`
+	MaxCalls  int      `default:"100" placeholder:"N" help:"How many calls a turn may make; 100 unless given."`
 	MaxTokens int64    `placeholder:"N" help:"End the turn when it has used so many tokens."`
 	MaxCost   float64  `placeholder:"USD" help:"End the turn when it has cost so much."`
 	JSON      bool     `name:"json" help:"Print each step as a JSON object on a line of its own."`
@@ -76,8 +77,8 @@ for ("compacts"), and later requests begin there. The session keeps everything.
 
 ## Limits
 
-A turn ends after 50 answers (--max-turns), when the model asks for the same call three times in
-a row, when it has used --max-tokens or cost --max-cost USD ("git domarkx help usage" says where
+A turn ends after 50 answers (--max-turns), after 100 calls (--max-calls; on a terminal you are
+asked whether it may make as many again), when the model asks for the same call three times in a row, when it has used --max-tokens or cost --max-cost USD ("git domarkx help usage" says where
 prices come from). A limit is looked at between two steps, so one step can go past it.
 
 Only one session works in a directory of the work tree. If another one has a resource with an overlapping path, such
@@ -105,18 +106,18 @@ func (chatCmd) ExitOne() string {
 }
 
 func (c *chatCmd) Run(inv *invocation) error {
-	if c.MaxTurns < 0 || c.MaxTokens < 0 || c.MaxCost < 0 {
+	if c.MaxTurns < 0 || c.MaxCalls < 0 || c.MaxTokens < 0 || c.MaxCost < 0 {
 		return usagef("a limit is negative")
 	}
 	interactive := isTerminal(inv.in) && isTerminal(inv.err) && inv.out.tty
 	talks := interactive && c.Text == nil && !c.JSON
 	message := c.Text
 	if message == nil && !interactive {
-		data, err := inv.readInput()
+		text, err := inv.readMessage()
 		if err != nil {
-			return fmt.Errorf("reading standard input: %w", err)
+			return err
 		}
-		if text := string(data); strings.TrimSpace(text) != "" {
+		if strings.TrimSpace(text) != "" {
 			message = &text
 		}
 	}

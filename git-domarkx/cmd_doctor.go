@@ -9,7 +9,7 @@ type doctorCmd struct {
 func (doctorCmd) Help() string {
 	return `
 Looks at what git-domarkx needs here: the version of Git, the formats of the repository,
-manual pages, FUSE, mounts that died, journals and locks that were left behind,
+manual pages, FUSE, the isolation of commands, mounts that died, journals and locks that were left behind,
 configuration that does not fit, calls that were interrupted, and workspaces, containers
 and private servers that were left behind. It says for each coding agent whether it is recorded,
 since when, whether its hooks are active, and what to do if not.
@@ -28,7 +28,7 @@ func (doctorCmd) ExitOne() string { return "There is a finding of severity error
 func (c *doctorCmd) Run(inv *invocation) error {
 	inv.patience = mountd.ReportPatience
 	d := doctor{inv: inv}
-	for _, check := range []func(){d.git, d.manual, d.fuse, d.mounts, d.state, d.config, d.refspecs, d.workspaces, d.agents} {
+	for _, check := range []func(){d.git, d.manual, d.fuse, d.commands, d.mounts, d.state, d.config, d.refspecs, d.workspaces, d.agents} {
 		check()
 		if err := inv.ctx.Err(); err != nil {
 			return err

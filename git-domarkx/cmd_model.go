@@ -7,7 +7,7 @@ type modelCmd struct {
 
 func (modelCmd) Help() string {
 	return `
-A model is defined in Git's configuration, for this repository or for all:
+A model is defined in Git's configuration, for this repository or (--global) for all:
 
     git config domarkx.model local
     git config domarkx.model.local.provider openai-chat

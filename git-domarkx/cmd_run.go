@@ -44,6 +44,10 @@ makes them and runs its setup script, once; when that fails, nothing else runs, 
 nothing is recorded: the calls stay pending. A call may take as many seconds as "timeout"
 in the session-config says, 60 without it; then it is ended with all that it started.
 
+With --yes, an untrusted session stays untrusted. Where only pending calls are not trusted,
+such as those of a model, this approves them: the trust in the session grows by each call
+that is made, as in "chat".
+
 A call during which the program is killed is recorded as interrupted by the next command
 that uses the workspace, and made again only with --retry. When a call is edited, its
 message is pending again from that call on. When a message goes away or its call is

@@ -34,7 +34,7 @@ func (validateCmd) ExitOne() string {
 func (c *validateCmd) Run(inv *invocation) error {
 	var stdin io.Reader
 	if slices.Contains(c.Paths, "-") {
-		data, err := inv.readInput()
+		data, err := inv.readAll(inv.in)
 		if err != nil {
 			return fmt.Errorf("reading standard input: %w", err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
 // A doctor checks the requirements of the program on this machine. Each check runs even if
@@ -84,6 +85,13 @@ func (d *doctor) fuse() {
 		if _, err := exec.LookPath("fusermount"); err != nil {
 			d.find(severityWarning, "mounting is impossible: fusermount3 is not installed", "PATH", "apt-get install fuse3")
 		}
+	}
+}
+
+// commands checks what isolates the commands of calls.
+func (d *doctor) commands() {
+	for _, lack := range process.Missing(d.inv.ctx) {
+		d.find(severityWarning, lack.What, "kernel", lack.Fix)
 	}
 }
 

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -48,16 +50,31 @@ func (inv *invocation) close() error {
 	return err
 }
 
-// readInput reads standard input to its end. It returns early when the command is
+// maxMessage is the size up to which a message is read from standard input, in bytes.
+const maxMessage = 64 << 20
+
+// readMessage reads a message from standard input.
+func (inv *invocation) readMessage() (string, error) {
+	data, err := inv.readAll(io.LimitReader(inv.in, maxMessage+1))
+	if err == nil && len(data) > maxMessage {
+		err = fmt.Errorf("%w: the message has more than %d MiB; attach files with chat --attach, or import a document", domarkx.ErrInvalid, maxMessage>>20)
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading standard input: %w", err)
+	}
+	return string(data), nil
+}
+
+// readAll reads standard input, or a part of it, to its end. It returns early when the command is
 // cancelled.
-func (inv *invocation) readInput() ([]byte, error) {
+func (inv *invocation) readAll(in io.Reader) ([]byte, error) {
 	type result struct {
 		data []byte
 		err  error
 	}
 	done := make(chan result, 1)
 	go func() {
-		data, err := io.ReadAll(inv.in)
+		data, err := io.ReadAll(in)
 		done <- result{data, err}
 	}()
 	select {

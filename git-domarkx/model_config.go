@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
@@ -25,11 +26,21 @@ func (inv *invocation) findModel(name string) (models.Definition, error) {
 }
 
 func (inv *invocation) modelSettings() (*gitcmd.Config, error) {
-	git, err := inv.git()
+	git, err := inv.gitAnywhere()
 	if err != nil {
 		return nil, err
 	}
 	return git.Config(inv.ctx)
+}
+
+// gitAnywhere is like git, but outside of a repository it reads the user's own configuration.
+func (inv *invocation) gitAnywhere() (*gitcmd.Git, error) {
+	git, err := inv.git()
+	var failed *gitcmd.Error
+	if errors.As(err, &failed) && failed.Code > 0 {
+		return gitcmd.Anywhere(".", nil)
+	}
+	return git, err
 }
 
 // openModel returns a wire to a model, with the model's key. The wire repeats requests that
@@ -48,7 +59,7 @@ func (inv *invocation) modelKeys() models.Keys {
 		Getenv: inv.getenv,
 		Helper: inv.runKeyHelper,
 		Credential: func(ctx context.Context, url string, ask bool) (string, error) {
-			git, err := inv.git()
+			git, err := inv.gitAnywhere()
 			if err != nil {
 				return "", err
 			}

@@ -189,14 +189,14 @@ func TestOutsideOfARepository(t *testing.T) {
 	}
 	for _, line := range []string{
 		"import a.md", "list", "status", "search x", "show a", "log a", "diff a", "blame a.md", "export --format pi a", "web", "usage", "append -m x a", "fork a b", "rename a b",
-		"rm a", "restore a", "rewind a#0", "chat -m x a", "trust a", "run a", "exec a b c", "replay a", "checkout a b", "workspace list", "workspace log a", "model list", "agent list", "agent import", "agent watch",
+		"rm a", "restore a", "rewind a#0", "chat -m x a", "trust a", "run a", "exec a b c", "replay a", "checkout a b", "workspace list", "workspace log a", "agent list", "agent import", "agent watch",
 		"zeus list", "mount", "redact a", "scan", "mcp", "push", "fetch", "pull", "fsck", "gc",
 	} {
 		if status, out, stderr := invoke(t, "", strings.Fields(line)...); status != exitFatal || out != "" || !strings.Contains(stderr, "not a git repository") {
 			t.Errorf("%s: status %d, %q, %q", line, status, out, stderr)
 		}
 	}
-	for line, want := range map[string]string{"version": "git-domarkx version", "validate a.md": "", "plugin list": "", "completion bash": "complete", "help log": "NAME", "man log": ".TH"} {
+	for line, want := range map[string]string{"version": "git-domarkx version", "validate a.md": "", "plugin list": "", "model list": "", "completion bash": "complete", "help log": "NAME", "man log": ".TH"} {
 		if status, out, stderr := invoke(t, "", strings.Fields(line)...); status != exitOK || !strings.Contains(out, want) {
 			t.Errorf("%s: status %d, %q, %q", line, status, out, stderr)
 		}

@@ -5,6 +5,12 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
+	"github.com/domarkx/domarkx/plugins/process"
 )
 
-func TestMain(m *testing.M) { os.Exit(shorttest.Main(m)) }
+func TestMain(m *testing.M) {
+	if code, ok := process.Supervise(); ok { // doctor starts a command
+		os.Exit(code)
+	}
+	os.Exit(shorttest.Main(m))
+}

@@ -28,6 +28,7 @@ func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugi
 	return plugins.New(all.BuiltIn(), resourceVersions{store}, plugins.Config{
 		Types:     func() []domarkx.Plugin { return all.Found(git.WorkTree) },
 		Dir:       filepath.Join(git.StateDir(), "workspaces"),
+		StateDir:  git.StateDir(),
 		WorkTree:  git.WorkTree,
 		WorkTrees: func() ([]string, error) { return git.WorkTrees(inv.ctx) },
 		Limits:    func() (plugins.Limits, error) { return inv.limits(git) },

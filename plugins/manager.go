@@ -47,6 +47,7 @@ type Ending interface {
 // Config configures a WorkspaceManager.
 type Config struct {
 	Dir      string // directory of all instances; created when needed
+	StateDir string // where this program keeps its own state, which commands must not see; may be ""
 	WorkTree string // top of the user's work tree, "" in a bare repository
 	// WorkTrees returns all work trees of the repository, since a resource stays in the one
 	// in which it was created; nil for no others.

@@ -29,14 +29,9 @@ var questions = []string{
 	"--show-toplevel", // last, since it fails without a work tree
 }
 
-// Discover finds the repository that git finds from dir. env is the environment of git, nil for
-// that of this process; GIT_DIR, GIT_WORK_TREE, GIT_CONFIG_PARAMETERS and similar
-// variables are honoured. It runs git once.
-//
-// If git finds no repository, or refuses to use it (safe.directory), the error is an [*Error]
-// with git's message. It is [domarkx.ErrUnsupported] for repositories with another format of
-// objects or references, and if git is too old.
-func Discover(ctx context.Context, dir string, env []string) (*Git, error) {
+// Anywhere returns a Git that runs in dir, for what needs no repository: [Git.Config] and
+// [Git.Password]. env is as for [Discover].
+func Anywhere(dir string, env []string) (*Git, error) {
 	if env == nil {
 		env = os.Environ()
 	}
@@ -47,6 +42,21 @@ func Discover(ctx context.Context, dir string, env []string) (*Git, error) {
 	g := &Git{dir: dir, caller: env, env: append(without(env, "LC_ALL", "GIT_OPTIONAL_LOCKS"), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")}
 	if g.binary, err = findGit(env); err != nil {
 		return nil, fmt.Errorf("git is not installed or not in PATH; install Git %s or newer: %w", floor, err)
+	}
+	return g, nil
+}
+
+// Discover finds the repository that git finds from dir. env is the environment of git, nil for
+// that of this process; GIT_DIR, GIT_WORK_TREE, GIT_CONFIG_PARAMETERS and similar
+// variables are honoured. It runs git once.
+//
+// If git finds no repository, or refuses to use it (safe.directory), the error is an [*Error]
+// with git's message. It is [domarkx.ErrUnsupported] for repositories with another format of
+// objects or references, and if git is too old.
+func Discover(ctx context.Context, dir string, env []string) (*Git, error) {
+	g, err := Anywhere(dir, env)
+	if err != nil {
+		return nil, err
 	}
 	out, err := g.Run(ctx, nil, questions...)
 	answers := strings.Split(string(out), "\n"+mark+"\n")

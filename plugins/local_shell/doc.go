@@ -12,6 +12,10 @@
 // they could make the user's own git run programs. The setting domarkx.sandbox turns
 // confinement off.
 //
+// In namespaces a command does not see this program's own state, so it cannot hold its locks, and
+// System V IPC objects and POSIX message queues end with it. No confined command can use the
+// kernel's keyrings, which would outlive it.
+//
 // In a mount namespace the Unix sockets outside the two directories are hidden from a command,
 // and so are the directories in which programs usually bind them. Landlock refuses abstract
 // sockets from its ABI 6 on, and the others from its ABI 9 on.

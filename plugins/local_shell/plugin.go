@@ -152,9 +152,8 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 		return domarkx.Result{}, err
 	}
 	defer s.forget(temporary)
-	c := process.Command{
-		Program: program, Args: []string{program, option, code}, Dir: s.Path(), Writable: []string{s.Path(), temporary}, Confined: s.confined, Sockets: nameServices,
-	}
+	c := s.command(temporary)
+	c.Program, c.Args, c.Dir = program, []string{program, option, code}, s.Path()
 	if len(code) > maxArgument {
 		file := filepath.Join(temporary, "code")
 		if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
@@ -162,11 +161,9 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 		}
 		c.Args = []string{program, file}
 	}
-	c.Env = s.environment(temporary)
 	spool := toolresult.NewSpool(s.env.Dir)
 	defer spool.Close()
 	limited := &limiter{w: spool, left: s.plugin.maxOutput, over: make(chan struct{})}
-	c.Sealed = s.sealed()
 	status, err := s.plugin.runner.Run(ctx, c, limited, limited.over)
 	if !s.plugin.runner.HasNamespaces() && len(c.Sealed) > 0 {
 		s.warnUnsealed()
@@ -179,6 +176,12 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 		r.Value = r.Value.With("output_limit_exceeded", domarkx.BoolValue(true))
 	}
 	return r, err
+}
+
+// command returns a command without its program, with this temporary directory.
+func (s *shell) command(temporary string) process.Command {
+	return process.Command{Env: s.environment(temporary), Writable: []string{s.Path(), temporary}, Sealed: s.sealed(), Hidden: []string{s.env.StateDir},
+		Confined: s.confined, Sockets: nameServices}
 }
 
 // sealed returns the paths in the directory that a confined command must not write.

@@ -59,9 +59,10 @@ func (s *Sandbox) Start(dir, program string, args []string) (p *process.Program,
 	if err != nil {
 		return nil, nil, err
 	}
-	env := slices.DeleteFunc(s.shell.environment(temporary), func(e string) bool { return e == "PWD="+s.shell.Path() })
-	p, err = process.Start(process.Command{Program: program, Args: args, Dir: dir, Env: append(env, "PWD="+dir),
-		Writable: []string{s.shell.Path(), temporary}, Sealed: s.shell.sealed(), Confined: s.shell.confined, Sockets: nameServices})
+	c := s.shell.command(temporary)
+	c.Program, c.Args, c.Dir = program, args, dir
+	c.Env = append(slices.DeleteFunc(c.Env, func(e string) bool { return e == "PWD="+s.shell.Path() }), "PWD="+dir)
+	p, err = process.Start(c)
 	if err != nil {
 		s.shell.forget(temporary)
 		return nil, nil, err

@@ -125,13 +125,16 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestServerKilled kills the server during a statement, as the kernel does when memory is short.
+// TestServerKilled kills the server during a statement, as the kernel does when memory is short. PostgreSQL
+// empties unlogged tables then, which must not go unnoticed.
 func TestServerKilled(t *testing.T) {
 	dir := dir(t)
 	if err := common.plant(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir})
+	var warned []string
+	db := databasetest.Open(t, postgres.New(), domarkx.Env{Dir: dir, Warn: func(message string) { warned = append(warned, message) }})
+	db.Execute("CREATE TABLE kept AS SELECT 1 AS v; CREATE UNLOGGED TABLE lost AS SELECT 1 AS v")
 	said := make(chan string)
 	go func() { said <- db.Try("execute", "SELECT pg_sleep(1000)", "") }()
 	ticker := time.NewTicker(20 * time.Millisecond)
@@ -154,6 +157,19 @@ func TestServerKilled(t *testing.T) {
 	}
 	if got := db.Query("SELECT 1"); got != "[[1]]" {
 		t.Errorf("then a query returns %s", got)
+	}
+	if got := db.Query("SELECT count(*) FROM kept UNION ALL SELECT count(*) FROM lost"); got != "[[1],[0]]" {
+		t.Errorf("after the crash: %s rows", got)
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], ": lost;") {
+		t.Errorf("warned %q", warned)
+	}
+	if err := db.Live.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	db.Query("SELECT 1")
+	if len(warned) != 1 {
+		t.Errorf("warned again after a start: %q", warned[1:])
 	}
 }
 

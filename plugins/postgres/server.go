@@ -35,11 +35,12 @@ type server struct {
 	account *account // that it runs as; nil for this program's own
 	bin     string   // directory of the programs
 	process *process // nil while it is not running
+	warn    func(message string)
 }
 
 // openServer finds the server of a resource, or prepares to create one.
 func openServer(_ context.Context, env domarkx.Env) (store, error) {
-	s := &server{dir: env.Dir}
+	s := &server{dir: env.Dir, warn: env.Warn}
 	var err error
 	if s.account, err = unprivileged(); err != nil {
 		return nil, err
@@ -167,7 +168,10 @@ func (s *server) prepareWith(ctx context.Context, c *connection) error {
 			err = drop(ctx, c, name)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.nameLost(ctx, c)
 }
 
 func create(name string) string {

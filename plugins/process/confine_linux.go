@@ -64,13 +64,16 @@ func confineAndRun() (code int, confined bool) {
 
 // becomeCommand confines this process and executes the command. It returns only on error.
 func becomeCommand() error {
-	runtime.LockOSThread() // capabilities belong to the thread
+	runtime.LockOSThread() // capabilities and filters of system calls belong to the thread
 	c, err := givenCommand()
 	if err == nil {
 		err = confine(c)
 	}
 	if err == nil {
 		err = dropCapabilities()
+	}
+	if err == nil {
+		err = denyKeys()
 	}
 	if err != nil {
 		return fmt.Errorf("confining the command to its directory: %w", err)

@@ -19,7 +19,8 @@
 //
 // On Linux, Landlock restricts the files that a confined command can write to
 // [Command].Writable. In a namespace, all other mounts are read-only as well, and
-// [Command].Sealed is read-only inside of writable directories. Root keeps no capability with
+// [Command].Sealed is read-only inside of writable directories, [Command].Hidden looks empty, and
+// System V IPC objects end with the command. A seccomp filter denies the kernel's keyrings. Root keeps no capability with
 // which it could undo that. A command in a PID
 // namespace sees no other processes and therefore not their environment.
 package process

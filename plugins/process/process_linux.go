@@ -62,7 +62,7 @@ type process struct {
 
 func (c command) start() (*process, error) {
 	if c.Confined {
-		c.Sockets, c.SocketDirs = resolve(c.Sockets), c.socketDirectories()
+		c.Sockets, c.SocketDirs, c.Hidden = resolve(c.Sockets), c.socketDirectories(), resolve(c.Hidden)
 	}
 	spec, err := c.encode()
 	if err != nil {
@@ -107,6 +107,9 @@ func (c command) start() (*process, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if c.Namespace {
 		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWPID | unix.CLONE_NEWNS
+		if c.Confined {
+			cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWIPC // the kernel removes what the command leaves there
+		}
 		if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
 			cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
 			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,9 @@ func Supervise() (code int, supervised bool) { return 0, false }
 
 // CanConfine returns false.
 func CanConfine() bool { return false }
+
+// Missing returns nothing: only Linux isolates commands.
+func Missing(context.Context) []Lack { return nil }
 
 // A process is a command.
 type process struct {

@@ -22,6 +22,7 @@ type Command struct {
 	Confined bool     // whether the command can write only to Writable
 	Writable []string // directories
 	Sealed   []string // paths in Writable that are read-only; this needs a namespace
+	Hidden   []string // directories that look empty to a confined command, except for what Dir and Writable have in them; this needs a namespace
 	Sockets  []string // Unix sockets outside of Writable to which a confined command may connect
 }
 
@@ -56,6 +57,12 @@ func NewRunner(namespaces bool) *Runner {
 // HasNamespaces reports whether commands run in namespaces, as far as known: it is true
 // until the first attempt failed.
 func (r *Runner) HasNamespaces() bool { return namespaces && !r.noNamespace.Load() }
+
+// A Lack is something that a system cannot do.
+type Lack struct {
+	What string // the consequence, and why
+	Fix  string // what the user can do about it
+}
 
 // killGrace bounds how long a supervisor without a namespace may take to kill its
 // descendants.

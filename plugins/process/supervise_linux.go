@@ -91,6 +91,11 @@ func (s *supervisor) run() report {
 			if err := c.hideSockets(); err != nil {
 				return report{Error: err.Error()}
 			}
+			for _, dir := range c.Hidden {
+				if err := c.hide(dir); err != nil {
+					return report{Error: fmt.Sprintf("hiding the directory %q from the command: %v", dir, err)}
+				}
+			}
 		}
 		// Drop CAP_SYS_ADMIN: with it, the command could undo the mounts. The same thread must fork
 		// the command, which inherits the thread's capabilities.

@@ -20,18 +20,56 @@ const (
 
 // make decides about the calls of an answer and makes those that are allowed. superseded means that
 // the user has sent another message since the answer. Calls that nobody can be asked about are then
-// declined; otherwise they stop the turn.
+// declined; otherwise they stop the turn. The same goes for calls beyond the limit.
 func (t *turn) make(ctx context.Context, calls []turns.PendingCall, superseded bool) error {
 	for _, c := range calls {
-		t.emit(CallEvent{c})
-		if err := t.one(ctx, c, superseded); err != nil {
+		stopped, err := t.checkCalls(ctx)
+		if err != nil {
 			return err
 		}
-		if err := context.Cause(ctx); err != nil {
+		if stopped != nil && !superseded {
+			return stopped
+		}
+		t.emit(CallEvent{c})
+		if stopped != nil {
+			err = t.refuse(ctx, c, toolcall.Declined(declinedByMessage))
+		} else {
+			err = t.one(ctx, c, superseded)
+		}
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkCalls counts a call, and returns why it is not made if the turn has reached its limit of calls
+// and the user does not allow more.
+func (t *turn) checkCalls(ctx context.Context) (*StoppedError, error) {
+	most := t.request.Limits.Calls
+	if most == 0 || t.calls < most {
+		t.calls++
+		return nil, nil
+	}
+	reason := fmt.Sprintf("the turn made %d calls, its limit", most)
+	if most == 1 {
+		reason = "the turn made 1 call, its limit"
+	}
+	if t.request.More != nil && t.calls == most {
+		yes, err := t.request.More(ctx, reason)
+		if err != nil {
+			return nil, err
+		}
+		if yes {
+			t.calls = 1
+			return nil, nil
+		}
+	}
+	t.calls = most + 1 // ask once
+	return &StoppedError{Session: t.request.Session, Reason: reason}, nil
 }
 
 func (t *turn) one(ctx context.Context, c turns.PendingCall, superseded bool) error {

@@ -34,9 +34,10 @@ func (m *Model) cost(u provider.Usage) float64 {
 	return m.Price.Cost(prices.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 }
 
-// Limits stop a turn before its next answer. Zero means no limit.
+// Limits stop a turn before its next answer, and Calls before the next call. Zero means no limit.
 type Limits struct {
 	Responses int
+	Calls     int
 	Tokens    int64   // of requests and answers together, including cached tokens
 	Cost      float64 // USD; requires the price of the model
 }
@@ -52,6 +53,8 @@ type Request struct {
 	Limits  Limits
 	// Trust asks whether an untrusted session may be worked on this once; nil means no.
 	Trust func(ctx context.Context, e *trust.UntrustedError) (bool, error)
+	// More asks whether to make as many calls again when the limit of calls is reached; nil means no.
+	More func(ctx context.Context, reason string) (bool, error)
 	// Emit receives the events of the turn, one at a time. It may be nil.
 	Emit func(Event)
 }
@@ -125,6 +128,7 @@ type turn struct {
 	memory  *memory
 	result  Result
 	answers int
+	calls   int    // decided since the last time that the user allowed more
 	last    string // the last call that the model requested
 	repeats int    // how many times in a row the model requested it
 

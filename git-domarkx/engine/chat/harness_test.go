@@ -62,6 +62,7 @@ type site struct {
 	events  []chat.Event
 	approve chat.Approver
 	limits  chat.Limits
+	more    func(context.Context, string) (bool, error)
 	context int64
 	price   *prices.Price
 	onEvent func(chat.Event)
@@ -161,7 +162,7 @@ func (s *site) message(name string, k int) (domarkx.Entry, domarkx.Message) {
 // turn takes a turn; an empty text continues one.
 func (s *site) turn(ctx context.Context, name, text string) (chat.Result, error) {
 	s.t.Helper()
-	r := chat.Request{Session: name, Approve: s.approve, Limits: s.limits,
+	r := chat.Request{Session: name, Approve: s.approve, Limits: s.limits, More: s.more,
 		Model: chat.Model{Wire: s.model, Context: s.context, Price: s.price},
 		Emit: func(e chat.Event) {
 			s.mu.Lock()

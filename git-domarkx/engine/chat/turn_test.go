@@ -328,6 +328,7 @@ func TestLimits(t *testing.T) {
 		"responses":  {chat.Limits{Responses: 2}, []reply{call, other, call}, 2, "2 answers"},
 		"tokens":     {chat.Limits{Tokens: 30}, []reply{call, other, call}, 2, "36 tokens"},
 		"cost":       {chat.Limits{Cost: 16}, []reply{call, other, call}, 2, "USD"},
+		"calls":      {chat.Limits{Calls: 2}, []reply{many(5)}, 1, "2 calls"},
 		"same calls": {chat.Limits{}, []reply{call, call, call, call}, 3, "3 times"},
 	}
 	for name, test := range tests {

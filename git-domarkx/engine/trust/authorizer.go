@@ -28,7 +28,8 @@ func (g *Authorizer) Check(ctx context.Context, info domarkx.Info) error {
 	if err := g.m.ReadProject(); err != nil {
 		return err
 	}
-	d, added, err := g.m.DigestWith(ctx, info)
+	all, added, err := g.m.Digests(ctx, info)
+	d := all.Whole
 	g.Added = added
 	if err != nil {
 		return err
@@ -41,6 +42,27 @@ func (g *Authorizer) Check(ctx context.Context, info domarkx.Info) error {
 		return err
 	}
 	return g.ask(ctx, untrusted, d)
+}
+
+// CheckSettled is like [Authorizer.Check] for everything but pending calls.
+func (g *Authorizer) CheckSettled(ctx context.Context, info domarkx.Info) error {
+	d, added, err := g.m.Digests(ctx, info)
+	if err != nil {
+		return err
+	}
+	held, err := g.m.Trusts(ctx, d.Settled)
+	if err != nil {
+		return err
+	}
+	if !held && !g.Approved[d.Settled] {
+		if err := g.Check(ctx, info); err != nil {
+			return err
+		}
+		g.Approved[d.Settled] = true // an approval of the whole session includes the session without some of its calls
+		return g.m.Grow(ctx, Digests{d.Settled, d.Settled}, info.Name, d)
+	}
+	g.Approved[d.Settled], g.Trusted, g.Added = true, held, added
+	return g.m.ReadProject()
 }
 
 // ask asks the user to approve what has a digest, and returns untrusted if that fails.
@@ -57,6 +79,12 @@ func (g *Authorizer) ask(ctx context.Context, untrusted *UntrustedError, d Diges
 	}
 	g.Approved[d] = true
 	return nil
+}
+
+// Follow extends an approval to a session's next content, in which this program recorded a result.
+func (g *Authorizer) Follow(was, now Digests) {
+	g.Approved[now.Whole] = g.Approved[now.Whole] || g.Approved[was.Whole]
+	g.Approved[now.Settled] = g.Approved[now.Settled] || g.Approved[was.Settled]
 }
 
 // Covers returns an error if what runs besides the document has changed since the last check.

@@ -10,28 +10,31 @@ import (
 	"github.com/domarkx/domarkx"
 )
 
-// digestFile returns the path of the file that caches the digest of a session's newest snapshot,
+// digestFile returns the path of the file that caches the digests of a session's newest snapshot,
 // so that a trust check does not read long sessions.
 func (m *Manager) digestFile(session string) string {
 	sum := sha256.Sum256([]byte(session))
 	return filepath.Join(m.env.StateDir, "trust", hex.EncodeToString(sum[:16]))
 }
 
-// A CachedDigest is the cached digest of a snapshot. It is valid as long as what runs besides the
-// document (besides) does not change.
-type CachedDigest struct{ Digest, Besides Digest }
+// cachedDigests are the cached digests of a snapshot. They are valid as long as what runs besides
+// the document (besides) does not change.
+type cachedDigests struct {
+	Digests
+	besides Digest
+}
 
-// cachedDigest returns the cached digest of a snapshot. ok is false if it is not cached.
-func (m *Manager) cachedDigest(info domarkx.Info) (k CachedDigest, ok bool) {
+// cached returns the cached digests of a snapshot. ok is false if they are not cached.
+func (m *Manager) cached(info domarkx.Info) (k cachedDigests, ok bool) {
 	data, err := os.ReadFile(m.digestFile(info.Name))
 	if err != nil {
 		return k, false
 	}
 	words := strings.Fields(string(data))
-	if len(words) != 3 || words[0] != info.ID {
+	if len(words) != 4 || words[0] != info.ID {
 		return k, false
 	}
-	return k, k.Digest.parse(words[1]) && k.Besides.parse(words[2])
+	return k, k.Whole.parse(words[1]) && k.Settled.parse(words[2]) && k.besides.parse(words[3])
 }
 
 // parse parses a digest in hexadecimal and reports whether it is valid.
@@ -40,9 +43,9 @@ func (d *Digest) parse(s string) bool {
 	return err == nil && copy(d[:], data) == len(d) && len(data) == len(d)
 }
 
-// CacheDigest caches the digest of a snapshot. It ignores errors, because a missing digest is
-// computed again.
-func (m *Manager) CacheDigest(info domarkx.Info, k CachedDigest) {
+// cache caches the digests of a snapshot. It ignores errors, because missing digests are computed
+// again.
+func (m *Manager) cache(info domarkx.Info, k cachedDigests) {
 	path := m.digestFile(info.Name)
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
@@ -51,16 +54,17 @@ func (m *Manager) CacheDigest(info domarkx.Info, k CachedDigest) {
 	if err != nil {
 		return
 	}
-	_, err = f.WriteString(info.ID + " " + k.Digest.String() + " " + k.Besides.String() + "\n")
+	_, err = f.WriteString(strings.Join([]string{info.ID, k.Whole.String(), k.Settled.String(), k.besides.String()}, " ") + "\n")
 	if closeErr := f.Close(); err != nil || closeErr != nil || os.Rename(f.Name(), path) != nil {
 		os.Remove(f.Name())
 	}
 }
 
-// CopyDigest copies the cached digest to a later snapshot that runs the same.
-func (m *Manager) CopyDigest(before, after domarkx.Info) {
-	if k, ok := m.cachedDigest(before); ok {
+// CacheAppended caches the digests of a snapshot that adds a message, if those of the snapshot
+// before are cached. It trusts nothing.
+func (m *Manager) CacheAppended(before, after domarkx.Info, added domarkx.Message) {
+	if k, ok := m.cached(before); ok {
 		after.Name = before.Name
-		m.CacheDigest(after, k)
+		m.cache(after, cachedDigests{k.Message(added), k.besides})
 	}
 }

@@ -69,27 +69,27 @@ func (d Digest) Message(m domarkx.Message) Digest {
 	return d.with("message", parts...)
 }
 
-func documentDigest(doc *domarkx.Document, added *Runs) Digest {
-	d := HeaderDigest(doc.Header, added)
+func documentDigests(doc *domarkx.Document, added *Runs) Digests {
+	header := HeaderDigest(doc.Header, added)
+	d := Digests{header, header}
 	for _, m := range doc.Conversation {
 		d = d.Message(m.Message)
 	}
 	return d
 }
 
-// digests returns the digests of a snapshot: first that of its header, then that after each
-// message that can run something. The last one is the digest of the whole snapshot.
-func (m *Manager) digests(ctx context.Context, info domarkx.Info) ([]Digest, error) {
+// digests returns the digests of a snapshot: first those of its header, then those after each
+// message that can run something. The last ones are the digests of the snapshot.
+func (m *Manager) digests(ctx context.Context, info domarkx.Info) ([]Digests, error) {
 	state, err := m.store.Load(ctx, info.ID)
 	if err != nil {
 		return nil, err
 	}
-	return m.digestsOf(ctx, info.Name, state, func(_ int, e domarkx.Entry) (domarkx.Message, error) { return view.LoadMessage(ctx, m.store, e) })
+	return m.stateDigests(ctx, info.Name, state)
 }
 
-// digestsOf is like digests for a state, which need not be stored. It calls message for the
-// messages of the assistant.
-func (m *Manager) digestsOf(ctx context.Context, session string, state *domarkx.State, message func(k int, e domarkx.Entry) (domarkx.Message, error)) ([]Digest, error) {
+// stateDigests is like digests for a state, which need not be stored.
+func (m *Manager) stateDigests(ctx context.Context, session string, state *domarkx.State) ([]Digests, error) {
 	h, err := view.LoadHeader(ctx, m.store, state.Headers)
 	if err != nil {
 		return nil, err
@@ -98,12 +98,13 @@ func (m *Manager) digestsOf(ctx context.Context, session string, state *domarkx.
 	if err != nil {
 		return nil, err
 	}
-	all := []Digest{HeaderDigest(h, added)}
-	for k, e := range state.Thread.Live {
+	header := HeaderDigest(h, added)
+	all := []Digests{{header, header}}
+	for _, e := range state.Thread.Live {
 		if e.Role != domarkx.Assistant {
 			continue
 		}
-		msg, err := message(k, e)
+		msg, err := view.LoadMessage(ctx, m.store, e)
 		if err != nil {
 			return nil, err
 		}
@@ -114,23 +115,14 @@ func (m *Manager) digestsOf(ctx context.Context, session string, state *domarkx.
 	return all, nil
 }
 
-// StateDigest returns the digest of everything that a state can run. The state need not be stored.
-func (m *Manager) StateDigest(ctx context.Context, session string, state *domarkx.State, message func(k int, e domarkx.Entry) (domarkx.Message, error)) (Digest, error) {
-	all, err := m.digestsOf(ctx, session, state, message)
-	if err != nil {
-		return Digest{}, err
-	}
-	return all[len(all)-1], nil
-}
-
-// Digest returns the digest of a snapshot.
+// Digest returns the digest of everything that a snapshot runs.
 func (m *Manager) Digest(ctx context.Context, info domarkx.Info) (Digest, error) {
-	d, _, err := m.DigestWith(ctx, info)
-	return d, err
+	d, _, err := m.Digests(ctx, info)
+	return d.Whole, err
 }
 
-// DigestWith returns the digest of a snapshot and the digest of what runs besides its document.
-func (m *Manager) DigestWith(ctx context.Context, info domarkx.Info) (d, besides Digest, err error) {
+// Digests returns the digests of a snapshot and the digest of what runs besides its document.
+func (m *Manager) Digests(ctx context.Context, info domarkx.Info) (d Digests, besides Digest, err error) {
 	h, err := view.Header(ctx, m.store, info.ID)
 	if err != nil {
 		return d, besides, err
@@ -140,14 +132,14 @@ func (m *Manager) DigestWith(ctx context.Context, info domarkx.Info) (d, besides
 		return d, besides, err
 	}
 	besides = added.Digest()
-	if known, ok := m.cachedDigest(info); ok && known.Besides == besides {
-		return known.Digest, besides, nil
+	if known, ok := m.cached(info); ok && known.besides == besides {
+		return known.Digests, besides, nil
 	}
 	all, err := m.digests(ctx, info)
 	if err != nil {
 		return d, besides, err
 	}
 	d = all[len(all)-1]
-	m.CacheDigest(info, CachedDigest{d, besides})
+	m.cache(info, cachedDigests{d, besides})
 	return d, besides, nil
 }

@@ -22,21 +22,35 @@ func (m *Manager) ExtendAppended(ctx context.Context, before, after domarkx.Info
 		return m.extendNew(ctx, after.Name, msg)
 	}
 	if !runs {
-		m.CopyDigest(before, after)
-		m.CopySettled(before, after)
+		m.CacheAppended(before, after, msg)
 		return nil
 	}
-	d, besides, err := m.DigestWith(ctx, before)
+	was, _, err := m.Digests(ctx, before)
 	if err != nil {
 		return err
 	}
-	held, err := m.Trusts(ctx, d)
-	now := d.Message(msg)
-	m.CacheDigest(after, CachedDigest{now, besides})
-	if err != nil || !held {
-		return err
+	m.CacheAppended(before, after, msg)
+	return m.Grow(ctx, was.Message(msg), after.Name, was)
+}
+
+// ExtendRecorded extends the trust in a session to a call of a message, and to the arguments that
+// its resource added, when this program records its result: the user approved the call, as part of the
+// session or by itself. after is the snapshot with the result, and msg the message in it. It is called
+// before the session moves, so that a process killed in between does not leave it untrusted. It
+// returns the digests before and after.
+func (m *Manager) ExtendRecorded(ctx context.Context, c *Chain, before, after domarkx.Info, id domarkx.ID, msg domarkx.Message) (was, now Digests, err error) {
+	if err := m.seek(ctx, c, before, id); err != nil {
+		return was, now, err
 	}
-	return m.Grow(ctx, now, after.Name, d)
+	if was, err = m.from(ctx, c, before, nil); err != nil {
+		return was, now, err
+	}
+	if now, err = m.from(ctx, c, before, &msg); err != nil {
+		return was, now, err
+	}
+	after.Name, c.snapshot = before.Name, after.ID
+	m.cache(after, cachedDigests{now, c.besides})
+	return was, now, m.Grow(ctx, now, before.Name, was)
 }
 
 // extendNew trusts a new session that the user starts with a message that runs something, unless
@@ -48,10 +62,8 @@ func (m *Manager) extendNew(ctx context.Context, name string, msg domarkx.Messag
 		return err
 	}
 	d := HeaderDigest(h, added)
-	if held, err := m.Trusts(ctx, d); err != nil || !held {
-		return err
-	}
-	return m.Grow(ctx, d.Message(msg), name, d)
+	was := Digests{d, d}
+	return m.Grow(ctx, was.Message(msg), name, was)
 }
 
 // A SavedChange is the change of a session by a save.
@@ -85,8 +97,8 @@ func (m *Manager) ExtendSaved(ctx context.Context, saved SavedChange, base strin
 	if err != nil {
 		return err
 	}
-	now := documentDigest(doc, added)
-	if held, err := m.Trusts(ctx, now); err != nil || held {
+	now := documentDigests(doc, added)
+	if held, err := m.Trusts(ctx, now.Whole); err != nil || held {
 		return err
 	}
 	was, err := m.digestEach(ctx, all)

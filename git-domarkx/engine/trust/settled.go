@@ -2,23 +2,29 @@ package trust
 
 import (
 	"context"
+	"slices"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// SettledMessage returns the digest extended by a message without its pending calls: those that
-// have no result and whose block index is not in made.
-func (d Digest) SettledMessage(m domarkx.Message, made ...int) Digest {
+// Digests are the two digests of a session: that of everything that it runs, and that of all but
+// its pending calls, those without a result. A chat asks before it makes a pending call, so it
+// needs trust in the rest only.
+type Digests struct{ Whole, Settled Digest }
+
+// Message returns the digests extended by a message.
+func (d Digests) Message(m domarkx.Message) Digests {
+	return Digests{d.Whole.Message(m), d.Settled.settledMessage(m)}
+}
+
+// settledMessage returns the digest extended by a message without its pending calls.
+func (d Digest) settledMessage(m domarkx.Message) Digest {
 	settled := m
 	settled.Content = nil
 	for i, b := range m.Content {
-		pending := b.Type == domarkx.CodeBlock && b.Language == toolcall.Language && !hasResult(m.Content, i)
-		for _, k := range made {
-			pending = pending && k != i
-		}
-		if !pending {
+		if b.Type != domarkx.CodeBlock || b.Language != toolcall.Language || hasResult(m.Content, i) {
 			settled.Content = append(settled.Content, b)
 		}
 	}
@@ -29,72 +35,87 @@ func hasResult(content []domarkx.Block, i int) bool {
 	return i+1 < len(content) && content[i+1].Type == domarkx.CodeBlock && content[i+1].Language == toolcall.ResultLanguage
 }
 
-// SettledDigest returns the digest of a snapshot without calls that have no result. A chat asks
-// before it makes such a call, so it only needs trust in the rest.
-func (m *Manager) SettledDigest(ctx context.Context, info domarkx.Info) (Digest, error) {
+// A Chain is a place in a session: the digests before one of its messages. With it, the cost of
+// recording a result does not grow with the session. The zero Chain is no place.
+type Chain struct {
+	snapshot string     // for which the digests hold
+	message  domarkx.ID // the one behind the digests
+	before   Digests
+	besides  Digest
+}
+
+// Appended sets the chain to a message that a snapshot adds to the one before, without trusting it.
+func (m *Manager) Appended(ctx context.Context, c *Chain, before, after domarkx.Info, id domarkx.ID, msg domarkx.Message) error {
+	d, besides, err := m.Digests(ctx, before)
+	if err == nil {
+		*c = Chain{after.ID, id, d, besides}
+		after.Name = before.Name
+		m.cache(after, cachedDigests{d.Message(msg), besides})
+	}
+	return err
+}
+
+// seek sets the chain to a message of a snapshot.
+func (m *Manager) seek(ctx context.Context, c *Chain, info domarkx.Info, message domarkx.ID) error {
+	if c.snapshot == info.ID && c.message == message {
+		return nil
+	}
 	h, err := view.Header(ctx, m.store, info.ID)
 	if err != nil {
-		return Digest{}, err
+		return err
 	}
 	added, err := m.AddedTo(ctx, info.Name, h)
 	if err != nil {
-		return Digest{}, err
+		return err
 	}
-	if known, ok := m.cachedDigest(SettledOf(info)); ok && known.Besides == added.Digest() {
-		return known.Digest, nil
-	}
-	b, err := m.BasesBefore(ctx, info, HeaderDigest(h, added), domarkx.ID{})
-	if err != nil {
-		return b.Settled, err
-	}
-	m.CacheDigest(SettledOf(info), CachedDigest{b.Settled, added.Digest()})
-	return b.Settled, nil
-}
-
-// Bases are the digests of a session before one of its messages: Whole as from [Manager.Digest],
-// and Settled as from [Manager.SettledDigest].
-type Bases struct{ Whole, Settled Digest }
-
-// BasesBefore extends the digest of a header by the messages of a snapshot before the message end,
-// or by all messages if end is zero.
-func (m *Manager) BasesBefore(ctx context.Context, info domarkx.Info, header Digest, end domarkx.ID) (Bases, error) {
-	b := Bases{header, header}
+	header := HeaderDigest(h, added)
+	*c = Chain{info.ID, message, Digests{header, header}, added.Digest()}
 	for e, err := range m.store.Entries(ctx, info.ID) {
 		if err != nil {
-			return b, err
+			return err
+		}
+		if e.ID == message {
+			break
 		}
 		if e.Role != domarkx.Assistant {
 			continue
 		}
-		if end != (domarkx.ID{}) && e.ID == end {
-			break
-		}
 		msg, err := view.LoadMessage(ctx, m.store, e)
 		if err != nil {
-			return b, err
+			return err
 		}
-		b = Bases{b.Whole.Message(msg), b.Settled.SettledMessage(msg)}
+		c.before = c.before.Message(msg)
 	}
-	return b, nil
+	return nil
 }
 
-// SettledOf returns the key under which the settled digest of a snapshot is cached.
-func SettledOf(info domarkx.Info) domarkx.Info {
-	info.Name += "\x00settled"
-	return info
-}
-
-// CopySettled copies the cached settled digest to a later snapshot in which the same calls have
-// results.
-func (m *Manager) CopySettled(before, after domarkx.Info) {
-	after.Name = before.Name
-	m.CopyDigest(SettledOf(before), SettledOf(after))
-}
-
-// ExtendCached caches the digest of a snapshot that adds a message, without trusting it.
-func (m *Manager) ExtendCached(before, after domarkx.Info, added domarkx.Message) {
-	if k, ok := m.cachedDigest(before); ok {
-		k.Digest = k.Digest.Message(added)
-		m.CacheDigest(after, k)
+// from returns the digests of a snapshot in which the message behind the chain is replaced by
+// another one, or by none if that is nil. It reads the messages behind the chain.
+func (m *Manager) from(ctx context.Context, c *Chain, info domarkx.Info, replaced *domarkx.Message) (Digests, error) {
+	var behind []domarkx.Message // from the end of the session
+	for k := info.Messages - 1; k >= 0; k-- {
+		e, err := m.store.Entry(ctx, info.ID, k)
+		if err != nil {
+			return Digests{}, err
+		}
+		if e.ID == c.message && replaced != nil {
+			behind = append(behind, *replaced)
+			break
+		}
+		if e.Role == domarkx.Assistant {
+			msg, err := view.LoadMessage(ctx, m.store, e)
+			if err != nil {
+				return Digests{}, err
+			}
+			behind = append(behind, msg)
+		}
+		if e.ID == c.message {
+			break
+		}
 	}
+	d := c.before
+	for _, msg := range slices.Backward(behind) {
+		d = d.Message(msg)
+	}
+	return d, nil
 }

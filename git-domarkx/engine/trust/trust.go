@@ -77,7 +77,7 @@ func (m *Manager) Trust(ctx context.Context, info domarkx.Info) error {
 	if err := m.checkAdded(ctx, info); err != nil {
 		return err
 	}
-	d, err := m.Digest(ctx, info)
+	d, _, err := m.Digests(ctx, info)
 	if err != nil {
 		return err
 	}
@@ -93,24 +93,35 @@ func (m *Manager) Trust(ctx context.Context, info domarkx.Info) error {
 	return m.record(ctx, d, info.Name)
 }
 
-// record records trust in a session's current content. The trust is based on the digests in
-// was: if the user no longer trusts one of them, record does nothing.
-func (m *Manager) record(ctx context.Context, d Digest, session string, was ...Digest) error {
-	if d.Empty() {
-		return nil
-	}
-	value := recordValue(d, session)
+// record records trust in a session's current content, as far as the user trusts its earlier
+// contents in was (see [grown]).
+func (m *Manager) record(ctx context.Context, now Digests, session string, was ...Digests) error {
 	return m.env.Local.Change(ctx, local.TrustKey, func(values []string) []string {
-		if slices.Contains(values, value) || !allTrusted(values, was) { // keep the entries of other sessions, which are removed separately
-			return values
+		d := grown(values, now, was)
+		if value := recordValue(d, session); !d.Empty() && !slices.Contains(values, value) { // keep the entries of other sessions, which are removed separately
+			values = append(values, value)
 		}
-		return append(values, value)
+		return values
 	})
 }
 
-// allTrusted reports whether all given digests are trusted or empty.
-func allTrusted(values []string, all []Digest) bool {
-	return !slices.ContainsFunc(all, func(d Digest) bool { return !d.Empty() && !hasDigest(values, d) })
+// grown returns the digest in which trust grows from earlier contents to the present one: all that runs
+// if all that ran before is trusted, and all but the pending calls if that much was. Otherwise it returns
+// the empty digest.
+func grown(values []string, now Digests, was []Digests) Digest {
+	held := func(d Digest) bool { return d.Empty() || hasDigest(values, d) }
+	whole, settled := true, true
+	for _, d := range was {
+		whole = whole && held(d.Whole)
+		settled = settled && (held(d.Whole) || held(d.Settled))
+	}
+	switch {
+	case whole:
+		return now.Whole
+	case settled:
+		return now.Settled
+	}
+	return Digest{}
 }
 
 // Revoke removes the trust in a session's current content and in its earlier trusted contents.
@@ -152,7 +163,7 @@ func (m *Manager) extend(ctx context.Context, after domarkx.Info, before ...doma
 	if err != nil {
 		return err
 	}
-	now, err := m.Digest(ctx, after)
+	now, _, err := m.Digests(ctx, after)
 	if err != nil {
 		return err
 	}
@@ -160,33 +171,38 @@ func (m *Manager) extend(ctx context.Context, after domarkx.Info, before ...doma
 }
 
 // digestEach returns the digests of several snapshots.
-func (m *Manager) digestEach(ctx context.Context, all []domarkx.Info) ([]Digest, error) {
-	digests := make([]Digest, len(all))
+func (m *Manager) digestEach(ctx context.Context, all []domarkx.Info) ([]Digests, error) {
+	digests := make([]Digests, len(all))
 	for i, info := range all {
 		var err error
-		if digests[i], err = m.Digest(ctx, info); err != nil {
+		if digests[i], _, err = m.Digests(ctx, info); err != nil {
 			return nil, err
 		}
 	}
 	return digests, nil
 }
 
-// Grow records trust in a session's content after a change by the user, if all of its
-// earlier contents in was are trusted. Those remain trusted, for rewinds and for other sessions
-// with the same content.
-func (m *Manager) Grow(ctx context.Context, now Digest, session string, was ...Digest) error {
-	if now.Empty() {
-		return nil
+// Grow records trust in a session's content after a change by the user, as far as all of its
+// earlier contents in was are trusted: wholly, or but for their pending calls. Those remain trusted, for
+// rewinds and for other sessions with the same content.
+func (m *Manager) Grow(ctx context.Context, now Digests, session string, was ...Digests) error {
+	known := func(values []string) (d Digest, ok bool) {
+		d = grown(values, now, was)
+		return d, d.Empty() || hasDigest(values, d)
 	}
 	values, err := m.env.Local.All(ctx, local.TrustKey)
-	if err != nil || hasDigest(values, now) || !allTrusted(values, was) {
-		return err // nothing to write
+	if err != nil {
+		return err
+	}
+	if _, ok := known(values); ok {
+		return nil // nothing to write
 	}
 	return m.env.Local.Change(ctx, local.TrustKey, func(values []string) []string {
-		if hasDigest(values, now) || !allTrusted(values, was) {
+		d, ok := known(values)
+		if ok {
 			return values
 		}
-		return forgetOld(append(values, recordValue(now, session)), session)
+		return forgetOld(append(values, recordValue(d, session)), session)
 	})
 }
 
@@ -219,32 +235,38 @@ func forgetOld(values []string, session string) []string {
 // undone. Keep must be called before the session moves, so that a process killed in between
 // does not leave it untrusted.
 func (m *Manager) Keep(ctx context.Context, name string, state *domarkx.State, before domarkx.Info) error {
-	held, err := m.IsTrusted(ctx, before)
-	if err != nil || !held {
-		return err
-	}
-	now, err := m.StateDigest(ctx, name, state, func(_ int, e domarkx.Entry) (domarkx.Message, error) { return view.LoadMessage(ctx, m.store, e) })
-	if err != nil || now.Empty() {
-		return err
-	}
-	all, err := m.digests(ctx, before)
-	if err == nil && !slices.Contains(all, now) {
-		all, err = m.digestsAlone(ctx, name, before)
-	}
-	if err != nil || !slices.Contains(all, now) {
-		return err
-	}
-	was, err := m.Digest(ctx, before)
+	was, _, err := m.Digests(ctx, before)
 	if err != nil {
 		return err
 	}
-	return m.record(ctx, now, name, was)
+	values, err := m.env.Local.All(ctx, local.TrustKey)
+	if err != nil || grown(values, was, []Digests{was}).Empty() {
+		return err
+	}
+	now, err := m.stateDigests(ctx, name, state)
+	if err != nil {
+		return err
+	}
+	all, err := m.digests(ctx, before)
+	if err != nil {
+		return err
+	}
+	last := now[len(now)-1]
+	begins := func() bool {
+		return slices.ContainsFunc(all, func(d Digests) bool { return d.Whole == last.Whole })
+	}
+	if !begins() {
+		if all, err = m.digestsAlone(ctx, name, before); err != nil || !begins() {
+			return err
+		}
+	}
+	return m.record(ctx, last, name, was)
 }
 
 // digestsAlone returns the digests that a snapshot would have under another session name, if
 // nothing is added to that session, and none otherwise. A user who trusts a session that works in
 // another session's workspace also trusts its own document.
-func (m *Manager) digestsAlone(ctx context.Context, name string, info domarkx.Info) ([]Digest, error) {
+func (m *Manager) digestsAlone(ctx context.Context, name string, info domarkx.Info) ([]Digests, error) {
 	h, err := view.Header(ctx, m.store, info.ID)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
-	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // complete returns the text of a call's block with the arguments that its resource adds, so that
@@ -50,57 +49,4 @@ func (t callTarget) outcomeBlocks(o toolcall.Outcome) []domarkx.Block {
 		return []domarkx.Block{t.recorded(), o.Block()}
 	}
 	return []domarkx.Block{o.Block()}
-}
-
-// goOn extends the approval of this run to the new tip, if the only change since before is that
-// the resource completed the arguments of a call.
-func (r *runner) goOn(ctx context.Context, before domarkx.Info) error {
-	was, err := r.m.trust.Digest(ctx, before)
-	if err != nil || !r.auth.Approved[was] {
-		return err
-	}
-	tip, err := r.tip(ctx)
-	if err != nil {
-		return err
-	}
-	for info, err := range r.m.store.History(ctx, tip.ID) {
-		if err != nil {
-			return err
-		}
-		if info.ID == tip.ID {
-			continue
-		}
-		if info.ID == before.ID {
-			now, err := r.m.trust.Digest(ctx, tip)
-			if err != nil {
-				return err
-			}
-			r.auth.Approved[now] = true
-		}
-		break
-	}
-	return nil
-}
-
-// trustCompleted extends the trust in a session to its next state, in which message k has a
-// completed call. It runs before the session moves, so that a process killed in between cannot
-// leave an untrusted session. Trust in a state that is never reached does no harm.
-func (m *Manager) trustCompleted(ctx context.Context, tip domarkx.Info, next *domarkx.State, k int, completed domarkx.Message) error {
-	was, err := m.trust.Digest(ctx, tip)
-	if err != nil {
-		return err
-	}
-	if held, err := m.trust.Trusts(ctx, was); err != nil || !held {
-		return err
-	}
-	now, err := m.trust.StateDigest(ctx, tip.Name, next, func(i int, e domarkx.Entry) (domarkx.Message, error) {
-		if i == k {
-			return completed, nil
-		}
-		return view.LoadMessage(ctx, m.store, e)
-	})
-	if err != nil {
-		return err
-	}
-	return m.trust.Grow(ctx, now, tip.Name, was)
 }

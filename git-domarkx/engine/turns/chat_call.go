@@ -93,148 +93,46 @@ func (t *Turn) Check(ctx context.Context, c PendingCall) (*domarkx.ToolError, er
 	return problem, nil
 }
 
-// Make makes a call that the user approved, and records its result as [Manager.Run] does.
-// If the session was trusted without its pending calls, the trust grows to cover the call. An
-// error means that the call was not recorded.
+// Make makes a call that the user approved, and records its result as [Manager.Run] does. An error
+// means that the call was not recorded.
 func (t *Turn) Make(ctx context.Context, c PendingCall) (CallResult, error) {
 	if err := t.open(ctx); err != nil {
 		return CallResult{}, err
 	}
-	now, err := t.allow(ctx, c)
+	_, e, msg, err := t.lastAnswer(ctx)
 	if err != nil {
 		return CallResult{}, err
+	}
+	if s, ok := stepAt(toolcall.Steps(msg, t.canRun), t.target(c).callRecord); e.ID != c.Message || !ok || s.Done {
+		return CallResult{}, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
 	}
 	if err := t.bench.admit(ctx, c.block); err != nil {
 		return CallResult{}, err
 	}
 	target := t.target(c)
 	target.Completed = t.bench.complete(ctx, c.block)
-	report, err := t.bench.perform(ctx, target, func(ctx context.Context) callResult { return t.bench.make(ctx, target.recorded()) })
-	return report, errors.Join(err, t.settled(context.WithoutCancel(ctx), c, now))
+	return t.bench.perform(ctx, target, func(ctx context.Context) callResult { return t.bench.make(ctx, target.recorded()) })
 }
 
 // Refuse records an outcome of a call that is not made.
 func (t *Turn) Refuse(ctx context.Context, c PendingCall, o toolcall.Outcome) (CallResult, error) {
 	b := t.bench
 	if b == nil {
-		b = &openWorkspace{m: t.m}
+		b = &openWorkspace{m: t.m, passed: t.auth, chain: t.chain}
 	}
-	_, _, msg, err := t.lastAnswer(ctx)
-	if err != nil {
-		return CallResult{}, err
-	}
-	base, err := t.base(ctx, c.Message)
-	if err != nil {
-		return CallResult{}, err
-	}
-	was := base.Settled.SettledMessage(msg)
 	report := CallResult{Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: o}
 	var at position
-	err = t.m.sessions.Update(ctx, chatOperation+" "+t.request.Name, func(tx *gitstore.Tx) error {
+	err := t.m.sessions.Update(ctx, chatOperation+" "+t.request.Name, func(tx *gitstore.Tx) error {
+		var err error
 		at, err = b.recordIn(ctx, tx, t.target(c), o, domarkx.Version{}, nil)
 		return err
 	})
-	if report, err = report.at(at, err); err != nil {
-		return report, err
-	}
-	return report, t.settled(ctx, c, was)
+	return report.at(at, err)
 }
 
 func (t *Turn) target(c PendingCall) callTarget {
 	return callTarget{operation: chatOperation, callRecord: callRecord{Session: t.request.Name, Message: c.Message, Index: c.Index,
 		Block: c.block, Resource: c.Resource, Tool: c.Tool}}
-}
-
-// allow extends the trust in the session, or the approval of this turn, to a call that is about to
-// be made. It returns the digest of the session with that call.
-func (t *Turn) allow(ctx context.Context, c PendingCall) (trust.Digest, error) {
-	base, err := t.base(ctx, c.Message)
-	if err != nil {
-		return trust.Digest{}, err
-	}
-	_, e, msg, err := t.lastAnswer(ctx)
-	if err != nil {
-		return trust.Digest{}, err
-	}
-	s, ok := stepAt(toolcall.Steps(msg, t.canRun), t.target(c).callRecord)
-	if e.ID != c.Message || !ok || s.Done {
-		return trust.Digest{}, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
-	}
-	was, now := base.Settled.SettledMessage(msg), base.Settled.SettledMessage(msg, s.Index)
-	t.auth.Approved[now] = t.auth.Approved[was]
-	return now, t.m.trust.Grow(ctx, now, t.request.Name, was)
-}
-
-// settled caches the digest of the session after a call got its result. now is the digest with the
-// call as it was made. If the resource added arguments to the call, settled extends the trust in
-// now to the resulting digest.
-func (t *Turn) settled(ctx context.Context, c PendingCall, now trust.Digest) error {
-	tip, err := t.Tip(ctx)
-	if err != nil {
-		return err
-	}
-	_, e, msg, err := t.lastAnswer(ctx)
-	if err != nil || e.ID != c.Message {
-		return err // computed again when it is needed
-	}
-	if err := t.follow(ctx, tip); err != nil {
-		return err
-	}
-	base, err := t.base(ctx, c.Message)
-	if err != nil {
-		return err
-	}
-	d := base.Settled.SettledMessage(msg)
-	h, err := view.Header(ctx, t.m.store, tip.ID)
-	if err != nil {
-		return err
-	}
-	added, err := t.m.trust.AddedTo(ctx, tip.Name, h)
-	if err != nil {
-		return err
-	}
-	t.m.trust.CacheDigest(trust.SettledOf(tip), trust.CachedDigest{Digest: d, Besides: added.Digest()})
-	t.m.trust.CacheDigest(tip, trust.CachedDigest{Digest: base.Whole.Message(msg), Besides: added.Digest()})
-	t.auth.Approved[d] = t.auth.Approved[d] || t.auth.Approved[now]
-	return t.m.trust.Grow(ctx, d, tip.Name, now)
-}
-
-// follow records that this turn has stored a snapshot, so that the known digests apply to it. It
-// clears them if another process changed the session before.
-func (t *Turn) follow(ctx context.Context, stored domarkx.Info) error {
-	parents, err := t.m.store.Parents(ctx, stored.ID)
-	if err != nil {
-		return err
-	}
-	if len(parents) == 0 || parents[0] != t.at {
-		clear(t.bases)
-	}
-	t.at = stored.ID
-	return nil
-}
-
-// base returns the digests of the session before its last answer.
-func (t *Turn) base(ctx context.Context, message domarkx.ID) (trust.Bases, error) {
-	tip, err := t.Tip(ctx)
-	if err != nil {
-		return trust.Bases{}, err
-	}
-	if b, ok := t.bases[message]; ok && t.at == tip.ID {
-		return b, nil
-	}
-	h, err := view.Header(ctx, t.m.store, tip.ID)
-	if err != nil {
-		return trust.Bases{}, err
-	}
-	added, err := t.m.trust.AddedTo(ctx, tip.Name, h)
-	if err != nil {
-		return trust.Bases{}, err
-	}
-	b, err := t.m.trust.BasesBefore(ctx, tip, trust.HeaderDigest(h, added), message)
-	if err == nil {
-		t.bases, t.at = map[domarkx.ID]trust.Bases{message: b}, tip.ID
-	}
-	return b, err
 }
 
 // A ToolOffer is a tool that a model can be offered.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
 )
@@ -89,25 +88,16 @@ func (t *Turn) Answer(ctx context.Context, r Reply) (domarkx.Info, error) {
 	if err != nil {
 		return tip, err
 	}
-	if tip.ID != "" {
-		var before trust.Bases
-		if before.Settled, err = t.m.trust.SettledDigest(ctx, tip); err != nil {
+	if tip.ID != "" { // cache the digests, so that those with the answer cost nothing
+		if _, _, err := t.m.trust.Digests(ctx, tip); err != nil {
 			return tip, err
 		}
-		if before.Whole, err = t.m.trust.Digest(ctx, tip); err != nil {
-			return tip, err
-		}
-		t.bases, t.at = map[domarkx.ID]trust.Bases{r.ID: before}, tip.ID
 	}
 	link, err := t.link(ctx)
 	if err != nil {
 		return tip, err
 	}
-	info, err := t.add(ctx, r, link)
-	if err == nil {
-		err = t.follow(ctx, info)
-	}
-	return info, err
+	return t.add(ctx, r, link)
 }
 
 func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, error) {
@@ -151,8 +141,9 @@ func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, err
 		}
 		info.Name, tip.Name = name, name
 		if tip.ID != "" {
-			m.trust.CopySettled(tip, info)
-			m.trust.ExtendCached(tip, info, a.Message)
+			if err := m.trust.Appended(ctx, t.chain, tip, info, r.ID, a.Message); err != nil {
+				return err
+			}
 		}
 		return tx.Set(ctx, name, info.ID)
 	})

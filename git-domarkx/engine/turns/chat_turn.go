@@ -30,9 +30,8 @@ type Turn struct {
 	request TurnRequest
 	auth    *trust.Authorizer
 	unlock  func()
-	bench   *openWorkspace             // workspace, nil until needed
-	bases   map[domarkx.ID]trust.Bases // index of the last answer in the snapshot at
-	at      string
+	bench   *openWorkspace // workspace, nil until needed
+	chain   *trust.Chain
 }
 
 // BeginTurn begins a turn. It returns a [*BusyError] if another process is in a turn of this
@@ -44,7 +43,7 @@ func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 	if err != nil && !(errors.Is(err, domarkx.ErrNotFound) && r.New) {
 		return nil, err
 	}
-	t := &Turn{m: m, request: r, auth: m.trust.NewAuthorizer(r.Approve), bases: map[domarkx.ID]trust.Bases{}}
+	t := &Turn{m: m, request: r, auth: m.trust.NewAuthorizer(r.Approve), chain: &trust.Chain{}}
 	if t.unlock, err = m.lockTurn(ctx, r.Name, "chat"); err != nil {
 		return nil, err
 	}
@@ -99,31 +98,7 @@ func (t *Turn) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d, err := t.m.trust.SettledDigest(ctx, tip)
-	if err != nil {
-		return err
-	}
-	held, err := t.m.trust.Trusts(ctx, d)
-	if err != nil {
-		return err
-	}
-	if !held && !t.auth.Approved[d] {
-		if err := t.auth.Check(ctx, tip); err != nil {
-			return err
-		}
-		whole, err := t.m.trust.Digest(ctx, tip)
-		if err != nil {
-			return err
-		}
-		t.auth.Approved[d] = true // an approval of the whole session includes the session without some of its calls
-		return t.m.trust.Grow(ctx, d, tip.Name, whole)
-	}
-	t.auth.Approved[d], t.auth.Trusted = true, held
-	if err := t.m.trust.ReadProject(); err != nil {
-		return err
-	}
-	_, t.auth.Added, err = t.m.trust.DigestWith(ctx, tip)
-	return err
+	return t.auth.CheckSettled(ctx, tip)
 }
 
 // open opens the workspace, unless it is open. It records the calls that a killed process left.
@@ -142,6 +117,7 @@ func (t *Turn) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b.chain = t.chain
 	if err := b.prepare(ctx, t.request.Name, false); err != nil {
 		return errors.Join(err, b.close(ctx))
 	}

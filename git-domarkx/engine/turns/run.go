@@ -118,9 +118,6 @@ func (r *runner) all(ctx context.Context) (err error) {
 		}
 		next.Completed = r.bench.complete(ctx, next.Block)
 		report, err := r.bench.perform(ctx, *next, func(ctx context.Context) callResult { return r.bench.make(ctx, next.recorded()) })
-		if next.Completed != "" && err == nil {
-			err = r.goOn(ctx, info)
-		}
 		if report.OK || report.Code != "" {
 			r.report(report)
 		}

@@ -44,9 +44,10 @@ type callTarget struct {
 
 // A position is the place at which an outcome was recorded.
 type position struct {
-	message   int   // index in the session
-	index     int   // index of the call among those of the message
-	untrusted error // reason why the trust was not extended to a message created for the call
+	message   int             // index in the session
+	index     int             // index of the call among those of the message
+	untrusted error           // reason why the trust was not extended to a message created for the call
+	written   domarkx.Message // with the outcome, if the message with the call existed
 }
 
 // A callResult is a call that was made and is not recorded yet.

@@ -52,8 +52,8 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *gitstore.Tx, t callTar
 			return position{}, err
 		}
 		if info.ID != "" {
-			if t.Completed == "" {
-				m.trust.CopyDigest(tip, info)
+			if err := b.extendTrust(ctx, tip, info, t.Message, at.written); err != nil {
+				return position{}, err
 			}
 			return at, tx.Set(ctx, t.Session, info.ID)
 		}
@@ -74,6 +74,19 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *gitstore.Tx, t callTar
 	info.Name = t.Session
 	at := position{message: info.Messages - 1, untrusted: trust.NotExtended(t.Session, m.trust.ExtendAppended(ctx, tip, info, added.Message))}
 	return at, tx.Set(ctx, t.Session, info.ID)
+}
+
+// extendTrust extends the trust in a session, and the approval of this process, to a call whose result
+// a snapshot adds to the one before.
+func (b *openWorkspace) extendTrust(ctx context.Context, before, after domarkx.Info, id domarkx.ID, msg domarkx.Message) error {
+	if b.chain == nil {
+		b.chain = &trust.Chain{}
+	}
+	was, now, err := b.m.trust.ExtendRecorded(ctx, b.chain, before, after, id, msg)
+	if err == nil && b.passed != nil {
+		b.passed.Follow(was, now)
+	}
+	return err
 }
 
 // recordBehind stores the outcome of a call after the call. If the session no longer contains the
@@ -113,13 +126,8 @@ func (b *openWorkspace) recordBehind(ctx context.Context, tx *gitstore.Tx, tip d
 			entry.Link = v.ID
 		}
 		state.Thread = *replaceEntry(&state.Thread, k, entry)
-		if t.Completed != "" {
-			if err := m.trustCompleted(ctx, tip, state, k, written.Message); err != nil {
-				return position{}, domarkx.Info{}, err
-			}
-		}
 		info, err := m.commitLinked(ctx, tx, tip, state, c, fmt.Sprintf("%s: result of call %d.%d", t.operation, k, t.Index), v.ID, attachments)
-		return position{message: k, index: slices.IndexFunc(all, func(other toolcall.Step) bool { return other.Index == s.Index })}, info, err
+		return position{message: k, index: slices.IndexFunc(all, func(other toolcall.Step) bool { return other.Index == s.Index }), written: written.Message}, info, err
 	}
 	return position{}, domarkx.Info{}, nil
 }

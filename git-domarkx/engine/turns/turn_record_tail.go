@@ -66,7 +66,7 @@ func (b *openWorkspace) recordRecent(ctx context.Context, tx *gitstore.Tx, tip d
 		commit.Parents = append(commit.Parents, v.ID)
 	}
 	info, err := tx.Append(ctx, commit)
-	return position{message: k, index: slices.IndexFunc(all, func(other toolcall.Step) bool { return other.Index == s.Index })}, info, err
+	return position{message: k, index: slices.IndexFunc(all, func(other toolcall.Step) bool { return other.Index == s.Index }), written: written.Message}, info, err
 }
 
 // recent finds one of the last messages of a session by its id. It returns its index, and a state

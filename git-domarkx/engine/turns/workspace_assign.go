@@ -10,9 +10,9 @@ import (
 
 // trustAttached extends the trust in a session to the workspace that the user assigned to it, if
 // everything that its calls need is in its trusted document or already live on this machine. was
-// is the digest of the session before the assignment.
-func (m *Manager) trustAttached(ctx context.Context, session domarkx.Info, workspace string, was trust.Digest) error {
-	now, besides, err := m.trust.DigestWith(ctx, session)
+// are the digests of the session before the assignment.
+func (m *Manager) trustAttached(ctx context.Context, session domarkx.Info, workspace string, was trust.Digests) error {
+	now, besides, err := m.trust.Digests(ctx, session)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type openWorkspace struct {
 	replaced  bool              // a redaction replaced the version that the live state derives from, and tip is its redacted form
 	session   string            // session that the workspace was opened for
 	passed    *trust.Authorizer // authorizer that allowed the session to run; nil for a replay
+	chain     *trust.Chain      // where results are recorded; nil before the first one
 }
 
 // errNoWorkspace returns the error for a session that asks for no resources.

@@ -98,7 +98,7 @@ func (m *Manager) AttachWorkspace(ctx context.Context, session, workspace string
 	if _, err := m.store.WorkspaceTip(ctx, workspace); err != nil && session != workspace {
 		return m.sessions.ElsewhereError(ctx, workspace, err)
 	}
-	was, err := m.trust.Digest(ctx, info)
+	was, _, err := m.trust.Digests(ctx, info)
 	if err != nil {
 		return err
 	}
