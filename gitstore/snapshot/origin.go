@@ -36,11 +36,8 @@ func (b *Builder) NewOriginGrower(format string) (*original.Grower, error) {
 // for a snapshot with the document of its parent but with other links.
 func (b *Builder) RenoteOrigin(tree string) (string, error) { return original.WithoutNote(b.out, tree) }
 
-// NoteOrigin returns the tree of an original with a note that is no snapshot's. Exports of a snapshot with this
-// original are then written from its messages.
-func (b *Builder) NoteOrigin(tree, note string) (string, error) {
-	return original.AddNote(b.out, tree, note)
-}
+// PartOrigin returns the tree of an original from which no snapshot is made alone, because it has only a part of the session.
+func (b *Builder) PartOrigin(tree string) (string, error) { return original.AddNote(b.out, tree, "- 0000000000000000") }
 
 // noteSnapshot adds a note to the tree of an original, unless it has one: an identifier of the snapshot that was made
 // from it.

@@ -114,14 +114,11 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart 
 	}
 	e.Origin, err = o.Finish(ctx)
 	if err == nil && isPart {
-		e.Origin, err = imp.tx.NoteOrigin(e.Origin, partNote)
+		e.Origin, err = imp.tx.PartOrigin(e.Origin)
 	}
 	imp.stored = e.Origin
 	return err
 }
-
-// partNote is the note of an original that has only a part of its session: no snapshot has this identifier.
-const partNote = "0000000000000000000000000000000000000000"
 
 // growthOf returns what the next import needs in order to decode only the new part of a document that has become
 // longer. It returns nil if such a document must be read from the beginning.
