@@ -29,6 +29,7 @@ type Version struct {
 	Observed  *Observation
 	Late      bool              // the next call may have begun before the files were read
 	Shared    []string          // other workspaces of the same work tree whose turns overlapped, sorted
+	Ignored   []string          // files that the repository ignored when the version was stored, as RESOURCE/PATH, sorted; perhaps not all
 	Replaces  string            // the version that this redacted one replaces; "" for any other
 	Resources []ResourceVersion // in the order of the document; nil if only the commit was read
 }
@@ -64,6 +65,7 @@ type VersionCommit struct {
 	Observed  *Observation
 	Late      bool
 	Shared    []string
+	Ignored   []string
 	Replaces  string // the version that this redacted one replaces; "" for any other
 	Author    Signature
 	Committer Signature

@@ -31,8 +31,8 @@ here is removed there; nothing else is.
 
 The workspaces of the sessions go along, with all their versions: those of the sessions'
 names, those that they work in, and those whose versions their messages are linked to.
-When a version that the remote does not have yet holds files that the repository ignores,
-such as a .env, these are listed and nothing is sent, unless --allow-ignored says so.
+When a version that the remote does not have yet holds files that the repository ignores, or ignored when
+the version was stored, such as a .env, these are listed and nothing is sent, unless --allow-ignored says so.
 
 What the remote does not have yet is scanned for secrets, as by "git domarkx scan". A session with a
 finding is not sent, unless --allow-secrets says so or the finding was allowed ("scan --allow"); the others are.

@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/domarkx/domarkx"
@@ -16,7 +17,11 @@ var ErrNoVersion = fmt.Errorf("%w: no workspace version", domarkx.ErrCorrupt)
 const (
 	TrailerResources = "Domarkx-Resources"
 	trailerCall      = "Domarkx-Call"
+	trailerIgnored   = "Domarkx-Ignored"
 )
+
+// MaxIgnored is the maximum number of ignored files that a version names.
+const MaxIgnored = 100
 
 // EncodeVersionMessage returns the commit message of a version with that many resources; see
 // [EncodeMessage].
@@ -40,6 +45,9 @@ func EncodeVersionMessage(v domarkx.Version, resources int) []byte {
 		trailer(&b, trailerShared, textsValue(v.Shared).JSON())
 	}
 	replaces(&b, v.Replaces)
+	if len(v.Ignored) > 0 { // last, because earlier programs ignore only what follows what they know
+		trailer(&b, trailerIgnored, textsValue(v.Ignored).JSON())
+	}
 	return b.Bytes()
 }
 
@@ -61,6 +69,11 @@ func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 		}
 	}
 	decodeObserved(&v, &t)
+	if text, ok := t.values[trailerIgnored]; ok {
+		if v.Ignored = parseTexts(text, MaxIgnored); v.Ignored == nil || !slices.IsSorted(v.Ignored) {
+			t.fail(trailerIgnored, "paths in ascending order")
+		}
+	}
 	return v, resources, t.err
 }
 

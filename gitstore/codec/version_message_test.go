@@ -18,7 +18,7 @@ import (
 )
 
 func TestVersionMessageRefused(t *testing.T) {
-	v := domarkx.Version{Subject: "run: ls", Number: 3, Operation: "call", Late: true, Shared: []string{"a", "b"}, Replaces: version,
+	v := domarkx.Version{Subject: "run: ls", Number: 3, Operation: "call", Late: true, Shared: []string{"a", "b"}, Ignored: []string{"r/.env", "r/x"}, Replaces: version,
 		Call: &domarkx.CallRecord{Session: "s", Message: mustID(t, id1), Index: 2, Resource: "r", Tool: "t"}, Observed: &domarkx.Observation{Head: version}}
 	good := string(codec.EncodeVersionMessage(v, 2))
 	back, n, err := codec.DecodeVersionMessage([]byte(good + "Domarkx-Later: x\n"))
@@ -51,6 +51,8 @@ func TestVersionMessageRefused(t *testing.T) {
 		{`["a","b"]`, `["a",1]`, domarkx.ErrCorrupt},
 		{`["a","b"]`, `"a"`, domarkx.ErrCorrupt},
 		{`["a","b"]`, `["a"` + strings.Repeat(`,"a"`, codec.MaxShared) + `]`, domarkx.ErrCorrupt},
+		{`["r/.env","r/x"]`, `["r/x","r/.env"]`, domarkx.ErrCorrupt},
+		{`["r/.env","r/x"]`, `[]`, domarkx.ErrCorrupt},
 		{`Observed: {`, `Observed: [{`, domarkx.ErrCorrupt},
 		{`"head":`, `"Head":`, domarkx.ErrCorrupt},
 		{"Replaces: " + version, "Replaces: main", domarkx.ErrCorrupt},

@@ -37,7 +37,9 @@ func (b *Builder) NewOriginGrower(format string) (*original.Grower, error) {
 func (b *Builder) RenoteOrigin(tree string) (string, error) { return original.WithoutNote(b.out, tree) }
 
 // PartOrigin returns the tree of an original from which no snapshot is made alone, because it has only a part of the session.
-func (b *Builder) PartOrigin(tree string) (string, error) { return original.AddNote(b.out, tree, "- 0000000000000000") }
+func (b *Builder) PartOrigin(tree string) (string, error) {
+	return original.AddNote(b.out, tree, "- 0000000000000000")
+}
 
 // noteSnapshot adds a note to the tree of an original, unless it has one: an identifier of the snapshot that was made
 // from it.

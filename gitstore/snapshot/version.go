@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
@@ -26,6 +27,11 @@ func (b *Builder) CommitVersion(ctx context.Context, workspace string, c domarkx
 	if v.Shared = slices.Sorted(slices.Values(c.Shared)); len(v.Shared) > codec.MaxShared {
 		v.Shared = v.Shared[:codec.MaxShared]
 	}
+	for _, path := range c.Ignored {
+		v.Ignored = append(v.Ignored, strings.ToValidUTF8(path, "\ufffd"))
+	}
+	slices.Sort(v.Ignored)
+	v.Ignored = slices.Compact(v.Ignored)[:min(len(v.Ignored), codec.MaxIgnored)]
 	line := b.versions()
 	var parents []odb.ID
 	for _, id := range c.Parents {

@@ -40,6 +40,11 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 	parents, changed := w.parents(head.Parents)
 	subject := w.table.line(v.Subject)
 	changed = changed || subject != v.Subject
+	ignored := slices.Clone(v.Ignored)
+	for i, path := range ignored {
+		ignored[i] = w.table.line(path)
+	}
+	changed = changed || !slices.Equal(ignored, v.Ignored)
 	if v.Call != nil {
 		_, named := w.table.name(v.Call.Session)
 		changed = changed || named
@@ -78,7 +83,7 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		call = &named
 	}
 	now, err := w.tx.CommitVersion(ctx, "", domarkx.VersionCommit{Parents: parents, Resources: resources, Operation: v.Operation, Subject: subject,
-		Call: call, Observed: v.Observed, Late: v.Late, Shared: v.Shared, Replaces: keyOf(v.ID, v.Replaces), Author: head.Author, Committer: head.Committer})
+		Call: call, Observed: v.Observed, Late: v.Late, Shared: v.Shared, Ignored: ignored, Replaces: keyOf(v.ID, v.Replaces), Author: head.Author, Committer: head.Committer})
 	if err != nil {
 		return fmt.Errorf("workspace version %.12s: %w", v.ID, err)
 	}

@@ -5,23 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/ignored"
 )
 
-// An IgnoredFile is a file in a version that the repository ignores.
-type IgnoredFile struct {
-	Version  string // the first version with this content
-	Resource string
-	Path     string // relative to the resource's top directory
-}
-
 // An IgnoredError means that a push would send files that the repository ignores.
-type IgnoredError struct{ Files []IgnoredFile }
+type IgnoredError struct{ Files []ignored.File }
 
 // Error returns the number of files and what to do.
 func (e *IgnoredError) Error() string {
@@ -35,10 +27,10 @@ func (e *IgnoredError) Error() string {
 
 // An ignoredCheck looks for ignored files in the versions that a push would send.
 type ignoredCheck struct {
-	m       *Manager
-	checked map[string]bool                 // place and version of a resource that were checked
-	known   map[string]domarkx.Version      // cache of versions
-	found   map[bool]map[string]IgnoredFile // whether the place is real → path below the work tree → first occurrence
+	m      *Manager
+	places *ignored.Places
+	known  map[string]domarkx.Version // cache of versions
+	then   []ignored.File             // files that were ignored when their versions were stored
 }
 
 // checkIgnored returns an [*IgnoredError] if the push would send files that the repository
@@ -62,14 +54,25 @@ func (p *push) checkIgnored(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := ignoredCheck{m: p.m, checked: map[string]bool{}, known: map[string]domarkx.Version{},
-		found: map[bool]map[string]IgnoredFile{true: {}, false: {}}}
+	c := ignoredCheck{m: p.m, places: ignored.New(p.m.store, p.m.env.WorkTree), known: map[string]domarkx.Version{}}
 	for _, id := range versions {
 		if err := c.version(ctx, id); err != nil {
-			return err
+			return fmt.Errorf("workspace version %s: %w", id, err)
 		}
 	}
-	return c.result(ctx)
+	found, err := c.places.Ignored(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range c.then {
+		if !slices.ContainsFunc(found, func(g ignored.File) bool { return g.Resource == f.Resource && g.Path == f.Path }) {
+			found = append(found, f)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &IgnoredError{found}
 }
 
 func (c *ignoredCheck) read(ctx context.Context, id string) (domarkx.Version, error) {
@@ -84,87 +87,33 @@ func (c *ignoredCheck) read(ctx context.Context, id string) (domarkx.Version, er
 	return v, err
 }
 
-// version records the files in a version that differ from its first parent.
+// version records the files in a version that differ from its first parent, and those of them that were ignored when it was
+// stored and that Git does not track now.
 func (c *ignoredCheck) version(ctx context.Context, id string) error {
 	v, err := c.read(ctx, id)
 	if err != nil {
 		return err
 	}
-	before := map[string]string{} // place and id of a resource → its version
+	var before []domarkx.ResourceVersion
 	if len(v.Parents) > 0 {
 		parent, err := c.read(ctx, v.Parents[0])
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone lacks some
 			return err
 		}
-		for _, r := range parent.Resources {
-			place, _ := c.place(r)
-			before[place+"\x00"+r.ID] = r.Version
-			c.checked[place+"\x00"+r.Version] = true
-		}
+		before = parent.Resources
 	}
-	for _, r := range v.Resources {
-		place, real := c.place(r)
-		if c.checked[place+"\x00"+r.Version] {
+	for _, path := range v.Ignored {
+		f := ignored.File{Version: id}
+		f.Resource, f.Path, _ = strings.Cut(path, "/")
+		i := slices.IndexFunc(v.Resources, func(r domarkx.ResourceVersion) bool { return r.ID == f.Resource })
+		if i < 0 {
 			continue
 		}
-		c.checked[place+"\x00"+r.Version] = true
-		err := c.m.store.DiffVersions(ctx, before[place+"\x00"+r.ID], r.Version, func(at string, old, now *domarkx.File) error {
-			if now == nil || now.Type == domarkx.Directory || old != nil && old.Type == now.Type && old.ID == now.ID {
-				return nil
-			}
-			name := path.Join(place, at)
-			if _, ok := c.found[real][name]; !ok {
-				c.found[real][name] = IgnoredFile{Version: id, Resource: r.ID, Path: at}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("workspace version %s: resource %q: %w", id, r.ID, err)
-		}
-	}
-	return nil
-}
-
-// place returns the directory of a resource's files relative to the work tree. real is false for
-// a private resource, for which the directory is hypothetical.
-func (c *ignoredCheck) place(r domarkx.ResourceVersion) (place string, real bool) {
-	at, _ := r.Config.Get("path")
-	if at.Kind() != domarkx.String || strings.Contains(at.Text(), "${") {
-		return "", false
-	}
-	name := filepath.FromSlash(at.Text())
-	if filepath.IsAbs(name) {
-		var err error
-		if name, err = filepath.Rel(c.m.env.WorkTree, name); err != nil {
-			return "", false
-		}
-	}
-	if !filepath.IsLocal(name) {
-		return "", false
-	}
-	if name = filepath.ToSlash(filepath.Clean(name)); name == "." {
-		name = ""
-	}
-	return name, true
-}
-
-// result returns an [*IgnoredError] if any of the recorded files are ignored.
-func (c *ignoredCheck) result(ctx context.Context) error {
-	var bad []IgnoredFile
-	for _, real := range []bool{true, false} {
-		names := slices.Sorted(maps.Keys(c.found[real]))
-		ignored, err := c.m.store.Git().IgnoredNames(ctx, names, real)
-		if err != nil {
+		if tracked, err := c.places.Tracked(ctx, v.Resources[i], f.Path); err != nil {
 			return err
-		}
-		for _, name := range names {
-			if ignored[name] {
-				bad = append(bad, c.found[real][name])
-			}
+		} else if !tracked {
+			c.then = append(c.then, f)
 		}
 	}
-	if len(bad) == 0 {
-		return nil
-	}
-	return &IgnoredError{bad}
+	return c.places.Add(ctx, id, before, v.Resources)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/ignored"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -417,9 +418,37 @@ func (b *openWorkspace) storeVersion(ctx context.Context, tx *gitstore.Tx, c dom
 			c.Parents = append(c.Parents, parent)
 		}
 	}
+	before := newest.Resources
+	if before == nil {
+		before = b.tip.Resources
+	}
+	if c.Ignored, err = b.ignored(ctx, before, c.Resources); err != nil {
+		return domarkx.Version{}, err
+	}
 	v, err := tx.CommitVersion(ctx, b.workspace, c)
 	if err != nil {
 		return v, err
 	}
 	return v, tx.SetWorkspace(ctx, b.workspace, v.ID)
+}
+
+// ignored returns the files, as RESOURCE/PATH, that versions of resources add to others and that the repository
+// ignores. Their rules may be gone when the version is sent.
+func (b *openWorkspace) ignored(ctx context.Context, before, now []domarkx.ResourceVersion) ([]string, error) {
+	if b.m.env.WorkTree == "" {
+		return nil, nil
+	}
+	places := ignored.New(b.m.store, b.m.env.WorkTree)
+	if err := places.Add(ctx, "", before, now); err != nil {
+		return nil, err
+	}
+	files, err := places.Ignored(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("looking for ignored files: %w", err)
+	}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Resource+"/"+f.Path)
+	}
+	return paths, nil
 }
