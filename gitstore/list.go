@@ -9,20 +9,58 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // List returns the newest snapshot of each session, sorted by name. It omits sessions that cannot be read, and returns their
 // errors, joined, together with the list.
 func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
+	refs, err := s.refs.Listing(refname.Sessions.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	if last := s.listed.Load(); last != nil && last.of == refs {
+		return slices.Clone(last.infos), nil
+	}
 	cache := listCache{infos: readListCache(s.StateDir())}
 	read := func(id string) (domarkx.Info, error) { return s.Info(ctx, id) }
-	infos, isStale, err := tips(ctx, s, refname.Sessions, cache.find, read, func(info *domarkx.Info, name string) { info.Name = name })
+	infos, isStale, err := tips(ctx, s, refname.Sessions, refs.Refs, cache.find, read, func(info *domarkx.Info, name string) { info.Name = name })
 	slices.SortFunc(infos, func(a, b domarkx.Info) int { return strings.Compare(a.Name, b.Name) })
 	if isStale {
 		writeListCache(s.StateDir(), infos)
 	}
+	if err == nil {
+		s.listed.Store(&listed{refs, slices.Clone(infos)})
+	}
 	return infos, err
+}
+
+// A listed is the result of [Store.List] for a list of references.
+type listed struct {
+	of    *refdb.Listing
+	infos []domarkx.Info
+}
+
+// ListBelow returns the newest snapshots of the sessions whose names begin with prefix, like [Store.List]. While no
+// reference changes, it costs no more than those sessions.
+func (s *Store) ListBelow(ctx context.Context, prefix string) ([]domarkx.Info, error) {
+	refs, err := s.refs.Listing(refname.Sessions.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	var all []domarkx.Info
+	if last := s.listed.Load(); last != nil && last.of == refs {
+		all = last.infos
+	} else if all, err = s.List(ctx); all == nil {
+		return nil, err
+	}
+	start, _ := slices.BinarySearchFunc(all, prefix, func(i domarkx.Info, prefix string) int { return strings.Compare(i.Name, prefix) })
+	end := start
+	for end < len(all) && strings.HasPrefix(all[end].Name, prefix) {
+		end++
+	}
+	return slices.Clone(all[start:end]), nil
 }
 
 // Refs returns the ids of the sessions' refs, by the names of the sessions. It does not read the snapshots, which may be
@@ -39,11 +77,7 @@ func (s *Store) Refs() (map[string]string, error) {
 // tips returns the tip of each ref of a kind, from a cache (find) or from the commit (read). isStale reports whether so many
 // tips were not in the cache that it should be written again. tips omits refs that cannot be read, and returns their errors,
 // joined.
-func tips[T any](ctx context.Context, s *Store, kind refname.Kind, find func(id string) (T, bool), read func(id string) (T, error), setName func(tip *T, name string)) (all []T, isStale bool, err error) {
-	refs, err := s.refs.List(kind.Prefix)
-	if err != nil {
-		return nil, false, err
-	}
+func tips[T any](ctx context.Context, s *Store, kind refname.Kind, refs []refdb.Ref, find func(id string) (T, bool), read func(id string) (T, error), setName func(tip *T, name string)) (all []T, isStale bool, err error) {
 	all = make([]T, 0, len(refs))
 	var errs []error
 	missed := 0

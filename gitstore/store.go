@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/domarkx/domarkx"
@@ -32,6 +33,8 @@ type Store struct {
 	answers Answers // may be nil
 
 	blocked map[string]error // see Block
+
+	listed atomic.Pointer[listed] // by the last List
 }
 
 // Answers observes which messages of assistants updates store.
@@ -156,20 +159,29 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 	return nil
 }
 
-// Tip returns the newest snapshot of a session. If the session does not exist, Tip returns [domarkx.ErrNotFound] with a text that
-// suggests similar names.
-func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
+// TipOrNone returns the newest snapshot of a session, or one without an ID if the session does not exist.
+func (s *Store) TipOrNone(ctx context.Context, name string) (domarkx.Info, error) {
 	if err := s.blocked[name]; err != nil {
 		return domarkx.Info{}, err
 	}
 	id, err := s.tip(ctx, refname.Sessions.Ref(name))
-	if err != nil {
-		return domarkx.Info{}, refname.Sessions.Misspelled(name, err)
-	}
-	if id == "" {
-		return domarkx.Info{}, s.notFound(refname.Sessions, name)
+	if err != nil || id == "" {
+		return domarkx.Info{}, err
 	}
 	return s.NamedInfo(ctx, name, id)
+}
+
+// Tip returns the newest snapshot of a session. If the session does not exist, Tip returns [domarkx.ErrNotFound] with a text that
+// suggests similar names.
+func (s *Store) Tip(ctx context.Context, name string) (domarkx.Info, error) {
+	info, err := s.TipOrNone(ctx, name)
+	switch {
+	case err != nil && s.blocked[name] == nil:
+		return info, refname.Sessions.Misspelled(name, err)
+	case err == nil && info.ID == "":
+		return info, s.notFound(refname.Sessions, name)
+	}
+	return info, err
 }
 
 // BeginVersion starts to write a version of a resource. See [version.Store.Begin].

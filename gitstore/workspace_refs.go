@@ -15,7 +15,11 @@ import (
 func (s *Store) Workspaces(ctx context.Context) ([]domarkx.Version, error) {
 	cache := readVersionCache(s.StateDir())
 	find := func(id string) (domarkx.Version, bool) { v, ok := cache[id]; return v, ok }
-	versions, isStale, err := tips(ctx, s, refname.Workspaces, find, s.VersionCommit, func(v *domarkx.Version, name string) { v.Workspace = name })
+	refs, err := s.refs.List(refname.Workspaces.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	versions, isStale, err := tips(ctx, s, refname.Workspaces, refs, find, s.VersionCommit, func(v *domarkx.Version, name string) { v.Workspace = name })
 	slices.SortFunc(versions, func(a, b domarkx.Version) int { return strings.Compare(a.Workspace, b.Workspace) })
 	if isStale {
 		writeVersionCache(s.StateDir(), versions)

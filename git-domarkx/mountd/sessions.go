@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/fusefs"
@@ -30,8 +29,8 @@ func (s Sessions) writable(drafts string) fusefs.Options {
 
 // Info returns the newest snapshot of a session.
 func (s Sessions) Info(ctx context.Context, name string) (domarkx.Info, error) {
-	info, err := s.Store.Tip(ctx, name)
-	if errors.Is(err, domarkx.ErrInvalid) {
+	info, err := s.Store.TipOrNone(ctx, name)
+	if err == nil && info.ID == "" || errors.Is(err, domarkx.ErrInvalid) {
 		err = fmt.Errorf("session %q: %w", name, domarkx.ErrNotFound)
 	}
 	return info, err
@@ -40,14 +39,11 @@ func (s Sessions) Info(ctx context.Context, name string) (domarkx.Info, error) {
 // List returns the sessions whose names start with prefix. It skips sessions that cannot
 // be read.
 func (s Sessions) List(ctx context.Context, prefix string) ([]domarkx.Info, error) {
-	list, err := s.Store.List(ctx)
+	list, err := s.Store.ListBelow(ctx, prefix)
 	if list == nil {
 		return nil, err
 	}
-	if prefix == "" {
-		return list, nil
-	}
-	return slices.DeleteFunc(slices.Clone(list), func(i domarkx.Info) bool { return !strings.HasPrefix(i.Name, prefix) }), nil
+	return list, nil
 }
 
 // History returns a session's newest snapshot and all its ancestors, parents before

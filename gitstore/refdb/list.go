@@ -16,46 +16,59 @@ import (
 // symbolic references, which [Refs.Damaged] reports. prefix must begin with "refs/"; otherwise List returns
 // [domarkx.ErrInvalid].
 func (r *Refs) List(prefix string) ([]Ref, error) {
-	refs, _, err := r.list(prefix)
-	return refs, err
+	l, err := r.Listing(prefix)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(l.Refs), nil
 }
 
 // Damaged returns an error for each loose reference whose name begins with prefix and whose file does not contain an
 // object id: [domarkx.ErrUnsupported] for a symbolic reference, otherwise [domarkx.ErrCorrupt].
 func (r *Refs) Damaged(prefix string) ([]error, error) {
-	_, damaged, err := r.list(prefix)
-	return damaged, err
+	l, err := r.Listing(prefix)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(l.damaged), nil
 }
 
-func (r *Refs) list(prefix string) (refs []Ref, damaged []error, err error) {
+func (r *Refs) read(prefix string) (*Listing, error) {
 	dir := prefix[:strings.LastIndexByte(prefix, '/')+1]
 	if dir == "" || checkName(dir+"x") != nil {
-		return nil, nil, badName(prefix)
+		return nil, badName(prefix)
 	}
 	// Loose references are read first. Those that a concurrent git pack-refs removes before they are read are already in
 	// packed-refs.
-	var loose []Ref
-	if err := r.walk(dir, prefix, &loose, &damaged); err != nil {
-		return nil, nil, fmt.Errorf("listing references: %w", err)
+	l := &Listing{}
+	if err := r.walk(dir, prefix, l); err != nil {
+		return nil, fmt.Errorf("listing references: %w", err)
 	}
+	loose := l.Refs
 	slices.SortFunc(loose, func(a, b Ref) int { return cmp.Compare(a.Name, b.Name) })
+	state, err := stateOf(r.path("packed-refs"))
+	if err != nil {
+		return nil, fmt.Errorf("listing references: %w", err)
+	}
+	l.places = append(l.places, state)
 	packed, err := r.listPacked(prefix)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	refs = merge(loose, packed)
-	if len(damaged) == 0 {
-		return refs, nil, nil
+	l.Refs = merge(loose, packed)
+	if len(l.damaged) == 0 {
+		return l, nil
 	}
 	// A damaged loose reference hides a packed one of the same name.
 	bad := map[string]bool{}
-	for _, err := range damaged {
+	for _, err := range l.damaged {
 		var one *damage
 		if errors.As(err, &one) {
 			bad[one.name] = true
 		}
 	}
-	return slices.DeleteFunc(refs, func(ref Ref) bool { return bad[ref.Name] }), damaged, nil
+	l.Refs = slices.DeleteFunc(l.Refs, func(ref Ref) bool { return bad[ref.Name] })
+	return l, nil
 }
 
 // damage is the error of a damaged reference, with its name.
@@ -67,9 +80,14 @@ type damage struct {
 func (d *damage) Error() string { return d.err.Error() }
 func (d *damage) Unwrap() error { return d.err }
 
-// walk appends the loose references below a directory ("refs/…/") whose names begin with prefix to refs, and errors for
-// the damaged ones to damaged.
-func (r *Refs) walk(dir, prefix string, refs *[]Ref, damaged *[]error) error {
+// walk adds the loose references below a directory ("refs/…/") whose names begin with prefix to a list, and errors for
+// the damaged ones.
+func (r *Refs) walk(dir, prefix string, l *Listing) error {
+	state, err := stateOf(r.path(dir))
+	if err != nil {
+		return err
+	}
+	l.places = append(l.places, state)
 	entries, err := readDir(r.path(dir))
 	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
 		return nil
@@ -81,7 +99,7 @@ func (r *Refs) walk(dir, prefix string, refs *[]Ref, damaged *[]error) error {
 		name := dir + entry.Name()
 		if entry.IsDir() {
 			if below := name + "/"; strings.HasPrefix(below, prefix) || strings.HasPrefix(prefix, below) {
-				if err := r.walk(below, prefix, refs, damaged); err != nil {
+				if err := r.walk(below, prefix, l); err != nil {
 					return err
 				}
 			}
@@ -93,11 +111,11 @@ func (r *Refs) walk(dir, prefix string, refs *[]Ref, damaged *[]error) error {
 		id, ok, err := r.readLoose(name)
 		switch {
 		case errors.Is(err, domarkx.ErrCorrupt), errors.Is(err, domarkx.ErrUnsupported):
-			*damaged = append(*damaged, &damage{name, err})
+			l.damaged = append(l.damaged, &damage{name, err})
 		case err != nil:
 			return err
 		case ok:
-			*refs = append(*refs, Ref{name, id})
+			l.Refs = append(l.Refs, Ref{name, id})
 		}
 	}
 	return nil

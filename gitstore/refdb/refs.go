@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +21,9 @@ type Refs struct {
 	common   string        // the repository's common directory
 	held     atomic.Bool   // whether this Refs holds the repository's lock
 	patience time.Duration // how long to wait for a lock file that may belong to a running git
+
+	listing  sync.Mutex
+	listings map[string]*Listing // by prefix, as they were read last
 }
 
 // A Ref is a reference and the object that it names.

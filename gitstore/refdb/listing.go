@@ -1,0 +1,81 @@
+package refdb
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// A Listing is the list of the references with a prefix, at one time. It must not be changed.
+type Listing struct {
+	Refs    []Ref // sorted by the bytes of their names
+	damaged []error
+	places  []placeState
+}
+
+// A placeState is the state of a directory with references, or of packed-refs. Git replaces the file of a reference by
+// renaming, which changes the time of its directory.
+type placeState struct {
+	path string
+	info fs.FileInfo // nil if it does not exist
+}
+
+func stateOf(path string) (placeState, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
+		return placeState{path, nil}, nil
+	}
+	return placeState{path, info}, err
+}
+
+// settled is the age from which the time of a directory shows each later change: file systems count in ticks of
+// up to two seconds.
+const settled = 2500 * time.Millisecond
+
+// isSettled reports whether each later change of the references will show in the places of a list that was read at that time.
+func (l *Listing) isSettled(began time.Time) bool {
+	for _, p := range l.places {
+		if p.info != nil && began.Sub(p.info.ModTime()) < settled {
+			return false
+		}
+	}
+	return true
+}
+
+// isCurrent reports whether the references are as they were.
+func (l *Listing) isCurrent() bool {
+	for _, p := range l.places {
+		now, err := stateOf(p.path)
+		if err != nil || (now.info == nil) != (p.info == nil) {
+			return false
+		}
+		if p.info != nil && (!now.info.ModTime().Equal(p.info.ModTime()) || now.info.Size() != p.info.Size() || !os.SameFile(now.info, p.info)) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxListings is the number of prefixes whose lists are kept in memory.
+const maxListings = 8
+
+// Listing returns the references whose names begin with prefix, like [Refs.List]. As long as they do not change, it returns the same
+// list again, which costs one look at each directory.
+func (r *Refs) Listing(prefix string) (*Listing, error) {
+	r.listing.Lock()
+	defer r.listing.Unlock()
+	if l := r.listings[prefix]; l != nil && l.isCurrent() {
+		return l, nil
+	}
+	delete(r.listings, prefix)
+	began := time.Now()
+	l, err := r.read(prefix)
+	if err == nil && l.isSettled(began) {
+		if r.listings == nil || len(r.listings) >= maxListings {
+			r.listings = map[string]*Listing{}
+		}
+		r.listings[prefix] = l
+	}
+	return l, err
+}
