@@ -21,7 +21,7 @@ echo "${0##*/}$seen" >>"$STREAMS"
 `
 
 // TestForegroundPrograms checks that programs that the user works in have the terminal as their streams. Agents refuse to start
-// otherwise. The input of a pager is what it shows.
+// otherwise. A pager reads the output of this program.
 func TestForegroundPrograms(t *testing.T) {
 	p := worked(t)
 	bin := t.TempDir()
@@ -93,7 +93,7 @@ func (p place) started(want string) {
 }
 
 // TestForegroundIsTheOnlyPlace finds commands that are given streams elsewhere, where they could get
-// a pipe in place of the terminal. Output of a program that is only read is no stream of it.
+// a pipe in place of the terminal.
 func TestForegroundIsTheOnlyPlace(t *testing.T) {
 	paths, err := filepath.Glob("*.go")
 	if err != nil {

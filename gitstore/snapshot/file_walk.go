@@ -69,7 +69,7 @@ func NewFileWalk(r Reader) *FileWalk {
 }
 
 // Commit returns a snapshot or workspace version with its files, except those that its first parent has at the same
-// path. It also leaves out what is in directories that this walk has compared before.
+// path. It also leaves out the files of directories that this walk has compared before.
 func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
 	c, err := w.r.objects.Commit(id)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // unlogged tables, when it recovers from a crash.
 const witness = "git_domarkx_witness"
 
-// unloggedSQL lists what a crash empties or resets, without indexes.
+// unloggedSQL lists the tables and sequences that a crash empties or resets.
 const unloggedSQL = `SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relpersistence = 'u' AND c.relkind IN ('r', 'S') AND ` + userSchemas + ` ORDER BY 1`
 

@@ -67,7 +67,7 @@ func (m *Manager) history(ctx context.Context, path string) (*history, error) {
 
 // inOrder sorts events by their dates, and those of one workspace by their numbers. Dates have a resolution of a second. In
 // one second, events of sessions come as early as their workspaces allow: a person's version of
-// another workspace may have what they left.
+// another workspace may include their changes.
 func inOrder(events []*event) []*event {
 	slices.SortFunc(events, func(a, b *event) int {
 		return cmp.Or(cmp.Compare(a.version.Date, b.version.Date), cmp.Compare(a.version.Number, b.version.Number), strings.Compare(a.version.ID, b.version.ID))

@@ -215,7 +215,7 @@ func TestLaterVersionOfTheOther(t *testing.T) {
 }
 
 // TestSameSecond checks that a session's lines stay its own when another workspace begins in the same second: the first
-// version there, which has what a person left, has them, too.
+// version there, which records a person's changes, has them, too.
 func TestSameSecond(t *testing.T) {
 	d := newDesk(t)
 	prompt := domarkx.VersionCommit{Operation: "prompt", Observed: &domarkx.Observation{}}
@@ -239,7 +239,7 @@ func TestSameSecond(t *testing.T) {
 	}
 }
 
-// TestLatePrompt checks a prompt whose version was read after the first call may have begun: what it has can be the
+// TestLatePrompt checks a prompt whose version was read after the first call may have begun: its lines can be the
 // agent's.
 func TestLatePrompt(t *testing.T) {
 	d := newDesk(t)

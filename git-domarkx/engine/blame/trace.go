@@ -93,7 +93,7 @@ func (t *trace) follow(ctx context.Context, now content, limit int, open []place
 // made returns the index of the first event before limit that produced a content, or -1. If a
 // person's event is the first but can have changes by agents, made returns the first event of a
 // session instead, whose version may have been taken later. So it does for one of the same second: dates have no
-// finer resolution, and a person's version has what a session of another workspace left.
+// finer resolution, and a person's version includes the files that a session of another workspace left.
 func (t *trace) made(id string, limit int) int {
 	first := -1
 	for _, i := range t.past.byBlob[id] {

@@ -22,8 +22,8 @@ const (
 	memberOverlap = 64 << 10
 )
 
-// An archive is a format of files that hold others, usually compressed. Files of which many exist that no program
-// can read, such as encrypted ones, are no findings: what cannot be read is left out.
+// An archive is a format of files that contain other files, usually compressed. Files that cannot be read, such as
+// encrypted ones, are left out and not reported, because many of them are harmless.
 type archive struct {
 	name string
 	is   func(head []byte) bool
@@ -108,7 +108,7 @@ func readTar(content []byte, found func(string, io.Reader) error) error {
 }
 
 // readPDF reads the file itself, and its streams that are compressed with FlateDecode (ISO 32000-1, 7.4.4). The text on a page
-// is in strings in parentheses, of which several can make up a word.
+// is in strings in parentheses; a word can be split over several.
 func readPDF(content []byte, found func(string, io.Reader) error) error {
 	if err := found("", bytes.NewReader(append([]byte(" "), content...))); err != nil { // no longer a PDF
 		return err

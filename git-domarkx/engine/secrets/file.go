@@ -22,13 +22,13 @@ func (s *Scanner) File(name string, content []byte) []Finding {
 	return s.findings(found, content)
 }
 
-// Record returns the secrets with a form of their own in content whose words are no prose, such as ids, digests and
+// Record returns the secrets with a form of their own in content that consists of ids, digests and
 // modes of files.
 func (s *Scanner) Record(content []byte) []Finding {
 	return s.findings(s.rules().text(content, strong), content)
 }
 
-// file returns the secrets in a file that is no container.
+// file returns the secrets in a file that is not a container.
 func (s *ruleSet) file(content []byte) []match {
 	if imageType(content) != "" {
 		found := s.image(content)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// fromUTF16 returns a text in UTF-16 as UTF-8, and nil if content is no such text. A byte order mark is not
+// fromUTF16 returns a text in UTF-16 as UTF-8, and nil if content is not such a text. A byte order mark is not
 // needed: text has a zero in nearly every second byte.
 func fromUTF16(content []byte) []byte {
 	var order binary.ByteOrder

@@ -36,7 +36,7 @@ func utf16Of(text string, order binary.AppendByteOrder, mark bool) string {
 	return string(b)
 }
 
-// written returns what a program such as a compressor writes.
+// written returns the output of write.
 func written(t *testing.T, write func(w io.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -174,7 +174,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestNoWays checks that random data is no secret, whatever it looks like.
+// TestNoWays checks that random data is not reported.
 func TestNoWays(t *testing.T) {
 	s := secrets.New([]byte("k"), nil)
 	for name, content := range map[string]string{
@@ -196,8 +196,7 @@ func TestNoWays(t *testing.T) {
 	}
 }
 
-// TestArchiveIsBounded checks that an archive of which too much can be decompressed, or that is in too many others, is
-// reported.
+// TestArchiveIsBounded checks that an archive is reported if it decompresses to too many bytes or is nested too deep.
 func TestArchiveIsBounded(t *testing.T) {
 	large := gzipped(t, strings.Repeat("a", 2<<20))
 	for limit, want := range map[int64]error{4 << 20: nil, 1 << 20: domarkx.ErrUnsupported} {

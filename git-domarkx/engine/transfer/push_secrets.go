@@ -18,11 +18,11 @@ const Secrets = "secrets"
 // Damaged is the status of a session that is not sent because objects that would be sent cannot be read.
 const Damaged = "damaged"
 
-// An outgoing is what may be sent: commits and references of which everything that the remote lacks was looked at.
-// Only inspect makes one, and pushRefs sends nothing else.
+// An outgoing holds the references that may be sent, after inspect has read every object that the remote lacks. Only inspect
+// makes one, and pushRefs sends nothing else.
 type outgoing struct{ tips Tips }
 
-// inspect scans what is to be sent of each session and its workspaces, and keeps back those with a finding. It
+// inspect scans the commits to send of each session and its workspaces, and keeps back those with a finding. It
 // returns the rest, and the findings. Without scans, it only reads the commits. Damaged sessions are kept back,
 // too, as Git would send nothing at all.
 func (p *push) inspect(ctx context.Context, scans *scan.Manager) (outgoing, []scan.Finding, error) {
