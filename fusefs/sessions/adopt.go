@@ -94,7 +94,7 @@ func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
 		return nil
 	case drafts.Removed:
 		g := &pendingRemoval{tip: d.Base, version: base, removing: true, due: time.Now(), key: d.Key}
-		for next, ok := a.saved[step{d.Name, g.tip}]; ok; next, ok = a.saved[step{d.Name, g.tip}] {
+		for next := g.tip; next != ""; next = a.saved[step{d.Name, g.tip}] {
 			g.tip = next // saves that preceded the removal
 		}
 		if s.file != nil {

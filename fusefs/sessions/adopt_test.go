@@ -96,13 +96,6 @@ func TestAdoptAfterItsOwnSnapshot(t *testing.T) {
 			m.put(drafts.Draft{Name: "s", Base: base, State: drafts.Removed})
 			m.snapshot("s", base, "b")
 		}, "-"},
-		"a new session, a removal after it": {func(m *machine, _ string) {
-			m.unlink("s.md")
-			m.at(time.Hour, "s", "-")
-			m.put(saved("s", "", "", "", "b"))
-			m.put(drafts.Draft{Name: "s", State: drafts.Removed})
-			m.snapshot("s", "", "b")
-		}, "-"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -122,11 +122,7 @@ func (t *Tree) replace(a, b *sessionState, f *File, tipA, tipB domarkx.Info, c C
 	if err := t.become(b, f, tipB, c); err != nil {
 		return err
 	}
-	remove := t.startRemoval
-	if g.tip == "" {
-		remove = t.discard // b has the text
-	}
-	if err := remove(a, g); err != nil {
+	if err := t.startRemoval(a, g); err != nil {
 		t.Logger.Error("removing a session that was renamed", "session", a.name, "err", err)
 	}
 	t.hide(a, g)

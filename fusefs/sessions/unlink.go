@@ -76,6 +76,11 @@ func (t *Tree) unlinkSession(ctx context.Context, session string) error {
 		return domarkx.ErrNotFound
 	}
 	s := t.state(session)
+	if tips[0].ID == "" {
+		if err := t.storeText(s); err != nil {
+			return err
+		}
+	}
 	t.freeze(s)
 	defer t.thaw(s)
 	t.mu.Unlock()
@@ -104,12 +109,37 @@ func (t *Tree) unlinkSession(ctx context.Context, session string) error {
 	return nil
 }
 
-// startRemoval writes the removal of a session to the journal. Saves that are not snapshots yet become
-// some first, so that the trash has their text. Without any, a session that was never stored is
-// discarded. The session must be frozen and t.mu held; t.mu is released meanwhile.
+// storeText makes a session of the queued saves of a new one, before it is removed, so that the trash has
+// their text. An empty file is not worth that. t.mu must be held; it is released meanwhile.
+func (t *Tree) storeText(s *sessionState) error {
+	if slices.ContainsFunc(s.queue, func(q *save) bool { return len(q.data) > 0 }) {
+		t.finish(s)
+	}
+	if s.failing() {
+		return fmt.Errorf("removing %q: %w: its last save is not stored yet", s.name, syscall.EAGAIN)
+	}
+	return nil
+}
+
+// startRemoval writes the removal of a session to the journal, or discards a session that
+// was never stored. The session must be frozen and t.mu held; t.mu is released meanwhile.
 func (t *Tree) startRemoval(s *sessionState, g *pendingRemoval) error {
-	if saved := slices.ContainsFunc(s.queue, func(q *save) bool { return len(q.data) > 0 }); g.tip == "" && !saved {
-		return t.discard(s, g)
+	if g.tip == "" {
+		var keys []string
+		for _, q := range s.queue {
+			keys = append(keys, q.keys()...)
+		}
+		for _, tr := range s.saveErrors {
+			keys = append(keys, tr.key)
+		}
+		t.mu.Unlock()
+		err := t.Journal.Delete(keys...)
+		t.mu.Lock()
+		if err == nil {
+			s.queue, s.saveErrors = nil, nil
+			g.removing, g.due = true, time.Now() // the store has nothing to remove
+		}
+		return err
 	}
 	t.mu.Unlock()
 	key, err := t.Journal.Put(drafts.Draft{Name: s.name, Base: g.tip, State: drafts.Removed})
@@ -121,29 +151,16 @@ func (t *Tree) startRemoval(s *sessionState, g *pendingRemoval) error {
 	return nil
 }
 
-// discard forgets a session that was never stored: a name without a text, or one whose text has another
-// name now. The session must be frozen and t.mu held; t.mu is released meanwhile.
-func (t *Tree) discard(s *sessionState, g *pendingRemoval) error {
-	var keys []string
-	for _, q := range s.queue {
-		keys = append(keys, q.keys()...)
-	}
-	for _, tr := range s.saveErrors {
-		keys = append(keys, tr.key)
-	}
-	if err := t.drop(keys); err != nil {
-		return err
-	}
-	s.queue, s.saveErrors = nil, nil
-	g.removing, g.due = true, time.Now() // the store has nothing to remove
-	return nil
-}
-
 // removeCarried removes the session whose file was renamed to a scratch name, after that
 // file has lost its last name.
 func (t *Tree) removeCarried(ctx context.Context, s *sessionState, f *File) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if s.removal != nil && s.removal.carrier == f && s.removal.tip == "" {
+		if err := t.storeText(s); err != nil {
+			return err
+		}
+	}
 	t.freeze(s)
 	defer t.thaw(s)
 	if s.removal == nil || s.removal.carrier != f {
