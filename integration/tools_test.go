@@ -20,7 +20,7 @@ import (
 
 // basePrograms are the programs of a minimal Debian root with Go, Git, make and CA
 // certificates. All others that tests use are in .ci/install-test-tools.
-const basePrograms = `
+const basePrograms = `base64 
 	git go make update-ca-certificates
 	awk basename bash cat chgrp chmod chown chroot cksum cmp comm cp cut date dd df diff dirname
 	du echo env expr false fgrep egrep find flock fmt grep groups gunzip gzip head hostname iconv id install

@@ -18,7 +18,7 @@ type StoredCommit struct {
 	ID        string
 	Workspace bool   // whether it is a workspace version
 	Message   []byte // commit message: subject and trailers
-	Headers   []byte // the headers before the message, without those with ids
+	Headers   []byte // the headers before the message
 	Files     []StoredFile
 	Trees     []string // paths of the directories and submodules
 }
@@ -88,23 +88,12 @@ func (w *FileWalk) Commit(id odb.ID) (StoredCommit, error) {
 	if err != nil {
 		return StoredCommit{}, err
 	}
-	w.commit = StoredCommit{ID: id.String(), Workspace: w.r.IsVersion(id), Message: c.Message, Headers: headers(raw)}
+	headers, _, _ := bytes.Cut(raw, []byte("\n\n"))
+	w.commit = StoredCommit{ID: id.String(), Workspace: w.r.IsVersion(id), Message: c.Message, Headers: headers}
 	if err := w.walk("", c.Tree, base, 0); err != nil {
 		return StoredCommit{}, fmt.Errorf("commit %s: %w", id, err)
 	}
 	return w.commit, nil
-}
-
-// headers returns the headers of a commit, without those that only have an id.
-func headers(commit []byte) []byte {
-	all, _, _ := bytes.Cut(commit, []byte("\n\n"))
-	var kept []byte
-	for line := range bytes.Lines(all) {
-		if !bytes.HasPrefix(line, []byte("tree ")) && !bytes.HasPrefix(line, []byte("parent ")) {
-			kept = append(kept, line...)
-		}
-	}
-	return kept
 }
 
 // maxTreeDepth is the maximum nesting of directories in a commit: those of a version, and those above them.

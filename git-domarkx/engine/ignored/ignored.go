@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
 // A File is a file in a version of a workspace.
@@ -25,15 +25,21 @@ type File struct {
 // Places are files by their paths in the work tree. The places of a private resource are those that its files would
 // have there.
 type Places struct {
-	store         *gitstore.Store
+	versions      Versions
+	git           *gitcmd.Git
 	workTree      string
 	real, private map[string]File
 	done          map[string]bool // place and version of the resources that were added
 }
 
+// Versions compares versions of resources; see [snapshot.Reader.DiffVersions].
+type Versions interface {
+	DiffVersions(ctx context.Context, a, b string, fn func(path string, old, new *domarkx.File) error) error
+}
+
 // New returns an empty list of places in a work tree.
-func New(store *gitstore.Store, workTree string) *Places {
-	return &Places{store, workTree, map[string]File{}, map[string]File{}, map[string]bool{}}
+func New(versions Versions, git *gitcmd.Git, workTree string) *Places {
+	return &Places{versions, git, workTree, map[string]File{}, map[string]File{}, map[string]bool{}}
 }
 
 // Add adds the files of a version that the version before it does not have with the same content.
@@ -53,7 +59,7 @@ func (p *Places) Add(ctx context.Context, version string, before, now []domarkx.
 		if real {
 			found = p.real
 		}
-		err := p.store.DiffVersions(ctx, was[place+"\x00"+r.ID], r.Version, func(at string, old, now *domarkx.File) error {
+		err := p.versions.DiffVersions(ctx, was[place+"\x00"+r.ID], r.Version, func(at string, old, now *domarkx.File) error {
 			if now == nil || now.Type == domarkx.Directory || old != nil && old.Type == now.Type && old.ID == now.ID {
 				return nil
 			}
@@ -78,7 +84,7 @@ func (p *Places) Ignored(ctx context.Context) ([]File, error) {
 			files = p.real
 		}
 		names := slices.Sorted(maps.Keys(files))
-		ignored, err := p.store.Git().IgnoredNames(ctx, names, real)
+		ignored, err := p.git.IgnoredNames(ctx, names, real)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +103,7 @@ func (p *Places) Tracked(ctx context.Context, r domarkx.ResourceVersion, at stri
 	if !real {
 		return false, nil
 	}
-	out, err := p.store.Git().Run(ctx, nil, "-C", p.workTree, "--literal-pathspecs", "ls-files", "--", path.Join(place, at))
+	out, err := p.git.Run(ctx, nil, "-C", p.workTree, "--literal-pathspecs", "ls-files", "--", path.Join(place, at))
 	return len(out) > 0, err
 }
 

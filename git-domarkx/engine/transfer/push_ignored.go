@@ -54,7 +54,7 @@ func (p *push) checkIgnored(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := ignoredCheck{m: p.m, places: ignored.New(p.m.store, p.m.env.WorkTree), known: map[string]domarkx.Version{}}
+	c := ignoredCheck{m: p.m, places: ignored.New(p.m.store, p.m.store.Git(), p.m.env.WorkTree), known: map[string]domarkx.Version{}}
 	for _, id := range versions {
 		if err := c.version(ctx, id); err != nil {
 			return fmt.Errorf("workspace version %s: %w", id, err)
