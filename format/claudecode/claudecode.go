@@ -27,6 +27,8 @@ const (
 	typeAttachment = "attachment"
 	typeQueue      = "queue-operation"
 	typeSummary    = "summary"
+	typeProgress   = "progress"
+	subProgress    = "agent_progress" // of the data of a progress record
 )
 
 // is reports whether an object can be the first record of a transcript. Records of Claude Code have a
@@ -43,7 +45,7 @@ func is(v domarkx.Value) bool {
 		return transcript.Has(v, "summary", "leafUuid")
 	case "file-history-snapshot", "file-history-delta":
 		return transcript.Has(v, "messageId")
-	case typeUser, typeAssistant, "system", typeAttachment, "progress":
+	case typeUser, typeAssistant, "system", typeAttachment, typeProgress:
 		return transcript.Has(v, "parentUuid", "isSidechain") || // the ids may follow a long text, outside of head
 			transcript.Has(v, "sessionId", "uuid") && (transcript.Has(v, "parentUuid") || transcript.Has(v, "isSidechain"))
 	}
@@ -58,7 +60,11 @@ var records = map[string]bool{typeQueue: true, "custom-title": true, "ai-title":
 // skips reports whether the index does not need the value of a member, so that parsing may skip it.
 func skips(name string, kind domarkx.Kind) bool {
 	switch name {
-	case "toolUseResult", "input", "usage", "thinking", "signature", "source", "data", "snapshot", "rendered", "shape", "params", "systemPrompt", "tools":
+	case "data": // an object in records of progress, and otherwise the bytes of an image
+		return kind != domarkx.Object
+	case "output", "fullOutput": // in the progress of a shell
+		return kind == domarkx.String
+	case "toolUseResult", "input", "usage", "thinking", "signature", "source", "snapshot", "rendered", "shape", "params", "systemPrompt", "tools":
 		return true
 	}
 	return false
@@ -91,6 +97,10 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 	case typeQueue:
 		s.ID = or(s.ID, transcript.Text(v, "sessionId"))
 		return queued(v)
+	case typeProgress:
+		return progress(v, s)
+	case subProgress: // only its prompt
+		return transcript.Note{Kind: transcript.Prompt, Text: transcript.Text(v, "prompt")}
 	case typeUser, typeAssistant, typeAttachment:
 		return said(kind, v, s)
 	}
@@ -106,12 +116,15 @@ func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
 	}
 	id := transcript.Text(v, "sessionId")
 	switch {
+	case s.Memory == transcript.Nested:
 	case s.Memory == "": // the first record determines the session's identity
 		s.Memory = "main"
 		if sub != "" {
 			s.Memory, s.Sub, s.Parent = sub, sub, id
 		}
-	case sub != s.Sub: // old versions wrote the messages of sub-agents between those of the session
+	case sub != "" && s.Sub == "": // old versions wrote the messages of sub-agents between those of the session
+		return transcript.Note{Sub: sub, Items: []domarkx.Value{v}}
+	case sub != s.Sub:
 		return transcript.Note{}
 	}
 	s.ID = or(id, s.ID) // a resumed session may begin with records copied from the earlier session
@@ -135,6 +148,9 @@ func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
 			if id := transcript.Text(item, "id"); isCall(item) && id != "" {
 				n.Calls = append(n.Calls, id)
 			}
+			if s.Memory == transcript.Nested {
+				n.Text += transcript.Text(item, "text")
+			}
 		}
 	case typeUser:
 		content := transcript.Get(v, "message", "content")
@@ -155,7 +171,26 @@ func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
 		}
 	}
 	if n.Kind != transcript.Other {
-		s.In(transcript.Text(v, "cwd"), branchOf(v))
+		cwd, branch, _ := strings.Cut(s.Context, "\n")
+		s.In(or(transcript.Text(v, "cwd"), cwd), or(branchOf(v), branch))
+	}
+	return n
+}
+
+// progress extracts what a sub-agent said from a record of its progress. Versions before those with a file for each
+// sub-agent wrote that nowhere else; versions between them wrote both.
+func progress(v domarkx.Value, s *transcript.Session) transcript.Note {
+	data := transcript.Get(v, "data")
+	id := or(transcript.Text(data, "agentId"), transcript.Text(v, "parentToolUseID"))
+	if transcript.Text(data, "type") != subProgress || id == "" || s.Sub != "" || s.Memory == transcript.Nested {
+		return transcript.Note{}
+	}
+	n := transcript.Note{Sub: id, Copies: transcript.Get(data, "normalizedMessages").Items(), Context: transcript.Text(v, "cwd") + "\n" + branchOf(v)}
+	if transcript.Text(data, "prompt") != "" { // the record with the prompt may be missing
+		n.Copies = append([]domarkx.Value{data}, n.Copies...)
+	}
+	if message := transcript.Get(data, "message"); message.Kind() == domarkx.Object {
+		n.Items = []domarkx.Value{message}
 	}
 	return n
 }

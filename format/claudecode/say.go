@@ -11,12 +11,16 @@ import (
 // say adds the content of a record to a message.
 func say(v domarkx.Value, m *transcript.Message) {
 	m.Said(transcript.Text(v, "uuid"), transcript.Text(v, "timestamp"))
-	m.Cwd, m.Branch = or(m.Cwd, transcript.Text(v, "cwd")), or(m.Branch, branchOf(v))
+	cwd, branch, _ := strings.Cut(m.Context, "\n")
+	m.Cwd, m.Branch = or(m.Cwd, or(transcript.Text(v, "cwd"), cwd)), or(m.Branch, or(branchOf(v), branch))
 	content := transcript.Get(v, "message", "content")
 	switch transcript.Text(v, "type") {
 	case typeQueue:
 		m.Said("queued-"+transcript.Text(v, "timestamp"), "")
 		m.Text(shown(transcript.Text(v, "content")))
+	case subProgress:
+		m.Said("prompt-"+transcript.Text(v, "agentId"), "")
+		m.Text(transcript.Text(v, "prompt"))
 	case typeAttachment:
 		m.Add("queued", domarkx.BoolValue(true))
 		sayPrompt(transcript.Get(v, "attachment", "prompt"), m)

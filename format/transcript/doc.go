@@ -79,7 +79,8 @@ type Note struct {
 	// user has abandoned the first one: it and all that follows it are a branch.
 	After string
 	// Text is the text of a prompt. The first one becomes the title if no record states one. A
-	// prompt also replaces an earlier Queued prompt with the same text.
+	// prompt also replaces an earlier Queued prompt with the same text. The text of an answer only
+	// identifies it among Copies.
 	Text string
 	// Queued reports that a prompt counts only if no other prompt with the same Text follows.
 	Queued bool
@@ -94,7 +95,17 @@ type Note struct {
 	// far.
 	Items []domarkx.Value
 	Clear bool
+	// Sub, if not "", is the id of the sub-agent that wrote the Items, which become a session of
+	// their own. Copies are records from before the Items, which are used if they are missing.
+	// Context is that of their messages; see [Session.Context].
+	Sub     string
+	Copies  []domarkx.Value
+	Context string
 }
+
+// Nested is the [Session.Memory] with which the records of a sub-agent that are in the file of
+// another session are read.
+const Nested = "nested"
 
 // A Session holds the properties of the whole session in a transcript.
 type Session struct {

@@ -70,6 +70,9 @@ type index struct {
 	closed     bool            // an answer without a group is no longer added to a message from before
 	keys       []byte          // see state.Keys
 	unanswered map[string]bool // ids of calls without a result
+
+	subs []*index        // those of the sub-agents whose records are in this file, in the order of their beginnings
+	seen map[uint64]bool // what identifies the records of a sub-agent in the file of another session; nil for any other
 }
 
 func newIndex(a *Agent, f format.File) *index {
@@ -105,6 +108,9 @@ func (x *index) within(v domarkx.Value, raw []byte, at jsonlines.Place, start in
 		return &domarkx.SyntaxError{Path: x.path, Line: x.Lines, Column: 1, Msg: "is one of too many records", Err: domarkx.ErrInvalid}
 	}
 	n := x.agent.Note(v, &x.session)
+	if n.Sub != "" {
+		return x.sub(n, raw, at, start)
+	}
 	if n.Clear || n.Items != nil {
 		return x.items(n, raw, at, start)
 	}
@@ -324,7 +330,12 @@ func (x *index) items(n Note, raw []byte, at jsonlines.Place, start int) error {
 		x.Report(0, "has records outside of its array, which are kept in the original")
 		return nil
 	}
-	for _, item := range n.Items {
+	return x.inner(n.Items, raw, at, start)
+}
+
+// inner adds records that are nested in a record. The parameters are those of within.
+func (x *index) inner(items []domarkx.Value, raw []byte, at jsonlines.Place, start int) error {
+	for _, item := range items {
 		size, from := 0, item.Offset()-start
 		if item.Kind() == domarkx.Object && !at.Escaped {
 			size = jsonlines.ObjectEnd(raw[from:])

@@ -55,7 +55,8 @@ func (a *Agent) main(f format.File, use func(s format.Stream) error) error {
 	panic("a transcript without a conversation of its own")
 }
 
-// open yields the transcript's own conversation, and then its abandoned branches.
+// open yields the transcript's own conversation, and then its abandoned branches and the sub-agents whose
+// records are in it.
 func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 	return func(yield func(format.Stream, error) bool) {
 		x := newIndex(a, f)
@@ -73,18 +74,48 @@ func (a *Agent) open(f format.File) iter.Seq2[format.Stream, error] {
 		if !x.one && !x.Unsure && !replaced {
 			s.State, s.Read = x.state().encode(), x.End
 		}
-		x.groups, x.calls, x.once, x.after, x.behind, x.ahead = nil, nil, nil, nil, nil, nil // a third of the memory
-		if !yield(s, nil) {
+		names := map[string]int{}
+		if x.forget(); !yield(s, nil) || !x.branches(forks, "", names, yield) {
 			return
 		}
-		names := map[string]int{}
-		for _, end := range forks {
-			s, err := x.fork(end, names)
-			if !yield(s, err) || err != nil {
+		for _, c := range x.subs {
+			c.session.ID = x.session.ID
+			c.session.Parent = x.session.ID
+			main, forks := c.paths()
+			if c.forget(); len(main) == 0 {
+				continue
+			}
+			suffix := numbered(subSuffix(c.session.Sub), names)
+			s := format.Stream{Suffix: suffix, Header: a.header(c.session), Messages: &conversation{c, main}}
+			if !yield(s, nil) || !c.branches(forks, suffix, names, yield) {
 				return
 			}
 		}
 	}
+}
+
+// forget frees a third of the memory, which only read needs.
+func (x *index) forget() {
+	x.groups, x.calls, x.once, x.after, x.behind, x.ahead, x.seen = nil, nil, nil, nil, nil, nil, nil
+}
+
+// branches yields the abandoned branches of a conversation with this suffix, and reports whether to go on.
+func (x *index) branches(forks []end, suffix string, names map[string]int, yield func(format.Stream, error) bool) bool {
+	for _, end := range forks {
+		s, err := x.fork(end, suffix, names)
+		if !yield(s, err) || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// numbered returns a suffix, with a number if it is in names already.
+func numbered(suffix string, names map[string]int) string {
+	if names[suffix]++; names[suffix] > 1 {
+		return suffix + "-" + strconv.Itoa(names[suffix])
+	}
+	return suffix
 }
 
 // check returns an error for a file that does not begin like a transcript of the agent.
@@ -105,8 +136,8 @@ func (x *index) check() error {
 	return nil
 }
 
-// fork returns an abandoned branch. If its name is in names already, it gets another one.
-func (x *index) fork(e end, names map[string]int) (format.Stream, error) {
+// fork returns an abandoned branch of the conversation with this suffix. If its name is in names already, it gets another one.
+func (x *index) fork(e end, suffix string, names map[string]int) (format.Stream, error) {
 	c := &conversation{x, x.way(e.message)}
 	if e.id == "" {
 		m, err := c.message(c.Len() - 1)
@@ -115,14 +146,10 @@ func (x *index) fork(e end, names map[string]int) (format.Stream, error) {
 		}
 		e.id = m.ID
 	}
-	name := e.id[:min(8, len(e.id))]
-	if names[name]++; names[name] > 1 {
-		name += "-" + strconv.Itoa(names[name])
-	}
 	h := x.agent.header(x.session)
 	about := h.UserMetadata.With(keyFork, Str(e.id))
 	h.UserMetadata = &about
-	return format.Stream{Suffix: ".fork-" + name, Header: h, Messages: c}, nil
+	return format.Stream{Suffix: numbered(suffix+".fork-"+e.id[:min(8, len(e.id))], names), Header: h, Messages: c}, nil
 }
 
 // A conversation is a path through the messages of a transcript.

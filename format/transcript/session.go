@@ -102,7 +102,7 @@ func (a *Agent) identify(h domarkx.Header) format.Identity {
 		if name == "" {
 			name = s.ID
 		}
-		id.Parent, id.Suffix = identity(s.Parent, "", ""), ".agent-"+name[max(0, len(name)-subLength):]
+		id.Parent, id.Suffix = identity(s.Parent, "", ""), subSuffix(name)
 	}
 	return id
 }
@@ -110,6 +110,9 @@ func (a *Agent) identify(h domarkx.Header) format.Identity {
 // subLength is how many bytes of a sub-agent's ID are in its name: the last ones, because the end
 // is random.
 const subLength = 8
+
+// subSuffix returns how the name of a sub-agent's session continues that of its parent.
+func subSuffix(id string) string { return ".agent-" + id[max(0, len(id)-subLength):] }
 
 func identity(session, sub, fork string) string {
 	return List(Str(session), Str(sub), Str(fork)).JSON()

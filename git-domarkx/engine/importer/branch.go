@@ -77,7 +77,7 @@ func (imp *importer) unchanged(ctx context.Context, in input, known sources.Sour
 // origin sets the original of an edition. All conversations of a document share one original. A fork keeps the original
 // that it has. The original of a new session is stored together with the messages. If isPart is set, the document
 // has only a part of the session, so that an export must not be the document.
-func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart bool) error {
+func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart bool) (err error) {
 	if in.codec.Name == string(engine.Markdown) || in.row.database != "" {
 		return nil
 	}
@@ -87,7 +87,10 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart 
 		}
 	}
 	if e.Origin = imp.stored; e.Origin != "" {
-		return nil
+		if isPart {
+			e.Origin, err = imp.tx.PartOrigin(e.Origin)
+		}
+		return err
 	}
 	now := in.print.again()
 	content := io.TeeReader(io.NewSectionReader(in.content, 0, in.size), now)
@@ -97,7 +100,6 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart 
 		}
 		return nil
 	}}
-	var err error
 	if o.Writer, err = imp.tx.BeginOrigin(in.codec.Name, content, in.digest); err != nil {
 		return err
 	}
@@ -113,10 +115,10 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart 
 		return nil
 	}
 	e.Origin, err = o.Finish(ctx)
+	imp.stored = e.Origin
 	if err == nil && isPart {
 		e.Origin, err = imp.tx.PartOrigin(e.Origin)
 	}
-	imp.stored = e.Origin
 	return err
 }
 

@@ -210,11 +210,14 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 			return engine.SaveResult{Info: imp.here[c.Name], Document: c.Base}, err
 		}
 	}
-	if err := imp.origin(ctx, in, e, made.part); err != nil {
+	isPart := made.part || in.isFork && in.codec.IsPart != nil && !in.codec.IsPart(e.Doc.Header) // the document of a sub-agent is its parent's
+	if err := imp.origin(ctx, in, e, isPart); err != nil {
 		return engine.SaveResult{}, err
 	}
 	saved, err := imp.manager.sessions.CommitEdit(ctx, imp.tx, e, c)
-	imp.stored = e.Origin
+	if !isPart {
+		imp.stored = e.Origin
+	}
 	if err == nil {
 		imp.result.Warnings = append(imp.result.Warnings, e.Stated.Warnings(in.path)...)
 		for _, f := range e.Files {

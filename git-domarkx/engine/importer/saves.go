@@ -38,7 +38,7 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 		return s, nil
 	}
 	id := in.codec.Identify(doc.Header)
-	if in.as == "" && id.Name != "" {
+	if in.as == "" && id.Name != "" && !in.isFork {
 		in.name = id.Name
 	}
 	if id.ID == "" {
@@ -46,7 +46,7 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 	}
 	s.pathKey, s.path = imp.key(*in), known
 	in.identity, in.key = id.ID, in.codec.Name+":"+id.ID
-	if in.as == "" && id.Parent != "" {
+	if in.as == "" && id.Parent != "" && !in.isFork {
 		parent := imp.sources.Get(in.codec.Name + ":" + id.Parent).Session
 		if _, ok := imp.here[parent]; ok {
 			in.name = parent + id.Suffix
