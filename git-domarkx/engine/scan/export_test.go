@@ -11,6 +11,7 @@ import (
 var (
 	PlaceIn   = placeIn
 	MessageOf = messageOf
+	IsDigest  = isDigest
 )
 
 // ScanContent returns "rule line" of the secrets in a content.

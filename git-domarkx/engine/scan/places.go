@@ -40,6 +40,19 @@ func isRecord(commit snapshot.StoredCommit, name string) bool {
 	return top == "deleted" || base == "entries" || base == "header" && top != "attachments" && top != "includes" || name == "source/original" || name == "source/snapshot"
 }
 
+// digestSize is the length of a message's digest in a file of entries: 32 bytes in base64.
+const digestSize = 43
+
+// isDigest reports whether a finding in a file of entries is the whole digest of a message, the second column. One of some
+// 300,000 begins like a key.
+func isDigest(entries []byte, start, end int) bool {
+	line := entries[bytes.LastIndexByte(entries[:start], '\n')+1:]
+	id, _, _ := bytes.Cut(line, []byte(" "))
+	first := len(entries) - len(line) + len(id) + 1
+	return start >= first && end <= first+digestSize && len(line) > len(id)+1+digestSize && line[len(id)+1+digestSize] == ' ' &&
+		!bytes.ContainsAny(line[len(id)+1:len(id)+1+digestSize], " \n")
+}
+
 // messageOf returns the number of the message that a file of a snapshot belongs to, or -1.
 func messageOf(name string) int {
 	parts := strings.Split(name, "/")

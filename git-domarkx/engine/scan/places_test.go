@@ -34,3 +34,24 @@ func TestMessageOf(t *testing.T) {
 		}
 	}
 }
+
+// TestIsDigest checks that only the second column of a file of entries counts as a digest.
+func TestIsDigest(t *testing.T) {
+	const id, key = "0000000030e58b74414d31f652ddf52b", "sk-" + "R0O3mETFzW5k5rG6ZMdUORL1h4bKmi2Fejs1owao" // no key
+	for _, test := range []struct {
+		entries string
+		digest  bool
+	}{
+		{id + " " + key + " 95 1772359200\n", true},
+		{id + " " + strings.Repeat("a", 43) + " 95 1\n" + id + " " + key + " 95 1\n", true},
+		{id + " " + key + "x 95 1\n", false}, // too long for a digest
+		{id + " " + key + "\n", false},       // the last column
+		{id + " " + strings.Repeat("a", 43) + " 95 " + key + "\n", false},
+		{key + " " + id + " 95 1\n", false},
+	} {
+		start := strings.Index(test.entries, key)
+		if got := scan.IsDigest([]byte(test.entries), start, start+len(key)); got != test.digest {
+			t.Errorf("%q: got %v", test.entries, got)
+		}
+	}
+}

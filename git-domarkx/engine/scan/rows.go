@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -219,7 +220,7 @@ func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.
 		name = filePath(f.Path)
 	}
 	if isRecord(c, f.Path) {
-		return m.record(key, content)
+		return m.record(key, path.Base(f.Path) == "entries", content)
 	}
 	message := !c.Workspace && (messageOf(f.Path) >= 0 || f.Path == "snapshot.json") && strings.HasSuffix(f.Path, ".json")
 	hits, err := m.content(name, content, size, message)
@@ -230,13 +231,16 @@ func (m *Manager) file(ctx context.Context, c snapshot.StoredCommit, f snapshot.
 }
 
 // record returns the secrets in a file that contains only ids and the like, which is small.
-func (m *Manager) record(key string, content io.Reader) ([]hit, error) {
+func (m *Manager) record(key string, isEntries bool, content io.Reader) ([]hit, error) {
 	data, err := io.ReadAll(content)
 	if err != nil {
 		return nil, err
 	}
 	var hits []hit
 	for _, f := range m.scanner.Record(data) {
+		if isEntries && isDigest(data, f.Start, f.End) {
+			continue
+		}
 		hits = append(hits, hitOf(f))
 	}
 	m.cache.put(key, hits)
