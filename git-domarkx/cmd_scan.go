@@ -40,9 +40,11 @@ Files in gzip, bzip2, zstd, tar and zip (also .docx, .jar and the like) are read
 on the pages of PDFs, metadata of pictures and what follows a picture, extended attributes, and secrets in base64, in
 numeric references of HTML, or with colour codes in between.
 
-Not read are encrypted files, other compressed formats (xz, 7z, rar, Brotli), pixels and sounds, PDFs whose
-fonts have codes of their own, archives that are damaged from the beginning, and secrets that a program
-encoded in another way, such as reversed or in hexadecimal.
+Not read are encrypted files, other compressed formats (xz, 7z, rar, Brotli, bare zlib), pixels and sounds,
+PDFs whose fonts have codes of their own or that move single letters, archives that follow a picture or are
+damaged from the beginning, UTF-16 inside a binary file, and secrets that were encoded in another way: reversed,
+in hexadecimal, percent-encoded, in base64 twice or of compressed data, as named references of HTML, as escapes
+such as \u0041 outside of JSON, or with invisible characters in between.
 
 A finding of the rule not-readable is no secret, but a file whose content could not be read, or not all of it: a
 damaged pack, one of more than 256 MiB, or an archive that holds more than a gigabyte or has more than four others in each other.
