@@ -71,8 +71,9 @@ type index struct {
 	keys       []byte          // see state.Keys
 	unanswered map[string]bool // ids of calls without a result
 
-	subs []*index        // those of the sub-agents whose records are in this file, in the order of their beginnings
-	seen map[uint64]bool // what identifies the records of a sub-agent in the file of another session; nil for any other
+	subs    []*index        // those of the sub-agents whose records are in this file, in the order of their beginnings
+	tooMany bool            // there are more
+	seen    map[uint64]bool // what identifies the records of a sub-agent in the file of another session; nil for any other
 }
 
 func newIndex(a *Agent, f format.File) *index {

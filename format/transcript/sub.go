@@ -17,7 +17,10 @@ func (x *index) sub(n Note, raw []byte, at jsonlines.Place, start int) error {
 	}
 	c := x.subOf(n.Sub)
 	if c == nil {
-		x.Report(0, "has more sub-agents than become sessions; they are kept in the original")
+		if !x.tooMany {
+			x.Report(0, "has more sub-agents than become sessions; they are kept in the original")
+		}
+		x.tooMany = true
 		return nil
 	}
 	c.session.Context = n.Context
@@ -63,11 +66,11 @@ func (x *index) remember(v domarkx.Value, set map[uint64]bool) {
 // isCopy reports whether a record, or what it says, is in a set.
 func (x *index) isCopy(v domarkx.Value, set map[uint64]bool) bool {
 	keys, group := x.keysOf(v)
-	return slices.ContainsFunc(keys, func(key uint64) bool { return set[key] }) || len(keys) <= 1 && set[group]
+	return slices.ContainsFunc(keys, func(key uint64) bool { return set[key] }) || len(keys) <= 1 && group != 0 && set[group]
 }
 
 // keysOf returns what identifies a record and its parts, which copies of it share. Of the parts of an answer that are
-// neither text nor calls, only the group is known.
+// neither text nor calls, only the group is known; it is 0 for any other record.
 func (x *index) keysOf(v domarkx.Value) (keys []uint64, group uint64) {
 	session := x.session
 	n := x.agent.Note(v, &session)
@@ -84,8 +87,8 @@ func (x *index) keysOf(v domarkx.Value) (keys []uint64, group uint64) {
 	if n.Text != "" {
 		keys = append(keys, key("text "+n.Group, n.Text))
 	}
-	if n.Group == "" {
-		return keys, key("record", n.Once)
+	if n.Group != "" {
+		group = key("group", n.Group)
 	}
-	return keys, key("group", n.Group)
+	return keys, group
 }
