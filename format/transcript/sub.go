@@ -3,6 +3,7 @@ package transcript
 import (
 	"hash/maphash"
 	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
@@ -50,7 +51,7 @@ func (x *index) subOf(id string) *index {
 	}
 	c := newIndex(x.agent, format.File{Path: x.path})
 	c.Reader, c.seen = x.Reader, map[uint64]bool{}
-	c.session = Session{Sub: id, Memory: Nested}
+	c.session = Session{Sub: strings.Clone(id), Memory: Nested}
 	x.subs = append(x.subs, c)
 	return c
 }

@@ -43,8 +43,8 @@ func isRecord(commit snapshot.StoredCommit, name string) bool {
 // digestSize is the length of a message's digest in a file of entries: 32 bytes in base64.
 const digestSize = 43
 
-// isDigest reports whether a finding in a file of entries is the whole digest of a message, the second column. One of some
-// 300,000 begins like a key.
+// isDigest reports whether a finding in a file of entries lies within the digest of a message, the second column. One
+// digest in some 300,000 begins like a key.
 func isDigest(entries []byte, start, end int) bool {
 	line := entries[bytes.LastIndexByte(entries[:start], '\n')+1:]
 	id, _, _ := bytes.Cut(line, []byte(" "))
