@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 var errBroken = errors.New("broken")

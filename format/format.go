@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // HeadSize is the number of bytes from the start of a file that [Codec.Detect] needs. If the file

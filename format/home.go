@@ -1,6 +1,6 @@
 package format
 
-import "github.com/domarkx/domarkx"
+import "github.com/domarkx/domarkx/format/domarkx"
 
 // Homes describes directories in which a program stores its documents together with other files to
 // which the documents refer. Such a directory becomes a resource in a workspace version.

@@ -1,7 +1,7 @@
 package format
 
 import (
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // records are the names of the formats of agents' transcripts. Calls that an agent made and

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A File is a document that is read in parts, because it may be larger than memory. Its content

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A place is the meaning of a path in snapshots/ and messages/: a session, or a directory

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"syscall"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // errnos maps errors of this program to error numbers.

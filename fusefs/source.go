@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/sessions"
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )

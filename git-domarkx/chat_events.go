@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"

@@ -3,7 +3,7 @@ package main
 import (
 	"iter"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 

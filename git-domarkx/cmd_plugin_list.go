@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins"
 )
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 type workspaceShowCmd struct {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/all"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
 	"github.com/domarkx/domarkx/git-domarkx/recording"
 )

@@ -4,7 +4,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/all"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"

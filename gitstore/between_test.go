@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // TestEntriesBetween reads parts of conversations, at and beside the borders of their directories.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/cases"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 

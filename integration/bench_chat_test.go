@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format/all"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/providertest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"

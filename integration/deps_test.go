@@ -18,32 +18,32 @@ const module = "github.com/domarkx/domarkx"
 // and the libraries that only they may use. Packages of one directory may always import
 // each other. For a directory inside another one, only its own entry applies.
 var arrows = []arrow{
-	{".", nil, "the model is imported by everything and imports nothing"},
-	{"format", []string{"."}, "formats turn bytes into the model and back"},
-	{"gitstore", []string{"."}, "the store turns the model into Git objects and back"},
-	{"gitstore/refname", []string{"."}, "names are checked without a repository"},
-	{"gitstore/object", []string{".", "gitstore/codec", "gitstore/odb", "gitstore/atomicfile"}, "objects know nothing of what is made of them"},
-	{"gitstore/fanout", []string{".", "gitstore/codec", "gitstore/odb", "gitstore/object", "gitstore/atomicfile"}, "numbered files are stored whatever is in them"},
-	{"gitstore/original", []string{".", "gitstore/codec", "gitstore/odb", "gitstore/object", "gitstore/fanout", "gitstore/atomicfile"}, "originals are stored without knowing the snapshots that were made from them"},
-	{"gitstore/snapshot", []string{".", "gitstore/codec", "gitstore/odb", "gitstore/object", "gitstore/fanout", "gitstore/original", "gitstore/version", "gitstore/refname", "gitstore/refdb", "gitstore/gitcmd", "gitstore/atomicfile"}, "what reads and writes objects does not move refs"},
-	{"gitstore/codec", []string{".", "gitstore/odb", "gitstore/atomicfile"}, "codecs do no input or output"},
-	{"gitstore/purge", []string{".", "gitstore/codec", "gitstore/odb", "gitstore/gitcmd", "gitstore/atomicfile"}, "objects are removed whatever is in them"},
-	{"gitstore/version", []string{".", "gitstore/odb", "gitstore/atomicfile"}, "sessions contain versions of resources, not the reverse"},
+	{"format/domarkx", nil, "the model is imported by everything and imports nothing"},
+	{"format", []string{"format/domarkx"}, "formats turn bytes into the model and back"},
+	{"gitstore", []string{"format/domarkx"}, "the store turns the model into Git objects and back"},
+	{"gitstore/refname", []string{"format/domarkx"}, "names are checked without a repository"},
+	{"gitstore/object", []string{"format/domarkx", "gitstore/codec", "gitstore/odb", "gitstore/atomicfile"}, "objects know nothing of what is made of them"},
+	{"gitstore/fanout", []string{"format/domarkx", "gitstore/codec", "gitstore/odb", "gitstore/object", "gitstore/atomicfile"}, "numbered files are stored whatever is in them"},
+	{"gitstore/original", []string{"format/domarkx", "gitstore/codec", "gitstore/odb", "gitstore/object", "gitstore/fanout", "gitstore/atomicfile"}, "originals are stored without knowing the snapshots that were made from them"},
+	{"gitstore/snapshot", []string{"format/domarkx", "gitstore/codec", "gitstore/odb", "gitstore/object", "gitstore/fanout", "gitstore/original", "gitstore/version", "gitstore/refname", "gitstore/refdb", "gitstore/gitcmd", "gitstore/atomicfile"}, "what reads and writes objects does not move refs"},
+	{"gitstore/codec", []string{"format/domarkx", "gitstore/odb", "gitstore/atomicfile"}, "codecs do no input or output"},
+	{"gitstore/purge", []string{"format/domarkx", "gitstore/codec", "gitstore/odb", "gitstore/gitcmd", "gitstore/atomicfile"}, "objects are removed whatever is in them"},
+	{"gitstore/version", []string{"format/domarkx", "gitstore/odb", "gitstore/atomicfile"}, "sessions contain versions of resources, not the reverse"},
 	{"gitstore/atomicfile", nil, "whoever writes files may use it, and it knows nothing of what is in them"},
-	{"fusefs", []string{".", "gitstore/atomicfile"}, "the mount shows the model, and declares what it needs"},
-	{"plugins", []string{".", "format/schema", "format/.", "gitstore/atomicfile"}, "plugins know the model and JSON Schemas, not Git"},
-	{"plugins/git_repository", []string{".", "format/schema", "format/.", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "a repository is worked on by running git"},
-	{"plugins/all", []string{".", "format", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "the registry needs what the plugins need"},
-	{"plugins/openpocket", []string{".", "format", "plugins", "gitstore/atomicfile"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
+	{"fusefs", []string{"format/domarkx", "gitstore/atomicfile"}, "the mount shows the model, and declares what it needs"},
+	{"plugins", []string{"format/domarkx", "format/schema", "format/.", "gitstore/atomicfile"}, "plugins know the model and JSON Schemas, not Git"},
+	{"plugins/git_repository", []string{"format/domarkx", "format/schema", "format/.", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "a repository is worked on by running git"},
+	{"plugins/all", []string{"format", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "the registry needs what the plugins need"},
+	{"plugins/openpocket", []string{"format", "plugins", "gitstore/atomicfile"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
 	{"git-domarkx/background", nil, "a program in the background is any program"},
-	{"git-domarkx/mountd", []string{".", "format", "plugins", "fusefs", "gitstore", "git-domarkx/engine", "git-domarkx/background"}, "the mount is served without knowing the command line"},
-	{"git-domarkx/web", []string{"git-domarkx/engine", ".", "format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "pages show what the engine returns"},
-	{"git-domarkx/agents", []string{".", "format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
-	{"git-domarkx/transcripts", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb"}, "where agents keep their files has nothing to do with Git"},
-	{"git-domarkx/recording", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/background", "git-domarkx/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
-	{"git-domarkx/hooks", []string{".", "format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/transcripts", "gitstore/atomicfile"}, "settings of agents have nothing to do with Git"},
-	{"git-domarkx/engine", []string{".", "format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
-	{"git-domarkx/mcpserver", []string{"git-domarkx/engine", ".", "format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the server offers what the engine can do, and is no command"},
+	{"git-domarkx/mountd", []string{"format", "plugins", "fusefs", "gitstore", "git-domarkx/engine", "git-domarkx/background"}, "the mount is served without knowing the command line"},
+	{"git-domarkx/web", []string{"git-domarkx/engine", "format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "pages show what the engine returns"},
+	{"git-domarkx/agents", []string{"format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
+	{"git-domarkx/transcripts", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb"}, "where agents keep their files has nothing to do with Git"},
+	{"git-domarkx/recording", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/background", "git-domarkx/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
+	{"git-domarkx/hooks", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/transcripts", "gitstore/atomicfile"}, "settings of agents have nothing to do with Git"},
+	{"git-domarkx/engine", []string{"format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
+	{"git-domarkx/mcpserver", []string{"git-domarkx/engine", "format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the server offers what the engine can do, and is no command"},
 }
 
 type arrow struct {
@@ -110,7 +110,7 @@ func TestImportArrows(t *testing.T) {
 // that does input or output.
 func TestModelIsPure(t *testing.T) {
 	for _, p := range listPackages(t) {
-		if p.ImportPath != module {
+		if p.ImportPath != module+"/format/domarkx" {
 			continue
 		}
 		for _, imp := range p.Imports {
@@ -124,19 +124,15 @@ func TestModelIsPure(t *testing.T) {
 	}
 }
 
-// inDirectory reports whether a package is in a directory or below it. The model's directory
-// "." contains only its own package.
+// inDirectory reports whether a package is in a directory or below it.
 func inDirectory(pkg, directory string) bool {
 	if alone, ok := strings.CutSuffix(directory, "/."); ok {
 		return pkg == alone
 	}
-	return pkg == directory || directory != "." && strings.HasPrefix(pkg, directory+"/")
+	return pkg == directory || strings.HasPrefix(pkg, directory+"/")
 }
 
 func relative(path string) string {
-	if path == module {
-		return "."
-	}
 	return strings.TrimPrefix(path, module+"/")
 }
 

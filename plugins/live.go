@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Options configure Open.

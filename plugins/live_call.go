@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // maxResultDepth bounds how deep a result may be nested, since documents contain results.

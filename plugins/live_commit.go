@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Changed reports whether the live state may differ from the head. It is true without a head.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Reconfigure changes the resources to those of a document: it creates new ones and tears

@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Load replaces the state of every resource by a version of the workspace, which becomes the

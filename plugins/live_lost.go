@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // lost returns why the state of a resource is lost (see [domarkx.LostStateReporter]), nil if

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // shortSecret is the length in bytes below which a value is replaced only where it

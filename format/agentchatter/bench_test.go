@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/agentchatter"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 func BenchmarkMessages(b *testing.B) {

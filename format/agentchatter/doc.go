@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/schema"
 )
 

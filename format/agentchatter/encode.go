@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // defaultTeam is the team ID that is written for sessions without one.

@@ -5,9 +5,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/agentchatter"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // pieces are what contents are made of: whatever a division into blocks could get

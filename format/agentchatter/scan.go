@@ -3,8 +3,8 @@ package agentchatter
 import (
 	"fmt"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A scanner splits a document at its messages without parsing it: it only follows quotes and brackets.

@@ -3,7 +3,7 @@ package agentchatter
 import (
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // The types of speakers.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/all"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // grants matches the names of members that give an agent rights, or say what it starts or talks to.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // ErrBroken is the error of the readers and writers here.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // maxColoured is the length in bytes up to which a text is examined for a diff.

@@ -7,8 +7,8 @@
 package html
 
 import (
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A Session is a snapshot of a session, ready to be written.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"math"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // IsDocument reports whether the file is one JSON object instead of JSON lines. It is if its first

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A Place is the position of a record in a file.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 const bom = "\ufeff"

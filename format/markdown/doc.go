@@ -8,8 +8,8 @@
 package markdown
 
 import (
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Codec returns the codec for Markdown.

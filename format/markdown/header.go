@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // preambleMember is the metadata member that holds the Markdown before the first heading.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // maxDestination limits the length of an image's destination, in bytes.

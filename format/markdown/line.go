@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // systemMessage is the heading that the older dialects use for instructions.

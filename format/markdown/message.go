@@ -3,7 +3,7 @@ package markdown
 import (
 	"bytes"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // The words in the info strings of blocks that are not ordinary code.

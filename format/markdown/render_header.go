@@ -3,7 +3,7 @@ package markdown
 import (
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // RenderHeader returns the canonical rendering of a header (SPEC.md): front matter, session-config,

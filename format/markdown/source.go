@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A source is a text to read, with its includes expanded, that knows where each

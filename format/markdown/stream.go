@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // maxWhole is the size in bytes up to which a document is read into memory at once.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Name is what users call the format.

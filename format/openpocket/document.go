@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A piece is a part of a session after its header: a step, a final block, or text

@@ -1,8 +1,8 @@
 package openpocket
 
 import (
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // ReadsBack reports whether a document reads back correctly, by pieces and as a whole.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // callOf returns the tool-call block of an action, and the action that would be derived from that

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonlines"
 	"github.com/domarkx/domarkx/format/transcript"
 )

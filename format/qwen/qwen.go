@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/claudecode"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/gemini"
 	"github.com/domarkx/domarkx/format/transcript"
 )

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A problem is a violation of the schema. Its description is formatted only when it is reported,

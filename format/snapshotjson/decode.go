@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 const bom = "\ufeff"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 const indent = "  "

@@ -8,7 +8,7 @@
 // importer stores the whole file as the session's original.
 package transcript
 
-import "github.com/domarkx/domarkx"
+import "github.com/domarkx/domarkx/format/domarkx"
 
 // An Agent describes the transcripts of one program.
 type Agent struct {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // The members of a session's front matter.

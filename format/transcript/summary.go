@@ -3,8 +3,8 @@ package transcript
 import (
 	"iter"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // maxHistory is the maximum length in bytes of the text of a session in a new transcript, if a

@@ -3,7 +3,7 @@ package transcript
 import (
 	"strconv"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Text returns the string at a path of member names; "" if there is none.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // keySessionDigest is the only member that this program adds to an entry: the SHA-256 of the

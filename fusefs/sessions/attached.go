@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Attachments reads the attached files of sessions.

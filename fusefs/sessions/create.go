@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Create creates and opens a file. If the file exists, Create opens it, or fails if

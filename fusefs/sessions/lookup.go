@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // An Entry is a name in a directory.

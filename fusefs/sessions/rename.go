@@ -6,7 +6,7 @@ import (
 	"errors"
 	"syscall"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Replacing selects what a rename does if the new name exists.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A Tree is the directory of sessions, with all changes that are not stored yet. Its

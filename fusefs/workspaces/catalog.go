@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 const maxHistories = 32 // workspaces with a cached history

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // maxKept is the number of cached entries, of 150 to 200 bytes each: those of two large

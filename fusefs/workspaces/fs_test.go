@@ -19,7 +19,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/internal/workspacetest"
 	"github.com/domarkx/domarkx/fusefs/workspaces"
 )

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Workspaces lists the workspaces.

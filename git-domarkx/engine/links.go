@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // SoundLinks clears the links of messages that are not trustworthy: those to versions that are

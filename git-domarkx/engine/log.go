@@ -8,8 +8,8 @@ import (
 	"iter"
 	"time"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/rogpeppe/go-internal/diff"
 )

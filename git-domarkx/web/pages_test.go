@@ -9,7 +9,7 @@ import (
 
 	nethtml "golang.org/x/net/html"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )

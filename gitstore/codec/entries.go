@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // EncodeEntries returns the entries file of a leaf. For each message it has the data that is neither in

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // FileRecordHead is the beginning of a file record, and MaxFileRecord its maximum size in bytes.

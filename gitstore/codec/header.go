@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // EncodeHeaderFile returns the header file: one line with the data that is neither in snapshot.json nor

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // ChunksSuffix is the suffix of the name of a chunk tree. The entry without the suffix is the pointer.

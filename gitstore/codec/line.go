@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A record is a line of an entries or header file. Both have the same flags in the same fixed order.

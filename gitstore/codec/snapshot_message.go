@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // ErrNoSnapshot is the error for a commit that is not a snapshot. It is a [domarkx.ErrCorrupt].

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // bucketOf returns the name of a tombstone's file in deleted/.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // formatVersion is the version of the storage format, in the trailer Domarkx-Format.

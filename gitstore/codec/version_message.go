@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // ErrNoVersion is the error for a commit that is not a workspace version.

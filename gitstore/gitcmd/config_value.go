@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Bool returns a boolean setting. As in git, yes, on, true, a variable without "=" and numbers

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // maxAlternates is how deep alternates may be nested, as in Git.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // The number of objects, and of their bytes, up to which a batch is kept in memory until Sync. A larger batch is

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // An fsyncMode is a way to make the files of a pack durable. POSIX requires an fsync of each file and one of their

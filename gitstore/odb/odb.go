@@ -21,7 +21,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/pjbgf/sha1cd"
 )
 

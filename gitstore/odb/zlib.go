@@ -9,7 +9,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 
 	"github.com/klauspost/compress/zlib"

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // List returns the references whose names begin with prefix, sorted by the bytes of their names. It omits damaged and

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // packedRefs is an open packed-refs file: an optional header line, and then records. A record is a line "ID NAME", and for

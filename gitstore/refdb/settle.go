@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // settle removes the lock files that the dead git of a journal entry left. Then it finishes the entry's changes, or undoes

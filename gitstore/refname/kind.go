@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A Kind is a kind of named objects: [Sessions] or [Workspaces].

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/fanout"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )

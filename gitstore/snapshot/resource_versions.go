@@ -3,7 +3,7 @@ package snapshot
 import (
 	"context"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Limits of a version. Without them, a few objects could represent any number of files, since a tree may contain the same

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Diff calls fn for each path at which the versions a and b differ, directories before their files and each directory sorted

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // TestVersionExample compares a version with the example in SPEC.md.

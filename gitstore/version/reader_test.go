@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // mixed returns content that is partly compressible.

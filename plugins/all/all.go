@@ -5,7 +5,7 @@ package all
 import (
 	"os"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/external"
 	"github.com/domarkx/domarkx/plugins/filesystem"

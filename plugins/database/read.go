@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Top returns the files in the top directory of a version, keyed by name.

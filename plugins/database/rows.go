@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 

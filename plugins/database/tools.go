@@ -3,7 +3,7 @@ package database
 import (
 	"fmt"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 const statementSchema = `{

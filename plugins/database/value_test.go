@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"pgregory.net/rapid"

@@ -7,7 +7,7 @@
 // symbolic links are planted meanwhile. They refuse links that lead out of it.
 package directory
 
-import "github.com/domarkx/domarkx"
+import "github.com/domarkx/domarkx/format/domarkx"
 
 // Tools returns the tools for a plugin's description.
 func Tools() []domarkx.Tool {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Execute calls one of the [Tools] and reports whether the tool is one of them. Arguments that

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 func writeFile(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {

@@ -7,7 +7,7 @@ import (
 	"hash/crc32"
 	"os"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // The stat cache file consists of the records of each directory, an index of the

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A pattern is a parsed exclude pattern.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"golang.org/x/sys/unix"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A leftOut is a set of paths that is safe for concurrent use.

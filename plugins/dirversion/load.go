@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Load replaces the content of the directory by a version, after CheckLoad. It only touches

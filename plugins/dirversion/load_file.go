@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // keep reports whether a regular file already matches the version.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // remove removes a file of an open directory. Of a directory it keeps excluded files; it

@@ -3,7 +3,7 @@ package dirversion
 import (
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A stat is the result of stat(2).

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Other programs save files while a load replaces them. So the load of an observed directory never

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"

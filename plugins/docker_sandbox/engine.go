@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/moby/moby/client"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // recreate moves the container's files to a new container of the same image. Some changes of the

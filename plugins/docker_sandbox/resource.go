@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 	"github.com/moby/moby/client"

@@ -3,7 +3,7 @@ package dockersandbox
 import (
 	"fmt"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // configSchema is the JSON Schema of the config.

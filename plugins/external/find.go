@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // prefix begins the names of plugin programs.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 

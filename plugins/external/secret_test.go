@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // TestSecretInOutput checks that the value of a ${NAME} is not in a log, warning or error of a

@@ -5,7 +5,7 @@ package filesystem
 import (
 	"context"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 	"github.com/domarkx/domarkx/plugins/plugintest"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"golang.org/x/sys/unix"
 )

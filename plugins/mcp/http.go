@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A headerGuard sends requests to one URL, with the headers of the config, and to no other. It

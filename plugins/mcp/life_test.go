@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/mcp"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/directory"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 )

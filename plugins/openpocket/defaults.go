@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 const document = "workspace/sessions/session-20260218-130000.md"

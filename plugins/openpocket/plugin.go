@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/directory"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 

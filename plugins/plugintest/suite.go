@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A Suite describes a plugin and the calls with which to test it.

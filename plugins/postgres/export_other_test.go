@@ -5,7 +5,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // DoNotSync does nothing.

@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/jackc/pgx/v5/pgconn"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // objectsSQL defines tables for other queries: "me" is the role as which versions are loaded, and

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // refusedSQL lists what no version can contain, because the role that loads it could not create it

@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/database"
 )
 

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 func openServer(context.Context, domarkx.Env) (store, error) {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A Program is a supervised program that the caller communicates with while it runs.

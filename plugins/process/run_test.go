@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/process"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 	"golang.org/x/sys/unix"

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // AgentTrace returns lines of a file as a record of Agent Trace 0.1.0

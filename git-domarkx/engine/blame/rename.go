@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // maxCompared is the maximum size in bytes of all removed files whose lines are compared with those of a created one.

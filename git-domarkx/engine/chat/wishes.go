@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Wishes are the settings for models in a document. Because a document can come from anybody, the

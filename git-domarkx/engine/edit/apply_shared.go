@@ -3,8 +3,8 @@ package edit
 import (
 	"iter"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // maxShared is the maximum number of shared messages to remember for one document.

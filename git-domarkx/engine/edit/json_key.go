@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // JSONKeys returns the keys of the document's messages; see [JSONKey].

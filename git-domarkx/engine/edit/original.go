@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 
-	"github.com/domarkx/domarkx"
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/original"
 )
 

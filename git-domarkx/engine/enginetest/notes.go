@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // NotesConfig is the block of a workspace with a resource of the type Notes.

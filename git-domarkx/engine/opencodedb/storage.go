@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Before version 1.2, OpenCode stored its sessions in the directory "storage": one JSON file for

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A Kind is how a search reads the text of a query.

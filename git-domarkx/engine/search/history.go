@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // history indexes the messages of all snapshots of a session, for queries with History.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/search"
 	"github.com/domarkx/domarkx/gitstore"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A term is a word or a phrase of a query.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/search/fts5"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )

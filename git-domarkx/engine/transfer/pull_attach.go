@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // followPulled calls followWorkspace for sessions that were pulled. before holds their tips

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // linkReader reads the links of snapshots. Within a change, it also reads the snapshots that the

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // The members of execution_config that control calls.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A Program is a part of a nested repository in a version by which Git would run a program, when

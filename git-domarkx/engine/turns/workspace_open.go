@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/ignored"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // A Store reads sessions.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 )
 

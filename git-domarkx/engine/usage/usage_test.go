@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 	"github.com/google/go-cmp/cmp"

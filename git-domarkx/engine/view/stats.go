@@ -4,7 +4,7 @@ import (
 	"context"
 	"iter"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Stats computes the data that a commit records about its messages while they pass through it. It

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Forms describes what [Since] and [Until] accept, for help texts and errors.

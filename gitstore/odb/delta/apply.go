@@ -6,7 +6,7 @@ package delta
 import (
 	"fmt"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Sizes returns the sizes of base and result in bytes, with which a delta begins, and the instructions after them. The

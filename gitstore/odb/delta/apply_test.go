@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
 )
 

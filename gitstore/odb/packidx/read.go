@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // An ID is the SHA-1 of an object.

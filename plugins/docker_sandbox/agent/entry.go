@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Socket is the type of an [Entry] for a Unix socket, which versions cannot store.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"runtime"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Serve returns domarkx.ErrUnsupported: containers run on Linux.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // "go run generate.go CLONE" generates the table. Its first line is "# models.dev DATE COMMIT".

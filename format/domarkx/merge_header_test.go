@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )

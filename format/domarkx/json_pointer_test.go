@@ -3,7 +3,7 @@ package domarkx_test
 import (
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 func TestNearest(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // benchDocument is a conversation as programs write it: mostly texts of a few

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 func TestParseHeaderKeepsEverything(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )

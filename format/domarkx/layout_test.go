@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/domarkx/domarkx"
+	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 func TestSeparator(t *testing.T) {
