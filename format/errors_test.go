@@ -8,6 +8,8 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 var errBroken = errors.New("broken")
@@ -30,7 +32,7 @@ func TestStreamErrors(t *testing.T) {
 	}
 	header := domarkx.NewHeader()
 	header.SnapshotID = "i"
-	doc, err := (format.Stream{Header: header, Messages: three, Damage: []*domarkx.SyntaxError{{Msg: "d"}}, Includes: []domarkx.Include{{Path: "p"}}}).Document()
+	doc, err := (format.Stream{Header: header, Messages: three, Damage: []*syntax.Error{{Msg: "d"}}, Includes: []domarkx.Include{{Path: "p"}}}).Document()
 	if err != nil || len(doc.Conversation) != 3 || doc.Header.SnapshotID != "i" || len(doc.Damage) != 1 || len(doc.Includes) != 1 {
 		t.Errorf("%+v, %v", doc, err)
 	}
@@ -103,7 +105,7 @@ func (s *switched) ReadAt(p []byte, offset int64) (int, error) {
 // TestSalvageOf: items before damage are read also if its place is unknown.
 func TestSalvageOf(t *testing.T) {
 	data := []byte(`{"list":[{"id":1,"text":"a"},{"id":2,"te`)
-	v, _ := domarkx.ParsePartial(data)
+	v, _ := jsonvalue.ParsePartial(data)
 	read, gaps := format.Salvage(data, v, errBroken, isItem, "list")
 	list, _ := read.Get("list")
 	if len(list.Items()) != 1 || len(gaps) == 0 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // HeadSize is the number of bytes from the start of a file that [Codec.Detect] needs. If the file
@@ -29,7 +30,7 @@ type Codec struct {
 	// Detect reports whether a file has this format, given its beginning and its name, which may be
 	// "". The content decides.
 	Detect func(head []byte, name string) bool
-	// Decode reads a whole document. If that cannot be read, the error is a [*domarkx.SyntaxError]
+	// Decode reads a whole document. If that cannot be read, the error is a [*syntax.Error]
 	// with Source.Path. Errors despite which the document could be read are listed in its Damage,
 	// in the same form.
 	Decode func(src Source) (*domarkx.Document, error)
@@ -285,7 +286,7 @@ type Growth struct {
 type Grown struct {
 	Messages []domarkx.WrittenMessage // appended to the session's messages
 	Header   domarkx.Header           // the new header, which replaces the old one
-	Damage   []*domarkx.SyntaxError
+	Damage   []*syntax.Error
 	State    string // as in [Stream]
 	Read     int64  // number of bytes of Data that do not change when the document grows
 }

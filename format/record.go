@@ -1,7 +1,7 @@
 package format
 
 import (
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // records are the names of the formats of agents' transcripts. Calls that an agent made and
@@ -11,10 +11,10 @@ var records = map[string]bool{"claude-code": true, "codex": true, "copilot": tru
 // IsRecord reports whether the text of a tool-call block records a call that an agent made. Such a
 // call must never run, whatever the resources of a workspace are called.
 func IsRecord(call string) bool {
-	v, err := domarkx.ParseOutline([]byte(call), func(name string, kind domarkx.Kind) bool { return name == "arguments" })
+	v, err := jsonvalue.ParseOutline([]byte(call), func(name string, kind jsonvalue.Kind) bool { return name == "arguments" })
 	if err != nil {
 		return false
 	}
 	resource, _ := v.Get("resource")
-	return resource.Kind() == domarkx.String && records[resource.Text()]
+	return resource.Kind() == jsonvalue.String && records[resource.Text()]
 }

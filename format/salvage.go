@@ -8,7 +8,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A Gap is a range of bytes in a damaged document that could not be read.
@@ -18,7 +19,7 @@ type Gap struct {
 }
 
 // Salvage reads the rest of a damaged JSON document, from the damage at which
-// [domarkx.ParsePartial] stopped; v and broken are what that returned. path consists of the member
+// [jsonvalue.ParsePartial] stopped; v and broken are what that returned. path consists of the member
 // names that lead to an array of objects, such as "context", "messages". Only this array is
 // searched.
 //
@@ -26,7 +27,7 @@ type Gap struct {
 // strings do not match, because their quotes are escaped. A damaged object is an item, as far as it
 // can be read, if isItem accepts it. Salvage returns the document without the ranges that could not
 // be read, and these ranges, in order.
-func Salvage(data []byte, v domarkx.Value, broken error, isItem func(domarkx.Value) bool, path ...string) (domarkx.Value, []Gap) {
+func Salvage(data []byte, v jsonvalue.Value, broken error, isItem func(jsonvalue.Value) bool, path ...string) (jsonvalue.Value, []Gap) {
 	s := salvage{data: data, isItem: isItem, path: path, budget: salvageBudget * len(data)}
 	damage := s.offset(0, broken)
 	at, found := s.array(path[len(path)-1])
@@ -35,7 +36,7 @@ func Salvage(data []byte, v domarkx.Value, broken error, isItem func(domarkx.Val
 		return v, s.gaps
 	}
 	s.gap(damage, at) // nothing, unless the damage precedes the array
-	rest := domarkx.Value{}
+	rest := jsonvalue.Value{}
 	if end := s.read(at); end >= 0 {
 		var left int
 		if rest, left = s.behind(end); left >= 0 {
@@ -45,15 +46,15 @@ func Salvage(data []byte, v domarkx.Value, broken error, isItem func(domarkx.Val
 	return s.join(v, rest, path), s.gaps
 }
 
-// Damaged returns reports of the damage that [domarkx.ParsePartial] found and of the ranges that
+// Damaged returns reports of the damage that [jsonvalue.ParsePartial] found and of the ranges that
 // could not be read. items is what the format calls the items of the array.
-func Damaged(path string, data []byte, broken error, gaps []Gap, items string) []*domarkx.SyntaxError {
-	first := domarkx.SyntaxError{Msg: broken.Error(), Err: broken}
-	if at := (*domarkx.SyntaxError)(nil); errors.As(broken, &at) {
+func Damaged(path string, data []byte, broken error, gaps []Gap, items string) []*syntax.Error {
+	first := syntax.Error{Msg: broken.Error(), Err: broken}
+	if at := (*syntax.Error)(nil); errors.As(broken, &at) {
 		first = *at
 	}
 	first.Path = path
-	reports := []*domarkx.SyntaxError{&first}
+	reports := []*syntax.Error{&first}
 	from, to := position{data: data}, position{data: data}
 	for i, g := range gaps {
 		if i == maxGaps {
@@ -61,7 +62,7 @@ func Damaged(path string, data []byte, broken error, gaps []Gap, items string) [
 			for _, g := range gaps[i:] {
 				left += g.To - g.From
 			}
-			return append(reports, &domarkx.SyntaxError{Path: path, Msg: fmt.Sprintf("%d bytes in %d more places could not be read", left, len(gaps)-i)})
+			return append(reports, &syntax.Error{Path: path, Msg: fmt.Sprintf("%d bytes in %d more places could not be read", left, len(gaps)-i)})
 		}
 		line, column := from.of(g.From)
 		endLine, endColumn := to.of(g.To)
@@ -70,7 +71,7 @@ func Damaged(path string, data []byte, broken error, gaps []Gap, items string) [
 			first.Msg += "; " + skipped
 			continue
 		}
-		reports = append(reports, &domarkx.SyntaxError{Path: path, Line: line, Column: column, Msg: skipped})
+		reports = append(reports, &syntax.Error{Path: path, Line: line, Column: column, Msg: skipped})
 	}
 	return reports
 }
@@ -86,18 +87,18 @@ type position struct {
 	line int // number of lines up to there
 }
 
-// of returns the line and column of an offset, like [domarkx.Position].
+// of returns the line and column of an offset, like [syntax.Position].
 func (p *position) of(offset int) (line, column int) {
 	p.line += bytes.Count(p.data[p.at:offset], []byte("\n"))
 	p.at = offset
 	start := bytes.LastIndexByte(p.data[:offset], '\n') + 1
-	_, column = domarkx.Position(p.data[start:], offset-start)
+	_, column = syntax.Position(p.data[start:], offset-start)
 	return p.line + 1, column
 }
 
 // join returns v with the members of rest that it lacks, and with the items that were read at a
 // path.
-func (s *salvage) join(v, rest domarkx.Value, path []string) domarkx.Value {
+func (s *salvage) join(v, rest jsonvalue.Value, path []string) jsonvalue.Value {
 	members := slices.Clone(v.Members())
 	there := map[string]bool{}
 	for _, m := range members {
@@ -108,13 +109,13 @@ func (s *salvage) join(v, rest domarkx.Value, path []string) domarkx.Value {
 			there[m.Name], members = true, append(members, m)
 		}
 	}
-	v = domarkx.ObjectValue(members...)
+	v = jsonvalue.ObjectValue(members...)
 	if len(path) == 1 {
-		return v.With(path[0], domarkx.ArrayValue(s.items...))
+		return v.With(path[0], jsonvalue.ArrayValue(s.items...))
 	}
 	inner, _ := v.Get(path[0])
-	if inner.Kind() != domarkx.Object {
-		inner = domarkx.ObjectValue()
+	if inner.Kind() != jsonvalue.Object {
+		inner = jsonvalue.ObjectValue()
 	}
 	innerRest, _ := rest.Get(path[0])
 	return v.With(path[0], s.join(inner, innerRest, path[1:]))
@@ -126,11 +127,11 @@ const salvageBudget = 16
 
 type salvage struct {
 	data   []byte
-	isItem func(domarkx.Value) bool
+	isItem func(jsonvalue.Value) bool
 	path   []string
 	budget int // bytes that may still be parsed
 
-	items []domarkx.Value
+	items []jsonvalue.Value
 	gaps  []Gap
 }
 
@@ -251,21 +252,21 @@ func (s *salvage) next(at int) int {
 
 // item reads the value at an offset as far as possible. It returns the offset after it, and whether
 // the value is complete.
-func (s *salvage) item(at int) (domarkx.Value, int, bool) {
-	v, err := domarkx.ParsePartial(s.data[at:])
+func (s *salvage) item(at int) (jsonvalue.Value, int, bool) {
+	v, err := jsonvalue.ParsePartial(s.data[at:])
 	if err == nil {
 		return v, len(s.data), true
 	}
 	end := s.offset(at, err)
 	s.budget -= 2 * (end - at)
-	_, err = domarkx.ParseValue(s.data[at:end])
-	tooDeep := v.Depth() > domarkx.MaxDepth-len(s.path)-1 // as a part of the document
+	_, err = jsonvalue.ParseValue(s.data[at:end])
+	tooDeep := v.Depth() > jsonvalue.MaxDepth-len(s.path)-1 // as a part of the document
 	return v, end, err == nil && !tooDeep
 }
 
 // behind reads what follows the array if that ends at end. It returns the objects around the array,
 // with the members that follow the array, and the offset at which reading failed, or -1.
-func (s *salvage) behind(end int) (domarkx.Value, int) {
+func (s *salvage) behind(end int) (jsonvalue.Value, int) {
 	var text []byte
 	for _, name := range s.path {
 		quoted, _ := json.Marshal(name)
@@ -275,7 +276,7 @@ func (s *salvage) behind(end int) (domarkx.Value, int) {
 	before := len(text)
 	s.budget -= len(s.data) - end
 	text = append(text, s.data[end:]...)
-	v, err := domarkx.ParsePartial(text)
+	v, err := jsonvalue.ParsePartial(text)
 	if err == nil {
 		return v, -1
 	}
@@ -285,7 +286,7 @@ func (s *salvage) behind(end int) (domarkx.Value, int) {
 
 // offset returns the offset of the damage that err reports for a parse that began at start.
 func (s *salvage) offset(start int, err error) int {
-	var where *domarkx.SyntaxError
+	var where *syntax.Error
 	if !errors.As(err, &where) {
 		return len(s.data)
 	}

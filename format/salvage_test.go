@@ -9,10 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
-func isItem(v domarkx.Value) bool {
+func isItem(v jsonvalue.Value) bool {
 	_, id := v.Get("id")
 	_, text := v.Get("text")
 	return id && text
@@ -22,22 +23,22 @@ func isItem(v domarkx.Value) bool {
 // read, and the rest is reported.
 func TestSalvage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var items []domarkx.Value
+		var items []jsonvalue.Value
 		for i := range rapid.IntRange(0, 6).Draw(t, "items") {
 			text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"{", "}", "[", "]", `"`, ",", ":", `{"id":1,"text":2}`, "x", "\n", `\`}), 0, 6).Draw(t, "text"), "")
-			items = append(items, domarkx.ObjectValue(
-				domarkx.Member{Name: "id", Value: domarkx.NumberValue(fmt.Sprint(i))},
-				domarkx.Member{Name: "inner", Value: domarkx.ObjectValue(domarkx.Member{Name: "a", Value: domarkx.ArrayValue(domarkx.StringValue("b"))})},
-				domarkx.Member{Name: "text", Value: domarkx.StringValue(text)}))
+			items = append(items, jsonvalue.ObjectValue(
+				jsonvalue.Member{Name: "id", Value: jsonvalue.NumberValue(fmt.Sprint(i))},
+				jsonvalue.Member{Name: "inner", Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "a", Value: jsonvalue.ArrayValue(jsonvalue.StringValue("b"))})},
+				jsonvalue.Member{Name: "text", Value: jsonvalue.StringValue(text)}))
 		}
-		doc := domarkx.ObjectValue(
-			domarkx.Member{Name: "before", Value: domarkx.StringValue("b")},
-			domarkx.Member{Name: "in", Value: domarkx.ObjectValue(
-				domarkx.Member{Name: "list", Value: domarkx.ArrayValue(items...)},
-				domarkx.Member{Name: "behind", Value: domarkx.NumberValue("1")})},
-			domarkx.Member{Name: "last", Value: domarkx.NumberValue("2")})
+		doc := jsonvalue.ObjectValue(
+			jsonvalue.Member{Name: "before", Value: jsonvalue.StringValue("b")},
+			jsonvalue.Member{Name: "in", Value: jsonvalue.ObjectValue(
+				jsonvalue.Member{Name: "list", Value: jsonvalue.ArrayValue(items...)},
+				jsonvalue.Member{Name: "behind", Value: jsonvalue.NumberValue("1")})},
+			jsonvalue.Member{Name: "last", Value: jsonvalue.NumberValue("2")})
 		data := doc.AppendJSON(nil, "", rapid.SampledFrom([]string{"", " "}).Draw(t, "indent"))
-		whole, err := domarkx.ParseValue(data)
+		whole, err := jsonvalue.ParseValue(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestSalvage(t *testing.T) {
 		}
 		junk := rapid.SampledFrom([]string{"", "\x00", strings.Repeat("\x00", to-from), `"`, "{", `\`}).Draw(t, "junk")
 		broken := append(append(append([]byte{}, data[:from]...), junk...), data[to:]...)
-		v, damage := domarkx.ParsePartial(broken)
+		v, damage := jsonvalue.ParsePartial(broken)
 		if damage == nil {
 			return
 		}
@@ -101,8 +102,8 @@ func TestSalvageHostile(t *testing.T) {
 		`{"list":[` + strings.Repeat(`],"a":1`, n),
 	} {
 		data := []byte(text)
-		v, damage := domarkx.ParsePartial(data)
-		if read, _ := format.Salvage(data, v, damage, isItem, "list"); read.Kind() != domarkx.Object {
+		v, damage := jsonvalue.ParsePartial(data)
+		if read, _ := format.Salvage(data, v, damage, isItem, "list"); read.Kind() != jsonvalue.Object {
 			t.Errorf("read as a %s", read.Kind())
 		}
 	}
@@ -130,8 +131,8 @@ func TestDamagedIsBounded(t *testing.T) {
 		t.Fatalf("%d reports", len(reports))
 	}
 	for i, r := range reports[1:1000] {
-		line, column := domarkx.Position(data, gaps[i+1].From)
-		endLine, endColumn := domarkx.Position(data, gaps[i+1].To)
+		line, column := syntax.Position(data, gaps[i+1].From)
+		endLine, endColumn := syntax.Position(data, gaps[i+1].To)
 		want := fmt.Sprintf("2 bytes from %d:%d to %d:%d, after %d items, could not be read", line, column, endLine, endColumn, i+1)
 		if r.Line != line || r.Column != column || r.Msg != want {
 			t.Fatalf("report %d: %v, expected %d:%d: %s", i+1, r, line, column, want)

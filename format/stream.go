@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A File is a document that is read in parts, because it may be larger than memory. Its content
@@ -24,9 +25,9 @@ type Stream struct {
 	// document's first conversation.
 	Suffix   string
 	Header   domarkx.Header
-	Preamble domarkx.Written        // as in [domarkx.Document]
-	Includes []domarkx.Include      // as in Document
-	Damage   []*domarkx.SyntaxError // as in [domarkx.Document]; the first conversation has that of all
+	Preamble domarkx.Written   // as in [domarkx.Document]
+	Includes []domarkx.Include // as in Document
+	Damage   []*syntax.Error   // as in [domarkx.Document]; the first conversation has that of all
 	Messages Messages
 	// State is what [Codec.Grow] must know about the document; "" if the whole document must be
 	// read again when it has grown. The first Read bytes of the document do not change when it

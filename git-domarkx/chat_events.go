@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -24,27 +24,27 @@ type (
 		Type    string `json:"type" doc:"tool_call"`
 		Message string `json:"message" doc:"the id of the message with the call"`
 		chatCalled
-		Arguments domarkx.Value `json:"arguments" doc:"its arguments, or what the model wrote if they are not an object"`
+		Arguments jsonvalue.Value `json:"arguments" doc:"its arguments, or what the model wrote if they are not an object"`
 	}
 	chatResult struct {
 		Type  string `json:"type" doc:"tool_result"`
 		Index int    `json:"index" doc:"the K of the message NAME#K with the call"`
 		chatCalled
-		OK        bool           `json:"ok" doc:"whether the call succeeded"`
-		Result    *domarkx.Value `json:"result,omitempty" doc:"what the tool returned"`
-		Code      string         `json:"code,omitempty" doc:"the code of the error"`
-		Error     string         `json:"error,omitempty" doc:"what went wrong"`
-		Workspace string         `json:"workspace_oid" doc:"the workspace version after the call"`
+		OK        bool             `json:"ok" doc:"whether the call succeeded"`
+		Result    *jsonvalue.Value `json:"result,omitempty" doc:"what the tool returned"`
+		Code      string           `json:"code,omitempty" doc:"the code of the error"`
+		Error     string           `json:"error,omitempty" doc:"what went wrong"`
+		Workspace string           `json:"workspace_oid" doc:"the workspace version after the call"`
 	}
 	chatMessage struct {
-		Type     string        `json:"type" doc:"message"`
-		Session  string        `json:"session" doc:"the name of the session"`
-		OID      string        `json:"oid" doc:"the commit of the snapshot that added the message"`
-		Index    int           `json:"index" doc:"the K of the message NAME#K"`
-		Message  string        `json:"message" doc:"the id of the message"`
-		Role     string        `json:"role" doc:"user or assistant"`
-		Metadata domarkx.Value `json:"message_metadata" doc:"its metadata"`
-		Content  domarkx.Value `json:"content" doc:"its content blocks"`
+		Type     string          `json:"type" doc:"message"`
+		Session  string          `json:"session" doc:"the name of the session"`
+		OID      string          `json:"oid" doc:"the commit of the snapshot that added the message"`
+		Index    int             `json:"index" doc:"the K of the message NAME#K"`
+		Message  string          `json:"message" doc:"the id of the message"`
+		Role     string          `json:"role" doc:"user or assistant"`
+		Metadata jsonvalue.Value `json:"message_metadata" doc:"its metadata"`
+		Content  jsonvalue.Value `json:"content" doc:"its content blocks"`
 	}
 	chatUsage struct {
 		Type  string `json:"type" doc:"usage"`
@@ -78,7 +78,7 @@ func eventObject(e chat.Event) any {
 	case chat.MessageEvent:
 		m := chatMessage{Type: "message", Session: e.Name, OID: e.Info.ID, Index: e.Index, Message: e.ID.String(), Role: string(e.Message.Role)}
 		m.Content, _ = e.Message.Value().Get("content")
-		m.Metadata = domarkx.ObjectValue()
+		m.Metadata = jsonvalue.ObjectValue()
 		if e.Message.Metadata != nil {
 			m.Metadata = *e.Message.Metadata
 		}

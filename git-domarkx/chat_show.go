@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
@@ -80,7 +80,7 @@ func resultLine(r turns.CallResult) string {
 		return r.Code + ": " + r.Outcome.Message
 	}
 	for _, name := range []string{"output", "content"} {
-		if v, ok := r.Result.Get(name); ok && v.Kind() == domarkx.String {
+		if v, ok := r.Result.Get(name); ok && v.Kind() == jsonvalue.String {
 			return strings.TrimSpace(v.Text())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
@@ -71,8 +72,8 @@ func (c *execCmd) Run(inv *invocation) error {
 		return usagef("argument %q: expected UTF-8; a command writes other bytes (printf, base64 -d)", inv.args[i])
 	}
 	if c.Args != nil {
-		args, err := domarkx.ParseValue([]byte(*c.Args))
-		if err != nil || args.Kind() != domarkx.Object || request.Command != nil {
+		args, err := jsonvalue.ParseValue([]byte(*c.Args))
+		if err != nil || args.Kind() != jsonvalue.Object || request.Command != nil {
 			return usagef("--args %q: expected a JSON object, for RESOURCE and TOOL", *c.Args)
 		}
 		request.Args = &args
@@ -119,7 +120,7 @@ const timedOutStatus = 124
 
 // commandStatus returns an error with the exit status of the command that ran, or nil for
 // 0.
-func commandStatus(result domarkx.Value) error {
+func commandStatus(result jsonvalue.Value) error {
 	if late, _ := result.Get("timed_out"); late.IsTrue() {
 		return statusError(timedOutStatus)
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -19,9 +19,9 @@ type pluginRow struct {
 }
 
 type toolRow struct {
-	Name        string        `json:"name" doc:"the name of the tool"`
-	Description string        `json:"description" doc:"what it does"`
-	InputSchema domarkx.Value `json:"inputSchema" doc:"the JSON Schema of its arguments"`
+	Name        string          `json:"name" doc:"the name of the tool"`
+	Description string          `json:"description" doc:"what it does"`
+	InputSchema jsonvalue.Value `json:"inputSchema" doc:"the JSON Schema of its arguments"`
 }
 
 func (pluginListCmd) Help() string {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 type workspaceShowCmd struct {
@@ -52,8 +52,8 @@ type workspaceShowRow struct {
 }
 
 type resourceRow struct {
-	ID      string        `json:"id" head:"RESOURCE" doc:"the id of the resource"`
-	Type    string        `json:"type" head:"TYPE" doc:"its type"`
-	Version oidField      `json:"version" head:"VERSION" doc:"its version: the tree of its content"`
-	Config  domarkx.Value `json:"config" head:"CONFIG" doc:"its configuration, as in the document"`
+	ID      string          `json:"id" head:"RESOURCE" doc:"the id of the resource"`
+	Type    string          `json:"type" head:"TYPE" doc:"its type"`
+	Version oidField        `json:"version" head:"VERSION" doc:"its version: the tree of its content"`
+	Config  jsonvalue.Value `json:"config" head:"CONFIG" doc:"its configuration, as in the document"`
 }

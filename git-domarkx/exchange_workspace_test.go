@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -132,7 +133,7 @@ func (p place) called(ctx context.Context, s *gitstore.Store, session, workspace
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return v, err
 	}
-	spec, err := domarkx.ParseValue([]byte(config))
+	spec, err := jsonvalue.ParseValue([]byte(config))
 	if err != nil {
 		return v, err
 	}

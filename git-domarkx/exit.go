@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -54,7 +55,7 @@ func badValue(option string, err error) error {
 func report(w io.Writer, err error) int {
 	var signal signalError
 	var usage *usageError
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	var refused *engine.RefusedError
 	var notLive *turns.NotLiveError
 	var untrusted *trust.UntrustedError
@@ -127,7 +128,7 @@ func printError(w io.Writer, err error) {
 		}
 		return
 	}
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	if errors.As(err, &syntax) && syntax.Path != "" {
 		text := syntax.Error()
 		if strings.HasPrefix(err.Error(), text) {
@@ -163,7 +164,7 @@ func withHint(err error) string {
 
 // printWarning prints a problem with input that was accepted nevertheless.
 func printWarning(w io.Writer, err error) {
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	if !errors.As(err, &syntax) {
 		printError(w, fmt.Errorf("warning: %w", err))
 		return

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/plugins"
 )
 
 func TestReport(t *testing.T) {
-	syntax := &domarkx.SyntaxError{Path: "a.md", Line: 3, Column: 7, Msg: "expected a colon"}
+	syntax := &syntax.Error{Path: "a.md", Line: 3, Column: 7, Msg: "expected a colon"}
 	for name, test := range map[string]struct {
 		err    error
 		status int

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 )
 
@@ -53,11 +53,11 @@ func (c costField) cell() cell {
 	return cell{strconv.FormatFloat(c.usd, 'f', 4, 64), strconv.FormatFloat(c.usd, 'f', 2, 64)}
 }
 
-func (c costField) value() domarkx.Value {
+func (c costField) value() jsonvalue.Value {
 	if !c.known {
-		return domarkx.Value{}
+		return jsonvalue.Value{}
 	}
-	return domarkx.NumberValue(strconv.FormatFloat(c.usd, 'f', 6, 64))
+	return jsonvalue.NumberValue(strconv.FormatFloat(c.usd, 'f', 6, 64))
 }
 
 // printResults prints rows as a table or as a JSON array.
@@ -194,7 +194,7 @@ func cells(row reflect.Value, columns []reflect.StructField) []cell {
 			line = append(line, cell{text(string(value)).program, oneLine(string(value))})
 		case pathField:
 			line = append(line, path(string(value)))
-		case domarkx.Value:
+		case jsonvalue.Value:
 			line = append(line, text(value.JSON()))
 		case []string:
 			line = append(line, text(strings.Join(value, ",")))
@@ -210,47 +210,47 @@ func cells(row reflect.Value, columns []reflect.StructField) []cell {
 }
 
 // jsonValue converts a row, or a value in a row, to JSON.
-func jsonValue(v reflect.Value) domarkx.Value {
+func jsonValue(v reflect.Value) jsonvalue.Value {
 	switch value := v.Interface().(type) {
-	case domarkx.Value:
+	case jsonvalue.Value:
 		return value
 	case costField:
 		return value.value()
 	case timeField:
 		if value == 0 {
-			return domarkx.Value{}
+			return jsonvalue.Value{}
 		}
-		return domarkx.StringValue(time.Unix(int64(value), 0).UTC().Format(time.RFC3339))
+		return jsonvalue.StringValue(time.Unix(int64(value), 0).UTC().Format(time.RFC3339))
 	}
 	switch v.Kind() {
 	case reflect.Bool:
-		return domarkx.BoolValue(v.Bool())
+		return jsonvalue.BoolValue(v.Bool())
 	case reflect.String:
-		return domarkx.StringValue(v.String())
+		return jsonvalue.StringValue(v.String())
 	case reflect.Int, reflect.Int64:
-		return domarkx.NumberValue(strconv.FormatInt(v.Int(), 10))
+		return jsonvalue.NumberValue(strconv.FormatInt(v.Int(), 10))
 	case reflect.Pointer:
 		if v.IsNil() {
-			return domarkx.Value{}
+			return jsonvalue.Value{}
 		}
 		return jsonValue(v.Elem())
 	case reflect.Slice:
-		items := make([]domarkx.Value, v.Len())
+		items := make([]jsonvalue.Value, v.Len())
 		for i := range items {
 			items[i] = jsonValue(v.Index(i))
 		}
-		return domarkx.ArrayValue(items...)
+		return jsonvalue.ArrayValue(items...)
 	}
-	var members []domarkx.Member
+	var members []jsonvalue.Member
 	for _, f := range rowFields(v.Type()) {
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 		field := v.FieldByIndex(f.Index)
 		if name == "" || name == "-" || option == "omitempty" && field.IsZero() {
 			continue
 		}
-		members = append(members, domarkx.Member{Name: name, Value: jsonValue(field)})
+		members = append(members, jsonvalue.Member{Name: name, Value: jsonValue(field)})
 	}
-	return domarkx.ObjectValue(members...)
+	return jsonvalue.ObjectValue(members...)
 }
 
 // resultFields returns the JSON members of the results that a command prints, or nil.
@@ -291,7 +291,7 @@ func jsonFields(t reflect.Type, prefix string) []clidoc.Item {
 			continue
 		}
 		items = append(items, clidoc.Item{Term: prefix + name, Text: f.Tag.Get("doc")})
-		if inner := structIn(f.Type); inner.Kind() == reflect.Struct && inner != reflect.TypeFor[domarkx.Value]() && inner != reflect.TypeFor[costField]() {
+		if inner := structIn(f.Type); inner.Kind() == reflect.Struct && inner != reflect.TypeFor[jsonvalue.Value]() && inner != reflect.TypeFor[costField]() {
 			items = append(items, jsonFields(inner, prefix+name+".")...)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -89,7 +90,7 @@ func TestWritersAndCollections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := domarkx.ParseValue(data)
+		v, err := jsonvalue.ParseValue(data)
 		if err != nil {
 			t.Fatal(err)
 		}

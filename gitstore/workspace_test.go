@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -31,8 +32,8 @@ func resource(tb testing.TB, dir, id, content string) domarkx.ResourceVersion {
 		return strings.TrimSpace(string(out))
 	}
 	tree := run("100644 blob "+run(content, "hash-object", "-w", "--stdin")+"\tfile\n", "mktree")
-	config := domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("filesystem")},
-		domarkx.Member{Name: "depth", Value: domarkx.NumberValue("1.50e1")})
+	config := jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("filesystem")},
+		jsonvalue.Member{Name: "depth", Value: jsonvalue.NumberValue("1.50e1")})
 	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: id, Type: "filesystem", Config: config}, Version: tree}
 }
 
@@ -88,7 +89,7 @@ func TestGoldenVersion(t *testing.T) {
 		t.Errorf("git log says %q", out)
 	}
 	tip, err := s.WorkspaceTip(ctx, "plan")
-	if diff := cmp.Diff(v, tip, cmp.AllowUnexported(domarkx.Value{}), cmp.Comparer(domarkx.Value.Equal)); diff != "" || err != nil {
+	if diff := cmp.Diff(v, tip, cmp.AllowUnexported(jsonvalue.Value{}), cmp.Comparer(jsonvalue.Value.Equal)); diff != "" || err != nil {
 		t.Errorf("%s, %v", diff, err)
 	}
 	if tip.Workspace != "plan" || tip.Number != 2 || *tip.Call != *call || tip.Parents[0] != first.ID || tip.Resources[0].Config.JSON() != `{"type":"filesystem","depth":1.50e1}` {
@@ -175,9 +176,9 @@ func TestVersionsThatCannotBe(t *testing.T) {
 	s, dir := newStore(t)
 	ctx := context.Background()
 	sound := resource(t, dir, "code", "x")
-	deep := domarkx.ObjectValue()
+	deep := jsonvalue.ObjectValue()
 	for range 10_000 {
-		deep = domarkx.ObjectValue(domarkx.Member{Name: "a", Value: deep})
+		deep = jsonvalue.ObjectValue(jsonvalue.Member{Name: "a", Value: deep})
 	}
 	for name, change := range map[string]func(r *domarkx.ResourceVersion){
 		"no id":       func(r *domarkx.ResourceVersion) { r.ID = "" },
@@ -188,11 +189,11 @@ func TestVersionsThatCannotBe(t *testing.T) {
 		"umlaut":      func(r *domarkx.ResourceVersion) { r.ID = "ä" },
 		"long":        func(r *domarkx.ResourceVersion) { r.ID = strings.Repeat("x", 101) },
 		"no type":     func(r *domarkx.ResourceVersion) { r.Type = "" },
-		"no config":   func(r *domarkx.ResourceVersion) { r.Config = domarkx.Value{} },
+		"no config":   func(r *domarkx.ResourceVersion) { r.Config = jsonvalue.Value{} },
 		"no version":  func(r *domarkx.ResourceVersion) { r.Version = "HEAD" },
 		"deep config": func(r *domarkx.ResourceVersion) { r.Config = deep },
 		"large config": func(r *domarkx.ResourceVersion) {
-			r.Config = r.Config.With("x", domarkx.StringValue(strings.Repeat("x", 16<<20)))
+			r.Config = r.Config.With("x", jsonvalue.StringValue(strings.Repeat("x", 16<<20)))
 		},
 	} {
 		bad := sound
@@ -360,7 +361,7 @@ func TestVersionCache(t *testing.T) {
 	data := gitstore.EncodeVersionCache(versions)
 	got := gitstore.DecodeVersionCache(data)
 	for _, v := range versions {
-		if diff := cmp.Diff(v, got[v.ID], cmp.AllowUnexported(domarkx.Value{})); diff != "" {
+		if diff := cmp.Diff(v, got[v.ID], cmp.AllowUnexported(jsonvalue.Value{})); diff != "" {
 			t.Error(diff)
 		}
 	}

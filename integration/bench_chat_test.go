@@ -14,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/providertest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
@@ -170,7 +171,7 @@ func repeatTurn(b *testing.B, r *site, times int) {
 	answer, err := store.Read(b.Context(), e.JSON)
 	check(err)
 	parse := func(text string) domarkx.Message {
-		v, err := domarkx.ParseValue([]byte(text))
+		v, err := jsonvalue.ParseValue([]byte(text))
 		check(err)
 		m, err := domarkx.ParseMessage(v, "")
 		check(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
@@ -45,7 +46,7 @@ func newCommitter(b *testing.B, s *site) *committer {
 	home := plugins.Config{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Limits: func() (plugins.Limits, error) {
 		return plugins.Limits{Forbidden: []string{git.CommonDir}}, nil
 	}}
-	config := domarkx.ObjectValue().With("type", domarkx.StringValue("filesystem")).With("path", domarkx.StringValue("files"))
+	config := jsonvalue.ObjectValue().With("type", jsonvalue.StringValue("filesystem")).With("path", jsonvalue.StringValue("files"))
 	c.live, err = plugins.New([]domarkx.Plugin{filesystem.New()}, storeOf{c.store}, home).Open(b.Context(), "w",
 		plugins.Options{Specs: []domarkx.ResourceSpec{{ID: "fs", Type: "filesystem", Config: config}}})
 	if err != nil {

@@ -6,27 +6,29 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // Check validates the types and configs of resources without creating anything. It returns a
-// [*domarkx.SyntaxError] whose JSON pointer starts at the top of a snapshot. For an unknown type
+// [*syntax.Error] whose JSON pointer starts at the top of a snapshot. For an unknown type
 // the error wraps domarkx.ErrNotFound.
 func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSpec) error {
 	ids := map[string]int{}
 	for i, spec := range specs {
 		at := fmt.Sprintf("/execution_config/workspace/resources/%d", i)
 		if err := checkID(spec.ID); err != nil {
-			return &domarkx.SyntaxError{Pointer: at + "/id", Msg: err.Error(), Err: domarkx.ErrInvalid}
+			return &syntax.Error{Pointer: at + "/id", Msg: err.Error(), Err: domarkx.ErrInvalid}
 		}
 		if first, ok := ids[spec.ID]; ok {
-			return &domarkx.SyntaxError{Pointer: at + "/id", Err: domarkx.ErrInvalid,
+			return &syntax.Error{Pointer: at + "/id", Err: domarkx.ErrInvalid,
 				Msg: fmt.Sprintf("%q is the id of resource %d too, expected another", spec.ID, first)}
 		}
 		ids[spec.ID] = i
 		k, err := m.resourceType(ctx, spec.Type)
 		if err != nil {
-			return &domarkx.SyntaxError{Pointer: at + "/type", Msg: err.Error(), Err: err}
+			return &syntax.Error{Pointer: at + "/type", Msg: err.Error(), Err: err}
 		}
 		if err := checkConfig(k, k.config, pluginConfig(spec.Config)); err != nil {
 			err.Pointer = at + err.Pointer
@@ -35,7 +37,7 @@ func (m *WorkspaceManager) Check(ctx context.Context, specs []domarkx.ResourceSp
 	}
 	if a, b, found := m.findOverlap(specs); found {
 		path := func(i int) string { v, _ := specs[i].Config.Get("path"); return v.Text() }
-		return &domarkx.SyntaxError{Pointer: fmt.Sprintf("/execution_config/workspace/resources/%d/path", b), Err: domarkx.ErrInvalid,
+		return &syntax.Error{Pointer: fmt.Sprintf("/execution_config/workspace/resources/%d/path", b), Err: domarkx.ErrInvalid,
 			Msg: fmt.Sprintf("path %q of resource %q and path %q of resource %q are the same directory, or one lies in the other; expected each to work on its own", path(b), specs[b].ID, path(a), specs[a].ID)}
 	}
 	return nil
@@ -51,42 +53,42 @@ func checkID(id string) error {
 
 // pluginConfig returns the config that the plugin receives: the resource object of a document
 // without its members "type" and "id". It returns {} if v is not an object.
-func pluginConfig(v domarkx.Value) domarkx.Value {
-	if v.Kind() != domarkx.Object {
-		return domarkx.ObjectValue()
+func pluginConfig(v jsonvalue.Value) jsonvalue.Value {
+	if v.Kind() != jsonvalue.Object {
+		return jsonvalue.ObjectValue()
 	}
 	return v.Without("type").Without("id")
 }
 
 // expand replaces ${NAME} in the strings of a config by the value of the environment variable,
 // and registers the value with secrets for redaction; $${ stands for ${.
-func (m *WorkspaceManager) expand(v domarkx.Value, secrets *redactor) (domarkx.Value, error) {
+func (m *WorkspaceManager) expand(v jsonvalue.Value, secrets *redactor) (jsonvalue.Value, error) {
 	switch v.Kind() {
-	case domarkx.String:
+	case jsonvalue.String:
 		s, err := m.expandString(v.Text(), secrets)
 		if err != nil || s == v.Text() {
 			return v, err
 		}
-		return domarkx.StringValue(s), nil
-	case domarkx.Array:
-		items := make([]domarkx.Value, len(v.Items()))
+		return jsonvalue.StringValue(s), nil
+	case jsonvalue.Array:
+		items := make([]jsonvalue.Value, len(v.Items()))
 		for i, item := range v.Items() {
 			var err error
 			if items[i], err = m.expand(item, secrets); err != nil {
 				return v, err
 			}
 		}
-		return domarkx.ArrayValue(items...), nil
-	case domarkx.Object:
-		members := make([]domarkx.Member, len(v.Members()))
+		return jsonvalue.ArrayValue(items...), nil
+	case jsonvalue.Object:
+		members := make([]jsonvalue.Member, len(v.Members()))
 		for i, member := range v.Members() {
 			value, err := m.expand(member.Value, secrets)
 			if err != nil {
 				return v, err
 			}
-			members[i] = domarkx.Member{Name: member.Name, Value: value}
+			members[i] = jsonvalue.Member{Name: member.Name, Value: value}
 		}
-		return domarkx.ObjectValue(members...), nil
+		return jsonvalue.ObjectValue(members...), nil
 	}
 	return v, nil
 }
@@ -134,16 +136,16 @@ func (m *WorkspaceManager) expandAllowed(allowed []string) []string {
 
 // CheckDefaults validates values for some config keys of a type, as Check does, with a pointer
 // from the top of the config. It does not require other keys.
-func (m *WorkspaceManager) CheckDefaults(ctx context.Context, typ string, config domarkx.Value) error {
+func (m *WorkspaceManager) CheckDefaults(ctx context.Context, typ string, config jsonvalue.Value) error {
 	k, err := m.resourceType(ctx, typ)
 	if err != nil {
-		return &domarkx.SyntaxError{Msg: err.Error(), Err: err}
+		return &syntax.Error{Msg: err.Error(), Err: err}
 	}
 	all := k.description.Config
-	if all.Kind() != domarkx.Object {
+	if all.Kind() != jsonvalue.Object {
 		return nil
 	}
-	keys := domarkx.ObjectValue()
+	keys := jsonvalue.ObjectValue()
 	for _, keyword := range []string{"type", "properties", "patternProperties", "additionalProperties", "propertyNames", "$defs", "definitions"} {
 		if v, ok := all.Get(keyword); ok {
 			keys = keys.With(keyword, v)
@@ -160,7 +162,7 @@ func (m *WorkspaceManager) CheckDefaults(ctx context.Context, typ string, config
 }
 
 // checkConfig returns the first error in a config, or nil.
-func checkConfig(k *resourceType, s *schema.Schema, config domarkx.Value) *domarkx.SyntaxError {
+func checkConfig(k *resourceType, s *schema.Schema, config jsonvalue.Value) *syntax.Error {
 	found := check(s, config)
 	if len(found) == 0 {
 		return nil
@@ -169,7 +171,7 @@ func checkConfig(k *resourceType, s *schema.Schema, config domarkx.Value) *domar
 	err.Err = domarkx.ErrInvalid
 	properties, _ := k.description.Config.Get("properties")
 	more, _ := k.description.Config.Get("additionalProperties")
-	if key := strings.TrimPrefix(err.Pointer, "/"); more.Kind() == domarkx.Bool && !more.IsTrue() && !strings.Contains(key, "/") {
+	if key := strings.TrimPrefix(err.Pointer, "/"); more.Kind() == jsonvalue.Bool && !more.IsTrue() && !strings.Contains(key, "/") {
 		var known []string
 		for _, m := range properties.Members() {
 			if m.Name == key {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
@@ -26,8 +27,8 @@ type fake struct {
 func (*fake) Type() string { return "fake" }
 
 func (*fake) Describe(context.Context) (domarkx.Description, error) {
-	object := func(properties string) domarkx.Value {
-		v, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + properties + `}, "additionalProperties": false}`))
+	object := func(properties string) jsonvalue.Value {
+		v, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {` + properties + `}, "additionalProperties": false}`))
 		if err != nil {
 			panic(err)
 		}
@@ -75,7 +76,7 @@ func (r *fakeResource) Execute(ctx context.Context, call domarkx.Call) (domarkx.
 		return domarkx.Result{}, os.WriteFile(r.file, []byte(text.Text()), 0o600)
 	case "get":
 		data, _ := os.ReadFile(r.file)
-		return domarkx.Result{Value: domarkx.StringValue(string(data))}, nil
+		return domarkx.Result{Value: jsonvalue.StringValue(string(data))}, nil
 	case "token":
 		v, _ := r.env.Config.Get("token")
 		return domarkx.Result{Value: v}, nil
@@ -97,7 +98,7 @@ func (r *fakeResource) Execute(ctx context.Context, call domarkx.Call) (domarkx.
 }
 
 func (r *fakeResource) Run(ctx context.Context, _, code string) (domarkx.Result, error) {
-	return r.Execute(ctx, domarkx.Call{Tool: "set", Arguments: domarkx.ObjectValue().With("text", domarkx.StringValue(code))})
+	return r.Execute(ctx, domarkx.Call{Tool: "set", Arguments: jsonvalue.ObjectValue().With("text", jsonvalue.StringValue(code))})
 }
 
 func (r *fakeResource) Changed(context.Context) (bool, error) {
@@ -200,9 +201,9 @@ func spec(t *testing.T, id, config string) domarkx.ResourceSpec {
 	return domarkx.ResourceSpec{ID: id, Type: "fake", Config: parse(t, config)}
 }
 
-func parse(t *testing.T, text string) domarkx.Value {
+func parse(t *testing.T, text string) jsonvalue.Value {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +222,7 @@ func (w *world) open(name string, o plugins.Options) *plugins.Live {
 
 func (w *world) set(l *plugins.Live, id, text string) {
 	w.t.Helper()
-	_, err := l.Call(w.t.Context(), id, domarkx.Call{Tool: "set", Arguments: domarkx.ObjectValue().With("text", domarkx.StringValue(text))})
+	_, err := l.Call(w.t.Context(), id, domarkx.Call{Tool: "set", Arguments: jsonvalue.ObjectValue().With("text", jsonvalue.StringValue(text))})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -229,7 +230,7 @@ func (w *world) set(l *plugins.Live, id, text string) {
 
 func (w *world) get(l *plugins.Live, id string) string {
 	w.t.Helper()
-	r, err := l.Call(w.t.Context(), id, domarkx.Call{Tool: "get", Arguments: domarkx.ObjectValue()})
+	r, err := l.Call(w.t.Context(), id, domarkx.Call{Tool: "get", Arguments: jsonvalue.ObjectValue()})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // maxResultDepth bounds how deep a result may be nested, since documents contain results.
-const maxResultDepth = domarkx.MaxDepth - 100
+const maxResultDepth = jsonvalue.MaxDepth - 100
 
 // Call calls a tool of a resource. The error is a [*domarkx.ToolError] for an unknown
 // resource or tool, arguments that do not match the tool's schema, a plugin that crashes or
@@ -217,9 +218,9 @@ func (l *Live) checkCall(ctx context.Context, id string, call domarkx.Call) (int
 	return i, nil
 }
 
-func ownTimeout(arguments domarkx.Value) (time.Duration, bool) {
+func ownTimeout(arguments jsonvalue.Value) (time.Duration, bool) {
 	v, ok := arguments.Get("timeout")
-	if !ok || v.Kind() != domarkx.Number {
+	if !ok || v.Kind() != jsonvalue.Number {
 		return 0, false
 	}
 	seconds, err := strconv.ParseFloat(v.Text(), 64)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
@@ -68,7 +69,7 @@ func TestFailedLoadIsNoChange(t *testing.T) {
 			t.Errorf("committed: %v", err)
 		}
 		var e *domarkx.ToolError
-		if _, err := l.Call(t.Context(), "a", domarkx.Call{Tool: "get", Arguments: domarkx.ObjectValue()}); !errors.As(err, &e) || e.Code != domarkx.CodeBroken {
+		if _, err := l.Call(t.Context(), "a", domarkx.Call{Tool: "get", Arguments: jsonvalue.ObjectValue()}); !errors.As(err, &e) || e.Code != domarkx.CodeBroken {
 			t.Errorf("called: %v", err)
 		}
 		if changed, err := l.Differs(t.Context()); !changed || err != nil || l.Head() != "2" {

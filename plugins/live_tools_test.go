@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -46,11 +48,11 @@ func (r *listingResource) Tools(context.Context) ([]domarkx.Tool, error) {
 	return r.p.tools, r.p.fails
 }
 
-func (r *listingResource) Defaults(_ context.Context, tool string, arguments domarkx.Value) (domarkx.Value, error) {
+func (r *listingResource) Defaults(_ context.Context, tool string, arguments jsonvalue.Value) (jsonvalue.Value, error) {
 	if tool == "panic" {
 		panic("while completing")
 	}
-	return arguments.With("seed", domarkx.NumberValue("7")), r.p.fails
+	return arguments.With("seed", jsonvalue.NumberValue("7")), r.p.fails
 }
 
 func (r *listingResource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, error) {
@@ -66,7 +68,7 @@ func newListing(t *testing.T) (*listing, *plugins.Live) {
 	w := newWorld(t)
 	p := &listing{fake: w.p, tools: []domarkx.Tool{
 		{Name: "own", Schema: parse(t, `{"type": "object", "required": ["x"], "properties": {"x": {"type": "integer"}, "seed": {}, "timeout": {}}}`)},
-		{Name: "odd", Schema: parse(t, `{"type": 7, "pattern": "("}`)}, {Name: "panic", Schema: domarkx.ObjectValue()},
+		{Name: "odd", Schema: parse(t, `{"type": 7, "pattern": "("}`)}, {Name: "panic", Schema: jsonvalue.ObjectValue()},
 	}}
 	w.m = plugins.New([]domarkx.Plugin{p}, w.store, w.config)
 	return p, w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
@@ -142,7 +144,7 @@ func TestToolsCannotBeListed(t *testing.T) {
 func TestResults(t *testing.T) {
 	p, l := newListing(t)
 	closed := 0
-	with := func(v domarkx.Value, err error) {
+	with := func(v jsonvalue.Value, err error) {
 		p.results = func() (domarkx.Result, error) {
 			return domarkx.Result{Value: v, Attachment: closing{strings.NewReader("x"), &closed}}, err
 		}
@@ -150,20 +152,20 @@ func TestResults(t *testing.T) {
 	run := func() (domarkx.Result, error) {
 		return l.Call(t.Context(), "a", domarkx.Call{Tool: "own", Arguments: parse(t, `{"x": 1}`)})
 	}
-	deep := domarkx.ArrayValue()
+	deep := jsonvalue.ArrayValue()
 	for range 2000 {
-		deep = domarkx.ArrayValue(deep)
+		deep = jsonvalue.ArrayValue(deep)
 	}
 	with(deep, nil)
 	_, err := run()
 	code(t, "a deep result", err, domarkx.CodeBroken, "nested deeper")
-	with(domarkx.Value{}, errors.New("failed"))
+	with(jsonvalue.Value{}, errors.New("failed"))
 	_, err = run()
 	code(t, "a result with an error", err, domarkx.CodeFailed, "failed")
 	if closed != 2 {
 		t.Errorf("%d attachments were closed", closed)
 	}
-	with(domarkx.StringValue("fine"), nil)
+	with(jsonvalue.StringValue("fine"), nil)
 	if r, err := run(); err != nil || r.Value.Text() != "fine" || closed != 2 || r.Attachment.Close() != nil {
 		t.Errorf("%s, %v, %d closed", r.Value.JSON(), err, closed)
 	}
@@ -210,12 +212,12 @@ func TestCheckDefaults(t *testing.T) {
 		`{}`: "", `{"n": 1}`: "", `{"token": "x", "path": "p"}`: "", `{"n": "1"}`: "/n", `{"token": ""}`: "/token", `{"other": 1}`: "/other",
 	} {
 		err := w.m.CheckDefaults(t.Context(), "fake", parse(t, config))
-		var at *domarkx.SyntaxError
+		var at *syntax.Error
 		if want == "" && err != nil || want != "" && (!errors.As(err, &at) || at.Pointer != want || !errors.Is(err, domarkx.ErrInvalid)) {
 			t.Errorf("%s: %v, expected %q", config, err, want)
 		}
 	}
-	if err := w.m.CheckDefaults(t.Context(), "odd", domarkx.ObjectValue()); !errors.Is(err, domarkx.ErrNotFound) {
+	if err := w.m.CheckDefaults(t.Context(), "odd", jsonvalue.ObjectValue()); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("an unknown type: %v", err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -41,7 +43,7 @@ func TestCheck(t *testing.T) {
 		{"odd id", []domarkx.ResourceSpec{spec(t, "../x", `{}`)}, "/execution_config/workspace/resources/0/id", "letters"},
 	} {
 		err := w.m.Check(t.Context(), c.specs)
-		var at *domarkx.SyntaxError
+		var at *syntax.Error
 		if c.pointer == "" && err == nil {
 			continue
 		}
@@ -79,7 +81,7 @@ func TestCallErrors(t *testing.T) {
 	}
 	close(w.p.hang)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if _, err := l.Call(t.Context(), "b", domarkx.Call{Tool: "get", Arguments: domarkx.ObjectValue()}); err == nil || time.Now().After(deadline) {
+		if _, err := l.Call(t.Context(), "b", domarkx.Call{Tool: "get", Arguments: jsonvalue.ObjectValue()}); err == nil || time.Now().After(deadline) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -97,7 +99,7 @@ func TestCallErrors(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	w := newWorld(t)
 	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"token": "x${TOKEN}y$${Z}"}`)}})
-	r, err := l.Call(t.Context(), "a", domarkx.Call{Tool: "token", Arguments: domarkx.ObjectValue()})
+	r, err := l.Call(t.Context(), "a", domarkx.Call{Tool: "token", Arguments: jsonvalue.ObjectValue()})
 	if err != nil || r.Value.Text() != "xsecret of TOKENy${Z}" {
 		t.Error(r.Value.Text(), err)
 	}

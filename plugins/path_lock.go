@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // pathLockDir is locked while an instance compares its paths with those of the others
@@ -16,7 +17,7 @@ import (
 const pathLockDir = ".claims"
 
 // pathOf is pathIn in the work tree of this process.
-func (l *Live) pathOf(config domarkx.Value) (string, error) {
+func (l *Live) pathOf(config jsonvalue.Value) (string, error) {
 	return l.m.pathIn(l.m.config.WorkTree, config, &redactor{})
 }
 
@@ -25,7 +26,7 @@ func (l *Live) pathOf(config domarkx.Value) (string, error) {
 // By convention this is the config's string "path", relative to top, the top of a work tree. It
 // returns "" if the config or top is empty, and an error if a variable is not set. It registers
 // the values with secrets.
-func (m *WorkspaceManager) pathIn(top string, config domarkx.Value, secrets *redactor) (string, error) {
+func (m *WorkspaceManager) pathIn(top string, config jsonvalue.Value, secrets *redactor) (string, error) {
 	if !namesPath(top, config) {
 		return "", nil
 	}
@@ -38,14 +39,14 @@ func (m *WorkspaceManager) pathIn(top string, config domarkx.Value, secrets *red
 }
 
 // namesPath reports whether a config names a path to work on in place.
-func namesPath(top string, config domarkx.Value) bool {
+func namesPath(top string, config jsonvalue.Value) bool {
 	v, ok := config.Get("path")
-	return ok && v.Kind() == domarkx.String && top != ""
+	return ok && v.Kind() == jsonvalue.String && top != ""
 }
 
 // comparablePath is like pathIn, but takes the path literally if a variable is not set. The result
 // is only for comparison with others of the same process.
-func (m *WorkspaceManager) comparablePath(config domarkx.Value) string {
+func (m *WorkspaceManager) comparablePath(config jsonvalue.Value) string {
 	path, err := m.pathIn(m.config.WorkTree, config, &redactor{})
 	if err != nil {
 		v, _ := config.Get("path")
@@ -57,7 +58,7 @@ func (m *WorkspaceManager) comparablePath(config domarkx.Value) string {
 // shownPath returns the path of a resource for messages: as the document spells it if that has
 // ${NAME}, whose value must not be shown.
 func shownPath(e *entry) string {
-	if v, _ := e.Config.Get("path"); v.Kind() == domarkx.String && strings.Contains(v.Text(), "${") {
+	if v, _ := e.Config.Get("path"); v.Kind() == jsonvalue.String && strings.Contains(v.Text(), "${") {
 		return v.Text()
 	}
 	return e.LockedPath

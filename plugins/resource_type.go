@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // describeTimeout bounds how long a plugin may take to describe itself.
@@ -76,15 +78,15 @@ func (k *resourceType) describe(ctx context.Context) error {
 	return nil
 }
 
-func compile(v domarkx.Value) (*schema.Schema, error) {
-	if v.Kind() == domarkx.Null {
+func compile(v jsonvalue.Value) (*schema.Schema, error) {
+	if v.Kind() == jsonvalue.Null {
 		return nil, nil
 	}
 	return schema.Compile(v.JSON())
 }
 
 // check returns the errors in v, without positions in a text; nil if v is valid.
-func check(s *schema.Schema, v domarkx.Value) []*domarkx.SyntaxError {
+func check(s *schema.Schema, v jsonvalue.Value) []*syntax.Error {
 	if s == nil {
 		return nil
 	}

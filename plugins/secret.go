@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // shortSecret is the length in bytes below which a value is replaced only where it
@@ -45,7 +46,7 @@ func (r *redactor) add(name, value string) {
 	}
 	for _, text := range slices.Clone(texts) {
 		quoted := strconv.Quote(text)
-		json := domarkx.StringValue(text).JSON()
+		json := jsonvalue.StringValue(text).JSON()
 		each(quoted[1:len(quoted)-1], json[1:len(json)-1], url.PathEscape(text), url.QueryEscape(text))
 		if plain, err := url.PathUnescape(text); err == nil {
 			each(plain)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -30,10 +31,10 @@ func TestSecretsAreRedacted(t *testing.T) {
 		w.config.Env = func(string) (string, bool) { return test.value, true }
 		w.p.says = test.says
 		w.renew(w.store)
-		config := domarkx.ObjectValue().With("token", domarkx.StringValue(test.config)).JSON()
+		config := jsonvalue.ObjectValue().With("token", jsonvalue.StringValue(test.config)).JSON()
 		l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", config)}})
 		for _, tool := range []string{"fail", "refuse", "warn"} {
-			_, err := l.Call(t.Context(), "a", domarkx.Call{Tool: tool, Arguments: domarkx.ObjectValue()})
+			_, err := l.Call(t.Context(), "a", domarkx.Call{Tool: tool, Arguments: jsonvalue.ObjectValue()})
 			got := ""
 			var e *domarkx.ToolError
 			switch {

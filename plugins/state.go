@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -70,7 +71,7 @@ func readState(dir string) (state, error) {
 	if len(data) > maxState {
 		return state{}, fmt.Errorf("%q: %w: larger than %d bytes", path, domarkx.ErrCorrupt, maxState)
 	}
-	v, err := domarkx.ParseValue(data)
+	v, err := jsonvalue.ParseValue(data)
 	if err != nil {
 		return state{}, fmt.Errorf("%q: %w: %w", path, domarkx.ErrCorrupt, err)
 	}
@@ -86,7 +87,7 @@ func readState(dir string) (state, error) {
 	return s, nil
 }
 
-func parseState(v domarkx.Value) state {
+func parseState(v jsonvalue.Value) state {
 	s := state{Name: text(v, "name"), Renaming: text(v, "renaming"), Private: truth(v, "private"), Temporary: truth(v, "temporary"), Head: text(v, "head"), Boot: text(v, "boot")}
 	s.Next, _ = strconv.Atoi(text(v, "next"))
 	s.Committed = parseVersions(items(v, "committed"))
@@ -123,39 +124,39 @@ func (s state) write(dir string) error {
 	return nil
 }
 
-func (s state) value() domarkx.Value {
+func (s state) value() jsonvalue.Value {
 	o := object{}
 	o.text("format", stateFormat).text("name", s.Name).text("renaming", s.Renaming)
 	o.truth("private", s.Private).truth("temporary", s.Temporary)
 	o.text("next", strconv.Itoa(s.Next)).text("head", s.Head).text("boot", s.Boot).add("committed", versionsValue(s.Committed))
-	resources := make([]domarkx.Value, len(s.Resources))
+	resources := make([]jsonvalue.Value, len(s.Resources))
 	for i, e := range s.Resources {
 		r := specValue(e.ResourceSpec)
 		r.text("folder", e.Directory).truth("made", e.Created).truth("gone", e.Gone).truth("private", e.Private)
 		r.truth("new", e.New).truth("filled", e.Filled).truth("dirty", e.Dirty).truth("copy", e.Copy)
 		r.text("claim", e.LockedPath).text("path", e.Path)
-		resources[i] = domarkx.ObjectValue(r...)
+		resources[i] = jsonvalue.ObjectValue(r...)
 	}
-	o.add("resources", domarkx.ArrayValue(resources...))
+	o.add("resources", jsonvalue.ArrayValue(resources...))
 	if s.Loading != nil {
 		l := object{}
 		l.text("version", s.Loading.ID).add("resources", versionsValue(s.Loading.Resources))
-		asked := make([]domarkx.Value, len(s.Asked))
+		asked := make([]jsonvalue.Value, len(s.Asked))
 		for i, spec := range s.Asked {
-			asked[i] = domarkx.ObjectValue(specValue(spec)...)
+			asked[i] = jsonvalue.ObjectValue(specValue(spec)...)
 		}
-		l.add("asked", domarkx.ArrayValue(asked...))
-		o.add("loading", domarkx.ObjectValue(l...))
+		l.add("asked", jsonvalue.ArrayValue(asked...))
+		o.add("loading", jsonvalue.ObjectValue(l...))
 	}
 	o.texts("given", s.Given).texts("kept", s.Kept)
-	return domarkx.ObjectValue(o...)
+	return jsonvalue.ObjectValue(o...)
 }
 
 // object builds a JSON object. It omits empty and false members.
-type object []domarkx.Member
+type object []jsonvalue.Member
 
-func (o *object) add(name string, v domarkx.Value) *object {
-	*o = append(*o, domarkx.Member{Name: name, Value: v})
+func (o *object) add(name string, v jsonvalue.Value) *object {
+	*o = append(*o, jsonvalue.Member{Name: name, Value: v})
 	return o
 }
 
@@ -163,14 +164,14 @@ func (o *object) text(name, s string) *object {
 	if s == "" {
 		return o
 	}
-	return o.add(name, domarkx.StringValue(s))
+	return o.add(name, jsonvalue.StringValue(s))
 }
 
 func (o *object) truth(name string, b bool) *object {
 	if !b {
 		return o
 	}
-	return o.add(name, domarkx.BoolValue(true))
+	return o.add(name, jsonvalue.BoolValue(true))
 }
 
 // texts adds a list unless it is nil.
@@ -178,11 +179,11 @@ func (o *object) texts(name string, list []string) *object {
 	if list == nil {
 		return o
 	}
-	values := make([]domarkx.Value, len(list))
+	values := make([]jsonvalue.Value, len(list))
 	for i, s := range list {
-		values[i] = domarkx.StringValue(s)
+		values[i] = jsonvalue.StringValue(s)
 	}
-	return o.add(name, domarkx.ArrayValue(values...))
+	return o.add(name, jsonvalue.ArrayValue(values...))
 }
 
 func specValue(s domarkx.ResourceSpec) object {
@@ -191,22 +192,22 @@ func specValue(s domarkx.ResourceSpec) object {
 	return o
 }
 
-func versionsValue(versions []domarkx.ResourceVersion) domarkx.Value {
-	values := make([]domarkx.Value, len(versions))
+func versionsValue(versions []domarkx.ResourceVersion) jsonvalue.Value {
+	values := make([]jsonvalue.Value, len(versions))
 	for i, r := range versions {
 		o := specValue(r.ResourceSpec)
 		o.text("version", r.Version)
-		values[i] = domarkx.ObjectValue(o...)
+		values[i] = jsonvalue.ObjectValue(o...)
 	}
-	return domarkx.ArrayValue(values...)
+	return jsonvalue.ArrayValue(values...)
 }
 
-func parseSpec(v domarkx.Value) domarkx.ResourceSpec {
+func parseSpec(v jsonvalue.Value) domarkx.ResourceSpec {
 	config, _ := v.Get("config")
 	return domarkx.ResourceSpec{ID: text(v, "id"), Type: text(v, "type"), Config: config}
 }
 
-func parseVersions(values []domarkx.Value) []domarkx.ResourceVersion {
+func parseVersions(values []jsonvalue.Value) []domarkx.ResourceVersion {
 	var versions []domarkx.ResourceVersion
 	for _, v := range values {
 		versions = append(versions, domarkx.ResourceVersion{ResourceSpec: parseSpec(v), Version: text(v, "version")})
@@ -214,13 +215,13 @@ func parseVersions(values []domarkx.Value) []domarkx.ResourceVersion {
 	return versions
 }
 
-func text(v domarkx.Value, name string) string {
+func text(v jsonvalue.Value, name string) string {
 	member, _ := v.Get(name)
 	return member.Text()
 }
 
 // texts returns a list of strings; nil if there is none.
-func texts(v domarkx.Value, name string) []string {
+func texts(v jsonvalue.Value, name string) []string {
 	list, ok := v.Get(name)
 	if !ok {
 		return nil
@@ -232,12 +233,12 @@ func texts(v domarkx.Value, name string) []string {
 	return all
 }
 
-func truth(v domarkx.Value, name string) bool {
+func truth(v jsonvalue.Value, name string) bool {
 	member, _ := v.Get(name)
 	return member.IsTrue()
 }
 
-func items(v domarkx.Value, name string) []domarkx.Value {
+func items(v jsonvalue.Value, name string) []jsonvalue.Value {
 	member, _ := v.Get(name)
 	return member.Items()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/agentchatter"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -79,7 +80,7 @@ func TestGolden(t *testing.T) {
 // contents are the contents of the messages of a document.
 func contents(t testing.TB, data string) []string {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(data))
+	v, err := jsonvalue.ParseValue([]byte(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +264,7 @@ func TestWrite(t *testing.T) {
 		doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "x"}}}})
 	}
 	first := doc.Conversation[0]
-	named := domarkx.ObjectValue(domarkx.Member{Name: "id", Value: domarkx.StringValue("msg-3")})
+	named := jsonvalue.ObjectValue(jsonvalue.Member{Name: "id", Value: jsonvalue.StringValue("msg-3")})
 	first.Metadata = &named
 	doc.Conversation[0] = first
 	write, err := agentchatter.Write(doc.Header, inTurn{doc.Conversation}, format.Target{})

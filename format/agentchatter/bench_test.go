@@ -8,12 +8,13 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/agentchatter"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 func BenchmarkMessages(b *testing.B) {
 	doc := &domarkx.Document{Header: domarkx.NewHeader()}
 	for i := range 100 {
-		metadata := domarkx.ObjectValue(domarkx.Member{Name: "id", Value: domarkx.StringValue(fmt.Sprint("msg-", i))})
+		metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: "id", Value: jsonvalue.StringValue(fmt.Sprint("msg-", i))})
 		doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.User, Metadata: &metadata,
 			Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: strings.TrimSpace(strings.Repeat("Some \"words\" of a message.\n", 20))}}}})
 	}

@@ -10,14 +10,16 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 const bom = "\ufeff"
 
 // decode reads a session. It reads a damaged document, and one that only the program itself
 // accepts, as far as possible, and lists the damage in the document. Anything else is a
-// [*domarkx.SyntaxError]; another schemaVersion is also [domarkx.ErrUnsupported].
+// [*syntax.Error]; another schemaVersion is also [domarkx.ErrUnsupported].
 func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	for s, err := range c.open(format.File{Path: src.Path, Content: bytes.NewReader(src.Data), Size: int64(len(src.Data))}) {
 		if err != nil {
@@ -103,22 +105,22 @@ func (c codec) divided(f format.File) (format.Stream, bool, error) {
 		s.Damage = p.damage.damage(f.Path)
 	}
 	if p.start > 0 {
-		s.Damage = append([]*domarkx.SyntaxError{format.MarkedJSON(f.Path)}, s.Damage...)
+		s.Damage = append([]*syntax.Error{format.MarkedJSON(f.Path)}, s.Damage...)
 	}
 	return s, false, err
 }
 
 // checkVersion rejects documents that are not sessions of the known version. fail creates an error
 // about a value.
-func checkVersion(v domarkx.Value, fail func(v domarkx.Value, pointer, msg string, err error) error) error {
-	if v.Kind() != domarkx.Object {
+func checkVersion(v jsonvalue.Value, fail func(v jsonvalue.Value, pointer, msg string, err error) error) error {
+	if v.Kind() != jsonvalue.Object {
 		return fail(v, "", "is not an object, expected a session of agent-chatter", nil)
 	}
 	stated, ok := v.Get(keySchemaVersion)
 	switch {
 	case !ok:
 		return fail(v, "/"+keySchemaVersion, fmt.Sprintf("required member %q is missing, expected %q", keySchemaVersion, version), domarkx.ErrUnsupported)
-	case stated.Kind() != domarkx.String || stated.Text() != version:
+	case stated.Kind() != jsonvalue.String || stated.Text() != version:
 		return fail(stated, "/"+keySchemaVersion, fmt.Sprintf("schemaVersion is %s, expected %q, the only one that is known", stated.JSON(), version), domarkx.ErrUnsupported)
 	}
 	return nil
@@ -126,12 +128,12 @@ func checkVersion(v domarkx.Value, fail func(v domarkx.Value, pointer, msg strin
 
 func (c codec) read(path string, data []byte) (*domarkx.Document, error) {
 	data, hasMark := bytes.CutPrefix(data, []byte(bom))
-	fail := func(v domarkx.Value, pointer, msg string, err error) error {
-		line, column := domarkx.Position(data, v.Offset())
-		return &domarkx.SyntaxError{Path: path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
+	fail := func(v jsonvalue.Value, pointer, msg string, err error) error {
+		line, column := syntax.Position(data, v.Offset())
+		return &syntax.Error{Path: path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
 	}
-	v, broken := domarkx.ParsePartial(data)
-	var damage []*domarkx.SyntaxError
+	v, broken := jsonvalue.ParsePartial(data)
+	var damage []*syntax.Error
 	if broken != nil {
 		var err error
 		if v, damage, err = salvage(path, data, v, broken); err != nil {
@@ -164,7 +166,7 @@ func (c codec) read(path string, data []byte) (*domarkx.Document, error) {
 }
 
 // document converts a document's object to a session.
-func document(v domarkx.Value) *domarkx.Document {
+func document(v jsonvalue.Value) *domarkx.Document {
 	doc := &domarkx.Document{}
 	messages, first := messagesOf(v), ""
 	doc.Conversation = make([]domarkx.WrittenMessage, 0, len(messages))
@@ -179,32 +181,32 @@ func document(v domarkx.Value) *domarkx.Document {
 }
 
 // header returns the header of a session with n messages; first is the content of the first.
-func header(v domarkx.Value, n int, first string) domarkx.Header {
+func header(v jsonvalue.Value, n int, first string) domarkx.Header {
 	h := domarkx.NewHeader()
 	context, _ := v.Get(keyContext)
 	messages, _ := context.Get(keyMessages)
-	about := make([]domarkx.Member, 0, len(v.Members()))
+	about := make([]jsonvalue.Member, 0, len(v.Members()))
 	for _, m := range v.Members() {
 		switch {
-		case m.Name == keyContext && m.Value.Kind() == domarkx.Object:
-			if messages.Kind() == domarkx.Array {
+		case m.Name == keyContext && m.Value.Kind() == jsonvalue.Object:
+			if messages.Kind() == jsonvalue.Array {
 				m.Value = m.Value.Without(keyMessages)
 			}
-		case m.Name == keyMetadata && m.Value.Kind() == domarkx.Object:
+		case m.Name == keyMetadata && m.Value.Kind() == jsonvalue.Object:
 			if m.Value = ownMetadata(m.Value, n, first); len(m.Value.Members()) == 0 {
-				about = slices.DeleteFunc(about, func(m domarkx.Member) bool { return m.Name == keyMetadata })
+				about = slices.DeleteFunc(about, func(m jsonvalue.Member) bool { return m.Name == keyMetadata })
 				continue
 			}
 		}
 		about = append(about, m)
 	}
-	said := domarkx.ObjectValue(domarkx.Distinct(about)...)
+	said := jsonvalue.ObjectValue(jsonvalue.Distinct(about)...)
 	h.UserMetadata = &said
 	return h
 }
 
 // ownMetadata returns a document's metadata without members that derive from its n messages.
-func ownMetadata(metadata domarkx.Value, n int, first string) domarkx.Value {
+func ownMetadata(metadata jsonvalue.Value, n int, first string) jsonvalue.Value {
 	said := text(metadata, keySummary)
 	if count, _, ok := strings.Cut(said, ` messages - "`); said == summary(n, first) || ok && isNumber(count) {
 		metadata = metadata.Without(keySummary)
@@ -216,18 +218,18 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 
 // message converts an item of context.messages. An item that is not a message object becomes the
 // text of a message.
-func message(v domarkx.Value) domarkx.Message {
+func message(v jsonvalue.Value) domarkx.Message {
 	m := domarkx.Message{Role: domarkx.User}
-	if v.Kind() != domarkx.Object {
+	if v.Kind() != jsonvalue.Object {
 		m.Content = []domarkx.Block{{Type: domarkx.TextBlock, Text: v.JSON()}}
 		return m
 	}
-	members := make([]domarkx.Member, 0, len(v.Members()))
+	members := make([]jsonvalue.Member, 0, len(v.Members()))
 	content := ""
 	for _, member := range v.Members() {
 		switch member.Name {
 		case keyContent:
-			if content = member.Value.Text(); member.Value.Kind() != domarkx.String && member.Value.Kind() != domarkx.Null {
+			if content = member.Value.Text(); member.Value.Kind() != jsonvalue.String && member.Value.Kind() != jsonvalue.Null {
 				content = member.Value.JSON()
 			}
 			continue
@@ -236,13 +238,13 @@ func message(v domarkx.Value) domarkx.Message {
 		}
 		members = append(members, member)
 	}
-	metadata := domarkx.ObjectValue(domarkx.Distinct(members)...)
+	metadata := jsonvalue.ObjectValue(jsonvalue.Distinct(members)...)
 	speaker, _ := metadata.Get(keySpeaker)
 	switch text(speaker, "type") {
 	case typeAI:
 		m.Role = domarkx.Assistant
 	case typeSystem:
-		metadata = metadata.With(keyRole, domarkx.StringValue(typeSystem))
+		metadata = metadata.With(keyRole, jsonvalue.StringValue(typeSystem))
 	}
 	var between []string
 	if m.Content, between = mdtext.Split(content); between != nil {
@@ -253,7 +255,7 @@ func message(v domarkx.Value) domarkx.Message {
 }
 
 // messagesOf returns the items of context.messages.
-func messagesOf(v domarkx.Value) []domarkx.Value {
+func messagesOf(v jsonvalue.Value) []jsonvalue.Value {
 	context, _ := v.Get(keyContext)
 	messages, _ := context.Get(keyMessages)
 	return messages.Items()
@@ -262,7 +264,7 @@ func messagesOf(v domarkx.Value) []domarkx.Value {
 // salvage returns the readable parts of a damaged document and reports the damage. v and broken are
 // what ParsePartial returned for the document. It fails if neither the identity of the session nor any
 // message can be read.
-func salvage(path string, data []byte, v domarkx.Value, broken error) (domarkx.Value, []*domarkx.SyntaxError, error) {
+func salvage(path string, data []byte, v jsonvalue.Value, broken error) (jsonvalue.Value, []*syntax.Error, error) {
 	v, gaps := format.Salvage(data, v, broken, isMessage, keyContext, keyMessages)
 	damage := format.Damaged(path, data, broken, gaps, "messages")
 	if identify(v).ID == "" && len(messagesOf(v)) == 0 {
@@ -273,12 +275,12 @@ func salvage(path string, data []byte, v domarkx.Value, broken error) (domarkx.V
 
 // maxItemDepth is the maximum nesting of one message. In a document that is parsed as a whole, a
 // message is already inside three levels, which this limit leaves room for.
-const maxItemDepth = domarkx.MaxDepth - 3
+const maxItemDepth = jsonvalue.MaxDepth - 3
 
 // isMessage reports whether a value, possibly incomplete, is a message: it must include the
 // content.
-func isMessage(v domarkx.Value) bool {
+func isMessage(v jsonvalue.Value) bool {
 	speaker, _ := v.Get(keySpeaker)
 	content, _ := v.Get(keyContent)
-	return speaker.Kind() == domarkx.Object && content.Kind() == domarkx.String && v.Depth() <= maxItemDepth
+	return speaker.Kind() == jsonvalue.Object && content.Kind() == jsonvalue.String && v.Depth() <= maxItemDepth
 }

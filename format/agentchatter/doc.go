@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
 )
 
@@ -54,13 +54,13 @@ type codec struct {
 
 // compileMessage returns the part of the schema that is about a message.
 func compileMessage() (*schema.Schema, error) {
-	v, err := domarkx.ParseValue([]byte(schemaText))
+	v, err := jsonvalue.ParseValue([]byte(schemaText))
 	if err != nil {
 		return nil, err
 	}
 	defs, _ := v.Get("$defs")
-	return schema.Compile(domarkx.ObjectValue(domarkx.Member{Name: "$defs", Value: defs},
-		domarkx.Member{Name: "$ref", Value: domarkx.StringValue("#/$defs/message")}).JSON())
+	return schema.Compile(jsonvalue.ObjectValue(jsonvalue.Member{Name: "$defs", Value: defs},
+		jsonvalue.Member{Name: "$ref", Value: jsonvalue.StringValue("#/$defs/message")}).JSON())
 }
 
 // The members of documents.
@@ -119,8 +119,8 @@ func Detect(head []byte, name string) bool {
 }
 
 // text returns the string in the member called name, or "" if there is none.
-func text(v domarkx.Value, name string) string {
-	if m, ok := v.Get(name); ok && m.Kind() == domarkx.String {
+func text(v jsonvalue.Value, name string) string {
+	if m, ok := v.Get(name); ok && m.Kind() == jsonvalue.String {
 		return m.Text()
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // defaultTeam is the team ID that is written for sessions without one.
@@ -23,7 +24,7 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 // Write is like Encode, for messages that may not fit in memory. It requests each message once when it
 // is called, and once more each time that the returned function writes the document.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
-	e := &encoder{doc: h, messages: messages, to: to, about: domarkx.ObjectValue(), only: map[string]speaker{}, several: map[string]bool{}, taken: ids{}}
+	e := &encoder{doc: h, messages: messages, to: to, about: jsonvalue.ObjectValue(), only: map[string]speaker{}, several: map[string]bool{}, taken: ids{}}
 	if h.UserMetadata != nil {
 		e.about = *h.UserMetadata
 	}
@@ -40,7 +41,7 @@ type encoder struct {
 	doc      domarkx.Header
 	messages format.Messages
 	to       format.Target
-	about    domarkx.Value // user_metadata: the document's object without its messages
+	about    jsonvalue.Value // user_metadata: the document's object without its messages
 
 	// Properties that depend on all messages.
 	created, updated string
@@ -83,36 +84,36 @@ func (e *encoder) write(w io.Writer) error {
 }
 
 // frame returns the document without its messages.
-func (e *encoder) frame() domarkx.Value {
+func (e *encoder) frame() jsonvalue.Value {
 	context, _ := e.about.Get(keyContext)
 	return object(
-		keySchemaVersion, domarkx.StringValue(version),
-		keyTeamID, domarkx.StringValue(e.team()),
-		keySessionID, domarkx.StringValue(e.sessionID),
-		keyCreatedAt, domarkx.StringValue(e.created),
-		keyUpdatedAt, domarkx.StringValue(e.updated),
+		keySchemaVersion, jsonvalue.StringValue(version),
+		keyTeamID, jsonvalue.StringValue(e.team()),
+		keySessionID, jsonvalue.StringValue(e.sessionID),
+		keyCreatedAt, jsonvalue.StringValue(e.created),
+		keyUpdatedAt, jsonvalue.StringValue(e.updated),
 		keyContext, object(
-			keyMessages, domarkx.ArrayValue(),
+			keyMessages, jsonvalue.ArrayValue(),
 			keyTeamTask, orNull(context, keyTeamTask),
 			keyTimestamp, contextTime(context, e.updated),
-			keyVersion, domarkx.NumberValue("1")),
+			keyVersion, jsonvalue.NumberValue("1")),
 		keyMetadata, e.metadata())
 }
 
 // object returns an object of names and values in turn.
-func object(pairs ...any) domarkx.Value {
-	members := make([]domarkx.Member, 0, len(pairs)/2)
+func object(pairs ...any) jsonvalue.Value {
+	members := make([]jsonvalue.Member, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
-		members = append(members, domarkx.Member{Name: pairs[i].(string), Value: pairs[i+1].(domarkx.Value)})
+		members = append(members, jsonvalue.Member{Name: pairs[i].(string), Value: pairs[i+1].(jsonvalue.Value)})
 	}
-	return domarkx.ObjectValue(members...)
+	return jsonvalue.ObjectValue(members...)
 }
 
-func orNull(v domarkx.Value, name string) domarkx.Value {
+func orNull(v jsonvalue.Value, name string) jsonvalue.Value {
 	if has(v, name) {
-		return domarkx.StringValue(text(v, name))
+		return jsonvalue.StringValue(text(v, name))
 	}
-	return domarkx.Value{}
+	return jsonvalue.Value{}
 }
 
 // survey visits all messages and records losses.

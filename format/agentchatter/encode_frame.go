@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // header records the losses of the header.
@@ -27,21 +28,21 @@ func (e *encoder) header() {
 	for _, m := range h.Extra {
 		e.to.Lose("%s", m.Name)
 	}
-	isTime := func(v domarkx.Value) bool { _, ok := format.ParseTime(v.Text()); return ok && isString(v) }
+	isTime := func(v jsonvalue.Value) bool { _, ok := format.ParseTime(v.Text()); return ok && isString(v) }
 	about := memberPath{-1, "user_metadata"}
-	e.check(about, e.about, map[string]func(domarkx.Value) bool{
-		keySchemaVersion: func(v domarkx.Value) bool { return isString(v) && v.Text() == version },
+	e.check(about, e.about, map[string]func(jsonvalue.Value) bool{
+		keySchemaVersion: func(v jsonvalue.Value) bool { return isString(v) && v.Text() == version },
 		keyTeamID:        isFilled, keySessionID: isFilled,
 		keyCreatedAt: isTime, keyUpdatedAt: isTime, keyContext: isObject, keyMetadata: isObject,
 	})
 	context, _ := e.about.Get(keyContext)
-	e.check(about.in(keyContext), context, map[string]func(domarkx.Value) bool{
-		keyTeamTask:  func(v domarkx.Value) bool { return isString(v) || v.Kind() == domarkx.Null },
-		keyTimestamp: func(v domarkx.Value) bool { return v.Kind() == domarkx.Number },
-		keyVersion:   func(v domarkx.Value) bool { return v.Kind() == domarkx.Number && v.Text() == "1" },
+	e.check(about.in(keyContext), context, map[string]func(jsonvalue.Value) bool{
+		keyTeamTask:  func(v jsonvalue.Value) bool { return isString(v) || v.Kind() == jsonvalue.Null },
+		keyTimestamp: func(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.Number },
+		keyVersion:   func(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.Number && v.Text() == "1" },
 	})
 	metadata, _ := e.about.Get(keyMetadata)
-	e.check(about.in(keyMetadata), metadata, map[string]func(domarkx.Value) bool{keySummary: isString})
+	e.check(about.in(keyMetadata), metadata, map[string]func(jsonvalue.Value) bool{keySummary: isString})
 }
 
 // A memberPath is the location of a value in the session.
@@ -54,7 +55,7 @@ func (p memberPath) in(name string) memberPath { return memberPath{p.message, p.
 
 // check records the members of an object that the format cannot represent: unknown ones, and known
 // ones of another kind.
-func (e *encoder) check(where memberPath, v domarkx.Value, known map[string]func(domarkx.Value) bool) {
+func (e *encoder) check(where memberPath, v jsonvalue.Value, known map[string]func(jsonvalue.Value) bool) {
 	for _, m := range v.Members() {
 		if fits, ok := known[m.Name]; !ok || !fits(m.Value) {
 			e.lose(where.in(m.Name))
@@ -62,9 +63,9 @@ func (e *encoder) check(where memberPath, v domarkx.Value, known map[string]func
 	}
 }
 
-func isString(v domarkx.Value) bool { return v.Kind() == domarkx.String }
-func isFilled(v domarkx.Value) bool { return isString(v) && v.Text() != "" }
-func isObject(v domarkx.Value) bool { return v.Kind() == domarkx.Object }
+func isString(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.String }
+func isFilled(v jsonvalue.Value) bool { return isString(v) && v.Text() != "" }
+func isObject(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.Object }
 
 func (e *encoder) team() string {
 	for _, team := range []string{text(e.about, keyTeamID), e.to.Team} {
@@ -132,27 +133,27 @@ func zoned(s string) string {
 }
 
 // contextTime returns the time of the context, in milliseconds since 1970.
-func contextTime(context domarkx.Value, updated string) domarkx.Value {
-	if v, ok := context.Get(keyTimestamp); ok && v.Kind() == domarkx.Number {
+func contextTime(context jsonvalue.Value, updated string) jsonvalue.Value {
+	if v, ok := context.Get(keyTimestamp); ok && v.Kind() == jsonvalue.Number {
 		return v
 	}
 	t, _ := format.ParseTime(updated)
-	return domarkx.NumberValue(strconv.FormatInt(t.UnixMilli(), 10))
+	return jsonvalue.NumberValue(strconv.FormatInt(t.UnixMilli(), 10))
 }
 
-func (e *encoder) metadata() domarkx.Value {
+func (e *encoder) metadata() jsonvalue.Value {
 	own, _ := e.about.Get(keyMetadata)
-	out := domarkx.ObjectValue()
+	out := jsonvalue.ObjectValue()
 	n := e.messages.Len()
 	if n > 0 {
-		out = out.With(keyLastSpeakerID, domarkx.StringValue(e.last.id))
+		out = out.With(keyLastSpeakerID, jsonvalue.StringValue(e.last.id))
 	}
-	out = out.With(keyMessageCount, domarkx.NumberValue(strconv.Itoa(n)))
+	out = out.With(keyMessageCount, jsonvalue.NumberValue(strconv.Itoa(n)))
 	said := summary(n, e.first)
 	if has(own, keySummary) {
 		said = text(own, keySummary)
 	}
-	return out.With(keySummary, domarkx.StringValue(said))
+	return out.With(keySummary, jsonvalue.StringValue(said))
 }
 
 func (e *encoder) lose(what memberPath) { e.to.LoseOf(what.message, "%s", what.path) }

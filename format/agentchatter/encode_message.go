@@ -9,24 +9,25 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
-func metadataOf(m domarkx.WrittenMessage) domarkx.Value {
+func metadataOf(m domarkx.WrittenMessage) jsonvalue.Value {
 	if m.Metadata == nil {
-		return domarkx.ObjectValue()
+		return jsonvalue.ObjectValue()
 	}
 	return *m.Metadata
 }
 
 // item returns message k as written to the document. given holds the generated ids.
-func (e *encoder) item(k int, m domarkx.WrittenMessage, given ids) domarkx.Value {
+func (e *encoder) item(k int, m domarkx.WrittenMessage, given ids) jsonvalue.Value {
 	metadata := metadataOf(m)
 	item := object(
-		keyID, domarkx.StringValue(e.messageID(k, m, metadata, given)),
-		keyTimestamp, domarkx.StringValue(e.timestamp(m, metadata)),
+		keyID, jsonvalue.StringValue(e.messageID(k, m, metadata, given)),
+		keyTimestamp, jsonvalue.StringValue(e.timestamp(m, metadata)),
 		keySpeaker, e.speaker(m.Message).value(),
-		keyContent, domarkx.StringValue(e.content(k, m.Message)))
+		keyContent, jsonvalue.StringValue(e.content(k, m.Message)))
 	if v, ok := metadata.Get(keyRouting); ok {
 		if v, ok = e.routing(k, v); ok {
 			item = item.With(keyRouting, v)
@@ -40,7 +41,7 @@ const madeID = "msg-"
 
 // messageID returns the ID to write for a message: its own, or else one derived from the ID that the
 // session uses for it, or else one derived from its position.
-func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata domarkx.Value, given ids) string {
+func (e *encoder) messageID(k int, m domarkx.WrittenMessage, metadata jsonvalue.Value, given ids) string {
 	if id := text(metadata, keyID); id != "" {
 		return id
 	}
@@ -72,7 +73,7 @@ func keyOf(id string) [16]byte {
 	return [16]byte(sum[:])
 }
 
-func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata domarkx.Value) string {
+func (e *encoder) timestamp(m domarkx.WrittenMessage, metadata jsonvalue.Value) string {
 	if said := zoned(text(metadata, keyTimestamp)); said != "" {
 		return said
 	}
@@ -98,20 +99,20 @@ func (e *encoder) content(i int, m domarkx.Message) string {
 }
 
 // loseMetadata records the members of a message's metadata that the format cannot represent.
-func (e *encoder) loseMetadata(i int, metadata domarkx.Value, kind string) {
+func (e *encoder) loseMetadata(i int, metadata jsonvalue.Value, kind string) {
 	where := memberPath{i, "message_metadata"}
-	e.check(where, metadata, map[string]func(domarkx.Value) bool{
+	e.check(where, metadata, map[string]func(jsonvalue.Value) bool{
 		keyID:                isFilled,
-		keyTimestamp:         func(v domarkx.Value) bool { _, ok := format.ParseTime(v.Text()); return ok && isString(v) },
-		keySpeaker:           func(v domarkx.Value) bool { return isString(v) || isObject(v) },
+		keyTimestamp:         func(v jsonvalue.Value) bool { _, ok := format.ParseTime(v.Text()); return ok && isString(v) },
+		keySpeaker:           func(v jsonvalue.Value) bool { return isString(v) || isObject(v) },
 		keyRouting:           isObject,
-		domarkx.MetadataGlue: func(domarkx.Value) bool { return true },
-		keyRole:              func(v domarkx.Value) bool { return kind == typeSystem && v.Text() == typeSystem },
+		domarkx.MetadataGlue: func(jsonvalue.Value) bool { return true },
+		keyRole:              func(v jsonvalue.Value) bool { return kind == typeSystem && v.Text() == typeSystem },
 	})
 	said, _ := metadata.Get(keySpeaker)
-	e.check(where.in(keySpeaker), migrate(said), map[string]func(domarkx.Value) bool{
+	e.check(where.in(keySpeaker), migrate(said), map[string]func(jsonvalue.Value) bool{
 		"id": isString, "name": isString, "displayName": isString,
-		"type": func(v domarkx.Value) bool { return isString(v) && v.Text() == kind },
+		"type": func(v jsonvalue.Value) bool { return isString(v) && v.Text() == kind },
 		// A second value under an older version's name is dropped, as the program does.
 		"roleId": isString, "roleName": isString, "roleTitle": isString,
 	})
@@ -119,18 +120,18 @@ func (e *encoder) loseMetadata(i int, metadata domarkx.Value, kind string) {
 
 // routing returns the parts of a message's routing that the format can represent. It reports false if
 // the value is not a routing.
-func (e *encoder) routing(i int, v domarkx.Value) (domarkx.Value, bool) {
+func (e *encoder) routing(i int, v jsonvalue.Value) (jsonvalue.Value, bool) {
 	if !isObject(v) {
 		return v, false
 	}
 	where := memberPath{i, "message_metadata." + keyRouting}
-	out := domarkx.ObjectValue()
-	e.check(where, v, map[string]func(domarkx.Value) bool{
-		"rawNextMarkers":     func(v domarkx.Value) bool { return v.Kind() == domarkx.Array },
-		"resolvedAddressees": func(v domarkx.Value) bool { return v.Kind() == domarkx.Array },
+	out := jsonvalue.ObjectValue()
+	e.check(where, v, map[string]func(jsonvalue.Value) bool{
+		"rawNextMarkers":     func(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.Array },
+		"resolvedAddressees": func(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.Array },
 	})
 	if markers, ok := v.Get("rawNextMarkers"); ok {
-		out = out.With("rawNextMarkers", e.items(where.in("rawNextMarkers"), markers, func(_ memberPath, v domarkx.Value) (domarkx.Value, bool) { return v, isString(v) }))
+		out = out.With("rawNextMarkers", e.items(where.in("rawNextMarkers"), markers, func(_ memberPath, v jsonvalue.Value) (jsonvalue.Value, bool) { return v, isString(v) }))
 	}
 	if addressees, ok := v.Get("resolvedAddressees"); ok {
 		out = out.With("resolvedAddressees", e.items(where.in("resolvedAddressees"), addressees, e.addressee))
@@ -139,8 +140,8 @@ func (e *encoder) routing(i int, v domarkx.Value) (domarkx.Value, bool) {
 }
 
 // items returns the items of an array that the format can represent.
-func (e *encoder) items(where memberPath, v domarkx.Value, keep func(where memberPath, v domarkx.Value) (domarkx.Value, bool)) domarkx.Value {
-	kept := make([]domarkx.Value, 0, len(v.Items()))
+func (e *encoder) items(where memberPath, v jsonvalue.Value, keep func(where memberPath, v jsonvalue.Value) (jsonvalue.Value, bool)) jsonvalue.Value {
+	kept := make([]jsonvalue.Value, 0, len(v.Items()))
 	for i, item := range v.Items() {
 		at := where.in(strconv.Itoa(i))
 		if item, ok := keep(at, item); ok {
@@ -149,12 +150,12 @@ func (e *encoder) items(where memberPath, v domarkx.Value, keep func(where membe
 			e.lose(at)
 		}
 	}
-	return domarkx.ArrayValue(kept...)
+	return jsonvalue.ArrayValue(kept...)
 }
 
 // addressee returns the parts of an addressee that the format can represent, in the form (string or
 // object) of the input.
-func (e *encoder) addressee(where memberPath, v domarkx.Value) (domarkx.Value, bool) {
+func (e *encoder) addressee(where memberPath, v jsonvalue.Value) (jsonvalue.Value, bool) {
 	if !has(v, "identifier") {
 		return v, false
 	}
@@ -164,7 +165,7 @@ func (e *encoder) addressee(where memberPath, v domarkx.Value) (domarkx.Value, b
 	if isOld && !isNew {
 		form = []string{"roleId", "roleName"}
 	}
-	textOrNull := func(v domarkx.Value) bool { return isString(v) || v.Kind() == domarkx.Null }
-	e.check(where, v, map[string]func(domarkx.Value) bool{"identifier": isString, "memberId": textOrNull, "memberName": textOrNull, "roleId": textOrNull, "roleName": textOrNull})
-	return object("identifier", domarkx.StringValue(text(v, "identifier")), form[0], orNull(v, form[0]), form[1], orNull(v, form[1])), true
+	textOrNull := func(v jsonvalue.Value) bool { return isString(v) || v.Kind() == jsonvalue.Null }
+	e.check(where, v, map[string]func(jsonvalue.Value) bool{"identifier": isString, "memberId": textOrNull, "memberName": textOrNull, "roleId": textOrNull, "roleName": textOrNull})
+	return object("identifier", jsonvalue.StringValue(text(v, "identifier")), form[0], orNull(v, form[0]), form[1], orNull(v, form[1])), true
 }

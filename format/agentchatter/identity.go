@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Identify returns the identity of the session that the document was saved from, made of its team ID
@@ -23,13 +24,13 @@ func Identify(h domarkx.Header) format.Identity {
 }
 
 // identify derives the identity from a document's object, or from a header's user_metadata.
-func identify(v domarkx.Value) format.Identity {
+func identify(v jsonvalue.Value) format.Identity {
 	team, session := text(v, keyTeamID), text(v, keySessionID)
 	if team == "" || session == "" || text(v, keySchemaVersion) != version {
 		return format.Identity{}
 	}
 	id := format.Identity{
-		ID:        domarkx.ArrayValue(domarkx.StringValue(team), domarkx.StringValue(session)).JSON(),
+		ID:        jsonvalue.ArrayValue(jsonvalue.StringValue(team), jsonvalue.StringValue(session)).JSON(),
 		Name:      component(team) + "/" + component(session),
 		SessionID: session,
 		CreatedAt: text(v, keyCreatedAt),
@@ -46,7 +47,7 @@ func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 	if Identify(h).ID == "" {
 		return h, false
 	}
-	about := h.UserMetadata.With(keySessionID, domarkx.StringValue(f.UUID))
+	about := h.UserMetadata.With(keySessionID, jsonvalue.StringValue(f.UUID))
 	h.UserMetadata = &about
 	return h, true
 }
@@ -79,7 +80,7 @@ func SavedAt(data []byte, name string) (format.Saving, bool) {
 // updatedAt returns the member updatedAt of the document's object. data may be only the beginning of
 // the document.
 func updatedAt(data []byte) (format.Saving, bool) {
-	v, _ := domarkx.ParsePartial(data)
+	v, _ := jsonvalue.ParsePartial(data)
 	at, ok := format.ParseLocalTime(text(v, keyUpdatedAt))
 	return format.Saving{At: at.UnixMilli()}, ok
 }
@@ -100,7 +101,7 @@ func Place(f format.File, attempt int) (format.Place, error) {
 		if err != nil {
 			return format.Place{}, err
 		}
-		v, _ = domarkx.ParsePartial(data)
+		v, _ = jsonvalue.ParsePartial(data)
 	}
 	id := identify(v)
 	if id.ID == "" {

@@ -10,11 +10,12 @@ import (
 	"github.com/domarkx/domarkx/format/agentchatter"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 func about(t *testing.T, metadata string) domarkx.Header {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(metadata))
+	v, err := jsonvalue.ParseValue([]byte(metadata))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +88,10 @@ func TestFork(t *testing.T) {
 // TestPlaces: names that a file system does not take become others, and attempts differ.
 func TestPlaces(t *testing.T) {
 	document := func(team, session, updated string) string {
-		return domarkx.ObjectValue(
-			domarkx.Member{Name: "schemaVersion", Value: domarkx.StringValue("1.0")}, domarkx.Member{Name: "teamId", Value: domarkx.StringValue(team)},
-			domarkx.Member{Name: "sessionId", Value: domarkx.StringValue(session)}, domarkx.Member{Name: "updatedAt", Value: domarkx.StringValue(updated)},
-			domarkx.Member{Name: "context", Value: domarkx.ObjectValue(domarkx.Member{Name: "messages", Value: domarkx.ArrayValue()})}).JSON()
+		return jsonvalue.ObjectValue(
+			jsonvalue.Member{Name: "schemaVersion", Value: jsonvalue.StringValue("1.0")}, jsonvalue.Member{Name: "teamId", Value: jsonvalue.StringValue(team)},
+			jsonvalue.Member{Name: "sessionId", Value: jsonvalue.StringValue(session)}, jsonvalue.Member{Name: "updatedAt", Value: jsonvalue.StringValue(updated)},
+			jsonvalue.Member{Name: "context", Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "messages", Value: jsonvalue.ArrayValue()})}).JSON()
 	}
 	for _, test := range []struct {
 		data    string
@@ -143,7 +144,7 @@ func TestSpeakers(t *testing.T) {
 		metadata := *about(t, test.metadata).UserMetadata
 		doc := &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{{Message: domarkx.Message{Role: test.role, Metadata: &metadata, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "Hi"}}}}}}
 		out, _ := formattest.Encode(t, agentchatter.Codec(), doc)
-		v, err := domarkx.ParseValue([]byte(out))
+		v, err := jsonvalue.ParseValue([]byte(out))
 		if err != nil {
 			t.Fatal(err)
 		}

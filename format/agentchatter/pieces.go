@@ -8,7 +8,9 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // pieces is a document that is read message by message. In memory is only its frame: the text before
@@ -16,12 +18,12 @@ import (
 type pieces struct {
 	file   format.File
 	window *format.Window
-	start  int64         // offset of the JSON text, after any byte order mark
-	items  []extent      // the messages
-	inside extent        // byte range of the messages array, without its brackets
-	frame  domarkx.Value // the document, with the messages removed
-	text   []byte        // the parsed frame
-	first  string        // the content of the first message
+	start  int64           // offset of the JSON text, after any byte order mark
+	items  []extent        // the messages
+	inside extent          // byte range of the messages array, without its brackets
+	frame  jsonvalue.Value // the document, with the messages removed
+	text   []byte          // the parsed frame
+	first  string          // the content of the first message
 	damage reports
 }
 
@@ -45,7 +47,7 @@ func (p *pieces) At(k int) (domarkx.WrittenMessage, error) {
 	if err != nil {
 		return domarkx.WrittenMessage{}, err
 	}
-	v, err := domarkx.ParseValue(raw)
+	v, err := jsonvalue.ParseValue(raw)
 	if err != nil {
 		return domarkx.WrittenMessage{}, fmt.Errorf("%s: %w: the file changed while it was read; import it again", p.file.Path, domarkx.ErrInvalid)
 	}
@@ -99,8 +101,8 @@ func (p *pieces) divide(item func(extent) error) error {
 		}
 	}
 	p.text = append(bytes.Clone(head), tail...)
-	if p.frame, err = domarkx.ParsePartial(p.text); err != nil && damaged == nil {
-		var at *domarkx.SyntaxError
+	if p.frame, err = jsonvalue.ParsePartial(p.text); err != nil && damaged == nil {
+		var at *syntax.Error
 		if !errors.As(err, &at) {
 			return err
 		}
@@ -110,8 +112,8 @@ func (p *pieces) divide(item func(extent) error) error {
 }
 
 // cutOff reports the damage at which reading stopped.
-func (p *pieces) cutOff(broken *damagedError) ([]*domarkx.SyntaxError, error) {
-	e := &domarkx.SyntaxError{Line: 1, Column: 1, Msg: fmt.Sprintf("%s; %d bytes from here on, after %d messages, were not read, because the document is larger than %d MiB",
+func (p *pieces) cutOff(broken *damagedError) ([]*syntax.Error, error) {
+	e := &syntax.Error{Line: 1, Column: 1, Msg: fmt.Sprintf("%s; %d bytes from here on, after %d messages, were not read, because the document is larger than %d MiB",
 		broken.msg, p.file.Size-broken.at, len(p.items), maxMended>>20)}
 	if err := p.damage.place.locate(broken.at, e); err != nil {
 		return nil, err
@@ -127,7 +129,7 @@ func (p *pieces) item(e extent, checker *schema.Schema) error {
 	if err != nil {
 		return err
 	}
-	v, err := domarkx.ParseValue(raw)
+	v, err := jsonvalue.ParseValue(raw)
 	if err != nil {
 		return &damagedError{at: e.from, msg: "a message here is not valid JSON: " + err.Error()}
 	}
@@ -145,7 +147,7 @@ func (p *pieces) item(e extent, checker *schema.Schema) error {
 // checkFrame reports errors outside the messages. Offsets after the messages are shifted by the length
 // of the messages.
 func (p *pieces) checkFrame(checker *schema.Schema) error {
-	var before, behind []*domarkx.SyntaxError
+	var before, behind []*syntax.Error
 	for _, r := range checker.Check(p.frame, p.text) {
 		if p.fromCut(r) {
 			behind = append(behind, r)
@@ -166,8 +168,8 @@ func (p *pieces) checkFrame(checker *schema.Schema) error {
 
 // fromCut converts a position in the frame's text that is after the messages to one relative to the
 // text there. It reports false for a position before them.
-func (p *pieces) fromCut(e *domarkx.SyntaxError) bool {
-	line, column := domarkx.Position(p.text, int(p.inside.from-p.start))
+func (p *pieces) fromCut(e *syntax.Error) bool {
+	line, column := syntax.Position(p.text, int(p.inside.from-p.start))
 	if e.Line < line || e.Line == line && e.Column < column {
 		return false
 	}
@@ -179,9 +181,9 @@ func (p *pieces) fromCut(e *domarkx.SyntaxError) bool {
 }
 
 // fail returns an error about a value of the frame.
-func (p *pieces) fail(v domarkx.Value, pointer, msg string, err error) error {
-	e := &domarkx.SyntaxError{Path: p.file.Path, Pointer: pointer, Msg: msg, Err: err}
-	e.Line, e.Column = domarkx.Position(p.text, v.Offset())
+func (p *pieces) fail(v jsonvalue.Value, pointer, msg string, err error) error {
+	e := &syntax.Error{Path: p.file.Path, Pointer: pointer, Msg: msg, Err: err}
+	e.Line, e.Column = syntax.Position(p.text, v.Offset())
 	if p.fromCut(e) {
 		if err := p.damage.place.locate(p.inside.to, e); err != nil {
 			return err
@@ -208,9 +210,9 @@ func (p *pieces) place(line, column int) int64 {
 
 // reports collects the errors in a document.
 type reports struct {
-	all    []*domarkx.SyntaxError
+	all    []*syntax.Error
 	more   int
-	noUTF8 *domarkx.SyntaxError // the first of its kind
+	noUTF8 *syntax.Error // the first of its kind
 	place  place
 }
 
@@ -218,7 +220,7 @@ type reports struct {
 const maxReports = 100
 
 // addAll adds reports about a part of the document. from is where the part begins.
-func (r *reports) addAll(from int64, found []*domarkx.SyntaxError, noUTF8 *domarkx.SyntaxError, pointer string) error {
+func (r *reports) addAll(from int64, found []*syntax.Error, noUTF8 *syntax.Error, pointer string) error {
 	if noUTF8 != nil && r.noUTF8 == nil {
 		if err := r.place.locate(from, noUTF8); err != nil {
 			return err
@@ -239,7 +241,7 @@ func (r *reports) addAll(from int64, found []*domarkx.SyntaxError, noUTF8 *domar
 	return nil
 }
 
-func (r *reports) damage(path string) []*domarkx.SyntaxError {
+func (r *reports) damage(path string) []*syntax.Error {
 	all := r.all
 	if len(all) > maxReports {
 		more := len(all) - maxReports + r.more
@@ -247,7 +249,7 @@ func (r *reports) damage(path string) []*domarkx.SyntaxError {
 		all[maxReports].Pointer, all[maxReports].Msg = "", fmt.Sprintf("from here on %d more values are not as the format wants them", more)
 	}
 	if r.noUTF8 != nil {
-		all = append([]*domarkx.SyntaxError{r.noUTF8}, all...)
+		all = append([]*syntax.Error{r.noUTF8}, all...)
 	}
 	for _, e := range all {
 		e.Path = path
@@ -263,7 +265,7 @@ type place struct {
 }
 
 // locate converts a position within a part to a position in the file. from is where the part begins.
-func (p *place) locate(from int64, e *domarkx.SyntaxError) error {
+func (p *place) locate(from int64, e *syntax.Error) error {
 	for p.at < from {
 		part, err := p.window.Bytes(p.at, min(from-p.at, 64<<10))
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/agentchatter"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // told returns the result of reading a document, as text.
@@ -51,8 +51,8 @@ func comparePieces(t interface {
 	if diff := cmp.Diff(atOnce, told(inPieces, data)); diff != "" {
 		t.Fatalf("at once (-) and in pieces (+):\n%s\nof %.2000q", diff, data)
 	}
-	v, err := domarkx.ParseValue(bytes.TrimPrefix(data, []byte("\ufeff")))
-	if err != nil || v.Kind() != domarkx.Object || bytes.Count(data, []byte(`"context"`)) > 1 || bytes.Count(data, []byte(`"messages"`)) > 1 {
+	v, err := jsonvalue.ParseValue(bytes.TrimPrefix(data, []byte("\ufeff")))
+	if err != nil || v.Kind() != jsonvalue.Object || bytes.Count(data, []byte(`"context"`)) > 1 || bytes.Count(data, []byte(`"messages"`)) > 1 {
 		return
 	}
 	if diff := cmp.Diff(atOnce, told(unmended, data)); diff != "" {
@@ -94,7 +94,7 @@ func TestPiecesOfLongDocuments(t *testing.T) {
 		var items []string
 		for i := range rapid.IntRange(0, 30).Draw(t, "messages") {
 			text := strings.Repeat(rapid.SampledFrom([]string{"a", "\"", "ü", "\n", "```go\nx\n```\n", "]", "\\"}).Draw(t, "text"), rapid.IntRange(0, 20000).Draw(t, "length"))
-			items = append(items, fmt.Sprintf(`{"id":"%d","timestamp":"2024-02-29T10:00:00Z","speaker":{"id":"h","name":"h","displayName":"H","type":"human"},"content":%s}`, i, domarkx.StringValue(text).JSON()))
+			items = append(items, fmt.Sprintf(`{"id":"%d","timestamp":"2024-02-29T10:00:00Z","speaker":{"id":"h","name":"h","displayName":"H","type":"human"},"content":%s}`, i, jsonvalue.StringValue(text).JSON()))
 		}
 		glue := rapid.SampledFrom([]string{",", " , ", ",\n\n"}).Draw(t, "glue")
 		before, behind, _ := strings.Cut(small, `{"id":"m"`)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/agentchatter"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // pieces are what contents are made of: whatever a division into blocks could get
@@ -23,10 +23,10 @@ func TestContentSurvives(t *testing.T) {
 		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(pieces)-1), 0, 12).Draw(t, "pieces") {
 			content += pieces[i]
 		}
-		message := domarkx.ObjectValue(domarkx.Member{Name: "content", Value: domarkx.StringValue(content)})
-		doc := domarkx.ObjectValue(
-			domarkx.Member{Name: "schemaVersion", Value: domarkx.StringValue("1.0")},
-			domarkx.Member{Name: "context", Value: domarkx.ObjectValue(domarkx.Member{Name: "messages", Value: domarkx.ArrayValue(message)})})
+		message := jsonvalue.ObjectValue(jsonvalue.Member{Name: "content", Value: jsonvalue.StringValue(content)})
+		doc := jsonvalue.ObjectValue(
+			jsonvalue.Member{Name: "schemaVersion", Value: jsonvalue.StringValue("1.0")},
+			jsonvalue.Member{Name: "context", Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "messages", Value: jsonvalue.ArrayValue(message)})})
 		read, err := agentchatter.Codec().Decode(format.Source{Data: []byte(doc.JSON())})
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestContentSurvives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := domarkx.ParseValue(written)
+		v, err := jsonvalue.ParseValue(written)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // A scanner splits a document at its messages without parsing it: it only follows quotes and brackets.
@@ -173,7 +173,7 @@ func (s *scanner) name(e extent) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v, err := domarkx.ParseValue(raw)
+	v, err := jsonvalue.ParseValue(raw)
 	if err != nil {
 		return "", &damagedError{at: e.from, msg: "a name is not a string"}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // The types of speakers.
@@ -15,18 +16,18 @@ const (
 
 // migrate converts a speaker in the form of older versions (roleId, roleName, roleTitle) to the
 // current form, as the program does. It returns other values unchanged.
-func migrate(v domarkx.Value) domarkx.Value {
-	if _, ok := v.Get("roleId"); !ok || v.Kind() != domarkx.Object {
+func migrate(v jsonvalue.Value) jsonvalue.Value {
+	if _, ok := v.Get("roleId"); !ok || v.Kind() != jsonvalue.Object {
 		return v
 	}
 	if _, ok := v.Get(keyID); ok {
 		return v
 	}
-	var out []domarkx.Member
+	var out []jsonvalue.Member
 	set := func(name string, from ...string) {
 		for _, old := range from {
-			if m, ok := v.Get(old); ok && m.Kind() != domarkx.Null {
-				out = append(out, domarkx.Member{Name: name, Value: m})
+			if m, ok := v.Get(old); ok && m.Kind() != jsonvalue.Null {
+				out = append(out, jsonvalue.Member{Name: name, Value: m})
 				return
 			}
 		}
@@ -42,18 +43,18 @@ func migrate(v domarkx.Value) domarkx.Value {
 			out = append(out, m)
 		}
 	}
-	return domarkx.ObjectValue(domarkx.Distinct(out)...)
+	return jsonvalue.ObjectValue(jsonvalue.Distinct(out)...)
 }
 
 // A speaker is the author of a message.
 type speaker struct{ id, name, display, kind string }
 
-func (s speaker) value() domarkx.Value {
-	return domarkx.ObjectValue(
-		domarkx.Member{Name: "id", Value: domarkx.StringValue(s.id)},
-		domarkx.Member{Name: "name", Value: domarkx.StringValue(s.name)},
-		domarkx.Member{Name: "displayName", Value: domarkx.StringValue(s.display)},
-		domarkx.Member{Name: "type", Value: domarkx.StringValue(s.kind)})
+func (s speaker) value() jsonvalue.Value {
+	return jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "id", Value: jsonvalue.StringValue(s.id)},
+		jsonvalue.Member{Name: "name", Value: jsonvalue.StringValue(s.name)},
+		jsonvalue.Member{Name: "displayName", Value: jsonvalue.StringValue(s.display)},
+		jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue(s.kind)})
 }
 
 // kindOf returns the kind that the speaker of a message must have. It depends on the role in the
@@ -79,7 +80,7 @@ func stated(m domarkx.Message) (speaker, bool) {
 		return speaker{}, false
 	}
 	s := speaker{kind: kindOf(m)}
-	if v.Kind() == domarkx.String {
+	if v.Kind() == jsonvalue.String {
 		s.id = v.Text()
 	} else {
 		v = migrate(v)
@@ -100,9 +101,9 @@ func stated(m domarkx.Message) (speaker, bool) {
 }
 
 // has reports whether an object has a string member called name.
-func has(v domarkx.Value, name string) bool {
+func has(v jsonvalue.Value, name string) bool {
 	m, ok := v.Get(name)
-	return ok && m.Kind() == domarkx.String
+	return ok && m.Kind() == jsonvalue.String
 }
 
 // unnamed are the speakers that are written for messages without one, if the session has no other

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // grants matches the names of members that give an agent rights, or say what it starts or talks to.
@@ -29,9 +30,9 @@ var sealed = []string{"c2ln", "Z0FBQUFB", "signature", "encrypted_content"}
 // TestWrittenTranscripts writes each agent's session for each agent, with metadata that claims everything:
 // what is written grants nothing, names no provider, server or hook, and has no signature.
 func TestWrittenTranscripts(t *testing.T) {
-	claims := domarkx.ObjectValue()
+	claims := jsonvalue.ObjectValue()
 	for _, name := range []string{"permissionMode", "approval_policy", "sandbox_policy", "model_provider", "providerID", "mcp_servers", "hooks", "allowedTools", "base_url", "env", "instructions"} {
-		claims = claims.With(name, domarkx.StringValue("pwned"))
+		claims = claims.With(name, jsonvalue.StringValue("pwned"))
 	}
 	agents := map[string]string{"claude-code": "claudecode", "codex": "codex", "copilot": "copilot", "cursor": "cursor", "gemini": "gemini", "opencode": "opencode", "pi": "pi", "qwen": "qwen"}
 	for from, dir := range agents {
@@ -67,9 +68,9 @@ func TestWrittenTranscripts(t *testing.T) {
 }
 
 // claim adds members to all metadata of a document.
-func claim(doc *domarkx.Document, claims domarkx.Value) {
-	with := func(v *domarkx.Value) *domarkx.Value {
-		all := domarkx.ObjectValue()
+func claim(doc *domarkx.Document, claims jsonvalue.Value) {
+	with := func(v *jsonvalue.Value) *jsonvalue.Value {
+		all := jsonvalue.ObjectValue()
 		if v != nil {
 			all = *v
 		}
@@ -87,14 +88,14 @@ func claim(doc *domarkx.Document, claims domarkx.Value) {
 }
 
 // values returns the values in JSON, or in lines of JSON.
-func values(t *testing.T, data []byte) []domarkx.Value {
+func values(t *testing.T, data []byte) []jsonvalue.Value {
 	t.Helper()
-	if v, err := domarkx.ParseValue(data); err == nil {
-		return []domarkx.Value{v}
+	if v, err := jsonvalue.ParseValue(data); err == nil {
+		return []jsonvalue.Value{v}
 	}
-	var list []domarkx.Value
+	var list []jsonvalue.Value
 	for line := range strings.Lines(string(data)) {
-		v, err := domarkx.ParseValue([]byte(line))
+		v, err := jsonvalue.ParseValue([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +104,7 @@ func values(t *testing.T, data []byte) []domarkx.Value {
 	return list
 }
 
-func checkGrants(t *testing.T, agent string, v domarkx.Value) {
+func checkGrants(t *testing.T, agent string, v jsonvalue.Value) {
 	t.Helper()
 	for _, m := range v.Members() {
 		if grants.MatchString(m.Name) && harmless[agent+" "+m.Name] != m.Value.JSON() {

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // long is a document that is larger than the blocks in which codecs read files, and that all
@@ -167,17 +168,17 @@ func TestOpenIsDecode(t *testing.T) {
 
 // TestLosses: whatever a format cannot represent of a session is reported, by its name.
 func TestLosses(t *testing.T) {
-	extra := func(name string) []domarkx.Member {
-		return []domarkx.Member{{Name: name, Value: domarkx.StringValue("x")}}
+	extra := func(name string) []jsonvalue.Member {
+		return []jsonvalue.Member{{Name: name, Value: jsonvalue.StringValue("x")}}
 	}
 	doc := &domarkx.Document{Header: domarkx.NewHeader()}
 	doc.Header.SnapshotID, doc.Header.ImportTimestamp = "i", "2025-11-14T10:45:00Z"
-	doc.Header.ExecutionConfig = domarkx.ObjectValue(extra("model")...)
+	doc.Header.ExecutionConfig = jsonvalue.ObjectValue(extra("model")...)
 	doc.Header.Setup = &domarkx.Script{Language: "sh", Code: "true"}
 	doc.Header.MetadataExtra, doc.Header.Extra = extra("x_metadata"), extra("x_document")
-	about := domarkx.ObjectValue(extra("x_user")...)
+	about := jsonvalue.ObjectValue(extra("x_user")...)
 	doc.Header.UserMetadata = &about
-	metadata := domarkx.ObjectValue(extra("x_message_metadata")...)
+	metadata := jsonvalue.ObjectValue(extra("x_message_metadata")...)
 	doc.Conversation = []domarkx.WrittenMessage{{Message: domarkx.Message{Role: domarkx.User, Metadata: &metadata, Extra: extra("x_message"),
 		Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "Hi", Extra: extra("x_block")}}}}}
 	for _, c := range all.Codecs() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -33,7 +33,7 @@ const (
 
 // is reports whether an object can be the first record of a transcript. Records of Claude Code have a
 // session ID, except for the summaries and file snapshots that old versions wrote.
-func is(v domarkx.Value) bool {
+func is(v jsonvalue.Value) bool {
 	if transcript.Has(transcript.Get(v, "message"), "parts") || transcript.Has(v, "provenance") { // Qwen Code
 		return false
 	}
@@ -58,12 +58,12 @@ var records = map[string]bool{typeQueue: true, "custom-title": true, "ai-title":
 	"frame-link": true, "bridge-session": true, "api-request": true, "api-request-shape": true, "api-request-blob": true, "started": true, "result": true}
 
 // skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind domarkx.Kind) bool {
+func skips(name string, kind jsonvalue.Kind) bool {
 	switch name {
 	case "data": // an object in records of progress, and otherwise the bytes of an image
-		return kind != domarkx.Object
+		return kind != jsonvalue.Object
 	case "output", "fullOutput": // in the progress of a shell
-		return kind == domarkx.String
+		return kind == jsonvalue.String
 	case "toolUseResult", "input", "usage", "thinking", "signature", "source", "snapshot", "rendered", "shape", "params", "systemPrompt", "tools":
 		return true
 	}
@@ -79,7 +79,7 @@ const (
 )
 
 // note extracts from a record what the index needs.
-func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	kind := transcript.Text(v, "type")
 	switch kind {
 	case typeSummary:
@@ -109,7 +109,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 
 // said extracts what the index needs from a record that is part of the conversation's chain (linked by
 // parentUuid).
-func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
+func said(kind string, v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	sub := ""
 	if transcript.Get(v, "isSidechain").IsTrue() {
 		sub = or(transcript.Text(v, "agentId"), "sidechain")
@@ -123,7 +123,7 @@ func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
 			s.Memory, s.Sub, s.Parent = sub, sub, id
 		}
 	case sub != "" && s.Sub == "": // old versions wrote the messages of sub-agents between those of the session
-		return transcript.Note{Sub: sub, Items: []domarkx.Value{v}}
+		return transcript.Note{Sub: sub, Items: []jsonvalue.Value{v}}
 	case sub != s.Sub:
 		return transcript.Note{}
 	}
@@ -179,7 +179,7 @@ func said(kind string, v domarkx.Value, s *transcript.Session) transcript.Note {
 
 // progress extracts what a sub-agent said from a record of its progress. Versions before those with a file for each
 // sub-agent wrote that nowhere else; versions between them wrote both.
-func progress(v domarkx.Value, s *transcript.Session) transcript.Note {
+func progress(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	data := transcript.Get(v, "data")
 	id := or(transcript.Text(data, "agentId"), transcript.Text(v, "parentToolUseID"))
 	if transcript.Text(data, "type") != subProgress || id == "" || s.Sub != "" || s.Memory == transcript.Nested {
@@ -187,17 +187,17 @@ func progress(v domarkx.Value, s *transcript.Session) transcript.Note {
 	}
 	n := transcript.Note{Sub: id, Copies: transcript.Get(data, "normalizedMessages").Items(), Context: transcript.Text(v, "cwd") + "\n" + branchOf(v)}
 	if transcript.Text(data, "prompt") != "" { // the record with the prompt may be missing
-		n.Copies = append([]domarkx.Value{data}, n.Copies...)
+		n.Copies = append([]jsonvalue.Value{data}, n.Copies...)
 	}
-	if message := transcript.Get(data, "message"); message.Kind() == domarkx.Object {
-		n.Items = []domarkx.Value{message}
+	if message := transcript.Get(data, "message"); message.Kind() == jsonvalue.Object {
+		n.Items = []jsonvalue.Value{message}
 	}
 	return n
 }
 
 // queued returns a prompt that was typed while the agent worked. It is ignored if a later user message
 // contains it.
-func queued(v domarkx.Value) transcript.Note {
+func queued(v jsonvalue.Value) transcript.Note {
 	text := strings.TrimSpace(transcript.Text(v, "content"))
 	if transcript.Text(v, "operation") != "enqueue" || shown(text) == "" {
 		return transcript.Note{}
@@ -206,7 +206,7 @@ func queued(v domarkx.Value) transcript.Note {
 }
 
 // branchOf returns the Git branch that a record names, or "".
-func branchOf(v domarkx.Value) string {
+func branchOf(v jsonvalue.Value) string {
 	if branch := transcript.Text(v, "gitBranch"); branch != "HEAD" {
 		return branch
 	}
@@ -220,27 +220,27 @@ func or(a, b string) string {
 	return b
 }
 
-func isCall(item domarkx.Value) bool {
+func isCall(item jsonvalue.Value) bool {
 	kind := transcript.Text(item, "type")
 	return (kind == "tool_use" || kind == "server_tool_use" || kind == "mcp_tool_use") && transcript.Text(item, "name") != ""
 }
 
-func isResult(item domarkx.Value) bool {
+func isResult(item jsonvalue.Value) bool {
 	kind := transcript.Text(item, "type")
 	return kind == "tool_result" || strings.HasSuffix(kind, "_tool_result")
 }
 
 // isAdded reports whether the program itself, not the user, wrote a user's record.
-func isAdded(v domarkx.Value) bool {
+func isAdded(v jsonvalue.Value) bool {
 	return transcript.Get(v, "isMeta").IsTrue() || transcript.Get(v, "isVisibleInTranscriptOnly").IsTrue() && !isSummary(v)
 }
 
 // isSummary reports whether a record is the summary that a compaction made.
-func isSummary(v domarkx.Value) bool { return transcript.Get(v, "isCompactSummary").IsTrue() }
+func isSummary(v jsonvalue.Value) bool { return transcript.Get(v, "isCompactSummary").IsTrue() }
 
 // promptText returns the text that the user typed in the content of a message.
-func promptText(content domarkx.Value) string {
-	if content.Kind() == domarkx.String {
+func promptText(content jsonvalue.Value) string {
+	if content.Kind() == jsonvalue.String {
 		return shown(content.Text())
 	}
 	var texts []string
@@ -255,7 +255,7 @@ func promptText(content domarkx.Value) string {
 	return strings.Join(texts, "\n\n")
 }
 
-func hasImage(content domarkx.Value) bool {
+func hasImage(content jsonvalue.Value) bool {
 	for _, item := range content.Items() {
 		if transcript.Text(item, "type") == "image" {
 			return true

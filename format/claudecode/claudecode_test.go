@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/format/claudecode"
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // TestGolden pins the fixtures, their Markdown, and the transcripts written from them.
@@ -21,7 +21,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func member(v *domarkx.Value, path ...string) domarkx.Value {
+func member(v *jsonvalue.Value, path ...string) jsonvalue.Value {
 	m := *v
 	for _, name := range path {
 		m, _ = m.Get(name)
@@ -131,7 +131,7 @@ func TestPairing(t *testing.T) {
 	for _, m := range doc.Conversation {
 		said := ""
 		for _, b := range m.Content {
-			switch v, _ := domarkx.ParseValue([]byte(b.Text)); b.Language {
+			switch v, _ := jsonvalue.ParseValue([]byte(b.Text)); b.Language {
 			case "tool-call":
 				said += " call " + member(&v, "id").Text()
 			case "tool-result":

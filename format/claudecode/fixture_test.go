@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // A fixture builds a transcript as Claude Code writes it: each record names the one before.
@@ -18,7 +18,7 @@ type fixture struct {
 
 func newFixture(session string) *fixture { return &fixture{session: session, last: "null"} }
 
-func quote(s string) string { return domarkx.StringValue(s).JSON() }
+func quote(s string) string { return jsonvalue.StringValue(s).JSON() }
 
 func (f *fixture) time() string {
 	return fmt.Sprintf("2026-03-0%dT10:%02d:%02d.%03dZ", 1+f.n/3600, f.n/60%60, f.n%60, f.n%1000)

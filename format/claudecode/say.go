@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // say adds the content of a record to a message.
-func say(v domarkx.Value, m *transcript.Message) {
+func say(v jsonvalue.Value, m *transcript.Message) {
 	m.Said(transcript.Text(v, "uuid"), transcript.Text(v, "timestamp"))
 	cwd, branch, _ := strings.Cut(m.Context, "\n")
 	m.Cwd, m.Branch = or(m.Cwd, or(transcript.Text(v, "cwd"), cwd)), or(m.Branch, or(branchOf(v), branch))
@@ -22,7 +23,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 		m.Said("prompt-"+transcript.Text(v, "agentId"), "")
 		m.Text(transcript.Text(v, "prompt"))
 	case typeAttachment:
-		m.Add("queued", domarkx.BoolValue(true))
+		m.Add("queued", jsonvalue.BoolValue(true))
 		sayPrompt(transcript.Get(v, "attachment", "prompt"), m)
 	case typeAssistant:
 		sayAnswer(v, m)
@@ -36,14 +37,14 @@ func say(v domarkx.Value, m *transcript.Message) {
 			return
 		}
 		if isSummary(v) {
-			m.Add(transcript.KeySummary, domarkx.BoolValue(true))
+			m.Add(transcript.KeySummary, jsonvalue.BoolValue(true))
 		}
 		sayPrompt(content, m)
 	}
 }
 
-func sayPrompt(content domarkx.Value, m *transcript.Message) {
-	if content.Kind() == domarkx.String {
+func sayPrompt(content jsonvalue.Value, m *transcript.Message) {
+	if content.Kind() == jsonvalue.String {
 		m.Text(shown(content.Text()))
 		return
 	}
@@ -63,23 +64,23 @@ func sayPrompt(content domarkx.Value, m *transcript.Message) {
 
 // sayAnswer adds a record of the assistant. Each record of a response repeats its model and usage;
 // only the last usage is complete.
-func sayAnswer(v domarkx.Value, m *transcript.Message) {
+func sayAnswer(v jsonvalue.Value, m *transcript.Message) {
 	message := transcript.Get(v, "message")
 	m.Model, m.Stop = or(m.Model, transcript.Text(message, "model")), or(transcript.Text(message, "stop_reason"), m.Stop)
-	if u := transcript.Get(message, "usage"); u.Kind() == domarkx.Object {
+	if u := transcript.Get(message, "usage"); u.Kind() == jsonvalue.Object {
 		m.Usage = &transcript.Usage{Input: transcript.Int(u, "input_tokens"), CacheRead: transcript.Int(u, "cache_read_input_tokens"),
 			CacheWrite: transcript.Int(u, "cache_creation_input_tokens"), Output: transcript.Int(u, "output_tokens"),
 			Reasoning: transcript.Int(u, "output_tokens_details", "thinking_tokens")}
 	}
 	if id := transcript.Text(message, "id"); id != "" && m.Usage != nil {
-		m.Add("response_id", domarkx.StringValue(id))
+		m.Add("response_id", jsonvalue.StringValue(id))
 	}
 	m.Cost(transcript.Get(v, "costUSD"))
 	if transcript.Get(v, "isApiErrorMessage").IsTrue() {
-		m.Add("error", domarkx.BoolValue(true))
+		m.Add("error", jsonvalue.BoolValue(true))
 	}
 	content := transcript.Get(message, "content")
-	if content.Kind() == domarkx.String {
+	if content.Kind() == jsonvalue.String {
 		m.Text(content.Text())
 	}
 	for _, item := range content.Items() {
@@ -98,20 +99,20 @@ func sayAnswer(v domarkx.Value, m *transcript.Message) {
 	}
 }
 
-func imageOf(item domarkx.Value) mdtext.Image {
+func imageOf(item jsonvalue.Value) mdtext.Image {
 	return mdtext.Image{Type: transcript.Text(item, "source", "media_type"), Data: transcript.Text(item, "source", "data")}
 }
 
 // resultOf returns the result in an item: its texts, or JSON if it holds anything other than texts.
-func resultOf(item domarkx.Value) transcript.Result {
+func resultOf(item jsonvalue.Value) transcript.Result {
 	r := transcript.Result{ID: transcript.Text(item, "tool_use_id"), Failed: transcript.Get(item, "is_error").IsTrue()}
 	content := transcript.Get(item, "content")
 	switch content.Kind() {
-	case domarkx.Array:
-	case domarkx.String:
+	case jsonvalue.Array:
+	case jsonvalue.String:
 		r.Value = content
 		return r
-	case domarkx.Null:
+	case jsonvalue.Null:
 		r.Value = transcript.Str("")
 		return r
 	default:

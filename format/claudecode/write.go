@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
@@ -37,12 +38,12 @@ type writing struct {
 }
 
 // line writes a record of the chain.
-func (o *writing) line(kind string, message domarkx.Value, more ...any) {
+func (o *writing) line(kind string, message jsonvalue.Value, more ...any) {
 	id := o.turn.ID
 	if o.count++; o.count > 1 {
 		id = o.UUID("record", o.turn.ID, strconv.Itoa(o.count))
 	}
-	parent := domarkx.Value{}
+	parent := jsonvalue.Value{}
 	if o.last != "" {
 		parent = transcript.Str(o.last)
 	}
@@ -50,17 +51,17 @@ func (o *writing) line(kind string, message domarkx.Value, more ...any) {
 	record := transcript.Object("parentUuid", parent, "isSidechain", false, "userType", "external", "cwd", o.Session.Cwd, "sessionId", o.Session.ID,
 		"type", kind, "message", message, "uuid", id, "timestamp", o.turn.Time.Format(format.ISOTime))
 	members := append(record.Members(), transcript.Object(more...).Members()...)
-	o.Line(domarkx.ObjectValue(members...))
+	o.Line(jsonvalue.ObjectValue(members...))
 }
 
-func text(s string) domarkx.Value { return transcript.Object("type", "text", "text", s) }
+func text(s string) jsonvalue.Value { return transcript.Object("type", "text", "text", s) }
 
-func image(i mdtext.Image) domarkx.Value {
+func image(i mdtext.Image) jsonvalue.Value {
 	return transcript.Object("type", "image", "source", transcript.Object("type", "base64", "media_type", i.Type, "data", i.Data))
 }
 
 func (o *writing) prompt() {
-	var items []domarkx.Value
+	var items []jsonvalue.Value
 	for _, p := range o.turn.Parts {
 		for _, piece := range mdtext.Pieces(p.Text) {
 			if piece.Image != nil {
@@ -84,7 +85,7 @@ func (o *writing) prompt() {
 func (o *writing) answer() {
 	steps := transcript.Steps(o.turn.Parts)
 	for i, step := range steps {
-		var items, results []domarkx.Value
+		var items, results []jsonvalue.Value
 		for _, p := range step {
 			if p.Call == nil {
 				items = append(items, text(p.Text))
@@ -106,7 +107,7 @@ func (o *writing) answer() {
 			model = "unknown"
 		}
 		message := transcript.Object("id", id, "type", "message", "role", typeAssistant, "model", model, "content", transcript.List(items...),
-			"stop_reason", stop, "stop_sequence", domarkx.Value{}, "usage", o.usage(i == len(steps)-1))
+			"stop_reason", stop, "stop_sequence", jsonvalue.Value{}, "usage", o.usage(i == len(steps)-1))
 		o.line(typeAssistant, message)
 		if len(results) > 0 {
 			o.line(typeUser, transcript.Object("role", typeUser, "content", transcript.List(results...)))
@@ -115,7 +116,7 @@ func (o *writing) answer() {
 }
 
 // usage returns the usage of a response. Only the last record of a message gets it.
-func (o *writing) usage(last bool) domarkx.Value {
+func (o *writing) usage(last bool) jsonvalue.Value {
 	u := transcript.Usage{}
 	if last && o.turn.Usage != nil {
 		u = *o.turn.Usage
@@ -123,10 +124,10 @@ func (o *writing) usage(last bool) domarkx.Value {
 	return transcript.Object("input_tokens", u.Input, "cache_creation_input_tokens", u.CacheWrite, "cache_read_input_tokens", u.CacheRead, "output_tokens", u.Output)
 }
 
-func result(r *transcript.Result) domarkx.Value {
+func result(r *transcript.Result) jsonvalue.Value {
 	content := transcript.Str(r.Said())
 	if len(r.Images) > 0 {
-		items := []domarkx.Value{}
+		items := []jsonvalue.Value{}
 		if r.Said() != "" {
 			items = append(items, text(r.Said()))
 		}

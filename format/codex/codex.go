@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -34,11 +34,11 @@ const (
 	typeCompacts = "compacted"
 )
 
-func is(v domarkx.Value) bool {
+func is(v jsonvalue.Value) bool {
 	payload := transcript.Get(v, "payload")
 	switch transcript.Text(v, "type") {
 	case typeMeta, typeItem, typeEvent, typeContext, typeCompacts, "world_state", typeUsage:
-		return payload.Kind() == domarkx.Object && transcript.Has(v, "timestamp")
+		return payload.Kind() == jsonvalue.Object && transcript.Has(v, "timestamp")
 	case "":
 		return transcript.Has(v, "id", "timestamp", "instructions")
 	}
@@ -46,7 +46,7 @@ func is(v domarkx.Value) bool {
 }
 
 // skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind domarkx.Kind) bool {
+func skips(name string, kind jsonvalue.Kind) bool {
 	switch name {
 	case "arguments", "input", "output", "encrypted_content", "base_instructions", "instructions", "aggregated_output", "replacement_history", "changes",
 		"dynamic_tools", "state", "stdout", "stderr", "formatted_output", "summary", "rate_limits", "image_url", "result":
@@ -56,9 +56,9 @@ func skips(name string, kind domarkx.Kind) bool {
 }
 
 // record returns the type, payload and time of a record.
-func record(v domarkx.Value) (kind string, payload domarkx.Value, at string) {
+func record(v jsonvalue.Value) (kind string, payload jsonvalue.Value, at string) {
 	kind, at = transcript.Text(v, "type"), transcript.Text(v, "timestamp")
-	if p := transcript.Get(v, "payload"); p.Kind() == domarkx.Object {
+	if p := transcript.Get(v, "payload"); p.Kind() == jsonvalue.Object {
 		return kind, p, at
 	}
 	switch {
@@ -67,14 +67,14 @@ func record(v domarkx.Value) (kind string, payload domarkx.Value, at string) {
 	case kind != "" && kind != typeMeta:
 		return typeItem, v, at
 	}
-	return "", domarkx.Value{}, at
+	return "", jsonvalue.Value{}, at
 }
 
 // The ranks of titles. A title replaces another one of equal or lower rank.
 const rankThread = 1
 
 // note extracts from a record what the index needs.
-func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	kind, payload, at := record(v)
 	switch kind {
 	case typeMeta:
@@ -101,7 +101,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 }
 
 // item extracts what the index needs from a response_item.
-func item(payload domarkx.Value, at string) transcript.Note {
+func item(payload jsonvalue.Value, at string) transcript.Note {
 	n := transcript.Note{Time: at}
 	call := transcript.Text(payload, "call_id")
 	switch kind := transcript.Text(payload, "type"); kind {
@@ -137,13 +137,13 @@ func item(payload domarkx.Value, at string) transcript.Note {
 
 // event extracts what the index needs from an event_msg. The conversation itself is in the
 // response_items; events only add what those lack.
-func event(payload domarkx.Value, s *transcript.Session) transcript.Note {
+func event(payload jsonvalue.Value, s *transcript.Session) transcript.Note {
 	switch transcript.Text(payload, "type") {
 	case "thread_name_updated":
 		s.Named(transcript.Text(payload, "thread_name"), rankThread)
 	case "token_count": // sent even without an answer; the sum is then that of the previous response
 		total := transcript.Get(payload, "info", "total_token_usage").JSON()
-		if transcript.Get(payload, "info").Kind() != domarkx.Object || s.Memory == total {
+		if transcript.Get(payload, "info").Kind() != jsonvalue.Object || s.Memory == total {
 			break
 		}
 		s.Memory = total
@@ -181,7 +181,7 @@ func first(all ...string) string {
 
 // promptTexts returns the texts that the user typed in a message. It leaves out texts that the program
 // added: new versions mark those, and in old versions they are known by their beginnings.
-func promptTexts(payload domarkx.Value) []string {
+func promptTexts(payload jsonvalue.Value) []string {
 	var texts []string
 	about := transcript.Get(payload, "internal_chat_message_metadata_passthrough", "content_item_metadata").Items()
 	for i, item := range transcript.Get(payload, "content").Items() {
@@ -207,7 +207,7 @@ func isAdded(text string) bool {
 var added = map[string]bool{"environment_context": true, "user_instructions": true, "permissions instructions": true, "turn_aborted": true, "skill": true,
 	"skills_instructions": true, "subagent_notification": true, "collaboration_mode": true, "user_shell_command": true, "INSTRUCTIONS": true}
 
-func hasImage(payload domarkx.Value) bool {
+func hasImage(payload jsonvalue.Value) bool {
 	for _, item := range transcript.Get(payload, "content").Items() {
 		if transcript.Text(item, "type") == "input_image" {
 			return true
@@ -218,7 +218,7 @@ func hasImage(payload domarkx.Value) bool {
 
 // idOf returns the ID of a record. If the record has none, the ID is derived from its time and
 // content, so that it is the same in each later version of the file.
-func idOf(payload domarkx.Value, at string) string {
+func idOf(payload jsonvalue.Value, at string) string {
 	if id := first(transcript.Text(payload, "id"), transcript.Text(payload, "call_id")); id != "" {
 		return id
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // A fixture builds a transcript as Codex writes it.
@@ -14,7 +14,7 @@ type fixture struct {
 	total int
 }
 
-func quote(s string) string { return domarkx.StringValue(s).JSON() }
+func quote(s string) string { return jsonvalue.StringValue(s).JSON() }
 
 func (f *fixture) line(kind, payload string) {
 	f.n++

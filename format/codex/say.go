@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // say adds the content of a record to a message.
-func say(v domarkx.Value, m *transcript.Message) {
+func say(v jsonvalue.Value, m *transcript.Message) {
 	kind, payload, at := record(v)
 	c := contextOf(m.Context)
 	m.Cwd, m.Branch = c.Cwd, c.Branch
@@ -21,7 +22,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 	case typeEvent:
 		if transcript.Text(payload, "type") == "turn_aborted" {
 			m.Stop = "aborted"
-		} else if u := transcript.Get(payload, "info", "last_token_usage"); m.Usage == nil && u.Kind() == domarkx.Object {
+		} else if u := transcript.Get(payload, "info", "last_token_usage"); m.Usage == nil && u.Kind() == jsonvalue.Object {
 			m.Usage = usageOf(u)
 		}
 	case typeItem:
@@ -37,13 +38,13 @@ func say(v domarkx.Value, m *transcript.Message) {
 }
 
 // usageOf returns the usage of a response. In the record, the input tokens include the cached ones.
-func usageOf(u domarkx.Value) *transcript.Usage {
+func usageOf(u jsonvalue.Value) *transcript.Usage {
 	cached, written := transcript.Int(u, "cached_input_tokens"), transcript.Int(u, "cache_write_input_tokens")
 	return &transcript.Usage{Input: max(0, transcript.Int(u, "input_tokens")-cached-written), CacheRead: cached, CacheWrite: written,
 		Output: transcript.Int(u, "output_tokens"), Reasoning: transcript.Int(u, "reasoning_output_tokens")}
 }
 
-func sayPrompt(payload domarkx.Value, m *transcript.Message) {
+func sayPrompt(payload jsonvalue.Value, m *transcript.Message) {
 	for _, text := range promptTexts(payload) {
 		m.Text(text)
 	}
@@ -58,7 +59,7 @@ func sayPrompt(payload domarkx.Value, m *transcript.Message) {
 	}
 }
 
-func sayItem(payload domarkx.Value, id string, m *transcript.Message) {
+func sayItem(payload jsonvalue.Value, id string, m *transcript.Message) {
 	kind := transcript.Text(payload, "type")
 	call := first(transcript.Text(payload, "call_id"), id)
 	switch kind {
@@ -96,8 +97,8 @@ func sayItem(payload domarkx.Value, id string, m *transcript.Message) {
 	}
 }
 
-func either(v, other domarkx.Value) domarkx.Value {
-	if v.Kind() == domarkx.Null {
+func either(v, other jsonvalue.Value) jsonvalue.Value {
+	if v.Kind() == jsonvalue.Null {
 		return other
 	}
 	return v
@@ -105,7 +106,7 @@ func either(v, other domarkx.Value) domarkx.Value {
 
 // toolOf returns the name of a called tool, including its namespace: mcp__SERVER__TOOL for a tool of
 // an MCP server. Some versions of Codex write the separator as a part of one of the two.
-func toolOf(payload domarkx.Value) string {
+func toolOf(payload jsonvalue.Value) string {
 	name, space := transcript.Text(payload, "name"), transcript.Text(payload, "namespace")
 	switch {
 	case space == "", strings.HasPrefix(name, strings.TrimSuffix(space, "__")+"__"): // no namespace, or one that the name repeats
@@ -117,15 +118,15 @@ func toolOf(payload domarkx.Value) string {
 }
 
 // arguments returns the arguments of a call, which are JSON in a string.
-func arguments(v domarkx.Value) domarkx.Value {
-	if v.Kind() != domarkx.String {
+func arguments(v jsonvalue.Value) jsonvalue.Value {
+	if v.Kind() != jsonvalue.String {
 		return v
 	}
-	if parsed, err := domarkx.ParseValue([]byte(v.Text())); err == nil && parsed.Kind() == domarkx.Object && parsed.Depth() < maxDepth {
+	if parsed, err := jsonvalue.ParseValue([]byte(v.Text())); err == nil && parsed.Kind() == jsonvalue.Object && parsed.Depth() < maxDepth {
 		return parsed
 	}
 	if v.Text() == "" {
-		return domarkx.ObjectValue()
+		return jsonvalue.ObjectValue()
 	}
 	return v
 }
@@ -135,25 +136,25 @@ const maxDepth = domarkx.MaxMessageDepth - 8
 
 // resultOf returns the result in an output: a string, an array of texts and images, or, in old
 // versions, an object or JSON in a string.
-func resultOf(call string, payload domarkx.Value) transcript.Result {
+func resultOf(call string, payload jsonvalue.Value) transcript.Result {
 	output := transcript.Get(payload, "output")
 	r := transcript.Result{ID: call, Value: output}
 	switch output.Kind() {
-	case domarkx.String:
+	case jsonvalue.String:
 		if !strings.HasPrefix(strings.TrimLeft(output.Text(), " \t\r\n"), "{") {
 			r.Failed = hasFailed(output.Text()) // most outputs are plain text
 			break
 		}
-		v, err := domarkx.ParseValue([]byte(output.Text()))
-		if err == nil && transcript.Get(v, "output").Kind() == domarkx.String && transcript.Has(v, "metadata") {
+		v, err := jsonvalue.ParseValue([]byte(output.Text()))
+		if err == nil && transcript.Get(v, "output").Kind() == jsonvalue.String && transcript.Has(v, "metadata") {
 			r.Value, r.Failed = transcript.Get(v, "output"), transcript.Int(v, "metadata", "exit_code") != 0
 		}
-	case domarkx.Object:
+	case jsonvalue.Object:
 		success := transcript.Get(output, "success")
-		if content := transcript.Get(output, "content"); content.Kind() == domarkx.String {
-			r.Value, r.Failed = content, success.Kind() == domarkx.Bool && !success.IsTrue()
+		if content := transcript.Get(output, "content"); content.Kind() == jsonvalue.String {
+			r.Value, r.Failed = content, success.Kind() == jsonvalue.Bool && !success.IsTrue()
 		}
-	case domarkx.Array:
+	case jsonvalue.Array:
 		var texts []string
 		for _, part := range output.Items() {
 			image, isImage := mdtext.DataImage(transcript.Text(part, "image_url"))
@@ -168,10 +169,10 @@ func resultOf(call string, payload domarkx.Value) transcript.Result {
 			}
 		}
 		r.Value = transcript.Str(strings.Join(texts, "\n"))
-	case domarkx.Null: // tool_search has its tools in a separate member
+	case jsonvalue.Null: // tool_search has its tools in a separate member
 		r.Value = either(transcript.Get(payload, "tools"), transcript.Str(transcript.Text(payload, "status")))
 	}
-	if r.Value.Kind() != domarkx.String {
+	if r.Value.Kind() != jsonvalue.String {
 		r.Value = transcript.Str(transcript.Indented(r.Value))
 	}
 	return r

@@ -5,6 +5,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
@@ -44,13 +45,13 @@ type writing struct {
 	total transcript.Usage
 }
 
-func (o *writing) line(at, kind string, payload domarkx.Value) {
+func (o *writing) line(at, kind string, payload jsonvalue.Value) {
 	o.Line(transcript.Object("timestamp", at, "type", kind, "payload", payload))
 }
 
-func message(role, kind string, items ...domarkx.Value) domarkx.Value {
+func message(role, kind string, items ...jsonvalue.Value) jsonvalue.Value {
 	for i, item := range items {
-		if item.Kind() == domarkx.String {
+		if item.Kind() == jsonvalue.String {
 			items[i] = transcript.Object("type", kind, "text", item)
 		}
 	}
@@ -58,7 +59,7 @@ func message(role, kind string, items ...domarkx.Value) domarkx.Value {
 }
 
 func (o *writing) prompt(t transcript.Turn, at string) {
-	var items []domarkx.Value
+	var items []jsonvalue.Value
 	var texts []string
 	for _, p := range t.Parts {
 		for _, piece := range mdtext.Pieces(p.Text) {
@@ -73,7 +74,7 @@ func (o *writing) prompt(t transcript.Turn, at string) {
 	o.line(at, typeEvent, transcript.Object("type", "user_message", "message", strings.Join(texts, "\n\n"), "kind", "plain"))
 }
 
-func image(i mdtext.Image) domarkx.Value {
+func image(i mdtext.Image) jsonvalue.Value {
 	return transcript.Object("type", "input_image", "image_url", "data:"+i.Type+";base64,"+i.Data)
 }
 
@@ -104,11 +105,11 @@ func (o *writing) answer(t transcript.Turn, at string) {
 		o.total.Output += u.Output
 		o.total.Reasoning += u.Reasoning
 		o.line(at, typeEvent, transcript.Object("type", "token_count", "info",
-			transcript.Object("total_token_usage", tokens(o.total), "last_token_usage", tokens(*u)), "rate_limits", domarkx.Value{}))
+			transcript.Object("total_token_usage", tokens(o.total), "last_token_usage", tokens(*u)), "rate_limits", jsonvalue.Value{}))
 	}
 }
 
-func tokens(u transcript.Usage) domarkx.Value {
+func tokens(u transcript.Usage) jsonvalue.Value {
 	input := u.Input + u.CacheRead + u.CacheWrite
 	return transcript.Object("input_tokens", input, "cached_input_tokens", u.CacheRead, "cache_write_input_tokens", u.CacheWrite, "output_tokens", u.Output,
 		"reasoning_output_tokens", u.Reasoning, "total_tokens", input+u.Output)
@@ -125,12 +126,12 @@ func functionName(s string) string {
 	return s[:min(len(s), 64)]
 }
 
-func output(r *transcript.Result) domarkx.Value {
+func output(r *transcript.Result) jsonvalue.Value {
 	said := r.Said()
 	if len(r.Images) == 0 {
 		return transcript.Str(said)
 	}
-	items := []domarkx.Value{transcript.Object("type", "input_text", "text", said)}
+	items := []jsonvalue.Value{transcript.Object("type", "input_text", "text", said)}
 	for _, i := range r.Images {
 		items = append(items, image(i))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
@@ -22,13 +23,13 @@ func agent() *transcript.Agent {
 	return &transcript.Agent{Name: Name, Program: "Copilot CLI", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path}
 }
 
-func is(v domarkx.Value) bool {
+func is(v jsonvalue.Value) bool {
 	return transcript.Has(v, "type", "data") && (transcript.Text(v, "type") == "session.start" && transcript.Has(transcript.Get(v, "data"), "sessionId") ||
 		transcript.Has(v, "id", "timestamp", "parentId") && strings.Contains(transcript.Text(v, "type"), "."))
 }
 
 // skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind domarkx.Kind) bool {
+func skips(name string, kind jsonvalue.Kind) bool {
 	switch name {
 	case "arguments", "result", "transformedContent", "toolTelemetry", "reasoningOpaque", "reasoningText", "modelMetrics", "input", "output":
 		return true
@@ -37,7 +38,7 @@ func skips(name string, kind domarkx.Kind) bool {
 }
 
 // note extracts from an event what the index needs.
-func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	data := transcript.Get(v, "data")
 	n := transcript.Note{Time: transcript.Text(v, "timestamp"), Once: transcript.Text(v, "id")}
 	if transcript.Text(data, "parentToolCallId") != "" { // the event belongs to a sub-agent
@@ -79,7 +80,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 }
 
 // where records the working directory and branch of a session.
-func where(data domarkx.Value, s *transcript.Session) {
+func where(data jsonvalue.Value, s *transcript.Session) {
 	cwd, branch := transcript.Text(data, "context", "cwd"), transcript.Text(data, "context", "branch")
 	s.In(cwd, branch)
 	s.Context = cwd + "\x00" + branch
@@ -93,7 +94,7 @@ func first(a, b string) string {
 }
 
 // say adds the content of an event to a message.
-func say(v domarkx.Value, m *transcript.Message) {
+func say(v jsonvalue.Value, m *transcript.Message) {
 	data, id, at := transcript.Get(v, "data"), transcript.Text(v, "id"), transcript.Text(v, "timestamp")
 	m.Cwd, m.Branch, _ = strings.Cut(m.Context, "\x00")
 	switch transcript.Text(v, "type") {
@@ -117,7 +118,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 		}
 	case "tool.execution_complete":
 		r := transcript.Result{ID: transcript.Text(data, "toolCallId"), Value: transcript.Str(transcript.Text(data, "result", "content"))}
-		if r.Failed = transcript.Get(data, "success").Kind() == domarkx.Bool && !transcript.Get(data, "success").IsTrue(); r.Failed {
+		if r.Failed = transcript.Get(data, "success").Kind() == jsonvalue.Bool && !transcript.Get(data, "success").IsTrue(); r.Failed {
 			r.Value = transcript.Str(first(first(transcript.Text(data, "error", "message"), transcript.Text(data, "error")), r.Value.Text()))
 		}
 		m.Said(id, at)
@@ -169,10 +170,10 @@ type writing struct {
 	*transcript.Writer
 	seed  string
 	count int
-	last  domarkx.Value
+	last  jsonvalue.Value
 }
 
-func (o *writing) event(at, kind string, data domarkx.Value) {
+func (o *writing) event(at, kind string, data jsonvalue.Value) {
 	o.count++
 	id := transcript.Str(o.UUID("event", o.seed, strconv.Itoa(o.count)))
 	o.Line(transcript.Object("type", kind, "data", data, "id", id, "timestamp", at, "parentId", o.last))
@@ -195,7 +196,7 @@ func (o *writing) prompt(t transcript.Turn, at string) {
 
 func (o *writing) answer(t transcript.Turn, at string, step int, parts []transcript.Part) {
 	var texts []string
-	var requests []domarkx.Value
+	var requests []jsonvalue.Value
 	for _, p := range parts {
 		if p.Call == nil {
 			texts = append(texts, p.Text)

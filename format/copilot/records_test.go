@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/copilot"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // transcript returns a transcript with these events, each a type and its data.
@@ -88,7 +89,7 @@ func TestWrittenEvents(t *testing.T) {
 	}
 	last, seen := "null", map[string]bool{}
 	for line := range strings.Lines(written) {
-		v, err := domarkx.ParseValue([]byte(line))
+		v, err := jsonvalue.ParseValue([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}

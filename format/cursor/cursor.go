@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -23,16 +24,16 @@ func agent() *transcript.Agent {
 	return &transcript.Agent{Name: Name, Program: "Cursor", Is: is, Skips: skips, Note: note, Say: say, Unrecorded: true}
 }
 
-func is(v domarkx.Value) bool {
+func is(v jsonvalue.Value) bool {
 	role := transcript.Text(v, "role")
-	return (role == "user" || role == "assistant") && !transcript.Has(v, "type") && transcript.Get(v, "message", "content").Kind() == domarkx.Array
+	return (role == "user" || role == "assistant") && !transcript.Has(v, "type") && transcript.Get(v, "message", "content").Kind() == jsonvalue.Array
 }
 
 // skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind domarkx.Kind) bool { return name == "input" }
+func skips(name string, kind jsonvalue.Kind) bool { return name == "input" }
 
 // note extracts from a line what the index needs.
-func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	n := transcript.Note{}
 	content := transcript.Get(v, "message", "content")
 	switch transcript.Text(v, "role") {
@@ -54,7 +55,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 }
 
 // prompt returns the text that the user typed, and its time.
-func prompt(content domarkx.Value) (text, at string) {
+func prompt(content jsonvalue.Value) (text, at string) {
 	var texts []string
 	for _, item := range content.Items() {
 		text := transcript.Text(item, "text")
@@ -84,7 +85,7 @@ func element(text, name string) (string, bool) {
 
 // say adds the content of a line to a message. Lines have no IDs; the ID of the message is derived
 // from its text.
-func say(v domarkx.Value, m *transcript.Message) {
+func say(v jsonvalue.Value, m *transcript.Message) {
 	sum := sha256.Sum256(v.AppendJSON(nil, "", ""))
 	m.Said(hex.EncodeToString(sum[:12]), m.Context)
 	content := transcript.Get(v, "message", "content")

@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/cursor"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // TestLines: which lines become which messages.
@@ -46,7 +47,7 @@ func TestCallIDs(t *testing.T) {
 	ids := func() []string {
 		var all []string
 		for _, b := range formattest.MustOpen(t, cursor.Codec(), data)[0].Document.Conversation[0].Content {
-			if v, _ := domarkx.ParseValue([]byte(b.Text)); b.Language == "tool-call" {
+			if v, _ := jsonvalue.ParseValue([]byte(b.Text)); b.Language == "tool-call" {
 				id, _ := v.Get("id")
 				all = append(all, id.Text())
 			}

@@ -7,9 +7,8 @@
 // were replaced. [Merge] is therefore a pure function of two threads (commutative, associative and
 // idempotent).
 //
-// JSON keeps its spelling: a [Value] preserves the order of members, the spelling of numbers, and
-// strings that are not valid Unicode.
+// JSON keeps its spelling: see package jsonvalue.
 //
-// The package does no input or output and uses only the standard library. All other packages of the
-// module import it; it imports none of them.
+// The package does no input or output. All other packages of the module import it; it imports only
+// what it is made of.
 package domarkx

@@ -1,5 +1,9 @@
 package domarkx
 
+import (
+	"github.com/domarkx/domarkx/format/syntax"
+)
+
 // A Document is a session as its author wrote it; codecs decode and encode it. It has no history,
 // unlike a [Thread].
 type Document struct {
@@ -9,7 +13,7 @@ type Document struct {
 	Includes     []Include // the files that the document included, by path
 	// Damage lists what could not be read, and what was read although the format forbids it. It is
 	// empty for a valid document.
-	Damage []*SyntaxError
+	Damage []*syntax.Error
 }
 
 // A WrittenMessage is a message together with the bytes in which its author wrote it.

@@ -1,6 +1,11 @@
 package domarkx
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
+)
 
 // FormatVersion is the only version of the snapshot format that is read.
 const FormatVersion = "1.0"
@@ -13,58 +18,58 @@ type Header struct {
 	ImportTimestamp string
 	SourceFile      string // if HasSourceFile
 	HasSourceFile   bool
-	UserMetadata    *Value   // an object; nil when absent
-	MetadataExtra   []Member // unknown members of metadata, and known ones that are null
-	ExecutionConfig Value    // an object
-	Setup           *Script  // nil when absent
-	Extra           []Member // unknown members of the document, and known ones that are null
+	UserMetadata    *jsonvalue.Value   // an object; nil when absent
+	MetadataExtra   []jsonvalue.Member // unknown members of metadata, and known ones that are null
+	ExecutionConfig jsonvalue.Value    // an object
+	Setup           *Script            // nil when absent
+	Extra           []jsonvalue.Member // unknown members of the document, and known ones that are null
 }
 
 // A Script is the setup script that runs before the session starts.
 type Script struct {
 	Language string
 	Code     string
-	Extra    []Member
+	Extra    []jsonvalue.Member
 }
 
 // NewHeader returns the header of an empty session.
-func NewHeader() Header { return Header{ExecutionConfig: ObjectValue()} }
+func NewHeader() Header { return Header{ExecutionConfig: jsonvalue.ObjectValue()} }
 
 // ParseHeader reads the members of a snapshot document except its conversation. In a stored header
 // (stored is true) snapshot_id and import_timestamp may be absent. Errors are those of
 // [ParseMessage]; an unknown version is [ErrUnsupported].
-func ParseHeader(v Value, stored bool) (Header, error) {
+func ParseHeader(v jsonvalue.Value, stored bool) (Header, error) {
 	h := NewHeader()
-	if v.kind != Object {
+	if v.Kind() != jsonvalue.Object {
 		return h, wrongKind(v, "", "a snapshot object")
 	}
-	version, err := required(v, "", "version", String)
+	version, err := required(v, "", "version", jsonvalue.String)
 	if err != nil {
 		return h, err
 	}
-	if version.text != FormatVersion {
-		return h, &located{&SyntaxError{Pointer: "/version", Err: ErrUnsupported,
-			Msg: fmt.Sprintf("version is %q, expected %q", version.text, FormatVersion)}, version.Offset()}
+	if version.Text() != FormatVersion {
+		return h, &located{&syntax.Error{Pointer: "/version", Err: ErrUnsupported,
+			Msg: fmt.Sprintf("version is %q, expected %q", version.Text(), FormatVersion)}, version.Offset()}
 	}
 	text := required
 	if stored {
 		text = optional
 	}
-	id, err := text(v, "", "snapshot_id", String)
+	id, err := text(v, "", "snapshot_id", jsonvalue.String)
 	if err != nil {
 		return h, err
 	}
-	if !stored && id.text == "" {
+	if !stored && id.Text() == "" {
 		return h, badValue(id, "/snapshot_id", "is empty, expected a unique identifier")
 	}
-	metadata, err := required(v, "", "metadata", Object)
+	metadata, err := required(v, "", "metadata", jsonvalue.Object)
 	if err != nil {
 		return h, err
 	}
 	if err := h.parseMetadata(metadata, stored); err != nil {
 		return h, err
 	}
-	if h.ExecutionConfig, err = required(v, "", "execution_config", Object); err != nil {
+	if h.ExecutionConfig, err = required(v, "", "execution_config", jsonvalue.Object); err != nil {
 		return h, err
 	}
 	if !stored {
@@ -72,92 +77,92 @@ func ParseHeader(v Value, stored bool) (Header, error) {
 			return h, err
 		}
 	}
-	script, err := optional(v, "", "setup_script", Object)
+	script, err := optional(v, "", "setup_script", jsonvalue.Object)
 	if err != nil {
 		return h, err
 	}
-	if script.kind == Object {
+	if script.Kind() == jsonvalue.Object {
 		if h.Setup, err = parseScript(script); err != nil {
 			return h, err
 		}
 	}
-	h.SnapshotID = id.text
+	h.SnapshotID = id.Text()
 	h.Extra = extra(v, "version", "snapshot_id", "metadata", "execution_config", "setup_script", "conversation")
 	return h, nil
 }
 
 // Conversation returns the messages of a snapshot document as values for [ParseMessage]. Errors are
 // those of ParseMessage.
-func Conversation(v Value) ([]Value, error) {
-	conversation, err := required(v, "", "conversation", Array)
+func Conversation(v jsonvalue.Value) ([]jsonvalue.Value, error) {
+	conversation, err := required(v, "", "conversation", jsonvalue.Array)
 	return conversation.Items(), err
 }
 
-func (h *Header) parseMetadata(v Value, stored bool) error {
+func (h *Header) parseMetadata(v jsonvalue.Value, stored bool) error {
 	const at = "/metadata"
 	text := required
 	if stored {
 		text = optional
 	}
-	timestamp, err := text(v, at, "import_timestamp", String)
+	timestamp, err := text(v, at, "import_timestamp", jsonvalue.String)
 	if err != nil {
 		return err
 	}
-	if !stored && timestamp.text == "" {
+	if !stored && timestamp.Text() == "" {
 		return badValue(timestamp, at+"/import_timestamp", "is empty, expected an ISO 8601 timestamp")
 	}
-	source, err := optional(v, at, "source_file", String)
+	source, err := optional(v, at, "source_file", jsonvalue.String)
 	if err != nil {
 		return err
 	}
-	user, err := optional(v, at, "user_metadata", Object)
+	user, err := optional(v, at, "user_metadata", jsonvalue.Object)
 	if err != nil {
 		return err
 	}
-	if user.kind == Object {
+	if user.Kind() == jsonvalue.Object {
 		h.UserMetadata = &user
 	}
-	h.ImportTimestamp = timestamp.text
-	h.SourceFile, h.HasSourceFile = source.text, source.kind == String
+	h.ImportTimestamp = timestamp.Text()
+	h.SourceFile, h.HasSourceFile = source.Text(), source.Kind() == jsonvalue.String
 	h.MetadataExtra = extra(v, "import_timestamp", "source_file", "user_metadata")
 	return nil
 }
 
-func parseScript(v Value) (*Script, error) {
+func parseScript(v jsonvalue.Value) (*Script, error) {
 	const at = "/setup_script"
-	language, err := required(v, at, "language", String)
+	language, err := required(v, at, "language", jsonvalue.String)
 	if err != nil {
 		return nil, err
 	}
-	code, err := required(v, at, "code", String)
+	code, err := required(v, at, "code", jsonvalue.String)
 	if err != nil {
 		return nil, err
 	}
-	return &Script{Language: language.text, Code: code.text, Extra: extra(v, "language", "code")}, nil
+	return &Script{Language: language.Text(), Code: code.Text(), Extra: extra(v, "language", "code")}, nil
 }
 
 // Value returns the header as an object, in the order of the specification and without absent or
 // empty members.
-func (h Header) Value() Value {
-	members := []Member{{"version", StringValue(FormatVersion)}}
+func (h Header) Value() jsonvalue.Value {
+	members := []jsonvalue.Member{{Name: "version", Value: jsonvalue.StringValue(FormatVersion)}}
 	if h.SnapshotID != "" {
-		members = append(members, Member{"snapshot_id", StringValue(h.SnapshotID)})
+		members = append(members, jsonvalue.Member{Name: "snapshot_id", Value: jsonvalue.StringValue(h.SnapshotID)})
 	}
-	var metadata []Member
+	var metadata []jsonvalue.Member
 	if h.HasSourceFile {
-		metadata = append(metadata, Member{"source_file", StringValue(h.SourceFile)})
+		metadata = append(metadata, jsonvalue.Member{Name: "source_file", Value: jsonvalue.StringValue(h.SourceFile)})
 	}
 	if h.ImportTimestamp != "" {
-		metadata = append(metadata, Member{"import_timestamp", StringValue(h.ImportTimestamp)})
+		metadata = append(metadata, jsonvalue.Member{Name: "import_timestamp", Value: jsonvalue.StringValue(h.ImportTimestamp)})
 	}
 	if h.UserMetadata != nil {
-		metadata = append(metadata, Member{"user_metadata", *h.UserMetadata})
+		metadata = append(metadata, jsonvalue.Member{Name: "user_metadata", Value: *h.UserMetadata})
 	}
 	metadata = append(metadata, h.MetadataExtra...)
-	members = append(members, Member{"metadata", ObjectValue(metadata...)}, Member{"execution_config", h.ExecutionConfig})
+	members = append(members, jsonvalue.Member{Name: "metadata", Value: jsonvalue.ObjectValue(metadata...)}, jsonvalue.Member{Name: "execution_config", Value: h.ExecutionConfig})
 	if h.Setup != nil {
-		members = append(members, Member{"setup_script", ObjectValue(append([]Member{
-			{"language", StringValue(h.Setup.Language)}, {"code", StringValue(h.Setup.Code)}}, h.Setup.Extra...)...)})
+		members = append(members, jsonvalue.Member{Name: "setup_script", Value: jsonvalue.ObjectValue(append([]jsonvalue.Member{
+			{Name: "language", Value: jsonvalue.StringValue(h.Setup.Language)}, {Name: "code", Value: jsonvalue.StringValue(h.Setup.Code)}}, h.Setup.Extra...)...)})
 	}
-	return ObjectValue(append(members, h.Extra...)...)
+	return jsonvalue.ObjectValue(append(members, h.Extra...)...)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 func TestParseHeaderKeepsEverything(t *testing.T) {
@@ -56,4 +57,13 @@ func TestParseHeaderOfAnotherVersionIsUnsupported(t *testing.T) {
 	if !errors.Is(err, domarkx.ErrUnsupported) || !errors.Is(domarkx.Locate(err, nil), domarkx.ErrUnsupported) {
 		t.Errorf("got %v, want ErrUnsupported", err)
 	}
+}
+
+func parse(t *testing.T, text string) jsonvalue.Value {
+	t.Helper()
+	v, err := jsonvalue.ParseValue([]byte(text))
+	if err != nil {
+		t.Fatalf("parsing %q: %v", text, err)
+	}
+	return v
 }

@@ -1,6 +1,10 @@
 package domarkx
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/domarkx/domarkx/format/jsonvalue"
+)
 
 // A Role is the author role of a message.
 type Role string
@@ -24,7 +28,7 @@ func ParseRole(s string) (Role, error) {
 
 // MaxMessageDepth limits the nesting of a message's object ([Value.Depth]), so that it can still be
 // parsed inside the conversation of a snapshot.
-const MaxMessageDepth = MaxDepth - 2
+const MaxMessageDepth = jsonvalue.MaxDepth - 2
 
 // A BlockType is the type of a content block.
 type BlockType string
@@ -43,15 +47,15 @@ type Block struct {
 	Language string // of a code block; may be ""
 	Name     string // of a code block, if HasName
 	HasName  bool
-	Extra    []Member // unknown members, and known ones that are null, in their order
+	Extra    []jsonvalue.Member // unknown members, and known ones that are null, in their order
 }
 
 // A Message is the message object of the snapshot format.
 type Message struct {
 	Role     Role
-	Metadata *Value // the object message_metadata; nil when absent
+	Metadata *jsonvalue.Value // the object message_metadata; nil when absent
 	Content  []Block
-	Extra    []Member // unknown members, and known ones that are null, in their order
+	Extra    []jsonvalue.Member // unknown members, and known ones that are null, in their order
 }
 
 // WorkspaceVersion is the member that this program adds to a message when it shows it: the commit
@@ -59,29 +63,29 @@ type Message struct {
 const WorkspaceVersion = "workspace_version"
 
 // ParseMessage reads the message object of the snapshot format. at is the JSON pointer of v, for
-// errors. Errors are [*SyntaxError] values with the pointer of the faulty value; [Locate] adds line
+// errors. Errors are [*syntax.Error] values with the pointer of the faulty value; [Locate] adds line
 // and column.
-func ParseMessage(v Value, at string) (Message, error) {
+func ParseMessage(v jsonvalue.Value, at string) (Message, error) {
 	var m Message
-	if v.kind != Object {
+	if v.Kind() != jsonvalue.Object {
 		return m, wrongKind(v, at, "a message object")
 	}
-	role, err := required(v, at, "role", String)
+	role, err := required(v, at, "role", jsonvalue.String)
 	if err != nil {
 		return m, err
 	}
-	if m.Role, err = ParseRole(role.text); err != nil {
-		return m, badValue(role, at+"/role", fmt.Sprintf("role is %q, expected \"user\" or \"assistant\"", role.text))
+	if m.Role, err = ParseRole(role.Text()); err != nil {
+		return m, badValue(role, at+"/role", fmt.Sprintf("role is %q, expected \"user\" or \"assistant\"", role.Text()))
 	}
-	content, err := required(v, at, "content", Array)
+	content, err := required(v, at, "content", jsonvalue.Array)
 	if err != nil {
 		return m, err
 	}
-	metadata, err := optional(v, at, "message_metadata", Object)
+	metadata, err := optional(v, at, "message_metadata", jsonvalue.Object)
 	if err != nil {
 		return m, err
 	}
-	if metadata.kind == Object {
+	if metadata.Kind() == jsonvalue.Object {
 		m.Metadata = &metadata
 	}
 	m.Extra = extra(v, "role", "content", "message_metadata")
@@ -96,66 +100,66 @@ func ParseMessage(v Value, at string) (Message, error) {
 	return m, nil
 }
 
-func parseBlock(v Value, at string) (Block, error) {
+func parseBlock(v jsonvalue.Value, at string) (Block, error) {
 	var b Block
-	if v.kind != Object {
+	if v.Kind() != jsonvalue.Object {
 		return b, wrongKind(v, at, "a content block object")
 	}
-	kind, err := required(v, at, "type", String)
+	kind, err := required(v, at, "type", jsonvalue.String)
 	if err != nil {
 		return b, err
 	}
-	b.Type = BlockType(kind.text)
+	b.Type = BlockType(kind.Text())
 	switch b.Type {
 	case TextBlock:
-		value, err := required(v, at, "value", String)
+		value, err := required(v, at, "value", jsonvalue.String)
 		if err != nil {
 			return b, err
 		}
-		b.Text, b.Extra = value.text, extra(v, "type", "value")
+		b.Text, b.Extra = value.Text(), extra(v, "type", "value")
 	case CodeBlock:
-		language, err := required(v, at, "language", String)
+		language, err := required(v, at, "language", jsonvalue.String)
 		if err != nil {
 			return b, err
 		}
-		code, err := required(v, at, "code", String)
+		code, err := required(v, at, "code", jsonvalue.String)
 		if err != nil {
 			return b, err
 		}
-		name, err := optional(v, at, "name", String)
+		name, err := optional(v, at, "name", jsonvalue.String)
 		if err != nil {
 			return b, err
 		}
-		b.Language, b.Text = language.text, code.text
-		b.Name, b.HasName = name.text, name.kind == String
+		b.Language, b.Text = language.Text(), code.Text()
+		b.Name, b.HasName = name.Text(), name.Kind() == jsonvalue.String
 		b.Extra = extra(v, "type", "language", "code", "name")
 	default:
-		return b, badValue(kind, at+"/type", fmt.Sprintf("type is %q, expected \"text\" or \"code\"", kind.text))
+		return b, badValue(kind, at+"/type", fmt.Sprintf("type is %q, expected \"text\" or \"code\"", kind.Text()))
 	}
 	return b, nil
 }
 
 // Value returns the message object, with members in the order of the specification and unknown ones
 // last.
-func (m Message) Value() Value {
+func (m Message) Value() jsonvalue.Value {
 	n := 3 + len(m.Extra)
 	for _, b := range m.Content {
 		n += 4 + len(b.Extra)
 	}
-	space := make([]Member, 0, n) // for the members of the message and its blocks
-	blocks := make([]Value, len(m.Content))
+	space := make([]jsonvalue.Member, 0, n) // for the members of the message and its blocks
+	blocks := make([]jsonvalue.Value, len(m.Content))
 	for i, b := range m.Content {
 		start := len(space)
 		space = b.appendMembers(space)
-		blocks[i] = ObjectValue(space[start:len(space):len(space)]...)
+		blocks[i] = jsonvalue.ObjectValue(space[start:len(space):len(space)]...)
 	}
 	start := len(space)
-	space = append(space, Member{"role", StringValue(string(m.Role))})
+	space = append(space, jsonvalue.Member{Name: "role", Value: jsonvalue.StringValue(string(m.Role))})
 	if m.Metadata != nil {
-		space = append(space, Member{"message_metadata", *m.Metadata})
+		space = append(space, jsonvalue.Member{Name: "message_metadata", Value: *m.Metadata})
 	}
-	space = append(space, Member{"content", ArrayValue(blocks...)})
-	return ObjectValue(append(space, m.Extra...)[start:]...)
+	space = append(space, jsonvalue.Member{Name: "content", Value: jsonvalue.ArrayValue(blocks...)})
+	return jsonvalue.ObjectValue(append(space, m.Extra...)[start:]...)
 }
 
 // Depth returns [Value.Depth] of the message object.
@@ -178,16 +182,16 @@ func (m Message) Depth() int {
 }
 
 // appendMembers appends the members of the block's object.
-func (b Block) appendMembers(members []Member) []Member {
-	members = append(members, Member{"type", StringValue(string(b.Type))})
+func (b Block) appendMembers(members []jsonvalue.Member) []jsonvalue.Member {
+	members = append(members, jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue(string(b.Type))})
 	if b.Type == TextBlock {
-		members = append(members, Member{"value", StringValue(b.Text)})
+		members = append(members, jsonvalue.Member{Name: "value", Value: jsonvalue.StringValue(b.Text)})
 	} else {
-		members = append(members, Member{"language", StringValue(b.Language)})
+		members = append(members, jsonvalue.Member{Name: "language", Value: jsonvalue.StringValue(b.Language)})
 		if b.HasName {
-			members = append(members, Member{"name", StringValue(b.Name)})
+			members = append(members, jsonvalue.Member{Name: "name", Value: jsonvalue.StringValue(b.Name)})
 		}
-		members = append(members, Member{"code", StringValue(b.Text)})
+		members = append(members, jsonvalue.Member{Name: "code", Value: jsonvalue.StringValue(b.Text)})
 	}
 	return append(members, b.Extra...)
 }
@@ -211,10 +215,10 @@ func (m Message) Glue() []string {
 	}
 	glue := make([]string, len(v.Items()))
 	for i, item := range v.Items() {
-		if item.kind != String {
+		if item.Kind() != jsonvalue.String {
 			return nil
 		}
-		glue[i] = item.text
+		glue[i] = item.Text()
 	}
 	return glue
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 func TestParseMessageKeepsEverything(t *testing.T) {
@@ -98,21 +99,34 @@ func TestPreview(t *testing.T) {
 }
 
 func TestMessageDepth(t *testing.T) {
-	deep := func(text string) domarkx.Value {
-		v, err := domarkx.ParseValue([]byte(text))
+	deep := func(text string) jsonvalue.Value {
+		v, err := jsonvalue.ParseValue([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return v
 	}
 	metadata, empty := deep(`{"a":[{"b":1}]}`), deep(`{}`)
-	extra := []domarkx.Member{{Name: "x", Value: deep(`[[[1]]]`)}}
+	extra := []jsonvalue.Member{{Name: "x", Value: deep(`[[[1]]]`)}}
 	for _, m := range []domarkx.Message{
 		{}, {Metadata: &empty}, {Metadata: &metadata}, {Extra: extra}, {Content: []domarkx.Block{{}}},
-		{Metadata: &metadata, Content: []domarkx.Block{{}, {Extra: extra}}}, {Content: []domarkx.Block{{Extra: []domarkx.Member{{Name: "x"}}}}},
+		{Metadata: &metadata, Content: []domarkx.Block{{}, {Extra: extra}}}, {Content: []domarkx.Block{{Extra: []jsonvalue.Member{{Name: "x"}}}}},
 	} {
 		if got, want := m.Depth(), m.Value().Depth(); got != want {
 			t.Errorf("%s: depth %d, want %d", m.Value().JSON(), got, want)
 		}
+	}
+}
+
+func TestGlue(t *testing.T) {
+	glue := jsonvalue.ArrayValue(jsonvalue.StringValue("<"), jsonvalue.StringValue("|"), jsonvalue.StringValue(">"))
+	metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: domarkx.MetadataGlue, Value: glue})
+	m := domarkx.Message{Metadata: &metadata, Content: []domarkx.Block{{Text: "a"}, {Text: "b"}}}
+	if got := domarkx.Preview(m); got != "<a|b>" {
+		t.Errorf("got %q", got)
+	}
+	m.Content = m.Content[:1]
+	if got := domarkx.Preview(m); got != "a" || m.Glue() != nil {
+		t.Errorf("glue for two blocks is taken for one: %q", got)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // A Plugin manages the resources of one type (architecture, section 4).
@@ -22,8 +24,8 @@ type Plugin interface {
 
 // A Description lists the configuration and tools of a resource type.
 type Description struct {
-	Source    string // where the plugin comes from: "built-in", or the path of a program
-	Config    Value  // JSON Schema (2020-12) of the config, without "type" and "id"
+	Source    string          // where the plugin comes from: "built-in", or the path of a program
+	Config    jsonvalue.Value // JSON Schema (2020-12) of the config, without "type" and "id"
 	Tools     []Tool
 	Languages []string // of the runnable blocks that its resources run (see [Runner])
 	// CallTimeout is the timeout of calls for which the session sets none; 0 is the
@@ -37,16 +39,16 @@ type Description struct {
 // A Tool is an operation of a resource.
 type Tool struct {
 	Name        string
-	Description string // for people and models
-	Schema      Value  // JSON Schema (2020-12) of the arguments, an object
+	Description string          // for people and models
+	Schema      jsonvalue.Value // JSON Schema (2020-12) of the arguments, an object
 }
 
 // An Env is the environment of a resource on this machine: its directory and its limits.
 type Env struct {
-	Workspace string // name of the workspace
-	Resource  string // id of the resource
-	Config    Value  // the document's object without "type" and "id", with secrets in the place of ${NAME}; must not be stored
-	Written   Value  // Config as in the document, with ${NAME}; may be stored and shown
+	Workspace string          // name of the workspace
+	Resource  string          // id of the resource
+	Config    jsonvalue.Value // the document's object without "type" and "id", with secrets in the place of ${NAME}; must not be stored
+	Written   jsonvalue.Value // Config as in the document, with ${NAME}; may be stored and shown
 	// Redact replaces the values of the environment variables in Config by ${NAME}. The manager
 	// redacts errors and warnings itself; a plugin calls Redact before it stores or shortens other
 	// text that may contain such a value. If nil, there are no such values.
@@ -173,7 +175,7 @@ type Runner interface {
 // call is recorded, so that it can be replayed.
 type ArgumentDefaulter interface {
 	// Defaults returns the arguments with the defaults filled in.
-	Defaults(ctx context.Context, tool string, arguments Value) (Value, error)
+	Defaults(ctx context.Context, tool string, arguments jsonvalue.Value) (jsonvalue.Value, error)
 }
 
 // A HostPath is a [Resource] whose content is a directory on this machine.
@@ -184,12 +186,12 @@ type HostPath interface {
 // A Call is a call of a tool.
 type Call struct {
 	Tool      string
-	Arguments Value // an object
+	Arguments jsonvalue.Value // an object
 }
 
 // A Result is the answer of a tool.
 type Result struct {
-	Value Value
+	Value jsonvalue.Value
 	// Attachment, if not nil, is the complete output, of which Value contains only the beginning.
 	// The receiver of the result closes it.
 	Attachment io.ReadCloser

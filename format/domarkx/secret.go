@@ -3,6 +3,8 @@ package domarkx
 import (
 	"fmt"
 	"strings"
+
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Literal returns ErrInvalid if the value of one of these keys of the config contains ${NAME}. A
@@ -21,17 +23,17 @@ func (e Env) Literal(keys ...string) error {
 // Expanded reports whether environment variables were inserted into a value of a config: whether it
 // differs from written, the value in the document, after $${, the escape for ${, is replaced in
 // that.
-func Expanded(written, value Value) bool {
+func Expanded(written, value jsonvalue.Value) bool {
 	switch written.Kind() {
-	case String:
+	case jsonvalue.String:
 		return strings.ReplaceAll(written.Text(), "$${", "${") != value.Text()
-	case Array:
+	case jsonvalue.Array:
 		for i, item := range written.Items() {
 			if Expanded(item, value.Items()[i]) {
 				return true
 			}
 		}
-	case Object:
+	case jsonvalue.Object:
 		for i, member := range written.Members() {
 			if Expanded(member.Value, value.Members()[i].Value) {
 				return true

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/domarkx/domarkx/format/wtf8"
 )
 
 // An Info describes a snapshot without its content.
@@ -52,18 +54,18 @@ func Preview(m Message) string {
 		}
 		for len(text) > 0 {
 			r, size := utf8.DecodeRuneInString(text)
-			if unit, ok := surrogateAt(text); ok {
+			if unit, ok := wtf8.Surrogate(text); ok {
 				r, size = rune(unit), 3
 			}
 			n := max(1, utf16.RuneLen(r))
 			if units+n > limit {
 				if units < limit {
 					high, _ := utf16.EncodeRune(r)
-					b.Write(appendWTF8(nil, high))
+					b.Write(wtf8.Append(nil, high))
 				}
 				return b.String() + "..."
 			}
-			b.Write(appendWTF8(nil, r))
+			b.Write(wtf8.Append(nil, r))
 			units += n
 			text = text[size:]
 		}

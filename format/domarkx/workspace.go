@@ -1,11 +1,15 @@
 package domarkx
 
+import (
+	"github.com/domarkx/domarkx/format/jsonvalue"
+)
+
 // A ResourceSpec is one resource as a document asks for it (architecture,
 // section 5.2).
 type ResourceSpec struct {
 	ID     string // the document's, or else the type, with "-2" and so on if that is in use
 	Type   string
-	Config Value // the whole object of the document, as written
+	Config jsonvalue.Value // the whole object of the document, as written
 }
 
 // A ResourceVersion is a resource in a version of a workspace.

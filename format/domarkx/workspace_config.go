@@ -3,6 +3,8 @@ package domarkx
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // maxResourceID is the maximum length of a resource id, in bytes.
@@ -10,10 +12,10 @@ const maxResourceID = 100
 
 // ParseWorkspace returns the resources of a workspace-config (architecture, section 5.2) in order;
 // the list may be empty. A resource without an id gets its type as id, with "-2" and so on if that
-// is in use. at is the JSON pointer of v. Errors are [*SyntaxError] values for [Locate]. Plugins
+// is in use. at is the JSON pointer of v. Errors are [*syntax.Error] values for [Locate]. Plugins
 // check the types and their keys.
-func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
-	if v.kind != Object {
+func ParseWorkspace(v jsonvalue.Value, at string) ([]ResourceSpec, error) {
+	if v.Kind() != jsonvalue.Object {
 		return nil, wrongKind(v, at, "an object with a list of resources")
 	}
 	at += "/resources"
@@ -21,7 +23,7 @@ func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
 	switch {
 	case !ok:
 		return nil, badValue(v, at, `the key "resources" is missing, expected a list of resources`)
-	case resources.kind != Array:
+	case resources.Kind() != jsonvalue.Array:
 		return nil, badValue(resources, at, "is not a list, expected a list of resources")
 	}
 	specs := make([]ResourceSpec, len(resources.Items()))
@@ -52,26 +54,26 @@ func ParseWorkspace(v Value, at string) ([]ResourceSpec, error) {
 	return specs, nil
 }
 
-func parseResource(v Value, at string) (ResourceSpec, error) {
-	if v.kind != Object {
+func parseResource(v jsonvalue.Value, at string) (ResourceSpec, error) {
+	if v.Kind() != jsonvalue.Object {
 		return ResourceSpec{}, wrongKind(v, at, `an object with the key "type"`)
 	}
 	kind, ok := v.Get("type")
 	if !ok {
 		return ResourceSpec{}, badValue(v, at+"/type", "is missing, expected the type of the resource")
 	}
-	if kind.kind != String || kind.text == "" {
+	if kind.Kind() != jsonvalue.String || kind.Text() == "" {
 		return ResourceSpec{}, badValue(kind, at+"/type", "is empty or not a string, expected the type of the resource")
 	}
-	spec := ResourceSpec{Type: kind.text, Config: v}
+	spec := ResourceSpec{Type: kind.Text(), Config: v}
 	id, ok := v.Get("id")
 	switch {
-	case ok && (id.kind != String || !ValidResourceID(id.text)):
+	case ok && (id.Kind() != jsonvalue.String || !ValidResourceID(id.Text())):
 		return spec, badValue(id, at+"/id", `is not a valid resource id, expected at most 100 letters, digits, ".", "_" and "-", not beginning with "." or "-"`)
 	case !ok && !ValidResourceID(spec.Type):
 		return spec, badValue(kind, at+"/type", fmt.Sprintf("is %q, which is not a valid resource type", spec.Type))
 	}
-	spec.ID = id.text
+	spec.ID = id.Text()
 	return spec, nil
 }
 
@@ -90,9 +92,9 @@ func ValidResourceID(id string) bool {
 	return true
 }
 
-func checkWorkspace(config Value, at string) error {
+func checkWorkspace(config jsonvalue.Value, at string) error {
 	workspace, ok := config.Get("workspace")
-	if !ok || workspace.kind == Null {
+	if !ok || workspace.Kind() == jsonvalue.Null {
 		return nil
 	}
 	_, err := ParseWorkspace(workspace, at+"/workspace")

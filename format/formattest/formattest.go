@@ -15,6 +15,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -181,8 +182,8 @@ func Said(doc *domarkx.Document) []string {
 }
 
 func saidIn(b domarkx.Block) string {
-	v, _ := domarkx.ParseValue([]byte(b.Text))
-	member := func(name string) domarkx.Value { m, _ := v.Get(name); return m }
+	v, _ := jsonvalue.ParseValue([]byte(b.Text))
+	member := func(name string) jsonvalue.Value { m, _ := v.Get(name); return m }
 	switch b.Language {
 	case "thought":
 		return ""
@@ -195,7 +196,7 @@ func saidIn(b domarkx.Block) string {
 		if message, ok := member("error").Get("message"); ok {
 			return "result " + words(message.Text())
 		}
-		if result := member("result"); result.Kind() != domarkx.String {
+		if result := member("result"); result.Kind() != jsonvalue.String {
 			return "result " + result.JSON()
 		}
 		return "result " + words(member("result").Text())
@@ -223,7 +224,7 @@ func CheckInert(t TB, resource string, doc *domarkx.Document) {
 			case "workspace-config", "session-config", "setup-script", "domarkx-snapshot", "domarkx-message", "msg-metadata":
 				t.Errorf("message %d has a block %s", k, b.Language)
 			case "tool-call":
-				v, err := domarkx.ParseValue([]byte(b.Text))
+				v, err := jsonvalue.ParseValue([]byte(b.Text))
 				if name, _ := v.Get("resource"); err != nil || name.Text() != resource || m.Role != domarkx.Assistant {
 					t.Errorf("message %d of the %s has a call that is no record: %s", k, m.Role, b.Text)
 				}

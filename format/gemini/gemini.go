@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -23,10 +24,10 @@ func agent() *transcript.Agent {
 	return &transcript.Agent{Name: Name, Program: "Gemini CLI", Is: is, Skips: skips, Array: "messages", Note: note, Say: say, Write: write, Path: path}
 }
 
-func is(v domarkx.Value) bool { return transcript.Has(v, "sessionId", "projectHash") }
+func is(v jsonvalue.Value) bool { return transcript.Has(v, "sessionId", "projectHash") }
 
 // skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind domarkx.Kind) bool {
+func skips(name string, kind jsonvalue.Kind) bool {
 	switch name {
 	case "args", "result", "resultDisplay", "response", "thoughts", "inlineData", "memoryScratchpad", "tokens":
 		return true
@@ -35,11 +36,11 @@ func skips(name string, kind domarkx.Kind) bool {
 }
 
 // note extracts from a record what the index needs.
-func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	id, kind := transcript.Text(v, "id"), transcript.Text(v, "type")
 	set := transcript.Get(v, "$set")
 	switch {
-	case set.Kind() == domarkx.Object:
+	case set.Kind() == jsonvalue.Object:
 		return header(set, s)
 	case transcript.Has(v, "$rewindTo"):
 		return transcript.Note{BackTo: "m " + transcript.Text(v, "$rewindTo")}
@@ -79,16 +80,16 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 }
 
 // header records the metadata of a session, and returns the messages in it.
-func header(v domarkx.Value, s *transcript.Session) transcript.Note {
+func header(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	s.Named(transcript.Text(v, "summary"), 1)
-	if messages := transcript.Get(v, "messages"); messages.Kind() == domarkx.Array {
+	if messages := transcript.Get(v, "messages"); messages.Kind() == jsonvalue.Array {
 		return transcript.Note{Clear: true, Items: messages.Items()}
 	}
 	return transcript.Note{}
 }
 
 // typed returns the text that the user typed, if it differs from the text that the model received.
-func typed(v domarkx.Value) domarkx.Value {
+func typed(v jsonvalue.Value) jsonvalue.Value {
 	if content := transcript.Get(v, "displayContent"); promptText(content) != "" {
 		return content
 	}
@@ -97,7 +98,7 @@ func typed(v domarkx.Value) domarkx.Value {
 
 // calls returns the calls of an answer. When the program goes on with a session, it may write earlier
 // answers again with their calls in the content alone.
-func calls(v domarkx.Value) []domarkx.Value {
+func calls(v jsonvalue.Value) []jsonvalue.Value {
 	all := transcript.Get(v, "toolCalls").Items()
 	if len(all) > 0 {
 		return all
@@ -111,17 +112,17 @@ func calls(v domarkx.Value) []domarkx.Value {
 }
 
 // parts returns the parts of a content. The content may be a text, a part, or a list of both.
-func parts(content domarkx.Value) []domarkx.Value {
-	var all []domarkx.Value
-	items := []domarkx.Value{content}
-	if content.Kind() == domarkx.Array {
+func parts(content jsonvalue.Value) []jsonvalue.Value {
+	var all []jsonvalue.Value
+	items := []jsonvalue.Value{content}
+	if content.Kind() == jsonvalue.Array {
 		items = content.Items()
 	}
 	for _, item := range items {
-		if item.Kind() == domarkx.String {
+		if item.Kind() == jsonvalue.String {
 			item = transcript.Object("text", item)
 		}
-		if item.Kind() == domarkx.Object {
+		if item.Kind() == jsonvalue.Object {
 			all = append(all, item)
 		}
 	}
@@ -129,7 +130,7 @@ func parts(content domarkx.Value) []domarkx.Value {
 }
 
 // promptText returns the text that the user typed. It leaves out the elements that the program added.
-func promptText(content domarkx.Value) string {
+func promptText(content jsonvalue.Value) string {
 	var texts []string
 	for _, part := range parts(content) {
 		if text := transcript.Text(part, "text"); strings.TrimSpace(text) != "" && !isAdded(text) {
@@ -153,7 +154,7 @@ func isAdded(text string) bool {
 const workDirs = "- **Workspace Directories:**\n"
 
 // directoryIn returns the working directory that the program states in its first message to the model.
-func directoryIn(content domarkx.Value) string {
+func directoryIn(content jsonvalue.Value) string {
 	for _, part := range parts(content) {
 		text := transcript.Text(part, "text")
 		if !isAdded(text) {
@@ -169,7 +170,7 @@ func directoryIn(content domarkx.Value) string {
 	return ""
 }
 
-func hasImage(content domarkx.Value) bool {
+func hasImage(content jsonvalue.Value) bool {
 	for _, part := range parts(content) {
 		if transcript.Has(part, "inlineData") {
 			return true
@@ -179,7 +180,7 @@ func hasImage(content domarkx.Value) bool {
 }
 
 // say adds the content of a record to a message.
-func say(v domarkx.Value, m *transcript.Message) {
+func say(v jsonvalue.Value, m *transcript.Message) {
 	m.Cwd = m.Context
 	if transcript.Text(v, "type") == "user" && m.Role == domarkx.Assistant {
 		for _, part := range parts(transcript.Get(v, "content")) {
@@ -204,7 +205,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 		return
 	}
 	m.Model = transcript.Text(v, "model")
-	if u := transcript.Get(v, "tokens"); u.Kind() == domarkx.Object {
+	if u := transcript.Get(v, "tokens"); u.Kind() == jsonvalue.Object {
 		m.Usage = usageOf(u, "input", "cached", "output", "thoughts")
 	}
 	thoughts := transcript.Get(v, "thoughts").Items()
@@ -230,12 +231,12 @@ func say(v domarkx.Value, m *transcript.Message) {
 
 // usageOf returns the usage of a response. In the record, the input tokens include the cached ones,
 // and the output tokens exclude the thoughts.
-func usageOf(u domarkx.Value, input, cached, output, thoughts string) *transcript.Usage {
+func usageOf(u jsonvalue.Value, input, cached, output, thoughts string) *transcript.Usage {
 	read, reasoning := transcript.Int(u, cached), transcript.Int(u, thoughts)
 	return &transcript.Usage{Input: max(0, transcript.Int(u, input)-read), CacheRead: read, Output: transcript.Int(u, output) + reasoning, Reasoning: reasoning}
 }
 
-func sayCall(call domarkx.Value, m *transcript.Message) {
+func sayCall(call jsonvalue.Value, m *transcript.Message) {
 	id := transcript.Text(call, "id")
 	m.Call(transcript.Call{ID: id, Tool: transcript.Text(call, "name"), Arguments: transcript.Get(call, "args")})
 	for _, part := range transcript.Get(call, "result").Items() {
@@ -284,9 +285,9 @@ func write(w *transcript.Writer) error {
 	return nil
 }
 
-func answer(w *transcript.Writer, t transcript.Turn, id, at string, step []transcript.Part, last bool) domarkx.Value {
+func answer(w *transcript.Writer, t transcript.Turn, id, at string, step []transcript.Part, last bool) jsonvalue.Value {
 	var texts []string
-	var calls []domarkx.Value
+	var calls []jsonvalue.Value
 	for _, p := range step {
 		if p.Call == nil {
 			texts = append(texts, p.Text)

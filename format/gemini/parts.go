@@ -1,7 +1,7 @@
 package gemini
 
 import (
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
@@ -10,27 +10,27 @@ import (
 // from it.
 
 // ResponseResult returns the result in a part with functionResponse.
-func ResponseResult(v domarkx.Value) transcript.Result {
+func ResponseResult(v jsonvalue.Value) transcript.Result {
 	r := transcript.Result{ID: transcript.Text(v, "id"), Value: transcript.Get(v, "response")}
-	if failed := transcript.Get(r.Value, "error"); failed.Kind() != domarkx.Null {
+	if failed := transcript.Get(r.Value, "error"); failed.Kind() != jsonvalue.Null {
 		r.Failed, r.Value = true, failed
-	} else if output := transcript.Get(r.Value, "output"); output.Kind() != domarkx.Null {
+	} else if output := transcript.Get(r.Value, "output"); output.Kind() != jsonvalue.Null {
 		r.Value = output
 	}
-	if r.Value.Kind() != domarkx.String {
+	if r.Value.Kind() != jsonvalue.String {
 		r.Value = transcript.Str(transcript.Indented(r.Value))
 	}
 	return r
 }
 
 // InlineImage returns the image in a part with inlineData.
-func InlineImage(part domarkx.Value) mdtext.Image {
+func InlineImage(part jsonvalue.Value) mdtext.Image {
 	return mdtext.Image{Type: transcript.Text(part, "inlineData", "mimeType"), Data: transcript.Text(part, "inlineData", "data")}
 }
 
 // TextParts returns the texts of a turn as parts.
-func TextParts(t transcript.Turn) []domarkx.Value {
-	var parts []domarkx.Value
+func TextParts(t transcript.Turn) []jsonvalue.Value {
+	var parts []jsonvalue.Value
 	for _, p := range t.Parts {
 		for _, piece := range mdtext.Pieces(p.Text) {
 			if i := piece.Image; i != nil {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/gemini"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
@@ -24,11 +24,11 @@ func TestContentParts(t *testing.T) {
 		{`{"response": "text"}`, transcript.Result{Value: transcript.Str("text")}},
 		{`{}`, transcript.Result{Value: transcript.Str("null")}},
 	} {
-		v, err := domarkx.ParseValue([]byte(test.response))
+		v, err := jsonvalue.ParseValue([]byte(test.response))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(test.want, gemini.ResponseResult(v), cmp.Comparer(domarkx.Value.Equal)); diff != "" {
+		if diff := cmp.Diff(test.want, gemini.ResponseResult(v), cmp.Comparer(jsonvalue.Value.Equal)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.response, diff)
 		}
 	}

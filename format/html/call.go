@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // The languages of the code blocks that are not shown as plain code.
@@ -19,15 +20,15 @@ func isCode(b domarkx.Block, language string) bool {
 	return b.Type == domarkx.CodeBlock && b.Language == language
 }
 
-func get(v domarkx.Value, path ...string) domarkx.Value {
+func get(v jsonvalue.Value, path ...string) jsonvalue.Value {
 	for _, name := range path {
 		v, _ = v.Get(name)
 	}
 	return v
 }
 
-func str(v domarkx.Value, path ...string) string {
-	if v = get(v, path...); v.Kind() != domarkx.String {
+func str(v jsonvalue.Value, path ...string) string {
+	if v = get(v, path...); v.Kind() != jsonvalue.String {
 		return ""
 	}
 	return v.Text()
@@ -36,7 +37,7 @@ func str(v domarkx.Value, path ...string) string {
 // writeCall writes a call and its result, folded. A block that is not a valid call is shown as
 // code. result is nil if there is none.
 func writeCall(b *bytes.Buffer, call, result *domarkx.Block) {
-	v, err := domarkx.ParseValue([]byte(call.Text))
+	v, err := jsonvalue.ParseValue([]byte(call.Text))
 	tool := str(v, "tool")
 	if err != nil || tool == "" {
 		writeCode(b, call.Language, call.Text)
@@ -47,10 +48,10 @@ func writeCall(b *bytes.Buffer, call, result *domarkx.Block) {
 	}
 	arguments := get(v, "arguments")
 	class, status := "call", ""
-	outcome := domarkx.Value{}
+	outcome := jsonvalue.Value{}
 	if result == nil {
 		status = "no result"
-	} else if outcome, err = domarkx.ParseValue([]byte(result.Text)); err == nil && !get(outcome, "ok").IsTrue() {
+	} else if outcome, err = jsonvalue.ParseValue([]byte(result.Text)); err == nil && !get(outcome, "ok").IsTrue() {
 		class, status = "call failed", "failed"
 		if code := str(outcome, "error", "code"); code != "" {
 			status = code
@@ -81,20 +82,20 @@ func writeCall(b *bytes.Buffer, call, result *domarkx.Block) {
 var telling = [...]string{"command", "cmd", "file_path", "filePath", "notebook_path", "pattern", "query", "path", "url", "description", "prompt", "title", "name"}
 
 // brief returns the argument that best describes a call, for its folded line.
-func brief(arguments domarkx.Value) string {
+func brief(arguments jsonvalue.Value) string {
 	for _, name := range telling {
 		v := get(arguments, name)
 		switch v.Kind() {
-		case domarkx.String:
+		case jsonvalue.String:
 			if v.Text() != "" {
 				return v.Text()
 			}
-		case domarkx.Array:
+		case jsonvalue.Array:
 			return v.JSON()
 		}
 	}
 	for _, m := range arguments.Members() {
-		if m.Value.Kind() == domarkx.String && m.Value.Text() != "" {
+		if m.Value.Kind() == jsonvalue.String && m.Value.Text() != "" {
 			return strings.TrimPrefix(m.Value.Text(), beginPatch+"\n*** ") // what it does to its first file
 		}
 	}
@@ -105,9 +106,9 @@ func brief(arguments domarkx.Value) string {
 var replacements = [...][2]string{{"old_string", "new_string"}, {"oldString", "newString"}, {"old_str", "new_str"}, {"oldText", "newText"}}
 
 // replacement returns the names of the old and the new text in an edit; "" if v is none.
-func replacement(v domarkx.Value) [2]string {
+func replacement(v jsonvalue.Value) [2]string {
 	for _, names := range replacements {
-		if get(v, names[0]).Kind() == domarkx.String && get(v, names[1]).Kind() == domarkx.String {
+		if get(v, names[0]).Kind() == jsonvalue.String && get(v, names[1]).Kind() == jsonvalue.String {
 			return names
 		}
 	}
@@ -116,18 +117,18 @@ func replacement(v domarkx.Value) [2]string {
 
 // writeArguments writes the arguments of a call: the replacement of an edit as a diff, long texts as
 // text, and the rest as JSON.
-func writeArguments(b *bytes.Buffer, arguments domarkx.Value) {
-	var short, rest, long []domarkx.Member
-	var edits []domarkx.Value
+func writeArguments(b *bytes.Buffer, arguments jsonvalue.Value) {
+	var short, rest, long []jsonvalue.Member
+	var edits []jsonvalue.Value
 	members, edit := arguments.Members(), replacement(arguments)
 	for _, m := range members {
 		switch {
 		case edit[0] != "" && (m.Name == edit[0] || m.Name == edit[1]):
 		case m.Name == "edits" && isEdits(m.Value):
 			edits = m.Value.Items()
-		case m.Value.Kind() == domarkx.String && (m.Name == "command" || len(m.Value.Text()) > 200 || bytes.ContainsRune([]byte(m.Value.Text()), '\n')):
+		case m.Value.Kind() == jsonvalue.String && (m.Name == "command" || len(m.Value.Text()) > 200 || bytes.ContainsRune([]byte(m.Value.Text()), '\n')):
 			long = append(long, m)
-		case m.Value.Kind() == domarkx.Array || m.Value.Kind() == domarkx.Object:
+		case m.Value.Kind() == jsonvalue.Array || m.Value.Kind() == jsonvalue.Object:
 			rest = append(rest, m)
 		default:
 			short = append(short, m)
@@ -154,12 +155,12 @@ func writeArguments(b *bytes.Buffer, arguments domarkx.Value) {
 }
 
 // isEdits reports whether a value is a list of edits.
-func isEdits(v domarkx.Value) bool {
-	return !slices.ContainsFunc(v.Items(), func(v domarkx.Value) bool { return replacement(v)[0] == "" }) && len(v.Items()) > 0
+func isEdits(v jsonvalue.Value) bool {
+	return !slices.ContainsFunc(v.Items(), func(v jsonvalue.Value) bool { return replacement(v)[0] == "" }) && len(v.Items()) > 0
 }
 
 // writeFields writes the names and values of short arguments.
-func writeFields(b *bytes.Buffer, members []domarkx.Member) {
+func writeFields(b *bytes.Buffer, members []jsonvalue.Member) {
 	if len(members) == 0 {
 		return
 	}
@@ -169,7 +170,7 @@ func writeFields(b *bytes.Buffer, members []domarkx.Member) {
 		escape(b, clean(cut(m.Name, 80)))
 		b.WriteString("</dt><dd>")
 		value := m.Value.Text()
-		if m.Value.Kind() != domarkx.String {
+		if m.Value.Kind() != jsonvalue.String {
 			value = m.Value.JSON()
 		}
 		escape(b, clean(value))
@@ -178,15 +179,15 @@ func writeFields(b *bytes.Buffer, members []domarkx.Member) {
 	b.WriteString("</dl>\n")
 }
 
-func indented(members []domarkx.Member) string {
-	return string(domarkx.ObjectValue(members...).AppendJSON(nil, "", "  "))
+func indented(members []jsonvalue.Member) string {
+	return string(jsonvalue.ObjectValue(members...).AppendJSON(nil, "", "  "))
 }
 
 // writeOutcome writes the result in a tool-result block.
-func writeOutcome(b *bytes.Buffer, block domarkx.Block, outcome domarkx.Value) {
+func writeOutcome(b *bytes.Buffer, block domarkx.Block, outcome jsonvalue.Value) {
 	b.WriteString(`<p class="label">Result</p>`)
 	switch {
-	case outcome.Kind() != domarkx.Object:
+	case outcome.Kind() != jsonvalue.Object:
 		writeCode(b, "", block.Text)
 	case get(outcome, "ok").IsTrue():
 		result := get(outcome, "result")
@@ -201,11 +202,11 @@ func writeOutcome(b *bytes.Buffer, block domarkx.Block, outcome domarkx.Value) {
 }
 
 // writeShown writes the value of a result. The output of a command is shown unchanged.
-func writeShown(b *bytes.Buffer, v domarkx.Value) {
-	var rest []domarkx.Member
+func writeShown(b *bytes.Buffer, v jsonvalue.Value) {
+	var rest []jsonvalue.Member
 	wrote := false
 	for _, m := range v.Members() {
-		if (m.Name == "stdout" || m.Name == "stderr" || m.Name == "output" || m.Name == "content" || m.Name == "text") && m.Value.Kind() == domarkx.String {
+		if (m.Name == "stdout" || m.Name == "stderr" || m.Name == "output" || m.Name == "content" || m.Name == "text") && m.Value.Kind() == jsonvalue.String {
 			if m.Value.Text() != "" {
 				if m.Name == "stderr" {
 					b.WriteString(`<p class="label">stderr</p>`)
@@ -218,7 +219,7 @@ func writeShown(b *bytes.Buffer, v domarkx.Value) {
 		rest = append(rest, m)
 	}
 	switch {
-	case v.Kind() != domarkx.Object:
+	case v.Kind() != jsonvalue.Object:
 		writeValue(b, v)
 	case len(rest) > 0 || !wrote:
 		writeCode(b, "json", indented(rest))
@@ -227,9 +228,9 @@ func writeShown(b *bytes.Buffer, v domarkx.Value) {
 
 // writeResult writes a result that has no preceding call.
 func writeResult(b *bytes.Buffer, block domarkx.Block) {
-	v, err := domarkx.ParseValue([]byte(block.Text))
+	v, err := jsonvalue.ParseValue([]byte(block.Text))
 	if err != nil {
-		v = domarkx.Value{}
+		v = jsonvalue.Value{}
 	}
 	b.WriteString("<details class=\"call\"><summary><span class=\"tool\">Result</span></summary>\n")
 	writeOutcome(b, block, v)

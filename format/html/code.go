@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // maxColoured is the length in bytes up to which a text is examined for a diff.
@@ -120,8 +120,8 @@ func writeReplacement(b *bytes.Buffer, old, new string) {
 }
 
 // writeValue writes a JSON value: a string as text, other values as indented JSON.
-func writeValue(b *bytes.Buffer, v domarkx.Value) {
-	if v.Kind() == domarkx.String {
+func writeValue(b *bytes.Buffer, v jsonvalue.Value) {
+	if v.Kind() == jsonvalue.String {
 		writeCode(b, "", v.Text())
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	nethtml "golang.org/x/net/html"
 )
 
@@ -41,7 +42,7 @@ func says(blocks ...domarkx.Block) domarkx.Message {
 }
 
 func with(m domarkx.Message, metadata string) domarkx.Message {
-	v, err := domarkx.ParseValue([]byte(metadata))
+	v, err := jsonvalue.ParseValue([]byte(metadata))
 	if err != nil {
 		panic(err)
 	}
@@ -263,7 +264,7 @@ func TestHeader(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, page[strings.Index(page, "<body>"):])
 		}
 	}
-	title := domarkx.ObjectValue(domarkx.Member{Name: "title", Value: domarkx.StringValue("</title><script>")})
+	title := jsonvalue.ObjectValue(jsonvalue.Member{Name: "title", Value: jsonvalue.StringValue("</title><script>")})
 	s.Header.UserMetadata = &title
 	if page := write(t, s); !strings.Contains(page, "<title>&lt;/title&gt;&lt;script&gt;</title>") {
 		t.Error(page[:500])

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // maxImages limits the total size of the images of one page, in bytes.
@@ -56,7 +57,7 @@ func (w *writer) message(b *bytes.Buffer, k, page int) (int, error) {
 	if w.seen[m.ID]++; w.seen[m.ID] > 1 { // the texts of one merge conflict share an id
 		anchor += "-" + strconv.Itoa(w.seen[m.ID])
 	}
-	metadata := domarkx.Value{}
+	metadata := jsonvalue.Value{}
 	if m.Metadata != nil {
 		metadata = *m.Metadata
 	}
@@ -82,7 +83,7 @@ func (w *writer) message(b *bytes.Buffer, k, page int) (int, error) {
 }
 
 // about writes a message's line with its model, tokens and time, and adds them to the totals.
-func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadata domarkx.Value) {
+func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadata jsonvalue.Value) {
 	t := &w.total
 	t.messages++
 	if model := str(metadata, "model"); model != "" && m.Role == domarkx.Assistant {
@@ -133,8 +134,8 @@ func (t *totals) model(name string) {
 
 // cost returns the cost of a response in USD: the recorded cost, or one computed from the model's
 // price.
-func (w *writer) cost(metadata domarkx.Value, u Usage) (float64, bool) {
-	if v := get(metadata, "cost"); v.Kind() == domarkx.Number {
+func (w *writer) cost(metadata jsonvalue.Value, u Usage) (float64, bool) {
+	if v := get(metadata, "cost"); v.Kind() == jsonvalue.Number {
 		if n, err := strconv.ParseFloat(v.Text(), 64); err == nil && n > 0 && n < 1e9 {
 			return n, true
 		}
@@ -196,15 +197,15 @@ func promptText(m domarkx.Message) string {
 	return "(empty)"
 }
 
-func usageOf(metadata domarkx.Value) (Usage, bool) {
+func usageOf(metadata jsonvalue.Value) (Usage, bool) {
 	u := get(metadata, "usage")
 	n := Usage{count(u, "input"), count(u, "cache_read"), count(u, "cache_write"), count(u, "output")}
 	return n, n != Usage{}
 }
 
-func count(v domarkx.Value, name string) int64 {
+func count(v jsonvalue.Value, name string) int64 {
 	n, err := strconv.ParseFloat(get(v, name).Text(), 64)
-	if err != nil || !(n >= 0 && n < 1e15) || get(v, name).Kind() != domarkx.Number {
+	if err != nil || !(n >= 0 && n < 1e15) || get(v, name).Kind() != jsonvalue.Number {
 		return 0
 	}
 	return int64(n)

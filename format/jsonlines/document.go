@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // IsDocument reports whether the file is one JSON object instead of JSON lines. It is if its first
@@ -17,25 +17,25 @@ func (l *Reader) IsDocument(array string) (bool, error) {
 	}
 	head := bytes.Trim(bytes.TrimPrefix(line, []byte(bom)), " \t\r\x00")
 	if len(head) > format.HeadSize || !whole {
-		v, _ := domarkx.ParsePartial(head[:min(len(head), format.HeadSize)])
+		v, _ := jsonvalue.ParsePartial(head[:min(len(head), format.HeadSize)])
 		return has(v, array), nil
 	}
-	v, err := domarkx.ParseOutline(head, l.skips)
+	v, err := jsonvalue.ParseOutline(head, l.skips)
 	if err != nil {
-		partial, _ := domarkx.ParsePartial(head)
+		partial, _ := jsonvalue.ParsePartial(head)
 		return len(partial.Members()) == 0 || has(partial, array), nil
 	}
 	return has(v, array), nil
 }
 
-func has(v domarkx.Value, name string) bool { _, ok := v.Get(name); return ok }
+func has(v jsonvalue.Value, name string) bool { _, ok := v.Get(name); return ok }
 
 // maxRest limits the size of an object without its records, in bytes.
 const maxRest = 16 << 20
 
 // Document calls record first for the object of a file, without the items of its array called name,
 // and then for each item. It holds only one of them in memory at a time.
-func (l *Reader) Document(array string, record func(v domarkx.Value, raw []byte, at Place) error) error {
+func (l *Reader) Document(array string, record func(v jsonvalue.Value, raw []byte, at Place) error) error {
 	s := splitter{array: array, line: 1}
 	var items []Place
 	for start := int64(0); start < l.size; {
@@ -50,7 +50,7 @@ func (l *Reader) Document(array string, record func(v domarkx.Value, raw []byte,
 		}
 	}
 	rest := bytes.TrimPrefix(s.rest, []byte(bom))
-	v, err := domarkx.ParsePartial(rest)
+	v, err := jsonvalue.ParsePartial(rest)
 	if err != nil || s.depth > 0 {
 		l.Lost(s.line, s.good, l.size, err)
 	}
@@ -62,7 +62,7 @@ func (l *Reader) Document(array string, record func(v domarkx.Value, raw []byte,
 		if err != nil {
 			return l.Failed(err)
 		}
-		if v, err = domarkx.ParseOutline(raw, l.skips); err != nil || v.Kind() != domarkx.Object {
+		if v, err = jsonvalue.ParseOutline(raw, l.skips); err != nil || v.Kind() != jsonvalue.Object {
 			l.Lost(int(at.Line), at.Start, at.Start+int64(at.Size), err)
 			continue
 		}
@@ -133,7 +133,7 @@ func (s *splitter) split(block []byte, offset int64, items []Place) []Place {
 
 // First returns the first object of JSON lines, or its readable part if head ends inside it.
 // Damaged lines may precede it, but text may not.
-func First(head []byte) domarkx.Value {
+func First(head []byte) jsonvalue.Value {
 	head = bytes.TrimPrefix(head, []byte(bom))
 	damaged := false
 	for rest := head; len(rest) > 0; {
@@ -141,24 +141,24 @@ func First(head []byte) domarkx.Value {
 		line = bytes.Trim(line, " \t\r\x00")
 		if len(line) > 0 {
 			if line[0] != '{' && !damaged {
-				return domarkx.Value{}
+				return jsonvalue.Value{}
 			}
-			if v, err := domarkx.ParsePartial(line); err == nil || !whole {
+			if v, err := jsonvalue.ParsePartial(line); err == nil || !whole {
 				return v
 			}
 			if bytes.Equal(line, []byte("{")) { // an object on several lines
-				v, _ := domarkx.ParsePartial(rest)
+				v, _ := jsonvalue.ParsePartial(rest)
 				return v
 			}
 			damaged = true
-			if v, err := domarkx.ParseValue(escape(line)); err == nil {
+			if v, err := jsonvalue.ParseValue(escape(line)); err == nil {
 				return v
 			}
-			if found, _ := pieces(line, func(string, domarkx.Kind) bool { return false }); len(found) > 0 {
+			if found, _ := pieces(line, func(string, jsonvalue.Kind) bool { return false }); len(found) > 0 {
 				return found[0].value
 			}
 		}
 		rest = after
 	}
-	return domarkx.Value{}
+	return jsonvalue.Value{}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/jsonlines"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 func TestFirst(t *testing.T) {
@@ -51,9 +52,9 @@ func TestObjectEnd(t *testing.T) {
 // TestSkips: values that nobody needs are left out of the records, but not of those that are read again.
 func TestSkips(t *testing.T) {
 	data := `{"a":1,"skip":{"large":[1,2]},"b":{"skip":"x"}}` + "\n"
-	r := jsonlines.NewReader(file(data), func(name string, kind domarkx.Kind) bool { return name == "skip" })
+	r := jsonlines.NewReader(file(data), func(name string, kind jsonvalue.Kind) bool { return name == "skip" })
 	var place jsonlines.Place
-	err := r.Each(func(v domarkx.Value, raw []byte, at jsonlines.Place) error {
+	err := r.Each(func(v jsonvalue.Value, raw []byte, at jsonlines.Place) error {
 		if strings.Contains(v.JSON(), "large") || string(raw) != strings.TrimSuffix(data, "\n") {
 			t.Errorf("the record %s of %s", v.JSON(), raw)
 		}
@@ -87,7 +88,7 @@ func TestEnd(t *testing.T) {
 		{"nothing", "", 0, 0, false, false},
 	} {
 		r := jsonlines.NewReader(file(test.data), nil)
-		if err := r.Each(func(domarkx.Value, []byte, jsonlines.Place) error { return nil }); err != nil {
+		if err := r.Each(func(jsonvalue.Value, []byte, jsonlines.Place) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if r.End != int64(test.end) || r.Lines != test.lines || r.Open != test.open || r.Unsure != test.unsure || r.Size() != int64(len(test.data)) {
@@ -185,7 +186,7 @@ func readFile(f format.File, array string) error {
 		return err
 	}
 	var places []jsonlines.Place
-	record := func(v domarkx.Value, raw []byte, at jsonlines.Place) error {
+	record := func(v jsonvalue.Value, raw []byte, at jsonlines.Place) error {
 		if at.Size > 0 {
 			places = append(places, at)
 		}
@@ -227,7 +228,7 @@ func TestRecordErrors(t *testing.T) {
 		if name == "the items of the list" {
 			fail = 2
 		}
-		record := func(domarkx.Value, []byte, jsonlines.Place) error {
+		record := func(jsonvalue.Value, []byte, jsonlines.Place) error {
 			if calls++; calls == fail {
 				return formattest.ErrBroken
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonlines"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 func file(data string) format.File {
@@ -21,7 +21,7 @@ func read(t *testing.T, data, array string) (records, reports []string) {
 	t.Helper()
 	r := jsonlines.NewReader(file(data), nil)
 	again := jsonlines.NewReader(file(data), nil)
-	record := func(v domarkx.Value, _ []byte, at jsonlines.Place) error {
+	record := func(v jsonvalue.Value, _ []byte, at jsonlines.Place) error {
 		records = append(records, v.JSON())
 		if at.Size == 0 { // the rest of a document
 			return nil

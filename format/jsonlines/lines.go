@@ -11,6 +11,8 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A Place is the position of a record in a file.
@@ -33,16 +35,16 @@ type Reader struct {
 	path   string
 	window *format.Window
 	size   int64
-	skips  func(name string, kind domarkx.Kind) bool
-	damage []*domarkx.SyntaxError
+	skips  func(name string, kind jsonvalue.Kind) bool
+	damage []*syntax.Error
 	more   int // number of reports beyond maxReports
 }
 
 // NewReader returns a reader of a file. Each may omit the values of members for which skips returns
 // true, given the member's name and the kind of the value. A nil skips keeps all values.
-func NewReader(f format.File, skips func(name string, kind domarkx.Kind) bool) *Reader {
+func NewReader(f format.File, skips func(name string, kind jsonvalue.Kind) bool) *Reader {
 	if skips == nil {
-		skips = func(string, domarkx.Kind) bool { return false }
+		skips = func(string, jsonvalue.Kind) bool { return false }
 	}
 	return &Reader{path: f.Path, window: format.NewPassingWindow(f), size: f.Size, skips: skips}
 }
@@ -70,13 +72,13 @@ func (l *Reader) Report(line int, msg string) {
 		l.more++
 		return
 	}
-	l.damage = append(l.damage, &domarkx.SyntaxError{Path: l.path, Line: line, Column: 1, Msg: msg})
+	l.damage = append(l.damage, &syntax.Error{Path: l.path, Line: line, Column: 1, Msg: msg})
 }
 
 // Lost reports bytes that could not be read.
 func (l *Reader) Lost(line int, from, to int64, why error) {
 	msg := fmt.Sprintf("bytes %d to %d could not be read; they are kept in the original", from, to-1)
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	if errors.As(why, &syntax) {
 		msg += ": " + syntax.Msg
 	}
@@ -84,9 +86,9 @@ func (l *Reader) Lost(line int, from, to int64, why error) {
 }
 
 // Reports returns the damage that was found.
-func (l *Reader) Reports() []*domarkx.SyntaxError {
+func (l *Reader) Reports() []*syntax.Error {
 	if l.more > 0 {
-		return append(l.damage, &domarkx.SyntaxError{Path: l.path, Msg: fmt.Sprintf("%d more places are damaged", l.more)})
+		return append(l.damage, &syntax.Error{Path: l.path, Msg: fmt.Sprintf("%d more places are damaged", l.more)})
 	}
 	return l.damage
 }
@@ -96,7 +98,7 @@ func (l *Reader) Failed(err error) error { return fmt.Errorf("%s: %w", l.path, e
 
 // Each calls record for each record of the file, in order. The bytes passed are valid only during the
 // call.
-func (l *Reader) Each(record func(v domarkx.Value, raw []byte, at Place) error) error {
+func (l *Reader) Each(record func(v jsonvalue.Value, raw []byte, at Place) error) error {
 	start := int64(0)
 	if l.Lines == 0 {
 		if head, err := l.window.Bytes(0, min(l.size, int64(len(bom)))); err == nil && string(head) == bom {
@@ -110,13 +112,13 @@ func (l *Reader) Each(record func(v domarkx.Value, raw []byte, at Place) error) 
 			return l.Failed(err)
 		}
 		if l.Lines++; l.Lines == math.MaxInt32 || int64(len(raw)) > math.MaxUint32 {
-			return &domarkx.SyntaxError{Path: l.path, Line: l.Lines, Column: 1, Msg: "is too long a line, or one of too many", Err: domarkx.ErrInvalid}
+			return &syntax.Error{Path: l.path, Line: l.Lines, Column: 1, Msg: "is too long a line, or one of too many", Err: domarkx.ErrInvalid}
 		}
 		length := int64(len(raw))
 		readable := true
-		v, err := domarkx.ParseOutline(raw, l.skips)
+		v, err := jsonvalue.ParseOutline(raw, l.skips)
 		switch {
-		case err == nil && v.Kind() == domarkx.Object:
+		case err == nil && v.Kind() == jsonvalue.Object:
 			err = record(v, raw, Place{Start: start, Size: uint32(len(raw)), Line: int32(l.Lines)})
 		case len(bytes.Trim(raw, " \t\r\x00")) == 0:
 			err = nil
@@ -124,7 +126,7 @@ func (l *Reader) Each(record func(v domarkx.Value, raw []byte, at Place) error) 
 				l.Lost(l.Lines, start, start+length, nil)
 			}
 		case err == nil:
-			l.Lost(l.Lines, start, start+length, &domarkx.SyntaxError{Msg: "is " + v.Kind().String() + ", expected an object"})
+			l.Lost(l.Lines, start, start+length, &syntax.Error{Msg: "is " + v.Kind().String() + ", expected an object"})
 		default:
 			length, readable, err = l.broken(raw, start, whole, err, record)
 		}
@@ -141,10 +143,10 @@ func (l *Reader) Each(record func(v domarkx.Value, raw []byte, at Place) error) 
 // broken reads the readable parts of a damaged line, and returns the line's length. The length
 // includes further lines if the line has a raw line end inside a string. It returns false at the end
 // of a file that may still be being written.
-func (l *Reader) broken(raw []byte, start int64, whole bool, why error, record func(domarkx.Value, []byte, Place) error) (int64, bool, error) {
+func (l *Reader) broken(raw []byte, start int64, whole bool, why error, record func(jsonvalue.Value, []byte, Place) error) (int64, bool, error) {
 	line, length := l.Lines, int64(len(raw))
 	at := Place{Start: start, Size: uint32(length), Line: int32(line), Escaped: true}
-	if v, err := domarkx.ParseOutline(escape(raw), l.skips); err == nil && v.Kind() == domarkx.Object {
+	if v, err := jsonvalue.ParseOutline(escape(raw), l.skips); err == nil && v.Kind() == jsonvalue.Object {
 		l.Report(line, "has control characters inside of strings, which are read as escaped ones")
 		return length, true, record(v, raw, at)
 	}
@@ -157,7 +159,7 @@ func (l *Reader) broken(raw []byte, start int64, whole bool, why error, record f
 			if err != nil {
 				return length, false, l.Failed(err)
 			}
-			v, err := domarkx.ParseOutline(escape(raw), l.skips)
+			v, err := jsonvalue.ParseOutline(escape(raw), l.skips)
 			if err != nil {
 				return length, false, l.Failed(err)
 			}
@@ -219,7 +221,7 @@ func (l *Reader) joined(start, length int64) (int64, error) {
 		if err != nil {
 			return 0, l.Failed(err)
 		}
-		if v, err := domarkx.ParseOutline(escape(raw), l.skips); err == nil && v.Kind() == domarkx.Object {
+		if v, err := jsonvalue.ParseOutline(escape(raw), l.skips); err == nil && v.Kind() == jsonvalue.Object {
 			return end - start, nil
 		}
 	}
@@ -252,7 +254,7 @@ func escape(raw []byte) []byte {
 // A piece is an object on a line that also has something else.
 type piece struct {
 	from, to int
-	value    domarkx.Value
+	value    jsonvalue.Value
 }
 
 // resyncBudget is how many times a damaged line may be read, to keep the time linear for hostile
@@ -262,7 +264,7 @@ const resyncBudget = 16
 // pieces returns the objects on a line, and the ranges between them that are not objects. An object
 // after such a range counts only if the rest of the line consists of objects, because otherwise it may
 // be part of the damaged data.
-func pieces(raw []byte, skips func(string, domarkx.Kind) bool) (found, gaps []piece) {
+func pieces(raw []byte, skips func(string, jsonvalue.Kind) bool) (found, gaps []piece) {
 	budget, lost := resyncBudget*len(raw), -1
 	for at := 0; at < len(raw); {
 		if c := raw[at]; c == ' ' || c == '\t' || c == '\r' || c == 0 {
@@ -277,7 +279,7 @@ func pieces(raw []byte, skips func(string, domarkx.Kind) bool) (found, gaps []pi
 			}
 			rest := bytes.TrimLeft(raw[at+n:], " \t\r\x00")
 			if n > 0 && (len(rest) == 0 || rest[0] == '{') {
-				if v, err := domarkx.ParseOutline(raw[at:at+n], skips); err == nil {
+				if v, err := jsonvalue.ParseOutline(raw[at:at+n], skips); err == nil {
 					if lost >= 0 {
 						gaps = append(gaps, piece{from: lost, to: at})
 					}
@@ -332,16 +334,16 @@ var errChanged = fmt.Errorf("%w: the file changed while it was read; import it a
 
 // At reads the whole record at a place. The error wraps errChanged if the record has changed since it
 // was first read.
-func (l *Reader) At(p Place) (domarkx.Value, error) {
+func (l *Reader) At(p Place) (jsonvalue.Value, error) {
 	raw, err := l.window.Bytes(p.Start, int64(p.Size))
 	if err != nil {
-		return domarkx.Value{}, l.Failed(err)
+		return jsonvalue.Value{}, l.Failed(err)
 	}
 	if p.Escaped {
 		raw = escape(raw)
 	}
-	v, err := domarkx.ParseValue(raw)
-	if err != nil || v.Kind() != domarkx.Object {
+	v, err := jsonvalue.ParseValue(raw)
+	if err != nil || v.Kind() != jsonvalue.Object {
 		return v, l.Failed(errChanged)
 	}
 	return v, nil

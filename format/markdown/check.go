@@ -12,6 +12,8 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // expected describes the content of a session in Markdown.
@@ -24,11 +26,11 @@ const maxBlock = 16 << 20
 type Finding struct {
 	// Alien, if not nil, explains why the file is not a session: it is binary, or a text without
 	// messages. A file without text is a session, and so is one with only a header.
-	Alien *domarkx.SyntaxError
+	Alien *syntax.Error
 	// Dialect, if not nil, is about a heading that names a role of another dialect.
-	Dialect *domarkx.SyntaxError
+	Dialect *syntax.Error
 	// Blocks lists the metadata, calls and results that are not valid JSON.
-	Blocks []*domarkx.SyntaxError
+	Blocks []*syntax.Error
 
 	path    string
 	configs map[string]configBlock // the first block of each kind
@@ -128,8 +130,8 @@ func (c *checker) line(line []byte) {
 	}
 }
 
-func (c *checker) at(line int, msg string) *domarkx.SyntaxError {
-	return &domarkx.SyntaxError{Path: c.path, Line: line, Column: 1, Msg: msg, Err: domarkx.ErrUnsupported}
+func (c *checker) at(line int, msg string) *syntax.Error {
+	return &syntax.Error{Path: c.path, Line: line, Column: 1, Msg: msg, Err: domarkx.ErrUnsupported}
 }
 
 // alienRole returns the role that a heading line names, if that role is one of another dialect;
@@ -181,9 +183,9 @@ func (c *checker) endBlock() {
 		c.block = ""
 		return
 	}
-	_, err := domarkx.ParseValue(c.body)
+	_, err := jsonvalue.ParseValue(c.body)
 	if err != nil {
-		var at *domarkx.SyntaxError
+		var at *syntax.Error
 		report := c.at(c.blockLine, c.block+" block: is not valid JSON")
 		report.Err = domarkx.ErrInvalid
 		if errors.As(domarkx.Locate(err, c.body), &at) {

@@ -7,6 +7,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // TestCheck: sessions are distinguished from files that only resemble them.
@@ -50,7 +51,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func said(err *domarkx.SyntaxError) string {
+func said(err *syntax.Error) string {
 	if err == nil {
 		return ""
 	}

@@ -11,13 +11,15 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 const bom = "\ufeff"
 
 // Decode reads a Markdown document. The layouts of the result record its spelling, so that [Encode]
 // restores the same bytes; bytes kept verbatim share src.Data. Errors in the document are
-// [*domarkx.SyntaxError] values.
+// [*syntax.Error] values.
 func Decode(src format.Source) (*domarkx.Document, error) {
 	d, err := open(src.Data, src.Path, src.Include)
 	if err != nil {
@@ -40,7 +42,7 @@ func ParseMessage(body []byte) (domarkx.Message, error) {
 		return domarkx.Message{}, err
 	}
 	if len(d.doc.Conversation) != 1 || d.starts[0] != 0 {
-		return domarkx.Message{}, &domarkx.SyntaxError{Line: 1, Column: 1,
+		return domarkx.Message{}, &syntax.Error{Line: 1, Column: 1,
 			Msg: fmt.Sprintf("%d messages, expected one that begins with its heading", len(d.doc.Conversation))}
 	}
 	return d.doc.Conversation[0].Message, nil
@@ -51,8 +53,8 @@ type decoder struct {
 	source
 	raw        []byte // the document
 	directives []int  // positions of included texts in the document, sorted
-	user       *domarkx.Value
-	resources  *domarkx.Value // the workspace
+	user       *jsonvalue.Value
+	resources  *jsonvalue.Value // the workspace
 
 	doc      *domarkx.Document
 	starts   []int  // offset of each message's heading; -1 for a message from an included file
@@ -94,26 +96,26 @@ func (d *decoder) frontMatter(name string, start int) (rest, number int, err err
 		}
 		at = next
 	}
-	return 0, 0, &domarkx.SyntaxError{Path: name, Line: 1, Column: 1, Msg: "the front matter is not closed, expected a line --- after it"}
+	return 0, 0, &syntax.Error{Path: name, Line: 1, Column: 1, Msg: "the front matter is not closed, expected a line --- after it"}
 }
 
 func (d *decoder) userMetadata(name string, front []byte) error {
 	v, err := parseYAML(unixLines(front))
-	if err == nil && v.Kind() == domarkx.Null {
-		v = domarkx.ObjectValue()
+	if err == nil && v.Kind() == jsonvalue.Null {
+		v = jsonvalue.ObjectValue()
 	}
-	if err == nil && v.Kind() != domarkx.Object {
+	if err == nil && v.Kind() != jsonvalue.Object {
 		err = yamlError(1, 1, "is a YAML %s, expected a mapping", yamlKind(v))
 	}
-	if err == nil && v.Depth() > domarkx.MaxDepth-depthUserMetadata {
+	if err == nil && v.Depth() > jsonvalue.MaxDepth-depthUserMetadata {
 		err = yamlError(1, 1, "is nested too deep")
 	}
 	if err != nil {
-		var e *domarkx.SyntaxError
+		var e *syntax.Error
 		if !errors.As(err, &e) {
 			return fmt.Errorf("front matter of %q: %w", name, err)
 		}
-		return &domarkx.SyntaxError{Path: name, Line: e.Line + 1, Column: e.Column, Msg: "front matter: " + e.Msg}
+		return &syntax.Error{Path: name, Line: e.Line + 1, Column: e.Column, Msg: "front matter: " + e.Msg}
 	}
 	d.user = &v
 	return nil

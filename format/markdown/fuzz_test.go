@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -44,7 +45,7 @@ func FuzzYAML(f *testing.F) {
 		if err != nil || strings.Contains(yaml, "\n---") || strings.Contains(yaml, "\n...") {
 			return
 		}
-		v, err := domarkx.ParseValue([]byte(json))
+		v, err := jsonvalue.ParseValue([]byte(json))
 		if err != nil {
 			t.Fatal(err)
 		}

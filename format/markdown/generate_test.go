@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // nasty are strings that mean something to Markdown, YAML, JSON or this format.
@@ -33,7 +34,7 @@ func text() *rapid.Generator[string] {
 // canonicalWTF8 joins the surrogates that stand side by side, as any parser of
 // JSON does.
 func canonicalWTF8(s string) string {
-	v, err := domarkx.ParseValue([]byte(domarkx.StringValue(s).JSON()))
+	v, err := jsonvalue.ParseValue([]byte(jsonvalue.StringValue(s).JSON()))
 	if err != nil {
 		panic(err)
 	}
@@ -46,25 +47,25 @@ func word() *rapid.Generator[string] {
 
 var numbers = []string{"0", "-0", "1", "60", "1.50", "1e400", "-1E-7", "0.1e+2", "123456789012345678901234567890", "1.0"}
 
-func value(depth int) *rapid.Generator[domarkx.Value] {
-	scalar := rapid.Custom(func(t *rapid.T) domarkx.Value {
+func value(depth int) *rapid.Generator[jsonvalue.Value] {
+	scalar := rapid.Custom(func(t *rapid.T) jsonvalue.Value {
 		switch rapid.IntRange(0, 3).Draw(t, "kind") {
 		case 0:
-			return domarkx.Value{}
+			return jsonvalue.Value{}
 		case 1:
-			return domarkx.BoolValue(rapid.Bool().Draw(t, "bool"))
+			return jsonvalue.BoolValue(rapid.Bool().Draw(t, "bool"))
 		case 2:
-			return domarkx.NumberValue(rapid.SampledFrom(numbers).Draw(t, "number"))
+			return jsonvalue.NumberValue(rapid.SampledFrom(numbers).Draw(t, "number"))
 		}
-		return domarkx.StringValue(text().Draw(t, "string"))
+		return jsonvalue.StringValue(text().Draw(t, "string"))
 	})
 	if depth == 0 {
 		return scalar
 	}
-	return rapid.Custom(func(t *rapid.T) domarkx.Value {
+	return rapid.Custom(func(t *rapid.T) jsonvalue.Value {
 		switch rapid.IntRange(0, 4).Draw(t, "kind") {
 		case 0:
-			return domarkx.ArrayValue(rapid.SliceOfN(value(depth-1), 0, 3).Draw(t, "items")...)
+			return jsonvalue.ArrayValue(rapid.SliceOfN(value(depth-1), 0, 3).Draw(t, "items")...)
 		case 1:
 			return object(depth-1).Draw(t, "object")
 		}
@@ -72,33 +73,33 @@ func value(depth int) *rapid.Generator[domarkx.Value] {
 	})
 }
 
-func members(depth int) *rapid.Generator[[]domarkx.Member] {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) domarkx.Member {
-		return domarkx.Member{
+func members(depth int) *rapid.Generator[[]jsonvalue.Member] {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) jsonvalue.Member {
+		return jsonvalue.Member{
 			Name:  rapid.OneOf(rapid.SampledFrom([]string{"a", "b", "engine", "timeout", "preamble", "workspace", "role", "x y", "name"}), text()).Draw(t, "name"),
 			Value: value(depth).Draw(t, "value"),
 		}
 	}), 0, 4)
 }
 
-func object(depth int) *rapid.Generator[domarkx.Value] {
-	return rapid.Map(members(depth), func(m []domarkx.Member) domarkx.Value { return domarkx.ObjectValue(m...) })
+func object(depth int) *rapid.Generator[jsonvalue.Value] {
+	return rapid.Map(members(depth), func(m []jsonvalue.Member) jsonvalue.Value { return jsonvalue.ObjectValue(m...) })
 }
 
 // unknown are members that a message, block or header does not know, or known ones
 // that are null.
-func unknown(nullable ...string) *rapid.Generator[[]domarkx.Member] {
-	return rapid.Custom(func(t *rapid.T) []domarkx.Member {
+func unknown(nullable ...string) *rapid.Generator[[]jsonvalue.Member] {
+	return rapid.Custom(func(t *rapid.T) []jsonvalue.Member {
 		if rapid.IntRange(0, 3).Draw(t, "any") > 0 {
 			return nil
 		}
-		var list []domarkx.Member
+		var list []jsonvalue.Member
 		for _, m := range members(1).Draw(t, "unknown") {
-			list = append(list, domarkx.Member{Name: "x-" + m.Name, Value: m.Value})
+			list = append(list, jsonvalue.Member{Name: "x-" + m.Name, Value: m.Value})
 		}
 		for _, name := range nullable {
 			if rapid.IntRange(0, 5).Draw(t, name) == 0 {
-				list = append(list, domarkx.Member{Name: name})
+				list = append(list, jsonvalue.Member{Name: name})
 			}
 		}
 		return list
@@ -133,13 +134,13 @@ func message() *rapid.Generator[domarkx.Message] {
 	})
 }
 
-func workspace() *rapid.Generator[domarkx.Value] {
-	return rapid.Custom(func(t *rapid.T) domarkx.Value {
-		resource := rapid.Map(members(1), func(m []domarkx.Member) domarkx.Value {
-			return domarkx.ObjectValue(append([]domarkx.Member{{Name: "type", Value: domarkx.StringValue("docker_sandbox")}}, m...)...)
+func workspace() *rapid.Generator[jsonvalue.Value] {
+	return rapid.Custom(func(t *rapid.T) jsonvalue.Value {
+		resource := rapid.Map(members(1), func(m []jsonvalue.Member) jsonvalue.Value {
+			return jsonvalue.ObjectValue(append([]jsonvalue.Member{{Name: "type", Value: jsonvalue.StringValue("docker_sandbox")}}, m...)...)
 		})
 		list := rapid.SliceOfN(resource, 0, 3).Draw(t, "resources")
-		return domarkx.ObjectValue(append([]domarkx.Member{{Name: "resources", Value: domarkx.ArrayValue(list...)}}, unknown().Draw(t, "extra")...)...)
+		return jsonvalue.ObjectValue(append([]jsonvalue.Member{{Name: "resources", Value: jsonvalue.ArrayValue(list...)}}, unknown().Draw(t, "extra")...)...)
 	})
 }
 
@@ -153,13 +154,13 @@ func header() *rapid.Generator[domarkx.Header] {
 		if rapid.IntRange(0, 2).Draw(t, "workspace") == 0 {
 			h.ExecutionConfig = h.ExecutionConfig.With("workspace", workspace().Draw(t, "workspace"))
 		}
-		if own, ok := h.ExecutionConfig.Get("workspace"); ok && own.Kind() != domarkx.Null {
+		if own, ok := h.ExecutionConfig.Get("workspace"); ok && own.Kind() != jsonvalue.Null {
 			if _, err := domarkx.ParseWorkspace(own, ""); err != nil { // no document has that
 				h.ExecutionConfig = h.ExecutionConfig.Without("workspace")
 			}
 		}
 		if rapid.Bool().Draw(t, "no config") {
-			h.ExecutionConfig = domarkx.ObjectValue()
+			h.ExecutionConfig = jsonvalue.ObjectValue()
 		}
 		var nullable []string
 		if h.HasSourceFile = rapid.Bool().Draw(t, "has source"); h.HasSourceFile {
@@ -175,7 +176,7 @@ func header() *rapid.Generator[domarkx.Header] {
 		}
 		h.MetadataExtra = unknown(nullable...).Draw(t, "metadata extra")
 		if rapid.Bool().Draw(t, "preamble") {
-			h.MetadataExtra = append(h.MetadataExtra, domarkx.Member{Name: "preamble", Value: domarkx.StringValue(text().Draw(t, "text"))})
+			h.MetadataExtra = append(h.MetadataExtra, jsonvalue.Member{Name: "preamble", Value: jsonvalue.StringValue(text().Draw(t, "text"))})
 		}
 		if rapid.Bool().Draw(t, "setup") {
 			h.Setup = &domarkx.Script{Language: word().Draw(t, "language"), Code: text().Draw(t, "code"), Extra: unknown().Draw(t, "script extra")}

@@ -10,13 +10,14 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
 // fromJSON reads a document that may lack members that are derived when it is shown.
 func fromJSON(t *testing.T, text []byte) *domarkx.Document {
 	t.Helper()
-	v, err := domarkx.ParseValue(text)
+	v, err := jsonvalue.ParseValue(text)
 	if err != nil {
 		t.Fatal(err)
 	}

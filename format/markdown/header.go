@@ -7,26 +7,28 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // preambleMember is the metadata member that holds the Markdown before the first heading.
 const preambleMember = "preamble"
 
 // config reads the content of a block that is JSON or YAML as an object.
-func (s *source) config(seg segment, what string, depth int) (domarkx.Value, error) {
+func (s *source) config(seg segment, what string, depth int) (jsonvalue.Value, error) {
 	code := []byte(s.code(seg))
 	if isJSON(seg, code) {
 		return s.object(seg, what, depth)
 	}
 	v, err := parseYAML(code)
-	if err == nil && v.Kind() == domarkx.Null && v.Text() == "" {
-		v = domarkx.ObjectValue()
+	if err == nil && v.Kind() == jsonvalue.Null && v.Text() == "" {
+		v = jsonvalue.ObjectValue()
 	}
-	if err == nil && v.Kind() != domarkx.Object {
-		err = &domarkx.SyntaxError{Line: 1, Column: 1, Msg: "is a YAML " + yamlKind(v) + ", expected a mapping"}
+	if err == nil && v.Kind() != jsonvalue.Object {
+		err = &syntax.Error{Line: 1, Column: 1, Msg: "is a YAML " + yamlKind(v) + ", expected a mapping"}
 	}
-	if err == nil && v.Depth() > domarkx.MaxDepth-depth {
-		err = &domarkx.SyntaxError{Line: 1, Column: 1, Msg: "is nested too deep"}
+	if err == nil && v.Depth() > jsonvalue.MaxDepth-depth {
+		err = &syntax.Error{Line: 1, Column: 1, Msg: "is nested too deep"}
 	}
 	if err != nil {
 		return v, s.errorIn(seg, what+" block", err)
@@ -39,18 +41,18 @@ func isJSON(seg segment, code []byte) bool {
 	return seg.is("json") || bytes.HasPrefix(bytes.TrimLeft(code, " \t\n\r"), []byte("{"))
 }
 
-func yamlKind(v domarkx.Value) string {
+func yamlKind(v jsonvalue.Value) string {
 	switch v.Kind() {
-	case domarkx.Array:
+	case jsonvalue.Array:
 		return "sequence"
-	case domarkx.Object:
+	case jsonvalue.Object:
 		return "mapping"
 	}
 	return "scalar"
 }
 
 // workspace reads a workspace-config block.
-func (s *source) workspace(seg segment) (domarkx.Value, error) {
+func (s *source) workspace(seg segment) (jsonvalue.Value, error) {
 	v, err := s.config(seg, workspaceConfig, depthWorkspace)
 	if err != nil {
 		return v, err
@@ -60,8 +62,8 @@ func (s *source) workspace(seg segment) (domarkx.Value, error) {
 
 // checkWorkspace checks that a value is a workspace-config (domarkx-architecture, section 5.2). It
 // returns nil or the first error, whose JSON pointer is relative to the block's top.
-func (s *source) checkWorkspace(seg segment, what string, v domarkx.Value, at string) error {
-	if at != "" && v.Kind() == domarkx.Null {
+func (s *source) checkWorkspace(seg segment, what string, v jsonvalue.Value, at string) error {
+	if at != "" && v.Kind() == jsonvalue.Null {
 		return nil // no workspace
 	}
 	_, err := domarkx.ParseWorkspace(v, at)
@@ -70,7 +72,7 @@ func (s *source) checkWorkspace(seg segment, what string, v domarkx.Value, at st
 	}
 	code := s.code(seg)
 	err = domarkx.Locate(err, []byte(code))
-	var bad *domarkx.SyntaxError
+	var bad *syntax.Error
 	if !isJSON(seg, []byte(code)) && errors.As(err, &bad) { // a value that YAML has and JSON lacks
 		bad.Line, bad.Column = 1, 1
 		for i, line := range strings.Split(code, "\n") {
@@ -143,7 +145,7 @@ func (s *source) preamble(sec section, workspace func(segment) error) (preamble,
 
 // header creates the header of a document from its front matter, the text before the first heading,
 // and the workspace. Front matter and workspace are nil if absent.
-func (s *source) header(user *domarkx.Value, p preamble, workspace *domarkx.Value) (domarkx.Header, error) {
+func (s *source) header(user *jsonvalue.Value, p preamble, workspace *jsonvalue.Value) (domarkx.Header, error) {
 	h := domarkx.NewHeader()
 	if p.whole.code {
 		var err error
@@ -182,7 +184,7 @@ func (s *source) header(user *domarkx.Value, p preamble, workspace *domarkx.Valu
 	}
 	if p.text != "" {
 		h.MetadataExtra = append(without(h.MetadataExtra, preambleMember),
-			domarkx.Member{Name: preambleMember, Value: domarkx.StringValue(p.text)})
+			jsonvalue.Member{Name: preambleMember, Value: jsonvalue.StringValue(p.text)})
 	}
 	return h, nil
 }
@@ -196,10 +198,10 @@ func (s *source) wholeSnapshot(seg segment) (domarkx.Header, error) {
 	if _, ok := object.Get("conversation"); ok {
 		return domarkx.Header{}, s.errorAt(seg.start, "%s block: has a conversation, expected the messages under headings", wholeSnapshot)
 	}
-	for _, m := range []domarkx.Member{
-		{Name: "version", Value: domarkx.StringValue(domarkx.FormatVersion)},
-		{Name: "metadata", Value: domarkx.ObjectValue()},
-		{Name: "execution_config", Value: domarkx.ObjectValue()},
+	for _, m := range []jsonvalue.Member{
+		{Name: "version", Value: jsonvalue.StringValue(domarkx.FormatVersion)},
+		{Name: "metadata", Value: jsonvalue.ObjectValue()},
+		{Name: "execution_config", Value: jsonvalue.ObjectValue()},
 	} {
 		if _, ok := object.Get(m.Name); !ok {
 			object = object.With(m.Name, m.Value)
@@ -212,6 +214,6 @@ func (s *source) wholeSnapshot(seg segment) (domarkx.Header, error) {
 	return h, nil
 }
 
-func without(members []domarkx.Member, name string) []domarkx.Member {
-	return slices.DeleteFunc(slices.Clone(members), func(m domarkx.Member) bool { return m.Name == name })
+func without(members []jsonvalue.Member, name string) []jsonvalue.Member {
+	return slices.DeleteFunc(slices.Clone(members), func(m jsonvalue.Member) bool { return m.Name == name })
 }

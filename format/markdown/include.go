@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 const (
@@ -84,9 +85,9 @@ func (x *expander) expand(text []byte, name, dir string, number, depth int) (sou
 		if ok && d.backslashes == 0 {
 			out.text = append(out.text, text[copied:pos]...)
 			if err := x.directive(&out, d, text[pos+len(line):next], name, dir, number, depth); err != nil {
-				var located *domarkx.SyntaxError
+				var located *syntax.Error
 				if !errors.As(err, &located) {
-					err = &domarkx.SyntaxError{Path: name, Line: number, Column: len(d.indent) + 1,
+					err = &syntax.Error{Path: name, Line: number, Column: len(d.indent) + 1,
 						Msg: fmt.Sprintf("include %q: %v", valid([]byte(d.path)), err), Err: err}
 				}
 				return out, nil, err

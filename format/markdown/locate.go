@@ -8,7 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A configBlock is a block that configures a session.
@@ -20,7 +21,7 @@ type configBlock struct {
 // Locate adds a position to an error about a document's execution_config: line and column of the block
 // that states it, and a JSON pointer from the top of that block. If no block of the document states
 // it, for example because it is from an included file, the error gets only the document's path.
-func (f Finding) Locate(err *domarkx.SyntaxError) *domarkx.SyntaxError {
+func (f Finding) Locate(err *syntax.Error) *syntax.Error {
 	e := *err
 	e.Path = f.path
 	for _, level := range []struct{ name, at string }{{workspaceConfig, "/execution_config/workspace"}, {sessionConfig, "/execution_config"}, {wholeSnapshot, ""}} {
@@ -40,11 +41,11 @@ func (f Finding) Locate(err *domarkx.SyntaxError) *domarkx.SyntaxError {
 // no such value, the position is that of its nearest existing parent.
 func positionOf(text []byte, pointer string) (line, column int) {
 	if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
-		v, err := domarkx.ParseValue(text)
+		v, err := jsonvalue.ParseValue(text)
 		if err != nil {
 			return 1, 1
 		}
-		return domarkx.Position(text, v.Nearest(pointer).Offset())
+		return syntax.Position(text, v.Nearest(pointer).Offset())
 	}
 	loader, err := yaml.NewLoader(strings.NewReader(valid(text)))
 	var root yaml.Node
@@ -52,7 +53,7 @@ func positionOf(text []byte, pointer string) (line, column int) {
 		return 1, 1
 	}
 	n := root.Content[0]
-	for _, token := range domarkx.PointerTokens(pointer) {
+	for _, token := range jsonvalue.PointerTokens(pointer) {
 		next := childOf(n, token)
 		if next == nil {
 			break

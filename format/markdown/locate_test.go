@@ -7,6 +7,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // TestLocate: an error about the configuration has the place in the block that says it.
@@ -35,7 +36,7 @@ func TestLocate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := domarkx.SyntaxError{Path: "elsewhere", Pointer: test.pointer, Msg: "wrong"}
+		before := syntax.Error{Path: "elsewhere", Pointer: test.pointer, Msg: "wrong"}
 		got := found.Locate(&before)
 		if got.Error() != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got.Error(), test.want)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // The words in the info strings of blocks that are not ordinary code.
@@ -58,13 +60,13 @@ func (s *source) message(sec section, workspace func(segment) error) (domarkx.Me
 }
 
 // systemMetadata marks the metadata of a message whose heading is system_message.
-func systemMetadata(metadata *domarkx.Value) *domarkx.Value {
-	object := domarkx.ObjectValue()
+func systemMetadata(metadata *jsonvalue.Value) *jsonvalue.Value {
+	object := jsonvalue.ObjectValue()
 	if metadata != nil {
 		object = *metadata
 	}
 	if _, ok := object.Get("role"); !ok {
-		object = object.With("role", domarkx.StringValue("system"))
+		object = object.With("role", jsonvalue.StringValue("system"))
 	}
 	return &object
 }
@@ -102,13 +104,13 @@ func (s *source) wholeMessage(seg segment, role domarkx.Role) (domarkx.Message, 
 }
 
 // object reads a block that contains a JSON object, at the given depth in the document.
-func (s *source) object(seg segment, what string, depth int) (domarkx.Value, error) {
-	v, err := domarkx.ParseValue([]byte(s.code(seg)))
-	if err == nil && v.Kind() != domarkx.Object {
-		err = &domarkx.SyntaxError{Line: 1, Column: 1, Msg: "is not a JSON object"}
+func (s *source) object(seg segment, what string, depth int) (jsonvalue.Value, error) {
+	v, err := jsonvalue.ParseValue([]byte(s.code(seg)))
+	if err == nil && v.Kind() != jsonvalue.Object {
+		err = &syntax.Error{Line: 1, Column: 1, Msg: "is not a JSON object"}
 	}
-	if err == nil && v.Depth() > domarkx.MaxDepth-depth {
-		err = &domarkx.SyntaxError{Line: 1, Column: 1, Msg: "is nested too deep"}
+	if err == nil && v.Depth() > jsonvalue.MaxDepth-depth {
+		err = &syntax.Error{Line: 1, Column: 1, Msg: "is nested too deep"}
 	}
 	if err != nil {
 		return v, s.errorIn(seg, what+" block", err)

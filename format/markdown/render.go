@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 const indent = "  " // indentation of JSON in blocks
@@ -119,7 +120,7 @@ func codeFence(code string) string {
 
 // appendJSONBlock appends a block of pretty JSON, whose lines cannot begin with
 // a backquote.
-func appendJSONBlock(dst []byte, info string, v domarkx.Value) []byte {
+func appendJSONBlock(dst []byte, info string, v jsonvalue.Value) []byte {
 	dst = append(append(append(dst, "```"...), info...), '\n')
 	dst = v.AppendJSON(dst, "", indent)
 	return append(dst, "\n```\n"...)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // RenderHeader returns the canonical rendering of a header (SPEC.md): front matter, session-config,
@@ -11,8 +12,8 @@ import (
 // Markdown before the first heading. It is "" for the header of an empty session. [Decode] restores
 // the same header, whose strings must be WTF-8.
 func RenderHeader(h domarkx.Header) []byte {
-	if h.ExecutionConfig.Kind() != domarkx.Object {
-		h.ExecutionConfig = domarkx.ObjectValue()
+	if h.ExecutionConfig.Kind() != jsonvalue.Object {
+		h.ExecutionConfig = jsonvalue.ObjectValue()
 	}
 	for places := allPlaces; ; places-- {
 		rendering := renderHeader(h, places)
@@ -62,7 +63,7 @@ func renderHeader(h domarkx.Header, places int) []byte {
 		if len(config.Members()) > 0 {
 			parts = append(parts, appendJSONBlock(nil, sessionConfig, config))
 		}
-		rest.ExecutionConfig = domarkx.ObjectValue()
+		rest.ExecutionConfig = jsonvalue.ObjectValue()
 	}
 	if h.Setup != nil && places >= placeSetup && len(h.Setup.Extra) == 0 {
 		parts = append(parts, appendFenced(nil, strings.TrimPrefix(h.Setup.Language+" "+setupScript, " "), h.Setup.Code))
@@ -73,7 +74,7 @@ func renderHeader(h domarkx.Header, places int) []byte {
 	}
 	var text []byte
 	if n := len(h.MetadataExtra) - 1; n >= 0 && places >= placeText {
-		if m := h.MetadataExtra[n]; m.Name == preambleMember && m.Value.Kind() == domarkx.String && m.Value.Text() != "" {
+		if m := h.MetadataExtra[n]; m.Name == preambleMember && m.Value.Kind() == jsonvalue.String && m.Value.Text() != "" {
 			text = append(appendText(nil, m.Value.Text()), '\n')
 			rest.MetadataExtra = h.MetadataExtra[:n]
 		}
@@ -95,7 +96,7 @@ func renderHeader(h domarkx.Header, places int) []byte {
 }
 
 // restOf returns the members that a domarkx-snapshot block holds for a header.
-func restOf(h domarkx.Header) domarkx.Value {
+func restOf(h domarkx.Header) jsonvalue.Value {
 	object := h.Value().Without("version")
 	if metadata, _ := object.Get("metadata"); len(metadata.Members()) == 0 {
 		object = object.Without("metadata")
@@ -108,28 +109,28 @@ func restOf(h domarkx.Header) domarkx.Value {
 
 // workspaceOf returns the workspace of an execution_config that can be a block of
 // its own: its last member, and valid.
-func workspaceOf(config domarkx.Value) (domarkx.Value, bool) {
+func workspaceOf(config jsonvalue.Value) (jsonvalue.Value, bool) {
 	members := config.Members()
 	if len(members) == 0 {
-		return domarkx.Value{}, false
+		return jsonvalue.Value{}, false
 	}
 	last := members[len(members)-1]
 	if last.Name != "workspace" || !fitsYAML(last.Value) {
-		return domarkx.Value{}, false
+		return jsonvalue.Value{}, false
 	}
 	if _, err := domarkx.ParseWorkspace(last.Value, ""); err != nil {
-		return domarkx.Value{}, false
+		return jsonvalue.Value{}, false
 	}
-	_, earlier := domarkx.ObjectValue(members[:len(members)-1]...).Get("workspace")
+	_, earlier := jsonvalue.ObjectValue(members[:len(members)-1]...).Get("workspace")
 	return last.Value, !earlier
 }
 
 // appendWorkspace appends a workspace-config block.
-func appendWorkspace(dst []byte, workspace domarkx.Value) []byte {
+func appendWorkspace(dst []byte, workspace jsonvalue.Value) []byte {
 	dst = append(dst, "```"+workspaceConfig+"\n"...)
 	for _, m := range workspace.Members() {
 		if m.Name != "resources" {
-			dst = appendYAMLMembers(dst, "", "", []domarkx.Member{m})
+			dst = appendYAMLMembers(dst, "", "", []jsonvalue.Member{m})
 			continue
 		}
 		dst = append(dst, "resources:\n"...)

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // isPlain reports whether the ordinary Markdown of a message obviously parses to the message, which
@@ -69,24 +70,24 @@ func isPlainLanguage(s string) bool {
 }
 
 // isPlainMetadata reports whether metadata is unchanged after it is written as JSON and read again.
-func isPlainMetadata(v domarkx.Value) bool {
-	if v.Kind() != domarkx.Object || v.Depth() > 100 {
+func isPlainMetadata(v jsonvalue.Value) bool {
+	if v.Kind() != jsonvalue.Object || v.Depth() > 100 {
 		return false
 	}
 	return isPlainValue(v)
 }
 
-func isPlainValue(v domarkx.Value) bool {
+func isPlainValue(v jsonvalue.Value) bool {
 	switch v.Kind() {
-	case domarkx.String:
+	case jsonvalue.String:
 		return utf8.ValidString(v.Text())
-	case domarkx.Array:
+	case jsonvalue.Array:
 		for _, item := range v.Items() {
 			if !isPlainValue(item) {
 				return false
 			}
 		}
-	case domarkx.Object:
+	case jsonvalue.Object:
 		for _, m := range v.Members() {
 			if !utf8.ValidString(m.Name) || !isPlainValue(m.Value) {
 				return false

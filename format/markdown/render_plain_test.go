@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -23,7 +24,7 @@ func TestPlainMessagesReadAsThemselves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{}}
 		if rapid.Bool().Draw(t, "metadata") {
-			v := domarkx.ObjectValue(domarkx.Member{Name: "a", Value: domarkx.StringValue(text.Draw(t, "value") + "\r\x00```")})
+			v := jsonvalue.ObjectValue(jsonvalue.Member{Name: "a", Value: jsonvalue.StringValue(text.Draw(t, "value") + "\r\x00```")})
 			m.Metadata = &v
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "blocks") {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A source is a text to read, with its includes expanded, that knows where each
@@ -43,10 +43,10 @@ func (s *source) origin(offset int) origin {
 
 // errorAt returns an error about the text at an offset.
 func (s *source) errorAt(offset int, format string, args ...any) error {
-	e := &domarkx.SyntaxError{Msg: fmt.Sprintf(format, args...)}
+	e := &syntax.Error{Msg: fmt.Sprintf(format, args...)}
 	run := s.origin(offset)
 	e.Path = run.path
-	e.Line, e.Column = domarkx.Position(s.text[run.at:], offset-run.at)
+	e.Line, e.Column = syntax.Position(s.text[run.at:], offset-run.at)
 	e.Line += run.line - 1
 	if run.one {
 		e.Line, e.Column = run.line, 1
@@ -57,7 +57,7 @@ func (s *source) errorAt(offset int, format string, args ...any) error {
 // errorIn converts an error in a code block's content, with a position relative to that content, to
 // one with the position in the file. what names the block.
 func (s *source) errorIn(seg segment, what string, err error) error {
-	var inner *domarkx.SyntaxError
+	var inner *syntax.Error
 	if !errors.As(err, &inner) {
 		return s.errorAt(seg.start, "%s: %v", what, err)
 	}
@@ -66,7 +66,7 @@ func (s *source) errorIn(seg segment, what string, err error) error {
 		at = next
 		line, next = cutLine(s.text, at)
 	}
-	e := new(domarkx.SyntaxError)
+	e := new(syntax.Error)
 	errors.As(s.errorAt(at, "%s: %s", what, inner.Msg), &e)
 	e.Pointer, e.Err = inner.Pointer, inner.Err
 	if e.Column == 1 && inner.Column > 0 && !s.origin(at).one {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // maxWhole is the size in bytes up to which a document is read into memory at once.
@@ -53,8 +54,8 @@ type division struct {
 
 	before    *decoder // of the text before the first heading
 	preamble  preamble
-	resources *domarkx.Value // the workspace
-	unclosed  string         // the fence that the end of the section read last left open
+	resources *jsonvalue.Value // the workspace
+	unclosed  string           // the fence that the end of the section read last left open
 }
 
 // A place is the start of a message, with the context from the text before it.

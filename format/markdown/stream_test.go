@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -44,7 +45,7 @@ func sameWhole(t interface {
 	if len(whole.Conversation) == 0 {
 		whole.Conversation = apart.Conversation
 	}
-	values := cmp.Comparer(func(a, b domarkx.Value) bool { return a.JSON() == b.JSON() })
+	values := cmp.Comparer(func(a, b jsonvalue.Value) bool { return a.JSON() == b.JSON() })
 	if diff := cmp.Diff(whole, apart, values, cmp.Comparer(func(a, b []byte) bool { return bytes.Equal(a, b) })); diff != "" {
 		t.Fatalf("read apart as another (+) than as a whole (-): %s\n%q", diff, data)
 	}

@@ -8,7 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 const (
@@ -21,33 +22,33 @@ const (
 )
 
 // parseYAML reads one YAML document as a JSON value. SPEC.md defines the conversion of values that
-// JSON does not have. The error is a [*domarkx.SyntaxError] with a position in data.
-func parseYAML(data []byte) (domarkx.Value, error) {
+// JSON does not have. The error is a [*syntax.Error] with a position in data.
+func parseYAML(data []byte) (jsonvalue.Value, error) {
 	if len(data) > maxYAML {
-		return domarkx.Value{}, yamlError(1, 1, "the YAML is larger than %d MiB", maxYAML>>20)
+		return jsonvalue.Value{}, yamlError(1, 1, "the YAML is larger than %d MiB", maxYAML>>20)
 	}
 	text, breaks, err := hideBreaks(valid(data))
 	if err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	loader, err := yaml.NewLoader(strings.NewReader(text))
 	if err != nil {
-		return domarkx.Value{}, fmt.Errorf("reading YAML: %w", err)
+		return jsonvalue.Value{}, fmt.Errorf("reading YAML: %w", err)
 	}
 	var root yaml.Node
 	if err := loader.Load(&root); errors.Is(err, io.EOF) {
-		return domarkx.Value{}, nil
+		return jsonvalue.Value{}, nil
 	} else if err != nil {
-		return domarkx.Value{}, loadError(err, text)
+		return jsonvalue.Value{}, loadError(err, text)
 	}
 	var next yaml.Node
 	if err := loader.Load(&next); err == nil {
-		return domarkx.Value{}, yamlError(next.Line, next.Column, "a second YAML document, expected one")
+		return jsonvalue.Value{}, yamlError(next.Line, next.Column, "a second YAML document, expected one")
 	} else if !errors.Is(err, io.EOF) {
-		return domarkx.Value{}, loadError(err, text)
+		return jsonvalue.Value{}, loadError(err, text)
 	}
 	if len(root.Content) != 1 {
-		return domarkx.Value{}, nil
+		return jsonvalue.Value{}, nil
 	}
 	r := yamlReader{breaks: breaks, known: map[*yaml.Node]sized{}}
 	v, err := r.value(root.Content[0])
@@ -55,7 +56,7 @@ func parseYAML(data []byte) (domarkx.Value, error) {
 }
 
 func yamlError(line, column int, format string, args ...any) error {
-	return &domarkx.SyntaxError{Line: max(1, line), Column: max(1, column), Msg: fmt.Sprintf(format, args...)}
+	return &syntax.Error{Line: max(1, line), Column: max(1, column), Msg: fmt.Sprintf(format, args...)}
 }
 
 // loadError returns the position of a YAML error: where the parser stopped or, if that is the end
@@ -109,7 +110,7 @@ func hideBreaks(text string) (string, *strings.Replacer, error) {
 
 // A sized is a value with its approximate size as JSON, in bytes.
 type sized struct {
-	domarkx.Value
+	jsonvalue.Value
 	size int
 }
 
@@ -148,12 +149,12 @@ func (r *yamlReader) plain(n *yaml.Node) (sized, error) {
 	switch n.Kind {
 	case yaml.ScalarNode:
 		v := scalar(n)
-		if v.Kind() == domarkx.String {
-			v = domarkx.StringValue(r.breaks.Replace(v.Text()))
+		if v.Kind() == jsonvalue.String {
+			v = jsonvalue.StringValue(r.breaks.Replace(v.Text()))
 		}
 		return sized{v, len(v.Text()) + 4}, nil
 	case yaml.SequenceNode:
-		items := make([]domarkx.Value, len(n.Content))
+		items := make([]jsonvalue.Value, len(n.Content))
 		size := 2
 		for i, item := range n.Content {
 			v, err := r.value(item)
@@ -163,7 +164,7 @@ func (r *yamlReader) plain(n *yaml.Node) (sized, error) {
 			items[i] = v.Value
 			size += v.size
 		}
-		return sized{domarkx.ArrayValue(items...), size}, nil
+		return sized{jsonvalue.ArrayValue(items...), size}, nil
 	case yaml.MappingNode:
 		return r.mapping(n)
 	}
@@ -183,7 +184,7 @@ func (r *yamlReader) mapping(n *yaml.Node) (sized, error) {
 		own[name] = true
 	}
 	size := 2
-	members := make([]domarkx.Member, 0, len(n.Content)/2)
+	members := make([]jsonvalue.Member, 0, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		v, err := r.value(n.Content[i+1])
 		if err != nil {
@@ -192,16 +193,16 @@ func (r *yamlReader) mapping(n *yaml.Node) (sized, error) {
 		size += v.size
 		if !isMerge(n.Content[i]) {
 			name, _ := r.key(n.Content[i])
-			members = append(members, domarkx.Member{Name: name, Value: v.Value})
+			members = append(members, jsonvalue.Member{Name: name, Value: v.Value})
 			size += len(name) + 4
 			continue
 		}
 		sources := v.Items()
-		if v.Kind() == domarkx.Object {
-			sources = []domarkx.Value{v.Value}
+		if v.Kind() == jsonvalue.Object {
+			sources = []jsonvalue.Value{v.Value}
 		}
 		for _, source := range sources {
-			if source.Kind() != domarkx.Object {
+			if source.Kind() != jsonvalue.Object {
 				sources = nil
 			}
 		}
@@ -217,7 +218,7 @@ func (r *yamlReader) mapping(n *yaml.Node) (sized, error) {
 			}
 		}
 	}
-	return sized{domarkx.ObjectValue(members...), size}, nil
+	return sized{jsonvalue.ObjectValue(members...), size}, nil
 }
 
 func isMerge(key *yaml.Node) bool {
@@ -238,28 +239,28 @@ func (r *yamlReader) key(n *yaml.Node) (string, error) {
 // scalar resolves a scalar by the core schema of YAML 1.2.2, where YAML readers agree. Values that
 // they read differently (dates, 0777, 1_000, yes) or that JSON does not have (.inf) remain strings
 // in their original spelling.
-func scalar(n *yaml.Node) domarkx.Value {
+func scalar(n *yaml.Node) jsonvalue.Value {
 	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	switch {
 	case n.Style&yaml.TaggedStyle != 0:
 		switch n.ShortTag() {
 		case "!!int", "!!float", "!!bool", "!!null":
 		default:
-			return domarkx.StringValue(n.Value)
+			return jsonvalue.StringValue(n.Value)
 		}
 	case n.Style&quoted != 0:
-		return domarkx.StringValue(n.Value)
+		return jsonvalue.StringValue(n.Value)
 	}
 	switch n.Value {
 	case "", "~", "null", "Null", "NULL":
-		return domarkx.Value{}
+		return jsonvalue.Value{}
 	case "true", "True", "TRUE":
-		return domarkx.BoolValue(true)
+		return jsonvalue.BoolValue(true)
 	case "false", "False", "FALSE":
-		return domarkx.BoolValue(false)
+		return jsonvalue.BoolValue(false)
 	}
 	if spelling, ok := jsonNumber(n.Value); ok {
-		return domarkx.NumberValue(spelling)
+		return jsonvalue.NumberValue(spelling)
 	}
-	return domarkx.StringValue(n.Value)
+	return jsonvalue.StringValue(n.Value)
 }

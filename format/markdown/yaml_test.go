@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -108,7 +109,7 @@ func TestFrontMatterIsPlainWhereItCanBe(t *testing.T) {
 		{`{"null": 1, "a-b": 2, "-a": 3, "": 4, "<<": 5, "1": 6}`, "\"null\": 1\na-b: 2\n\"-a\": 3\n\"\": 4\n\"<<\": 5\n\"1\": 6\n"},
 		{`{}`, ""},
 	} {
-		v, err := domarkx.ParseValue([]byte(test.member))
+		v, err := jsonvalue.ParseValue([]byte(test.member))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +120,7 @@ func TestFrontMatterIsPlainWhereItCanBe(t *testing.T) {
 		}
 	}
 	for _, member := range []string{`{"a": "\ud83d"}`, `{"a": 1, "a": 2}`, `{"` + strings.Repeat("k", 1000) + `": 1}`, `{"a": {"\ude00": 1}}`} {
-		v, err := domarkx.ParseValue([]byte(member))
+		v, err := jsonvalue.ParseValue([]byte(member))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // maxYAMLKey is the maximum length of a quoted key that is written; YAML allows 1,024 characters.
@@ -12,8 +12,8 @@ const maxYAMLKey = 1000
 
 // fitsYAML reports whether the value can be written as YAML: its strings are
 // Unicode, its names short and none of them repeated in one object.
-func fitsYAML(v domarkx.Value) bool {
-	if v.Kind() == domarkx.String && !utf8.ValidString(v.Text()) {
+func fitsYAML(v jsonvalue.Value) bool {
+	if v.Kind() == jsonvalue.String && !utf8.ValidString(v.Text()) {
 		return false
 	}
 	for _, item := range v.Items() {
@@ -33,7 +33,7 @@ func fitsYAML(v domarkx.Value) bool {
 
 // appendYAMLMembers appends the members of an object as lines of a block mapping, with first before
 // the first member and prefix before the others.
-func appendYAMLMembers(dst []byte, first, prefix string, members []domarkx.Member) []byte {
+func appendYAMLMembers(dst []byte, first, prefix string, members []jsonvalue.Member) []byte {
 	for _, m := range members {
 		dst = append(dst, first...)
 		first = prefix
@@ -43,7 +43,7 @@ func appendYAMLMembers(dst []byte, first, prefix string, members []domarkx.Membe
 			dst = appendYAMLQuoted(dst, m.Name)
 		}
 		dst = append(dst, ": "...)
-		if m.Value.Kind() == domarkx.String && isPlainYAML(m.Value.Text()) {
+		if m.Value.Kind() == jsonvalue.String && isPlainYAML(m.Value.Text()) {
 			dst = append(dst, m.Value.Text()...)
 		} else {
 			dst = appendYAMLFlow(dst, m.Value)
@@ -54,11 +54,11 @@ func appendYAMLMembers(dst []byte, first, prefix string, members []domarkx.Membe
 }
 
 // appendYAMLFlow appends a value in flow style, which is JSON on one line.
-func appendYAMLFlow(dst []byte, v domarkx.Value) []byte {
+func appendYAMLFlow(dst []byte, v jsonvalue.Value) []byte {
 	switch v.Kind() {
-	case domarkx.String:
+	case jsonvalue.String:
 		return appendYAMLQuoted(dst, v.Text())
-	case domarkx.Array:
+	case jsonvalue.Array:
 		dst = append(dst, '[')
 		for i, item := range v.Items() {
 			if i > 0 {
@@ -67,7 +67,7 @@ func appendYAMLFlow(dst []byte, v domarkx.Value) []byte {
 			dst = appendYAMLFlow(dst, item)
 		}
 		return append(dst, ']')
-	case domarkx.Object:
+	case jsonvalue.Object:
 		dst = append(dst, '{')
 		for i, m := range v.Members() {
 			if i > 0 {
@@ -84,7 +84,7 @@ func appendYAMLFlow(dst []byte, v domarkx.Value) []byte {
 // what YAML 1.1 takes for a line end and characters that are not printable.
 func appendYAMLQuoted(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
-	for _, r := range domarkx.StringValue(s).JSON() {
+	for _, r := range jsonvalue.StringValue(s).JSON() {
 		if r >= 0x7F && r <= 0x9F || r == 0x2028 || r == 0x2029 || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF {
 			dst = append(dst, '\\', 'u', hex[r>>12], hex[r>>8&15], hex[r>>4&15], hex[r&15])
 		} else {

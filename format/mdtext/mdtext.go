@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -81,12 +82,12 @@ func Join(blocks []domarkx.Block, glue []string) string {
 
 // Value returns glue as the member [domarkx.MetadataGlue] of message_metadata, which
 // [domarkx.Message.Glue] reads.
-func Value(glue []string) domarkx.Value {
-	items := make([]domarkx.Value, len(glue))
+func Value(glue []string) jsonvalue.Value {
+	items := make([]jsonvalue.Value, len(glue))
 	for i, s := range glue {
-		items[i] = domarkx.StringValue(s)
+		items[i] = jsonvalue.StringValue(s)
 	}
-	return domarkx.ArrayValue(items...)
+	return jsonvalue.ArrayValue(items...)
 }
 
 // joinGlue interleaves blocks and glue, and reports whether the result parses as these blocks.

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
@@ -48,7 +49,7 @@ func TestAnyText(t *testing.T) {
 		if between == nil {
 			return
 		}
-		metadata := domarkx.ObjectValue(domarkx.Member{Name: domarkx.MetadataGlue, Value: mdtext.Value(between)})
+		metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: domarkx.MetadataGlue, Value: mdtext.Value(between)})
 		m.Metadata = &metadata
 		if got := mdtext.Join(blocks, m.Glue()); got != text {
 			t.Fatalf("%q: with the glue of metadata %q", text, got)

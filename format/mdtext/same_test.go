@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
@@ -47,7 +48,7 @@ func TestReadsAs(t *testing.T) {
 	named := code("go", "x")
 	named.HasName, named.Name = true, "n"
 	extra := text("a")
-	extra.Extra = []domarkx.Member{{Name: "x", Value: domarkx.NumberValue("1")}}
+	extra.Extra = []jsonvalue.Member{{Name: "x", Value: jsonvalue.NumberValue("1")}}
 	for _, test := range []struct {
 		content string
 		blocks  []domarkx.Block

@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
@@ -25,13 +26,13 @@ func agent() *transcript.Agent {
 	return &transcript.Agent{Name: Name, Program: "OpenCode", Is: is, Skips: skips, Array: "messages", Note: note, Say: say, Write: write}
 }
 
-func is(v domarkx.Value) bool {
+func is(v jsonvalue.Value) bool {
 	info := transcript.Get(v, "info")
 	return transcript.Has(info, "id", "directory") || transcript.Has(info, "id", "projectID") && strings.HasPrefix(transcript.Text(info, "id"), "ses_")
 }
 
 // skips reports whether the index does not need the value of a member.
-func skips(name string, kind domarkx.Kind) bool {
+func skips(name string, kind jsonvalue.Kind) bool {
 	switch name {
 	case "input", "output", "metadata", "snapshot", "url", "summary", "permission", "diffs":
 		return true
@@ -40,7 +41,7 @@ func skips(name string, kind domarkx.Kind) bool {
 }
 
 // note classifies a record, which is the session or one of its messages.
-func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	info := transcript.Get(v, "info")
 	if transcript.Text(info, "role") == "" {
 		s.ID, s.Parent = transcript.Text(info, "id"), transcript.Text(info, "parentID")
@@ -70,7 +71,7 @@ func note(v domarkx.Value, s *transcript.Session) transcript.Note {
 }
 
 // shown returns the text of a part of a user's message; "" for a part that the program added.
-func shown(part domarkx.Value) string {
+func shown(part jsonvalue.Value) string {
 	if transcript.Get(part, "synthetic").IsTrue() || transcript.Get(part, "ignored").IsTrue() {
 		return ""
 	}
@@ -93,7 +94,7 @@ func first(a, b string) string {
 }
 
 // say adds the content of a record to a message.
-func say(v domarkx.Value, m *transcript.Message) {
+func say(v jsonvalue.Value, m *transcript.Message) {
 	info := transcript.Get(v, "info")
 	m.Said(transcript.Text(info, "id"), format.MillisTime(transcript.Int(info, "time", "created")))
 	m.Cwd = first(transcript.Text(info, "path", "cwd"), m.Context)
@@ -119,7 +120,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 		return
 	}
 	m.Model, m.Stop = transcript.Text(info, "modelID"), transcript.Text(info, "finish")
-	if u := transcript.Get(info, "tokens"); u.Kind() == domarkx.Object {
+	if u := transcript.Get(info, "tokens"); u.Kind() == jsonvalue.Object {
 		usage := transcript.Usage{Input: transcript.Int(u, "input"), CacheRead: transcript.Int(u, "cache", "read"), CacheWrite: transcript.Int(u, "cache", "write"),
 			Output: transcript.Int(u, "output"), Reasoning: transcript.Int(u, "reasoning")}
 		if transcript.Int(u, "total") == usage.Input+usage.CacheRead+usage.CacheWrite+usage.Output+usage.Reasoning {
@@ -133,7 +134,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 	}
 }
 
-func sayTool(part domarkx.Value, m *transcript.Message) {
+func sayTool(part jsonvalue.Value, m *transcript.Message) {
 	id, state := transcript.Text(part, "callID"), transcript.Get(part, "state")
 	m.Call(transcript.Call{ID: id, Tool: transcript.Text(part, "tool"), Arguments: transcript.Get(state, "input")})
 	r := transcript.Result{ID: id}
@@ -206,14 +207,14 @@ func (o *writing) id(kind string, at int64) string {
 	return fmt.Sprintf("%s_%012x%s", kind, (at*4096+o.count)&(1<<48-1), tail[len(tail)-14:])
 }
 
-func (o *writing) message(t transcript.Turn) domarkx.Value {
+func (o *writing) message(t transcript.Turn) jsonvalue.Value {
 	at := t.Time.UnixMilli()
 	id := o.id("msg", at)
-	part := func(kind string, more ...any) domarkx.Value {
+	part := func(kind string, more ...any) jsonvalue.Value {
 		members := transcript.Object("id", o.id("prt", at), "sessionID", o.session, "messageID", id, "type", kind).Members()
-		return domarkx.ObjectValue(append(members, transcript.Object(more...).Members()...)...)
+		return jsonvalue.ObjectValue(append(members, transcript.Object(more...).Members()...)...)
 	}
-	var parts []domarkx.Value
+	var parts []jsonvalue.Value
 	next := transcript.Object("providerID", NoProvider, "modelID", first(o.Model, NoProvider))
 	if provider, model, ok := strings.Cut(o.Next, "/"); ok { // OpenCode asks the model that the last prompt names
 		next = transcript.Object("providerID", provider, "modelID", model)

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/opencode"
 )
 
@@ -92,7 +93,7 @@ func TestWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := domarkx.ParseValue(out)
+	v, err := jsonvalue.ParseValue(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestWritten(t *testing.T) {
 func TestSessionIDs(t *testing.T) {
 	id := func(metadata string) string {
 		h := domarkx.NewHeader()
-		v, err := domarkx.ParseValue([]byte(metadata))
+		v, err := jsonvalue.ParseValue([]byte(metadata))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,16 +10,18 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // Decode reads a session. The program never reads its files back and escapes nothing, so a session
 // is read as far as possible: text that is not a step becomes a message of its own, and the
 // document's damage reports it. A file that does not begin like a session is a
-// [*domarkx.SyntaxError].
+// [*syntax.Error].
 func Decode(src format.Source) (*domarkx.Document, error) {
 	if !Detect(src.Data, "") {
-		return nil, &domarkx.SyntaxError{Path: src.Path, Line: 1, Column: 1, Msg: `expected "# OpenPocket Session", an empty line and "- id: "`}
+		return nil, &syntax.Error{Path: src.Path, Line: 1, Column: 1, Msg: `expected "# OpenPocket Session", an empty line and "- id: "`}
 	}
 	d := decoder{src: src, s: strings.ToValidUTF8(string(src.Data), "\ufffd"), doc: &domarkx.Document{Header: domarkx.NewHeader()}}
 	if report := format.NoUTF8(src.Path, src.Data); report != nil {
@@ -41,7 +43,7 @@ func Decode(src format.Source) (*domarkx.Document, error) {
 		d.report(behind[i].offset, "continues after the final message, expected the end; perhaps two sessions share the file")
 	}
 	if d.more > 0 {
-		d.doc.Damage = append(d.doc.Damage, &domarkx.SyntaxError{Path: src.Path, Msg: fmt.Sprintf("%d more pieces or values are not as the format wants them", d.more)})
+		d.doc.Damage = append(d.doc.Damage, &syntax.Error{Path: src.Path, Msg: fmt.Sprintf("%d more pieces or values are not as the format wants them", d.more)})
 	}
 	return d.doc, nil
 }
@@ -85,8 +87,8 @@ func (d *decoder) report(offset int, msg string) {
 	d.line += strings.Count(d.s[d.at:offset], "\n")
 	d.at = offset
 	start := strings.LastIndexByte(d.s[:offset], '\n') + 1
-	_, column := domarkx.Position([]byte(d.s[start:offset]), offset-start)
-	d.doc.Damage = append(d.doc.Damage, &domarkx.SyntaxError{Path: d.src.Path, Line: d.line + 1, Column: column, Msg: msg})
+	_, column := syntax.Position([]byte(d.s[start:offset]), offset-start)
+	d.doc.Damage = append(d.doc.Damage, &syntax.Error{Path: d.src.Path, Line: d.line + 1, Column: column, Msg: msg})
 }
 
 // idTime is the layout, as in package time, of the time that serves as an ID.
@@ -101,12 +103,12 @@ func isID(id string) bool {
 }
 
 func (d *decoder) header(h header) {
-	about := domarkx.ObjectValue()
+	about := jsonvalue.ObjectValue()
 	for i, key := range headerKeys {
 		if h.cut && h.values[i] == "" {
 			continue
 		}
-		about = about.With(key, domarkx.StringValue(h.values[i]))
+		about = about.With(key, jsonvalue.StringValue(h.values[i]))
 	}
 	d.doc.Header.UserMetadata = &about
 	if id := h.values[0]; !isID(id) {
@@ -121,12 +123,12 @@ func (d *decoder) header(h header) {
 		d.report(h.body, "the header is cut off, expected id, started_at, model_profile, model_name, \"## Task\" and \"## Steps\"")
 	}
 	if h.task != "" || !h.cut {
-		d.text(domarkx.User, h.task, domarkx.ObjectValue())
+		d.text(domarkx.User, h.task, jsonvalue.ObjectValue())
 	}
 }
 
 // text adds a message of text, which is Markdown.
-func (d *decoder) text(role domarkx.Role, text string, metadata domarkx.Value) {
+func (d *decoder) text(role domarkx.Role, text string, metadata jsonvalue.Value) {
 	m := domarkx.Message{Role: role}
 	var between []string
 	if m.Content, between = mdtext.Split(text); between != nil {
@@ -135,7 +137,7 @@ func (d *decoder) text(role domarkx.Role, text string, metadata domarkx.Value) {
 	d.add(m, metadata)
 }
 
-func (d *decoder) add(m domarkx.Message, metadata domarkx.Value) {
+func (d *decoder) add(m domarkx.Message, metadata jsonvalue.Value) {
 	if len(metadata.Members()) > 0 {
 		m.Metadata = &metadata
 	}
@@ -158,7 +160,7 @@ func (d *decoder) piece(p piece) {
 	default:
 		d.report(p.offset, "is not a complete step or final message; it is kept as a message of its own")
 		d.add(domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{code("text", p.raw)}},
-			domarkx.ObjectValue(domarkx.Member{Name: keyUnread, Value: domarkx.BoolValue(true)}))
+			jsonvalue.ObjectValue(jsonvalue.Member{Name: keyUnread, Value: jsonvalue.BoolValue(true)}))
 	}
 }
 
@@ -189,7 +191,7 @@ func (d *decoder) step(p piece) {
 	metadata := object(keyStep, p.number, keyAt, p.at)
 	call, derived := callOf(p.action)
 	if derived != p.action || derived == "" {
-		metadata = metadata.With(keyAction, domarkx.StringValue(p.action))
+		metadata = metadata.With(keyAction, jsonvalue.StringValue(p.action))
 	}
 	if derived == "" {
 		d.report(p.offset, fmt.Sprintf("the action of step %s is not a JSON object", p.number))
@@ -213,10 +215,10 @@ func code(language, text string) domarkx.Block {
 }
 
 // object returns an object. Its arguments are names and string values in turn.
-func object(pairs ...string) domarkx.Value {
-	v := domarkx.ObjectValue()
+func object(pairs ...string) jsonvalue.Value {
+	v := jsonvalue.ObjectValue()
 	for i := 0; i < len(pairs); i += 2 {
-		v = v.With(pairs[i], domarkx.StringValue(pairs[i+1]))
+		v = v.With(pairs[i], jsonvalue.StringValue(pairs[i+1]))
 	}
 	return v
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Name is what users call the format.
@@ -39,7 +40,7 @@ func fork(h domarkx.Header, f format.Fork) (domarkx.Header, bool) {
 	if at.Format(idTime) == text(*h.UserMetadata, keyID) {
 		at = at.Add(time.Second)
 	}
-	about := h.UserMetadata.With(keyID, domarkx.StringValue(at.Format(idTime)))
+	about := h.UserMetadata.With(keyID, jsonvalue.StringValue(at.Format(idTime)))
 	h.UserMetadata = &about
 	return h, true
 }
@@ -116,8 +117,8 @@ const (
 const resource = "phone"
 
 // text returns the member of that name when it is a string, else "".
-func text(v domarkx.Value, name string) string {
-	if m, ok := v.Get(name); ok && m.Kind() == domarkx.String {
+func text(v jsonvalue.Value, name string) string {
+	if m, ok := v.Get(name); ok && m.Kind() == jsonvalue.String {
 		return m.Text()
 	}
 	return ""

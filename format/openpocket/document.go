@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // A piece is a part of a session after its header: a step, a final block, or text
@@ -174,7 +174,7 @@ func step(s string) (piece, bool) {
 		rest := body[a+len(action):]
 		for _, r := range indexAll(rest, result) {
 			p := piece{isStep: true, thought: body[:a], action: rest[:r], result: rest[r+len(result):]}
-			_, err := domarkx.ParseValue([]byte(p.action))
+			_, err := jsonvalue.ParseValue([]byte(p.action))
 			if !found.isStep || err == nil && ways == 0 {
 				found = p
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/mdtext"
 )
@@ -30,7 +31,7 @@ func (e *encoder) header() header {
 		for _, m := range h.UserMetadata.Members() {
 			i := slices.Index(headerKeys, m.Name)
 			said := m.Value.Text()
-			if i < 0 || m.Value.Kind() != domarkx.String || strings.ContainsAny(said, "\r\n") || !utf8.ValidString(said) ||
+			if i < 0 || m.Value.Kind() != jsonvalue.String || strings.ContainsAny(said, "\r\n") || !utf8.ValidString(said) ||
 				m.Name == keyID && !isID(said) || m.Name == keyStartedAt && !isTime(said) {
 				e.to.Lose("user_metadata.%s", m.Name)
 				continue
@@ -61,10 +62,10 @@ func (e *encoder) fallback() time.Time {
 }
 
 // at returns the time of message i.
-func (e *encoder) at(i int, m domarkx.WrittenMessage, metadata domarkx.Value, key string) string {
+func (e *encoder) at(i int, m domarkx.WrittenMessage, metadata jsonvalue.Value, key string) string {
 	said, ok := metadata.Get(key)
 	switch {
-	case ok && said.Kind() == domarkx.String && isTime(said.Text()):
+	case ok && said.Kind() == jsonvalue.String && isTime(said.Text()):
 		e.last = said.Text()
 		return e.last
 	case ok:
@@ -79,7 +80,7 @@ func (e *encoder) at(i int, m domarkx.WrittenMessage, metadata domarkx.Value, ke
 
 // piecesOf returns the pieces of a message: its steps, or its final block.
 func (e *encoder) piecesOf(i int, m domarkx.WrittenMessage) []piece {
-	metadata := domarkx.ObjectValue()
+	metadata := jsonvalue.ObjectValue()
 	if m.Metadata != nil {
 		metadata = *m.Metadata
 	}
@@ -142,10 +143,10 @@ const (
 )
 
 // final returns the final block of message i with that text.
-func (e *encoder) final(i int, m domarkx.WrittenMessage, metadata domarkx.Value, text string) piece {
+func (e *encoder) final(i int, m domarkx.WrittenMessage, metadata jsonvalue.Value, text string) piece {
 	status := successStatus
 	if said, ok := metadata.Get(keyStatus); ok {
-		if status = said.Text(); said.Kind() != domarkx.String || status != successStatus && status != failedStatus {
+		if status = said.Text(); said.Kind() != jsonvalue.String || status != successStatus && status != failedStatus {
 			e.to.LoseOf(i, "message_metadata.%s", keyStatus)
 			status = failedStatus
 		}
@@ -158,7 +159,7 @@ func isCode(b domarkx.Block, language string) bool {
 }
 
 // stepsOf returns a step for each call of message i, and the text after the last.
-func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Value) (pieces []piece, behind []domarkx.Block) {
+func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata jsonvalue.Value) (pieces []piece, behind []domarkx.Block) {
 	for b := 0; b < len(m.Content); b++ {
 		block := m.Content[b]
 		if !isCode(block, "tool-call") {
@@ -188,10 +189,10 @@ func (e *encoder) stepsOf(i int, m domarkx.WrittenMessage, metadata domarkx.Valu
 }
 
 // step returns a step of message i. before is the number of the message's pieces so far.
-func (e *encoder) step(i int, m domarkx.WrittenMessage, metadata domarkx.Value, before int, thought []domarkx.Block, action, result string) piece {
+func (e *encoder) step(i int, m domarkx.WrittenMessage, metadata jsonvalue.Value, before int, thought []domarkx.Block, action, result string) piece {
 	said, own := metadata.Get(keyStep)
 	number := said.Text()
-	if own && (said.Kind() != domarkx.String || !isNumber(number)) {
+	if own && (said.Kind() != jsonvalue.String || !isNumber(number)) {
 		e.to.LoseOf(i, "message_metadata.%s", keyStep)
 		own = false
 	}

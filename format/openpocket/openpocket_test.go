@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/openpocket"
 )
@@ -229,8 +230,8 @@ func TestAnyText(t *testing.T) {
 			{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{
 				block("thought", texts.Draw(t, "thought")),
 				block("tool-call", `{"tool":"tap","arguments":{}}`),
-				block("tool-result", domarkx.ObjectValue(domarkx.Member{Name: "ok", Value: domarkx.BoolValue(true)},
-					domarkx.Member{Name: "result", Value: domarkx.StringValue(texts.Draw(t, "result"))}).JSON()),
+				block("tool-result", jsonvalue.ObjectValue(jsonvalue.Member{Name: "ok", Value: jsonvalue.BoolValue(true)},
+					jsonvalue.Member{Name: "result", Value: jsonvalue.StringValue(texts.Draw(t, "result"))}).JSON()),
 			}}},
 			{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: texts.Draw(t, "message")}}}},
 		}}

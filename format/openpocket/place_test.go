@@ -10,7 +10,9 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/openpocket"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // TestPlace: a session is in a file named after its id.
@@ -58,7 +60,7 @@ func TestFork(t *testing.T) {
 }
 
 func withID(h domarkx.Header, id string) domarkx.Header {
-	about := h.UserMetadata.With("id", domarkx.StringValue(id))
+	about := h.UserMetadata.With("id", jsonvalue.StringValue(id))
 	h.UserMetadata = &about
 	return h
 }
@@ -87,7 +89,7 @@ func TestDamagedHeads(t *testing.T) {
 	} {
 		data := strings.Replace(head+step1+final, test.old, test.new, 1)
 		doc := decode(t, data)
-		found := slices.ContainsFunc(doc.Damage, func(e *domarkx.SyntaxError) bool { return strings.Contains(e.Error(), test.report) })
+		found := slices.ContainsFunc(doc.Damage, func(e *syntax.Error) bool { return strings.Contains(e.Error(), test.report) })
 		if !found {
 			t.Errorf("%s: reports %v", name, doc.Damage)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/openpocket"
 	"pgregory.net/rapid"
 )
@@ -26,16 +27,16 @@ func TestReadsBackApart(t *testing.T) {
 			{Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: text.Draw(t, "task")}}}}}}
 		for range rapid.IntRange(0, 4).Draw(t, "messages") {
 			m := domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: text.Draw(t, "final")}}}
-			metadata := domarkx.ObjectValue()
+			metadata := jsonvalue.ObjectValue()
 			switch rapid.IntRange(0, 5).Draw(t, "kind") {
 			case 0:
-				metadata = metadata.With("status", domarkx.StringValue("SUCCESS"))
+				metadata = metadata.With("status", jsonvalue.StringValue("SUCCESS"))
 			case 1:
-				metadata = metadata.With("unread", domarkx.BoolValue(true))
+				metadata = metadata.With("unread", jsonvalue.BoolValue(true))
 			default:
 				m.Content = []domarkx.Block{code("thought", text.Draw(t, "thought")), code("tool-call", `{"tool":"tap","arguments":{"type":"tap"}}`), code("tool-result", text.Draw(t, "result"))}
 				if rapid.Bool().Draw(t, "own") {
-					metadata = metadata.With("step", domarkx.StringValue("7"))
+					metadata = metadata.With("step", jsonvalue.StringValue("7"))
 				}
 			}
 			m.Metadata = &metadata

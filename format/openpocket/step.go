@@ -8,14 +8,15 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // callOf returns the tool-call block of an action, and the action that would be derived from that
 // block: "" if the action is not a JSON object.
 func callOf(action string) (call, derived string) {
-	v, err := domarkx.ParseValue([]byte(action))
-	if err != nil || v.Kind() != domarkx.Object {
-		v = domarkx.ObjectValue()
+	v, err := jsonvalue.ParseValue([]byte(action))
+	if err != nil || v.Kind() != jsonvalue.Object {
+		v = jsonvalue.ObjectValue()
 	} else {
 		derived = indented(v)
 	}
@@ -23,36 +24,36 @@ func callOf(action string) (call, derived string) {
 	if tool == "" {
 		tool = untyped
 	}
-	return indented(domarkx.ObjectValue(
-		domarkx.Member{Name: "resource", Value: domarkx.StringValue(resource)},
-		domarkx.Member{Name: "tool", Value: domarkx.StringValue(tool)},
-		domarkx.Member{Name: "arguments", Value: v})), derived
+	return indented(jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "resource", Value: jsonvalue.StringValue(resource)},
+		jsonvalue.Member{Name: "tool", Value: jsonvalue.StringValue(tool)},
+		jsonvalue.Member{Name: "arguments", Value: v})), derived
 }
 
-func indented(v domarkx.Value) string { return string(v.AppendJSON(nil, "", "  ")) }
+func indented(v jsonvalue.Value) string { return string(v.AppendJSON(nil, "", "  ")) }
 
 // untyped is the tool of an action that has no type.
 const untyped = "action"
 
 // actionOf returns the action of a tool-call block: in its original spelling if the block still
 // matches it, otherwise the arguments with the tool as their type.
-func actionOf(call string, metadata domarkx.Value) string {
-	if spelled, ok := metadata.Get(keyAction); ok && spelled.Kind() == domarkx.String {
+func actionOf(call string, metadata jsonvalue.Value) string {
+	if spelled, ok := metadata.Get(keyAction); ok && spelled.Kind() == jsonvalue.String {
 		if now, _ := callOf(spelled.Text()); now == call {
 			return spelled.Text()
 		}
 	}
-	v, err := domarkx.ParseValue([]byte(call))
-	if err != nil || v.Kind() != domarkx.Object {
+	v, err := jsonvalue.ParseValue([]byte(call))
+	if err != nil || v.Kind() != jsonvalue.Object {
 		return indented(object("type", untyped, "text", call))
 	}
 	arguments, _ := v.Get("arguments")
-	if arguments.Kind() != domarkx.Object {
-		arguments = domarkx.ObjectValue()
+	if arguments.Kind() != jsonvalue.Object {
+		arguments = jsonvalue.ObjectValue()
 	}
 	if tool := text(v, "tool"); tool != "" && text(arguments, "type") != tool && (tool != untyped || text(arguments, "type") != "") {
-		members := append([]domarkx.Member{{Name: "type", Value: domarkx.StringValue(tool)}}, arguments.Without("type").Members()...)
-		arguments = domarkx.ObjectValue(members...)
+		members := append([]jsonvalue.Member{{Name: "type", Value: jsonvalue.StringValue(tool)}}, arguments.Without("type").Members()...)
+		arguments = jsonvalue.ObjectValue(members...)
 	}
 	return indented(arguments)
 }
@@ -63,18 +64,18 @@ const failed = "Action execution error: "
 // resultOf returns the tool-result block of a step's result.
 func resultOf(result string) string {
 	if strings.HasPrefix(result, failed) {
-		return indented(domarkx.ObjectValue(
-			domarkx.Member{Name: "ok", Value: domarkx.BoolValue(false)},
-			domarkx.Member{Name: "error", Value: object("code", domarkx.CodeFailed, "message", result)}))
+		return indented(jsonvalue.ObjectValue(
+			jsonvalue.Member{Name: "ok", Value: jsonvalue.BoolValue(false)},
+			jsonvalue.Member{Name: "error", Value: object("code", domarkx.CodeFailed, "message", result)}))
 	}
-	return indented(domarkx.ObjectValue(
-		domarkx.Member{Name: "ok", Value: domarkx.BoolValue(true)},
-		domarkx.Member{Name: "result", Value: domarkx.StringValue(result)}))
+	return indented(jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "ok", Value: jsonvalue.BoolValue(true)},
+		jsonvalue.Member{Name: "result", Value: jsonvalue.StringValue(result)}))
 }
 
 // textOf returns the result text of a tool-result block.
 func textOf(block string) string {
-	v, err := domarkx.ParseValue([]byte(block))
+	v, err := jsonvalue.ParseValue([]byte(block))
 	if err != nil {
 		return block
 	}
@@ -82,7 +83,7 @@ func textOf(block string) string {
 		return failed + strings.TrimPrefix(text(e, "message"), failed)
 	}
 	r, _ := v.Get("result")
-	if r.Kind() == domarkx.String {
+	if r.Kind() == jsonvalue.String {
 		return r.Text()
 	}
 	return indented(r)
@@ -90,15 +91,15 @@ func textOf(block string) string {
 
 // lostOfCall returns the parts of a tool-call block that a step cannot represent.
 func lostOfCall(block string) []string {
-	v, err := domarkx.ParseValue([]byte(block))
-	if err != nil || v.Kind() != domarkx.Object {
+	v, err := jsonvalue.ParseValue([]byte(block))
+	if err != nil || v.Kind() != jsonvalue.Object {
 		return []string{"that a tool-call is not a JSON object, which becomes text"}
 	}
 	var lost []string
 	for _, m := range v.Members() {
 		switch {
-		case m.Name == "tool" && m.Value.Kind() == domarkx.String,
-			m.Name == "arguments" && m.Value.Kind() == domarkx.Object,
+		case m.Name == "tool" && m.Value.Kind() == jsonvalue.String,
+			m.Name == "arguments" && m.Value.Kind() == jsonvalue.Object,
 			m.Name == "resource" && m.Value.Text() == resource:
 			continue
 		}
@@ -106,7 +107,7 @@ func lostOfCall(block string) []string {
 	}
 	arguments, _ := v.Get("arguments")
 	if _, ok := arguments.Get("type"); ok {
-		if now, err := domarkx.ParseValue([]byte(actionOf(block, domarkx.Value{}))); err != nil || text(now, "type") != text(arguments, "type") {
+		if now, err := jsonvalue.ParseValue([]byte(actionOf(block, jsonvalue.Value{}))); err != nil || text(now, "type") != text(arguments, "type") {
 			lost = append(lost, "arguments.type of a tool-call")
 		}
 	}
@@ -115,7 +116,7 @@ func lostOfCall(block string) []string {
 
 // lostOfResult returns the parts of a tool-result block that a step cannot represent.
 func lostOfResult(block string) []string {
-	v, err := domarkx.ParseValue([]byte(block))
+	v, err := jsonvalue.ParseValue([]byte(block))
 	if err != nil {
 		return nil
 	}
@@ -129,7 +130,7 @@ func lostOfResult(block string) []string {
 			}
 		case m.Name == "error":
 		case m.Name == "result" && !isError:
-			if m.Value.Kind() != domarkx.String {
+			if m.Value.Kind() != jsonvalue.String {
 				lost = append(lost, "that a result is JSON, which becomes text")
 			}
 		default:
@@ -137,7 +138,7 @@ func lostOfResult(block string) []string {
 		}
 	}
 	for _, m := range reason.Members() {
-		if (m.Name != "message" || m.Value.Kind() != domarkx.String) && (m.Name != "code" || m.Value.Text() != domarkx.CodeFailed) {
+		if (m.Name != "message" || m.Value.Kind() != jsonvalue.String) && (m.Name != "code" || m.Value.Text() != domarkx.CodeFailed) {
 			lost = append(lost, "error."+m.Name+" of a tool-result")
 		}
 	}
@@ -169,14 +170,14 @@ var authLine = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // humanAuth returns the approval in a result, and whether it mentions one.
-func humanAuth(result string) (domarkx.Value, bool) {
+func humanAuth(result string) (jsonvalue.Value, bool) {
 	m := authLine().FindStringSubmatch(result)
 	if m == nil {
-		return domarkx.Value{}, false
+		return jsonvalue.Value{}, false
 	}
 	lines := strings.Split(result[len(m[0]):], "\n")
 	known := []string{"local_screenshot", "delegation_template", "delegation_result", "human_artifact"}
-	var found []domarkx.Member
+	var found []jsonvalue.Member
 	for len(lines) > 1 { // the message may have lines of its own, so that the known ones count from the end
 		key, value, ok := strings.Cut(lines[len(lines)-1], "=")
 		i := slices.Index(known, key)
@@ -184,7 +185,7 @@ func humanAuth(result string) (domarkx.Value, bool) {
 			break
 		}
 		known, lines = known[i+1:], lines[:len(lines)-1]
-		found = append(found, domarkx.Member{Name: key, Value: domarkx.StringValue(value)})
+		found = append(found, jsonvalue.Member{Name: key, Value: jsonvalue.StringValue(value)})
 	}
 	message := strings.Join(lines, "\n")
 	slices.Reverse(found)

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // agentOf returns the other agent whose transcripts begin like head, with first as the first JSON
 // object; "" if it is unknown. It relies on the publicly known file formats of these agents.
-func agentOf(head []byte, first domarkx.Value) string {
+func agentOf(head []byte, first jsonvalue.Value) string {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	if len(head) > 0 && head[0] == '[' {
 		return agentOfArray(head)
@@ -28,7 +28,7 @@ func agentOf(head []byte, first domarkx.Value) string {
 
 // agentOfArray is agentOf for files that are one array.
 func agentOfArray(head []byte) string {
-	v, _ := domarkx.ParsePartial(head)
+	v, _ := jsonvalue.ParsePartial(head)
 	if len(v.Items()) == 0 {
 		return ""
 	}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // jsonOf spells a string as pi does.
-func jsonOf(s string) string { return domarkx.StringValue(s).JSON() }
+func jsonOf(s string) string { return jsonvalue.StringValue(s).JSON() }
 
 // A fixture is a transcript in the making.
 type fixture struct {

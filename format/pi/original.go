@@ -7,6 +7,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonlines"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -14,7 +15,7 @@ import (
 // its tree of entries, and the messages on that path.
 type original struct {
 	*jsonlines.Reader
-	header   domarkx.Value
+	header   jsonvalue.Value
 	first    string // its first prompt
 	way      []line
 	at       map[string]int // index on the path of each entry, by the entry's ID
@@ -34,7 +35,7 @@ type line struct {
 // A tree holds the entries of a transcript.
 type tree struct {
 	*jsonlines.Reader
-	header domarkx.Value
+	header jsonvalue.Value
 	lines  []line
 	byID   map[string]int // index of each entry in lines, by its ID
 }
@@ -80,10 +81,10 @@ func withOriginal(messages format.Messages, to format.Target, write func(o *orig
 
 func newTree(f format.File) (*tree, error) {
 	t := &tree{Reader: jsonlines.NewReader(f, nil), byID: map[string]int{}}
-	err := t.Each(func(v domarkx.Value, _ []byte, at jsonlines.Place) error {
+	err := t.Each(func(v jsonvalue.Value, _ []byte, at jsonlines.Place) error {
 		if isHeader(v) {
-			if t.header.Kind() == domarkx.Null {
-				t.header, _ = domarkx.ParseValue([]byte(v.JSON())) // the bytes of v are reused
+			if t.header.Kind() == jsonvalue.Null {
+				t.header, _ = jsonvalue.ParseValue([]byte(v.JSON())) // the bytes of v are reused
 			}
 			return nil
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonlines"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -55,7 +57,7 @@ func Codec() format.Codec {
 	}
 	c.Place = func(f format.File, attempt int) (format.Place, error) {
 		p, err := place(f, attempt)
-		if v, wrong := domarkx.ParseValue([]byte(p.ID)); err == nil && wrong == nil {
+		if v, wrong := jsonvalue.ParseValue([]byte(p.ID)); err == nil && wrong == nil {
 			p.ID = identity(v.Items()[0].Text(), "")
 		}
 		return p, err
@@ -79,7 +81,7 @@ const (
 // identity returns the identity of the transcript with a session ID or, if fork is not "", of the
 // branch that ends with the entry called fork.
 func identity(session, fork string) string {
-	id := []domarkx.Value{transcript.Str(session)}
+	id := []jsonvalue.Value{transcript.Str(session)}
 	if fork != "" {
 		id = append(id, transcript.Str(fork))
 	}
@@ -92,19 +94,19 @@ func detect(head []byte, _ string) bool {
 }
 
 // isHeader reports whether an object is the first line of a transcript.
-func isHeader(v domarkx.Value) bool {
-	return transcript.Text(v, "type") == "session" && transcript.Get(v, "id").Kind() == domarkx.String
+func isHeader(v jsonvalue.Value) bool {
+	return transcript.Text(v, "type") == "session" && transcript.Get(v, "id").Kind() == jsonvalue.String
 }
 
 // refuse says why a transcript of another agent or version cannot be read.
-func refuse(head []byte) *domarkx.SyntaxError {
+func refuse(head []byte) *syntax.Error {
 	first := jsonlines.First(head)
-	wrong := &domarkx.SyntaxError{Line: 1, Column: 1, Err: domarkx.ErrUnsupported}
+	wrong := &syntax.Error{Line: 1, Column: 1, Err: domarkx.ErrUnsupported}
 	stated, ok := first.Get("version")
 	switch name := agentOf(head, first); {
 	case !isHeader(first) && name != "":
 		wrong.Msg = "is a transcript of " + name + ", which is not supported yet; expected one of pi"
-	case isHeader(first) && ok && stated.Kind() != domarkx.Null && versionOf(first) == 0:
+	case isHeader(first) && ok && stated.Kind() != jsonvalue.Null && versionOf(first) == 0:
 		wrong.Column, wrong.Pointer = stated.Offset()+1, "/version"
 		wrong.Msg = fmt.Sprintf("version is %s, expected 1, 2 or 3, the only ones that are known", stated.JSON())
 	default:
@@ -114,13 +116,13 @@ func refuse(head []byte) *domarkx.SyntaxError {
 }
 
 // versionOf returns the version of a header: 1, 2 or 3, or 0 if it is unknown.
-func versionOf(header domarkx.Value) int {
+func versionOf(header jsonvalue.Value) int {
 	v := transcript.Get(header, "version")
-	if v.Kind() == domarkx.Null {
+	if v.Kind() == jsonvalue.Null {
 		return 1
 	}
 	n, err := strconv.ParseFloat(v.Text(), 64)
-	if v.Kind() != domarkx.Number || err != nil || n != 1 && n != 2 && n != 3 {
+	if v.Kind() != jsonvalue.Number || err != nil || n != 1 && n != 2 && n != 3 {
 		return 0
 	}
 	return int(n)
@@ -137,7 +139,7 @@ func fileName(time, id string) string {
 }
 
 // skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind domarkx.Kind) bool {
+func skips(name string, kind jsonvalue.Kind) bool {
 	switch name {
 	case "thinking", "thinkingSignature", "data", "arguments", "command", "output", "summary", "usage", "details":
 		return true
@@ -149,7 +151,7 @@ func skips(name string, kind domarkx.Kind) bool {
 const linear = "linear"
 
 // note extracts from an entry what the index needs.
-func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	if transcript.Text(v, "type") == "session" {
 		if s.Memory == "" { // the first one counts
 			s.ID, s.Created, s.Cwd, s.Parent = transcript.Text(v, "id"), transcript.Text(v, "timestamp"), transcript.Text(v, "cwd"), transcript.Text(v, "parentSession")
@@ -202,12 +204,12 @@ const (
 // An entry is a line of a transcript. Its content is a member of the line, or of its message.
 type entry struct {
 	kind   kind
-	body   domarkx.Value
+	body   jsonvalue.Value
 	member string // of body
 }
 
 // entryOf classifies an entry. An entry that has nothing to show is of the kind nothing.
-func entryOf(v domarkx.Value) entry {
+func entryOf(v jsonvalue.Value) entry {
 	e := entry{body: v, member: "content"}
 	switch transcript.Text(v, "type") {
 	case "message":
@@ -230,17 +232,17 @@ func entryOf(v domarkx.Value) entry {
 		e.kind = prompt
 	}
 	content := e.content().Kind()
-	if content != domarkx.String && (content != domarkx.Array || e.member != "content") || e.kind == shell && transcript.Get(e.body, "output").Kind() != domarkx.String {
+	if content != jsonvalue.String && (content != jsonvalue.Array || e.member != "content") || e.kind == shell && transcript.Get(e.body, "output").Kind() != jsonvalue.String {
 		e.kind = nothing
 	}
 	return e
 }
 
-func (e entry) content() domarkx.Value { return transcript.Get(e.body, e.member) }
+func (e entry) content() jsonvalue.Value { return transcript.Get(e.body, e.member) }
 
 // text returns the texts of the content.
 func (e entry) text() string {
-	if e.content().Kind() == domarkx.String {
+	if e.content().Kind() == jsonvalue.String {
 		return e.content().Text()
 	}
 	var texts []string
@@ -252,9 +254,9 @@ func (e entry) text() string {
 	return strings.Join(texts, "\n\n")
 }
 
-func isText(item domarkx.Value) bool { return transcript.Text(item, "type") == "text" }
+func isText(item jsonvalue.Value) bool { return transcript.Text(item, "type") == "text" }
 
 // isCall reports whether a part of an answer is a call of a tool.
-func isCall(item domarkx.Value) bool {
+func isCall(item jsonvalue.Value) bool {
 	return transcript.Text(item, "type") == "toolCall" && transcript.Text(item, "name") != ""
 }

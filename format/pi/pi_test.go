@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/pi"
 )
 
@@ -28,7 +29,7 @@ func TestGrowth(t *testing.T)    { fixtures(t).Growth(t, pi.Codec()) }
 func TestWithstand(t *testing.T) { fixtures(t).Withstand(t, pi.Codec(), "Never mind.") }
 func FuzzDecode(f *testing.F)    { fixtures(f).Fuzz(f, pi.Codec()) }
 
-func member(v *domarkx.Value, path ...string) string {
+func member(v *jsonvalue.Value, path ...string) string {
 	m := *v
 	for _, name := range path {
 		m, _ = m.Get(name)

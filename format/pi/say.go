@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // idOf returns the ID of an entry. If the entry has none, the ID is derived from its content.
-func idOf(v domarkx.Value) string {
+func idOf(v jsonvalue.Value) string {
 	if id := transcript.Text(v, "id"); id != "" {
 		return id
 	}
@@ -20,7 +20,7 @@ func idOf(v domarkx.Value) string {
 }
 
 // say adds the content of an entry to a message.
-func say(v domarkx.Value, m *transcript.Message) {
+func say(v jsonvalue.Value, m *transcript.Message) {
 	id, e := idOf(v), entryOf(v)
 	m.Said(id, transcript.Text(v, "timestamp"))
 	switch e.kind {
@@ -35,10 +35,10 @@ func say(v domarkx.Value, m *transcript.Message) {
 		sayAnswer(id, e.body, m)
 	default:
 		if e.isSummary(v) {
-			m.Add(transcript.KeySummary, domarkx.BoolValue(true))
+			m.Add(transcript.KeySummary, jsonvalue.BoolValue(true))
 		}
 	}
-	if e.content().Kind() == domarkx.String {
+	if e.content().Kind() == jsonvalue.String {
 		m.Text(e.content().Text())
 	}
 	for _, item := range e.content().Items() {
@@ -58,12 +58,12 @@ func say(v domarkx.Value, m *transcript.Message) {
 }
 
 // isSummary reports whether an entry replaces all entries before it in the model's context.
-func (e entry) isSummary(v domarkx.Value) bool {
+func (e entry) isSummary(v jsonvalue.Value) bool {
 	return transcript.Text(v, "type") == "compaction" || transcript.Text(e.body, "role") == "compactionSummary"
 }
 
 // sayAnswer adds the model, usage and other properties of an answer.
-func sayAnswer(id string, message domarkx.Value, m *transcript.Message) {
+func sayAnswer(id string, message jsonvalue.Value, m *transcript.Message) {
 	m.Model, m.Stop = transcript.Text(message, "model"), transcript.Text(message, "stopReason")
 	if why := transcript.Text(message, "errorMessage"); why != "" {
 		m.Add("error", transcript.Str(why))
@@ -90,14 +90,14 @@ func fenced(language, text string) string {
 	return fence + language + "\n" + text + "\n" + fence
 }
 
-func imageOf(item domarkx.Value) mdtext.Image {
+func imageOf(item jsonvalue.Value) mdtext.Image {
 	return mdtext.Image{Type: transcript.Text(item, "mimeType"), Data: transcript.Text(item, "data")}
 }
 
 // resultOf returns the result in a message: its texts and images, or JSON if it has anything else.
-func resultOf(message domarkx.Value) transcript.Result {
+func resultOf(message jsonvalue.Value) transcript.Result {
 	r := transcript.Result{ID: transcript.Text(message, "toolCallId"), Failed: transcript.Get(message, "isError").IsTrue(), Value: transcript.Get(message, "content")}
-	if r.Value.Kind() == domarkx.String {
+	if r.Value.Kind() == jsonvalue.String {
 		return r
 	}
 	var texts []string

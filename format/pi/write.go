@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
@@ -129,11 +130,11 @@ func sameBlock(a, b domarkx.Block) bool {
 }
 
 // read returns an entry on the way, valid until the next one is read.
-func (w *writing) read(i int) domarkx.Value {
+func (w *writing) read(i int) jsonvalue.Value {
 	v, err := w.original.At(w.way[i].Place)
 	if err != nil {
 		w.failed = err
-		return domarkx.ObjectValue()
+		return jsonvalue.ObjectValue()
 	}
 	if !transcript.Has(v, "id") {
 		v = v.With("id", transcript.Str(w.way[i].id))
@@ -197,30 +198,30 @@ func (w *writing) others(before int) {
 }
 
 // withResult returns a toolResult message with a result.
-func withResult(message domarkx.Value, r *transcript.Result) domarkx.Value {
+func withResult(message jsonvalue.Value, r *transcript.Result) jsonvalue.Value {
 	if was := resultOf(message); was.Said() == r.Said() && was.Failed == r.Failed && slices.Equal(was.Images, r.Images) {
 		return message
 	}
-	return message.With("content", resultItems(r)).With("isError", domarkx.BoolValue(r.Failed))
+	return message.With("content", resultItems(r)).With("isError", jsonvalue.BoolValue(r.Failed))
 }
 
-func resultItems(r *transcript.Result) domarkx.Value {
-	items := []domarkx.Value{textItem(r.Said())}
+func resultItems(r *transcript.Result) jsonvalue.Value {
+	items := []jsonvalue.Value{textItem(r.Said())}
 	for _, i := range r.Images {
 		items = append(items, imageItem(i))
 	}
 	return transcript.List(items...)
 }
 
-func textItem(s string) domarkx.Value { return transcript.Object("type", "text", "text", s) }
+func textItem(s string) jsonvalue.Value { return transcript.Object("type", "text", "text", s) }
 
-func imageItem(i mdtext.Image) domarkx.Value {
+func imageItem(i mdtext.Image) jsonvalue.Value {
 	return transcript.Object("type", "image", "data", i.Data, "mimeType", i.Type)
 }
 
 // edited returns an entry updated to the present text of its message; false if the entry cannot
 // represent that text.
-func (w *writing) edited(v domarkx.Value) (domarkx.Value, bool) {
+func (w *writing) edited(v jsonvalue.Value) (jsonvalue.Value, bool) {
 	e := entryOf(v)
 	switch e.kind {
 	case prompt:
@@ -257,16 +258,16 @@ func shellOf(parts []transcript.Part) (command, output string, ok bool) {
 }
 
 // said returns the content of a prompt, as text if it was text.
-func (w *writing) said(was domarkx.Kind) domarkx.Value {
-	if was == domarkx.Array || len(w.turn.Parts) != 1 {
+func (w *writing) said(was jsonvalue.Kind) jsonvalue.Value {
+	if was == jsonvalue.Array || len(w.turn.Parts) != 1 {
 		return items(w.turn.Parts)
 	}
 	return transcript.Str(w.turn.Parts[0].Text)
 }
 
 // items returns the content of a message.
-func items(parts []transcript.Part) domarkx.Value {
-	items := []domarkx.Value{}
+func items(parts []transcript.Part) jsonvalue.Value {
+	items := []jsonvalue.Value{}
 	for _, p := range parts {
 		if c := p.Call; c != nil {
 			items = append(items, transcript.Object("type", "toolCall", "id", c.ID, "name", c.Tool, "arguments", c.Arguments))
@@ -288,7 +289,7 @@ func items(parts []transcript.Part) domarkx.Value {
 func (w *writing) fresh() {
 	t := w.turn
 	if t.Role == domarkx.User {
-		w.message(t.ID, transcript.Object("role", "user", "content", w.said(domarkx.Array)))
+		w.message(t.ID, transcript.Object("role", "user", "content", w.said(jsonvalue.Array)))
 		return
 	}
 	steps := transcript.Steps(t.Parts)
@@ -330,7 +331,7 @@ func (w *writing) by() []any {
 }
 
 // of notes which model answered.
-func (w *writing) of(message domarkx.Value) {
+func (w *writing) of(message jsonvalue.Value) {
 	w.model = nil
 	for _, name := range []string{"api", "provider", "model"} {
 		w.model = append(w.model, name, strings.Clone(transcript.Text(message, name))) // the bytes of the message change
@@ -342,14 +343,14 @@ func (w *writing) result(c *transcript.Call, r *transcript.Result) {
 }
 
 // message writes a new entry with a message.
-func (w *writing) message(id string, message domarkx.Value) {
+func (w *writing) message(id string, message jsonvalue.Value) {
 	w.entry(transcript.Object("type", "message", "id", id, "parentId", "", "timestamp", w.turn.Time.Format(format.ISOTime),
 		"message", message.With("timestamp", transcript.Num(w.turn.Time.UnixMilli()))))
 }
 
 // entry writes an entry as the child of the previous one.
-func (w *writing) entry(v domarkx.Value) {
-	id, parent := transcript.Text(v, "id"), domarkx.Value{}
+func (w *writing) entry(v jsonvalue.Value) {
+	id, parent := transcript.Text(v, "id"), jsonvalue.Value{}
 	if w.used[id] {
 		id = w.UUID("entry", w.last, id)
 	}
@@ -371,7 +372,7 @@ func (w *writing) entry(v domarkx.Value) {
 }
 
 // migrated returns an entry converted to version 3.
-func (w *writing) migrated(v domarkx.Value) domarkx.Value {
+func (w *writing) migrated(v jsonvalue.Value) jsonvalue.Value {
 	if message := transcript.Get(v, "message"); transcript.Text(message, "role") == "hookMessage" {
 		return v.With("message", message.With("role", transcript.Str("custom")))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/pi"
 )
@@ -50,12 +51,12 @@ func TestKeepsEntries(t *testing.T) {
 		last := ""
 		var b strings.Builder
 		for line := range strings.Lines(text) {
-			v, err := domarkx.ParseValue([]byte(line))
+			v, err := jsonvalue.ParseValue([]byte(line))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if parent, ok := v.Get("parentId"); ok && parent.Text() != last {
-				v = v.With("parentId", domarkx.StringValue(last))
+				v = v.With("parentId", jsonvalue.StringValue(last))
 			}
 			if id, _ := v.Get("id"); b.Len() > 0 {
 				last = id.Text()
@@ -78,7 +79,7 @@ func TestKeepsEntries(t *testing.T) {
 		{"a summary", func(doc *domarkx.Document) { *textOf(doc.Conversation[6]) = "All was read." }, replace(`## Goal\nThe clock was read.`, "All was read."), nil},
 		{"a shell execution", func(doc *domarkx.Document) { doc.Conversation[4].Content[0].Text = "ls -a" }, replace(`"command":"ls"`, `"command":"ls -a"`), nil},
 		{"the title", func(doc *domarkx.Document) {
-			about := doc.Header.UserMetadata.With("title", domarkx.StringValue("Watch"))
+			about := doc.Header.UserMetadata.With("title", jsonvalue.StringValue("Watch"))
 			doc.Header.UserMetadata = &about
 		}, original + `{"type":"session_info","id":"ID","parentId":"a0000012","timestamp":"2026-02-18T05:00:00.120Z","name":"Watch"}` + "\n", nil},
 		{"a call with late results", func(doc *domarkx.Document) { doc.Conversation = slices.Delete(doc.Conversation, 1, 2) }, chained(without(4, 5, 8)), nil},
@@ -100,7 +101,7 @@ func TestKeepsEntries(t *testing.T) {
 		test.change(doc)
 		got, lost := encodeOver(t, doc, original)
 		if last := strings.LastIndex(strings.TrimSuffix(got, "\n"), "\n"); strings.Contains(test.want, `"ID"`) {
-			v, _ := domarkx.ParseValue([]byte(got[last+1:]))
+			v, _ := jsonvalue.ParseValue([]byte(got[last+1:]))
 			id, _ := v.Get("id")
 			got = got[:last+1] + strings.Replace(got[last+1:], id.Text(), "ID", 1)
 		}
@@ -194,7 +195,7 @@ func TestOlder(t *testing.T) {
 		t.Errorf("identity (-now +older):\n%s", diff)
 	}
 	branch := doc.Header
-	about := branch.UserMetadata.With("fork", domarkx.StringValue("b4"))
+	about := branch.UserMetadata.With("fork", jsonvalue.StringValue("b4"))
 	if branch.UserMetadata = &about; !codec.IsPart(branch) || codec.IsPart(doc.Header) || codec.Identify(branch).ID != `["0b8e0c2e-7c39-4d5f-9a55-3f3d4c7f0a11","b4"]` {
 		t.Errorf("a branch is %q", codec.Identify(branch).ID)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/claudecode"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/gemini"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -23,12 +24,12 @@ func agent() *transcript.Agent {
 	return &transcript.Agent{Name: Name, Program: "Qwen Code", Is: is, Skips: skips, Note: note, Say: say, Write: write, Path: path}
 }
 
-func is(v domarkx.Value) bool {
+func is(v jsonvalue.Value) bool {
 	return transcript.Has(v, "sessionId", "uuid", "parentUuid") && (transcript.Has(transcript.Get(v, "message"), "parts") || transcript.Has(v, "provenance"))
 }
 
 // skips reports whether the index does not need the value of a member, so that parsing may skip it.
-func skips(name string, kind domarkx.Kind) bool {
+func skips(name string, kind jsonvalue.Kind) bool {
 	switch name {
 	case "args", "response", "toolCallResult", "inlineData", "usageMetadata", "uiEvent", "snapshot":
 		return true
@@ -37,7 +38,7 @@ func skips(name string, kind domarkx.Kind) bool {
 }
 
 // note extracts from a record what the index needs.
-func note(v domarkx.Value, s *transcript.Session) transcript.Note {
+func note(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	kind := transcript.Text(v, "type")
 	if transcript.Get(v, "isSidechain").IsTrue() {
 		return transcript.Note{}
@@ -79,7 +80,7 @@ func first(a, b string) string {
 	return b
 }
 
-func promptText(parts []domarkx.Value) string {
+func promptText(parts []jsonvalue.Value) string {
 	var texts []string
 	for _, part := range parts {
 		if text := transcript.Text(part, "text"); strings.TrimSpace(text) != "" && !isAdded(text) {
@@ -94,7 +95,7 @@ func isAdded(text string) bool {
 	return strings.HasPrefix(text, "<system-reminder>") && strings.HasSuffix(text, "</system-reminder>")
 }
 
-func hasImage(parts []domarkx.Value) bool {
+func hasImage(parts []jsonvalue.Value) bool {
 	for _, part := range parts {
 		if transcript.Has(part, "inlineData") {
 			return true
@@ -104,12 +105,12 @@ func hasImage(parts []domarkx.Value) bool {
 }
 
 // say adds the content of a record to a message.
-func say(v domarkx.Value, m *transcript.Message) {
+func say(v jsonvalue.Value, m *transcript.Message) {
 	m.Said(transcript.Text(v, "uuid"), transcript.Text(v, "timestamp"))
 	m.Cwd, m.Branch = first(m.Cwd, transcript.Text(v, "cwd")), first(m.Branch, transcript.Text(v, "gitBranch"))
 	if transcript.Text(v, "type") == "assistant" {
 		m.Model = first(transcript.Text(v, "model"), m.Model)
-		if u := transcript.Get(v, "usageMetadata"); u.Kind() == domarkx.Object {
+		if u := transcript.Get(v, "usageMetadata"); u.Kind() == jsonvalue.Object {
 			cached, thoughts := transcript.Int(u, "cachedContentTokenCount"), transcript.Int(u, "thoughtsTokenCount")
 			m.Usage = &transcript.Usage{Input: max(0, transcript.Int(u, "promptTokenCount")-cached), CacheRead: cached,
 				Output: transcript.Int(u, "candidatesTokenCount"), Reasoning: thoughts}
@@ -124,7 +125,7 @@ func say(v domarkx.Value, m *transcript.Message) {
 				m.Result(gemini.ResponseResult(transcript.Get(part, "functionResponse")))
 			}
 		case transcript.Text(v, "type") != "assistant" && m.Role == domarkx.Assistant:
-		case call.Kind() == domarkx.Object && m.Role == domarkx.Assistant:
+		case call.Kind() == jsonvalue.Object && m.Role == domarkx.Assistant:
 			m.Call(transcript.Call{ID: transcript.Text(call, "id"), Tool: transcript.Text(call, "name"), Arguments: transcript.Get(call, "args")})
 		case transcript.Get(part, "thought").IsTrue() && m.Role == domarkx.Assistant:
 			m.Thought(text)
@@ -139,17 +140,17 @@ func say(v domarkx.Value, m *transcript.Message) {
 // write writes the minimal transcript that Qwen Code can resume: records of the user, the assistant
 // and results, linked in a chain.
 func write(w *transcript.Writer) error {
-	last := domarkx.Value{}
+	last := jsonvalue.Value{}
 	for t := range w.Turns() {
 		n := 0
-		line := func(kind, role string, parts []domarkx.Value, more ...any) {
+		line := func(kind, role string, parts []jsonvalue.Value, more ...any) {
 			id := t.ID
 			if n++; n > 1 {
 				id = w.UUID("record", t.ID, strconv.Itoa(n))
 			}
 			record := transcript.Object("uuid", id, "parentUuid", last, "sessionId", w.Session.ID, "timestamp", t.Time.Format(format.ISOTime), "type", kind,
 				"cwd", w.Session.Cwd, "version", "0.24.4", "message", transcript.Object("role", role, "parts", transcript.List(parts...)))
-			w.Line(domarkx.ObjectValue(append(record.Members(), transcript.Object(more...).Members()...)...))
+			w.Line(jsonvalue.ObjectValue(append(record.Members(), transcript.Object(more...).Members()...)...))
 			last = transcript.Str(id)
 		}
 		if t.Role == domarkx.User {
@@ -158,7 +159,7 @@ func write(w *transcript.Writer) error {
 		}
 		steps := transcript.Steps(t.Parts)
 		for i, step := range steps {
-			var parts, results []domarkx.Value
+			var parts, results []jsonvalue.Value
 			for _, p := range step {
 				if p.Call == nil {
 					parts = append(parts, transcript.Object("text", p.Text))
@@ -177,7 +178,7 @@ func write(w *transcript.Writer) error {
 			}
 			line("assistant", "model", parts, "model", model(w), "usageMetadata", usage(t, i == len(steps)-1))
 			for _, result := range results {
-				line("tool_result", "user", []domarkx.Value{result})
+				line("tool_result", "user", []jsonvalue.Value{result})
 			}
 		}
 	}

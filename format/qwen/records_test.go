@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/qwen"
 )
 
@@ -83,7 +84,7 @@ func TestWrittenChain(t *testing.T) {
 	seen := map[string]bool{}
 	last := "null"
 	for line := range strings.Lines(written) {
-		v, err := domarkx.ParseValue([]byte(line))
+		v, err := jsonvalue.ParseValue([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // A checker validates one document and collects its problems. The library validates
@@ -33,7 +33,7 @@ type step struct {
 }
 
 // maxDepth limits the nesting of references between schemas.
-const maxDepth = 4 * domarkx.MaxDepth
+const maxDepth = 4 * jsonvalue.MaxDepth
 
 // timeFormats are the formats that are asserted. JSON Schema has none for a time
 // without a zone.
@@ -42,19 +42,19 @@ var timeFormats = map[string]func(string) (time.Time, bool){"date-time": format.
 const localTime = "local-date-time"
 
 // valid reports whether v satisfies s, without collecting problems.
-func (c *checker) valid(s *jsonschema.Schema, v domarkx.Value) bool {
+func (c *checker) valid(s *jsonschema.Schema, v jsonvalue.Value) bool {
 	return len(c.problems(s, v, nil)) == 0
 }
 
 // problems returns the problems of v under s alone.
-func (c *checker) problems(s *jsonschema.Schema, v domarkx.Value, at *step) []problem {
+func (c *checker) problems(s *jsonschema.Schema, v jsonvalue.Value, at *step) []problem {
 	alone := checker{schema: c.schema, depth: c.depth, work: c.work}
 	alone.check(s, v, at)
 	return alone.found
 }
 
 // check collects the problems of v under s.
-func (c *checker) check(s *jsonschema.Schema, v domarkx.Value, at *step) {
+func (c *checker) check(s *jsonschema.Schema, v jsonvalue.Value, at *step) {
 	if c.work != nil {
 		*c.work++
 	}
@@ -75,13 +75,13 @@ func (c *checker) check(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	}
 	c.checkValues(s, v, at)
 	switch v.Kind() {
-	case domarkx.String:
+	case jsonvalue.String:
 		c.checkString(s, v, at)
-	case domarkx.Number:
+	case jsonvalue.Number:
 		c.checkNumber(s, v, at)
-	case domarkx.Array:
+	case jsonvalue.Array:
 		c.checkArray(s, v, at)
-	case domarkx.Object:
+	case jsonvalue.Object:
 		c.checkObject(s, v, at)
 	}
 	if target := c.schema.definition(s.Ref); target != nil {
@@ -93,7 +93,7 @@ func (c *checker) check(s *jsonschema.Schema, v domarkx.Value, at *step) {
 // exhausted reports whether a foreign schema took too much work.
 func (c *checker) exhausted() bool { return c.work != nil && *c.work > maxWork }
 
-func (c *checker) checkType(s *jsonschema.Schema, v domarkx.Value, at *step) bool {
+func (c *checker) checkType(s *jsonschema.Schema, v jsonvalue.Value, at *step) bool {
 	wanted := s.Types
 	if s.Type != "" {
 		wanted = []string{s.Type}
@@ -107,7 +107,7 @@ func (c *checker) checkType(s *jsonschema.Schema, v domarkx.Value, at *step) boo
 		kinds[i] = article(name)
 	}
 	var found any = article(v.Kind().String())
-	if v.Kind() == domarkx.Number {
+	if v.Kind() == jsonvalue.Number {
 		found = spelling(v)
 	}
 	c.report(at, v, "is %s, expected %s", found, strings.Join(kinds, " or "))
@@ -115,11 +115,11 @@ func (c *checker) checkType(s *jsonschema.Schema, v domarkx.Value, at *step) boo
 }
 
 // hasType reports whether a value is of a type of JSON Schema. 1.0 is an integer.
-func hasType(v domarkx.Value, name string) bool {
+func hasType(v jsonvalue.Value, name string) bool {
 	if name != "integer" {
 		return v.Kind().String() == name
 	}
-	if v.Kind() != domarkx.Number {
+	if v.Kind() != jsonvalue.Number {
 		return false
 	}
 	if _, err := strconv.ParseInt(v.Text(), 10, 64); err == nil {
@@ -128,7 +128,7 @@ func hasType(v domarkx.Value, name string) bool {
 	return number(v).IsInt()
 }
 
-func (c *checker) checkValues(s *jsonschema.Schema, v domarkx.Value, at *step) {
+func (c *checker) checkValues(s *jsonschema.Schema, v jsonvalue.Value, at *step) {
 	if s.Const != nil && !equal(*s.Const, v) {
 		c.report(at, v, "is %s, expected %s", spelling(v), quoted(*s.Const))
 	}
@@ -150,30 +150,30 @@ func (c *checker) checkValues(s *jsonschema.Schema, v domarkx.Value, at *step) {
 const maxListed = 20
 
 // equal compares a value of a schema, as encoding/json decodes it, with a value.
-func equal(want any, v domarkx.Value) bool {
+func equal(want any, v jsonvalue.Value) bool {
 	switch want := want.(type) {
 	case nil:
-		return v.Kind() == domarkx.Null
+		return v.Kind() == jsonvalue.Null
 	case string:
-		return v.Kind() == domarkx.String && v.Text() == want
+		return v.Kind() == jsonvalue.String && v.Text() == want
 	case bool:
-		return v.Kind() == domarkx.Bool && v.IsTrue() == want
+		return v.Kind() == jsonvalue.Bool && v.IsTrue() == want
 	case float64:
-		return v.Kind() == domarkx.Number && number(v).Cmp(new(big.Rat).SetFloat64(want)) == 0
+		return v.Kind() == jsonvalue.Number && number(v).Cmp(new(big.Rat).SetFloat64(want)) == 0
 	case []any:
-		return v.Kind() == domarkx.Array && slices.EqualFunc(want, v.Items(), equal)
+		return v.Kind() == jsonvalue.Array && slices.EqualFunc(want, v.Items(), equal)
 	case map[string]any:
 		for name, value := range want {
 			if member, ok := v.Get(name); !ok || !equal(value, member) {
 				return false
 			}
 		}
-		return v.Kind() == domarkx.Object && len(plain(v).(map[string]any)) == len(want)
+		return v.Kind() == jsonvalue.Object && len(plain(v).(map[string]any)) == len(want)
 	}
 	return false
 }
 
-func (c *checker) checkString(s *jsonschema.Schema, v domarkx.Value, at *step) {
+func (c *checker) checkString(s *jsonschema.Schema, v jsonvalue.Value, at *step) {
 	if s.MinLength != nil || s.MaxLength != nil {
 		n := utf8.RuneCountInString(v.Text())
 		if s.MinLength != nil && n == 0 && *s.MinLength > 0 {
@@ -199,7 +199,7 @@ func (c *checker) checkString(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	}
 }
 
-func (c *checker) checkNumber(s *jsonschema.Schema, v domarkx.Value, at *step) {
+func (c *checker) checkNumber(s *jsonschema.Schema, v jsonvalue.Value, at *step) {
 	for _, bound := range []struct {
 		limit    *float64
 		expected string
@@ -220,7 +220,7 @@ func (c *checker) checkNumber(s *jsonschema.Schema, v domarkx.Value, at *step) {
 }
 
 // number returns the value of a JSON number; see [bounded].
-func number(v domarkx.Value) *big.Rat {
+func number(v jsonvalue.Value) *big.Rat {
 	n, ok := new(big.Rat).SetString(bounded(v.Text()))
 	if !ok {
 		return new(big.Rat)
@@ -228,7 +228,7 @@ func number(v domarkx.Value) *big.Rat {
 	return n
 }
 
-func (c *checker) checkArray(s *jsonschema.Schema, v domarkx.Value, at *step) {
+func (c *checker) checkArray(s *jsonschema.Schema, v jsonvalue.Value, at *step) {
 	n := len(v.Items())
 	if s.MinItems != nil && n < *s.MinItems {
 		c.report(at, v, "has %d items, expected %d or more", n, *s.MinItems)
@@ -244,7 +244,7 @@ func (c *checker) checkArray(s *jsonschema.Schema, v domarkx.Value, at *step) {
 	}
 }
 
-func (c *checker) checkObject(s *jsonschema.Schema, v domarkx.Value, at *step) {
+func (c *checker) checkObject(s *jsonschema.Schema, v jsonvalue.Value, at *step) {
 	for _, name := range s.Required {
 		if _, ok := v.Get(name); !ok {
 			c.report(at, v, "required member %q is missing", name)
@@ -274,7 +274,7 @@ func (c *checker) checkObject(s *jsonschema.Schema, v domarkx.Value, at *step) {
 
 // repeatedNames returns the names that an object has more than once, each with the
 // index of its last member.
-func repeatedNames(v domarkx.Value) map[string]int {
+func repeatedNames(v jsonvalue.Value) map[string]int {
 	const few = 16 // up to here comparing all pairs costs less than a map
 	members := v.Members()
 	if len(members) <= few {
@@ -299,7 +299,7 @@ func repeatedNames(v domarkx.Value) map[string]int {
 	return repeated
 }
 
-func (c *checker) checkCombined(s *jsonschema.Schema, v domarkx.Value, at *step) {
+func (c *checker) checkCombined(s *jsonschema.Schema, v jsonvalue.Value, at *step) {
 	for _, sub := range s.AllOf {
 		c.check(sub, v, at)
 	}
@@ -332,7 +332,7 @@ func (c *checker) checkCombined(s *jsonschema.Schema, v domarkx.Value, at *step)
 
 // nearest returns how many of the alternatives v satisfies, and the problems of the one
 // with the fewest.
-func (c *checker) nearest(alternatives []*jsonschema.Schema, v domarkx.Value, at *step) (fewest []problem, valid int) {
+func (c *checker) nearest(alternatives []*jsonschema.Schema, v jsonvalue.Value, at *step) (fewest []problem, valid int) {
 	for i, sub := range alternatives {
 		found := c.problems(sub, v, at)
 		if len(found) == 0 {

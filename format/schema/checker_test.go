@@ -13,21 +13,21 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"pgregory.net/rapid"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
 )
 
 // schemas returns the project's own schemas, and documents for each.
-func schemas(t testing.TB) map[string][]domarkx.Value {
+func schemas(t testing.TB) map[string][]jsonvalue.Value {
 	t.Helper()
 	files, err := filepath.Glob("../*/*.schema.json")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("schemas: %q, %v", files, err)
 	}
-	all := map[string][]domarkx.Value{}
+	all := map[string][]jsonvalue.Value{}
 	add := func(schema string, docs ...[]byte) {
 		for _, doc := range docs {
-			if v, err := domarkx.ParseValue(doc); err == nil {
+			if v, err := jsonvalue.ParseValue(doc); err == nil {
 				all[schema] = append(all[schema], v)
 			}
 		}
@@ -93,26 +93,26 @@ func TestAgreesWithLibrary(t *testing.T) {
 }
 
 // decoded returns a value as encoding/json decodes it, with numbers beyond its range.
-func decoded(v domarkx.Value) any {
+func decoded(v jsonvalue.Value) any {
 	switch v.Kind() {
-	case domarkx.Number:
+	case jsonvalue.Number:
 		n, _ := strconv.ParseFloat(v.Text(), 64)
 		return min(n, math.MaxFloat64)
-	case domarkx.Array:
+	case jsonvalue.Array:
 		items := []any{}
 		for _, item := range v.Items() {
 			items = append(items, decoded(item))
 		}
 		return items
-	case domarkx.Object:
+	case jsonvalue.Object:
 		members := map[string]any{}
 		for _, m := range v.Members() {
 			members[m.Name] = decoded(m.Value)
 		}
 		return members
-	case domarkx.String:
+	case jsonvalue.String:
 		return v.Text()
-	case domarkx.Bool:
+	case jsonvalue.Bool:
 		return v.IsTrue()
 	}
 	return nil
@@ -133,7 +133,7 @@ func TestOtherKeywords(t *testing.T) {
 		{`{"x-a": 1}`, false},
 		{`{"y": 1}`, false},
 	} {
-		v, err := domarkx.ParseValue([]byte(test.doc))
+		v, err := jsonvalue.ParseValue([]byte(test.doc))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,35 +144,35 @@ func TestOtherKeywords(t *testing.T) {
 }
 
 // mutate changes one value somewhere.
-func mutate(t *rapid.T, v domarkx.Value) domarkx.Value {
+func mutate(t *rapid.T, v jsonvalue.Value) jsonvalue.Value {
 	if n := len(v.Items()); n > 0 && rapid.IntRange(0, 3).Draw(t, "into items") > 0 {
-		items := append([]domarkx.Value{}, v.Items()...)
+		items := append([]jsonvalue.Value{}, v.Items()...)
 		i := rapid.IntRange(0, n-1).Draw(t, "item")
 		items[i] = mutate(t, items[i])
-		return domarkx.ArrayValue(items...)
+		return jsonvalue.ArrayValue(items...)
 	}
 	if n := len(v.Members()); n > 0 && rapid.IntRange(0, 9).Draw(t, "into members") > 0 {
-		members := append([]domarkx.Member{}, v.Members()...)
+		members := append([]jsonvalue.Member{}, v.Members()...)
 		i := rapid.IntRange(0, n-1).Draw(t, "member")
 		switch rapid.IntRange(0, 9).Draw(t, "change") {
 		case 0:
 			members = append(members[:i], members[i+1:]...)
 		case 1:
-			members = append(members, domarkx.Member{Name: members[i].Name, Value: literal(t)})
+			members = append(members, jsonvalue.Member{Name: members[i].Name, Value: literal(t)})
 		case 2:
 			members[i].Name = rapid.SampledFrom([]string{"type", "id", "role", "roleId", "z", "x"}).Draw(t, "name")
 		default:
 			members[i].Value = mutate(t, members[i].Value)
 		}
-		return domarkx.ObjectValue(members...)
+		return jsonvalue.ObjectValue(members...)
 	}
 	return literal(t)
 }
 
-func literal(t *rapid.T) domarkx.Value {
+func literal(t *rapid.T) jsonvalue.Value {
 	spelled := rapid.SampledFrom([]string{"null", "true", "0", "1", "-1", "1.0", "1e0", "1e400", "12345678901234567890", `""`, `"a"`, `"1.0"`, `"user"`, `"session"`,
 		`"message"`, `"2025-01-02T03:04:05Z"`, `"2025-01-02T03:04:05"`, "[]", "[1]", "{}", `{"type": "text"}`, `{"x": 1, "y": 2}`}).Draw(t, "literal")
-	v, err := domarkx.ParseValue([]byte(spelled))
+	v, err := jsonvalue.ParseValue([]byte(spelled))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func literal(t *rapid.T) domarkx.Value {
 
 // BenchmarkCheck validates the documents of this project's tests.
 func BenchmarkCheck(b *testing.B) {
-	all := map[*schema.Schema][]domarkx.Value{}
+	all := map[*schema.Schema][]jsonvalue.Value{}
 	var size int64
 	for text, docs := range schemas(b) {
 		s, err := schema.Compile(text)
@@ -206,7 +206,7 @@ func BenchmarkCheck(b *testing.B) {
 
 // BenchmarkCompile compiles a schema and checks one valid document.
 func BenchmarkCompile(b *testing.B) {
-	v, err := domarkx.ParseValue([]byte(`{"kind": "a"}`))
+	v, err := jsonvalue.ParseValue([]byte(`{"kind": "a"}`))
 	if err != nil {
 		b.Fatal(err)
 	}

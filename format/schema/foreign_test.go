@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
 )
 
@@ -42,7 +42,7 @@ func TestForeign(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			v, err := domarkx.ParseValue([]byte(c.doc))
+			v, err := jsonvalue.ParseValue([]byte(c.doc))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func FuzzForeign(f *testing.F) {
 	f.Add(doubling("allOf", 5), `{"a": 1}`)
 	f.Add(text, `{"kind": "a"}`)
 	f.Fuzz(func(t *testing.T, text, doc string) {
-		if v, err := domarkx.ParseValue([]byte(doc)); err == nil {
+		if v, err := jsonvalue.ParseValue([]byte(doc)); err == nil {
 			schema.CompileForeign(text).Check(v, nil)
 		}
 	})

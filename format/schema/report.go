@@ -8,19 +8,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A problem is a violation of the schema. Its description is formatted only when it is reported,
 // because most problems of alternatives (anyOf, oneOf) never are.
 type problem struct {
-	value domarkx.Value
+	value jsonvalue.Value
 	at    *step
 	msg   string // a format for args
 	args  []any
 }
 
-func (c *checker) report(at *step, v domarkx.Value, msg string, args ...any) {
+func (c *checker) report(at *step, v jsonvalue.Value, msg string, args ...any) {
 	if c.work != nil && len(c.found) == maxReports {
 		return
 	}
@@ -52,13 +53,13 @@ func (s *step) pointer() string {
 }
 
 // A spelling is a value in the form in which a message quotes it.
-type spelling domarkx.Value
+type spelling jsonvalue.Value
 
 func (s spelling) String() string {
 	const longest = 60
-	v := domarkx.Value(s)
+	v := jsonvalue.Value(s)
 	switch v.Kind() {
-	case domarkx.Array, domarkx.Object:
+	case jsonvalue.Array, jsonvalue.Object:
 		return article(v.Kind().String())
 	}
 	text := v.JSON()
@@ -89,7 +90,7 @@ func article(kind string) string {
 
 // locate returns the problems in document order with their positions. If there are more than
 // maxReports, it returns the first ones, and one that states the number of the others.
-func (c *checker) locate(data []byte) []*domarkx.SyntaxError {
+func (c *checker) locate(data []byte) []*syntax.Error {
 	found := make([]description, len(c.found))
 	for i, p := range c.found {
 		found[i] = p.describe()
@@ -98,13 +99,13 @@ func (c *checker) locate(data []byte) []*domarkx.SyntaxError {
 		return cmp.Or(cmp.Compare(a.offset, b.offset), strings.Compare(a.pointer, b.pointer), strings.Compare(a.msg, b.msg))
 	})
 	found = slices.Compact(found)
-	reports := make([]*domarkx.SyntaxError, 0, min(len(found), maxReports+1))
+	reports := make([]*syntax.Error, 0, min(len(found), maxReports+1))
 	for i, f := range found {
-		line, column := domarkx.Position(data, f.offset)
+		line, column := syntax.Position(data, f.offset)
 		if i == maxReports {
 			f.pointer, f.msg = "", fmt.Sprintf("from here on %d more values are not as the format wants them", len(found)-i)
 		}
-		reports = append(reports, &domarkx.SyntaxError{Line: line, Column: column, Pointer: f.pointer, Msg: f.msg})
+		reports = append(reports, &syntax.Error{Line: line, Column: column, Pointer: f.pointer, Msg: f.msg})
 		if i == maxReports {
 			break
 		}

@@ -13,7 +13,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A Schema is a compiled JSON Schema. It is safe for concurrent use.
@@ -63,7 +64,7 @@ const maxReports = 100
 
 // Check returns the problems of v in document order, or nil when v is valid. data is
 // the text that v was parsed from; the reports have no path.
-func (s *Schema) Check(v domarkx.Value, data []byte) []*domarkx.SyntaxError {
+func (s *Schema) Check(v jsonvalue.Value, data []byte) []*syntax.Error {
 	c := checker{schema: s}
 	if s.foreign {
 		c.work = new(int)
@@ -75,7 +76,7 @@ func (s *Schema) Check(v domarkx.Value, data []byte) []*domarkx.SyntaxError {
 	}
 	if len(c.found) == 0 && s.library != nil {
 		if err := s.library.Validate(plain(v)); err != nil {
-			return []*domarkx.SyntaxError{{Line: 1, Column: 1, Msg: err.Error()}}
+			return []*syntax.Error{{Line: 1, Column: 1, Msg: err.Error()}}
 		}
 	}
 	if len(c.found) == 0 {
@@ -85,22 +86,22 @@ func (s *Schema) Check(v domarkx.Value, data []byte) []*domarkx.SyntaxError {
 }
 
 // plain converts a value for the library: the last of repeated members counts.
-func plain(v domarkx.Value) any {
+func plain(v jsonvalue.Value) any {
 	switch v.Kind() {
-	case domarkx.String:
+	case jsonvalue.String:
 		return v.Text()
-	case domarkx.Number:
+	case jsonvalue.Number:
 		n, _ := strconv.ParseFloat(bounded(v.Text()), 64) // the library takes a json.Number for a string
 		return min(max(n, -math.MaxFloat64), math.MaxFloat64)
-	case domarkx.Bool:
+	case jsonvalue.Bool:
 		return v.IsTrue()
-	case domarkx.Array:
+	case jsonvalue.Array:
 		items := make([]any, len(v.Items()))
 		for i, item := range v.Items() {
 			items[i] = plain(item)
 		}
 		return items
-	case domarkx.Object:
+	case jsonvalue.Object:
 		members := make(map[string]any, len(v.Members()))
 		for _, m := range v.Members() {
 			members[m.Name] = plain(m.Value)

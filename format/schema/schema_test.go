@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
 )
 
@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 		{`{"kind": "a", "form": 1}`, `1:23: /form: is 1, expected an object`},
 		{`{"kind": "a", "form": {"x": 1, "y": 1, "z": 1}}`, `1:23: /form: has the members of two forms, expected those of one`},
 	} {
-		v, err := domarkx.ParseValue([]byte(test.doc))
+		v, err := jsonvalue.ParseValue([]byte(test.doc))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestCheckIsBounded(t *testing.T) {
 		fmt.Fprintf(&b, `, "x%d": 1`, i)
 	}
 	doc := b.String() + "}"
-	v, err := domarkx.ParseValue([]byte(doc))
+	v, err := jsonvalue.ParseValue([]byte(doc))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestBounds(t *testing.T) {
 		{`{"word": "A"}`, `/word: is "A", expected what the pattern ^[a-z]*$ matches`},
 		{`{"never": 1}`, `/never: is 1, which cannot stand here with the rest`},
 	} {
-		v, err := domarkx.ParseValue([]byte(test.doc))
+		v, err := jsonvalue.ParseValue([]byte(test.doc))
 		if err != nil {
 			t.Fatal(err)
 		}

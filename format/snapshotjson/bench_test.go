@@ -7,11 +7,12 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/snapshotjson"
 )
 
 func BenchmarkMessages(b *testing.B) {
-	doc := &domarkx.Document{Header: domarkx.Header{SnapshotID: "i", ImportTimestamp: "t", ExecutionConfig: domarkx.ObjectValue()}}
+	doc := &domarkx.Document{Header: domarkx.Header{SnapshotID: "i", ImportTimestamp: "t", ExecutionConfig: jsonvalue.ObjectValue()}}
 	for i := range 100_000 {
 		doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{
 			{Type: domarkx.TextBlock, Text: strings.Repeat("Some \"words\" that a message is made of.\n", 20)},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 const bom = "\ufeff"
@@ -27,7 +29,7 @@ func Codec() format.Codec {
 }
 
 // Decode reads a snapshot document. It keeps unknown members, and sets no layouts. Errors in the
-// document are [*domarkx.SyntaxError] values with a JSON pointer; an unknown version is also
+// document are [*syntax.Error] values with a JSON pointer; an unknown version is also
 // [domarkx.ErrUnsupported].
 func Decode(src format.Source) (*domarkx.Document, error) {
 	data := bytes.TrimPrefix(src.Data, []byte(bom))
@@ -35,7 +37,7 @@ func Decode(src format.Source) (*domarkx.Document, error) {
 	if err == nil {
 		return doc, nil
 	}
-	var at *domarkx.SyntaxError
+	var at *syntax.Error
 	if err = domarkx.Locate(err, data); !errors.As(err, &at) {
 		return nil, fmt.Errorf("reading %q: %w", src.Path, err)
 	}
@@ -45,7 +47,7 @@ func Decode(src format.Source) (*domarkx.Document, error) {
 }
 
 func decode(data []byte) (*domarkx.Document, error) {
-	v, err := domarkx.ParseValue(data)
+	v, err := jsonvalue.ParseValue(data)
 	if err != nil {
 		return nil, err
 	}

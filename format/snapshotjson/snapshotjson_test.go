@@ -12,6 +12,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
 	"github.com/domarkx/domarkx/format/snapshotjson"
 )
@@ -138,7 +139,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 	checked := 0
 	for _, test := range documents {
-		v, err := domarkx.ParseValue([]byte(strings.TrimPrefix(test.text, "\ufeff")))
+		v, err := jsonvalue.ParseValue([]byte(strings.TrimPrefix(test.text, "\ufeff")))
 		if err != nil {
 			continue // not JSON: nothing that a schema could judge
 		}

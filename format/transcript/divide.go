@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
@@ -65,10 +66,10 @@ func CallOf(b domarkx.Block) (Call, bool) {
 	if !IsCode(b, "tool-call") {
 		return Call{}, false
 	}
-	v, err := domarkx.ParseValue([]byte(b.Text))
+	v, err := jsonvalue.ParseValue([]byte(b.Text))
 	c := Call{Resource: Text(v, "resource"), ID: Text(v, "id"), Tool: Text(v, "tool"), Arguments: Get(v, "arguments")}
-	if c.Arguments.Kind() != domarkx.Object {
-		c.Arguments = domarkx.ObjectValue()
+	if c.Arguments.Kind() != jsonvalue.Object {
+		c.Arguments = jsonvalue.ObjectValue()
 	}
 	return c, err == nil && c.Tool != ""
 }
@@ -79,8 +80,8 @@ func ResultOf(b domarkx.Block) (Result, bool) {
 	if !IsCode(b, "tool-result") {
 		return Result{}, false
 	}
-	v, err := domarkx.ParseValue([]byte(b.Text))
-	if err != nil || v.Kind() != domarkx.Object {
+	v, err := jsonvalue.ParseValue([]byte(b.Text))
+	if err != nil || v.Kind() != jsonvalue.Object {
 		return Result{Value: Str(b.Text)}, true
 	}
 	if !Get(v, "ok").IsTrue() {
@@ -91,7 +92,7 @@ func ResultOf(b domarkx.Block) (Result, bool) {
 
 // Said returns the value of a result as text: a string itself, any other value as JSON.
 func (r *Result) Said() string {
-	if r.Value.Kind() == domarkx.String {
+	if r.Value.Kind() == jsonvalue.String {
 		return r.Value.Text()
 	}
 	return Indented(r.Value)

@@ -8,29 +8,32 @@
 // importer stores the whole file as the session's original.
 package transcript
 
-import "github.com/domarkx/domarkx/format/domarkx"
+import (
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
+)
 
 // An Agent describes the transcripts of one program.
 type Agent struct {
 	Name    string // of the format, and of the resource in tool-call blocks, such as "claude-code"
 	Program string // the name that users know, such as "Claude Code"
 	// Is reports whether an object can be the first record of a transcript.
-	Is func(first domarkx.Value) bool
+	Is func(first jsonvalue.Value) bool
 	// Skips reports whether Note does not need the value of a member, given the member's name and the
 	// value's kind.
-	Skips func(name string, kind domarkx.Kind) bool
+	Skips func(name string, kind jsonvalue.Kind) bool
 	// Refuse, if not nil, returns why a transcript that begins with head cannot be read, or nil.
-	Refuse func(head []byte) *domarkx.SyntaxError
+	Refuse func(head []byte) *syntax.Error
 	// Array is the name of the member with the records, for files that consist of one JSON object,
 	// on one line or several. The object without this member is the first record. "" if there are
 	// no such files.
 	Array string
 	// Note classifies a record, and adds to s what the record says about the whole session. It is
 	// called in the order of the file.
-	Note func(v domarkx.Value, s *Session) Note
+	Note func(v jsonvalue.Value, s *Session) Note
 	// Say adds the content of a record to a message. It is called for the records of a message in
 	// order.
-	Say func(v domarkx.Value, m *Message)
+	Say func(v jsonvalue.Value, m *Message)
 	// Version7 reports that the agent's ids are UUIDs of version 7.
 	Version7 bool
 	// Unrecorded reports that the agent does not record the results of calls.
@@ -93,13 +96,13 @@ type Note struct {
 	Time string
 	// Items are the records nested in this one. Clear reports that they replace the conversation so
 	// far.
-	Items []domarkx.Value
+	Items []jsonvalue.Value
 	Clear bool
 	// Sub, if not "", is the id of the sub-agent that wrote the Items, which become a session of
 	// their own. Copies are records from before the Items, which are used if they are missing.
 	// Context is that of their messages; see [Session.Context].
 	Sub     string
-	Copies  []domarkx.Value
+	Copies  []jsonvalue.Value
 	Context string
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -216,10 +217,10 @@ func TestGrowState(t *testing.T) {
 func TestGrowOnce(t *testing.T) {
 	c := open(t, lines())[0]
 	agent := toy()
-	agent.Note = func(v domarkx.Value, s *transcript.Session) transcript.Note {
+	agent.Note = func(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 		return transcript.Note{Kind: transcript.Prompt, Once: "1"}
 	}
-	agent.Say = func(v domarkx.Value, m *transcript.Message) { m.Text(transcript.Text(v, "text")) }
+	agent.Say = func(v jsonvalue.Value, m *transcript.Message) { m.Text(transcript.Text(v, "text")) }
 	g := format.Growth{State: c.State, Header: c.Document.Header, Data: bytes.Repeat([]byte(`{"text": "x"}`+"\n"), 3)}
 	grown, ok, err := transcript.Codec(agent).Grow(g)
 	if err != nil || !ok || len(grown.Messages) != 1 {

@@ -10,6 +10,8 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonlines"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A ref is a record that is part of a message.
@@ -98,15 +100,15 @@ func (x *index) read() error {
 const maxPrompt = 300
 
 // record adds one record.
-func (x *index) record(v domarkx.Value, raw []byte, at jsonlines.Place) error {
+func (x *index) record(v jsonvalue.Value, raw []byte, at jsonlines.Place) error {
 	return x.within(v, raw, at, 0)
 }
 
 // within adds a record. The offsets of its values count from the beginning of an outer record; raw
 // is at start in that.
-func (x *index) within(v domarkx.Value, raw []byte, at jsonlines.Place, start int) error {
+func (x *index) within(v jsonvalue.Value, raw []byte, at jsonlines.Place, start int) error {
 	if len(x.refs) > math.MaxInt32-2 {
-		return &domarkx.SyntaxError{Path: x.path, Line: x.Lines, Column: 1, Msg: "is one of too many records", Err: domarkx.ErrInvalid}
+		return &syntax.Error{Path: x.path, Line: x.Lines, Column: 1, Msg: "is one of too many records", Err: domarkx.ErrInvalid}
 	}
 	n := x.agent.Note(v, &x.session)
 	if n.Sub != "" {
@@ -335,10 +337,10 @@ func (x *index) items(n Note, raw []byte, at jsonlines.Place, start int) error {
 }
 
 // inner adds records that are nested in a record. The parameters are those of within.
-func (x *index) inner(items []domarkx.Value, raw []byte, at jsonlines.Place, start int) error {
+func (x *index) inner(items []jsonvalue.Value, raw []byte, at jsonlines.Place, start int) error {
 	for _, item := range items {
 		size, from := 0, item.Offset()-start
-		if item.Kind() == domarkx.Object && !at.Escaped {
+		if item.Kind() == jsonvalue.Object && !at.Escaped {
 			size = jsonlines.ObjectEnd(raw[from:])
 		}
 		if size == 0 {

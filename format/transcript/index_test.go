@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -232,7 +232,7 @@ func TestOneObject(t *testing.T) {
 func TestContexts(t *testing.T) {
 	var got []string
 	agent := toy()
-	agent.Say = func(v domarkx.Value, m *transcript.Message) {
+	agent.Say = func(v jsonvalue.Value, m *transcript.Message) {
 		got = append(got, m.Context)
 		toySay(v, m)
 	}

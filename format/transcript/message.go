@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 )
 
@@ -24,7 +25,7 @@ type Message struct {
 	agent  *Agent
 	queued bool
 	time   string
-	extra  []domarkx.Member
+	extra  []jsonvalue.Member
 	parts  []Part
 }
 
@@ -45,7 +46,7 @@ type Part struct {
 type Call struct {
 	Resource  string // "" for the name of the agent's format
 	ID, Tool  string
-	Arguments domarkx.Value // an object
+	Arguments jsonvalue.Value // an object
 }
 
 // A Result is the answer of a tool.
@@ -53,7 +54,7 @@ type Result struct {
 	ID     string // of the call
 	Failed bool
 	Code   string // of a failure; "" for [domarkx.CodeFailed]
-	Value  domarkx.Value
+	Value  jsonvalue.Value
 	Images []mdtext.Image
 }
 
@@ -77,14 +78,14 @@ func (m *Message) Said(id, time string) {
 
 // Add records a property that only some messages have. A later value of the same name replaces an
 // earlier one.
-func (m *Message) Add(name string, v domarkx.Value) {
-	m.extra = slices.DeleteFunc(m.extra, func(e domarkx.Member) bool { return e.Name == name })
-	m.extra = append(m.extra, domarkx.Member{Name: name, Value: v})
+func (m *Message) Add(name string, v jsonvalue.Value) {
+	m.extra = slices.DeleteFunc(m.extra, func(e jsonvalue.Member) bool { return e.Name == name })
+	m.extra = append(m.extra, jsonvalue.Member{Name: name, Value: v})
 }
 
 // Cost records the cost of the response in USD, if v is a number above 0.
-func (m *Message) Cost(v domarkx.Value) {
-	if n, err := strconv.ParseFloat(v.Text(), 64); v.Kind() == domarkx.Number && err == nil && n > 0 {
+func (m *Message) Cost(v jsonvalue.Value) {
+	if n, err := strconv.ParseFloat(v.Text(), 64); v.Kind() == jsonvalue.Number && err == nil && n > 0 {
 		m.Add("cost", v)
 	}
 }
@@ -118,9 +119,9 @@ func (m *Message) Call(c Call) {
 		c.Tool = "unknown"
 	}
 	switch c.Arguments.Kind() {
-	case domarkx.Object:
-	case domarkx.Null:
-		c.Arguments = domarkx.ObjectValue()
+	case jsonvalue.Object:
+	case jsonvalue.Null:
+		c.Arguments = jsonvalue.ObjectValue()
 	default:
 		c.Arguments = Object("input", c.Arguments)
 	}
@@ -165,7 +166,7 @@ func (r *Result) block() domarkx.Block {
 	if code == "" {
 		code = domarkx.CodeFailed
 	}
-	if r.Value.Kind() != domarkx.String {
+	if r.Value.Kind() != jsonvalue.String {
 		message = Indented(r.Value)
 	}
 	return Code("tool-result", Indented(Object("ok", false, "error", Object("code", code, "message", message))))
@@ -218,7 +219,7 @@ func (m *Message) finish() domarkx.WrittenMessage {
 	if note, ok := runsNote(runs); ok {
 		members = append(members, note)
 	}
-	metadata := domarkx.ObjectValue(domarkx.Distinct(members)...)
+	metadata := jsonvalue.ObjectValue(jsonvalue.Distinct(members)...)
 	out.Metadata = &metadata
 	out.Origin = m.agent.Name + " " + m.ID
 	if t, ok := format.ParseTime(m.time); ok && t.Unix() > 0 {
@@ -228,24 +229,24 @@ func (m *Message) finish() domarkx.WrittenMessage {
 }
 
 // metadata returns the members of message_metadata.
-func (m *Message) metadata() []domarkx.Member {
-	var members []domarkx.Member
+func (m *Message) metadata() []jsonvalue.Member {
+	var members []jsonvalue.Member
 	add := func(name, value string) {
 		if value != "" {
-			members = append(members, domarkx.Member{Name: name, Value: Str(value)})
+			members = append(members, jsonvalue.Member{Name: name, Value: Str(value)})
 		}
 	}
 	add("id", m.ID)
 	add("model", m.Model)
 	add("stop_reason", m.Stop)
 	if u := m.Usage; u != nil {
-		members = append(members, domarkx.Member{Name: "usage", Value: Object("input", u.Input, "cache_read", u.CacheRead,
+		members = append(members, jsonvalue.Member{Name: "usage", Value: Object("input", u.Input, "cache_read", u.CacheRead,
 			"cache_write", u.CacheWrite, "output", u.Output, "reasoning", u.Reasoning)})
 	}
 	add("cwd", m.Cwd)
 	add("git_branch", m.Branch)
 	if m.queued {
-		members = append(members, domarkx.Member{Name: "queued", Value: domarkx.BoolValue(true)})
+		members = append(members, jsonvalue.Member{Name: "queued", Value: jsonvalue.BoolValue(true)})
 	}
 	return append(members, m.extra...)
 }
@@ -285,18 +286,18 @@ const keyRuns = "runs"
 
 // runsNote returns the member of message_metadata that records the glue of runs, and whether one is
 // needed.
-func runsNote(runs [][]string) (domarkx.Member, bool) {
+func runsNote(runs [][]string) (jsonvalue.Member, bool) {
 	if len(runs) == 1 && runs[0] != nil {
-		return domarkx.Member{Name: domarkx.MetadataGlue, Value: mdtext.Value(runs[0])}, true
+		return jsonvalue.Member{Name: domarkx.MetadataGlue, Value: mdtext.Value(runs[0])}, true
 	}
-	notes := make([]domarkx.Value, len(runs))
+	notes := make([]jsonvalue.Value, len(runs))
 	noted := false
 	for i, glue := range runs {
 		if glue != nil {
 			notes[i], noted = Object(domarkx.MetadataGlue, mdtext.Value(glue)), true
 		}
 	}
-	return domarkx.Member{Name: keyRuns, Value: List(notes...)}, noted
+	return jsonvalue.Member{Name: keyRuns, Value: List(notes...)}, noted
 }
 
 // glueOf returns the glue of run k of a message that has runs runs; nil if none is recorded.

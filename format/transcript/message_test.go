@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
@@ -131,14 +132,14 @@ func TestDivide(t *testing.T) {
 		{"images behind text behind a result are not", domarkx.Assistant, []domarkx.Block{call, transcript.Code("tool-result", `{"ok": true, "result": 5}`), text("seen\n" + pixel)},
 			[]transcript.Part{{Call: &ls, Result: &transcript.Result{ID: "c1", Value: transcript.Num(5)}}, said("seen\n" + pixel)}},
 		{"a call without arguments", domarkx.Assistant, []domarkx.Block{transcript.Code("tool-call", `{"tool": "ls", "arguments": [1]}`)},
-			[]transcript.Part{{Call: &transcript.Call{Tool: "ls", Arguments: domarkx.ObjectValue()}}}},
+			[]transcript.Part{{Call: &transcript.Call{Tool: "ls", Arguments: jsonvalue.ObjectValue()}}}},
 		{"a call without a tool is text", domarkx.Assistant, []domarkx.Block{transcript.Code("tool-call", `{"arguments": {}}`)}, []transcript.Part{said("```tool-call\n{\"arguments\": {}}\n```")}},
 		{"a call that is no JSON is text", domarkx.Assistant, []domarkx.Block{transcript.Code("tool-call", `{"tool": "ls"`)}, []transcript.Part{said("```tool-call\n{\"tool\": \"ls\"\n```")}},
 		{"a call with a name is text", domarkx.Assistant, []domarkx.Block{{Type: domarkx.CodeBlock, Language: "tool-call", Text: `{"tool": "ls"}`, HasName: true, Name: "n"}},
 			[]transcript.Part{said("```tool-call name=n\n{\"tool\": \"ls\"}\n```")}},
 	} {
 		got := transcript.Divide(domarkx.Message{Role: test.role, Content: test.blocks})
-		if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty(), cmp.Comparer(domarkx.Value.Equal)); diff != "" {
+		if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty(), cmp.Comparer(jsonvalue.Value.Equal)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
@@ -150,7 +151,7 @@ func TestDivideRestores(t *testing.T) {
 	pieces := []string{"a", "\n", "\n\n", "```go\nx\n```", "~~~\ny\n~~~", "# h", "- i\n", " ", "    indented", "``` \nopen", "> q\n", "\r\n", "```tool-call\n{}\n```", pixel}
 	text := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 5), func(s []string) string { return strings.Join(s, "") })
 	rapid.Check(t, func(t *rapid.T) {
-		var say []domarkx.Value
+		var say []jsonvalue.Value
 		var want []string // the runs of text
 		for i := range rapid.IntRange(1, 4).Draw(t, "runs") {
 			if i > 0 {
@@ -203,7 +204,7 @@ func TestRuns(t *testing.T) {
 
 // TestValues: members are read whatever the value is.
 func TestValues(t *testing.T) {
-	v, err := domarkx.ParseValue([]byte(`{"s": "x", "n": 5, "f": 1.5, "big": 9223372036854775808, "o": {"s": "y", "l": [1]}, "z": null}`))
+	v, err := jsonvalue.ParseValue([]byte(`{"s": "x", "n": 5, "f": 1.5, "big": 9223372036854775808, "o": {"s": "y", "l": [1]}, "z": null}`))
 	if err != nil {
 		t.Fatal(err)
 	}

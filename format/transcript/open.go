@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonlines"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // Codec returns the codec for an agent's transcripts.
@@ -131,7 +132,7 @@ func (x *index) check() error {
 		}
 	}
 	if !x.agent.Is(jsonlines.First(head)) {
-		return &domarkx.SyntaxError{Path: x.path, Line: 1, Column: 1, Msg: "does not begin like a transcript of " + x.agent.Program}
+		return &syntax.Error{Path: x.path, Line: 1, Column: 1, Msg: "does not begin like a transcript of " + x.agent.Program}
 	}
 	return nil
 }

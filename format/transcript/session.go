@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // The members of a session's front matter.
@@ -39,7 +40,7 @@ func (a *Agent) header(s Session) domarkx.Header {
 	}
 	var branches any
 	if len(s.Branches) > 0 {
-		items := make([]domarkx.Value, len(s.Branches))
+		items := make([]jsonvalue.Value, len(s.Branches))
 		for i, b := range s.Branches {
 			items[i] = Str(b)
 		}
@@ -54,7 +55,7 @@ func (a *Agent) header(s Session) domarkx.Header {
 // merged returns a header with the changes of a session between before and now. Values that the
 // user changed stay, unless the session changed them, too.
 func (a *Agent) merged(h domarkx.Header, before, now Session) domarkx.Header {
-	old, kept := *a.header(before).UserMetadata, domarkx.ObjectValue()
+	old, kept := *a.header(before).UserMetadata, jsonvalue.ObjectValue()
 	if h.UserMetadata != nil {
 		kept = *h.UserMetadata
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -88,7 +90,7 @@ func TestIdentity(t *testing.T) {
 
 func headerOf(metadata string) domarkx.Header {
 	h := domarkx.NewHeader()
-	v, err := domarkx.ParseValue([]byte(metadata))
+	v, err := jsonvalue.ParseValue([]byte(metadata))
 	if err != nil {
 		panic(err)
 	}
@@ -137,7 +139,7 @@ func TestPlace(t *testing.T) {
 }
 
 func isSyntaxError(err error) bool {
-	var at *domarkx.SyntaxError
+	var at *syntax.Error
 	return errors.As(err, &at)
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonlines"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // sub adds the records of a sub-agent to its own conversation. The parameters are those of within.
@@ -29,7 +29,7 @@ func (x *index) sub(n Note, raw []byte, at jsonlines.Place, start int) error {
 	for _, item := range n.Items {
 		c.remember(item, items)
 	}
-	all := slices.DeleteFunc(slices.Clone(n.Copies), func(item domarkx.Value) bool { return c.isCopy(item, items) || c.isCopy(item, c.seen) })
+	all := slices.DeleteFunc(slices.Clone(n.Copies), func(item jsonvalue.Value) bool { return c.isCopy(item, items) || c.isCopy(item, c.seen) })
 	all = append(all, n.Items...)
 	if err := c.inner(all, raw, at, start); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (x *index) subOf(id string) *index {
 }
 
 // remember adds what identifies a record to a set.
-func (x *index) remember(v domarkx.Value, set map[uint64]bool) {
+func (x *index) remember(v jsonvalue.Value, set map[uint64]bool) {
 	keys, group := x.keysOf(v)
 	for _, key := range append(keys, group) {
 		set[key] = true
@@ -65,14 +65,14 @@ func (x *index) remember(v domarkx.Value, set map[uint64]bool) {
 }
 
 // isCopy reports whether a record, or what it says, is in a set.
-func (x *index) isCopy(v domarkx.Value, set map[uint64]bool) bool {
+func (x *index) isCopy(v jsonvalue.Value, set map[uint64]bool) bool {
 	keys, group := x.keysOf(v)
 	return slices.ContainsFunc(keys, func(key uint64) bool { return set[key] }) || len(keys) <= 1 && group != 0 && set[group]
 }
 
 // keysOf returns what identifies a record and its parts, which copies of it share. Of the parts of an answer that are
 // neither text nor calls, only the group is known; it is 0 for any other record.
-func (x *index) keysOf(v domarkx.Value) (keys []uint64, group uint64) {
+func (x *index) keysOf(v jsonvalue.Value) (keys []uint64, group uint64) {
 	session := x.session
 	n := x.agent.Note(v, &session)
 	key := func(kind, name string) uint64 { return maphash.String(x.seed, kind+" "+name) }

@@ -7,6 +7,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/mdtext"
 	"github.com/domarkx/domarkx/format/transcript"
 )
@@ -24,8 +25,8 @@ func toy() *transcript.Agent {
 	return &transcript.Agent{
 		Name:    "toy",
 		Program: "Toy",
-		Is:      func(first domarkx.Value) bool { return transcript.Has(first, "toy") },
-		Skips:   func(name string, kind domarkx.Kind) bool { return name == "usage" },
+		Is:      func(first jsonvalue.Value) bool { return transcript.Has(first, "toy") },
+		Skips:   func(name string, kind jsonvalue.Kind) bool { return name == "usage" },
 		Array:   "records",
 		Note:    toyNote,
 		Say:     toySay,
@@ -34,7 +35,7 @@ func toy() *transcript.Agent {
 	}
 }
 
-func toyNote(v domarkx.Value, s *transcript.Session) transcript.Note {
+func toyNote(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	text := func(name string) string { return transcript.Text(v, name) }
 	s.Named(text("title"), int(transcript.Int(v, "rank")))
 	s.In(text("cwd"), text("branch"))
@@ -62,14 +63,14 @@ func toyNote(v domarkx.Value, s *transcript.Session) transcript.Note {
 	return n
 }
 
-func toySay(v domarkx.Value, m *transcript.Message) {
+func toySay(v jsonvalue.Value, m *transcript.Message) {
 	m.Said(transcript.Text(v, "id"), transcript.Text(v, "time"))
 	for name, field := range map[string]*string{"model": &m.Model, "stop": &m.Stop, "cwd": &m.Cwd, "branch": &m.Branch} {
 		if s := transcript.Text(v, name); s != "" {
 			*field = s
 		}
 	}
-	if u := transcript.Get(v, "usage"); u.Kind() == domarkx.Object {
+	if u := transcript.Get(v, "usage"); u.Kind() == jsonvalue.Object {
 		m.Usage = &transcript.Usage{Input: transcript.Int(u, "input"), CacheRead: 2, CacheWrite: 3, Output: transcript.Int(u, "output"), Reasoning: 5}
 	}
 	for _, note := range transcript.Get(v, "add").Members() {
@@ -81,7 +82,7 @@ func toySay(v domarkx.Value, m *transcript.Message) {
 	}
 	for _, item := range transcript.Get(v, "say").Items() {
 		switch {
-		case item.Kind() == domarkx.String:
+		case item.Kind() == jsonvalue.String:
 			m.Text(item.Text())
 		case m.Role == domarkx.User: // what users say is text
 		case transcript.Has(item, "thought"):
@@ -118,13 +119,13 @@ func toyWrite(w *transcript.Writer) error {
 			w.Line(transcript.Object("is", "user", "id", t.ID, "time", at, "text", strings.Join(texts, "\n\n")))
 			continue
 		}
-		var say []domarkx.Value
+		var say []jsonvalue.Value
 		for _, p := range t.Parts {
 			if p.Call == nil {
 				say = append(say, transcript.Str(p.Text))
 				continue
 			}
-			var images []domarkx.Value
+			var images []jsonvalue.Value
 			for _, i := range p.Result.Images {
 				images = append(images, transcript.Str("data:"+i.Type+";base64,"+i.Data))
 			}

@@ -4,18 +4,19 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Text returns the string at a path of member names; "" if there is none.
-func Text(v domarkx.Value, path ...string) string {
-	if v = Get(v, path...); v.Kind() == domarkx.String {
+func Text(v jsonvalue.Value, path ...string) string {
+	if v = Get(v, path...); v.Kind() == jsonvalue.String {
 		return v.Text()
 	}
 	return ""
 }
 
 // Get returns the value at a path of member names; null if there is none.
-func Get(v domarkx.Value, path ...string) domarkx.Value {
+func Get(v jsonvalue.Value, path ...string) jsonvalue.Value {
 	for _, name := range path {
 		v, _ = v.Get(name)
 	}
@@ -23,7 +24,7 @@ func Get(v domarkx.Value, path ...string) domarkx.Value {
 }
 
 // Has reports whether an object has a member of each of these names.
-func Has(v domarkx.Value, names ...string) bool {
+func Has(v jsonvalue.Value, names ...string) bool {
 	for _, name := range names {
 		if _, ok := v.Get(name); !ok {
 			return false
@@ -33,8 +34,8 @@ func Has(v domarkx.Value, names ...string) bool {
 }
 
 // Int returns the integer at a path of member names; 0 if there is none.
-func Int(v domarkx.Value, path ...string) int64 {
-	if v = Get(v, path...); v.Kind() != domarkx.Number {
+func Int(v jsonvalue.Value, path ...string) int64 {
+	if v = Get(v, path...); v.Kind() != jsonvalue.Number {
 		return 0
 	}
 	n, _ := strconv.ParseInt(v.Text(), 10, 64)
@@ -42,35 +43,35 @@ func Int(v domarkx.Value, path ...string) int64 {
 }
 
 // Str returns a JSON string.
-func Str(s string) domarkx.Value { return domarkx.StringValue(s) }
+func Str(s string) jsonvalue.Value { return jsonvalue.StringValue(s) }
 
 // Num returns a JSON number.
-func Num(n int64) domarkx.Value { return domarkx.NumberValue(strconv.FormatInt(n, 10)) }
+func Num(n int64) jsonvalue.Value { return jsonvalue.NumberValue(strconv.FormatInt(n, 10)) }
 
 // List returns a JSON array.
-func List(items ...domarkx.Value) domarkx.Value { return domarkx.ArrayValue(items...) }
+func List(items ...jsonvalue.Value) jsonvalue.Value { return jsonvalue.ArrayValue(items...) }
 
-// Object returns an object. pairs are alternately names and values: a value is a [domarkx.Value], a
+// Object returns an object. pairs are alternately names and values: a value is a [jsonvalue.Value], a
 // string, a bool or an int64, and a member whose value is nil is omitted.
-func Object(pairs ...any) domarkx.Value {
-	members := make([]domarkx.Member, 0, len(pairs)/2)
+func Object(pairs ...any) jsonvalue.Value {
+	members := make([]jsonvalue.Member, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
-		var value domarkx.Value
+		var value jsonvalue.Value
 		switch v := pairs[i+1].(type) {
 		case nil:
 			continue
-		case domarkx.Value:
+		case jsonvalue.Value:
 			value = v
 		case string:
 			value = Str(v)
 		case bool:
-			value = domarkx.BoolValue(v)
+			value = jsonvalue.BoolValue(v)
 		case int64:
 			value = Num(v)
 		}
-		members = append(members, domarkx.Member{Name: pairs[i].(string), Value: value})
+		members = append(members, jsonvalue.Member{Name: pairs[i].(string), Value: value})
 	}
-	return domarkx.ObjectValue(members...)
+	return jsonvalue.ObjectValue(members...)
 }
 
 // Code returns a code block.
@@ -84,4 +85,4 @@ func IsCode(b domarkx.Block, language string) bool {
 }
 
 // Indented returns a value as indented JSON.
-func Indented(v domarkx.Value) string { return string(v.AppendJSON(nil, "", "  ")) }
+func Indented(v jsonvalue.Value) string { return string(v.AppendJSON(nil, "", "  ")) }

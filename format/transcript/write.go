@@ -18,6 +18,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // A Writer writes a session as a transcript. The same session always gives the same transcript.
@@ -174,7 +175,7 @@ func (w *Writer) UUID(words ...string) string {
 }
 
 // Line writes a record.
-func (w *Writer) Line(v domarkx.Value) {
+func (w *Writer) Line(v jsonvalue.Value) {
 	w.out.Write(append(v.AppendJSON(w.out.AvailableBuffer(), "", ""), '\n'))
 }
 
@@ -210,7 +211,7 @@ func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
 		w.now = w.now.Add(time.Millisecond)
 	}
 	t.Time = w.now
-	metadata := domarkx.ObjectValue()
+	metadata := jsonvalue.ObjectValue()
 	if m.Metadata != nil {
 		metadata = *m.Metadata
 	}
@@ -232,7 +233,7 @@ func (w *Writer) turn(k int, m domarkx.WrittenMessage) Turn {
 	if t.Model = Text(metadata, "model"); t.Model != "" && w.own {
 		w.Model = t.Model
 	}
-	if u := Get(metadata, "usage"); u.Kind() == domarkx.Object {
+	if u := Get(metadata, "usage"); u.Kind() == jsonvalue.Object {
 		t.Usage = &Usage{Int(u, "input"), Int(u, "cache_read"), Int(u, "cache_write"), Int(u, "output"), Int(u, "reasoning")}
 	}
 	for _, m := range metadata.Members() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/transcript"
 )
 
@@ -205,11 +206,11 @@ func TestOtherModel(t *testing.T) {
 
 // TestLosses: each thing that a transcript cannot hold is reported, once.
 func TestLosses(t *testing.T) {
-	extra := []domarkx.Member{{Name: "x_extra", Value: transcript.Num(1)}}
+	extra := []jsonvalue.Member{{Name: "x_extra", Value: transcript.Num(1)}}
 	h := headerOf(`{"agent": "toy", "session_id": "s1", "git_branches": ["b"], "fork": "f", "title": "T", "tags": ["t"]}`)
 	h.ExecutionConfig = transcript.Object("model", "m")
 	h.Setup = &domarkx.Script{Language: "sh", Code: "rm -rf"}
-	h.Extra, h.MetadataExtra = extra, []domarkx.Member{{Name: "x_meta", Value: transcript.Num(1)}}
+	h.Extra, h.MetadataExtra = extra, []jsonvalue.Member{{Name: "x_meta", Value: transcript.Num(1)}}
 	m := message(domarkx.Assistant, `{"stop_reason": "end", "rating": 5}`, textBlock("a"),
 		transcript.Code("tool-call", `{"resource": "shell", "tool": "ls", "id": "c", "arguments": {}}`))
 	m.Extra = extra

@@ -8,26 +8,28 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 const bom = "\ufeff"
 
 // decode reads a snapshot. It reads a damaged document, and one that only Zeus's own loader
 // accepts, as far as possible, and lists the damage in the document. Anything else is a
-// [*domarkx.SyntaxError]; another schema_version or an entry of an unknown kind is also
+// [*syntax.Error]; another schema_version or an entry of an unknown kind is also
 // [domarkx.ErrUnsupported].
 func (c codec) decode(src format.Source) (*domarkx.Document, error) {
 	data, hasMark := bytes.CutPrefix(src.Data, []byte(bom))
 	doc, err := c.decodeText(src.Path, data)
 	if err == nil && hasMark {
-		doc.Damage = append([]*domarkx.SyntaxError{format.MarkedJSON(src.Path)}, doc.Damage...)
+		doc.Damage = append([]*syntax.Error{format.MarkedJSON(src.Path)}, doc.Damage...)
 	}
 	return doc, err
 }
 
 // decodeText reads the text of a snapshot without its byte order mark.
 func (c codec) decodeText(path string, data []byte) (*domarkx.Document, error) {
-	v, broken := domarkx.ParsePartial(data)
+	v, broken := jsonvalue.ParsePartial(data)
 	if broken == nil {
 		return c.read(path, data, v)
 	}
@@ -37,7 +39,7 @@ func (c codec) decodeText(path string, data []byte) (*domarkx.Document, error) {
 	}
 	var doc *domarkx.Document
 	var err error
-	if v, broken = domarkx.ParsePartial(text); broken == nil {
+	if v, broken = jsonvalue.ParsePartial(text); broken == nil {
 		if doc, err = c.read(path, text, v); err == nil {
 			for _, report := range doc.Damage {
 				words.shift(report)
@@ -54,9 +56,9 @@ func (c codec) decodeText(path string, data []byte) (*domarkx.Document, error) {
 	return doc, nil
 }
 
-func (c codec) read(path string, data []byte, v domarkx.Value) (*domarkx.Document, error) {
+func (c codec) read(path string, data []byte, v jsonvalue.Value) (*domarkx.Document, error) {
 	r := reading{path: path, data: data}
-	if v.Kind() != domarkx.Object {
+	if v.Kind() != jsonvalue.Object {
 		return nil, r.at(v, "", "is not an object, expected a snapshot of Zeus", nil)
 	}
 	if err := r.version(v, false); err != nil {
@@ -66,7 +68,7 @@ func (c codec) read(path string, data []byte, v domarkx.Value) (*domarkx.Documen
 	if !listed {
 		return nil, r.at(v, "", fmt.Sprintf("required member %q is missing, expected the list of agents", keyEntries), nil)
 	}
-	if entries.Kind() != domarkx.Array {
+	if entries.Kind() != jsonvalue.Array {
 		return nil, r.at(entries, "/"+keyEntries, fmt.Sprintf("is %s, expected an array", article(entries.Kind())), nil)
 	}
 	doc, err := r.document(v)
@@ -88,7 +90,7 @@ func (c codec) read(path string, data []byte, v domarkx.Value) (*domarkx.Documen
 }
 
 // salvage reads a damaged document. In text, the words of Python are strings.
-func salvage(path string, data, text []byte, words words, v domarkx.Value, broken error) (*domarkx.Document, error) {
+func salvage(path string, data, text []byte, words words, v jsonvalue.Value, broken error) (*domarkx.Document, error) {
 	whole, gaps := format.Salvage(text, v, broken, isEntry, keyEntries)
 	for i, g := range gaps {
 		gaps[i].From, gaps[i].To = words.offset(g.From), words.offset(g.To)
@@ -97,7 +99,7 @@ func salvage(path string, data, text []byte, words words, v domarkx.Value, broke
 	damage := format.Damaged(path, data, broken, gaps, "entries")
 	before, _ := v.Get(keyEntries)
 	entries, _ := whole.Get(keyEntries)
-	if before.Kind() != domarkx.Array && len(entries.Items()) == 0 {
+	if before.Kind() != jsonvalue.Array && len(entries.Items()) == 0 {
 		return nil, damage[0]
 	}
 	r := reading{path: path, data: text}
@@ -116,7 +118,7 @@ func salvage(path string, data, text []byte, words words, v domarkx.Value, broke
 
 // isEntry reports whether a value, which may be incomplete, is an entry: whether it has a kind and
 // a session_path.
-func isEntry(v domarkx.Value) bool {
+func isEntry(v jsonvalue.Value) bool {
 	_, kind := v.Get(keyKind)
 	_, path := v.Get(keySessionPath)
 	return kind && path
@@ -129,14 +131,14 @@ type reading struct {
 }
 
 // at returns an error about a value.
-func (r reading) at(v domarkx.Value, pointer, msg string, err error) error {
-	line, column := domarkx.Position(r.data, v.Offset())
-	return &domarkx.SyntaxError{Path: r.path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
+func (r reading) at(v jsonvalue.Value, pointer, msg string, err error) error {
+	line, column := syntax.Position(r.data, v.Offset())
+	return &syntax.Error{Path: r.path, Line: line, Column: column, Pointer: pointer, Msg: msg, Err: err}
 }
 
 // version checks schema_version like the loader of Zeus, which treats true and 1.0 as 1. If the
 // snapshot was cut off, it may be missing, because it is the last member.
-func (r reading) version(v domarkx.Value, cut bool) error {
+func (r reading) version(v jsonvalue.Value, cut bool) error {
 	stated, ok := v.Get(keySchemaVersion)
 	switch {
 	case !ok && cut:
@@ -151,11 +153,11 @@ func (r reading) version(v domarkx.Value, cut bool) error {
 
 // IsVersion reports whether a schema_version is [Version]. Like Zeus, it accepts true, 1.0 and 1e0
 // for 1.
-func IsVersion(stated domarkx.Value) bool {
+func IsVersion(stated jsonvalue.Value) bool {
 	switch stated.Kind() {
-	case domarkx.Bool:
+	case jsonvalue.Bool:
 		return stated.IsTrue()
-	case domarkx.Number:
+	case jsonvalue.Number:
 		n, err := strconv.ParseFloat(stated.Text(), 64)
 		return err == nil && n == Version
 	}
@@ -163,12 +165,12 @@ func IsVersion(stated domarkx.Value) bool {
 }
 
 // document converts a snapshot's object to a session.
-func (r reading) document(v domarkx.Value) (*domarkx.Document, error) {
+func (r reading) document(v jsonvalue.Value) (*domarkx.Document, error) {
 	entries, _ := v.Get(keyEntries)
 	items := entries.Items()
 	doc := &domarkx.Document{Header: domarkx.NewHeader(), Conversation: make([]domarkx.WrittenMessage, 0, len(items))}
 	for i, item := range items {
-		if item.Kind() == domarkx.Object && KindOf(item) == "" {
+		if item.Kind() == jsonvalue.Object && KindOf(item) == "" {
 			pointer := fmt.Sprintf("/%s/%d", keyEntries, i)
 			const expected = `expected "kitty", "stygian" or "hoplite"`
 			kind, ok := item.Get(keyKind)
@@ -190,14 +192,14 @@ func (r reading) document(v domarkx.Value) (*domarkx.Document, error) {
 // message converts an entry to a message: the properties of the agent become metadata, and the text
 // describes them for people. An entry that is not an object, which Zeus ignores, becomes a message
 // with its JSON as text.
-func message(entry domarkx.Value) domarkx.Message {
-	if entry.Kind() != domarkx.Object {
+func message(entry jsonvalue.Value) domarkx.Message {
+	if entry.Kind() != jsonvalue.Object {
 		return domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: entry.JSON()}}}
 	}
 	return domarkx.Message{Role: domarkx.Assistant, Metadata: &entry, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: describe(entry)}}}
 }
 
-func describe(entry domarkx.Value) string {
+func describe(entry jsonvalue.Value) string {
 	var b strings.Builder
 	name := Text(entry, "name")
 	if name == "" {
@@ -243,8 +245,8 @@ func plain(s string) string {
 	return strings.NewReplacer("`", "'", "#", "\\#").Replace(strings.TrimSpace(s))
 }
 
-func article(k domarkx.Kind) string {
-	if k == domarkx.Array || k == domarkx.Object {
+func article(k jsonvalue.Kind) string {
+	if k == jsonvalue.Array || k == jsonvalue.Object {
 		return "an " + k.String()
 	}
 	return "a " + k.String()

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/schema"
 )
 
@@ -64,7 +64,7 @@ const (
 
 // KindOf returns the kind of an entry, as Zeus's loader reads it: without blanks around it, in any
 // case. It is "" for an unknown kind.
-func KindOf(entry domarkx.Value) string {
+func KindOf(entry jsonvalue.Value) string {
 	kind := strings.ToLower(strings.TrimSpace(Text(entry, keyKind)))
 	if slices.Contains([]string{Kitty, Stygian, Hoplite}, kind) {
 		return kind
@@ -73,8 +73,8 @@ func KindOf(entry domarkx.Value) string {
 }
 
 // Text returns the member with that name if it is a string, else "".
-func Text(v domarkx.Value, name string) string {
-	if m, ok := v.Get(name); ok && m.Kind() == domarkx.String {
+func Text(v jsonvalue.Value, name string) string {
+	if m, ok := v.Get(name); ok && m.Kind() == jsonvalue.String {
 		return m.Text()
 	}
 	return ""

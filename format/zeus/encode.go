@@ -12,6 +12,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Encode writes a session as Zeus writes its snapshots: JSON indented by two spaces, with sorted
@@ -23,12 +24,12 @@ func Encode(doc *domarkx.Document, to format.Target) ([]byte, error) {
 
 // Write is like [Encode], but the messages need not be in memory. The entries are.
 func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w io.Writer) error, error) {
-	about := domarkx.ObjectValue()
+	about := jsonvalue.ObjectValue()
 	if h.UserMetadata != nil {
 		about = *h.UserMetadata
 	}
 	loseHeader(h, to)
-	entries := []domarkx.Value{}
+	entries := []jsonvalue.Value{}
 	for i := range messages.Len() {
 		m, err := messages.At(i)
 		if err != nil {
@@ -38,7 +39,7 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 			entries = append(entries, entry)
 		}
 	}
-	var fitting []domarkx.Member
+	var fitting []jsonvalue.Member
 	for _, m := range about.Members() {
 		if fits(m) {
 			fitting = append(fitting, m)
@@ -46,19 +47,19 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 		}
 		to.Lose("user_metadata.%s", m.Name)
 	}
-	out := domarkx.ObjectValue(domarkx.Distinct(fitting)...)
+	out := jsonvalue.ObjectValue(jsonvalue.Distinct(fitting)...)
 	if Text(out, keyCreatedAt) == "" {
-		out = out.With(keyCreatedAt, domarkx.StringValue(isoTime(h.ImportTimestamp)))
+		out = out.With(keyCreatedAt, jsonvalue.StringValue(isoTime(h.ImportTimestamp)))
 	}
 	if _, ok := out.Get(keyHostname); !ok {
-		out = out.With(keyHostname, domarkx.StringValue(""))
+		out = out.With(keyHostname, jsonvalue.StringValue(""))
 	}
 	if _, ok := out.Get(keyWorking); !ok {
-		out = out.With(keyWorking, domarkx.ArrayValue())
+		out = out.With(keyWorking, jsonvalue.ArrayValue())
 	}
-	out = out.With(keySchemaVersion, domarkx.NumberValue(strconv.Itoa(Version))).
-		With(keyEntryCount, domarkx.NumberValue(strconv.Itoa(len(entries)))).
-		With(keyEntries, domarkx.ArrayValue(entries...))
+	out = out.With(keySchemaVersion, jsonvalue.NumberValue(strconv.Itoa(Version))).
+		With(keyEntryCount, jsonvalue.NumberValue(strconv.Itoa(len(entries)))).
+		With(keyEntries, jsonvalue.ArrayValue(entries...))
 	return func(w io.Writer) error {
 		_, err := w.Write(AppendJSON(nil, out))
 		return err
@@ -67,17 +68,17 @@ func Write(h domarkx.Header, messages format.Messages, to format.Target) (func(w
 
 // fits reports whether a member of user_metadata can be stored in a snapshot. Like Zeus, it accepts
 // unknown members.
-func fits(m domarkx.Member) bool {
+func fits(m jsonvalue.Member) bool {
 	switch m.Name {
 	case keyCreatedAt:
 		_, ok := format.ParseLocalTime(m.Value.Text())
-		return ok && m.Value.Kind() == domarkx.String
+		return ok && m.Value.Kind() == jsonvalue.String
 	case keyHostname:
-		return m.Value.Kind() == domarkx.String
+		return m.Value.Kind() == jsonvalue.String
 	case keyEntries:
 		return false
 	case keyWorking:
-		return m.Value.Kind() == domarkx.Array && !slices.ContainsFunc(m.Value.Items(), func(v domarkx.Value) bool { return v.Kind() != domarkx.String })
+		return m.Value.Kind() == jsonvalue.Array && !slices.ContainsFunc(m.Value.Items(), func(v jsonvalue.Value) bool { return v.Kind() != jsonvalue.String })
 	}
 	return true
 }
@@ -98,10 +99,10 @@ func loseHeader(h domarkx.Header, to format.Target) {
 	}
 }
 
-func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
+func entryOf(i int, m domarkx.Message, to format.Target) (jsonvalue.Value, bool) {
 	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
 		to.LoseOf(i, "it is not an agent")
-		return domarkx.Value{}, false
+		return jsonvalue.Value{}, false
 	}
 	entry := *m.Metadata
 	if len(m.Content) != 1 || m.Content[0].Type != domarkx.TextBlock || m.Content[0].Text != describe(entry) {
@@ -113,15 +114,15 @@ func entryOf(i int, m domarkx.Message, to format.Target) (domarkx.Value, bool) {
 	if SessionDigest(m) != "" {
 		entry = entry.Without(keySessionDigest)
 	}
-	entry = entry.With(keyKind, domarkx.StringValue(KindOf(entry)))
+	entry = entry.With(keyKind, jsonvalue.StringValue(KindOf(entry)))
 	for _, member := range entry.Members() {
-		if slices.Contains(texts, member.Name) && member.Value.Kind() != domarkx.String {
+		if slices.Contains(texts, member.Name) && member.Value.Kind() != jsonvalue.String {
 			to.LoseOf(i, "message_metadata.%s", member.Name)
 			entry = entry.Without(member.Name)
 		}
 	}
 	if _, ok := entry.Get(keySessionPath); !ok {
-		entry = entry.With(keySessionPath, domarkx.StringValue("")) // a valid entry; Zeus rejects only this agent
+		entry = entry.With(keySessionPath, jsonvalue.StringValue("")) // a valid entry; Zeus rejects only this agent
 	}
 	return entry, true
 }
@@ -149,16 +150,16 @@ func FormatTime(t time.Time) string {
 
 // AppendJSON appends a value as json.dumps writes it in Python with indent=2 and sort_keys=True,
 // and a newline.
-func AppendJSON(dst []byte, v domarkx.Value) []byte {
+func AppendJSON(dst []byte, v jsonvalue.Value) []byte {
 	return append(appendSorted(dst, v, "\n"), '\n')
 }
 
-func appendSorted(dst []byte, v domarkx.Value, newline string) []byte {
+func appendSorted(dst []byte, v jsonvalue.Value, newline string) []byte {
 	inner := newline + "  "
 	switch v.Kind() {
-	case domarkx.String:
+	case jsonvalue.String:
 		return appendASCII(dst, v.Text())
-	case domarkx.Array:
+	case jsonvalue.Array:
 		dst = append(dst, '[')
 		for i, item := range v.Items() {
 			if i > 0 {
@@ -170,9 +171,9 @@ func appendSorted(dst []byte, v domarkx.Value, newline string) []byte {
 			dst = append(dst, newline...)
 		}
 		return append(dst, ']')
-	case domarkx.Object:
+	case jsonvalue.Object:
 		members := slices.Clone(v.Members())
-		slices.SortStableFunc(members, func(a, b domarkx.Member) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortStableFunc(members, func(a, b jsonvalue.Member) int { return cmp.Compare(a.Name, b.Name) })
 		dst = append(dst, '{')
 		for i, m := range members {
 			if i > 0 {

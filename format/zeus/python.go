@@ -8,7 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A word is one of the words that Python writes and reads as a number, although JSON has none.
@@ -58,7 +58,7 @@ func pythonWords(data []byte) ([]byte, words) {
 
 // shift converts the position in a report from the text that pythonWords returned to the document.
 func (w words) shift(err error) {
-	var report *domarkx.SyntaxError
+	var report *syntax.Error
 	if !errors.As(err, &report) {
 		return
 	}
@@ -77,15 +77,15 @@ func (w words) offset(at int) int {
 	return at - before*len(`""`)
 }
 
-func (w words) reports(path string) []*domarkx.SyntaxError {
+func (w words) reports(path string) []*syntax.Error {
 	const most = 20
-	var all []*domarkx.SyntaxError
+	var all []*syntax.Error
 	for i, word := range w {
 		msg := word.text + " is not JSON, expected a value; it is read as a string"
 		if i == most {
 			msg = fmt.Sprintf("from here on %d more words are not JSON; they are read as strings", len(w)-i)
 		}
-		all = append(all, &domarkx.SyntaxError{Path: path, Line: word.line, Column: word.column, Msg: msg})
+		all = append(all, &syntax.Error{Path: path, Line: word.line, Column: word.column, Msg: msg})
 		if i == most {
 			break
 		}

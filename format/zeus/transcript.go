@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // keySessionDigest is the only member that this program adds to an entry: the SHA-256 of the
@@ -36,7 +37,7 @@ func SessionDigest(m domarkx.Message) string {
 // withSessionDigest returns an agent's message with the SHA-256 of the transcript that was stored
 // with it.
 func withSessionDigest(m domarkx.Message, sha256 string) domarkx.Message {
-	entry := m.Metadata.With(keySessionDigest, domarkx.StringValue(sha256))
+	entry := m.Metadata.With(keySessionDigest, jsonvalue.StringValue(sha256))
 	m.Metadata = &entry
 	return m
 }
@@ -45,11 +46,11 @@ func withSessionDigest(m domarkx.Message, sha256 string) domarkx.Message {
 // is JSON is an object with the type "session" and an id. pi demands the same.
 func IsTranscript(head []byte) bool {
 	for line := range bytes.Lines(head) {
-		v, err := domarkx.ParseValue(bytes.TrimSpace(line))
+		v, err := jsonvalue.ParseValue(bytes.TrimSpace(line))
 		if err != nil {
 			continue
 		}
-		return v.Kind() == domarkx.Object && Text(v, "type") == "session" && Text(v, "id") != ""
+		return v.Kind() == jsonvalue.Object && Text(v, "type") == "session" && Text(v, "id") != ""
 	}
 	return false
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
@@ -99,7 +101,7 @@ func TestValidity(t *testing.T) {
 		got := ""
 		switch {
 		case err != nil:
-			var syntax *domarkx.SyntaxError
+			var syntax *syntax.Error
 			if !errors.As(err, &syntax) {
 				t.Errorf("%s: %v is no syntax error", test.text, err)
 			}
@@ -218,13 +220,13 @@ func TestForeign(t *testing.T) {
 func TestStrings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "string") + rapid.SampledFrom([]string{"", "\xed\xa0\x80", "\x7f\b\f\n\r\t\"\\", "\U0001f600"}).Draw(t, "odd")
-		out := zeus.AppendJSON(nil, domarkx.StringValue(s))
+		out := zeus.AppendJSON(nil, jsonvalue.StringValue(s))
 		for _, c := range out {
 			if c >= 0x7f {
 				t.Fatalf("%q is not ASCII", out)
 			}
 		}
-		v, err := domarkx.ParseValue(out)
+		v, err := jsonvalue.ParseValue(out)
 		if err != nil || v.Text() != s {
 			t.Fatalf("%q: read as %q, %v", s, v.Text(), err)
 		}

@@ -42,7 +42,7 @@ type Saver interface {
 	// Save creates a snapshot of a document that is based on the snapshot base, or a new
 	// session if base is "". If the session has changed since base, Save merges both; if
 	// the session was removed, it continues from base. Bytes equal to those of base
-	// create no snapshot. The error is a *domarkx.SyntaxError if the document does not
+	// create no snapshot. The error is a *syntax.Error if the document does not
 	// parse, and domarkx.ErrInvalid or domarkx.ErrExists if no new session can have the
 	// name. After any other error the caller retries.
 	Save(ctx context.Context, name, base string, data []byte) (SaveResult, error)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
@@ -45,7 +46,7 @@ func (t *Tree) save(s *sessionState, q *save) {
 
 // hopeless reports whether a retry of a save would fail with the same error.
 func hopeless(err error) bool {
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
 }
 

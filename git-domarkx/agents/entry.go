@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
@@ -37,7 +38,7 @@ func Entries(doc *domarkx.Document) (entries []Entry, working []string, err erro
 		}
 		ids, _ := about.Get("working_agent_ids")
 		for _, id := range ids.Items() {
-			if id.Kind() == domarkx.String {
+			if id.Kind() == jsonvalue.String {
 				working = append(working, strings.TrimSpace(id.Text()))
 			}
 		}
@@ -67,7 +68,7 @@ func Entries(doc *domarkx.Document) (entries []Entry, working []string, err erro
 	return entries, working, nil
 }
 
-type entryReader struct{ domarkx.Value }
+type entryReader struct{ jsonvalue.Value }
 
 func (v entryReader) text(name string) string { return strings.TrimSpace(zeus.Text(v.Value, name)) }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/zeus"
 	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
@@ -51,7 +51,7 @@ func TestWindows(t *testing.T) {
 	if err != nil || snapshot == nil {
 		t.Fatalf("%v: %+v", err, rows)
 	}
-	v, err := domarkx.ParseValue(snapshot)
+	v, err := jsonvalue.ParseValue(snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (d *desktop) session() (source, path string) {
 	if err != nil || snapshot == nil {
 		d.Fatalf("%v: %+v", err, rows)
 	}
-	v, err := domarkx.ParseValue(snapshot)
+	v, err := jsonvalue.ParseValue(snapshot)
 	if err != nil {
 		d.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/zeus"
 )
 
@@ -43,7 +43,7 @@ func (t *Terminals) Snapshot(live Live, hostname string, now time.Time) (snapsho
 	if len(live.Agents) == 0 {
 		return nil, nil, ErrNoAgents
 	}
-	var entries []domarkx.Value
+	var entries []jsonvalue.Value
 	var working []string
 	refused := false
 	for _, a := range live.Agents {
@@ -67,24 +67,24 @@ func (t *Terminals) Snapshot(live Live, hostname string, now time.Time) (snapsho
 		return nil, rows, nil
 	}
 	slices.Sort(working)
-	ids := []domarkx.Value{}
+	ids := []jsonvalue.Value{}
 	for _, id := range slices.Compact(working) {
-		ids = append(ids, domarkx.StringValue(id))
+		ids = append(ids, jsonvalue.StringValue(id))
 	}
-	return zeus.AppendJSON(nil, domarkx.ObjectValue(
-		domarkx.Member{Name: "schema_version", Value: domarkx.NumberValue(strconv.Itoa(zeus.Version))},
-		domarkx.Member{Name: "created_at", Value: domarkx.StringValue(zeus.FormatTime(now))},
-		domarkx.Member{Name: "hostname", Value: domarkx.StringValue(hostname)},
-		domarkx.Member{Name: "working_agent_ids", Value: domarkx.ArrayValue(ids...)},
-		domarkx.Member{Name: "entry_count", Value: domarkx.NumberValue(strconv.Itoa(len(entries)))},
-		domarkx.Member{Name: "entries", Value: domarkx.ArrayValue(entries...)},
+	return zeus.AppendJSON(nil, jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "schema_version", Value: jsonvalue.NumberValue(strconv.Itoa(zeus.Version))},
+		jsonvalue.Member{Name: "created_at", Value: jsonvalue.StringValue(zeus.FormatTime(now))},
+		jsonvalue.Member{Name: "hostname", Value: jsonvalue.StringValue(hostname)},
+		jsonvalue.Member{Name: "working_agent_ids", Value: jsonvalue.ArrayValue(ids...)},
+		jsonvalue.Member{Name: "entry_count", Value: jsonvalue.NumberValue(strconv.Itoa(len(entries)))},
+		jsonvalue.Member{Name: "entries", Value: jsonvalue.ArrayValue(entries...)},
 	)), rows, nil
 }
 
 // entry returns the snapshot entry of an agent, or an error if it could not be restored.
-func (t *Terminals) entry(a Agent, all []Agent) (domarkx.Value, error) {
+func (t *Terminals) entry(a Agent, all []Agent) (jsonvalue.Value, error) {
 	if a.ID == "" {
-		return domarkx.Value{}, fmt.Errorf("%s has no agent id", a.Name)
+		return jsonvalue.Value{}, fmt.Errorf("%s has no agent id", a.Name)
 	}
 	members := []string{"kind", a.Kind, "name", a.Name, "agent_id", a.ID, "role", a.Role, "cwd", a.Directory}
 	var path, source string
@@ -92,7 +92,7 @@ func (t *Terminals) entry(a Agent, all []Agent) (domarkx.Value, error) {
 	case zeus.Kitty:
 		path, source = t.kittySession(a)
 		if n := sharing(a, all); source == sourceDirectory && n > 1 {
-			return domarkx.Value{}, fmt.Errorf("%s: which session of %s it is in is not known, for %d agents work there", a.Name, a.Directory, n)
+			return jsonvalue.Value{}, fmt.Errorf("%s: which session of %s it is in is not known, for %d agents work there", a.Name, a.Directory, n)
 		}
 		members = append(members, "workspace", cmp.Or(a.workspace, noWorkspace), "parent_id", a.parent)
 	case zeus.Stygian:
@@ -103,15 +103,15 @@ func (t *Terminals) entry(a Agent, all []Agent) (domarkx.Value, error) {
 		members = append(members, "tmux_session", a.tmux.name, "owner_id", a.owner, "phalanx_id", a.phalanx)
 	}
 	if path == "" {
-		return domarkx.Value{}, fmt.Errorf("%s: there is no file of its session", a.Name)
+		return jsonvalue.Value{}, fmt.Errorf("%s: there is no file of its session", a.Name)
 	}
 	if !utf8.ValidString(path) || !utf8.ValidString(a.Directory) {
-		return domarkx.Value{}, fmt.Errorf("%s: the path %q of its session, or its directory, is no UTF-8, which a snapshot cannot hold", a.Name, path)
+		return jsonvalue.Value{}, fmt.Errorf("%s: the path %q of its session, or its directory, is no UTF-8, which a snapshot cannot hold", a.Name, path)
 	}
 	members = append(members, "session_path", path, "session_source", source)
-	entry := domarkx.ObjectValue()
+	entry := jsonvalue.ObjectValue()
 	for i := 0; i < len(members); i += 2 {
-		entry = entry.With(members[i], domarkx.StringValue(members[i+1]))
+		entry = entry.With(members[i], jsonvalue.StringValue(members[i+1]))
 	}
 	return entry, nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
@@ -88,7 +89,7 @@ func snapshotDocument(w *bufio.Writer, header domarkx.Header, n int, message fun
 	}
 	w.WriteByte(']')
 	for _, m := range extra {
-		w.WriteString(",\n  " + domarkx.StringValue(m.Name).JSON() + ": ")
+		w.WriteString(",\n  " + jsonvalue.StringValue(m.Name).JSON() + ": ")
 		w.Write(m.Value.AppendJSON(nil, "  ", "  "))
 	}
 	_, err := w.WriteString("\n}\n")

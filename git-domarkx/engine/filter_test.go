@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 )
 
@@ -34,7 +35,7 @@ func TestFilter(t *testing.T) {
 	ctx := t.Context()
 	c.Redacts(redactor{tip: "redacted", from: "secret", to: "[1]"})
 	message := enginetest.Saying(domarkx.User, "a secret")
-	value := domarkx.ObjectValue(domarkx.Member{Name: "k", Value: domarkx.StringValue("secret")})
+	value := jsonvalue.ObjectValue(jsonvalue.Member{Name: "k", Value: jsonvalue.StringValue("secret")})
 	for tip, want := range map[string]string{"redacted": "[1]", "other": "secret", "": "secret"} {
 		f, err := c.Filter(ctx, tip)
 		if err != nil {
@@ -71,7 +72,7 @@ func TestFilterFails(t *testing.T) {
 	ctx := t.Context()
 	broken := errors.New("damaged")
 	message := enginetest.Saying(domarkx.User, "a secret")
-	value := domarkx.StringValue("secret")
+	value := jsonvalue.StringValue("secret")
 	c.Redacts(redactor{tip: "x", from: "secret", to: "[1]", err: broken})
 	if _, err := c.Filter(ctx, "y"); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
@@ -99,7 +100,7 @@ func TestFilterFails(t *testing.T) {
 	if got, err := f.Message(ctx, message); err == nil || got.Content[0].Text != "a secret" {
 		t.Errorf("a message that is not JSON: %+v, %v", got, err)
 	}
-	if _, err := f.Value(ctx, domarkx.StringValue("secret")); err == nil {
+	if _, err := f.Value(ctx, jsonvalue.StringValue("secret")); err == nil {
 		t.Error("a value that is not JSON: no error")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -81,7 +82,7 @@ func (m *SessionManager) matchesHeader(ctx context.Context, info domarkx.Info, o
 	if err != nil {
 		return false, err
 	}
-	about := domarkx.ObjectValue()
+	about := jsonvalue.ObjectValue()
 	if h.UserMetadata != nil {
 		about = *h.UserMetadata
 	}
@@ -91,7 +92,7 @@ func (m *SessionManager) matchesHeader(ctx context.Context, info domarkx.Info, o
 	if o.Agent == "" {
 		return true, nil
 	}
-	if agent, ok := about.Get("agent"); ok && agent.Kind() == domarkx.String {
+	if agent, ok := about.Get("agent"); ok && agent.Kind() == jsonvalue.String {
 		return agent.Text() == o.Agent, nil
 	}
 	for _, entry := range headers { // formats whose front matter does not name the agent
@@ -106,20 +107,20 @@ func (m *SessionManager) matchesHeader(ctx context.Context, info domarkx.Info, o
 }
 
 // hasTag reports whether "tags" in front matter contains a tag.
-func hasTag(about domarkx.Value, tag string) bool {
+func hasTag(about jsonvalue.Value, tag string) bool {
 	tags, _ := about.Get("tags")
-	if tags.Kind() == domarkx.String {
+	if tags.Kind() == jsonvalue.String {
 		return slices.Contains(strings.FieldsFunc(tags.Text(), func(r rune) bool { return r == ',' || r == ' ' }), tag)
 	}
 	return hasItem(tags, tag)
 }
 
 // hasBranch reports whether "git_branches" in front matter contains a branch.
-func hasBranch(about domarkx.Value, branch string) bool {
+func hasBranch(about jsonvalue.Value, branch string) bool {
 	branches, _ := about.Get("git_branches")
 	return hasItem(branches, branch)
 }
 
-func hasItem(list domarkx.Value, text string) bool {
-	return slices.ContainsFunc(list.Items(), func(v domarkx.Value) bool { return v.Kind() == domarkx.String && v.Text() == text })
+func hasItem(list jsonvalue.Value, text string) bool {
+	return slices.ContainsFunc(list.Items(), func(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.String && v.Text() == text })
 }

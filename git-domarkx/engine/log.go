@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/rogpeppe/go-internal/diff"
 )
@@ -68,7 +69,7 @@ func (m *SessionManager) Title(ctx context.Context, info domarkx.Info) string {
 		return ""
 	}
 	title, _ := h.UserMetadata.Get("title")
-	if title.Kind() != domarkx.String {
+	if title.Kind() != jsonvalue.String {
 		return ""
 	}
 	return title.Text()

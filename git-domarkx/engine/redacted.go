@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -79,7 +80,7 @@ func (f Filter) String(ctx context.Context, text string) (string, error) {
 }
 
 // Value returns v without secrets.
-func (f Filter) Value(ctx context.Context, v domarkx.Value) (domarkx.Value, error) {
+func (f Filter) Value(ctx context.Context, v jsonvalue.Value) (jsonvalue.Value, error) {
 	if f.redact == nil {
 		return v, nil
 	}
@@ -87,7 +88,7 @@ func (f Filter) Value(ctx context.Context, v domarkx.Value) (domarkx.Value, erro
 	if err != nil || !changed {
 		return v, err
 	}
-	now, err := domarkx.ParseValue(text)
+	now, err := jsonvalue.ParseValue(text)
 	if err != nil {
 		return v, fmt.Errorf("redacted value: %w", err)
 	}
@@ -103,7 +104,7 @@ func (f Filter) Message(ctx context.Context, msg domarkx.Message) (domarkx.Messa
 	if err != nil || !changed {
 		return msg, err
 	}
-	v, err := domarkx.ParseValue(text)
+	v, err := jsonvalue.ParseValue(text)
 	if err == nil {
 		var now domarkx.Message
 		if now, err = domarkx.ParseMessage(v, ""); err == nil {

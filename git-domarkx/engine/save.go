@@ -42,7 +42,7 @@ func (s SaveResult) change() trust.SavedChange {
 
 // Save creates a snapshot from a saved document. If the session moved since the base, Save merges
 // both changes. If it was removed, Save continues from the base. If the document cannot be
-// parsed, Save returns a *domarkx.SyntaxError and changes nothing.
+// parsed, Save returns a *syntax.Error and changes nothing.
 func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, error) {
 	var err error
 	if r.Base, err = m.pastAttached(ctx, r.Name, r.Base); err != nil {

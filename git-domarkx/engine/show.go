@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -129,7 +130,7 @@ func (s *shownSnapshot) message(ctx context.Context, k int) (domarkx.Message, er
 
 // addLink adds the workspace version to a message that is shown.
 func addLink(msg *domarkx.Message, link string) {
-	msg.Extra = domarkx.ObjectValue(msg.Extra...).With(domarkx.WorkspaceVersion, domarkx.StringValue(link)).Members()
+	msg.Extra = jsonvalue.ObjectValue(msg.Extra...).With(domarkx.WorkspaceVersion, jsonvalue.StringValue(link)).Members()
 }
 
 // WriteMessage writes message k of a snapshot without reading the others. The error matches

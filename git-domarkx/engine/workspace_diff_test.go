@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
@@ -56,7 +57,7 @@ func resource(c *clone, id string, files ...stored) domarkx.ResourceVersion {
 	if err != nil {
 		c.T.Fatal(err)
 	}
-	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: id, Type: "notes", Config: domarkx.ObjectValue()}, Version: version}
+	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: id, Type: "notes", Config: jsonvalue.ObjectValue()}, Version: version}
 }
 
 func versionOf(resources ...domarkx.ResourceVersion) domarkx.Version {
@@ -164,7 +165,7 @@ func TestDiffOfResources(t *testing.T) {
 	c := newClone(t)
 	one, two := resource(c, "one", text("1\n")), resource(c, "two", text("2\n"))
 	configured := one
-	configured.Config = domarkx.ObjectValue(domarkx.Member{Name: "title", Value: domarkx.StringValue("T")})
+	configured.Config = jsonvalue.ObjectValue(jsonvalue.Member{Name: "title", Value: jsonvalue.StringValue("T")})
 	both := diffed(c, versionOf(one), versionOf(two))
 	for _, part := range []string{"--- a/workspace.json\n", "-one (notes): {}\n+two (notes): {}\n", "diff --git a/one/f b/one/f\ndeleted file mode 100644\n", "diff --git a/two/f b/two/f\nnew file mode 100644\n"} {
 		if !strings.Contains(both, part) {

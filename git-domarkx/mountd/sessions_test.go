@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -112,7 +113,7 @@ func TestChangesThroughAMount(t *testing.T) {
 	if err != nil || !saved.Merged || !strings.Contains(c.Shown("talk"), "uno") || !strings.Contains(c.Shown("talk"), "mine") {
 		t.Errorf("a save of an older state: %+v, %v\n%s", saved, err, c.Shown("talk"))
 	}
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	before := c.Tip("talk").ID
 	if _, err := s.Save(t.Context(), "talk", before, []byte("---\nx: [\n---\n")); !errors.As(err, &syntax) || c.Tip("talk").ID != before {
 		t.Errorf("a save of no document: %v", err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
@@ -129,7 +130,7 @@ func FuzzDecodeCommit(f *testing.F) {
 // FuzzManifest checks that accepted manifests are canonical.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte("{\n  \"format\": 1,\n  \"resources\": []\n}\n"))
-	f.Add(codec.EncodeManifest([]domarkx.ResourceVersion{{ResourceSpec: domarkx.ResourceSpec{ID: "a", Type: "t", Config: domarkx.ObjectValue()}, Version: strings.Repeat("1", 40)}}))
+	f.Add(codec.EncodeManifest([]domarkx.ResourceVersion{{ResourceSpec: domarkx.ResourceSpec{ID: "a", Type: "t", Config: jsonvalue.ObjectValue()}, Version: strings.Repeat("1", 40)}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		resources, err := codec.DecodeManifest(data)
 		if err != nil {

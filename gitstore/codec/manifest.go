@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 )
 
@@ -21,18 +22,18 @@ const (
 
 // EncodeManifest returns the manifest of a version.
 func EncodeManifest(resources []domarkx.ResourceVersion) []byte {
-	items := make([]domarkx.Value, len(resources))
+	items := make([]jsonvalue.Value, len(resources))
 	for i, r := range resources {
-		items[i] = domarkx.ObjectValue(
-			domarkx.Member{Name: "id", Value: domarkx.StringValue(r.ID)},
-			domarkx.Member{Name: "type", Value: domarkx.StringValue(r.Type)},
-			domarkx.Member{Name: "config", Value: r.Config},
-			domarkx.Member{Name: "version", Value: domarkx.StringValue(r.Version)},
+		items[i] = jsonvalue.ObjectValue(
+			jsonvalue.Member{Name: "id", Value: jsonvalue.StringValue(r.ID)},
+			jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue(r.Type)},
+			jsonvalue.Member{Name: "config", Value: r.Config},
+			jsonvalue.Member{Name: "version", Value: jsonvalue.StringValue(r.Version)},
 		)
 	}
-	v := domarkx.ObjectValue(
-		domarkx.Member{Name: "format", Value: domarkx.NumberValue(manifestFormat)},
-		domarkx.Member{Name: "resources", Value: domarkx.ArrayValue(items...)},
+	v := jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "format", Value: jsonvalue.NumberValue(manifestFormat)},
+		jsonvalue.Member{Name: "resources", Value: jsonvalue.ArrayValue(items...)},
 	)
 	return append(v.AppendJSON(nil, "", "  "), '\n')
 }
@@ -42,12 +43,12 @@ func DecodeManifest(data []byte) ([]domarkx.ResourceVersion, error) {
 	bad := func(what string) ([]domarkx.ResourceVersion, error) {
 		return nil, fmt.Errorf("%w: %s", domarkx.ErrCorrupt, what)
 	}
-	v, err := domarkx.ParseValue(data)
+	v, err := jsonvalue.ParseValue(data)
 	if err != nil {
 		return bad(err.Error())
 	}
 	format, ok := v.Get("format")
-	if !ok || format.Kind() != domarkx.Number {
+	if !ok || format.Kind() != jsonvalue.Number {
 		return bad("it names no format")
 	}
 	if format.Text() != manifestFormat {
@@ -56,7 +57,7 @@ func DecodeManifest(data []byte) ([]domarkx.ResourceVersion, error) {
 	list, _ := v.Get("resources")
 	resources := make([]domarkx.ResourceVersion, len(list.Items()))
 	for i, item := range list.Items() {
-		member := func(name string) domarkx.Value {
+		member := func(name string) jsonvalue.Value {
 			m, _ := item.Get(name)
 			return m
 		}
@@ -84,7 +85,7 @@ func CheckResources(resources []domarkx.ResourceVersion) error {
 			return fmt.Errorf("resource %q: %w: duplicate id", r.ID, domarkx.ErrInvalid)
 		case r.Type == "":
 			return fmt.Errorf("resource %q: %w: it has no type", r.ID, domarkx.ErrInvalid)
-		case r.Config.Kind() != domarkx.Object:
+		case r.Config.Kind() != jsonvalue.Object:
 			return fmt.Errorf("resource %q: %w: its config is %s, expected an object", r.ID, domarkx.ErrInvalid, r.Config.Kind())
 		case !isObjectID(r.Version):
 			return fmt.Errorf("resource %q: version %q: %w, expected a full object id", r.ID, r.Version, domarkx.ErrInvalid)

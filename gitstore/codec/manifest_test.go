@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
@@ -18,12 +19,12 @@ var version = strings.Repeat("0a", 20)
 
 // resource returns a valid version of a resource.
 func resource(id string) domarkx.ResourceVersion {
-	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: id, Type: "t", Config: domarkx.ObjectValue()}, Version: version}
+	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: id, Type: "t", Config: jsonvalue.ObjectValue()}, Version: version}
 }
 
 func TestManifestEncoding(t *testing.T) {
 	r := resource("db")
-	r.Config = r.Config.With("b", domarkx.NumberValue("1.0")).With("a", domarkx.StringValue("\n"))
+	r.Config = r.Config.With("b", jsonvalue.NumberValue("1.0")).With("a", jsonvalue.StringValue("\n"))
 	want := `{
   "format": 1,
   "resources": [
@@ -71,7 +72,7 @@ func TestManifestEncoding(t *testing.T) {
 
 func TestCheckResources(t *testing.T) {
 	untyped, configured, unversioned := resource("a"), resource("a"), resource("a")
-	untyped.Type, configured.Config, unversioned.Version = "", domarkx.ArrayValue(), "main"
+	untyped.Type, configured.Config, unversioned.Version = "", jsonvalue.ArrayValue(), "main"
 	for want, resources := range map[string][]domarkx.ResourceVersion{
 		"duplicate id":                    {resource("a"), resource("b"), resource("a")},
 		"it has no type":                  {untyped},

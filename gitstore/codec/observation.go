@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Trailers of versions that were created from a work tree which other programs may have changed
@@ -40,31 +41,31 @@ func CleanObservation(o domarkx.Observation) *domarkx.Observation {
 	return &o
 }
 
-func observationValue(o *domarkx.Observation) domarkx.Value {
-	var members []domarkx.Member
-	add := func(name string, v domarkx.Value, some bool) {
+func observationValue(o *domarkx.Observation) jsonvalue.Value {
+	var members []jsonvalue.Member
+	add := func(name string, v jsonvalue.Value, some bool) {
 		if some {
-			members = append(members, domarkx.Member{Name: name, Value: v})
+			members = append(members, jsonvalue.Member{Name: name, Value: v})
 		}
 	}
-	add("head", domarkx.StringValue(o.Head), o.Head != "")
-	add("branch", domarkx.StringValue(o.Branch), o.Branch != "")
+	add("head", jsonvalue.StringValue(o.Head), o.Head != "")
+	add("branch", jsonvalue.StringValue(o.Branch), o.Branch != "")
 	add("calls", textsValue(o.Calls), len(o.Calls) > 0)
-	files := make([]domarkx.Value, len(o.LeftOut))
+	files := make([]jsonvalue.Value, len(o.LeftOut))
 	for i, f := range o.LeftOut {
-		files[i] = domarkx.ObjectValue(domarkx.Member{Name: "path", Value: domarkx.StringValue(f.Path)}, domarkx.Member{Name: "reason", Value: domarkx.StringValue(f.Reason)})
+		files[i] = jsonvalue.ObjectValue(jsonvalue.Member{Name: "path", Value: jsonvalue.StringValue(f.Path)}, jsonvalue.Member{Name: "reason", Value: jsonvalue.StringValue(f.Reason)})
 	}
-	add("left_out", domarkx.ArrayValue(files...), len(files) > 0)
-	add("more", domarkx.NumberValue(strconv.Itoa(o.More)), o.More > 0)
-	return domarkx.ObjectValue(members...)
+	add("left_out", jsonvalue.ArrayValue(files...), len(files) > 0)
+	add("more", jsonvalue.NumberValue(strconv.Itoa(o.More)), o.More > 0)
+	return jsonvalue.ObjectValue(members...)
 }
 
-func textsValue(texts []string) domarkx.Value {
-	values := make([]domarkx.Value, len(texts))
+func textsValue(texts []string) jsonvalue.Value {
+	values := make([]jsonvalue.Value, len(texts))
 	for i, text := range texts {
-		values[i] = domarkx.StringValue(text)
+		values[i] = jsonvalue.StringValue(text)
 	}
-	return domarkx.ArrayValue(values...)
+	return jsonvalue.ArrayValue(values...)
 }
 
 func decodeObserved(v *domarkx.Version, t *trailers) {
@@ -87,8 +88,8 @@ func decodeObserved(v *domarkx.Version, t *trailers) {
 
 // parseTexts parses an array of at most that many strings in canonical form; nil if it is not one.
 func parseTexts(text string, most int) []string {
-	v, err := domarkx.ParseValue([]byte(text))
-	if err != nil || v.Kind() != domarkx.Array || len(v.Items()) == 0 || len(v.Items()) > most {
+	v, err := jsonvalue.ParseValue([]byte(text))
+	if err != nil || v.Kind() != jsonvalue.Array || len(v.Items()) == 0 || len(v.Items()) > most {
 		return nil
 	}
 	texts := textsOf(v)
@@ -98,7 +99,7 @@ func parseTexts(text string, most int) []string {
 	return texts
 }
 
-func textsOf(v domarkx.Value) []string {
+func textsOf(v jsonvalue.Value) []string {
 	var texts []string
 	for _, item := range v.Items() {
 		texts = append(texts, item.Text())
@@ -108,11 +109,11 @@ func textsOf(v domarkx.Value) []string {
 
 // parseObservation parses the trailer of an observation; nil if it is not in canonical form.
 func parseObservation(text string) *domarkx.Observation {
-	v, err := domarkx.ParseValue([]byte(text))
-	if err != nil || v.Kind() != domarkx.Object {
+	v, err := jsonvalue.ParseValue([]byte(text))
+	if err != nil || v.Kind() != jsonvalue.Object {
 		return nil
 	}
-	member := func(name string) domarkx.Value {
+	member := func(name string) jsonvalue.Value {
 		m, _ := v.Get(name)
 		return m
 	}
@@ -122,7 +123,7 @@ func parseObservation(text string) *domarkx.Observation {
 		reason, _ := item.Get("reason")
 		o.LeftOut = append(o.LeftOut, domarkx.LeftOut{Path: path.Text(), Reason: reason.Text()})
 	}
-	if more := member("more"); more.Kind() == domarkx.Number {
+	if more := member("more"); more.Kind() == jsonvalue.Number {
 		o.More, _ = strconv.Atoi(more.Text())
 	}
 	if len(o.Calls) > MaxCalls || len(o.LeftOut) > MaxLeftOut || observationValue(o).JSON() != text {

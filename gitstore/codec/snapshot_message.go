@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // ErrNoSnapshot is the error for a commit that is not a snapshot. It is a [domarkx.ErrCorrupt].
@@ -27,8 +28,8 @@ func EncodeMessage(info domarkx.Info) []byte {
 	trailer(&b, trailerNumber, strconv.Itoa(info.Number))
 	trailer(&b, trailerMessages, strconv.Itoa(info.Messages))
 	trailer(&b, trailerBytes, strconv.FormatInt(info.Bytes, 10))
-	trailer(&b, trailerPreview, domarkx.StringValue(info.Preview).JSON())
-	trailer(&b, trailerOperation, domarkx.StringValue(info.Operation).JSON())
+	trailer(&b, trailerPreview, jsonvalue.StringValue(info.Preview).JSON())
+	trailer(&b, trailerOperation, jsonvalue.StringValue(info.Operation).JSON())
 	replaces(&b, info.Replaces)
 	return b.Bytes()
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // formatVersion is the version of the storage format, in the trailer Domarkx-Format.
@@ -100,8 +101,8 @@ func (t *trailers) sequence() int {
 }
 
 func (t *trailers) text(key string) string {
-	v, err := domarkx.ParseValue([]byte(t.values[key]))
-	if err != nil || v.Kind() != domarkx.String {
+	v, err := jsonvalue.ParseValue([]byte(t.values[key]))
+	if err != nil || v.Kind() != jsonvalue.String {
 		t.fail(key, "a JSON string")
 	}
 	return v.Text()

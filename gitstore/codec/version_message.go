@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // ErrNoVersion is the error for a commit that is not a workspace version.
@@ -31,7 +32,7 @@ func EncodeVersionMessage(v domarkx.Version, resources int) []byte {
 	trailer(&b, trailerFormat, formatVersion)
 	trailer(&b, trailerNumber, strconv.Itoa(v.Number))
 	trailer(&b, TrailerResources, strconv.Itoa(resources))
-	trailer(&b, trailerOperation, domarkx.StringValue(v.Operation).JSON())
+	trailer(&b, trailerOperation, jsonvalue.StringValue(v.Operation).JSON())
 	if v.Call != nil {
 		trailer(&b, trailerCall, CallValue(v.Call).JSON())
 	}
@@ -78,19 +79,19 @@ func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 }
 
 // CallValue returns a call as the JSON object that commits and snapshots store.
-func CallValue(c *domarkx.CallRecord) domarkx.Value {
-	return domarkx.ObjectValue(
-		domarkx.Member{Name: "session", Value: domarkx.StringValue(c.Session)},
-		domarkx.Member{Name: "message", Value: domarkx.StringValue(c.Message.String())},
-		domarkx.Member{Name: "index", Value: domarkx.NumberValue(strconv.Itoa(c.Index))},
-		domarkx.Member{Name: "resource", Value: domarkx.StringValue(c.Resource)},
-		domarkx.Member{Name: "tool", Value: domarkx.StringValue(c.Tool)},
+func CallValue(c *domarkx.CallRecord) jsonvalue.Value {
+	return jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "session", Value: jsonvalue.StringValue(c.Session)},
+		jsonvalue.Member{Name: "message", Value: jsonvalue.StringValue(c.Message.String())},
+		jsonvalue.Member{Name: "index", Value: jsonvalue.NumberValue(strconv.Itoa(c.Index))},
+		jsonvalue.Member{Name: "resource", Value: jsonvalue.StringValue(c.Resource)},
+		jsonvalue.Member{Name: "tool", Value: jsonvalue.StringValue(c.Tool)},
 	)
 }
 
 // ParseCall parses the trailer of a call; nil if it is not in canonical form.
 func ParseCall(text string) *domarkx.CallRecord {
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		return nil
 	}

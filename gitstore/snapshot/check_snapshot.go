@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -159,15 +160,15 @@ func sourceKey(l domarkx.Layout, b domarkx.Blob) memoKey {
 	return blobKey(fmt.Sprintf("author's bytes %x %d", l.Digest, l.Size), b)
 }
 
-func (c *Checker) value(ctx context.Context, b domarkx.Blob) (domarkx.Value, error) {
+func (c *Checker) value(ctx context.Context, b domarkx.Blob) (jsonvalue.Value, error) {
 	if err := c.plain(b); err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	data, err := c.Read(ctx, b)
 	if err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
-	v, err := domarkx.ParseValue(data)
+	v, err := jsonvalue.ParseValue(data)
 	if err != nil {
 		return v, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
@@ -141,7 +142,7 @@ func (r repository) tree(t tb, d directory) odb.ID {
 }
 
 func resource(id string, version odb.ID) domarkx.ResourceVersion {
-	config := domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("filesystem")})
+	config := jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("filesystem")})
 	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: id, Type: "filesystem", Config: config}, Version: version.String()}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
@@ -59,7 +60,7 @@ func TestCommitVersionRefused(t *testing.T) {
 		"a name that leads away":  {ctx, versionOf(with(func(c *domarkx.ResourceVersion) { c.ID = "../x" })), domarkx.ErrInvalid},
 		"no name":                 {ctx, versionOf(with(func(c *domarkx.ResourceVersion) { c.ID = "" })), domarkx.ErrInvalid},
 		"a huge config": {ctx, versionOf(with(func(c *domarkx.ResourceVersion) {
-			c.Config = domarkx.ObjectValue(domarkx.Member{Name: "x", Value: domarkx.StringValue(strings.Repeat("x", codec.MaxManifest))})
+			c.Config = jsonvalue.ObjectValue(jsonvalue.Member{Name: "x", Value: jsonvalue.StringValue(strings.Repeat("x", codec.MaxManifest))})
 		})), domarkx.ErrInvalid},
 		"no version":              {ctx, versionOf(with(func(c *domarkx.ResourceVersion) { c.Version = "main" })), nil},
 		"a snapshot as a parent":  {ctx, versionOf([]domarkx.ResourceVersion{code}, info.ID), codec.ErrNoVersion},

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
@@ -15,7 +16,7 @@ const MaxBytes = 64 << 20
 // a longer one also has an attachment with all rows.
 type Rows struct {
 	columns []string
-	rows    []domarkx.Value
+	rows    []jsonvalue.Value
 	size    int // of the JSON so far
 	count   int // of rows in it
 	all     *toolresult.Spool
@@ -40,20 +41,20 @@ func (r *Rows) flush() error {
 	return err
 }
 
-func names(columns []string) domarkx.Value {
-	items := make([]domarkx.Value, len(columns))
+func names(columns []string) jsonvalue.Value {
+	items := make([]jsonvalue.Value, len(columns))
 	for i, c := range columns {
 		items[i] = Value(c)
 	}
-	return domarkx.ArrayValue(items...)
+	return jsonvalue.ArrayValue(items...)
 }
 
 // Add adds a row, and reports whether more rows are accepted.
-func (r *Rows) Add(row []domarkx.Value) (more bool, err error) {
+func (r *Rows) Add(row []jsonvalue.Value) (more bool, err error) {
 	if r.full {
 		return false, nil
 	}
-	v := domarkx.ArrayValue(row...)
+	v := jsonvalue.ArrayValue(row...)
 	if r.count > 0 {
 		r.buffer = append(r.buffer, ",\n"...)
 	}
@@ -76,24 +77,24 @@ func (r *Rows) Add(row []domarkx.Value) (more bool, err error) {
 func (r *Rows) Discard() error { return r.all.Close() }
 
 // Result returns the result, in which the given members precede columns and rows.
-func (r *Rows) Result(members ...domarkx.Member) (domarkx.Result, error) {
+func (r *Rows) Result(members ...jsonvalue.Member) (domarkx.Result, error) {
 	members = append(members,
-		domarkx.Member{Name: "columns", Value: names(r.columns)},
-		domarkx.Member{Name: "rows", Value: domarkx.ArrayValue(r.rows...)})
+		jsonvalue.Member{Name: "columns", Value: names(r.columns)},
+		jsonvalue.Member{Name: "rows", Value: jsonvalue.ArrayValue(r.rows...)})
 	if !r.cut {
-		return domarkx.Result{Value: domarkx.ObjectValue(members...)}, r.all.Close()
+		return domarkx.Result{Value: jsonvalue.ObjectValue(members...)}, r.all.Close()
 	}
 	r.buffer = append(r.buffer[:0], "]}\n"...)
 	if err := r.flush(); err != nil {
 		return domarkx.Result{}, errors.Join(err, r.all.Close())
 	}
 	members = append(members,
-		domarkx.Member{Name: "truncated", Value: domarkx.BoolValue(true)},
-		domarkx.Member{Name: "bytes", Value: domarkx.NumberValue(strconv.Itoa(r.size))})
+		jsonvalue.Member{Name: "truncated", Value: jsonvalue.BoolValue(true)},
+		jsonvalue.Member{Name: "bytes", Value: jsonvalue.NumberValue(strconv.Itoa(r.size))})
 	if r.full {
-		members = append(members, domarkx.Member{Name: "incomplete", Value: domarkx.BoolValue(true)})
+		members = append(members, jsonvalue.Member{Name: "incomplete", Value: jsonvalue.BoolValue(true)})
 	}
-	result := domarkx.Result{Value: domarkx.ObjectValue(members...)}
+	result := domarkx.Result{Value: jsonvalue.ObjectValue(members...)}
 	whole, err := r.all.Attachment()
 	if whole != nil {
 		result.Attachment = whole

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/toolresult"
@@ -24,7 +25,7 @@ func result(t *testing.T, n int, text string) (domarkx.Result, int) {
 	}
 	accepted := 0
 	for range n {
-		more, err := rows.Add([]domarkx.Value{database.Value(text), database.Value(int64(accepted))})
+		more, err := rows.Add([]jsonvalue.Value{database.Value(text), database.Value(int64(accepted))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,7 @@ func result(t *testing.T, n int, text string) (domarkx.Result, int) {
 			t.Errorf("a row after the last: accepted %v, %v", more, err)
 		}
 	}
-	r, err := rows.Result(domarkx.Member{Name: "changed", Value: domarkx.NumberValue("1")})
+	r, err := rows.Result(jsonvalue.Member{Name: "changed", Value: jsonvalue.NumberValue("1")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +59,11 @@ func TestShortResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range n {
-			if more, err := rows.Add([]domarkx.Value{database.Value("x"), database.Value(int64(i))}); !more || err != nil {
+			if more, err := rows.Add([]jsonvalue.Value{database.Value("x"), database.Value(int64(i))}); !more || err != nil {
 				t.Errorf("row %d: accepted %v, %v", i, more, err)
 			}
 		}
-		r, err := rows.Result(domarkx.Member{Name: "changed", Value: domarkx.NumberValue("1")})
+		r, err := rows.Result(jsonvalue.Member{Name: "changed", Value: jsonvalue.NumberValue("1")})
 		if err != nil || r.Value.JSON() != want || r.Attachment != nil {
 			t.Errorf("%d rows: %s, %v, %v", n, r.Value.JSON(), r.Attachment, err)
 		}
@@ -122,7 +123,7 @@ func TestDiscardedResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rows.Add([]domarkx.Value{database.Value(strings.Repeat("x", 2<<20))}); err != nil {
+	if _, err := rows.Add([]jsonvalue.Value{database.Value(strings.Repeat("x", 2<<20))}); err != nil {
 		t.Fatal(err)
 	}
 	if err := rows.Discard(); err != nil {
@@ -138,7 +139,7 @@ func TestResultWithoutSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rows.Add([]domarkx.Value{database.Value(strings.Repeat("x", 2<<20))}); err == nil {
+	if _, err := rows.Add([]jsonvalue.Value{database.Value(strings.Repeat("x", 2<<20))}); err == nil {
 		t.Error("a row was accepted that cannot be stored")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 const statementSchema = `{
@@ -34,7 +35,7 @@ func Tools(args string) ([]domarkx.Tool, error) {
 		fmt.Sprintf(statementSchema, "statements, with semicolons between them; with args only one", args),
 		`{"type": "object", "additionalProperties": false, "properties": {}}`,
 	} {
-		schema, err := domarkx.ParseValue([]byte(text))
+		schema, err := jsonvalue.ParseValue([]byte(text))
 		if err != nil {
 			return nil, err
 		}

@@ -9,55 +9,56 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // exact is the greatest integer such that a float64 represents it and all smaller ones.
 const exact = 1<<53 - 1
 
 // Value encodes an SQL value as JSON: nil, a bool, int64, float64, string or []byte.
-func Value(v any) domarkx.Value {
+func Value(v any) jsonvalue.Value {
 	switch v := v.(type) {
 	case bool:
-		return domarkx.BoolValue(v)
+		return jsonvalue.BoolValue(v)
 	case int64:
 		digits := strconv.FormatInt(v, 10)
 		if v > exact || v < -exact {
-			return domarkx.StringValue(digits)
+			return jsonvalue.StringValue(digits)
 		}
-		return domarkx.NumberValue(digits)
+		return jsonvalue.NumberValue(digits)
 	case float64:
 		return real(v)
 	case string:
 		if utf8.ValidString(v) {
-			return domarkx.StringValue(v)
+			return jsonvalue.StringValue(v)
 		}
 		return blob([]byte(v))
 	case []byte:
 		return blob(v)
 	}
-	return domarkx.Value{}
+	return jsonvalue.Value{}
 }
 
-func real(v float64) domarkx.Value {
+func real(v float64) jsonvalue.Value {
 	switch {
 	case math.IsNaN(v):
-		return domarkx.StringValue("NaN")
+		return jsonvalue.StringValue("NaN")
 	case math.IsInf(v, 1):
-		return domarkx.StringValue("Infinity")
+		return jsonvalue.StringValue("Infinity")
 	case math.IsInf(v, -1):
-		return domarkx.StringValue("-Infinity")
+		return jsonvalue.StringValue("-Infinity")
 	}
 	digits := strconv.FormatFloat(v, 'g', -1, 64)
 	if !strings.ContainsAny(digits, ".e") {
 		digits += ".0"
 	}
-	return domarkx.NumberValue(digits)
+	return jsonvalue.NumberValue(digits)
 }
 
 const base64Name = "base64"
 
-func blob(b []byte) domarkx.Value {
-	return domarkx.ObjectValue(domarkx.Member{Name: base64Name, Value: domarkx.StringValue(base64.StdEncoding.EncodeToString(b))})
+func blob(b []byte) jsonvalue.Value {
+	return jsonvalue.ObjectValue(jsonvalue.Member{Name: base64Name, Value: jsonvalue.StringValue(base64.StdEncoding.EncodeToString(b))})
 }
 
 // An Argument is one of the "args" of a statement, by position or name.
@@ -90,15 +91,15 @@ func Statement(call domarkx.Call) (sql string, args []Argument, err error) {
 	return v.Text(), args, nil
 }
 
-func argument(v domarkx.Value) (any, error) {
+func argument(v jsonvalue.Value) (any, error) {
 	switch v.Kind() {
-	case domarkx.Null:
+	case jsonvalue.Null:
 		return nil, nil
-	case domarkx.Bool:
+	case jsonvalue.Bool:
 		return v.IsTrue(), nil
-	case domarkx.String:
+	case jsonvalue.String:
 		return v.Text(), nil
-	case domarkx.Number:
+	case jsonvalue.Number:
 		n, err := strconv.ParseInt(v.Text(), 10, 64)
 		if err == nil {
 			return n, nil
@@ -110,7 +111,7 @@ func argument(v domarkx.Value) (any, error) {
 		return f, nil
 	}
 	encoded, ok := v.Get(base64Name)
-	if !ok || len(v.Members()) != 1 || encoded.Kind() != domarkx.String {
+	if !ok || len(v.Members()) != 1 || encoded.Kind() != jsonvalue.String {
 		return nil, errors.New("expected a string, number, boolean, null or {\"base64\": \"…\"}")
 	}
 	data, err := base64.StdEncoding.DecodeString(encoded.Text())

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"pgregory.net/rapid"
@@ -133,7 +134,7 @@ func TestToolsHaveSchemas(t *testing.T) {
 		if parameters := tool.Name != "schema"; parameters != strings.Contains(text, `\"?\" takes the next one; bytes are {\"base64\"`) || tool.Description == "" {
 			t.Errorf("%s: %s", tool.Name, text)
 		}
-		if more, _ := tool.Schema.Get("additionalProperties"); more.Kind() != domarkx.Bool || more.IsTrue() {
+		if more, _ := tool.Schema.Get("additionalProperties"); more.Kind() != jsonvalue.Bool || more.IsTrue() {
 			t.Errorf("%s accepts other arguments: %s", tool.Name, text)
 		}
 	}

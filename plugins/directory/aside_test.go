@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
@@ -59,7 +60,7 @@ func TestWhatAKillLeaves(t *testing.T) {
 	defer f.Close()
 	is(left, false)
 	is(users, true)
-	arguments, err := domarkx.ParseValue([]byte(`{"path": "a", "content": "` + strings.Repeat("b", 10) + `"}`))
+	arguments, err := jsonvalue.ParseValue([]byte(`{"path": "a", "content": "` + strings.Repeat("b", 10) + `"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,10 @@
 // symbolic links are planted meanwhile. They refuse links that lead out of it.
 package directory
 
-import "github.com/domarkx/domarkx/format/domarkx"
+import (
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+)
 
 // Tools returns the tools for a plugin's description.
 func Tools() []domarkx.Tool {
@@ -28,7 +31,7 @@ func Tools() []domarkx.Tool {
 }
 
 func tool(name, description, properties, required string) domarkx.Tool {
-	schema, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + properties +
+	schema, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {` + properties +
 		`}, "required": [` + required + `], "additionalProperties": false}`))
 	if err != nil {
 		panic(err) // the schemas above are constant

@@ -11,12 +11,13 @@ import (
 	"syscall"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Execute calls one of the [Tools] and reports whether the tool is one of them. Arguments that
 // do not match the schema count as empty.
 func (f *Files) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result, bool, error) {
-	run, ok := map[string]func(context.Context, *Files, domarkx.Value) (domarkx.Result, error){
+	run, ok := map[string]func(context.Context, *Files, jsonvalue.Value) (domarkx.Result, error){
 		"read_file": readFile, "write_file": writeFile, "edit_file": editFile, "list_dir": listDir,
 		"search": search, "move": move, "delete": remove,
 	}[call.Tool]
@@ -27,13 +28,13 @@ func (f *Files) Execute(ctx context.Context, call domarkx.Call) (domarkx.Result,
 	return r, true, err
 }
 
-func text(v domarkx.Value, name string) string {
+func text(v jsonvalue.Value, name string) string {
 	member, _ := v.Get(name)
 	return member.Text()
 }
 
 // reachable returns the path in an argument, after checking that it does not lead to a hidden one.
-func (f *Files) reachable(arguments domarkx.Value, name string) (string, error) {
+func (f *Files) reachable(arguments jsonvalue.Value, name string) (string, error) {
 	path, err := pathOf(arguments, name)
 	if err == nil {
 		err = f.reach(path, true)
@@ -41,7 +42,7 @@ func (f *Files) reachable(arguments domarkx.Value, name string) (string, error) 
 	return path, err
 }
 
-func pathOf(arguments domarkx.Value, name string) (string, error) {
+func pathOf(arguments jsonvalue.Value, name string) (string, error) {
 	path := text(arguments, name)
 	if strings.ContainsRune(path, 0) {
 		return "", toolError(domarkx.CodeInvalid, "path %q has a NUL", path)
@@ -90,22 +91,22 @@ func explain(path string, err error) error {
 
 // value returns an object of the given names and values.
 func value(members ...any) domarkx.Result {
-	var o []domarkx.Member
+	var o []jsonvalue.Member
 	for i := 0; i < len(members); i += 2 {
-		var v domarkx.Value
+		var v jsonvalue.Value
 		switch m := members[i+1].(type) {
 		case string:
-			v = domarkx.StringValue(m)
+			v = jsonvalue.StringValue(m)
 		case bool:
-			v = domarkx.BoolValue(m)
+			v = jsonvalue.BoolValue(m)
 		case int:
-			v = domarkx.NumberValue(fmt.Sprint(m))
+			v = jsonvalue.NumberValue(fmt.Sprint(m))
 		case int64:
-			v = domarkx.NumberValue(fmt.Sprint(m))
-		case domarkx.Value:
+			v = jsonvalue.NumberValue(fmt.Sprint(m))
+		case jsonvalue.Value:
 			v = m
 		}
-		o = append(o, domarkx.Member{Name: members[i].(string), Value: v})
+		o = append(o, jsonvalue.Member{Name: members[i].(string), Value: v})
 	}
-	return domarkx.Result{Value: domarkx.ObjectValue(o...)}
+	return domarkx.Result{Value: jsonvalue.ObjectValue(o...)}
 }

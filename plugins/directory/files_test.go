@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
@@ -84,7 +85,7 @@ func TestTools(t *testing.T) {
 		{"delete", `{"path": "sub"}`, domarkx.CodeNotFound},
 		{"delete", `{"path": "."}`, domarkx.CodeRefused},
 	} {
-		arguments, err := domarkx.ParseValue([]byte(c.arguments))
+		arguments, err := jsonvalue.ParseValue([]byte(c.arguments))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +118,7 @@ func TestFileInTheWay(t *testing.T) {
 		{"write_file", `{"path": "a.txt/x", "content": "x"}`}, {"write_file", `{"path": "a.txt/new/deep", "content": "x"}`},
 		{"move", `{"from": "bin", "to": "a.txt/x/y"}`},
 	} {
-		arguments, err := domarkx.ParseValue([]byte(c[1]))
+		arguments, err := jsonvalue.ParseValue([]byte(c[1]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +135,7 @@ func TestLongFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(top, "long"), []byte("x"+long), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := root.Execute(t.Context(), domarkx.Call{Tool: "read_file", Arguments: domarkx.ObjectValue().With("path", domarkx.StringValue("long"))})
+	r, _, err := root.Execute(t.Context(), domarkx.Call{Tool: "read_file", Arguments: jsonvalue.ObjectValue().With("path", jsonvalue.StringValue("long"))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
@@ -33,9 +34,9 @@ func TestHidden(t *testing.T) {
 	}
 	defer f.Close()
 	try := func(tool string, arguments ...string) (string, error) {
-		v := domarkx.ObjectValue()
+		v := jsonvalue.ObjectValue()
 		for i := 0; i < len(arguments); i += 2 {
-			v = v.With(arguments[i], domarkx.StringValue(arguments[i+1]))
+			v = v.With(arguments[i], jsonvalue.StringValue(arguments[i+1]))
 		}
 		r, _, err := f.Execute(t.Context(), domarkx.Call{Tool: tool, Arguments: v})
 		return r.Value.JSON(), err

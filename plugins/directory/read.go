@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Limits of results and of the files read for them.
@@ -62,7 +63,7 @@ func kind(mode fs.FileMode) string {
 	return "device"
 }
 
-func readFile(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
+func readFile(_ context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
 	path, err := root.reachable(arguments, "path")
 	if err != nil {
 		return domarkx.Result{}, err
@@ -85,7 +86,7 @@ func readFile(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.
 		return content(head), nil
 	}
 	r := content(wholeRunes(head[:maxContent]))
-	r.Value = r.Value.With("truncated", domarkx.BoolValue(true)).With("bytes", value("n", info.Size()).Value.Members()[0].Value)
+	r.Value = r.Value.With("truncated", jsonvalue.BoolValue(true)).With("bytes", value("n", info.Size()).Value.Members()[0].Value)
 	r.Attachment = attachment{io.NewSectionReader(f, 0, info.Size()), f}
 	return r, nil
 }
@@ -116,7 +117,7 @@ func wholeRunes(b []byte) []byte {
 	return b
 }
 
-func listDir(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
+func listDir(ctx context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
 	path, err := root.reachable(arguments, "path")
 	if err != nil {
 		return domarkx.Result{}, err
@@ -125,7 +126,7 @@ func listDir(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx
 	if err != nil {
 		return domarkx.Result{}, explain(path, err)
 	}
-	var entries []domarkx.Value
+	var entries []jsonvalue.Value
 	for _, name := range names[:min(len(names), maxEntries)] {
 		if err := ctx.Err(); err != nil {
 			return domarkx.Result{}, err
@@ -145,7 +146,7 @@ func listDir(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx
 		}
 		entries = append(entries, value(members...).Value)
 	}
-	r := []any{"entries", domarkx.ArrayValue(entries...)}
+	r := []any{"entries", jsonvalue.ArrayValue(entries...)}
 	if len(names) > maxEntries {
 		r = append(r, "truncated", true, "count", len(names))
 	}

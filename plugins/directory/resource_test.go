@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/directory"
 	"github.com/domarkx/domarkx/plugins/plugintest"
@@ -35,7 +36,7 @@ func TestWhereADirectoryMayBe(t *testing.T) {
 	} {
 		env := domarkx.Env{
 			Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, "mnt/sessions")},
-			Config: domarkx.ObjectValue().With("path", domarkx.StringValue(path)),
+			Config: jsonvalue.ObjectValue().With("path", jsonvalue.StringValue(path)),
 		}
 		f, err := directory.Open(env)
 		if (err == nil) != ok {
@@ -61,7 +62,7 @@ func TestWhereADirectoryMayBe(t *testing.T) {
 
 // TestLinkInPlaceOfTheDirectory replaces the directory by a link to files outside of the resource.
 func TestLinkInPlaceOfTheDirectory(t *testing.T) {
-	env := domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue()}
+	env := domarkx.Env{Dir: t.TempDir(), Config: jsonvalue.ObjectValue()}
 	f, err := directory.Open(env)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +90,7 @@ func TestLinkInPlaceOfTheDirectory(t *testing.T) {
 func TestTearDown(t *testing.T) {
 	for _, private := range []bool{true, false} {
 		tree := t.TempDir()
-		env := domarkx.Env{Dir: t.TempDir(), WorkTree: tree, Private: private, Config: domarkx.ObjectValue().With("path", domarkx.StringValue("mine"))}
+		env := domarkx.Env{Dir: t.TempDir(), WorkTree: tree, Private: private, Config: jsonvalue.ObjectValue().With("path", jsonvalue.StringValue("mine"))}
 		r, err := directory.Open(env)
 		if err != nil {
 			t.Fatal(err)
@@ -126,17 +127,17 @@ func TestPlacesThatAreNotDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"file", "file/below", "loop", "dangling"} {
-		env := domarkx.Env{Dir: t.TempDir(), WorkTree: tree, Config: domarkx.ObjectValue().With("path", domarkx.StringValue(path))}
+		env := domarkx.Env{Dir: t.TempDir(), WorkTree: tree, Config: jsonvalue.ObjectValue().With("path", jsonvalue.StringValue(path))}
 		if r, err := directory.Open(env); err == nil {
 			r.Close(t.Context())
 			t.Errorf("%s was opened", path)
 		}
 	}
-	gone := domarkx.Env{Dir: t.TempDir(), WorkTree: filepath.Join(tree, "no"), Config: domarkx.ObjectValue().With("path", domarkx.StringValue("x"))}
+	gone := domarkx.Env{Dir: t.TempDir(), WorkTree: filepath.Join(tree, "no"), Config: jsonvalue.ObjectValue().With("path", jsonvalue.StringValue("x"))}
 	if _, err := directory.Open(gone); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing work tree: %v", err)
 	}
-	blocked := domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue()}
+	blocked := domarkx.Env{Dir: t.TempDir(), Config: jsonvalue.ObjectValue()}
 	if err := os.WriteFile(filepath.Join(blocked.Dir, "files"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestPlacesThatAreNotDirectories(t *testing.T) {
 
 // TestVersionsOfAResource checks that versions lack what the config excludes, and that loading one keeps that.
 func TestVersionsOfAResource(t *testing.T) {
-	env := domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue().With("exclude", domarkx.ArrayValue(domarkx.StringValue("*.log"), domarkx.StringValue("/cache/")))}
+	env := domarkx.Env{Dir: t.TempDir(), Config: jsonvalue.ObjectValue().With("exclude", jsonvalue.ArrayValue(jsonvalue.StringValue("*.log"), jsonvalue.StringValue("/cache/")))}
 	r, err := directory.Open(env)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Limits of a search.
@@ -27,12 +28,12 @@ const (
 type searcher struct {
 	root      *Files
 	re        *regexp.Regexp
-	matches   []domarkx.Value
+	matches   []jsonvalue.Value
 	truncated bool
 	binary    int // number of skipped files
 }
 
-func search(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
+func search(ctx context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
 	re, err := regexp.Compile(text(arguments, "pattern"))
 	if err != nil {
 		return domarkx.Result{}, toolError(domarkx.CodeInvalid, "pattern: %v", err)
@@ -56,7 +57,7 @@ func search(ctx context.Context, root *Files, arguments domarkx.Value) (domarkx.
 	if err != nil {
 		return domarkx.Result{}, explain(path, err)
 	}
-	r := []any{"matches", domarkx.ArrayValue(s.matches...)}
+	r := []any{"matches", jsonvalue.ArrayValue(s.matches...)}
 	if s.truncated {
 		r = append(r, "truncated", true)
 	}

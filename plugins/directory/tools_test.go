@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/directory"
 	"pgregory.net/rapid"
 )
@@ -40,10 +41,10 @@ func openFiles(t *testing.T, files map[string]string) (*directory.Files, string)
 }
 
 // call calls a tool with texts by name.
-func call(ctx context.Context, f *directory.Files, tool string, pairs ...string) (domarkx.Value, error) {
-	v := domarkx.ObjectValue()
+func call(ctx context.Context, f *directory.Files, tool string, pairs ...string) (jsonvalue.Value, error) {
+	v := jsonvalue.ObjectValue()
 	for i := 0; i < len(pairs); i += 2 {
-		v = v.With(pairs[i], domarkx.StringValue(pairs[i+1]))
+		v = v.With(pairs[i], jsonvalue.StringValue(pairs[i+1]))
 	}
 	r, _, err := f.Execute(ctx, domarkx.Call{Tool: tool, Arguments: v})
 	if r.Attachment != nil {
@@ -148,7 +149,7 @@ func TestSearchLimits(t *testing.T) {
 		"binary":   "hit\x00",
 		"late":     strings.Repeat("x", 8000) + "\x00hit",
 	})
-	count := func(path, pattern string) (int, domarkx.Value) {
+	count := func(path, pattern string) (int, jsonvalue.Value) {
 		t.Helper()
 		v, err := call(t.Context(), f, "search", "path", path, "pattern", pattern)
 		if err != nil {

@@ -11,9 +11,10 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
-func writeFile(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
+func writeFile(_ context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
 	path, err := root.reachable(arguments, "path")
 	if err != nil {
 		return domarkx.Result{}, err
@@ -45,7 +46,7 @@ func makeParents(root *Files, path string) error {
 	return explain(path, err)
 }
 
-func editFile(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
+func editFile(_ context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
 	path, err := root.reachable(arguments, "path")
 	if err != nil {
 		return domarkx.Result{}, err
@@ -126,7 +127,7 @@ func write(root *Files, path string, content []byte, flag int, mode fs.FileMode)
 	return errors.Join(err, f.Close())
 }
 
-func move(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
+func move(_ context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
 	from, err := pathOf(arguments, "from")
 	if err != nil {
 		return domarkx.Result{}, err
@@ -159,7 +160,7 @@ func move(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.Resu
 	return value(), nil
 }
 
-func remove(_ context.Context, root *Files, arguments domarkx.Value) (domarkx.Result, error) {
+func remove(_ context.Context, root *Files, arguments jsonvalue.Value) (domarkx.Result, error) {
 	path, err := pathOf(arguments, "path")
 	if err != nil {
 		return domarkx.Result{}, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
@@ -49,7 +50,7 @@ func BenchmarkContainer(b *testing.B) {
 	run := func(command string) func() error {
 		return func() error {
 			_, err := live.Execute(ctx, domarkx.Call{Tool: "run_command",
-				Arguments: domarkx.ObjectValue(domarkx.Member{Name: "command", Value: domarkx.StringValue(command)})})
+				Arguments: jsonvalue.ObjectValue(jsonvalue.Member{Name: "command", Value: jsonvalue.StringValue(command)})})
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // A config is a resource's config after validation against the user's permissions.
@@ -46,7 +47,7 @@ func parseConfig(env domarkx.Env) (config, error) {
 			}
 		case "command":
 			c.command = []string{"sh", "-c", v.Text()}
-			if v.Kind() == domarkx.Array {
+			if v.Kind() == jsonvalue.Array {
 				c.command = nil
 				for _, item := range v.Items() {
 					c.command = append(c.command, item.Text())
@@ -121,7 +122,7 @@ func parseBytes(s string) (int64, error) {
 
 // literalTarget refuses a ${NAME} in the target of a mount: its value would be the name
 // of a directory in versions.
-func literalTarget(written, item domarkx.Value) error {
+func literalTarget(written, item jsonvalue.Value) error {
 	before, _ := written.Get("target")
 	after, _ := item.Get("target")
 	if domarkx.Expanded(before, after) {
@@ -131,7 +132,7 @@ func literalTarget(written, item domarkx.Value) error {
 }
 
 // parseMount checks whether the directory of the host is allowed, after resolving symbolic links.
-func parseMount(env domarkx.Env, v domarkx.Value) (hostMount, error) {
+func parseMount(env domarkx.Env, v jsonvalue.Value) (hostMount, error) {
 	text := func(name string) string { member, _ := v.Get(name); return member.Text() }
 	writable, _ := v.Get("writable")
 	m := hostMount{Target: path.Clean(text("target")), Writable: writable.IsTrue()}

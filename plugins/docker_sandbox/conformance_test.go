@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
@@ -15,7 +16,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	run := func(command string) domarkx.Call {
-		return domarkx.Call{Tool: "run_command", Arguments: domarkx.ObjectValue(domarkx.Member{Name: "command", Value: domarkx.StringValue(command)})}
+		return domarkx.Call{Tool: "run_command", Arguments: jsonvalue.ObjectValue(jsonvalue.Member{Name: "command", Value: jsonvalue.StringValue(command)})}
 	}
 	engine := docker(t)
 	plugintest.Run(t, plugintest.Suite{
@@ -27,7 +28,7 @@ func TestConformance(t *testing.T) {
 		},
 		Read:    run("ls /data"),
 		Refused: map[string]domarkx.Call{domarkx.CodeInvalid: run("a\x00b")},
-		Invalid: []domarkx.Value{value(t, `{}`), value(t, `{"image": 1}`), value(t, `{"image": "`+dockertest.Image+`", "volumes": []}`)},
+		Invalid: []jsonvalue.Value{value(t, `{}`), value(t, `{"image": 1}`), value(t, `{"image": "`+dockertest.Image+`", "volumes": []}`)},
 		Costly:  5,
 		Alive: func(dir string) bool {
 			list, err := engine.ContainerList(context.Background(), client.ContainerListOptions{Filters: make(client.Filters).Add("label", "org.domarkx.dir")})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 )
@@ -40,13 +41,13 @@ func TestMain(m *testing.M) {
 
 // hold runs a command in the resource in dir until it is killed.
 func hold(dir string) {
-	config, err := domarkx.ParseValue([]byte(usedConfig))
+	config, err := jsonvalue.ParseValue([]byte(usedConfig))
 	if err == nil {
 		var live domarkx.Resource
 		env := domarkx.Env{Workspace: "w", Resource: "docker_sandbox", Config: config, Dir: dir, Warn: func(string) {}}
 		if live, err = dockersandbox.New().Open(context.Background(), env); err == nil {
-			_, err = live.Execute(context.Background(), domarkx.Call{Tool: "run_command", Arguments: domarkx.ObjectValue(
-				domarkx.Member{Name: "command", Value: domarkx.StringValue("echo begun > /begun; setsid sleep 1000 & sleep 1000")})})
+			_, err = live.Execute(context.Background(), domarkx.Call{Tool: "run_command", Arguments: jsonvalue.ObjectValue(
+				jsonvalue.Member{Name: "command", Value: jsonvalue.StringValue("echo begun > /begun; setsid sleep 1000 & sleep 1000")})})
 		}
 	}
 	fmt.Fprintln(os.Stderr, "not killed:", err)

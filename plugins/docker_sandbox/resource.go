@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 	"github.com/moby/moby/client"
@@ -208,7 +209,7 @@ func (r *resource) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeUnknownTool, Message: fmt.Sprintf("docker_sandbox has no tool %q, only run_command", call.Tool)}
 	}
 	command, ok := call.Arguments.Get("command")
-	if !ok || command.Kind() != domarkx.String {
+	if !ok || command.Kind() != jsonvalue.String {
 		return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "run_command needs a command, a string"}
 	}
 	if timeout, ok := call.Arguments.Get("timeout"); ok {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
@@ -25,9 +26,9 @@ type sandbox struct {
 	warnings []string
 }
 
-func value(t testing.TB, json string) domarkx.Value {
+func value(t testing.TB, json string) jsonvalue.Value {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(json))
+	v, err := jsonvalue.ParseValue([]byte(json))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func (s *sandbox) close() {
 func (s *sandbox) call(command string) string {
 	s.t.Helper()
 	r, err := s.live.Execute(context.Background(), domarkx.Call{Tool: "run_command",
-		Arguments: domarkx.ObjectValue(domarkx.Member{Name: "command", Value: domarkx.StringValue(command)})})
+		Arguments: jsonvalue.ObjectValue(jsonvalue.Member{Name: "command", Value: jsonvalue.StringValue(command)})})
 	if err != nil {
 		s.t.Fatalf("%s: %v", command, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // configSchema is the JSON Schema of the config.
@@ -67,11 +68,11 @@ var languages = map[string][]string{
 }
 
 func description() (domarkx.Description, error) {
-	config, err := domarkx.ParseValue([]byte(configSchema))
+	config, err := jsonvalue.ParseValue([]byte(configSchema))
 	if err != nil {
 		return domarkx.Description{}, fmt.Errorf("read the schema of the config: %w", err)
 	}
-	arguments, err := domarkx.ParseValue([]byte(runCommandSchema))
+	arguments, err := jsonvalue.ParseValue([]byte(runCommandSchema))
 	if err != nil {
 		return domarkx.Description{}, fmt.Errorf("read the schema of run_command: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/process"
 )
 
@@ -120,18 +121,18 @@ func (c *conversation) read(r io.Reader) {
 // call sends a request and waits for the answer. patience limits how long the plugin may stay
 // silent; 0 means as long as ctx lasts. After any error except one that the plugin answered, the
 // program and everything that it started is dead.
-func (c *conversation) call(ctx context.Context, method string, params object, patience time.Duration) (domarkx.Value, error) {
+func (c *conversation) call(ctx context.Context, method string, params object, patience time.Duration) (jsonvalue.Value, error) {
 	if c.broken != nil {
-		return domarkx.Value{}, c.broken
+		return jsonvalue.Value{}, c.broken
 	}
 	c.last++
 	request := message(c.last, method, params)
 	if len(request) > maxRequest {
-		return domarkx.Value{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("the call has %d bytes, expected at most %d", len(request), maxRequest)}
+		return jsonvalue.Value{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("the call has %d bytes, expected at most %d", len(request), maxRequest)}
 	}
 	select {
 	case l := <-c.lines:
-		return domarkx.Value{}, c.unasked(l)
+		return jsonvalue.Value{}, c.unasked(l)
 	default:
 	}
 	written := make(chan error, 1)

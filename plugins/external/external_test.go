@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/external"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/process"
@@ -27,9 +28,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func value(t *testing.T, text string) domarkx.Value {
+func value(t *testing.T, text string) jsonvalue.Value {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ def serve(special={}):
 
 func open(t *testing.T, p external.Plugin) (domarkx.Resource, domarkx.Env, error) {
 	t.Helper()
-	env := domarkx.Env{Workspace: "w", Resource: "r", Config: domarkx.ObjectValue(), Dir: t.TempDir(), Warn: func(m string) { t.Log(m) }}
+	env := domarkx.Env{Workspace: "w", Resource: "r", Config: jsonvalue.ObjectValue(), Dir: t.TempDir(), Warn: func(m string) { t.Log(m) }}
 	r, err := p.Open(t.Context(), env)
 	if err == nil {
 		t.Cleanup(func() {
@@ -267,7 +268,7 @@ func TestErrors(t *testing.T) {
 		`error(r, 1, "m", data=["code"])`:                      domarkx.CodeFailed,
 		`error(r, -32602, "m", data={"code": "unknown_tool"})`: domarkx.CodeUnknownTool,
 	} {
-		_, err = r.Execute(t.Context(), domarkx.Call{Tool: "do", Arguments: domarkx.ObjectValue().With("answer", domarkx.StringValue(answer))})
+		_, err = r.Execute(t.Context(), domarkx.Call{Tool: "do", Arguments: jsonvalue.ObjectValue().With("answer", jsonvalue.StringValue(answer))})
 		expect(t, err, code, "m")
 		if _, err := commit(t, r, plugintest.NewMemory()); err != nil {
 			t.Errorf("after an error: %v", err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/external"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
@@ -169,7 +170,7 @@ sys.stderr.write(("e" * 99 + "\n") * 20000)
 sys.stderr.flush()
 serve()`)
 	for _, blocked := range []bool{false, true} { // with a log that cannot be written
-		env := domarkx.Env{Resource: "r", Config: domarkx.ObjectValue(), Dir: t.TempDir()}
+		env := domarkx.Env{Resource: "r", Config: jsonvalue.ObjectValue(), Dir: t.TempDir()}
 		var told []string
 		env.Warn = func(m string) { told = append(told, m) }
 		log := filepath.Join(env.Dir, "log")
@@ -199,7 +200,7 @@ func TestTooLargeCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	large := domarkx.Call{Tool: "do", Arguments: domarkx.ObjectValue().With("x", domarkx.StringValue(strings.Repeat("x", 64<<20)))}
+	large := domarkx.Call{Tool: "do", Arguments: jsonvalue.ObjectValue().With("x", jsonvalue.StringValue(strings.Repeat("x", 64<<20)))}
 	_, err = r.Execute(t.Context(), large)
 	expect(t, err, domarkx.CodeInvalid, "expected at most 67108864")
 	if _, err := r.Execute(t.Context(), call(t, "do", `{}`)); err != nil {
@@ -209,7 +210,7 @@ func TestTooLargeCall(t *testing.T) {
 
 func TestDamagedState(t *testing.T) {
 	for _, text := range []string{"", "{", `{"made": 1}`} {
-		env := domarkx.Env{Resource: "r", Config: domarkx.ObjectValue(), Dir: t.TempDir()}
+		env := domarkx.Env{Resource: "r", Config: jsonvalue.ObjectValue(), Dir: t.TempDir()}
 		file := filepath.Join(env.Dir, "state.json")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -225,7 +226,7 @@ func TestDamagedState(t *testing.T) {
 
 // TestTearDownOfTheBroken checks that the directory of a resource goes although its program cannot remove what it has elsewhere.
 func TestTearDownOfTheBroken(t *testing.T) {
-	env := domarkx.Env{Resource: "r", Config: domarkx.ObjectValue(), Dir: t.TempDir()}
+	env := domarkx.Env{Resource: "r", Config: jsonvalue.ObjectValue(), Dir: t.TempDir()}
 	var warned []string
 	env.Warn = func(m string) { warned = append(warned, m) }
 	r, err := plugin(t, `

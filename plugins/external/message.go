@@ -7,24 +7,25 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // An object builds a JSON object member by member.
-type object []domarkx.Member
+type object []jsonvalue.Member
 
-func (o object) with(name string, v domarkx.Value) object {
-	return append(o, domarkx.Member{Name: name, Value: v})
+func (o object) with(name string, v jsonvalue.Value) object {
+	return append(o, jsonvalue.Member{Name: name, Value: v})
 }
 
-func (o object) text(name, v string) object { return o.with(name, domarkx.StringValue(v)) }
+func (o object) text(name, v string) object { return o.with(name, jsonvalue.StringValue(v)) }
 
-func (o object) value() domarkx.Value { return domarkx.ObjectValue(o...) }
+func (o object) value() jsonvalue.Value { return jsonvalue.ObjectValue(o...) }
 
 // message encodes a message of the host with its line end. With id 0 it is a notification.
 func message(id int, method string, params object) []byte {
 	o := object{}.text("jsonrpc", "2.0")
 	if id > 0 {
-		o = o.with("id", domarkx.NumberValue(strconv.Itoa(id)))
+		o = o.with("id", jsonvalue.NumberValue(strconv.Itoa(id)))
 	}
 	o = o.text("method", method)
 	if params != nil {
@@ -37,7 +38,7 @@ func message(id int, method string, params object) []byte {
 type answer struct {
 	progress bool
 	id       string
-	result   domarkx.Value
+	result   jsonvalue.Value
 	err      error // of the plugin
 }
 
@@ -45,19 +46,19 @@ func parse(line []byte) (answer, error) {
 	if !utf8.Valid(line) {
 		return answer{}, errors.New("it is not UTF-8")
 	}
-	v, err := domarkx.ParseValue(line)
+	v, err := jsonvalue.ParseValue(line)
 	if err != nil {
 		return answer{}, fmt.Errorf("it is not JSON: %w", err)
 	}
-	if v.Kind() != domarkx.Object {
+	if v.Kind() != jsonvalue.Object {
 		return answer{}, errors.New("expected a JSON object")
 	}
-	if version, _ := v.Get("jsonrpc"); version.Kind() != domarkx.String || version.Text() != "2.0" {
+	if version, _ := v.Get("jsonrpc"); version.Kind() != jsonvalue.String || version.Text() != "2.0" {
 		return answer{}, errors.New(`expected "jsonrpc": "2.0"`)
 	}
 	id, hasID := v.Get("id")
 	if method, ok := v.Get("method"); ok {
-		if hasID || method.Kind() != domarkx.String || method.Text() != "progress" {
+		if hasID || method.Kind() != jsonvalue.String || method.Text() != "progress" {
 			return answer{}, errors.New(`a plugin cannot send requests, and "progress" is its only notification`)
 		}
 		return answer{progress: true}, nil
@@ -74,10 +75,10 @@ func parse(line []byte) (answer, error) {
 	return a, err
 }
 
-func parseError(v domarkx.Value) (*domarkx.ToolError, error) {
+func parseError(v jsonvalue.Value) (*domarkx.ToolError, error) {
 	number, _ := v.Get("code")
 	text, _ := v.Get("message")
-	if _, err := strconv.ParseInt(number.Text(), 10, 64); number.Kind() != domarkx.Number || err != nil || text.Kind() != domarkx.String {
+	if _, err := strconv.ParseInt(number.Text(), 10, 64); number.Kind() != jsonvalue.Number || err != nil || text.Kind() != jsonvalue.String {
 		return nil, errors.New(`expected an error with a whole number as "code" and a text as "message"`)
 	}
 	e := &domarkx.ToolError{Code: domarkx.CodeFailed, Message: text.Text()}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
 
@@ -62,7 +63,7 @@ func (p Plugin) Describe(ctx context.Context) (domarkx.Description, error) {
 
 // initialize sends the first request.
 func (p Plugin) initialize(ctx context.Context, c *conversation) (domarkx.Description, error) {
-	params := object{}.with("protocol", domarkx.NumberValue(strconv.Itoa(protocol))).text("type", p.kind)
+	params := object{}.with("protocol", jsonvalue.NumberValue(strconv.Itoa(protocol))).text("type", p.kind)
 	v, err := c.call(ctx, "initialize", params, p.options.Describe)
 	if err != nil {
 		return domarkx.Description{}, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
@@ -50,7 +51,7 @@ func (r *resource) create(ctx context.Context) error {
 		return err
 	}
 	params := r.params().text("workspace", r.env.Workspace).with("config", r.env.Config).text("dir", r.in(dataName)).
-		with("exists", domarkx.BoolValue(r.state.Made)).with("private", domarkx.BoolValue(r.env.Private))
+		with("exists", jsonvalue.BoolValue(r.state.Made)).with("private", jsonvalue.BoolValue(r.env.Private))
 	if r.env.WorkTree != "" {
 		params = params.text("work_tree", r.env.WorkTree)
 	}
@@ -113,7 +114,7 @@ func (r *resource) version(ctx context.Context, c *conversation, method string, 
 		return "", err
 	}
 	version, _ := v.Get("version")
-	if version.Kind() != domarkx.String || version.Text() == "" || len(version.Text()) > maxVersion {
+	if version.Kind() != jsonvalue.String || version.Text() == "" || len(version.Text()) > maxVersion {
 		return "", c.fail(`its answer to %s has no "version", expected a text of at most %d bytes`, method, maxVersion)
 	}
 	return version.Text(), nil

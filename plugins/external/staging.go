@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // A staging is a directory through which host and plugin exchange files.
@@ -46,13 +47,13 @@ func (s *staging) whole() error {
 }
 
 // attachment opens the file that an answer names, nil for none.
-func (s *staging) attachment(v domarkx.Value) (*os.File, error) {
+func (s *staging) attachment(v jsonvalue.Value) (*os.File, error) {
 	named, ok := v.Get("attachment")
-	if !ok || named.Kind() == domarkx.Null {
+	if !ok || named.Kind() == jsonvalue.Null {
 		return nil, nil
 	}
 	name := named.Text()
-	if named.Kind() != domarkx.String || name == "" || name != filepath.Base(name) || !filepath.IsLocal(name) {
+	if named.Kind() != jsonvalue.String || name == "" || name != filepath.Base(name) || !filepath.IsLocal(name) {
 		return nil, fmt.Errorf(`"attachment" is %s, expected the name of a file in "attachments"`, named.JSON())
 	}
 	if err := s.whole(); err != nil {

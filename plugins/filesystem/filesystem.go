@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
@@ -20,7 +21,7 @@ func (Plugin) Type() string { return "filesystem" }
 
 // Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `,
+	config, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `,
 "observe": {"const": true, "description": "other programs work in the directory: tools only read, and loading a version changes nothing"},
 "ignored": {"const": false, "description": "with observe: no version has what Git ignores"}
 }, "dependentRequired": {"observe": ["path", "ignored"], "ignored": ["observe"]}, "additionalProperties": false}`))

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/filesystem"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
-func parse(t *testing.T, text string) domarkx.Value {
+func parse(t *testing.T, text string) jsonvalue.Value {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func TestConformance(t *testing.T) {
 			domarkx.CodeRefused:  call("read_file", `{"path": "../../etc/passwd"}`),
 			domarkx.CodeInvalid:  call("read_file", `{"path": "."}`),
 		},
-		Invalid: []domarkx.Value{parse(t, `{"path": 1}`), parse(t, `{"exclude": "x"}`), parse(t, `{"path": ""}`)},
+		Invalid: []jsonvalue.Value{parse(t, `{"path": 1}`), parse(t, `{"exclude": "x"}`), parse(t, `{"path": ""}`)},
 	}
 	plugintest.Run(t, suite)
 	t.Run("path", func(t *testing.T) {

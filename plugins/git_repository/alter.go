@@ -10,10 +10,11 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-func (r *repository) commit(ctx context.Context, arguments domarkx.Value) (domarkx.Result, error) {
+func (r *repository) commit(ctx context.Context, arguments jsonvalue.Value) (domarkx.Result, error) {
 	env, g, paths, err := r.prepare(ctx, "commit", arguments)
 	if err != nil {
 		return domarkx.Result{}, err
@@ -116,7 +117,7 @@ func (r *repository) refuseFiltered(ctx context.Context, g *gitcmd.Git, files []
 
 // prepare does the common first steps of all tools that change the history: it returns the
 // environment with author and date, git, and the paths of the call.
-func (r *repository) prepare(ctx context.Context, tool string, arguments domarkx.Value) (env []string, g *gitcmd.Git, paths []string, err error) {
+func (r *repository) prepare(ctx context.Context, tool string, arguments jsonvalue.Value) (env []string, g *gitcmd.Git, paths []string, err error) {
 	if g, err = r.git(ctx); err != nil {
 		return nil, nil, nil, err
 	}
@@ -137,7 +138,7 @@ func (r *repository) done(ctx context.Context, g *gitcmd.Git, err error) (domark
 	return result(members...), err
 }
 
-func (r *repository) checkout(ctx context.Context, arguments domarkx.Value) (domarkx.Result, error) {
+func (r *repository) checkout(ctx context.Context, arguments jsonvalue.Value) (domarkx.Result, error) {
 	env, g, paths, err := r.prepare(ctx, "checkout", arguments)
 	if err != nil {
 		return domarkx.Result{}, err
@@ -149,7 +150,7 @@ func (r *repository) checkout(ctx context.Context, arguments domarkx.Value) (dom
 	return r.done(ctx, g, r.change(ctx, g, gitcmd.Command{Args: args, Env: env}))
 }
 
-func checkoutArgs(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, paths []string) ([]string, error) {
+func checkoutArgs(ctx context.Context, g *gitcmd.Git, arguments jsonvalue.Value, paths []string) ([]string, error) {
 	args := []string{"checkout", "--quiet", "--no-recurse-submodules"}
 	if isTrue(arguments, "force") {
 		args = append(args, "--force")
@@ -202,7 +203,7 @@ func checkoutArgs(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, p
 	return append(args, "--detach", id, "--"), err
 }
 
-func (r *repository) branch(ctx context.Context, arguments domarkx.Value) (domarkx.Result, error) {
+func (r *repository) branch(ctx context.Context, arguments jsonvalue.Value) (domarkx.Result, error) {
 	name := text(arguments, "name")
 	if name == "" {
 		g, err := r.git(ctx)
@@ -240,12 +241,12 @@ func branches(ctx context.Context, g *gitcmd.Git) (domarkx.Result, error) {
 	if err != nil {
 		return domarkx.Result{}, explain(ctx, err)
 	}
-	list := []domarkx.Value{}
+	list := []jsonvalue.Value{}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		if len(fields) >= 2 {
-			list = append(list, domarkx.ObjectValue(member("name", fields[0]), member("commit", fields[1]), domarkx.Member{Name: "current", Value: domarkx.BoolValue(len(fields) > 2)}))
+			list = append(list, jsonvalue.ObjectValue(member("name", fields[0]), member("commit", fields[1]), jsonvalue.Member{Name: "current", Value: jsonvalue.BoolValue(len(fields) > 2)}))
 		}
 	}
-	return result(domarkx.Member{Name: "branches", Value: domarkx.ArrayValue(list...)}), nil
+	return result(jsonvalue.Member{Name: "branches", Value: jsonvalue.ArrayValue(list...)}), nil
 }

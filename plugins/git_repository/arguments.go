@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -17,18 +18,18 @@ func invalid(format string, args ...any) error {
 	return &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
-func text(arguments domarkx.Value, name string) string {
+func text(arguments jsonvalue.Value, name string) string {
 	v, _ := arguments.Get(name)
 	return v.Text()
 }
 
-func isTrue(arguments domarkx.Value, name string) bool {
+func isTrue(arguments jsonvalue.Value, name string) bool {
 	v, _ := arguments.Get(name)
 	return v.IsTrue()
 }
 
 // pathsOf returns git's arguments for "paths".
-func pathsOf(arguments domarkx.Value) ([]string, error) {
+func pathsOf(arguments jsonvalue.Value) ([]string, error) {
 	v, _ := arguments.Get("paths")
 	var paths []string
 	for _, item := range v.Items() {
@@ -42,7 +43,7 @@ func pathsOf(arguments domarkx.Value) ([]string, error) {
 }
 
 // commitOf returns the id of the commit in an argument, "" if it is missing.
-func commitOf(ctx context.Context, g *gitcmd.Git, arguments domarkx.Value, name string) (string, error) {
+func commitOf(ctx context.Context, g *gitcmd.Git, arguments jsonvalue.Value, name string) (string, error) {
 	ref := text(arguments, name)
 	if ref == "" {
 		return "", nil
@@ -86,7 +87,7 @@ func branchName(ctx context.Context, g *gitcmd.Git, name string) error {
 var signers = map[string]bool{"commit": true, "checkout": true, "branch": true}
 
 // Defaults adds the author and the date of a change to the history.
-func (r *repository) Defaults(ctx context.Context, tool string, arguments domarkx.Value) (domarkx.Value, error) {
+func (r *repository) Defaults(ctx context.Context, tool string, arguments jsonvalue.Value) (jsonvalue.Value, error) {
 	if !signers[tool] || tool == "branch" && text(arguments, "name") == "" {
 		return arguments, nil
 	}
@@ -95,10 +96,10 @@ func (r *repository) Defaults(ctx context.Context, tool string, arguments domark
 		if err != nil {
 			return arguments, err
 		}
-		arguments = arguments.With("author", domarkx.StringValue(who))
+		arguments = arguments.With("author", jsonvalue.StringValue(who))
 	}
 	if text(arguments, "date") == "" {
-		arguments = arguments.With("date", domarkx.StringValue(time.Now().UTC().Format(time.RFC3339)))
+		arguments = arguments.With("date", jsonvalue.StringValue(time.Now().UTC().Format(time.RFC3339)))
 	}
 	return arguments, nil
 }
@@ -108,7 +109,7 @@ var person = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // signature returns the environment that sets author and date for git.
-func (r *repository) signature(ctx context.Context, tool string, arguments domarkx.Value) ([]string, error) {
+func (r *repository) signature(ctx context.Context, tool string, arguments jsonvalue.Value) ([]string, error) {
 	arguments, err := r.Defaults(ctx, tool, arguments)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 	"github.com/domarkx/domarkx/plugins/plugintest"
@@ -24,9 +25,9 @@ func TestMain(m *testing.M) {
 	os.Exit(shorttest.Main(m))
 }
 
-func value(t *testing.T, text string) domarkx.Value {
+func value(t *testing.T, text string) jsonvalue.Value {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestConformance(t *testing.T) {
 			domarkx.CodeInvalid:  call(t, "branch", `{"name": "-x", `+signed+`}`),
 			domarkx.CodeFailed:   call(t, "branch", `{"name": "unborn", `+signed+`}`),
 		},
-		Invalid: []domarkx.Value{
+		Invalid: []jsonvalue.Value{
 			value(t, `{"url": "https://example.org/x", "path": "x"}`), value(t, `{"branch": "x"}`), value(t, `{"path": 1}`), value(t, `{"url": ""}`),
 			value(t, `{"url": "https://example.org/x", "branch": "x", "ref": "y"}`),
 		},
@@ -334,9 +335,9 @@ func TestClone(t *testing.T) {
 		{"file:///nowhere/at/all", "", []string{"file:///"}, "nowhere"},
 		{from, "none", []string{"file://"}, `branch "none": not found`},
 	} {
-		config := domarkx.ObjectValue(domarkx.Member{Name: "url", Value: domarkx.StringValue(c.url)})
+		config := jsonvalue.ObjectValue(jsonvalue.Member{Name: "url", Value: jsonvalue.StringValue(c.url)})
 		if c.branch != "" {
-			config = config.With("branch", domarkx.StringValue(c.branch))
+			config = config.With("branch", jsonvalue.StringValue(c.branch))
 		}
 		r := open(t, domarkx.Env{Config: config, Allow: domarkx.Allow{URLs: c.allow}})
 		_, err := r.Execute(t.Context(), call(t, "status", `{}`))

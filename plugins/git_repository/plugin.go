@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/directory"
 )
 
@@ -30,7 +31,7 @@ const config = `{"type": "object", "properties": {` + directory.Properties + `,
 
 // Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	schema, err := domarkx.ParseValue([]byte(config))
+	schema, err := jsonvalue.ParseValue([]byte(config))
 	if err != nil {
 		return domarkx.Description{}, err
 	}
@@ -51,12 +52,12 @@ func (Plugin) Open(_ context.Context, env domarkx.Env) (domarkx.Resource, error)
 		return nil, err
 	}
 	inDirectory := env
-	patterns := make([]domarkx.Value, len(excluded))
+	patterns := make([]jsonvalue.Value, len(excluded))
 	for i, pattern := range excluded {
-		patterns[i] = domarkx.StringValue(pattern)
+		patterns[i] = jsonvalue.StringValue(pattern)
 	}
 	own, _ := env.Config.Get("exclude")
-	inDirectory.Config = env.Config.With("exclude", domarkx.ArrayValue(append(patterns, own.Items()...)...))
+	inDirectory.Config = env.Config.With("exclude", jsonvalue.ArrayValue(append(patterns, own.Items()...)...))
 	f, err := directory.Open(inDirectory)
 	if err != nil {
 		return nil, err

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // runners are the tools that run git.
-var runners = map[string]func(*repository, context.Context, domarkx.Value) (domarkx.Result, error){
+var runners = map[string]func(*repository, context.Context, jsonvalue.Value) (domarkx.Result, error){
 	"status": (*repository).status, "diff": (*repository).diff, "log": (*repository).log,
 	"commit": (*repository).commit, "checkout": (*repository).checkout, "branch": (*repository).branch,
 }
@@ -38,7 +39,7 @@ var schemas = []struct{ name, description, properties, required string }{
 func gitTools() ([]domarkx.Tool, error) {
 	var tools []domarkx.Tool
 	for _, s := range schemas {
-		schema, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + s.properties + `}, "required": [` + s.required + `], "additionalProperties": false}`))
+		schema, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {` + s.properties + `}, "required": [` + s.required + `], "additionalProperties": false}`))
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", s.name, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	gitrepository "github.com/domarkx/domarkx/plugins/git_repository"
 )
 
@@ -25,8 +26,8 @@ func TestSecretInURL(t *testing.T) {
 	git(t, from, "add", "f")
 	git(t, from, "commit", "-q", "-m", "Begin")
 	env := func(url string) domarkx.Env {
-		config := domarkx.ObjectValue(domarkx.Member{Name: "url", Value: domarkx.StringValue(url)})
-		written := domarkx.ObjectValue(domarkx.Member{Name: "url", Value: domarkx.StringValue(strings.ReplaceAll(url, "s3cr3t", "${TOKEN}"))})
+		config := jsonvalue.ObjectValue(jsonvalue.Member{Name: "url", Value: jsonvalue.StringValue(url)})
+		written := jsonvalue.ObjectValue(jsonvalue.Member{Name: "url", Value: jsonvalue.StringValue(strings.ReplaceAll(url, "s3cr3t", "${TOKEN}"))})
 		return domarkx.Env{Config: config, Written: written, Allow: domarkx.Allow{URLs: []string{"file://"}}}
 	}
 	_, ran := tracedGit(t, "")
@@ -88,8 +89,8 @@ func TestSecretInArguments(t *testing.T) {
 	expanded := "https://me:s3cr3t%2F%2541@" + host + "/origin"
 	env := func(url, written string) domarkx.Env {
 		return domarkx.Env{
-			Config:  domarkx.ObjectValue(domarkx.Member{Name: "url", Value: domarkx.StringValue(url)}),
-			Written: domarkx.ObjectValue(domarkx.Member{Name: "url", Value: domarkx.StringValue(written)}),
+			Config:  jsonvalue.ObjectValue(jsonvalue.Member{Name: "url", Value: jsonvalue.StringValue(url)}),
+			Written: jsonvalue.ObjectValue(jsonvalue.Member{Name: "url", Value: jsonvalue.StringValue(written)}),
 			Allow:   domarkx.Allow{URLs: []string{"https://" + host + "/", "ssh://h/", "ssh://git@h/"}},
 		}
 	}
@@ -155,8 +156,8 @@ func searchArguments(t *testing.T, text string) {
 // TestNoSecretInBranch checks that ${NAME} is refused in a branch, because versions would contain it.
 func TestNoSecretInBranch(t *testing.T) {
 	for _, key := range []string{"branch", "ref"} {
-		member := func(text string) domarkx.Value {
-			return domarkx.ObjectValue(domarkx.Member{Name: key, Value: domarkx.StringValue(text)})
+		member := func(text string) jsonvalue.Value {
+			return jsonvalue.ObjectValue(jsonvalue.Member{Name: key, Value: jsonvalue.StringValue(text)})
 		}
 		_, err := gitrepository.New().Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: member("s3cr3t"), Written: member("${TOKEN}")})
 		if err == nil || !strings.Contains(err.Error(), "/"+key) || strings.Contains(err.Error(), "s3cr3t") {

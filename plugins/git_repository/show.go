@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
@@ -15,27 +16,27 @@ import (
 const maxFiles = 10_000
 
 // member returns a member whose value is a text from git.
-func member(name, s string) domarkx.Member {
+func member(name, s string) jsonvalue.Member {
 	if !utf8.ValidString(s) {
-		return domarkx.Member{Name: name + "_base64", Value: domarkx.StringValue(base64.StdEncoding.EncodeToString([]byte(s)))}
+		return jsonvalue.Member{Name: name + "_base64", Value: jsonvalue.StringValue(base64.StdEncoding.EncodeToString([]byte(s)))}
 	}
-	return domarkx.Member{Name: name, Value: domarkx.StringValue(s)}
+	return jsonvalue.Member{Name: name, Value: jsonvalue.StringValue(s)}
 }
 
 // orNull returns a text, or null for "".
-func orNull(name, s string) domarkx.Member {
+func orNull(name, s string) jsonvalue.Member {
 	if s == "" {
-		return domarkx.Member{Name: name}
+		return jsonvalue.Member{Name: name}
 	}
 	return member(name, s)
 }
 
-func result(members ...domarkx.Member) domarkx.Result {
-	return domarkx.Result{Value: domarkx.ObjectValue(members...)}
+func result(members ...jsonvalue.Member) domarkx.Result {
+	return domarkx.Result{Value: jsonvalue.ObjectValue(members...)}
 }
 
 // where returns the result members that name HEAD's branch and commit.
-func where(ctx context.Context, g *gitcmd.Git) ([]domarkx.Member, error) {
+func where(ctx context.Context, g *gitcmd.Git) ([]jsonvalue.Member, error) {
 	commit, err := resolve(ctx, g, "HEAD")
 	if err != nil {
 		return nil, err
@@ -44,10 +45,10 @@ func where(ctx context.Context, g *gitcmd.Git) ([]domarkx.Member, error) {
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return []domarkx.Member{orNull("branch", strings.TrimSpace(string(out))), orNull("commit", commit)}, nil
+	return []jsonvalue.Member{orNull("branch", strings.TrimSpace(string(out))), orNull("commit", commit)}, nil
 }
 
-func (r *repository) status(ctx context.Context, _ domarkx.Value) (domarkx.Result, error) {
+func (r *repository) status(ctx context.Context, _ jsonvalue.Value) (domarkx.Result, error) {
 	g, err := r.git(ctx)
 	if err != nil {
 		return domarkx.Result{}, err
@@ -60,7 +61,7 @@ func (r *repository) status(ctx context.Context, _ domarkx.Value) (domarkx.Resul
 	if err != nil {
 		return domarkx.Result{}, explain(ctx, err)
 	}
-	files := []domarkx.Value{}
+	files := []jsonvalue.Value{}
 	truncated := false
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		if len(line) < 4 {
@@ -69,16 +70,16 @@ func (r *repository) status(ctx context.Context, _ domarkx.Value) (domarkx.Resul
 		if truncated = len(files) == maxFiles; truncated {
 			break
 		}
-		files = append(files, domarkx.ObjectValue(member("path", line[3:]), member("index", line[:1]), member("work_tree", line[1:2])))
+		files = append(files, jsonvalue.ObjectValue(member("path", line[3:]), member("index", line[:1]), member("work_tree", line[1:2])))
 	}
-	members = append(members, domarkx.Member{Name: "files", Value: domarkx.ArrayValue(files...)})
+	members = append(members, jsonvalue.Member{Name: "files", Value: jsonvalue.ArrayValue(files...)})
 	if truncated {
-		members = append(members, domarkx.Member{Name: "truncated", Value: domarkx.BoolValue(true)})
+		members = append(members, jsonvalue.Member{Name: "truncated", Value: jsonvalue.BoolValue(true)})
 	}
 	return result(members...), nil
 }
 
-func (r *repository) diff(ctx context.Context, arguments domarkx.Value) (domarkx.Result, error) {
+func (r *repository) diff(ctx context.Context, arguments jsonvalue.Value) (domarkx.Result, error) {
 	g, err := r.git(ctx)
 	if err != nil {
 		return domarkx.Result{}, err
@@ -120,7 +121,7 @@ func (r *repository) diff(ctx context.Context, arguments domarkx.Value) (domarkx
 	return shown, err
 }
 
-func (r *repository) log(ctx context.Context, arguments domarkx.Value) (domarkx.Result, error) {
+func (r *repository) log(ctx context.Context, arguments jsonvalue.Value) (domarkx.Result, error) {
 	g, err := r.git(ctx)
 	if err != nil {
 		return domarkx.Result{}, err
@@ -136,9 +137,9 @@ func (r *repository) log(ctx context.Context, arguments domarkx.Value) (domarkx.
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	commits := []domarkx.Value{}
+	commits := []jsonvalue.Value{}
 	if from == "" {
-		return result(domarkx.Member{Name: "commits", Value: domarkx.ArrayValue(commits...)}), nil
+		return result(jsonvalue.Member{Name: "commits", Value: jsonvalue.ArrayValue(commits...)}), nil
 	}
 	limit := text(arguments, "max")
 	if limit == "" {
@@ -154,12 +155,12 @@ func (r *repository) log(ctx context.Context, arguments domarkx.Value) (domarkx.
 		if len(fields) < 5 {
 			continue
 		}
-		parents := []domarkx.Value{}
+		parents := []jsonvalue.Value{}
 		for _, p := range strings.Fields(fields[1]) {
-			parents = append(parents, domarkx.StringValue(p))
+			parents = append(parents, jsonvalue.StringValue(p))
 		}
-		commits = append(commits, domarkx.ObjectValue(member("commit", fields[0]), domarkx.Member{Name: "parents", Value: domarkx.ArrayValue(parents...)},
+		commits = append(commits, jsonvalue.ObjectValue(member("commit", fields[0]), jsonvalue.Member{Name: "parents", Value: jsonvalue.ArrayValue(parents...)},
 			member("date", fields[2]), member("author", fields[3]), member("subject", fields[4])))
 	}
-	return result(domarkx.Member{Name: "commits", Value: domarkx.ArrayValue(commits...)}), nil
+	return result(jsonvalue.Member{Name: "commits", Value: jsonvalue.ArrayValue(commits...)}), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -47,7 +48,7 @@ const inDirectory = `cd "$DOMARKX_SOURCE" && git-upload-pack . #`
 func (r *repository) source(from string) (source, error) {
 	written, _ := r.env.Written.Get("url")
 	value, _ := r.env.Config.Get("url")
-	expanded := written.Kind() == domarkx.String && domarkx.Expanded(written, value)
+	expanded := written.Kind() == jsonvalue.String && domarkx.Expanded(written, value)
 	scheme, rest, isURL := strings.Cut(from, "://")
 	switch {
 	case scheme == "https" && isURL:

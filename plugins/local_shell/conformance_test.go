@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
 func TestConformance(t *testing.T) {
-	config := domarkx.ObjectValue().With("env", domarkx.ObjectValue().With("GREETING", domarkx.StringValue("hi")))
+	config := jsonvalue.ObjectValue().With("env", jsonvalue.ObjectValue().With("GREETING", jsonvalue.StringValue("hi")))
 	plugintest.Run(t, plugintest.Suite{
 		Plugin: localshell.New(),
 		Config: config,
@@ -27,7 +28,7 @@ func TestConformance(t *testing.T) {
 		Refused: map[string]domarkx.Call{
 			domarkx.CodeNotFound: call("read_file", "path", "none"),
 		},
-		Invalid: []domarkx.Value{config.With("env", domarkx.StringValue("x"))},
+		Invalid: []jsonvalue.Value{config.With("env", jsonvalue.StringValue("x"))},
 		Alive: func(dir string) bool {
 			links, err := filepath.Glob("/proc/[0-9]*/cwd")
 			if err != nil {

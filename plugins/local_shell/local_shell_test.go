@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/process"
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 
 // hang runs a command that does not end until this process is killed.
 func hang(dir string) {
-	r, err := localshell.New().Open(context.Background(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue()})
+	r, err := localshell.New().Open(context.Background(), domarkx.Env{Dir: dir, Config: jsonvalue.ObjectValue()})
 	if err == nil {
 		_, err = r.Execute(context.Background(), call("run_command", "command", daemon))
 	}
@@ -55,11 +56,11 @@ while [ ! -s d1 ] || [ ! -s d2 ]; do sleep 0.01; done
 readlink /proc/self/ns/pid > ns; touch ready; sleep 1000`
 
 func call(tool string, pairs ...string) domarkx.Call {
-	o := domarkx.ObjectValue()
+	o := jsonvalue.ObjectValue()
 	for i := 0; i < len(pairs); i += 2 {
-		v := domarkx.StringValue(pairs[i+1])
+		v := jsonvalue.StringValue(pairs[i+1])
 		if pairs[i] == "timeout" {
-			v = domarkx.NumberValue(pairs[i+1])
+			v = jsonvalue.NumberValue(pairs[i+1])
 		}
 		o = o.With(pairs[i], v)
 	}
@@ -68,7 +69,7 @@ func call(tool string, pairs ...string) domarkx.Call {
 
 func open(t *testing.T, allow domarkx.Allow) (domarkx.Resource, string) {
 	t.Helper()
-	r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue(), Allow: allow, Warn: func(m string) { t.Log(m) }})
+	r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: jsonvalue.ObjectValue(), Allow: allow, Warn: func(m string) { t.Log(m) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +244,7 @@ func TestWithoutNamespaces(t *testing.T) {
 func withoutNamespaces(t *testing.T) domarkx.Resource {
 	t.Helper()
 	r, err := localshell.NewWithoutNamespaces().Open(t.Context(), domarkx.Env{
-		Dir: t.TempDir(), Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: true}, Warn: func(m string) { t.Log(m) }})
+		Dir: t.TempDir(), Config: jsonvalue.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: true}, Warn: func(m string) { t.Log(m) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +286,7 @@ func TestOddPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, free := range []bool{false, true} {
-		r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: free}})
+		r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: dir, Config: jsonvalue.ObjectValue(), Allow: domarkx.Allow{Unsandboxed: free}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +318,7 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue()})
+	r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: dir, Config: jsonvalue.ObjectValue()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/directory"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 	"github.com/domarkx/domarkx/plugins/process"
@@ -43,12 +44,12 @@ var languages = []struct{ name, program, option string }{
 // Describe returns the config, the tools, and the languages whose interpreters are
 // installed.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `,
+	config, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + `,
 "env": {"type": "object", "additionalProperties": {"type": "string"}, "description": "environment variables of commands"}}, "additionalProperties": false}`))
 	if err != nil {
 		return domarkx.Description{}, err
 	}
-	schema, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {"command": {"type": "string", "description": "for the shell (bash, where it is installed)"},
+	schema, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {"command": {"type": "string", "description": "for the shell (bash, where it is installed)"},
 "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds"}}, "required": ["command"], "additionalProperties": false}`))
 	if err != nil {
 		return domarkx.Description{}, err
@@ -173,7 +174,7 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 	}
 	r, err := spool.Result(status)
 	if err == nil && limited.left < 0 {
-		r.Value = r.Value.With("output_limit_exceeded", domarkx.BoolValue(true))
+		r.Value = r.Value.With("output_limit_exceeded", jsonvalue.BoolValue(true))
 	}
 	return r, err
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"golang.org/x/sys/unix"
 )
@@ -94,7 +95,7 @@ func TestSockets(t *testing.T) {
 			for _, sandboxed := range []bool{true, false} {
 				r, err := localshell.New().Open(t.Context(), domarkx.Env{
 					Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, ".git")}, Allow: domarkx.Allow{Unsandboxed: !sandboxed},
-					Config: domarkx.ObjectValue().With("path", domarkx.StringValue(".")), Warn: func(m string) { t.Log(m) },
+					Config: jsonvalue.ObjectValue().With("path", jsonvalue.StringValue(".")), Warn: func(m string) { t.Log(m) },
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -192,8 +193,8 @@ func TestPathOfADocument(t *testing.T) {
 	runtime := makeDir(t, "/tmp", "s")
 	listen(t, filepath.Join(runtime, "socket"))
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
-	path := domarkx.ObjectValue().With("PATH", domarkx.StringValue(runtime+":"+os.Getenv("PATH")))
-	r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue().With("env", path)})
+	path := jsonvalue.ObjectValue().With("PATH", jsonvalue.StringValue(runtime+":"+os.Getenv("PATH")))
+	r, err := localshell.New().Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: jsonvalue.ObjectValue().With("env", path)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 	"github.com/domarkx/domarkx/plugins/plugintest"
@@ -41,7 +42,7 @@ func TestGitDirectoryIsSealed(t *testing.T) {
 			var warned []string
 			env := domarkx.Env{
 				Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, ".git"), filepath.Join(top, "mnt")},
-				Config: domarkx.ObjectValue().With("path", domarkx.StringValue(".")), Warn: func(m string) { warned = append(warned, m) },
+				Config: jsonvalue.ObjectValue().With("path", jsonvalue.StringValue(".")), Warn: func(m string) { warned = append(warned, m) },
 			}
 			r, err := c.plugin.Open(t.Context(), env)
 			if err != nil {
@@ -71,7 +72,7 @@ func TestGitDirectoryIsSealed(t *testing.T) {
 
 func TestOutputLimit(t *testing.T) {
 	const limit = 3 << 20
-	r, err := localshell.NewLimited(limit).Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue()})
+	r, err := localshell.NewLimited(limit).Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: jsonvalue.ObjectValue()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestMissingLandlockWarnsOnce(t *testing.T) {
 	var warned []string
 	m := plugins.New([]domarkx.Plugin{localshell.NewWithoutLandlock()}, plugintest.NewMemory(),
 		plugins.Config{Dir: t.TempDir(), Warn: func(m string) { warned = append(warned, m) }})
-	config := domarkx.ObjectValue().With("type", domarkx.StringValue("local_shell"))
+	config := jsonvalue.ObjectValue().With("type", jsonvalue.StringValue("local_shell"))
 	for _, workspace := range []string{"a", "b", "a"} {
 		l, err := m.Open(t.Context(), workspace, plugins.Options{Specs: []domarkx.ResourceSpec{
 			{ID: "one", Type: "local_shell", Config: config}, {ID: "two", Type: "local_shell", Config: config}}})

@@ -10,7 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/mcp"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
@@ -25,7 +25,7 @@ func FuzzTools(f *testing.F) {
 			return
 		}
 		tools, stored := mcp.ToolsFrom(listed.Tools)
-		v, err := domarkx.ParseValue(stored)
+		v, err := jsonvalue.ParseValue(stored)
 		if err != nil {
 			t.Fatalf("%s: %v", stored, err)
 		}
@@ -36,7 +36,7 @@ func FuzzTools(f *testing.F) {
 		for i, tool := range tools {
 			name, _ := list.Items()[i].Get("name")
 			schema, _ := list.Items()[i].Get("inputSchema")
-			if name.Text() != tool.Name || !schema.Equal(tool.Schema) || tool.Name == "" || tool.Description == "" || len(tool.Description) > 4<<10 || !utf8.ValidString(tool.Description) || tool.Schema.Kind() != domarkx.Object {
+			if name.Text() != tool.Name || !schema.Equal(tool.Schema) || tool.Name == "" || tool.Description == "" || len(tool.Description) > 4<<10 || !utf8.ValidString(tool.Description) || tool.Schema.Kind() != jsonvalue.Object {
 				t.Errorf("%+v, stored as %s", tool, list.Items()[i].JSON())
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/mcp"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
@@ -105,7 +106,7 @@ func TestResults(t *testing.T) {
 		t.Fatalf("no attachment: %.200s", result.Value.JSON())
 	}
 	whole := readAll(t, result)
-	if v, err := domarkx.ParseValue(whole); err != nil || fmt.Sprint(len(whole)) != bytes.Text() || len(whole) < 4000000 {
+	if v, err := jsonvalue.ParseValue(whole); err != nil || fmt.Sprint(len(whole)) != bytes.Text() || len(whole) < 4000000 {
 		t.Errorf("%v, %d bytes in the attachment, %s said, %s", err, len(whole), bytes.Text(), v.Kind())
 	}
 	size := 30000000
@@ -171,7 +172,7 @@ func TestRawResults(t *testing.T) {
 			fails(t, err, c.code, c.want)
 			continue
 		}
-		want, perr := domarkx.ParseValue([]byte(c.want))
+		want, perr := jsonvalue.ParseValue([]byte(c.want))
 		if perr != nil {
 			t.Fatal(perr)
 		}

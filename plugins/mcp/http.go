@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // A headerGuard sends requests to one URL, with the headers of the config, and to no other. It
@@ -40,7 +41,7 @@ func (r *resource) guard() (*headerGuard, error) {
 	value, _ := r.env.Config.Get("url")
 	written, _ := r.env.Written.Get("url")
 	shown := value.Text()
-	if written.Kind() == domarkx.String {
+	if written.Kind() == jsonvalue.String {
 		shown = written.Text()
 	}
 	target, err := parseURL(value.Text())

@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/mcp"
 )
 
@@ -56,8 +57,8 @@ func (s *httpServer) seen() []string {
 
 // remote returns the environment of a resource with a URL that is allowed.
 func remote(url string) domarkx.Env {
-	headers := domarkx.ObjectValue().With("Authorization", domarkx.StringValue("Bearer s3cret"))
-	return domarkx.Env{Config: domarkx.ObjectValue().With("url", domarkx.StringValue(url)).With("headers", headers), Allow: domarkx.Allow{URLs: []string{url}},
+	headers := jsonvalue.ObjectValue().With("Authorization", jsonvalue.StringValue("Bearer s3cret"))
+	return domarkx.Env{Config: jsonvalue.ObjectValue().With("url", jsonvalue.StringValue(url)).With("headers", headers), Allow: domarkx.Allow{URLs: []string{url}},
 		Redact: func(s string) string { return strings.ReplaceAll(s, "s3cret", "${TOKEN}") }}
 }
 
@@ -148,13 +149,13 @@ func TestHeaders(t *testing.T) {
 	s := serveHTTP(t, nil, nil)
 	for _, name := range []string{"Host", "content-length", "Mcp-Session-Id", "Transfer-Encoding", "Accept", "a b", "a\r\nb", "x: y"} {
 		env := remote(s.URL)
-		env.Config = env.Config.With("headers", domarkx.ObjectValue().With(name, domarkx.StringValue("x")))
+		env.Config = env.Config.With("headers", jsonvalue.ObjectValue().With(name, jsonvalue.StringValue("x")))
 		if _, err := open(t, mcp.New(), env).(domarkx.ToolLister).Tools(t.Context()); err == nil {
 			t.Errorf("header %q was accepted", name)
 		}
 	}
 	env := remote(s.URL)
-	env.Config = env.Config.With("headers", domarkx.ObjectValue().With("A", domarkx.StringValue("x\r\nB: y")))
+	env.Config = env.Config.With("headers", jsonvalue.ObjectValue().With("A", jsonvalue.StringValue("x\r\nB: y")))
 	if _, err := open(t, mcp.New(), env).(domarkx.ToolLister).Tools(t.Context()); err == nil {
 		t.Error("a header with a line break was accepted")
 	}

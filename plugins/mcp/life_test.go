@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/mcp"
 )
 
@@ -22,8 +23,8 @@ func hang(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	config := domarkx.ObjectValue().With("command", domarkx.StringValue(program)).
-		With("env", domarkx.ObjectValue().With(serverVariable, domarkx.StringValue("")))
+	config := jsonvalue.ObjectValue().With("command", jsonvalue.StringValue(program)).
+		With("env", jsonvalue.ObjectValue().With(serverVariable, jsonvalue.StringValue("")))
 	r, err := mcp.New().Open(context.Background(), domarkx.Env{Dir: dir, Config: config})
 	if err == nil {
 		_, err = r.Execute(context.Background(), call("daemon"))
@@ -108,7 +109,7 @@ func TestWorkTree(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(top, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	env := domarkx.Env{WorkTree: top, Forbidden: []string{filepath.Join(top, ".git")}, Config: config(t, "").With("path", domarkx.StringValue("."))}
+	env := domarkx.Env{WorkTree: top, Forbidden: []string{filepath.Join(top, ".git")}, Config: config(t, "").With("path", jsonvalue.StringValue("."))}
 	r := open(t, mcp.New(), env)
 	execute(t, r, call("write", "path", "f", "content", "x"))
 	if data, err := os.ReadFile(filepath.Join(top, "f")); err != nil || string(data) != "x" {
@@ -117,7 +118,7 @@ func TestWorkTree(t *testing.T) {
 	_, err := r.Execute(t.Context(), call("write", "path", ".git/config", "content", "x"))
 	fails(t, err, domarkx.CodeFailed)
 	for _, path := range []string{"../x", ".git"} {
-		env.Dir, env.Config = t.TempDir(), config(t, "").With("path", domarkx.StringValue(path))
+		env.Dir, env.Config = t.TempDir(), config(t, "").With("path", jsonvalue.StringValue(path))
 		if _, err := mcp.New().Open(t.Context(), env); err == nil {
 			t.Errorf("path %q was accepted", path)
 		}
@@ -178,12 +179,12 @@ func TestEnds(t *testing.T) {
 
 func TestNoProgram(t *testing.T) {
 	for program, code := range map[string]string{"no-such-program": domarkx.CodeNotFound, "./none": domarkx.CodeFailed, "/": domarkx.CodeFailed} {
-		r := open(t, mcp.New(), domarkx.Env{Config: domarkx.ObjectValue().With("command", domarkx.StringValue(program))})
+		r := open(t, mcp.New(), domarkx.Env{Config: jsonvalue.ObjectValue().With("command", jsonvalue.StringValue(program))})
 		_, err := r.(domarkx.ToolLister).Tools(t.Context())
 		fails(t, err, code, strings.TrimPrefix(program, "./"))
 	}
-	written := domarkx.ObjectValue().With("command", domarkx.StringValue("x")).With("args", domarkx.ArrayValue(domarkx.StringValue("${TOKEN}")))
-	expanded := written.With("args", domarkx.ArrayValue(domarkx.StringValue("s3cret")))
+	written := jsonvalue.ObjectValue().With("command", jsonvalue.StringValue("x")).With("args", jsonvalue.ArrayValue(jsonvalue.StringValue("${TOKEN}")))
+	expanded := written.With("args", jsonvalue.ArrayValue(jsonvalue.StringValue("s3cret")))
 	if _, err := mcp.New().Open(t.Context(), domarkx.Env{Dir: t.TempDir(), Config: expanded, Written: written}); err == nil || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("a secret in an argument: %v", err)
 	}

@@ -12,17 +12,18 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/mcp"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
 // call returns a call of a tool with the arguments as names and values; a value in brackets or digits is JSON.
 func call(tool string, pairs ...string) domarkx.Call {
-	o := domarkx.ObjectValue()
+	o := jsonvalue.ObjectValue()
 	for i := 0; i < len(pairs); i += 2 {
-		v := domarkx.StringValue(pairs[i+1])
+		v := jsonvalue.StringValue(pairs[i+1])
 		if pairs[i] == "bytes" || pairs[i] == "timeout" {
-			v = domarkx.NumberValue(pairs[i+1])
+			v = jsonvalue.NumberValue(pairs[i+1])
 		}
 		o = o.With(pairs[i], v)
 	}
@@ -30,17 +31,17 @@ func call(tool string, pairs ...string) domarkx.Call {
 }
 
 // config returns the config of a server of this test binary.
-func config(t testing.TB, kind string, env ...string) domarkx.Value {
+func config(t testing.TB, kind string, env ...string) jsonvalue.Value {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	variables := domarkx.ObjectValue().With(serverVariable, domarkx.StringValue(kind))
+	variables := jsonvalue.ObjectValue().With(serverVariable, jsonvalue.StringValue(kind))
 	for i := 0; i < len(env); i += 2 {
-		variables = variables.With(env[i], domarkx.StringValue(env[i+1]))
+		variables = variables.With(env[i], jsonvalue.StringValue(env[i+1]))
 	}
-	return domarkx.ObjectValue().With("command", domarkx.StringValue(program)).With("env", variables)
+	return jsonvalue.ObjectValue().With("command", jsonvalue.StringValue(program)).With("env", variables)
 }
 
 // open opens a resource.
@@ -127,8 +128,8 @@ func waitFor(t testing.TB, what string, ok func() bool) {
 
 func TestConformance(t *testing.T) {
 	with := config(t, "")
-	url := domarkx.ObjectValue().With("url", domarkx.StringValue("https://example.org/"))
-	empty := domarkx.ObjectValue()
+	url := jsonvalue.ObjectValue().With("url", jsonvalue.StringValue("https://example.org/"))
+	empty := jsonvalue.ObjectValue()
 	plugintest.Run(t, plugintest.Suite{
 		Plugin: mcp.New(),
 		Config: with,
@@ -141,9 +142,9 @@ func TestConformance(t *testing.T) {
 		Refused: map[string]domarkx.Call{
 			domarkx.CodeFailed: call("read", "path", "none"),
 		},
-		Invalid: []domarkx.Value{
-			empty, with.With("url", domarkx.StringValue("https://example.org/")), with.With("headers", empty), url.With("args", domarkx.ArrayValue()),
-			url.With("env", empty), with.With("args", domarkx.StringValue("x")),
+		Invalid: []jsonvalue.Value{
+			empty, with.With("url", jsonvalue.StringValue("https://example.org/")), with.With("headers", empty), url.With("args", jsonvalue.ArrayValue()),
+			url.With("env", empty), with.With("args", jsonvalue.StringValue("x")),
 		},
 		Alive:  func(dir string) bool { return len(working(t, dir)) > 0 },
 		Costly: 2,
@@ -155,7 +156,7 @@ func TestToolsOfTheServer(t *testing.T) {
 	var names []string
 	for _, tool := range tools(t, r) {
 		names = append(names, tool.Name)
-		if tool.Description != "The tool "+tool.Name+"." || tool.Schema.Kind() != domarkx.Object {
+		if tool.Description != "The tool "+tool.Name+"." || tool.Schema.Kind() != jsonvalue.Object {
 			t.Errorf("%s: %q, %s", tool.Name, tool.Description, tool.Schema.JSON())
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/directory"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 )
@@ -45,7 +46,7 @@ const config = `{"type": "object", "properties": {` + directory.Properties + `,
 // Describe returns the config. The tools are those of each server: see
 // [domarkx.ToolLister].
 func (p Plugin) Describe(context.Context) (domarkx.Description, error) {
-	schema, err := domarkx.ParseValue([]byte(config))
+	schema, err := jsonvalue.ParseValue([]byte(config))
 	return domarkx.Description{Source: "built-in", Config: schema, CallTimeout: p.limits.call, NotReplayed: true}, err
 }
 

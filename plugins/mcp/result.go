@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 )
 
@@ -13,7 +14,7 @@ import (
 // them, redacted. If they are over the limit of package toolresult, the result holds the beginning,
 // "truncated" and the size in "bytes", and an attachment holds the whole as JSON.
 func (r *resource) result(raw json.RawMessage) (domarkx.Result, error) {
-	v, err := domarkx.ParseValue(raw)
+	v, err := jsonvalue.ParseValue(raw)
 	if err != nil {
 		return domarkx.Result{}, toolError(domarkx.CodeBroken, "the server's result cannot be read: %v", err)
 	}
@@ -22,10 +23,10 @@ func (r *resource) result(raw json.RawMessage) (domarkx.Result, error) {
 	if failed, _ := v.Get("isError"); failed.IsTrue() {
 		return domarkx.Result{}, toolError(domarkx.CodeFailed, "%s", errorText(content))
 	}
-	if content.Kind() != domarkx.Array {
-		content = domarkx.ArrayValue()
+	if content.Kind() != jsonvalue.Array {
+		content = jsonvalue.ArrayValue()
 	}
-	whole := domarkx.ObjectValue(domarkx.Member{Name: "content", Value: content})
+	whole := jsonvalue.ObjectValue(jsonvalue.Member{Name: "content", Value: content})
 	structured, ok := v.Get("structuredContent")
 	if ok {
 		whole = whole.With("structuredContent", redacted(structured, r.env.Redact))
@@ -43,9 +44,9 @@ func (r *resource) result(raw json.RawMessage) (domarkx.Result, error) {
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	short := domarkx.ObjectValue(domarkx.Member{Name: "content", Value: beginning(content)},
-		domarkx.Member{Name: "truncated", Value: domarkx.BoolValue(true)},
-		domarkx.Member{Name: "bytes", Value: domarkx.NumberValue(strconv.Itoa(len(text)))})
+	short := jsonvalue.ObjectValue(jsonvalue.Member{Name: "content", Value: beginning(content)},
+		jsonvalue.Member{Name: "truncated", Value: jsonvalue.BoolValue(true)},
+		jsonvalue.Member{Name: "bytes", Value: jsonvalue.NumberValue(strconv.Itoa(len(text)))})
 	return domarkx.Result{Value: short, Attachment: attachment}, nil
 }
 
@@ -54,9 +55,9 @@ const itemOverhead = 1 << 10
 
 // beginning returns the items of a content that fit into the limit. The last one is cut if it is a
 // text.
-func beginning(content domarkx.Value) domarkx.Value {
+func beginning(content jsonvalue.Value) jsonvalue.Value {
 	left := toolresult.Limit - itemOverhead
-	var items []domarkx.Value
+	var items []jsonvalue.Value
 	for _, item := range content.Items() {
 		size := len(item.AppendJSON(nil, "", "")) + 1
 		if size <= left {
@@ -65,23 +66,23 @@ func beginning(content domarkx.Value) domarkx.Value {
 			continue
 		}
 		text, ok := item.Get("text")
-		if !ok || text.Kind() != domarkx.String {
+		if !ok || text.Kind() != jsonvalue.String {
 			break
 		}
 		short := shorten(text.Text(), left)
-		if over := len(domarkx.StringValue(short).JSON()) - left; over > 0 { // JSON escapes make the text longer
+		if over := len(jsonvalue.StringValue(short).JSON()) - left; over > 0 { // JSON escapes make the text longer
 			short = shorten(short, max(0, len(short)-over))
 		}
-		items = append(items, domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("text")}, domarkx.Member{Name: "text", Value: domarkx.StringValue(short)}))
+		items = append(items, jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("text")}, jsonvalue.Member{Name: "text", Value: jsonvalue.StringValue(short)}))
 		break
 	}
-	return domarkx.ArrayValue(items...)
+	return jsonvalue.ArrayValue(items...)
 }
 
-func errorText(content domarkx.Value) string {
+func errorText(content jsonvalue.Value) string {
 	var texts []string
 	for _, item := range content.Items() {
-		if text, ok := item.Get("text"); ok && text.Kind() == domarkx.String {
+		if text, ok := item.Get("text"); ok && text.Kind() == jsonvalue.String {
 			texts = append(texts, text.Text())
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Limits of a server's tools.
@@ -78,45 +79,45 @@ func isToolName(name string) bool {
 }
 
 // schemaOf converts the schema of a tool's arguments.
-func schemaOf(input any, redact func(string) string) (domarkx.Value, error) {
+func schemaOf(input any, redact func(string) string) (jsonvalue.Value, error) {
 	if input == nil {
 		input = map[string]any{"type": "object"}
 	}
 	data, err := json.Marshal(input)
 	if err != nil {
-		return domarkx.Value{}, fmt.Errorf("its schema cannot be read: %w", err)
+		return jsonvalue.Value{}, fmt.Errorf("its schema cannot be read: %w", err)
 	}
 	if len(data) > maxSchema {
-		return domarkx.Value{}, fmt.Errorf("its schema has %d bytes, expected at most %d", len(data), maxSchema)
+		return jsonvalue.Value{}, fmt.Errorf("its schema has %d bytes, expected at most %d", len(data), maxSchema)
 	}
-	schema, err := domarkx.ParseValue(data)
+	schema, err := jsonvalue.ParseValue(data)
 	if err != nil {
 		return schema, fmt.Errorf("its schema cannot be read: %w", err)
 	}
-	if schema.Kind() != domarkx.Object || schema.Depth() > maxSchemaDepth {
+	if schema.Kind() != jsonvalue.Object || schema.Depth() > maxSchemaDepth {
 		return schema, fmt.Errorf("its schema is no object, or nested deeper than %d", maxSchemaDepth)
 	}
 	return plainTexts(redacted(schema, redact)), nil
 }
 
 // plainTexts returns a schema with plain texts for people and models.
-func plainTexts(v domarkx.Value) domarkx.Value {
+func plainTexts(v jsonvalue.Value) jsonvalue.Value {
 	switch v.Kind() {
-	case domarkx.Array:
-		items := make([]domarkx.Value, len(v.Items()))
+	case jsonvalue.Array:
+		items := make([]jsonvalue.Value, len(v.Items()))
 		for i, item := range v.Items() {
 			items[i] = plainTexts(item)
 		}
-		return domarkx.ArrayValue(items...)
-	case domarkx.Object:
-		members := make([]domarkx.Member, len(v.Members()))
+		return jsonvalue.ArrayValue(items...)
+	case jsonvalue.Object:
+		members := make([]jsonvalue.Member, len(v.Members()))
 		for i, m := range v.Members() {
-			members[i] = domarkx.Member{Name: m.Name, Value: plainTexts(m.Value)}
-			if isText := m.Name == "description" || m.Name == "title"; isText && m.Value.Kind() == domarkx.String {
-				members[i].Value = domarkx.StringValue(plainText(m.Value.Text()))
+			members[i] = jsonvalue.Member{Name: m.Name, Value: plainTexts(m.Value)}
+			if isText := m.Name == "description" || m.Name == "title"; isText && m.Value.Kind() == jsonvalue.String {
+				members[i].Value = jsonvalue.StringValue(plainText(m.Value.Text()))
 			}
 		}
-		return domarkx.ObjectValue(members...)
+		return jsonvalue.ObjectValue(members...)
 	}
 	return v
 }
@@ -144,24 +145,24 @@ func shorten(s string, n int) string {
 }
 
 // redacted returns a value with every text in it redacted.
-func redacted(v domarkx.Value, redact func(string) string) domarkx.Value {
+func redacted(v jsonvalue.Value, redact func(string) string) jsonvalue.Value {
 	switch v.Kind() {
-	case domarkx.String:
+	case jsonvalue.String:
 		if s := redact(v.Text()); s != v.Text() {
-			return domarkx.StringValue(s)
+			return jsonvalue.StringValue(s)
 		}
-	case domarkx.Array:
-		items := make([]domarkx.Value, len(v.Items()))
+	case jsonvalue.Array:
+		items := make([]jsonvalue.Value, len(v.Items()))
 		for i, item := range v.Items() {
 			items[i] = redacted(item, redact)
 		}
-		return domarkx.ArrayValue(items...)
-	case domarkx.Object:
-		members := make([]domarkx.Member, len(v.Members()))
+		return jsonvalue.ArrayValue(items...)
+	case jsonvalue.Object:
+		members := make([]jsonvalue.Member, len(v.Members()))
 		for i, m := range v.Members() {
-			members[i] = domarkx.Member{Name: redact(m.Name), Value: redacted(m.Value, redact)}
+			members[i] = jsonvalue.Member{Name: redact(m.Name), Value: redacted(m.Value, redact)}
 		}
-		return domarkx.ObjectValue(members...)
+		return jsonvalue.ObjectValue(members...)
 	}
 	return v
 }
@@ -175,10 +176,10 @@ func encodeTools(tools []domarkx.Tool) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		line := domarkx.ObjectValue(
-			domarkx.Member{Name: "name", Value: domarkx.StringValue(t.Name)},
-			domarkx.Member{Name: "description", Value: domarkx.StringValue(t.Description)},
-			domarkx.Member{Name: "inputSchema", Value: t.Schema})
+		line := jsonvalue.ObjectValue(
+			jsonvalue.Member{Name: "name", Value: jsonvalue.StringValue(t.Name)},
+			jsonvalue.Member{Name: "description", Value: jsonvalue.StringValue(t.Description)},
+			jsonvalue.Member{Name: "inputSchema", Value: t.Schema})
 		b.WriteString("\n" + line.JSON())
 	}
 	b.WriteString("\n]}\n")

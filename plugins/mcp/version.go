@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -208,11 +209,11 @@ func readVersion(ctx context.Context, r domarkx.VersionReader, version string) (
 	if err != nil {
 		return nil, err
 	}
-	v, err := domarkx.ParseValue(text)
+	v, err := jsonvalue.ParseValue(text)
 	if err != nil {
 		return corrupt("%s: %v", toolsName, err)
 	}
-	if tools, _ := v.Get("tools"); tools.Kind() != domarkx.Array {
+	if tools, _ := v.Get("tools"); tools.Kind() != jsonvalue.Array {
 		return corrupt(`%s has no array "tools"`, toolsName)
 	}
 	return text, nil

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
@@ -27,22 +27,22 @@ func extension(mime string) string {
 }
 
 // kinds maps kinds of JSON payloads to their members and the kinds of those.
-var kinds = map[string]map[string]domarkx.Kind{
-	"text":    {"value": domarkx.String},
-	"qr_text": {"value": domarkx.String},
-	"geo":     {"lat": domarkx.Number, "lon": domarkx.Number},
+var kinds = map[string]map[string]jsonvalue.Kind{
+	"text":    {"value": jsonvalue.String},
+	"qr_text": {"value": jsonvalue.String},
+	"geo":     {"lat": jsonvalue.Number, "lon": jsonvalue.Number},
 }
 
-func isKnownKind(payload domarkx.Value) bool {
+func isKnownKind(payload jsonvalue.Value) bool {
 	kind, _ := payload.Get("kind")
 	return kinds[kind.Text()] != nil
 }
 
 // storeArtifact stores the payload of an approval.
-func (r *resource) storeArtifact(_ context.Context, a arguments) (domarkx.Value, error) {
+func (r *resource) storeArtifact(_ context.Context, a arguments) (jsonvalue.Value, error) {
 	payload, isJSON := a.Get("json")
 	if isJSON == a.has("base64") {
-		return domarkx.Value{}, invalid("expected either base64 or json")
+		return jsonvalue.Value{}, invalid("expected either base64 or json")
 	}
 	mime := a.text("mime")
 	var data []byte
@@ -53,29 +53,29 @@ func (r *resource) storeArtifact(_ context.Context, a arguments) (domarkx.Value,
 			mime = "application/json"
 		}
 		if extension(mime) != "json" {
-			return domarkx.Value{}, invalid("mime is %q, expected application/json for json", mime)
+			return jsonvalue.Value{}, invalid("mime is %q, expected application/json for json", mime)
 		}
 		if err := checkPayload(payload); err != nil {
-			return domarkx.Value{}, err
+			return jsonvalue.Value{}, err
 		}
 		data = []byte(format.WellFormed(payload.JSON()))
 	case len(a.text("base64")) > maxUpload:
-		return domarkx.Value{}, invalid("base64 has %d characters, expected at most %d", len(a.text("base64")), maxUpload)
+		return jsonvalue.Value{}, invalid("base64 has %d characters, expected at most %d", len(a.text("base64")), maxUpload)
 	default:
 		if data, err = decode(a, "base64"); err != nil {
-			return domarkx.Value{}, err
+			return jsonvalue.Value{}, err
 		}
 	}
 	name := artifactsDir + "/" + a.text("request_id") + "." + extension(mime)
 	err = r.create(name, 0o644, data)
 	if errors.Is(err, fs.ErrExist) {
-		return domarkx.Value{}, invalid("%q exists already; a request has only one artifact of a type", name)
+		return jsonvalue.Value{}, invalid("%q exists already; a request has only one artifact of a type", name)
 	}
 	return object("path", name, "bytes", len(data)), err
 }
 
 // checkPayload returns an error if a JSON payload of a known kind lacks members.
-func checkPayload(payload domarkx.Value) error {
+func checkPayload(payload jsonvalue.Value) error {
 	kind, _ := payload.Get("kind")
 	for name, want := range kinds[kind.Text()] {
 		if v, _ := payload.Get(name); v.Kind() != want {

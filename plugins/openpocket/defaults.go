@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 
 // Defaults completes a call so that repeating it on the same state writes the same files at any
 // time and on any machine: it adds the time, the newest session and a random id.
-func (r *resource) Defaults(_ context.Context, name string, v domarkx.Value) (domarkx.Value, error) {
+func (r *resource) Defaults(_ context.Context, name string, v jsonvalue.Value) (jsonvalue.Value, error) {
 	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
 	if i < 0 {
 		return v, nil
@@ -28,7 +28,7 @@ func (r *resource) Defaults(_ context.Context, name string, v domarkx.Value) (do
 		return v, err
 	}
 	if _, ok := v.Get("at"); !ok {
-		v = v.With("at", domarkx.StringValue(when.Format(atFormat)))
+		v = v.With("at", jsonvalue.StringValue(when.Format(atFormat)))
 	}
 	_, named := v.Get("session")
 	switch name {
@@ -38,7 +38,7 @@ func (r *resource) Defaults(_ context.Context, name string, v domarkx.Value) (do
 			if err != nil {
 				return v, err
 			}
-			v = v.With("session", domarkx.StringValue(id))
+			v = v.With("session", jsonvalue.StringValue(id))
 		}
 	case "run_script":
 		if _, ok := v.Get("run_id"); !ok {
@@ -46,20 +46,20 @@ func (r *resource) Defaults(_ context.Context, name string, v domarkx.Value) (do
 			if _, err := rand.Read(b); err != nil {
 				return v, err
 			}
-			v = v.With("run_id", domarkx.StringValue(when.Format(stampFormat)+"-"+hex.EncodeToString(b)))
+			v = v.With("run_id", jsonvalue.StringValue(when.Format(stampFormat)+"-"+hex.EncodeToString(b)))
 		}
 	case "store_artifact":
 		payload, ok := v.Get("json")
 		_, captured := payload.Get("capturedAt")
 		if ok && !captured && isKnownKind(payload) {
-			v = v.With("json", payload.With("capturedAt", domarkx.StringValue(when.UTC().Format(isoFormat))))
+			v = v.With("json", payload.With("capturedAt", jsonvalue.StringValue(when.UTC().Format(isoFormat))))
 		}
 	}
 	return v, nil
 }
 
 // whenOf returns the time in a call, with its offset, or the current time.
-func whenOf(v domarkx.Value) (time.Time, error) {
+func whenOf(v jsonvalue.Value) (time.Time, error) {
 	given, ok := v.Get("at")
 	if !ok {
 		return time.Now(), nil

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/openpocket"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/process"
@@ -28,9 +29,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func parse(t testing.TB, text string) domarkx.Value {
+func parse(t testing.TB, text string) jsonvalue.Value {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestConformance(t *testing.T) {
 			domarkx.CodeInvalid:  call("append_step", `{"session": "../../x", "action": {}, "result": ""}`),
 			domarkx.CodeRefused:  call("read_file", `{"path": "../x"}`),
 		},
-		Invalid: []domarkx.Value{parse(t, `{"path": 1}`), parse(t, `{"max_screenshots": 0}`), parse(t, `{"screenshots": ""}`)},
+		Invalid: []jsonvalue.Value{parse(t, `{"path": 1}`), parse(t, `{"max_screenshots": 0}`), parse(t, `{"screenshots": ""}`)},
 	}
 	plugintest.Run(t, suite)
 	t.Run("path", func(t *testing.T) {
@@ -110,7 +111,7 @@ func openAt(t *testing.T, env domarkx.Env) *resource {
 }
 
 // call makes a call that must succeed.
-func (r *resource) call(tool, arguments string) domarkx.Value {
+func (r *resource) call(tool, arguments string) jsonvalue.Value {
 	r.t.Helper()
 	result, err := r.Execute(r.t.Context(), domarkx.Call{Tool: tool, Arguments: parse(r.t, arguments)})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/directory"
 	localshell "github.com/domarkx/domarkx/plugins/local_shell"
 )
@@ -27,13 +28,13 @@ const configProperties = `,
 
 // Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := domarkx.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + configProperties + `}, "additionalProperties": false}`))
+	config, err := jsonvalue.ParseValue([]byte(`{"type": "object", "properties": {` + directory.Properties + configProperties + `}, "additionalProperties": false}`))
 	if err != nil {
 		return domarkx.Description{}, err
 	}
 	d := domarkx.Description{Source: "built-in", Config: config}
 	for _, t := range tools {
-		schema, err := domarkx.ParseValue([]byte(t.schema))
+		schema, err := jsonvalue.ParseValue([]byte(t.schema))
 		if err != nil {
 			return domarkx.Description{}, fmt.Errorf("schema of %s: %w", t.name, err)
 		}

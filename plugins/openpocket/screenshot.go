@@ -15,23 +15,24 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 var stamped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{8}-\d{6}-`) })
 
 // saveScreenshot saves a picture. If the name exists, it uses the next second.
-func (r *resource) saveScreenshot(_ context.Context, a arguments) (domarkx.Value, error) {
+func (r *resource) saveScreenshot(_ context.Context, a arguments) (jsonvalue.Value, error) {
 	id, _, err := r.session(a)
 	if err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	step, err := integer(a, "step")
 	if err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	data, err := decode(a, "png")
 	if err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	when := a.when()
 	for n := range maxTries {
@@ -42,12 +43,12 @@ func (r *resource) saveScreenshot(_ context.Context, a arguments) (domarkx.Value
 			continue
 		}
 		if err != nil {
-			return domarkx.Value{}, err
+			return jsonvalue.Value{}, err
 		}
 		removed, err := r.retain(name)
 		return object("path", r.screenshots+"/"+name, "removed", removed), err
 	}
-	return domarkx.Value{}, toolError(domarkx.CodeFailed, "there are pictures of step %d in each second of an hour", step)
+	return jsonvalue.Value{}, toolError(domarkx.CodeFailed, "there are pictures of step %d in each second of an hour", step)
 }
 
 func decode(a arguments, name string) ([]byte, error) {

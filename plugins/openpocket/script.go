@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
@@ -33,17 +34,17 @@ type run struct {
 func (u run) dir() string { return runsDir + "/run-" + u.id }
 
 // value returns the content of result.json.
-func (u run) value() domarkx.Value {
-	exit := domarkx.NumberValue(u.exit)
+func (u run) value() jsonvalue.Value {
+	exit := jsonvalue.NumberValue(u.exit)
 	if u.exit == "null" {
-		exit = domarkx.Value{}
+		exit = jsonvalue.Value{}
 	}
 	return object("ok", u.exit == "0" && !u.timedOut, "runId", u.id, "runDir", u.dir(), "scriptPath", u.dir()+"/script.sh",
 		"exitCode", exit, "timedOut", u.timedOut, "durationMs", u.duration, "stdout", u.stdout, "stderr", u.stderr)
 }
 
 // runScript runs a script and stores it with its output. A script that is refused has no logs.
-func (r *resource) runScript(ctx context.Context, a arguments) (domarkx.Value, error) {
+func (r *resource) runScript(ctx context.Context, a arguments) (jsonvalue.Value, error) {
 	if v, ok := a.Get("timeout"); ok {
 		seconds, err := strconv.ParseFloat(v.Text(), 64)
 		const longest = float64(1 << 32)
@@ -57,16 +58,16 @@ func (r *resource) runScript(ctx context.Context, a arguments) (domarkx.Value, e
 	if a.has("duration_ms") {
 		var err error
 		if u.duration, err = integer(a, "duration_ms"); err != nil {
-			return domarkx.Value{}, err
+			return jsonvalue.Value{}, err
 		}
 	}
 	script := strings.TrimFunc(a.text("script"), isSpace)
 	err := r.create(u.dir()+"/script.sh", 0o700, []byte(script+"\n"))
 	if errors.Is(err, fs.ErrExist) {
-		return domarkx.Value{}, invalid("run %q is there already; give another run_id, or none", u.id)
+		return jsonvalue.Value{}, invalid("run %q is there already; give another run_id, or none", u.id)
 	}
 	if err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	_, long := firstUnits(a.text("script"), maxScript)
 	switch {
@@ -80,16 +81,16 @@ func (r *resource) runScript(ctx context.Context, a arguments) (domarkx.Value, e
 	}
 	began := time.Now()
 	if err := r.bash(ctx, &u); err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	took := int(time.Since(began).Milliseconds())
 	for _, log := range []struct{ name, text string }{{"stdout.log", u.stdout}, {"stderr.log", u.stderr}} {
 		if err := r.create(u.dir()+"/"+log.name, 0o644, []byte(log.text+"\n")); err != nil {
-			return domarkx.Value{}, r.taken(err, u.dir()+"/"+log.name)
+			return jsonvalue.Value{}, r.taken(err, u.dir()+"/"+log.name)
 		}
 	}
 	if err := r.record(u); err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	u.duration = took // not written to files, so that the same call writes the same files
 	return u.value(), nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
@@ -24,7 +25,7 @@ const maxTries = 3600
 
 // startSession creates the document of a session. If the id of this second exists, it uses the
 // next free one.
-func (r *resource) startSession(_ context.Context, a arguments) (domarkx.Value, error) {
+func (r *resource) startSession(_ context.Context, a arguments) (jsonvalue.Value, error) {
 	when := a.when()
 	for n := range maxTries {
 		id := when.Add(time.Duration(n) * time.Second).Format(stampFormat)
@@ -35,17 +36,17 @@ func (r *resource) startSession(_ context.Context, a arguments) (domarkx.Value, 
 			continue
 		}
 		if err != nil {
-			return domarkx.Value{}, err
+			return jsonvalue.Value{}, err
 		}
 		return withEscaped(object("id", id, "path", sessionPath(id)), escaped), nil
 	}
-	return domarkx.Value{}, toolError(domarkx.CodeFailed, "there are sessions in each second of an hour after %s", when.Format(stampFormat))
+	return jsonvalue.Value{}, toolError(domarkx.CodeFailed, "there are sessions in each second of an hour after %s", when.Format(stampFormat))
 }
 
 // withEscaped adds to a result that some lines were indented by a blank.
-func withEscaped(v domarkx.Value, escaped bool) domarkx.Value {
+func withEscaped(v jsonvalue.Value, escaped bool) jsonvalue.Value {
 	if escaped {
-		return v.With("escaped", domarkx.BoolValue(true))
+		return v.With("escaped", jsonvalue.BoolValue(true))
 	}
 	return v
 }
@@ -91,10 +92,10 @@ func (r *resource) session(a arguments) (id string, document []byte, err error) 
 	return id, document, nil
 }
 
-func (r *resource) appendStep(_ context.Context, a arguments) (domarkx.Value, error) {
+func (r *resource) appendStep(_ context.Context, a arguments) (jsonvalue.Value, error) {
 	id, document, err := r.session(a)
 	if err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	number := 0
 	if a.has("step") {
@@ -108,26 +109,26 @@ func (r *resource) appendStep(_ context.Context, a arguments) (domarkx.Value, er
 		number = 1
 	}
 	if err != nil {
-		return domarkx.Value{}, invalid("the last step has no valid number; give the number of this one as step")
+		return jsonvalue.Value{}, invalid("the last step has no valid number; give the number of this one as step")
 	}
 	action, _ := a.Get("action")
 	block, escaped := format.NextStep(document, format.Step{Number: strconv.Itoa(number), At: iso(a.when()), Thought: a.text("thought"),
 		Action: format.WellFormed(string(action.AppendJSON(nil, "", "  "))), Result: a.text("result")})
 	if err := r.extend(sessionPath(id), block); err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	return withEscaped(object("id", id, "path", sessionPath(id), "step", number), escaped), nil
 }
 
 // finishSession appends the end of a session.
-func (r *resource) finishSession(_ context.Context, a arguments) (domarkx.Value, error) {
+func (r *resource) finishSession(_ context.Context, a arguments) (jsonvalue.Value, error) {
 	id, document, err := r.session(a)
 	if err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	block, escaped := format.NextFinal(document, format.Final{Status: a.text("status"), EndedAt: iso(a.when()), Message: a.text("message")})
 	if err := r.extend(sessionPath(id), block); err != nil {
-		return domarkx.Value{}, err
+		return jsonvalue.Value{}, err
 	}
 	return withEscaped(object("id", id, "path", sessionPath(id), "status", a.text("status")), escaped), nil
 }

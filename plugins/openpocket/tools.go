@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	format "github.com/domarkx/domarkx/format/openpocket"
 )
 
@@ -13,7 +14,7 @@ type tool struct {
 	name        string
 	description string
 	schema      string // of its arguments, JSON
-	run         func(r *resource, ctx context.Context, a arguments) (domarkx.Value, error)
+	run         func(r *resource, ctx context.Context, a arguments) (jsonvalue.Value, error)
 }
 
 const (
@@ -73,7 +74,7 @@ var tools = []tool{
 }
 
 // arguments are the arguments of a call, which match the schema.
-type arguments struct{ domarkx.Value }
+type arguments struct{ jsonvalue.Value }
 
 func (a arguments) text(name string) string {
 	v, _ := a.Get(name)
@@ -94,21 +95,21 @@ func toolError(code, format string, args ...any) error {
 }
 
 // object returns an object of the given names and values.
-func object(members ...any) domarkx.Value {
-	var all []domarkx.Member
+func object(members ...any) jsonvalue.Value {
+	var all []jsonvalue.Member
 	for i := 0; i < len(members); i += 2 {
-		m := domarkx.Member{Name: members[i].(string)}
+		m := jsonvalue.Member{Name: members[i].(string)}
 		switch v := members[i+1].(type) {
 		case string:
-			m.Value = domarkx.StringValue(v)
+			m.Value = jsonvalue.StringValue(v)
 		case bool:
-			m.Value = domarkx.BoolValue(v)
+			m.Value = jsonvalue.BoolValue(v)
 		case int:
-			m.Value = domarkx.NumberValue(fmt.Sprint(v))
-		case domarkx.Value:
+			m.Value = jsonvalue.NumberValue(fmt.Sprint(v))
+		case jsonvalue.Value:
 			m.Value = v
 		}
 		all = append(all, m)
 	}
-	return domarkx.ObjectValue(all...)
+	return jsonvalue.ObjectValue(all...)
 }

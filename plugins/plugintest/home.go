@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -49,8 +50,8 @@ func (h *home) manager(t *testing.T, store plugins.Versions) *plugins.WorkspaceM
 	return plugins.New([]domarkx.Plugin{h.s.Plugin}, store, plugins.Config{Dir: h.dir, WorkTree: h.tree, Warn: func(m string) { t.Log(m) }})
 }
 
-func (s Suite) spec(config domarkx.Value) []domarkx.ResourceSpec {
-	whole := domarkx.ObjectValue(append([]domarkx.Member{{Name: "type", Value: domarkx.StringValue(s.Plugin.Type())}}, config.Members()...)...)
+func (s Suite) spec(config jsonvalue.Value) []domarkx.ResourceSpec {
+	whole := jsonvalue.ObjectValue(append([]jsonvalue.Member{{Name: "type", Value: jsonvalue.StringValue(s.Plugin.Type())}}, config.Members()...)...)
 	return []domarkx.ResourceSpec{{ID: resource, Type: s.Plugin.Type(), Config: whole}}
 }
 

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // A Suite describes a plugin and the calls with which to test it.
 type Suite struct {
 	Plugin domarkx.Plugin
 	// Config of a resource, without "type" and "id".
-	Config domarkx.Value
+	Config jsonvalue.Value
 	// Changes are calls that each change the state to a new one, in this order.
 	Changes []domarkx.Call
 	// Read is a call that changes nothing and works in every state.
@@ -21,7 +23,7 @@ type Suite struct {
 	// Refused are calls with valid arguments that fail, by the code of their error.
 	Refused map[string]domarkx.Call
 	// Invalid are configs that the schema must reject.
-	Invalid []domarkx.Value
+	Invalid []jsonvalue.Value
 	// Alive, unless nil, reports whether a process runs that the resources in a directory
 	// started.
 	Alive func(dir string) bool
@@ -78,11 +80,11 @@ func (s Suite) describe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Source == "" || d.Config.Kind() != domarkx.Object {
+	if d.Source == "" || d.Config.Kind() != jsonvalue.Object {
 		t.Errorf("source %q, config schema %s", d.Source, d.Config.JSON())
 	}
 	for _, tool := range d.Tools {
-		if tool.Name == "" || tool.Description == "" || tool.Schema.Kind() != domarkx.Object {
+		if tool.Name == "" || tool.Description == "" || tool.Schema.Kind() != jsonvalue.Object {
 			t.Errorf("tool %q: description %q, schema %s", tool.Name, tool.Description, tool.Schema.JSON())
 		}
 	}
@@ -93,9 +95,9 @@ func (s Suite) config(t *testing.T) {
 	if err := h.m.Check(t.Context(), s.spec(s.Config)); err != nil {
 		t.Error(err)
 	}
-	unknown := s.Config.With("no-such-key", domarkx.BoolValue(true))
-	for _, config := range append([]domarkx.Value{unknown}, s.Invalid...) {
-		var at *domarkx.SyntaxError
+	unknown := s.Config.With("no-such-key", jsonvalue.BoolValue(true))
+	for _, config := range append([]jsonvalue.Value{unknown}, s.Invalid...) {
+		var at *syntax.Error
 		if err := h.m.Check(t.Context(), s.spec(config)); !errors.As(err, &at) || at.Pointer == "" {
 			t.Errorf("config %s: %v, expected an error with a position", config.JSON(), err)
 		}
@@ -108,19 +110,19 @@ func (s Suite) config(t *testing.T) {
 func (s Suite) calls(t *testing.T, h *home) {
 	l := h.open(t, nil)
 	before := h.commit(t, l, "1")
-	none := domarkx.ObjectValue()
+	none := jsonvalue.ObjectValue()
 	_, err := l.Call(t.Context(), "no-such-resource", s.Read)
 	expect(t, "an unknown resource", err, domarkx.CodeNoResource)
 	_, err = l.Call(t.Context(), resource, domarkx.Call{Tool: "no-such-tool", Arguments: none})
 	expect(t, "an unknown tool", err, domarkx.CodeUnknownTool)
 	odd := s.Read
-	odd.Arguments = odd.Arguments.With("no-such-argument", domarkx.BoolValue(true))
+	odd.Arguments = odd.Arguments.With("no-such-argument", jsonvalue.BoolValue(true))
 	_, err = l.Call(t.Context(), resource, odd)
 	expect(t, "an unknown argument", err, domarkx.CodeInvalid)
 	for _, c := range s.Changes {
 		for _, m := range c.Arguments.Members() {
 			wrong := c
-			wrong.Arguments = c.Arguments.With(m.Name, domarkx.ArrayValue(domarkx.ArrayValue(domarkx.BoolValue(true))))
+			wrong.Arguments = c.Arguments.With(m.Name, jsonvalue.ArrayValue(jsonvalue.ArrayValue(jsonvalue.BoolValue(true))))
 			_, err = l.Call(t.Context(), resource, wrong)
 			expect(t, "a wrong type of "+m.Name, err, domarkx.CodeInvalid)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/postgres"
@@ -115,7 +116,7 @@ func (s superuser) external(name string) *databasetest.DB {
 	s.t.Helper()
 	dsn := "host=" + s.getenv("PGHOST") + " user=domarkx dbname=" + name + " password=" + s.getenv("PGPASSWORD")
 	return databasetest.Open(s.t, planted{}, domarkx.Env{Dir: s.t.TempDir(), Allow: domarkx.Allow{DSNs: []string{dsn}},
-		Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})})
+		Config: jsonvalue.ObjectValue(jsonvalue.Member{Name: "dsn", Value: jsonvalue.StringValue(dsn)})})
 }
 
 func (s superuser) getenv(name string) string {
@@ -157,7 +158,7 @@ func TestExactExternal(t *testing.T) {
 		}
 	}
 	private := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir(t), Private: true,
-		Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue("host=/nowhere")})})
+		Config: jsonvalue.ObjectValue(jsonvalue.Member{Name: "dsn", Value: jsonvalue.StringValue("host=/nowhere")})})
 	private.Load(m, full)
 	if again := private.Commit(m); again != full {
 		t.Errorf("another version elsewhere:\n%s", cmp.Diff(databasetest.Files(t, m, full), databasetest.Files(t, m, again)))

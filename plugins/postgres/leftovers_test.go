@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/postgres"
 )
@@ -22,12 +23,12 @@ func TestLeftovers(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	live, err := postgres.New().Open(t.Context(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
+	live, err := postgres.New().Open(t.Context(), domarkx.Env{Dir: dir, Config: jsonvalue.ObjectValue(), Warn: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql := domarkx.Member{Name: "sql", Value: domarkx.StringValue("CREATE TABLE t (v int)")}
-	_, err = live.Execute(t.Context(), domarkx.Call{Tool: "execute", Arguments: domarkx.ObjectValue(sql)})
+	sql := jsonvalue.Member{Name: "sql", Value: jsonvalue.StringValue("CREATE TABLE t (v int)")}
+	_, err = live.Execute(t.Context(), domarkx.Call{Tool: "execute", Arguments: jsonvalue.ObjectValue(sql)})
 	if cerr := live.Close(t.Context()); err != nil || cerr != nil {
 		t.Fatal(err, cerr)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/postgres"
@@ -181,7 +182,7 @@ func TestMissingPrograms(t *testing.T) {
 
 func TestDSN(t *testing.T) {
 	const dsn = "host=/nowhere user=u password=secret dbname=d"
-	env := domarkx.Env{Dir: t.TempDir(), Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})}
+	env := domarkx.Env{Dir: t.TempDir(), Config: jsonvalue.ObjectValue(jsonvalue.Member{Name: "dsn", Value: jsonvalue.StringValue(dsn)})}
 	ctx := context.Background()
 	if _, err := postgres.New().Open(ctx, env); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "domarkx.allowDSN") {
 		t.Errorf("not allowed: %v", err)
@@ -191,7 +192,7 @@ func TestDSN(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = live.Execute(ctx, domarkx.Call{Tool: "schema", Arguments: domarkx.ObjectValue()})
+	_, err = live.Execute(ctx, domarkx.Call{Tool: "schema", Arguments: jsonvalue.ObjectValue()})
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("no server at the address: %v", err)
 	}
@@ -216,10 +217,10 @@ func TestExternal(t *testing.T) {
 	open := func(user string) *databasetest.DB {
 		dsn := fmt.Sprintf("host=%s user=%s password=%s dbname=domarkx", text("Socket"), user, text("Password"))
 		return databasetest.Open(t, planted{}, domarkx.Env{Dir: t.TempDir(), Allow: domarkx.Allow{DSNs: []string{dsn}},
-			Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue(dsn)})})
+			Config: jsonvalue.ObjectValue(jsonvalue.Member{Name: "dsn", Value: jsonvalue.StringValue(dsn)})})
 	}
 	admin := open("git_domarkx")
-	if _, err := admin.Live.Execute(context.Background(), domarkx.Call{Tool: "schema", Arguments: domarkx.ObjectValue()}); err == nil || !strings.Contains(err.Error(), "powers of") {
+	if _, err := admin.Live.Execute(context.Background(), domarkx.Call{Tool: "schema", Arguments: jsonvalue.ObjectValue()}); err == nil || !strings.Contains(err.Error(), "powers of") {
 		t.Errorf("a superuser: %v", err)
 	}
 	db := open("domarkx")
@@ -253,7 +254,7 @@ func TestExternal(t *testing.T) {
 	}
 	// A private copy uses a private server.
 	private := databasetest.Open(t, planted{}, domarkx.Env{Dir: dir(t), Private: true,
-		Config: domarkx.ObjectValue(domarkx.Member{Name: "dsn", Value: domarkx.StringValue("host=/nowhere")})})
+		Config: jsonvalue.ObjectValue(jsonvalue.Member{Name: "dsn", Value: jsonvalue.StringValue("host=/nowhere")})})
 	private.Load(m, full)
 	if again := private.Commit(m); again != full {
 		t.Error("another version elsewhere")
@@ -266,7 +267,7 @@ func TestConformance(t *testing.T) {
 	}
 	plugintest.Run(t, plugintest.Suite{
 		Plugin: planted{},
-		Config: domarkx.ObjectValue(),
+		Config: jsonvalue.ObjectValue(),
 		Changes: []domarkx.Call{
 			call("execute", `{"sql": "CREATE TABLE t (id int PRIMARY KEY, v text)"}`),
 			call("execute", `{"sql": "INSERT INTO t VALUES (1, $1), (2, 'two')", "args": ["one"]}`),
@@ -279,7 +280,7 @@ func TestConformance(t *testing.T) {
 			domarkx.CodeRefused: call("query", `{"sql": "CREATE TABLE x (y int)"}`),
 			domarkx.CodeInvalid: call("query", `{"sql": "SELECT $1", "args": {"a": 1}}`),
 		},
-		Invalid: []domarkx.Value{
+		Invalid: []jsonvalue.Value{
 			databasetest.Object(t, `{"dsn": ""}`), databasetest.Object(t, `{"dsn": 1}`), databasetest.Object(t, `{"path": "x"}`),
 		},
 		Alive:  func(dir string) bool { return len(servers(t, dir)) > 0 },

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/plugins/postgres"
 )
@@ -43,10 +44,10 @@ func (t tests) Run() int {
 // hold runs statements in the resource in dir until it is killed.
 func hold(dir string) {
 	ctx := context.Background()
-	live, err := postgres.New().Open(ctx, domarkx.Env{Dir: dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
+	live, err := postgres.New().Open(ctx, domarkx.Env{Dir: dir, Config: jsonvalue.ObjectValue(), Warn: func(string) {}})
 	run := func(sql string) {
 		if err == nil {
-			_, err = live.Execute(ctx, domarkx.Call{Tool: "execute", Arguments: domarkx.ObjectValue(domarkx.Member{Name: "sql", Value: domarkx.StringValue(sql)})})
+			_, err = live.Execute(ctx, domarkx.Call{Tool: "execute", Arguments: jsonvalue.ObjectValue(jsonvalue.Member{Name: "sql", Value: jsonvalue.StringValue(sql)})})
 		}
 	}
 	run("CREATE TABLE IF NOT EXISTS t (v int)")

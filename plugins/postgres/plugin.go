@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
 )
 
@@ -28,7 +29,7 @@ const configSchema = `{
 
 // Describe returns the config and the tools.
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := domarkx.ParseValue([]byte(configSchema))
+	config, err := jsonvalue.ParseValue([]byte(configSchema))
 	if err != nil {
 		return domarkx.Description{}, err
 	}

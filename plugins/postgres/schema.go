@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
 )
 
@@ -32,7 +33,7 @@ func (r *resource) schema(ctx context.Context, c *connection, _ domarkx.Call) (d
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		return domarkx.Result{}, database.Errorf(domarkx.CodeFailed, "the server returned the schema in an unknown form: %v", err)
 	}

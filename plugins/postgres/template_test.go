@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/postgres"
@@ -44,12 +45,12 @@ func (p *template) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = live.Execute(ctx, domarkx.Call{Tool: "schema", Arguments: domarkx.ObjectValue()})
+	_, err = live.Execute(ctx, domarkx.Call{Tool: "schema", Arguments: jsonvalue.ObjectValue()})
 	return errors.Join(err, live.Close(ctx))
 }
 
 func (p *template) open(ctx context.Context) (domarkx.Resource, error) {
-	return postgres.New().Open(ctx, domarkx.Env{Dir: p.dir, Config: domarkx.ObjectValue(), Warn: func(string) {}})
+	return postgres.New().Open(ctx, domarkx.Env{Dir: p.dir, Config: jsonvalue.ObjectValue(), Warn: func(string) {}})
 }
 
 func (p *template) remove() error {
@@ -86,7 +87,7 @@ func emptied(t *testing.T) (*databasetest.DB, string) {
 	if shared.dir, err = os.MkdirTemp("", "postgres-shared-"); err != nil {
 		t.Fatal(err)
 	}
-	env := domarkx.Env{Workspace: "w", Resource: "postgres", Dir: shared.dir, Config: domarkx.ObjectValue(), Warn: func(string) {}}
+	env := domarkx.Env{Workspace: "w", Resource: "postgres", Dir: shared.dir, Config: jsonvalue.ObjectValue(), Warn: func(string) {}}
 	if shared.live, err = (planted{}).Open(context.Background(), env); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -187,11 +188,11 @@ func (r *resource) execute(ctx context.Context, c *connection, call domarkx.Call
 		}
 		return domarkx.Result{}, err
 	}
-	members := []domarkx.Member{{Name: "rows_affected", Value: domarkx.NumberValue(strconv.FormatInt(affected, 10))}}
+	members := []jsonvalue.Member{{Name: "rows_affected", Value: jsonvalue.NumberValue(strconv.FormatInt(affected, 10))}}
 	if last != nil {
 		return last.Result(members...)
 	}
-	return domarkx.Result{Value: domarkx.ObjectValue(members...)}, nil
+	return domarkx.Result{Value: jsonvalue.ObjectValue(members...)}, nil
 }
 
 func (r *resource) read(result *pgconn.ResultReader) (*database.Rows, pgconn.CommandTag, error) {
@@ -213,7 +214,7 @@ func (r *resource) read(result *pgconn.ResultReader) (*database.Rows, pgconn.Com
 			}
 		}
 		fields := result.FieldDescriptions()
-		row := make([]domarkx.Value, len(fields))
+		row := make([]jsonvalue.Value, len(fields))
 		for i, column := range result.Values() {
 			row[i] = database.Value(value(fields[i].DataTypeOID, column))
 		}

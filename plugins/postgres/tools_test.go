@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/postgres"
@@ -25,7 +26,7 @@ func dir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	t.Cleanup(func() {
-		live, err := postgres.New().Open(context.Background(), domarkx.Env{Dir: dir, Config: domarkx.ObjectValue()})
+		live, err := postgres.New().Open(context.Background(), domarkx.Env{Dir: dir, Config: jsonvalue.ObjectValue()})
 		if err == nil {
 			err = live.TearDown(context.Background())
 		}

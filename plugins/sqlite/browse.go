@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -151,13 +151,13 @@ func (t table) read(c *sqlite3.Conn, limit int) ([][]byte, error) {
 	for i, column := range t.columns {
 		quoted[i] = quote(column)
 	}
-	members := make([]domarkx.Member, len(t.columns))
+	members := make([]jsonvalue.Member, len(t.columns))
 	var rows [][]byte
 	err := each(c, fmt.Sprintf("SELECT %s FROM main.%s NOT INDEXED", strings.Join(quoted, ", "), quote(t.name)), func(s *sqlite3.Stmt) (bool, error) {
 		for i, name := range t.columns {
-			members[i] = domarkx.Member{Name: name, Value: database.Value(s.Column(i))}
+			members[i] = jsonvalue.Member{Name: name, Value: database.Value(s.Column(i))}
 		}
-		row := append(domarkx.ObjectValue(members...).AppendJSON(nil, "", ""), '\n')
+		row := append(jsonvalue.ObjectValue(members...).AppendJSON(nil, "", ""), '\n')
 		if limit -= len(row); limit < 0 {
 			return false, errTooMany
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/sqlite"
@@ -30,7 +31,7 @@ func TestConformance(t *testing.T) {
 					domarkx.CodeRefused: call("execute", `{"sql": "ATTACH 'other' AS x"}`),
 					domarkx.CodeInvalid: call("query", `{"sql": "SELECT 1; SELECT 2"}`),
 				},
-				Invalid: []domarkx.Value{
+				Invalid: []jsonvalue.Value{
 					databasetest.Object(t, `{"path": ""}`), databasetest.Object(t, `{"path": 1}`), databasetest.Object(t, `{"dsn": "x"}`),
 				},
 			})

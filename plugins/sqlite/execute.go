@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -149,7 +150,7 @@ func (s *session) rows(stmt *sqlite3.Stmt) (*database.Rows, error) {
 		if !found {
 			return rows, nil
 		}
-		row := make([]domarkx.Value, len(stmt.Columns()))
+		row := make([]jsonvalue.Value, len(stmt.Columns()))
 		for i := range row {
 			row[i] = database.Value(stmt.Column(i))
 		}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/database"
 )
@@ -162,7 +163,7 @@ func checkMeta(ctx context.Context, reader domarkx.VersionReader, f domarkx.File
 	if err != nil {
 		return err
 	}
-	v, err := domarkx.ParseValue(text)
+	v, err := jsonvalue.ParseValue(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w: %w", metaFile, err, domarkx.ErrCorrupt)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
@@ -37,7 +38,7 @@ const configSchema = `{
 
 // Describe returns the schema of the config, and the tools. See [domarkx.Plugin].
 func (Plugin) Describe(context.Context) (domarkx.Description, error) {
-	config, err := domarkx.ParseValue([]byte(configSchema))
+	config, err := jsonvalue.ParseValue([]byte(configSchema))
 	if err != nil {
 		return domarkx.Description{}, err
 	}

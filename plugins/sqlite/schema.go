@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -48,21 +49,21 @@ func (s *session) schema(domarkx.Call) (domarkx.Result, error) {
 			for k, n := range names {
 				names[k], _ = n.Get("name")
 			}
-			indexes[j] = index.With("columns", domarkx.ArrayValue(names...))
+			indexes[j] = index.With("columns", jsonvalue.ArrayValue(names...))
 		}
-		tables[i] = t.With("columns", domarkx.ArrayValue(columns...)).With("indexes", domarkx.ArrayValue(indexes...))
+		tables[i] = t.With("columns", jsonvalue.ArrayValue(columns...)).With("indexes", jsonvalue.ArrayValue(indexes...))
 	}
 	triggers, err := s.objects(triggersSQL, nil, "name", "table", "sql")
 	if err != nil {
 		return domarkx.Result{}, err
 	}
-	return domarkx.Result{Value: domarkx.ObjectValue(
-		domarkx.Member{Name: "tables", Value: domarkx.ArrayValue(tables...)},
-		domarkx.Member{Name: "triggers", Value: domarkx.ArrayValue(triggers...)})}, nil
+	return domarkx.Result{Value: jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "tables", Value: jsonvalue.ArrayValue(tables...)},
+		jsonvalue.Member{Name: "triggers", Value: jsonvalue.ArrayValue(triggers...)})}, nil
 }
 
 // objects runs a query and returns its rows as objects.
-func (s *session) objects(sql string, args []any, names ...string) ([]domarkx.Value, error) {
+func (s *session) objects(sql string, args []any, names ...string) ([]jsonvalue.Value, error) {
 	stmt, _, err := s.Prepare(sql)
 	if err != nil {
 		return nil, err
@@ -70,27 +71,27 @@ func (s *session) objects(sql string, args []any, names ...string) ([]domarkx.Va
 	for i, a := range args {
 		err = errors.Join(err, stmt.Bind(i+1, a))
 	}
-	var objects []domarkx.Value
+	var objects []jsonvalue.Value
 	for err == nil {
 		var found bool
 		if found, err = stmt.Step(); err != nil || !found {
 			break
 		}
-		members := make([]domarkx.Member, len(names))
+		members := make([]jsonvalue.Member, len(names))
 		for i, name := range names {
-			members[i] = domarkx.Member{Name: name, Value: member(name, stmt.Column(i))}
+			members[i] = jsonvalue.Member{Name: name, Value: member(name, stmt.Column(i))}
 		}
-		objects = append(objects, domarkx.ObjectValue(members...))
+		objects = append(objects, jsonvalue.ObjectValue(members...))
 	}
 	return objects, errors.Join(err, stmt.Close())
 }
 
 // member returns the value of a member of an object. Some members are booleans, which SQLite stores as integers.
-func member(name string, v any) domarkx.Value {
+func member(name string, v any) jsonvalue.Value {
 	switch name {
 	case "not_null", "unique", "hidden":
 		n, _ := v.(int64)
-		return domarkx.BoolValue(n != 0)
+		return jsonvalue.BoolValue(n != 0)
 	}
 	return database.Value(v)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -44,14 +45,14 @@ func (s *session) execute(call domarkx.Call) (domarkx.Result, error) {
 	if err != nil {
 		return domarkx.Result{}, err // Execute closes the connection, which rolls back
 	}
-	members := []domarkx.Member{{Name: "rows_affected", Value: domarkx.NumberValue(strconv.FormatInt(run.affected, 10))}}
+	members := []jsonvalue.Member{{Name: "rows_affected", Value: jsonvalue.NumberValue(strconv.FormatInt(run.affected, 10))}}
 	if run.inserted != 0 {
-		members = append(members, domarkx.Member{Name: "last_insert_rowid", Value: database.Value(run.inserted)})
+		members = append(members, jsonvalue.Member{Name: "last_insert_rowid", Value: database.Value(run.inserted)})
 	}
 	if run.rows != nil {
 		return run.rows.Result(members...)
 	}
-	return domarkx.Result{Value: domarkx.ObjectValue(members...)}, nil
+	return domarkx.Result{Value: jsonvalue.ObjectValue(members...)}, nil
 }
 
 func (s *script) all(sql string, args []database.Argument) error {

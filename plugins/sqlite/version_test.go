@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/database/databasetest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/sqlite"
@@ -225,7 +226,7 @@ func TestPath(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"../x", "/x", ".", ".git/x", "mnt/x", "out/x", "out/new/x", "git/x", "git/new/x", "file", "directory", "new/../../x"} {
-		config := domarkx.ObjectValue(domarkx.Member{Name: "path", Value: domarkx.StringValue(path)})
+		config := jsonvalue.ObjectValue(jsonvalue.Member{Name: "path", Value: jsonvalue.StringValue(path)})
 		live, err := sqlite.New().Open(context.Background(), domarkx.Env{Dir: t.TempDir(), WorkTree: top, Forbidden: []string{filepath.Join(top, "mnt")}, Config: config})
 		if err == nil {
 			t.Errorf("%q was opened: %v", path, live)

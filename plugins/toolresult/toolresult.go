@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Limit bounds the output in a result, in bytes.
@@ -79,34 +80,34 @@ type Status struct {
 // output_base64 if the output is not UTF-8. For a long output it contains the beginning, the
 // number of bytes and an attachment. The spool must not be used afterwards.
 func (s *Spool) Result(status Status) (domarkx.Result, error) {
-	members := []domarkx.Member{{Name: "exit_code", Value: domarkx.NumberValue(strconv.Itoa(status.ExitCode))}}
+	members := []jsonvalue.Member{{Name: "exit_code", Value: jsonvalue.NumberValue(strconv.Itoa(status.ExitCode))}}
 	if status.TimedOut {
-		members[0].Value = domarkx.NumberValue("-1")
+		members[0].Value = jsonvalue.NumberValue("-1")
 	}
 	text := s.head
 	if s.file != nil {
 		text = wholeRunes(text)
 	}
 	if utf8.Valid(text) {
-		members = append(members, domarkx.Member{Name: "output", Value: domarkx.StringValue(string(text))})
+		members = append(members, jsonvalue.Member{Name: "output", Value: jsonvalue.StringValue(string(text))})
 	} else {
 		encoded := base64.StdEncoding.EncodeToString(s.head)
-		members = append(members, domarkx.Member{Name: "output_base64", Value: domarkx.StringValue(encoded)})
+		members = append(members, jsonvalue.Member{Name: "output_base64", Value: jsonvalue.StringValue(encoded)})
 	}
 	if status.TimedOut {
-		members = append(members, domarkx.Member{Name: "timed_out", Value: domarkx.BoolValue(true)})
+		members = append(members, jsonvalue.Member{Name: "timed_out", Value: jsonvalue.BoolValue(true)})
 	}
 	var result domarkx.Result
 	if s.file != nil {
-		members = append(members, domarkx.Member{Name: "truncated", Value: domarkx.BoolValue(true)},
-			domarkx.Member{Name: "bytes", Value: domarkx.NumberValue(strconv.FormatInt(s.size, 10))})
+		members = append(members, jsonvalue.Member{Name: "truncated", Value: jsonvalue.BoolValue(true)},
+			jsonvalue.Member{Name: "bytes", Value: jsonvalue.NumberValue(strconv.FormatInt(s.size, 10))})
 		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 			return domarkx.Result{}, errors.Join(err, s.Close())
 		}
 		result.Attachment = attachment{s.file}
 		s.file = nil
 	}
-	result.Value = domarkx.ObjectValue(members...)
+	result.Value = jsonvalue.ObjectValue(members...)
 	return result, nil
 }
 

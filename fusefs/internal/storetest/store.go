@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/fusefs/sessions"
 )
 
@@ -212,8 +213,8 @@ func (s *Store) Save(ctx context.Context, name, base string, data []byte) (sessi
 		return sessions.SaveResult{}, fmt.Errorf("writing an object: %w", unix.ENOSPC)
 	}
 	if i := bytes.Index(data, []byte(Broken)); i >= 0 {
-		line, column := domarkx.Position(data, i)
-		return sessions.SaveResult{}, &domarkx.SyntaxError{Path: name + ".md", Line: line, Column: column, Msg: "it is broken, expected something else"}
+		line, column := syntax.Position(data, i)
+		return sessions.SaveResult{}, &syntax.Error{Path: name + ".md", Line: line, Column: column, Msg: "it is broken, expected something else"}
 	}
 	var was []byte
 	var parents []string

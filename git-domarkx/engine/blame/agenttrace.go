@@ -6,20 +6,20 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // AgentTrace returns lines of a file as a record of Agent Trace 0.1.0
 // (https://github.com/cursor/agent-trace). id identifies the record, revision is the commit of the
 // work tree, and url, if not "", is the address of the repository's sessions.
-func AgentTrace(path string, lines []Line, id, revision string, when time.Time, program string) domarkx.Value {
+func AgentTrace(path string, lines []Line, id, revision string, when time.Time, program string) jsonvalue.Value {
 	type key struct {
 		session, model string
 		message        int
 		source         Source
 	}
 	var order []key
-	ranges := map[key][]domarkx.Value{}
+	ranges := map[key][]jsonvalue.Value{}
 	for i := 0; i < len(lines); {
 		k := key{lines[i].Session, lines[i].Model, lines[i].Message, lines[i].Source}
 		end := i
@@ -32,29 +32,29 @@ func AgentTrace(path string, lines []Line, id, revision string, when time.Time, 
 		ranges[k] = append(ranges[k], object("start_line", number(lines[i].Number), "end_line", number(lines[end].Number)))
 		i = end + 1
 	}
-	conversations := []domarkx.Value{}
+	conversations := []jsonvalue.Value{}
 	for _, k := range order {
 		var members []any
-		contributor := object("type", domarkx.StringValue(k.source.contributor()))
+		contributor := object("type", jsonvalue.StringValue(k.source.contributor()))
 		if k.model != "" {
-			contributor = contributor.With("model_id", domarkx.StringValue(k.model))
+			contributor = contributor.With("model_id", jsonvalue.StringValue(k.model))
 		}
 		if k.source == Session {
 			address := url.URL{Scheme: "domarkx", Path: "/sessions/" + k.session}
 			if k.message >= 0 {
 				address.Path += "/messages/" + strconv.Itoa(k.message)
 			}
-			members = append(members, "url", domarkx.StringValue(fmt.Sprintf("domarkx://%s", address.EscapedPath())))
+			members = append(members, "url", jsonvalue.StringValue(fmt.Sprintf("domarkx://%s", address.EscapedPath())))
 		}
-		conversations = append(conversations, object(append(members, "contributor", contributor, "ranges", domarkx.ArrayValue(ranges[k]...))...))
+		conversations = append(conversations, object(append(members, "contributor", contributor, "ranges", jsonvalue.ArrayValue(ranges[k]...))...))
 	}
-	record := []any{"version", domarkx.StringValue("0.1.0"), "id", domarkx.StringValue(id), "timestamp", domarkx.StringValue(when.UTC().Format(time.RFC3339))}
+	record := []any{"version", jsonvalue.StringValue("0.1.0"), "id", jsonvalue.StringValue(id), "timestamp", jsonvalue.StringValue(when.UTC().Format(time.RFC3339))}
 	if revision != "" {
-		record = append(record, "vcs", object("type", domarkx.StringValue("git"), "revision", domarkx.StringValue(revision)))
+		record = append(record, "vcs", object("type", jsonvalue.StringValue("git"), "revision", jsonvalue.StringValue(revision)))
 	}
 	return object(append(record,
-		"tool", object("name", domarkx.StringValue("git-domarkx"), "version", domarkx.StringValue(program)),
-		"files", domarkx.ArrayValue(object("path", domarkx.StringValue(path), "conversations", domarkx.ArrayValue(conversations...))))...)
+		"tool", object("name", jsonvalue.StringValue("git-domarkx"), "version", jsonvalue.StringValue(program)),
+		"files", jsonvalue.ArrayValue(object("path", jsonvalue.StringValue(path), "conversations", jsonvalue.ArrayValue(conversations...))))...)
 }
 
 // contributor returns the type of a contributor in Agent Trace.
@@ -68,12 +68,12 @@ func (s Source) contributor() string {
 	return "human"
 }
 
-func number(n int) domarkx.Value { return domarkx.NumberValue(strconv.Itoa(n)) }
+func number(n int) jsonvalue.Value { return jsonvalue.NumberValue(strconv.Itoa(n)) }
 
-func object(members ...any) domarkx.Value {
-	list := make([]domarkx.Member, 0, len(members)/2)
+func object(members ...any) jsonvalue.Value {
+	list := make([]jsonvalue.Member, 0, len(members)/2)
 	for i := 0; i < len(members); i += 2 {
-		list = append(list, domarkx.Member{Name: members[i].(string), Value: members[i+1].(domarkx.Value)})
+		list = append(list, jsonvalue.Member{Name: members[i].(string), Value: members[i+1].(jsonvalue.Value)})
 	}
-	return domarkx.ObjectValue(list...)
+	return jsonvalue.ObjectValue(list...)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -298,11 +299,11 @@ func onlyReads(tool string) bool {
 const maxNames = 16
 
 // names reports whether a string in a call's arguments names the path at.
-func names(v domarkx.Value, at string, depth int) bool {
+func names(v jsonvalue.Value, at string, depth int) bool {
 	if depth > maxNames {
 		return false
 	}
-	if v.Kind() == domarkx.String {
+	if v.Kind() == jsonvalue.String {
 		return namesPath(v.Text(), at)
 	}
 	for _, item := range v.Items() {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // An event is a version of a workspace in which the content at a path differs from that of its parents.
@@ -188,7 +189,7 @@ func (f *finder) in(ctx context.Context, id string) (found, error) {
 // pathsIn returns the paths at which a resource may have the file with path at in the work tree. A
 // resource in the work tree has it at one path. A resource with a directory of its own may have it
 // at the same path, or at the path without some of its first directories.
-func pathsIn(config domarkx.Value, at string) []string {
+func pathsIn(config jsonvalue.Value, at string) []string {
 	if place, ok := config.Get("path"); ok {
 		top := path.Clean(place.Text())
 		if top == "." {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
@@ -175,7 +176,7 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 	if model == "" {
 		model = t.origin.Model
 	}
-	meta := domarkx.ObjectValue(domarkx.Member{Name: metaModel, Value: text(model)}, domarkx.Member{Name: metaProvider, Value: text(t.origin.Provider)})
+	meta := jsonvalue.ObjectValue(jsonvalue.Member{Name: metaModel, Value: text(model)}, jsonvalue.Member{Name: metaProvider, Value: text(t.origin.Provider)})
 	if a.Stop != "" && failed == nil {
 		meta = meta.With(metaStop, text(string(a.Stop)))
 	}
@@ -183,13 +184,13 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 		meta = meta.With(metaUsage, usageValue(a.Usage))
 	}
 	if failed != nil {
-		meta = meta.With(metaInterrupted, domarkx.BoolValue(true))
+		meta = meta.With(metaInterrupted, jsonvalue.BoolValue(true))
 	}
 	if a.Raw != nil && failed == nil && len(a.Raw.Items) <= maxItems {
 		if digest := contentDigest(blocks); t.says(*a.Raw, digest) { // the condition under which addRaw uses the items
 			record := encodeItems(*a.Raw, digest)
 			reply.Extra = [][]byte{record}
-			meta = meta.With(metaItems, domarkx.StringValue(digestOf(record)))
+			meta = meta.With(metaItems, jsonvalue.StringValue(digestOf(record)))
 		}
 	}
 	reply.Message.Metadata = &meta
@@ -208,20 +209,20 @@ func (t *turn) keep(ctx context.Context, id domarkx.ID, a provider.Answer, faile
 }
 
 // text returns a provider's string as a value, with invalid UTF-8 replaced.
-func text(s string) domarkx.Value { return domarkx.StringValue(strings.ToValidUTF8(s, "\ufffd")) }
+func text(s string) jsonvalue.Value { return jsonvalue.StringValue(strings.ToValidUTF8(s, "\ufffd")) }
 
 // usageValue returns the numbers of tokens in the form of message_metadata.
-func usageValue(u provider.Usage) domarkx.Value {
-	number := func(name string, n int64) domarkx.Member {
-		return domarkx.Member{Name: name, Value: domarkx.NumberValue(strconv.FormatInt(n, 10))}
+func usageValue(u provider.Usage) jsonvalue.Value {
+	number := func(name string, n int64) jsonvalue.Member {
+		return jsonvalue.Member{Name: name, Value: jsonvalue.NumberValue(strconv.FormatInt(n, 10))}
 	}
-	return domarkx.ObjectValue(number("input", u.Input), number("cache_read", u.CacheRead), number("cache_write", u.CacheWrite),
+	return jsonvalue.ObjectValue(number("input", u.Input), number("cache_read", u.CacheRead), number("cache_write", u.CacheWrite),
 		number("output", u.Output), number("reasoning", u.Reasoning))
 }
 
 // readUsage reads the numbers of tokens from message_metadata. It returns nil if there are none.
-func readUsage(v domarkx.Value) *provider.Usage {
-	if v.Kind() != domarkx.Object {
+func readUsage(v jsonvalue.Value) *provider.Usage {
+	if v.Kind() != jsonvalue.Object {
 		return nil
 	}
 	var u provider.Usage

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
@@ -111,7 +111,7 @@ func (t *turn) refuse(ctx context.Context, c turns.PendingCall, o toolcall.Outco
 
 // isRepeated counts successive requests for the same call, and reports whether there are too many.
 func (t *turn) isRepeated(c turns.PendingCall) bool {
-	key := domarkx.ArrayValue(domarkx.StringValue(c.Resource), domarkx.StringValue(c.Tool), c.Arguments).JSON()
+	key := jsonvalue.ArrayValue(jsonvalue.StringValue(c.Resource), jsonvalue.StringValue(c.Tool), c.Arguments).JSON()
 	if key != t.last {
 		t.last, t.repeats = key, 0
 	}

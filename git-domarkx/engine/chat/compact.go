@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
@@ -92,8 +93,8 @@ func (t *turn) keepSummary(ctx context.Context, items []item, answer provider.An
 		model = t.origin.Model
 	}
 	last := items[len(items)-1].id
-	meta := domarkx.ObjectValue(domarkx.Member{Name: metaCompacts, Value: domarkx.StringValue(last.String())},
-		domarkx.Member{Name: metaModel, Value: text(model)}, domarkx.Member{Name: metaProvider, Value: text(t.origin.Provider)})
+	meta := jsonvalue.ObjectValue(jsonvalue.Member{Name: metaCompacts, Value: jsonvalue.StringValue(last.String())},
+		jsonvalue.Member{Name: metaModel, Value: text(model)}, jsonvalue.Member{Name: metaProvider, Value: text(t.origin.Provider)})
 	if answer.Usage.Context() > 0 {
 		meta = meta.With(metaUsage, usageValue(answer.Usage))
 	}

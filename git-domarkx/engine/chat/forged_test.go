@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/providertest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
@@ -33,9 +34,9 @@ func TestItemsThatSaySomethingElse(t *testing.T) {
 				digest := sha256.Sum256([]byte(content.JSON()))
 				record := fmt.Appendf(nil, "domarkx-items 1\nprovider %s\nhost %s\nmodel m-1\nmessage %x\nitem %d\n\n%s", name, w.Origin().Host, digest, len(item), item)
 				sum := sha256.Sum256(record)
-				metadata := domarkx.ObjectValue(
-					domarkx.Member{Name: "provider", Value: domarkx.StringValue(name)},
-					domarkx.Member{Name: "provider_items", Value: domarkx.StringValue(hex.EncodeToString(sum[:]))})
+				metadata := jsonvalue.ObjectValue(
+					jsonvalue.Member{Name: "provider", Value: jsonvalue.StringValue(name)},
+					jsonvalue.Member{Name: "provider_items", Value: jsonvalue.StringValue(hex.EncodeToString(sum[:]))})
 				message.Metadata = &metadata
 				s.add(turns.Reply{Message: message, Extra: [][]byte{record}})
 				if got := s.ask(w, "Well?"); got != "Fine." {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -31,7 +32,7 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	if v, _ := header.ExecutionConfig.Get("system"); v.Kind() == domarkx.String && strings.TrimSpace(v.Text()) != "" {
+	if v, _ := header.ExecutionConfig.Get("system"); v.Kind() == jsonvalue.String && strings.TrimSpace(v.Text()) != "" {
 		system = append(system, v.Text())
 	}
 	backward, summary, err := t.backward(ctx, tip)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 )
@@ -24,9 +25,9 @@ const (
 	metaCompacts    = "compacts"
 )
 
-func metadata(m domarkx.Message, name string) domarkx.Value {
+func metadata(m domarkx.Message, name string) jsonvalue.Value {
 	if m.Metadata == nil {
-		return domarkx.Value{}
+		return jsonvalue.Value{}
 	}
 	v, _ := m.Metadata.Get(name)
 	return v
@@ -106,8 +107,8 @@ func partSize(p provider.Part) int {
 }
 
 func (t *turn) call(id, block string) provider.Call {
-	v, err := domarkx.ParseValue([]byte(block))
-	if err != nil || v.Kind() != domarkx.Object {
+	v, err := jsonvalue.ParseValue([]byte(block))
+	if err != nil || v.Kind() != jsonvalue.Object {
 		return provider.Call{ID: id, Name: "unknown", Arguments: block}
 	}
 	resource, _ := v.Get("resource")
@@ -115,7 +116,7 @@ func (t *turn) call(id, block string) provider.Call {
 	arguments, ok := v.Get("arguments")
 	c := provider.Call{ID: id, Name: t.tools.name(resource.Text(), tool.Text()), Arguments: "{}"}
 	switch {
-	case arguments.Kind() == domarkx.String:
+	case arguments.Kind() == jsonvalue.String:
 		c.Arguments = arguments.Text()
 	case ok:
 		c.Arguments = arguments.JSON()
@@ -126,8 +127,8 @@ func (t *turn) call(id, block string) provider.Call {
 // resultPart converts a tool-result block to a result for the model.
 func resultPart(callID, block string) provider.Result {
 	r := provider.Result{CallID: callID, Text: block}
-	v, err := domarkx.ParseValue([]byte(block))
-	if err != nil || v.Kind() != domarkx.Object {
+	v, err := jsonvalue.ParseValue([]byte(block))
+	if err != nil || v.Kind() != jsonvalue.Object {
 		return r
 	}
 	if ok, _ := v.Get("ok"); ok.IsTrue() {

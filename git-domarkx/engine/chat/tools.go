@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -40,8 +41,8 @@ func (t toolTable) definitions() []provider.Tool {
 	tools := make([]provider.Tool, len(t.offers))
 	for i, o := range t.offers {
 		schema := o.Schema
-		if schema.Kind() != domarkx.Object {
-			schema = domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("object")})
+		if schema.Kind() != jsonvalue.Object {
+			schema = jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("object")})
 		}
 		tools[i] = provider.Tool{Name: t.names[i], Description: o.Description, Schema: []byte(schema.JSON())}
 	}
@@ -83,22 +84,22 @@ func (t toolTable) block(c provider.Call) domarkx.Block {
 		tool = c.Name
 	}
 	raw := strings.ToValidUTF8(c.Arguments, "\ufffd")
-	arguments, err := domarkx.ParseValue([]byte(raw))
+	arguments, err := jsonvalue.ParseValue([]byte(raw))
 	switch {
 	case strings.TrimSpace(raw) == "":
-		arguments = domarkx.ObjectValue()
-	case err != nil || arguments.Kind() != domarkx.Object || arguments.Depth() > maxArgumentDepth:
-		arguments = domarkx.StringValue(raw)
+		arguments = jsonvalue.ObjectValue()
+	case err != nil || arguments.Kind() != jsonvalue.Object || arguments.Depth() > maxArgumentDepth:
+		arguments = jsonvalue.StringValue(raw)
 	}
-	text := func(s string) domarkx.Value { return domarkx.StringValue(strings.ToValidUTF8(s, "\ufffd")) }
-	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolCall, Text: toolcall.JSONLine(domarkx.ObjectValue(
-		domarkx.Member{Name: "resource", Value: text(resource)},
-		domarkx.Member{Name: "tool", Value: text(tool)},
-		domarkx.Member{Name: "arguments", Value: arguments}))}
+	text := func(s string) jsonvalue.Value { return jsonvalue.StringValue(strings.ToValidUTF8(s, "\ufffd")) }
+	return domarkx.Block{Type: domarkx.CodeBlock, Language: toolCall, Text: toolcall.JSONLine(jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "resource", Value: text(resource)},
+		jsonvalue.Member{Name: "tool", Value: text(tool)},
+		jsonvalue.Member{Name: "arguments", Value: arguments}))}
 }
 
 // maxArgumentDepth is the maximum nesting of arguments; the document adds some levels to it.
-const maxArgumentDepth = domarkx.MaxDepth - 100
+const maxArgumentDepth = jsonvalue.MaxDepth - 100
 
 // problem returns the reason why a call cannot be made, or nil. In addition to c.Problem, it
 // detects tools that the model was not offered.

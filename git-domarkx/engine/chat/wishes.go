@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // Wishes are the settings for models in a document. Because a document can come from anybody, the
@@ -31,17 +32,17 @@ func WishesOf(h domarkx.Header) Wishes {
 
 // read collects the settings in an object. In front matter (config is false), plain words such as
 // "url" are not settings for models.
-func (w *Wishes) read(prefix string, v domarkx.Value, config bool) {
+func (w *Wishes) read(prefix string, v jsonvalue.Value, config bool) {
 	for _, m := range v.Members() {
 		name := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(m.Name))
 		switch {
-		case (name == "model" || name == "models") && m.Value.Kind() == domarkx.Object:
+		case (name == "model" || name == "models") && m.Value.Kind() == jsonvalue.Object:
 			w.read(prefix+m.Name+".", m.Value, true)
-		case name == "model" && m.Value.Kind() == domarkx.String:
+		case name == "model" && m.Value.Kind() == jsonvalue.String:
 			if w.Model == "" {
 				w.Model = m.Value.Text()
 			}
-		case prefix != "" && m.Value.Kind() == domarkx.Object:
+		case prefix != "" && m.Value.Kind() == jsonvalue.Object:
 			w.read(prefix+m.Name+".", m.Value, true)
 		case slices.Contains(ignoredWords, name) && (config || strings.HasPrefix(name, "api") || name == "baseurl" || strings.HasPrefix(name, "key") && name != "key"):
 			w.Ignored = append(w.Ignored, prefix+m.Name)

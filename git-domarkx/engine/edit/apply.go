@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
@@ -132,10 +133,10 @@ func CheckDepth(j int, m domarkx.Message) error {
 
 // checkHeaderDepth rejects a header that is nested too deeply to be read again.
 func checkHeaderDepth(h domarkx.Header) error {
-	if h.Value().Depth() <= domarkx.MaxDepth {
+	if h.Value().Depth() <= jsonvalue.MaxDepth {
 		return nil
 	}
-	return fmt.Errorf("front matter and configuration: %w: nested deeper than %d levels", domarkx.ErrInvalid, domarkx.MaxDepth)
+	return fmt.Errorf("front matter and configuration: %w: nested deeper than %d levels", domarkx.ErrInvalid, jsonvalue.MaxDepth)
 }
 
 // A NextState is the next state of a session. The caller must iterate over live, exactly once,

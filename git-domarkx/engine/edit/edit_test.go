@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 )
@@ -148,9 +149,9 @@ func TestSavingTheSameIsNoSnapshot(t *testing.T) {
 	}
 }
 
-func value(t *testing.T, text string) domarkx.Value {
+func value(t *testing.T, text string) jsonvalue.Value {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,10 +205,10 @@ func TestCheckDepth(t *testing.T) {
 		metadata := value(t, strings.Repeat(`{"a":`, depth)+"1"+strings.Repeat("}", depth))
 		return domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{}, Metadata: &metadata}
 	}
-	if err := edit.CheckDepth(0, nested(domarkx.MaxDepth/2)); err != nil {
+	if err := edit.CheckDepth(0, nested(jsonvalue.MaxDepth/2)); err != nil {
 		t.Error(err)
 	}
-	err := edit.CheckDepth(3, nested(domarkx.MaxDepth-1))
+	err := edit.CheckDepth(3, nested(jsonvalue.MaxDepth-1))
 	if err == nil || !strings.Contains(err.Error(), "3") {
 		t.Errorf("a message that is nested too deeply: %v", err)
 	}
@@ -216,9 +217,9 @@ func TestCheckDepth(t *testing.T) {
 func TestStatedAsMetadata(t *testing.T) {
 	metadata := value(t, `{"model": "m"}`)
 	version := strings.Repeat("a", 40)
-	other := domarkx.Member{Name: "other", Value: domarkx.NumberValue("1")}
+	other := jsonvalue.Member{Name: "other", Value: jsonvalue.NumberValue("1")}
 	m := domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{}, Metadata: &metadata,
-		Extra: []domarkx.Member{{Name: domarkx.WorkspaceVersion, Value: domarkx.StringValue(version)}, other}}
+		Extra: []jsonvalue.Member{{Name: domarkx.WorkspaceVersion, Value: jsonvalue.StringValue(version)}, other}}
 	got := edit.WithStatedAsMetadata(m)
 	if len(got.Extra) != 1 || got.Extra[0].Name != other.Name || got.Metadata == nil {
 		t.Fatalf("%+v", got)

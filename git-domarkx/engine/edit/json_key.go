@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // JSONKeys returns the keys of the document's messages; see [JSONKey].
@@ -24,23 +25,23 @@ func (e *Edit) JSONKeys() ([]domarkx.Key, error) {
 }
 
 // JSONKey identifies a JSON value regardless of the order of object members.
-func JSONKey(v domarkx.Value) domarkx.Key {
+func JSONKey(v jsonvalue.Value) domarkx.Key {
 	h := sha256.New()
 	hashJSON(h, v)
 	return domarkx.Key(h.Sum(nil))
 }
 
-func hashJSON(w io.Writer, v domarkx.Value) {
+func hashJSON(w io.Writer, v jsonvalue.Value) {
 	switch v.Kind() {
-	case domarkx.Object:
+	case jsonvalue.Object:
 		members := slices.Clone(v.Members())
-		slices.SortStableFunc(members, func(a, b domarkx.Member) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortStableFunc(members, func(a, b jsonvalue.Member) int { return strings.Compare(a.Name, b.Name) })
 		fmt.Fprintf(w, "{%d", len(members))
 		for _, m := range members {
-			fmt.Fprint(w, domarkx.StringValue(m.Name).JSON())
+			fmt.Fprint(w, jsonvalue.StringValue(m.Name).JSON())
 			hashJSON(w, m.Value)
 		}
-	case domarkx.Array:
+	case jsonvalue.Array:
 		fmt.Fprintf(w, "[%d", len(v.Items()))
 		for _, item := range v.Items() {
 			hashJSON(w, item)

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -46,7 +47,7 @@ var (
 func says(text, states string) domarkx.WrittenMessage {
 	m := domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: text}}}}
 	if states != "" {
-		m.Extra = []domarkx.Member{{Name: domarkx.WorkspaceVersion, Value: domarkx.StringValue(states)}}
+		m.Extra = []jsonvalue.Member{{Name: domarkx.WorkspaceVersion, Value: jsonvalue.StringValue(states)}}
 	}
 	return m
 }
@@ -118,7 +119,7 @@ func apply(t *testing.T, e *edit.Edit) (*domarkx.State, bool) {
 func TestStatedLinks(t *testing.T) {
 	asMetadata := func(text, version string) domarkx.WrittenMessage {
 		m := says(text, "")
-		metadata := domarkx.ObjectValue(domarkx.Member{Name: domarkx.WorkspaceVersion, Value: domarkx.StringValue(version)})
+		metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: domarkx.WorkspaceVersion, Value: jsonvalue.StringValue(version)})
 		m.Metadata = &metadata
 		return m
 	}
@@ -272,7 +273,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	deep := says("deep", "")
-	metadata := value(t, strings.Repeat(`{"a":`, domarkx.MaxDepth-1)+"1"+strings.Repeat("}", domarkx.MaxDepth-1))
+	metadata := value(t, strings.Repeat(`{"a":`, jsonvalue.MaxDepth-1)+"1"+strings.Repeat("}", jsonvalue.MaxDepth-1))
 	deep.Metadata = &metadata
 	if _, _, err := edited(nil, deep).Apply(t.Context(), nil); !errors.Is(err, domarkx.ErrInvalid) {
 		t.Errorf("a message that is nested too deeply: %v", err)

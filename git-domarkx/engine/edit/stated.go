@@ -6,24 +6,25 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // statedVersion returns the workspace_version that a document states for a message. Anybody can
 // write one, so it is not a link.
-func statedVersion(m domarkx.Message) (domarkx.Value, bool) {
+func statedVersion(m domarkx.Message) (jsonvalue.Value, bool) {
 	for _, member := range m.Extra {
 		if member.Name == domarkx.WorkspaceVersion {
 			return member.Value, true
 		}
 	}
-	return domarkx.Value{}, false
+	return jsonvalue.Value{}, false
 }
 
 // withoutStated returns a message without a stated workspace_version.
 func withoutStated(m domarkx.Message) domarkx.Message {
-	var extra []domarkx.Member
+	var extra []jsonvalue.Member
 	for _, member := range m.Extra {
 		if member.Name != domarkx.WorkspaceVersion {
 			extra = append(extra, member)
@@ -41,7 +42,7 @@ func WithStatedAsMetadata(m domarkx.Message) domarkx.Message {
 		return m
 	}
 	m = withoutStated(m)
-	metadata := domarkx.ObjectValue()
+	metadata := jsonvalue.ObjectValue()
 	if m.Metadata != nil {
 		metadata = *m.Metadata
 	}
@@ -52,13 +53,13 @@ func WithStatedAsMetadata(m domarkx.Message) domarkx.Message {
 
 // withoutStatedMetadata reverses [WithStatedAsMetadata].
 func withoutStatedMetadata(m domarkx.Message) domarkx.Message {
-	var members []domarkx.Member
+	var members []jsonvalue.Member
 	for _, member := range m.Metadata.Members() {
 		if member.Name != domarkx.WorkspaceVersion {
 			members = append(members, member)
 		}
 	}
-	metadata := domarkx.ObjectValue(members...)
+	metadata := jsonvalue.ObjectValue(members...)
 	if m.Metadata = &metadata; len(members) == 0 {
 		m.Metadata = nil
 	}
@@ -94,7 +95,7 @@ func NewStatedLinks(workspace string, versions map[string]bool) *StatedLinks {
 
 // accepts reports whether the version that a document states for message j can be linked. It adds
 // a warning if not.
-func (s *StatedLinks) accepts(j int, stated domarkx.Value) bool {
+func (s *StatedLinks) accepts(j int, stated jsonvalue.Value) bool {
 	if s.versions[stated.Text()] {
 		return true
 	}

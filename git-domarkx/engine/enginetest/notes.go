@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // NotesConfig is the block of a workspace with a resource of the type Notes.
@@ -40,8 +41,8 @@ func (*Notes) Type() string { return "notes" }
 
 // Describe implements [domarkx.Plugin].
 func (*Notes) Describe(context.Context) (domarkx.Description, error) {
-	value := func(s string) domarkx.Value {
-		v, err := domarkx.ParseValue([]byte(s))
+	value := func(s string) jsonvalue.Value {
+		v, err := jsonvalue.ParseValue([]byte(s))
 		if err != nil {
 			panic(err)
 		}
@@ -99,7 +100,7 @@ type notebook struct {
 	dir string
 }
 
-func text(v domarkx.Value, name string) string {
+func text(v jsonvalue.Value, name string) string {
 	member, _ := v.Get(name)
 	return member.Text()
 }
@@ -109,20 +110,20 @@ func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 	path := filepath.Join(b.dir, filepath.Base(text(call.Arguments, "name")))
 	switch call.Tool {
 	case "write":
-		return domarkx.Result{Value: domarkx.StringValue("written")}, os.WriteFile(path, []byte(text(call.Arguments, "text")), 0o644)
+		return domarkx.Result{Value: jsonvalue.StringValue("written")}, os.WriteFile(path, []byte(text(call.Arguments, "text")), 0o644)
 	case "read":
 		data, err := os.ReadFile(path)
 		if errors.Is(err, os.ErrNotExist) {
 			return domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeNotFound, Message: "no such note"}
 		}
-		return domarkx.Result{Value: domarkx.StringValue(string(data))}, err
+		return domarkx.Result{Value: jsonvalue.StringValue(string(data))}, err
 	case "large":
-		return domarkx.Result{Value: domarkx.ObjectValue(domarkx.Member{Name: "output", Value: domarkx.StringValue("x")},
-			domarkx.Member{Name: "truncated", Value: domarkx.BoolValue(true)}),
+		return domarkx.Result{Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "output", Value: jsonvalue.StringValue("x")},
+			jsonvalue.Member{Name: "truncated", Value: jsonvalue.BoolValue(true)}),
 			Attachment: io.NopCloser(io.MultiReader(strings.NewReader(strings.Repeat("x", 3<<20)), b.Reading))}, nil
 	case "stamp":
 		b.stamp++
-		return domarkx.Result{Value: domarkx.BoolValue(true)}, os.WriteFile(filepath.Join(b.dir, "stamp"), fmt.Append(nil, b.stamp), 0o644)
+		return domarkx.Result{Value: jsonvalue.BoolValue(true)}, os.WriteFile(filepath.Join(b.dir, "stamp"), fmt.Append(nil, b.stamp), 0o644)
 	case "wait":
 		if err := os.WriteFile(filepath.Join(b.dir, "half"), []byte("done"), 0o644); err != nil {
 			return domarkx.Result{}, err
@@ -133,8 +134,8 @@ func (b *notebook) Execute(ctx context.Context, call domarkx.Call) (domarkx.Resu
 		<-ctx.Done()
 		return domarkx.Result{}, ctx.Err()
 	}
-	return domarkx.Result{Value: domarkx.ObjectValue(domarkx.Member{Name: "exit_code", Value: domarkx.NumberValue("3")},
-		domarkx.Member{Name: "output", Value: domarkx.StringValue(text(call.Arguments, "command"))})}, nil
+	return domarkx.Result{Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "exit_code", Value: jsonvalue.NumberValue("3")},
+		jsonvalue.Member{Name: "output", Value: jsonvalue.StringValue(text(call.Arguments, "command"))})}, nil
 }
 
 // Run writes a note for each line NAME=TEXT. The line "exit" fails.
@@ -151,8 +152,8 @@ func (b *notebook) Run(_ context.Context, _, code string) (domarkx.Result, error
 			return domarkx.Result{}, err
 		}
 	}
-	return domarkx.Result{Value: domarkx.ObjectValue(domarkx.Member{Name: "exit_code", Value: domarkx.NumberValue(status)},
-		domarkx.Member{Name: "output", Value: domarkx.StringValue("ran")})}, nil
+	return domarkx.Result{Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "exit_code", Value: jsonvalue.NumberValue(status)},
+		jsonvalue.Member{Name: "output", Value: jsonvalue.StringValue("ran")})}, nil
 }
 
 func (b *notebook) Changed(context.Context) (bool, error) { return true, nil }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -49,7 +50,7 @@ func (c *Clone) Version(workspace string, call *domarkx.CallRecord, files ...Ver
 	author, committer, err := c.Env.Identity(ctx)
 	check(err)
 	commit := domarkx.VersionCommit{Operation: "call", Subject: "call", Call: call, Author: author, Committer: committer, Resources: []domarkx.ResourceVersion{{
-		ResourceSpec: domarkx.ResourceSpec{ID: "notes", Type: "notes", Config: domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("notes")})}, Version: id}}}
+		ResourceSpec: domarkx.ResourceSpec{ID: "notes", Type: "notes", Config: jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("notes")})}, Version: id}}}
 	var v domarkx.Version
 	check(c.Store.Update(ctx, "test", func(tx *gitstore.Tx) error {
 		if tip, err := tx.WorkspaceTip(ctx, workspace); err == nil {

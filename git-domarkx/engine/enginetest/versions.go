@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
 )
@@ -23,7 +24,7 @@ const WorkTree = `{"type": "filesystem", "id": "files", "path": "."}`
 func (c *Clone) Committed(workspace, config string, files map[string]string, v domarkx.VersionCommit) domarkx.Version {
 	c.T.Helper()
 	ctx := c.T.Context()
-	parsed, err := domarkx.ParseValue([]byte(config))
+	parsed, err := jsonvalue.ParseValue([]byte(config))
 	if err != nil {
 		c.T.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func Calling(model, tool, arguments string) domarkx.Message {
 	msg := domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.CodeBlock, Language: "tool-call",
 		Text: `{"resource": "files", "tool": "` + tool + `", "arguments": ` + arguments + `}`}}}
 	if model != "" {
-		metadata := domarkx.ObjectValue(domarkx.Member{Name: "model", Value: domarkx.StringValue(model)})
+		metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: "model", Value: jsonvalue.StringValue(model)})
 		msg.Metadata = &metadata
 	}
 	return msg

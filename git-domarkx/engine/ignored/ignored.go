@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -111,7 +112,7 @@ func (p *Places) Tracked(ctx context.Context, r domarkx.ResourceVersion, at stri
 // a private resource, for which the directory is hypothetical.
 func (p *Places) of(r domarkx.ResourceVersion) (place string, real bool) {
 	at, _ := r.Config.Get("path")
-	if at.Kind() != domarkx.String || strings.Contains(at.Text(), "${") {
+	if at.Kind() != jsonvalue.String || strings.Contains(at.Text(), "${") {
 		return "", false
 	}
 	name := filepath.FromSlash(at.Text())

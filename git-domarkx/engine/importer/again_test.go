@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/openpocket"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
@@ -176,7 +176,7 @@ func (w *walk) export(back int) []byte {
 // messages returns the JSON of the session's messages.
 func (w *walk) messages() []string {
 	w.T.Helper()
-	v, err := domarkx.ParseValue([]byte(w.ShownIn(w.name, engine.JSON)))
+	v, err := jsonvalue.ParseValue([]byte(w.ShownIn(w.name, engine.JSON)))
 	if err != nil {
 		w.T.Fatal(err)
 	}

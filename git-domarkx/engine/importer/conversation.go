@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -164,7 +165,7 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 
 // inputError adds the name of a document to an error, unless the error has it.
 func inputError(in input, err error) error {
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	if errors.As(err, &syntax) {
 		return err
 	}

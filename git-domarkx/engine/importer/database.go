@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/opencode"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 )
@@ -162,7 +163,7 @@ func (c *collector) export(ctx context.Context, in *input) error {
 		return err
 	}
 	for _, msg := range skipped {
-		in.damage = append(in.damage, &domarkx.SyntaxError{Path: in.path, Msg: msg})
+		in.damage = append(in.damage, &syntax.Error{Path: in.path, Msg: msg})
 	}
 	if in.opened, err = in.file.Stat(); err != nil {
 		return err

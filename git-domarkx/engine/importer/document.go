@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
@@ -47,9 +48,9 @@ type input struct {
 	named    bool           // whether the user named the document and not its directory
 	late     bool           // whether all other documents were already imported
 
-	row    row                    // session in a database from which the document was made
-	stamp  string                 // see [sources.Source]
-	damage []*domarkx.SyntaxError // what could not be read when the document was made
+	row    row             // session in a database from which the document was made
+	stamp  string          // see [sources.Source]
+	damage []*syntax.Error // what could not be read when the document was made
 
 	always    bool             // whether to replace its secrets, whatever its session is
 	redaction *redact.Document // if not nil, content and the files of the document have no secrets

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
@@ -15,7 +16,7 @@ import (
 
 // isBadDocument reports whether an error concerns only one document, so that the import can continue with the others.
 func isBadDocument(err error) bool {
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -196,9 +197,9 @@ func (s *shown) restoreHeader(codec format.Codec, was, now domarkx.Header) (doma
 	return was, true
 }
 
-func metadataOf(h domarkx.Header) domarkx.Value {
+func metadataOf(h domarkx.Header) jsonvalue.Value {
 	if h.UserMetadata == nil {
-		return domarkx.ObjectValue()
+		return jsonvalue.ObjectValue()
 	}
 	return *h.UserMetadata
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -76,7 +78,7 @@ func (m *Manager) validate(ctx context.Context, in input, bad func(error)) error
 }
 
 // checkDocument validates the resources in a document, with the defaults in .domarkx.toml, against the schemas of their
-// plugins. An error in the document is a *domarkx.SyntaxError without a path.
+// plugins. An error in the document is a *syntax.Error without a path.
 func (m *Manager) checkDocument(ctx context.Context, h domarkx.Header) error {
 	a, err := trust.ResourcesInDocument(h)
 	if err != nil || len(a.Specs) == 0 {
@@ -91,7 +93,7 @@ func (m *Manager) checkDocument(ctx context.Context, h domarkx.Header) error {
 
 // locate adds the line in the document to an error in its execution_config.
 func (in *input) locate(err error) error {
-	var at *domarkx.SyntaxError
+	var at *syntax.Error
 	if !errors.As(err, &at) || at.Path != "" {
 		return err
 	}
@@ -110,8 +112,8 @@ func (in *input) locate(err error) error {
 			return err
 		}
 		data = bytes.TrimPrefix(data, []byte("\ufeff"))
-		if v, err := domarkx.ParseValue(data); err == nil {
-			e.Line, e.Column = domarkx.Position(data, v.Nearest(e.Pointer).Offset())
+		if v, err := jsonvalue.ParseValue(data); err == nil {
+			e.Line, e.Column = syntax.Position(data, v.Nearest(e.Pointer).Offset())
 		}
 	}
 	return &e

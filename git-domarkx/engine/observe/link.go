@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
@@ -275,7 +276,7 @@ func (m *Manager) callsOf(ctx context.Context, e domarkx.Entry) ([]string, error
 		if b.Type != domarkx.CodeBlock || b.Language != toolcall.Language || !strings.Contains(b.Text, `"id"`) {
 			continue
 		}
-		call, err := domarkx.ParseValue([]byte(b.Text))
+		call, err := jsonvalue.ParseValue([]byte(b.Text))
 		if err != nil {
 			continue
 		}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
@@ -79,10 +80,10 @@ const Resource = "worktree"
 
 // resourceOf returns the resource of a workspace version, given the version of the work tree.
 func resourceOf(version string) domarkx.ResourceVersion {
-	config := domarkx.ObjectValue(
-		domarkx.Member{Name: "type", Value: domarkx.StringValue("filesystem")}, domarkx.Member{Name: "id", Value: domarkx.StringValue(Resource)},
-		domarkx.Member{Name: "path", Value: domarkx.StringValue(".")},
-		domarkx.Member{Name: "observe", Value: domarkx.BoolValue(true)}, domarkx.Member{Name: "ignored", Value: domarkx.BoolValue(false)})
+	config := jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("filesystem")}, jsonvalue.Member{Name: "id", Value: jsonvalue.StringValue(Resource)},
+		jsonvalue.Member{Name: "path", Value: jsonvalue.StringValue(".")},
+		jsonvalue.Member{Name: "observe", Value: jsonvalue.BoolValue(true)}, jsonvalue.Member{Name: "ignored", Value: jsonvalue.BoolValue(false)})
 	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: Resource, Type: "filesystem", Config: config}, Version: version}
 }
 

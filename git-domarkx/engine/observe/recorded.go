@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -99,7 +100,7 @@ func (m *Manager) lastMessage(ctx context.Context, tip domarkx.Info, k int, agen
 	if err != nil || e.Role != domarkx.Assistant || len(msg.Content) == 0 {
 		return e, false, err
 	}
-	reason := domarkx.Value{}
+	reason := jsonvalue.Value{}
 	if msg.Metadata != nil {
 		reason, _ = msg.Metadata.Get("stop_reason")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 )
@@ -44,7 +45,7 @@ func TestOddRows(t *testing.T) {
 		path, program := makeDatabase(t, schema)
 		run(t, program, test.statements)
 		text, _ := export(t, path, "ses_1")
-		if _, err := domarkx.ParseValue([]byte(text)); err != nil {
+		if _, err := jsonvalue.ParseValue([]byte(text)); err != nil {
 			t.Errorf("%s: %v:\n%s", name, err, text)
 		}
 		doc := formattest.MustOpen(t, opencode.Codec(), text)[0].Document

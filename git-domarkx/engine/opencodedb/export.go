@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -134,12 +135,12 @@ var columns = map[string]string{"id": "id", "slug": "slug", "project_id": "proje
 func (e *exporting) info() error {
 	found := false
 	err := e.query("SELECT * FROM session WHERE id = ?", []any{e.id}, func(s *sqlite3.Stmt) error {
-		var members []domarkx.Member
+		var members []jsonvalue.Member
 		var created, updated int64
 		for i, column := range s.Columns() {
 			value := s.Column(i)
 			if name, ok := columns[column]; ok && text(value) != "" {
-				members = append(members, domarkx.Member{Name: name, Value: domarkx.StringValue(text(value))})
+				members = append(members, jsonvalue.Member{Name: name, Value: jsonvalue.StringValue(text(value))})
 			}
 			switch column {
 			case "time_created":
@@ -149,7 +150,7 @@ func (e *exporting) info() error {
 			}
 		}
 		found = true
-		fmt.Fprintf(e.out, "{\n\"info\":%s,\n\"messages\":[", domarkx.ObjectValue(append(members, domarkx.Member{Name: "time", Value: times(created, updated)})...).JSON())
+		fmt.Fprintf(e.out, "{\n\"info\":%s,\n\"messages\":[", jsonvalue.ObjectValue(append(members, jsonvalue.Member{Name: "time", Value: times(created, updated)})...).JSON())
 		return nil
 	})
 	if err == nil && !found {
@@ -158,9 +159,9 @@ func (e *exporting) info() error {
 	return err
 }
 
-func times(created, updated int64) domarkx.Value {
-	number := func(n int64) domarkx.Value { return domarkx.NumberValue(fmt.Sprint(n)) }
-	return domarkx.ObjectValue(domarkx.Member{Name: "created", Value: number(created)}, domarkx.Member{Name: "updated", Value: number(updated)})
+func times(created, updated int64) jsonvalue.Value {
+	number := func(n int64) jsonvalue.Value { return jsonvalue.NumberValue(fmt.Sprint(n)) }
+	return jsonvalue.ObjectValue(jsonvalue.Member{Name: "created", Value: number(created)}, jsonvalue.Member{Name: "updated", Value: number(updated)})
 }
 
 // messages writes the messages with their parts. The query returns a row for each part, with the
@@ -228,7 +229,7 @@ func (e *exporting) object(data string, members ...string) {
 	separator := byte('{')
 	for i := 0; i < len(members); i += 2 {
 		e.out.WriteByte(separator)
-		e.out.WriteString(domarkx.StringValue(members[i]).JSON() + ":" + domarkx.StringValue(members[i+1]).JSON())
+		e.out.WriteString(jsonvalue.StringValue(members[i]).JSON() + ":" + jsonvalue.StringValue(members[i+1]).JSON())
 		separator = ','
 	}
 	rest := strings.TrimSpace(data[1:])

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 )
 
@@ -51,7 +52,7 @@ func TestHostile(t *testing.T) {
 		"a key twice":      {"model = \"a\"\nmodel = \"b\"\n", ":2:1: "},
 	} {
 		_, err := project.Parse([]byte(test.text))
-		var at *domarkx.SyntaxError
+		var at *syntax.Error
 		if !errors.As(err, &at) || !errors.Is(err, domarkx.ErrInvalid) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %.200v, want %q", name, err, test.want)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 const bom = "\ufeff"
@@ -80,9 +81,9 @@ func (r *reader) top(tables map[string]any) error {
 		case pluginsKey:
 			err = r.plugins(tables[key])
 		case modelKey, modelsKey:
-			var v domarkx.Value
+			var v jsonvalue.Value
 			if v, err = r.value("/"+escape(key), tables[key]); err == nil {
-				r.Models = append(r.Models, domarkx.Member{Name: key, Value: v})
+				r.Models = append(r.Models, jsonvalue.Member{Name: key, Value: v})
 			}
 		default:
 			err = r.Error("/"+escape(key), "is no key of this file, expected model, plugins or resources", domarkx.ErrInvalid)
@@ -100,11 +101,11 @@ func (r *reader) resources(v any) error {
 	if err != nil {
 		return err
 	}
-	if list.Kind() != domarkx.Array || len(list.Items()) == 0 {
+	if list.Kind() != jsonvalue.Array || len(list.Items()) == 0 {
 		return r.Error(at, "is no list of tables or an empty one, expected [[resources]], each with a type", domarkx.ErrInvalid)
 	}
 	for i, item := range list.Items() {
-		if item.Kind() != domarkx.Object {
+		if item.Kind() != jsonvalue.Object {
 			return r.Error(fmt.Sprintf("%s/%d", at, i), "is "+article(item.Kind())+", expected a table with a type", domarkx.ErrInvalid)
 		}
 	}
@@ -118,11 +119,11 @@ func (r *reader) plugins(v any) error {
 	if err != nil {
 		return err
 	}
-	if table.Kind() != domarkx.Object {
+	if table.Kind() != jsonvalue.Object {
 		return r.Error(at, "is "+article(table.Kind())+", expected tables [plugins.TYPE]", domarkx.ErrInvalid)
 	}
 	for _, m := range table.Members() {
-		if m.Value.Kind() != domarkx.Object {
+		if m.Value.Kind() != jsonvalue.Object {
 			return r.Error(at+"/"+escape(m.Name), "is "+article(m.Value.Kind())+", expected the table of a type of resource", domarkx.ErrInvalid)
 		}
 		for _, own := range []string{"id", "type"} {
@@ -136,48 +137,48 @@ func (r *reader) plugins(v any) error {
 }
 
 // value converts a TOML value to JSON.
-func (r *reader) value(at string, v any) (domarkx.Value, error) {
+func (r *reader) value(at string, v any) (jsonvalue.Value, error) {
 	switch v := v.(type) {
 	case string:
-		return domarkx.StringValue(v), nil
+		return jsonvalue.StringValue(v), nil
 	case bool:
-		return domarkx.BoolValue(v), nil
+		return jsonvalue.BoolValue(v), nil
 	case int64:
-		return domarkx.NumberValue(strconv.FormatInt(v, 10)), nil
+		return jsonvalue.NumberValue(strconv.FormatInt(v, 10)), nil
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return domarkx.Value{}, r.Error(at, "is no finite number, expected one", domarkx.ErrInvalid)
+			return jsonvalue.Value{}, r.Error(at, "is no finite number, expected one", domarkx.ErrInvalid)
 		}
-		return domarkx.NumberValue(strconv.FormatFloat(v, 'g', -1, 64)), nil
+		return jsonvalue.NumberValue(strconv.FormatFloat(v, 'g', -1, 64)), nil
 	case []any:
 		return items(r, at, v)
 	case []map[string]any:
 		return items(r, at, v)
 	case map[string]any:
-		members := make([]domarkx.Member, 0, len(v))
+		members := make([]jsonvalue.Member, 0, len(v))
 		for _, key := range r.keys(at, v) {
 			member, err := r.value(at+"/"+escape(key), v[key])
 			if err != nil {
-				return domarkx.Value{}, err
+				return jsonvalue.Value{}, err
 			}
-			members = append(members, domarkx.Member{Name: key, Value: member})
+			members = append(members, jsonvalue.Member{Name: key, Value: member})
 		}
-		return domarkx.ObjectValue(members...), nil
+		return jsonvalue.ObjectValue(members...), nil
 	case time.Time:
-		return domarkx.Value{}, r.Error(at, "is a date or time, which no config has, expected a string in quotes", domarkx.ErrInvalid)
+		return jsonvalue.Value{}, r.Error(at, "is a date or time, which no config has, expected a string in quotes", domarkx.ErrInvalid)
 	}
-	return domarkx.Value{}, r.Error(at, fmt.Sprintf("is a %T, which no config has", v), domarkx.ErrInvalid)
+	return jsonvalue.Value{}, r.Error(at, fmt.Sprintf("is a %T, which no config has", v), domarkx.ErrInvalid)
 }
 
-func items[T any](r *reader, at string, list []T) (domarkx.Value, error) {
-	values := make([]domarkx.Value, len(list))
+func items[T any](r *reader, at string, list []T) (jsonvalue.Value, error) {
+	values := make([]jsonvalue.Value, len(list))
 	for i, item := range list {
 		var err error
 		if values[i], err = r.value(at+"/"+strconv.Itoa(i), item); err != nil {
-			return domarkx.Value{}, err
+			return jsonvalue.Value{}, err
 		}
 	}
-	return domarkx.ArrayValue(values...), nil
+	return jsonvalue.ArrayValue(values...), nil
 }
 
 // keys returns the keys of a table in the order of the file.
@@ -193,11 +194,11 @@ func (r *reader) keys(at string, table map[string]any) []string {
 // escape escapes a key as a token of a JSON pointer (RFC 6901).
 func escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
 
-func article(k domarkx.Kind) string {
+func article(k jsonvalue.Kind) string {
 	switch k {
-	case domarkx.Array:
+	case jsonvalue.Array:
 		return "a list"
-	case domarkx.Object:
+	case jsonvalue.Object:
 		return "a table"
 	}
 	return "a " + k.String()

@@ -12,7 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // File is the name of the file at the top of a work tree.
@@ -26,12 +27,12 @@ const maxSize = 64 << 10
 type Config struct {
 	// Resources are the objects of [[resources]], in the format of a document's workspace-config.
 	// It is nil if the file lacks the key.
-	Resources []domarkx.Value
+	Resources []jsonvalue.Value
 	// Plugins are the tables of [plugins], in order.
 	Plugins []Defaults
 	// Models holds the file's settings for models: the name of a suggested model, and settings that
 	// are ignored.
-	Models []domarkx.Member
+	Models []jsonvalue.Member
 
 	data   []byte
 	places map[string]int // offsets of keys and items, by JSON pointer
@@ -40,22 +41,22 @@ type Config struct {
 // Defaults are the default config values of a resource type.
 type Defaults struct {
 	Type   string
-	Config domarkx.Value // an object
+	Config jsonvalue.Value // an object
 }
 
 // Defaults returns the defaults of a resource type. It returns an empty object if there are none.
-func (c Config) Defaults(kind string) domarkx.Value {
+func (c Config) Defaults(kind string) jsonvalue.Value {
 	for _, d := range c.Plugins {
 		if d.Type == kind {
 			return d.Config
 		}
 	}
-	return domarkx.ObjectValue()
+	return jsonvalue.ObjectValue()
 }
 
 // Error returns an error at the position of a JSON pointer, or of its nearest known parent. The
 // error matches reason, unless reason is nil.
-func (c Config) Error(pointer, msg string, reason error) *domarkx.SyntaxError {
+func (c Config) Error(pointer, msg string, reason error) *syntax.Error {
 	offset := 0
 	for at := pointer; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
 		if found, ok := c.places[at]; ok {
@@ -82,7 +83,7 @@ func keyOf(pointer string) string {
 			b.WriteByte('.')
 		}
 		if token == "" || strings.ContainsFunc(token, isNotBare) {
-			token = domarkx.StringValue(token).JSON()
+			token = jsonvalue.StringValue(token).JSON()
 		}
 		b.WriteString(token)
 	}
@@ -91,13 +92,13 @@ func keyOf(pointer string) string {
 
 func isNotBare(r rune) bool { return !isBare(r) }
 
-func errorAt(data []byte, offset int, msg string, reason error) *domarkx.SyntaxError {
-	line, column := domarkx.Position(data, offset)
-	return &domarkx.SyntaxError{Path: File, Line: line, Column: column, Msg: msg, Err: reason}
+func errorAt(data []byte, offset int, msg string, reason error) *syntax.Error {
+	line, column := syntax.Position(data, offset)
+	return &syntax.Error{Path: File, Line: line, Column: column, Msg: msg, Err: reason}
 }
 
 // Read reads the file at the top of a work tree. For a bare repository, top is "" and the Config
-// is zero. Errors in the content are of type [*domarkx.SyntaxError] with the path [File].
+// is zero. Errors in the content are of type [*syntax.Error] with the path [File].
 func Read(top string) (Config, error) {
 	if top == "" {
 		return Config{}, nil

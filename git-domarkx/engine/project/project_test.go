@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 )
 
@@ -133,7 +135,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		if (err == nil) != (want == "") || !strings.HasPrefix(got, project.File+":"+want) && want != "" {
 			t.Errorf("%.60q: got %q, want %q", text, got, want)
 		}
-		var syntax *domarkx.SyntaxError
+		var syntax *syntax.Error
 		if err != nil && !errors.As(err, &syntax) {
 			t.Errorf("%.60q: %T", text, err)
 		}
@@ -181,7 +183,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := project.Parse([]byte(text))
 		if err != nil {
-			var syntax *domarkx.SyntaxError
+			var syntax *syntax.Error
 			if !errors.As(err, &syntax) || syntax.Path != project.File || syntax.Line < 1 || syntax.Column < 1 || syntax.Msg == "" {
 				t.Fatalf("%q: %#v", text, err)
 			}
@@ -199,7 +201,7 @@ func FuzzParse(f *testing.F) {
 func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
 // placed checks that a value and everything in it have positions.
-func placed(t *testing.T, c project.Config, pointer string, v domarkx.Value, text string) {
+func placed(t *testing.T, c project.Config, pointer string, v jsonvalue.Value, text string) {
 	t.Helper()
 	if !c.Placed(pointer) {
 		t.Fatalf("%q: %s has no place", text, pointer)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
@@ -87,7 +88,7 @@ func (w *rewriter) redactMessage(ctx context.Context, e domarkx.Entry, include f
 }
 
 func parseMessage(data []byte) (domarkx.Message, error) {
-	value, err := domarkx.ParseValue(data)
+	value, err := jsonvalue.ParseValue(data)
 	if err != nil {
 		return domarkx.Message{}, fmt.Errorf("redacted message: %w", err)
 	}
@@ -140,7 +141,7 @@ func (w *rewriter) header(ctx context.Context, h domarkx.HeaderEntry) (domarkx.H
 	if !changed {
 		return h, nil
 	}
-	value, err := domarkx.ParseValue(text)
+	value, err := jsonvalue.ParseValue(text)
 	if err != nil {
 		return h, fmt.Errorf("redacted header: %w", err)
 	}

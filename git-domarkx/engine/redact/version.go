@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
 	"github.com/domarkx/domarkx/gitstore"
@@ -54,7 +55,7 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		r := &resources[i]
 		config, edited := w.table.redact([]byte(r.Config.JSON()), true)
 		if edited {
-			value, err := domarkx.ParseValue(config)
+			value, err := jsonvalue.ParseValue(config)
 			if err != nil {
 				return fmt.Errorf("redacted config: %w", err)
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
@@ -48,7 +49,7 @@ func (c *content) set(m domarkx.Message) {
 	}
 }
 
-func (c *content) setModel(metadata domarkx.Value) {
+func (c *content) setModel(metadata jsonvalue.Value) {
 	model, _ := metadata.Get("model")
 	c.model = model.Text()
 }

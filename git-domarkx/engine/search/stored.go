@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
@@ -27,8 +28,8 @@ func (c *content) scan(data []byte) bool {
 	if s.skip("\"message_metadata\": ") {
 		const end = "\n  }"
 		object, rest, _ := bytes.Cut(s.rest, []byte(end+",\n  "))
-		metadata, err := domarkx.ParseValue(s.rest[:min(len(object)+len(end), len(s.rest))])
-		if err != nil || metadata.Kind() != domarkx.Object {
+		metadata, err := jsonvalue.ParseValue(s.rest[:min(len(object)+len(end), len(s.rest))])
+		if err != nil || metadata.Kind() != jsonvalue.Object {
 			return false
 		}
 		c.setModel(metadata)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/search"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -42,8 +43,8 @@ func TestStored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := domarkx.Message{Role: rapid.SampledFrom([]domarkx.Role{domarkx.User, domarkx.Assistant}).Draw(t, "role")}
 		if rapid.Bool().Draw(t, "metadata") {
-			v := domarkx.ObjectValue(domarkx.Member{Name: "model", Value: domarkx.StringValue(rapid.String().Draw(t, "model"))},
-				domarkx.Member{Name: "in", Value: domarkx.ObjectValue(domarkx.Member{Name: "it", Value: domarkx.StringValue("  },\n  ")})})
+			v := jsonvalue.ObjectValue(jsonvalue.Member{Name: "model", Value: jsonvalue.StringValue(rapid.String().Draw(t, "model"))},
+				jsonvalue.Member{Name: "in", Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "it", Value: jsonvalue.StringValue("  },\n  ")})})
 			m.Metadata = &v
 		}
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching("[ -~\n\tß]{0,40}"))

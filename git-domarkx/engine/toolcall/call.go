@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -81,24 +82,24 @@ func Parse(text string) (Request, error) {
 	bad := func(format string, args ...any) (Request, error) {
 		return Request{}, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: "the tool-call block " + fmt.Sprintf(format, args...)}
 	}
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		return bad("is no JSON: %v", domarkx.Locate(err, []byte(text)))
 	}
-	if v.Kind() != domarkx.Object {
+	if v.Kind() != jsonvalue.Object {
 		return bad("is a JSON %s, expected an object", v.Kind())
 	}
 	var r Request
 	for name, target := range map[string]*string{"resource": &r.Resource, "tool": &r.Tool} {
 		member, _ := v.Get(name)
-		if member.Kind() != domarkx.String || member.Text() == "" {
+		if member.Kind() != jsonvalue.String || member.Text() == "" {
 			return bad("has no %q, expected a string", name)
 		}
 		*target = member.Text()
 	}
-	r.Arguments = domarkx.ObjectValue()
+	r.Arguments = jsonvalue.ObjectValue()
 	if arguments, ok := v.Get("arguments"); ok {
-		if arguments.Kind() != domarkx.Object {
+		if arguments.Kind() != jsonvalue.Object {
 			return bad("has \"arguments\" that are a JSON %s, expected an object", arguments.Kind())
 		}
 		r.Arguments = arguments
@@ -108,18 +109,18 @@ func Parse(text string) (Request, error) {
 
 // NewBlock returns the tool-call block for a request.
 func NewBlock(r Request) domarkx.Block {
-	return domarkx.Block{Type: domarkx.CodeBlock, Language: Language, Text: JSONLine(domarkx.ObjectValue(
-		domarkx.Member{Name: "resource", Value: domarkx.StringValue(r.Resource)},
-		domarkx.Member{Name: "tool", Value: domarkx.StringValue(r.Tool)},
-		domarkx.Member{Name: "arguments", Value: r.Arguments}))}
+	return domarkx.Block{Type: domarkx.CodeBlock, Language: Language, Text: JSONLine(jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "resource", Value: jsonvalue.StringValue(r.Resource)},
+		jsonvalue.Member{Name: "tool", Value: jsonvalue.StringValue(r.Tool)},
+		jsonvalue.Member{Name: "arguments", Value: r.Arguments}))}
 }
 
 // An Outcome is the outcome of a call.
 type Outcome struct {
 	OK      bool
-	Result  domarkx.Value // return value of the tool, if OK
-	Version string        // version of the resource after the call, if OK
-	Code    string        // code of the domarkx.ToolError, if not OK
+	Result  jsonvalue.Value // return value of the tool, if OK
+	Version string          // version of the resource after the call, if OK
+	Code    string          // code of the domarkx.ToolError, if not OK
 	Message string
 	LeftOut []domarkx.LeftOut // files that the version after the call does not contain
 
@@ -137,20 +138,20 @@ func Failed(err error) Outcome {
 
 // Block returns the tool-result block that records an outcome.
 func (o Outcome) Block() domarkx.Block {
-	v := domarkx.ObjectValue(domarkx.Member{Name: "ok", Value: domarkx.BoolValue(true)},
-		domarkx.Member{Name: "result", Value: o.Result},
-		domarkx.Member{Name: "version", Value: domarkx.StringValue(o.Version)})
+	v := jsonvalue.ObjectValue(jsonvalue.Member{Name: "ok", Value: jsonvalue.BoolValue(true)},
+		jsonvalue.Member{Name: "result", Value: o.Result},
+		jsonvalue.Member{Name: "version", Value: jsonvalue.StringValue(o.Version)})
 	if !o.OK {
-		v = domarkx.ObjectValue(domarkx.Member{Name: "ok", Value: domarkx.BoolValue(false)},
-			domarkx.Member{Name: "error", Value: domarkx.ObjectValue(
-				domarkx.Member{Name: "code", Value: domarkx.StringValue(o.Code)},
-				domarkx.Member{Name: "message", Value: domarkx.StringValue(o.Message)})})
+		v = jsonvalue.ObjectValue(jsonvalue.Member{Name: "ok", Value: jsonvalue.BoolValue(false)},
+			jsonvalue.Member{Name: "error", Value: jsonvalue.ObjectValue(
+				jsonvalue.Member{Name: "code", Value: jsonvalue.StringValue(o.Code)},
+				jsonvalue.Member{Name: "message", Value: jsonvalue.StringValue(o.Message)})})
 	}
 	if len(o.LeftOut) > 0 {
 		v = v.With(leftOutMember, leftOutValue(o.LeftOut))
 	}
 	if o.declined {
-		v = v.With(declinedMember, domarkx.BoolValue(true))
+		v = v.With(declinedMember, jsonvalue.BoolValue(true))
 	}
 	return domarkx.Block{Type: domarkx.CodeBlock, Language: ResultLanguage, Text: JSONLine(v)}
 }
@@ -161,19 +162,19 @@ const leftOutMember = "left_out"
 // maxLeftOut is the number of files that a result names.
 const maxLeftOut = 20
 
-func leftOutValue(files []domarkx.LeftOut) domarkx.Value {
-	var list []domarkx.Value
+func leftOutValue(files []domarkx.LeftOut) jsonvalue.Value {
+	var list []jsonvalue.Value
 	for _, f := range files[:min(len(files), maxLeftOut)] {
-		list = append(list, domarkx.ObjectValue(domarkx.Member{Name: "path", Value: domarkx.StringValue(strings.ToValidUTF8(f.Path, "\ufffd"))},
-			domarkx.Member{Name: "reason", Value: domarkx.StringValue(f.Reason)}))
+		list = append(list, jsonvalue.ObjectValue(jsonvalue.Member{Name: "path", Value: jsonvalue.StringValue(strings.ToValidUTF8(f.Path, "\ufffd"))},
+			jsonvalue.Member{Name: "reason", Value: jsonvalue.StringValue(f.Reason)}))
 	}
-	return domarkx.ArrayValue(list...)
+	return jsonvalue.ArrayValue(list...)
 }
 
 // ParseOutcome parses the content of a tool-result block. If the block was edited and cannot be
 // parsed, the outcome has no code.
 func ParseOutcome(text string) Outcome {
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		return Outcome{}
 	}
@@ -231,27 +232,27 @@ func isDeclined(content []domarkx.Block, i int) bool {
 
 // JSONLine returns a value as JSON on one line, with a space after each comma and colon. Calls
 // and their results are written in this form.
-func JSONLine(v domarkx.Value) string { return string(appendJSONLine(nil, v)) }
+func JSONLine(v jsonvalue.Value) string { return string(appendJSONLine(nil, v)) }
 
-func appendJSONLine(dst []byte, v domarkx.Value) []byte {
+func appendJSONLine(dst []byte, v jsonvalue.Value) []byte {
 	separate := func(i int) {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
 	}
 	switch v.Kind() {
-	case domarkx.Array:
+	case jsonvalue.Array:
 		dst = append(dst, '[')
 		for i, item := range v.Items() {
 			separate(i)
 			dst = appendJSONLine(dst, item)
 		}
 		return append(dst, ']')
-	case domarkx.Object:
+	case jsonvalue.Object:
 		dst = append(dst, '{')
 		for i, m := range v.Members() {
 			separate(i)
-			dst = domarkx.StringValue(m.Name).AppendJSON(dst, "", "")
+			dst = jsonvalue.StringValue(m.Name).AppendJSON(dst, "", "")
 			dst = appendJSONLine(append(dst, ": "...), m.Value)
 		}
 		return append(dst, '}')

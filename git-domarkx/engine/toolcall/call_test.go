@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
@@ -90,7 +91,7 @@ func FuzzParse(f *testing.F) {
 
 func TestSteps(t *testing.T) {
 	declined := toolcall.Declined("the user declined it").Block()
-	done := toolcall.Outcome{OK: true, Result: domarkx.StringValue("a"), Version: "1"}.Block()
+	done := toolcall.Outcome{OK: true, Result: jsonvalue.StringValue("a"), Version: "1"}.Block()
 	m := domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{
 		{Type: domarkx.TextBlock, Text: "Let us see."},
 		call(lsCall), done,
@@ -158,8 +159,8 @@ func TestDeclinedIsWritten(t *testing.T) {
 
 func TestOutcome(t *testing.T) {
 	tests := []toolcall.Outcome{
-		{OK: true, Result: domarkx.ObjectValue(domarkx.Member{Name: "exit", Value: domarkx.NumberValue("0")}), Version: strings.Repeat("a", 40)},
-		{OK: true, Result: domarkx.StringValue("two\nlines \u2028"), Version: ""},
+		{OK: true, Result: jsonvalue.ObjectValue(jsonvalue.Member{Name: "exit", Value: jsonvalue.NumberValue("0")}), Version: strings.Repeat("a", 40)},
+		{OK: true, Result: jsonvalue.StringValue("two\nlines \u2028"), Version: ""},
 		toolcall.Failed(&domarkx.ToolError{Code: domarkx.CodeTimeout, Message: "it took 60 s"}),
 		toolcall.Failed(errors.New("the disk is full")),
 		toolcall.Interrupted("notes"),

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
@@ -18,7 +18,7 @@ func TestJSONLine(t *testing.T) {
 		`1.50e+3`:                         `1.50e+3`,
 		`"a, b: c"`:                       `"a, b: c"`,
 	} {
-		v, err := domarkx.ParseValue([]byte(text))
+		v, err := jsonvalue.ParseValue([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,12 +31,12 @@ func TestJSONLine(t *testing.T) {
 func FuzzJSONLine(f *testing.F) {
 	f.Add(`{"a": ["\u2028\ud800", 1e400, {"": null}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		v, err := domarkx.ParseValue([]byte(text))
+		v, err := jsonvalue.ParseValue([]byte(text))
 		if err != nil {
 			return
 		}
 		line := toolcall.JSONLine(v)
-		again, err := domarkx.ParseValue([]byte(line))
+		again, err := jsonvalue.ParseValue([]byte(line))
 		if err != nil || again.JSON() != v.JSON() || strings.Contains(line, "\n") {
 			t.Errorf("%q became %q: %v", text, line, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
@@ -98,7 +99,7 @@ func TestProjectFileEndsTrust(t *testing.T) {
 	if held() {
 		t.Error("an invalid file is trusted")
 	}
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	if err := c.Trust(ctx, info); !errors.As(err, &syntax) || filepath.Base(syntax.Path) != trust.ProjectFile {
 		t.Errorf("trusting with an invalid file: %v", err)
 	}

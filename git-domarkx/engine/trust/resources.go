@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -24,14 +26,14 @@ const resourcesAt = "/execution_config/workspace/resources"
 type Resources struct {
 	Specs  []domarkx.ResourceSpec
 	Shared project.Config
-	listed bool            // whether the file lists them, not the document
-	engine bool            // whether the document names an engine
-	own    []domarkx.Value // the configs without the defaults from the file
-	Added  *Runs           // additions from outside the document; nil for none
+	listed bool              // whether the file lists them, not the document
+	engine bool              // whether the document names an engine
+	own    []jsonvalue.Value // the configs without the defaults from the file
+	Added  *Runs             // additions from outside the document; nil for none
 }
 
 // ResourcesOf returns the resources that a session with header h asks for. Errors in the document or
-// in the file are of type *domarkx.SyntaxError.
+// in the file are of type *syntax.Error.
 func (m *Manager) ResourcesOf(ctx context.Context, session string, h domarkx.Header) (a Resources, err error) {
 	if a, err = ResourcesInDocument(h); err != nil {
 		return a, InSession(session, err)
@@ -64,7 +66,7 @@ func (m *Manager) ResourcesOf(ctx context.Context, session string, h domarkx.Hea
 func ResourcesInDocument(h domarkx.Header) (Resources, error) {
 	specs, err := documentSpecs(h)
 	workspaceConfig, _ := h.ExecutionConfig.Get(configWorkspace)
-	return Resources{Specs: specs, engine: len(specs) > 0 && workspaceConfig.Kind() == domarkx.Null}, err
+	return Resources{Specs: specs, engine: len(specs) > 0 && workspaceConfig.Kind() == jsonvalue.Null}, err
 }
 
 // ResourcesInVersion returns the resources of a workspace, independent of any document.
@@ -75,8 +77,8 @@ func ResourcesInVersion(workspace string, tip domarkx.Version) Resources {
 
 // sharedSpecs returns the resources that the file lists.
 func sharedSpecs(c project.Config) ([]domarkx.ResourceSpec, error) {
-	specs, err := domarkx.ParseWorkspace(domarkx.ObjectValue(domarkx.Member{Name: "resources", Value: domarkx.ArrayValue(c.Resources...)}), "")
-	var syntax *domarkx.SyntaxError
+	specs, err := domarkx.ParseWorkspace(jsonvalue.ObjectValue(jsonvalue.Member{Name: "resources", Value: jsonvalue.ArrayValue(c.Resources...)}), "")
+	var syntax *syntax.Error
 	if errors.As(err, &syntax) {
 		return nil, c.Error(syntax.Pointer, syntax.Msg, domarkx.ErrInvalid)
 	}
@@ -85,7 +87,7 @@ func sharedSpecs(c project.Config) ([]domarkx.ResourceSpec, error) {
 
 // Complete adds the defaults from the file to the configs, and records what came from the file.
 func (a *Resources) Complete() {
-	used := domarkx.ObjectValue()
+	used := jsonvalue.ObjectValue()
 	for i, spec := range a.Specs {
 		a.own = append(a.own, spec.Config)
 		defaults := a.Shared.Defaults(spec.Type)
@@ -106,16 +108,16 @@ func (a *Resources) Complete() {
 
 // ConfigsText returns the configs of resources as they are listed to the user.
 func ConfigsText(specs []domarkx.ResourceSpec) string {
-	configs := make([]domarkx.Value, len(specs))
+	configs := make([]jsonvalue.Value, len(specs))
 	for i, spec := range specs {
 		configs[i] = spec.Config
 	}
-	return string(domarkx.ArrayValue(configs...).AppendJSON(nil, "", "  "))
+	return string(jsonvalue.ArrayValue(configs...).AppendJSON(nil, "", "  "))
 }
 
 // At adds to an error about a resource its location in the session's document or in .domarkx.toml.
 func (a *Resources) At(session string, err error) error {
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	if !errors.As(err, &syntax) {
 		return err
 	}
@@ -180,7 +182,7 @@ func (m *Manager) checkAdded(ctx context.Context, info domarkx.Info) error {
 func (m *Manager) checkDefaults(ctx context.Context, c project.Config) error {
 	for _, d := range c.Plugins {
 		err := m.env.Workspaces.CheckDefaults(ctx, d.Type, d.Config)
-		var syntax *domarkx.SyntaxError
+		var syntax *syntax.Error
 		if errors.As(err, &syntax) {
 			return c.Error("/plugins/"+pointerToken(d.Type)+syntax.Pointer, syntax.Msg, syntax.Err)
 		}
@@ -192,7 +194,7 @@ func (m *Manager) checkDefaults(ctx context.Context, c project.Config) error {
 }
 
 // CheckProject validates the repository's .domarkx.toml. Its errors are of type
-// *domarkx.SyntaxError.
+// *syntax.Error.
 func (m *Manager) CheckProject(ctx context.Context) error {
 	a := Resources{listed: true}
 	var err error
@@ -218,9 +220,9 @@ func (m *Manager) ReadProject() error {
 }
 
 // ProjectModels returns what .domarkx.toml says about models, as members of an object.
-func (m *Manager) ProjectModels() (domarkx.Value, error) {
+func (m *Manager) ProjectModels() (jsonvalue.Value, error) {
 	c, err := project.Read(m.env.WorkTree)
-	return domarkx.ObjectValue(c.Models...), err
+	return jsonvalue.ObjectValue(c.Models...), err
 }
 
 // AddedTo returns the things that a session can run in addition to its document, or nil for none.
@@ -268,7 +270,7 @@ func SpecsOf(resources []domarkx.ResourceVersion) []domarkx.ResourceSpec {
 
 // InSession adds the session's name to an error in its document.
 func InSession(session string, err error) error {
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	if errors.As(err, &syntax) && syntax.Path == "" {
 		e := *syntax
 		e.Path = session

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
@@ -35,8 +37,8 @@ func ListTools(spec domarkx.ResourceSpec, tools []domarkx.Tool) ListedTools {
 	for _, tool := range tools {
 		t.names = append(t.names, tool.Name)
 		parts = append(parts, tool.Name, tool.Description, tool.Schema.JSON())
-		line := domarkx.ObjectValue(domarkx.Member{Name: "name", Value: domarkx.StringValue(tool.Name)},
-			domarkx.Member{Name: "description", Value: domarkx.StringValue(tool.Description)}, domarkx.Member{Name: "inputSchema", Value: tool.Schema})
+		line := jsonvalue.ObjectValue(jsonvalue.Member{Name: "name", Value: jsonvalue.StringValue(tool.Name)},
+			jsonvalue.Member{Name: "description", Value: jsonvalue.StringValue(tool.Description)}, jsonvalue.Member{Name: "inputSchema", Value: tool.Schema})
 		text.WriteString(line.JSON() + "\n") // JSON, so that different lists have different digests
 	}
 	t.digest = t.config.with("tools", parts...)
@@ -169,7 +171,7 @@ func (m *Manager) seenTools(ctx context.Context, info domarkx.Info) ([]ListedToo
 	if workspace == info.Name || tip.ID == "" {
 		asked, err = m.ResourcesOf(ctx, info.Name, h)
 	}
-	var syntax *domarkx.SyntaxError
+	var syntax *syntax.Error
 	if errors.As(err, &syntax) {
 		return nil, nil // an invalid document runs nothing
 	}

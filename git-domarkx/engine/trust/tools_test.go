@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
@@ -19,14 +21,14 @@ func tools(c *clone, names ...string) trust.ListedTools {
 	c.T.Helper()
 	list := make([]domarkx.Tool, len(names))
 	for i, name := range names {
-		list[i] = domarkx.Tool{Name: name, Description: "does " + name, Schema: domarkx.ObjectValue()}
+		list[i] = domarkx.Tool{Name: name, Description: "does " + name, Schema: jsonvalue.ObjectValue()}
 	}
 	return trust.ListTools(notes(c), list)
 }
 
 func notes(c *clone) domarkx.ResourceSpec {
 	c.T.Helper()
-	config, err := domarkx.ParseValue([]byte(`{"type": "notes"}`))
+	config, err := jsonvalue.ParseValue([]byte(`{"type": "notes"}`))
 	if err != nil {
 		c.T.Fatal(err)
 	}
@@ -66,7 +68,7 @@ func TestListedTools(t *testing.T) {
 		"one less":       tools(c, "read"),
 		"another order":  tools(c, "write", "read"),
 		"other names":    tools(c, "rea", "dwrite"),
-		"another schema": trust.ListTools(notes(c), []domarkx.Tool{{Name: "read", Schema: domarkx.StringValue("x")}, {Name: "write"}}),
+		"another schema": trust.ListTools(notes(c), []domarkx.Tool{{Name: "read", Schema: jsonvalue.StringValue("x")}, {Name: "write"}}),
 		"none":           tools(c),
 	} {
 		var untrusted *trust.UntrustedError
@@ -218,7 +220,7 @@ func TestExecutionConfig(t *testing.T) {
 	} {
 		c := newClone(t)
 		h := domarkx.NewHeader()
-		value, err := domarkx.ParseValue([]byte(config))
+		value, err := jsonvalue.ParseValue([]byte(config))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +231,7 @@ func TestExecutionConfig(t *testing.T) {
 			got = append(got, spec.ID+" "+spec.Config.JSON())
 		}
 		if strings.HasPrefix(want, "/") {
-			var syntax *domarkx.SyntaxError
+			var syntax *syntax.Error
 			if !errors.As(err, &syntax) || syntax.Pointer != want {
 				t.Errorf("%s: %v", config, err)
 			}
@@ -242,7 +244,7 @@ func TestExecutionConfig(t *testing.T) {
 		`{"timeout": 0}`: "", `{"timeout": -1}`: "", `{"timeout": "5"}`: "", `{"timeout": 1e10}`: "", `{"timeout": 1e999}`: "",
 	} {
 		h := domarkx.NewHeader()
-		value, err := domarkx.ParseValue([]byte(text))
+		value, err := jsonvalue.ParseValue([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
@@ -36,7 +37,7 @@ func (m *Manager) Append(ctx context.Context, r AppendRequest) (domarkx.Info, er
 	msg := domarkx.Message{Role: role, Content: blocks}
 	if r.Role == "system" {
 		role = domarkx.User
-		metadata := domarkx.ObjectValue(domarkx.Member{Name: "role", Value: domarkx.StringValue(r.Role)})
+		metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: "role", Value: jsonvalue.StringValue(r.Role)})
 		msg = domarkx.Message{Role: role, Content: blocks, Metadata: &metadata}
 	}
 	author, committer, err := m.env.Identity(ctx)

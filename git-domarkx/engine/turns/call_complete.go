@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
@@ -22,7 +23,7 @@ func (b *openWorkspace) complete(ctx context.Context, block domarkx.Block) strin
 	if err != nil || completed.Arguments.Equal(asked.Arguments) {
 		return ""
 	}
-	v, err := domarkx.ParseValue([]byte(block.Text))
+	v, err := jsonvalue.ParseValue([]byte(block.Text))
 	if err != nil {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
@@ -104,22 +105,22 @@ func (j callJournal) sweep(f fs.DirEntry) {
 	}
 }
 
-func (c callRecord) value() domarkx.Value {
-	text := func(name, s string) domarkx.Member {
-		return domarkx.Member{Name: name, Value: domarkx.StringValue(s)}
+func (c callRecord) value() jsonvalue.Value {
+	text := func(name, s string) jsonvalue.Member {
+		return jsonvalue.Member{Name: name, Value: jsonvalue.StringValue(s)}
 	}
-	number := func(name string, n int) domarkx.Member {
-		return domarkx.Member{Name: name, Value: domarkx.NumberValue(strconv.Itoa(n))}
+	number := func(name string, n int) jsonvalue.Member {
+		return jsonvalue.Member{Name: name, Value: jsonvalue.NumberValue(strconv.Itoa(n))}
 	}
-	return domarkx.ObjectValue(number("format", 1), text("session", c.Session), text("workspace", c.Workspace),
+	return jsonvalue.ObjectValue(number("format", 1), text("session", c.Session), text("workspace", c.Workspace),
 		text("message", c.Message.String()), number("index", c.Index),
 		text("language", c.Block.Language), text("name", c.Block.Name), text("code", c.Block.Text),
 		text("resource", c.Resource), text("tool", c.Tool), text("before", c.Before), text("completed", c.Completed),
-		domarkx.Member{Name: "appends", Value: domarkx.BoolValue(c.Appends)}, number("process", c.Process))
+		jsonvalue.Member{Name: "appends", Value: jsonvalue.BoolValue(c.Appends)}, number("process", c.Process))
 }
 
 func parseCallRecord(data []byte) (callRecord, error) {
-	v, err := domarkx.ParseValue(data)
+	v, err := jsonvalue.ParseValue(data)
 	if err != nil {
 		return callRecord{}, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, domarkx.Locate(err, data))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -21,7 +22,7 @@ type PendingCall struct {
 	Resource string
 	Tool     string
 	// Arguments are those of the call: an object, unless Problem is set.
-	Arguments domarkx.Value
+	Arguments jsonvalue.Value
 	// Problem is why the call cannot be made, whatever the user allows; nil if it can.
 	Problem *domarkx.ToolError
 
@@ -43,7 +44,7 @@ func (t *Turn) Pending(ctx context.Context) ([]PendingCall, error) {
 		asked, err := toolcall.Parse(s.Block.Text)
 		p.Resource, p.Tool, p.Arguments = asked.Resource, asked.Tool, asked.Arguments
 		if errors.As(err, &p.Problem) {
-			v, _ := domarkx.ParseValue([]byte(s.Block.Text))
+			v, _ := jsonvalue.ParseValue([]byte(s.Block.Text))
 			resource, _ := v.Get("resource")
 			tool, _ := v.Get("tool")
 			p.Arguments, _ = v.Get("arguments")

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
@@ -175,7 +176,7 @@ func additionOf(ctx context.Context, tx *gitstore.Tx, r Reply, filter engine.Fil
 	for from, to := range moved {
 		text = strings.ReplaceAll(text, from, to)
 	}
-	value, err := domarkx.ParseValue([]byte(text))
+	value, err := jsonvalue.ParseValue([]byte(text))
 	if err == nil {
 		a.Message, err = domarkx.ParseMessage(value, "")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/gitstore/refname"
@@ -18,9 +19,9 @@ type ExecRequest struct {
 	Name     string
 	Resource string
 	Tool     string
-	Pairs    []string       // KEY=VALUE; these override Args
-	Args     *domarkx.Value // an object; nil for none
-	Command  []string       // when not nil, a command for the only run_command tool; replaces the fields above
+	Pairs    []string         // KEY=VALUE; these override Args
+	Args     *jsonvalue.Value // an object; nil for none
+	Command  []string         // when not nil, a command for the only run_command tool; replaces the fields above
 	// Approve is used as in RunRequest.
 	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error)
 }
@@ -89,10 +90,10 @@ func (b *openWorkspace) request(ctx context.Context, r ExecRequest) (toolcall.Re
 			return toolcall.Request{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: fmt.Sprintf(
 				"-- COMMAND needs exactly one resource that runs commands, and there are %d: %s; name it: git domarkx exec %s RESOURCE %s command=…", len(able), strings.Join(able, ", "), refname.Argument(r.Name), runCommand)}
 		}
-		return toolcall.Request{Resource: able[0], Call: domarkx.Call{Tool: runCommand, Arguments: domarkx.ObjectValue(
-			domarkx.Member{Name: "command", Value: domarkx.StringValue(commandLine(r.Command))})}}, nil
+		return toolcall.Request{Resource: able[0], Call: domarkx.Call{Tool: runCommand, Arguments: jsonvalue.ObjectValue(
+			jsonvalue.Member{Name: "command", Value: jsonvalue.StringValue(commandLine(r.Command))})}}, nil
 	}
-	arguments := domarkx.ObjectValue()
+	arguments := jsonvalue.ObjectValue()
 	if r.Args != nil {
 		arguments = *r.Args
 	}
@@ -100,7 +101,7 @@ func (b *openWorkspace) request(ctx context.Context, r ExecRequest) (toolcall.Re
 	if err != nil {
 		return toolcall.Request{}, err
 	}
-	var schema domarkx.Value
+	var schema jsonvalue.Value
 	for _, t := range tools {
 		if t.Name == r.Tool {
 			schema = t.Schema
@@ -141,14 +142,14 @@ func (b *openWorkspace) tools(ctx context.Context) (map[string][]domarkx.Tool, e
 
 // argument converts text that the user typed to the value of an argument. The text is a string if
 // the tool's schema allows one, and JSON otherwise.
-func argument(schema domarkx.Value, key, text string) (domarkx.Value, error) {
+func argument(schema jsonvalue.Value, key, text string) (jsonvalue.Value, error) {
 	properties, _ := schema.Get("properties")
 	property, _ := properties.Get(key)
 	kinds := schemaTypes(property)
 	if len(kinds) == 0 || slices.Contains(kinds, "string") {
-		return domarkx.StringValue(text), nil
+		return jsonvalue.StringValue(text), nil
 	}
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		return v, &domarkx.ToolError{Code: domarkx.CodeInvalid, Message: fmt.Sprintf("/arguments/%s: %q is no %s", key, text, strings.Join(kinds, " or "))}
 	}
@@ -157,9 +158,9 @@ func argument(schema domarkx.Value, key, text string) (domarkx.Value, error) {
 
 // schemaTypes returns the types that a schema allows, from its "type" or those of its
 // alternatives. It returns none if the schema allows any type.
-func schemaTypes(schema domarkx.Value) []string {
+func schemaTypes(schema jsonvalue.Value) []string {
 	if kind, ok := schema.Get("type"); ok {
-		if kind.Kind() == domarkx.String {
+		if kind.Kind() == jsonvalue.String {
 			return []string{kind.Text()}
 		}
 		var kinds []string

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -18,8 +19,8 @@ import (
 func TestExecArguments(t *testing.T) {
 	c := newClone(t)
 	c.Trusted("s", enginetest.NotesConfig+"\n## user\n\nhi\n")
-	args := func(json string) *domarkx.Value {
-		v, err := domarkx.ParseValue([]byte(json))
+	args := func(json string) *jsonvalue.Value {
+		v, err := jsonvalue.ParseValue([]byte(json))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +29,7 @@ func TestExecArguments(t *testing.T) {
 	tests := []struct {
 		name  string
 		pairs []string
-		args  *domarkx.Value
+		args  *jsonvalue.Value
 		want  string // the arguments of the recorded call, or a part of the error
 	}{
 		{"texts", []string{"name=a", "text=1"}, nil, `{"name": "a", "text": "1"}`},

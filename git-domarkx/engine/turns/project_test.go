@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -125,7 +126,7 @@ func TestForgedManifestIsNotOpened(t *testing.T) {
 			t.Fatal(err)
 		}
 		forged := tip.Resources[0]
-		forged.Config = forged.Config.With("title", domarkx.StringValue("forged"))
+		forged.Config = forged.Config.With("title", jsonvalue.StringValue("forged"))
 		more := forged
 		more.ID = "more"
 		err = c.Store.Update(t.Context(), "pull", func(tx *gitstore.Tx) error {
@@ -180,7 +181,7 @@ func TestForgedLinkIsNotOpened(t *testing.T) {
 			t.Fatal(err)
 		}
 		resource := tip.Resources[0]
-		resource.Config = resource.Config.With("title", domarkx.StringValue("forged"))
+		resource.Config = resource.Config.With("title", jsonvalue.StringValue("forged"))
 		session := c.Tip("s")
 		state, err := c.Store.Load(ctx, session.ID)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -131,7 +132,7 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 					return err
 				}
 				attachments = append(attachments, a)
-				o.Result = o.Result.With("attachment", domarkx.StringValue(a.SHA256))
+				o.Result = o.Result.With("attachment", jsonvalue.StringValue(a.SHA256))
 			}
 			report.WorkspaceVersion, report.Outcome = v.ID, o
 			at, err = b.recordIn(ctx, tx, t, o, v, attachments)

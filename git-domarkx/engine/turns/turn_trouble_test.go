@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -130,7 +131,7 @@ func (c *clone) killDuringCall(do func(victim *clone)) {
 	if err != nil {
 		c.T.Fatal(err)
 	}
-	v, err := domarkx.ParseValue(data)
+	v, err := jsonvalue.ParseValue(data)
 	if err != nil {
 		c.T.Fatal(err)
 	}
@@ -338,4 +339,4 @@ func (c *clone) objects() (n, size int) {
 	return n, size
 }
 
-func number(n int) domarkx.Value { return domarkx.NumberValue(strconv.Itoa(n)) }
+func number(n int) jsonvalue.Value { return jsonvalue.NumberValue(strconv.Itoa(n)) }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 )
 
@@ -52,7 +53,7 @@ func read(data []byte) (r row) {
 	if !bytes.Contains(data, []byte(`"usage":`)) {
 		return r
 	}
-	metadata, err := domarkx.ParseOutline(data, func(name string, kind domarkx.Kind) bool {
+	metadata, err := jsonvalue.ParseOutline(data, func(name string, kind jsonvalue.Kind) bool {
 		return name == domarkx.MetadataGlue || name == "content" || name == "runs" || name == "results"
 	})
 	if err != nil {
@@ -93,12 +94,12 @@ func read(data []byte) (r row) {
 }
 
 // cost returns the recorded cost in USD. Programs that do not know the cost record 0.
-func cost(metadata, usage domarkx.Value) (float64, bool) {
+func cost(metadata, usage jsonvalue.Value) (float64, bool) {
 	v, ok := get(metadata, "cost")
 	if !ok {
 		v, _ = get(usage, "cost", "total")
 	}
-	if v.Kind() != domarkx.Number {
+	if v.Kind() != jsonvalue.Number {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(v.Text(), 64)
@@ -107,10 +108,10 @@ func cost(metadata, usage domarkx.Value) (float64, bool) {
 
 // count returns the number of tokens in the first member with one of the names. It returns 0 for a
 // value that is not a number of tokens.
-func count(v domarkx.Value, names ...string) int64 {
+func count(v jsonvalue.Value, names ...string) int64 {
 	for _, name := range names {
 		m, ok := v.Get(name)
-		if !ok || m.Kind() != domarkx.Number {
+		if !ok || m.Kind() != jsonvalue.Number {
 			continue
 		}
 		n, err := strconv.ParseFloat(m.Text(), 64)
@@ -123,20 +124,20 @@ func count(v domarkx.Value, names ...string) int64 {
 }
 
 // get returns the value at a path of members in nested objects.
-func get(v domarkx.Value, path ...string) (domarkx.Value, bool) {
+func get(v jsonvalue.Value, path ...string) (jsonvalue.Value, bool) {
 	for _, name := range path {
 		next, ok := v.Get(name)
 		if !ok {
-			return domarkx.Value{}, false
+			return jsonvalue.Value{}, false
 		}
 		v = next
 	}
 	return v, true
 }
 
-func text(v domarkx.Value, path ...string) string {
+func text(v jsonvalue.Value, path ...string) string {
 	m, _ := get(v, path...)
-	if m.Kind() != domarkx.String {
+	if m.Kind() != jsonvalue.String {
 		return ""
 	}
 	return m.Text()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage"
 	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +48,7 @@ func (s *store) Read(_ context.Context, b domarkx.Blob) ([]byte, error) {
 
 // add adds a message of the assistant, whose metadata is JSON, to a snapshot.
 func (s *store) add(snapshot string, id byte, date int64, metadata string) {
-	v, err := domarkx.ParseValue([]byte(metadata))
+	v, err := jsonvalue.ParseValue([]byte(metadata))
 	if err != nil {
 		panic(err)
 	}

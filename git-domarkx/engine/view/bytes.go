@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -124,7 +125,7 @@ func (v *View) Written(ctx context.Context, k int) (domarkx.WrittenMessage, erro
 }
 
 // Says reports whether the document contains this workspace-config.
-func (v *View) Says(ctx context.Context, workspace domarkx.Value) (bool, error) {
+func (v *View) Says(ctx context.Context, workspace jsonvalue.Value) (bool, error) {
 	var b bytes.Buffer
 	if err := v.Write(ctx, &b); err != nil {
 		return false, err
@@ -142,10 +143,10 @@ func (v *View) Says(ctx context.Context, workspace domarkx.Value) (bool, error) 
 }
 
 // PrettyJSON returns the only form in which JSON is stored.
-func PrettyJSON(v domarkx.Value) []byte { return AppendPretty(nil, v) }
+func PrettyJSON(v jsonvalue.Value) []byte { return AppendPretty(nil, v) }
 
 // AppendPretty appends what PrettyJSON returns.
-func AppendPretty(dst []byte, v domarkx.Value) []byte {
+func AppendPretty(dst []byte, v jsonvalue.Value) []byte {
 	return append(v.AppendJSON(dst, "", "  "), '\n')
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/formattest"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -197,7 +198,7 @@ func TestDamage(t *testing.T) {
 		if !errors.Is(err, domarkx.ErrCorrupt) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if _, err := v.Says(t.Context(), domarkx.ObjectValue()); !errors.Is(err, domarkx.ErrCorrupt) {
+		if _, err := v.Says(t.Context(), jsonvalue.ObjectValue()); !errors.Is(err, domarkx.ErrCorrupt) {
 			t.Errorf("%s: %v from Says", test.name, err)
 		}
 	}
@@ -242,7 +243,7 @@ func TestUnreadable(t *testing.T) {
 
 // TestSays: whether a document has a configuration of its workspace.
 func TestSays(t *testing.T) {
-	workspace, err := domarkx.ParseValue([]byte(`{"resources": []}`))
+	workspace, err := jsonvalue.ParseValue([]byte(`{"resources": []}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 )
 
@@ -51,7 +52,7 @@ func FirstLine(m domarkx.Message) string {
 // callLine returns the tool of a call and the first line of its first argument that is text, or "" if
 // the block does not name a tool.
 func callLine(block string) string {
-	call, err := domarkx.ParseValue([]byte(block))
+	call, err := jsonvalue.ParseValue([]byte(block))
 	tool, _ := call.Get("tool")
 	if err != nil || strings.TrimSpace(tool.Text()) == "" {
 		return ""
@@ -59,7 +60,7 @@ func callLine(block string) string {
 	line := tool.Text()
 	arguments, _ := call.Get("arguments")
 	for _, argument := range arguments.Members() {
-		if text, _, _ := strings.Cut(strings.TrimSpace(argument.Value.Text()), "\n"); text != "" && argument.Value.Kind() == domarkx.String {
+		if text, _, _ := strings.Cut(strings.TrimSpace(argument.Value.Text()), "\n"); text != "" && argument.Value.Kind() == jsonvalue.String {
 			line += " " + text
 			break
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/original"
@@ -166,18 +167,18 @@ func Header(ctx context.Context, store *gitstore.Store, snapshot string) (domark
 // and the others are in metadata.conflict.
 func LoadHeader(ctx context.Context, blobs Blobs, headers []domarkx.HeaderEntry) (domarkx.Header, error) {
 	var shown domarkx.Header
-	var others []domarkx.Value
+	var others []jsonvalue.Value
 	for i, entry := range headers {
 		data, err := Read(ctx, blobs, entry.JSON)
 		if err != nil {
 			return shown, err
 		}
-		value, err := domarkx.ParseValue(data)
+		value, err := jsonvalue.ParseValue(data)
 		if err != nil {
 			return shown, fmt.Errorf("snapshot.json %w: %w", domarkx.ErrCorrupt, err)
 		}
 		if i > 0 {
-			others = append(others, domarkx.ObjectValue(domarkx.Member{Name: "side", Value: domarkx.StringValue(entry.Rev.String())}, domarkx.Member{Name: "header", Value: value}))
+			others = append(others, jsonvalue.ObjectValue(jsonvalue.Member{Name: "side", Value: jsonvalue.StringValue(entry.Rev.String())}, jsonvalue.Member{Name: "header", Value: value}))
 			continue
 		}
 		if shown, err = domarkx.ParseHeader(value, true); err != nil {
@@ -185,7 +186,7 @@ func LoadHeader(ctx context.Context, blobs Blobs, headers []domarkx.HeaderEntry)
 		}
 	}
 	if len(others) > 0 {
-		shown.MetadataExtra = append(shown.MetadataExtra, domarkx.Member{Name: "conflict", Value: domarkx.ArrayValue(others...)})
+		shown.MetadataExtra = append(shown.MetadataExtra, jsonvalue.Member{Name: "conflict", Value: jsonvalue.ArrayValue(others...)})
 	}
 	return shown, nil
 }
@@ -203,11 +204,11 @@ func (v *View) Message(ctx context.Context, k int) (domarkx.Message, error) {
 
 // MarkConflict marks a message as the version of one side of a conflict.
 func MarkConflict(msg *domarkx.Message, side domarkx.Rev) {
-	metadata := domarkx.ObjectValue()
+	metadata := jsonvalue.ObjectValue()
 	if msg.Metadata != nil {
 		metadata = *msg.Metadata
 	}
-	metadata = metadata.With("conflict", domarkx.StringValue(side.String()))
+	metadata = metadata.With("conflict", jsonvalue.StringValue(side.String()))
 	msg.Metadata = &metadata
 }
 
@@ -223,7 +224,7 @@ func LoadMessage(ctx context.Context, blobs Blobs, e domarkx.Entry) (domarkx.Mes
 
 // DecodeMessage parses a message as it is stored.
 func DecodeMessage(data []byte, id domarkx.ID) (domarkx.Message, error) {
-	value, err := domarkx.ParseValue(data)
+	value, err := jsonvalue.ParseValue(data)
 	if err == nil {
 		var msg domarkx.Message
 		if msg, err = domarkx.ParseMessage(value, ""); err == nil {

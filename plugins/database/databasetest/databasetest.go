@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
@@ -22,8 +23,8 @@ type DB struct {
 // Open opens a resource; an env without a config gets {}. It is closed at the end of the test.
 func Open(t *testing.T, p domarkx.Plugin, env domarkx.Env) *DB {
 	t.Helper()
-	if env.Config.Kind() == domarkx.Null {
-		env.Config = domarkx.ObjectValue()
+	if env.Config.Kind() == jsonvalue.Null {
+		env.Config = jsonvalue.ObjectValue()
 	}
 	if env.Warn == nil {
 		env.Warn = func(string) {}
@@ -42,9 +43,9 @@ func Open(t *testing.T, p domarkx.Plugin, env domarkx.Env) *DB {
 }
 
 // Object reads a JSON value.
-func Object(t *testing.T, text string) domarkx.Value {
+func Object(t *testing.T, text string) jsonvalue.Value {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -55,9 +56,9 @@ func Object(t *testing.T, text string) domarkx.Value {
 // "CODE: MESSAGE" of the error.
 func (d *DB) Try(tool, sql, args string) string {
 	d.T.Helper()
-	arguments := domarkx.ObjectValue()
+	arguments := jsonvalue.ObjectValue()
 	if sql != "" {
-		arguments = arguments.With("sql", domarkx.StringValue(sql))
+		arguments = arguments.With("sql", jsonvalue.StringValue(sql))
 	}
 	if args != "" {
 		arguments = arguments.With("args", Object(d.T, args))

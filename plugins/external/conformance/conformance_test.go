@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/external"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/domarkx/domarkx/plugins/process"
@@ -42,11 +43,11 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := domarkx.ParseValue(data)
+	said, err := jsonvalue.ParseValue(data)
 	if err != nil {
 		t.Fatalf("-suite %s: %v", *suite, err)
 	}
-	s := plugintest.Suite{Plugin: external.New(kind, path, external.Options{}), Config: domarkx.ObjectValue(), Refused: map[string]domarkx.Call{},
+	s := plugintest.Suite{Plugin: external.New(kind, path, external.Options{}), Config: jsonvalue.ObjectValue(), Refused: map[string]domarkx.Call{},
 		Alive: func(dir string) bool { return alive(t, dir) }, Costly: 1}
 	for _, m := range said.Members() {
 		switch m.Name {
@@ -74,7 +75,7 @@ func TestConformance(t *testing.T) {
 	plugintest.Run(t, s)
 }
 
-func callOf(t *testing.T, v domarkx.Value) domarkx.Call {
+func callOf(t *testing.T, v jsonvalue.Value) domarkx.Call {
 	t.Helper()
 	tool, _ := v.Get("tool")
 	arguments, ok := v.Get("arguments")

@@ -1,9 +1,9 @@
-package domarkx_test
+package jsonvalue_test
 
 import (
 	"testing"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 func TestParsePartial(t *testing.T) {
@@ -19,7 +19,7 @@ func TestParsePartial(t *testing.T) {
 		{`"cut`, `null`, "1:5: unexpected end of input in a string, expected '\"'"},
 		{``, `null`, "1:1: unexpected end of input, expected a JSON value"},
 	} {
-		v, err := domarkx.ParsePartial([]byte(test.text))
+		v, err := jsonvalue.ParsePartial([]byte(test.text))
 		problem := ""
 		if err != nil {
 			problem = err.Error()
@@ -27,18 +27,5 @@ func TestParsePartial(t *testing.T) {
 		if problem != test.problem || v.JSON() != test.want {
 			t.Errorf("%s:\ngot  %s, %s\nwant %s, %s", test.text, v.JSON(), problem, test.want, test.problem)
 		}
-	}
-}
-
-func TestGlue(t *testing.T) {
-	glue := domarkx.ArrayValue(domarkx.StringValue("<"), domarkx.StringValue("|"), domarkx.StringValue(">"))
-	metadata := domarkx.ObjectValue(domarkx.Member{Name: domarkx.MetadataGlue, Value: glue})
-	m := domarkx.Message{Metadata: &metadata, Content: []domarkx.Block{{Text: "a"}, {Text: "b"}}}
-	if got := domarkx.Preview(m); got != "<a|b>" {
-		t.Errorf("got %q", got)
-	}
-	m.Content = m.Content[:1]
-	if got := domarkx.Preview(m); got != "a" || m.Glue() != nil {
-		t.Errorf("glue for two blocks is taken for one: %q", got)
 	}
 }

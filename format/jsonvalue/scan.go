@@ -1,9 +1,11 @@
-package domarkx
+package jsonvalue
 
 import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/domarkx/domarkx/format/wtf8"
 )
 
 // Words in which all bytes are the same: the lowest bit, the highest bit, or a character to find.
@@ -86,7 +88,7 @@ const hexDigits = "0123456789abcdef"
 func appendWTF8Run(dst []byte, s string) []byte {
 	for s != "" {
 		r, size := utf8.DecodeRuneInString(s)
-		if unit, ok := surrogateAt(s); ok {
+		if unit, ok := wtf8.Surrogate(s); ok {
 			dst = append(dst, '\\', 'u', hexDigits[unit>>12], hexDigits[unit>>8&15], hexDigits[unit>>4&15], hexDigits[unit&15])
 			size = 3
 		} else {

@@ -1,4 +1,4 @@
-package domarkx_test
+package jsonvalue_test
 
 import (
 	"bytes"
@@ -10,12 +10,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
-func parse(t *testing.T, text string) domarkx.Value {
+func parse(t *testing.T, text string) jsonvalue.Value {
 	t.Helper()
-	v, err := domarkx.ParseValue([]byte(text))
+	v, err := jsonvalue.ParseValue([]byte(text))
 	if err != nil {
 		t.Fatalf("parsing %q: %v", text, err)
 	}
@@ -70,8 +71,8 @@ func TestParseValueErrors(t *testing.T) {
 		{"\xff", "unexpected byte 0xff", 1, 1},
 		{strings.Repeat("[", 1002), "nested deeper than 1000 levels", 1, 1002},
 	} {
-		_, err := domarkx.ParseValue([]byte(test.text))
-		var at *domarkx.SyntaxError
+		_, err := jsonvalue.ParseValue([]byte(test.text))
+		var at *syntax.Error
 		if !errors.As(err, &at) {
 			t.Errorf("%.20q: got %v, want a syntax error", test.text, err)
 			continue
@@ -122,10 +123,10 @@ func TestMembers(t *testing.T) {
 		t.Error("Get found a member that is not there")
 	}
 	for _, test := range []struct{ got, want string }{
-		{v.With("a", domarkx.BoolValue(true)).JSON(), `{"a":true,"b":2}`},
-		{v.With("c", domarkx.Value{}).JSON(), `{"a":1,"b":2,"a":3,"c":null}`},
+		{v.With("a", jsonvalue.BoolValue(true)).JSON(), `{"a":true,"b":2}`},
+		{v.With("c", jsonvalue.Value{}).JSON(), `{"a":1,"b":2,"a":3,"c":null}`},
 		{v.Without("a").JSON(), `{"b":2}`},
-		{domarkx.Value{}.With("a", v).JSON(), `{"a":{"a":1,"b":2,"a":3}}`},
+		{jsonvalue.Value{}.With("a", v).JSON(), `{"a":{"a":1,"b":2,"a":3}}`},
 		{v.JSON(), `{"a":1,"b":2,"a":3}`},
 	} {
 		if test.got != test.want {
@@ -158,14 +159,14 @@ func TestPosition(t *testing.T) {
 	for _, test := range []struct{ offset, line, column int }{
 		{-1, 1, 1}, {0, 1, 1}, {1, 1, 2}, {3, 1, 3}, {4, 2, 1}, {7, 3, 1}, {8, 3, 2}, {99, 3, 3},
 	} {
-		if line, column := domarkx.Position(data, test.offset); line != test.line || column != test.column {
+		if line, column := syntax.Position(data, test.offset); line != test.line || column != test.column {
 			t.Errorf("offset %d: got %d:%d, want %d:%d", test.offset, line, column, test.line, test.column)
 		}
 	}
 }
 
 func TestSyntaxErrorText(t *testing.T) {
-	for want, e := range map[string]domarkx.SyntaxError{
+	for want, e := range map[string]syntax.Error{
 		"a.md:3:4: bad":       {Path: "a.md", Line: 3, Column: 4, Msg: "bad"},
 		"a.md:3: bad":         {Path: "a.md", Line: 3, Msg: "bad"},
 		"a.md: bad":           {Path: "a.md", Msg: "bad"},
@@ -190,12 +191,12 @@ func TestStringsSurvive(t *testing.T) {
 				string("0123456789abcdef"[u>>4&15]) + string("0123456789abcdef"[u&15])
 		}
 		text += `"`
-		v, err := domarkx.ParseValue([]byte(text))
+		v, err := jsonvalue.ParseValue([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		written := v.JSON()
-		again, err := domarkx.ParseValue([]byte(written))
+		again, err := jsonvalue.ParseValue([]byte(written))
 		if err != nil || !again.Equal(v) {
 			t.Fatalf("%s was written as %s, which reads as %s, %v", text, written, again.JSON(), err)
 		}
@@ -208,13 +209,13 @@ func TestStringsSurvive(t *testing.T) {
 // TestDistinct: members are made distinct as setting one after the other makes them.
 func TestDistinct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var members []domarkx.Member
-		want := domarkx.ObjectValue()
+		var members []jsonvalue.Member
+		want := jsonvalue.ObjectValue()
 		for i, name := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", ""}), 0, 40).Draw(t, "names") {
-			m := domarkx.Member{Name: name, Value: domarkx.NumberValue(strconv.Itoa(i))}
+			m := jsonvalue.Member{Name: name, Value: jsonvalue.NumberValue(strconv.Itoa(i))}
 			members, want = append(members, m), want.With(m.Name, m.Value)
 		}
-		if got := domarkx.ObjectValue(domarkx.Distinct(members)...); !got.Equal(want) {
+		if got := jsonvalue.ObjectValue(jsonvalue.Distinct(members)...); !got.Equal(want) {
 			t.Fatalf("%s, expected %s", got.JSON(), want.JSON())
 		}
 	})

@@ -4,16 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
-// located is a SyntaxError with the byte offset of the error, from which [Locate] computes line and
+// located is a [syntax.Error] with the byte offset of the error, from which [Locate] computes line and
 // column.
 type located struct {
-	*SyntaxError
+	at     *syntax.Error
 	offset int
 }
 
-func (e *located) Unwrap() error { return e.SyntaxError }
+func (e *located) Error() string { return e.at.Error() }
+func (e *located) Unwrap() error { return e.at }
 
 // Locate fills in the line and column of an error that [ParseMessage] or [ParseHeader] returned for
 // a value parsed from data. It returns other errors unchanged.
@@ -22,29 +26,29 @@ func Locate(err error, data []byte) error {
 	if !errors.As(err, &at) {
 		return err
 	}
-	e := *at.SyntaxError
-	e.Line, e.Column = Position(data, at.offset)
+	e := *at.at
+	e.Line, e.Column = syntax.Position(data, at.offset)
 	return &e
 }
 
-func badValue(v Value, at, msg string) error {
-	return &located{&SyntaxError{Pointer: at, Msg: msg}, v.Offset()}
+func badValue(v jsonvalue.Value, at, msg string) error {
+	return &located{&syntax.Error{Pointer: at, Msg: msg}, v.Offset()}
 }
 
-func wrongKind(v Value, at, expected string) error {
+func wrongKind(v jsonvalue.Value, at, expected string) error {
 	subject := ""
 	if at == "" {
 		subject = "the JSON text "
 	}
-	return badValue(v, at, fmt.Sprintf("%sis %s, expected %s", subject, article(v.kind), expected))
+	return badValue(v, at, fmt.Sprintf("%sis %s, expected %s", subject, article(v.Kind()), expected))
 }
 
 // article puts "a" or "an" before a kind.
-func article(k Kind) string {
+func article(k jsonvalue.Kind) string {
 	switch k {
-	case Null:
+	case jsonvalue.Null:
 		return k.String()
-	case Array, Object:
+	case jsonvalue.Array, jsonvalue.Object:
 		return "an " + k.String()
 	}
 	return "a " + k.String()
@@ -52,12 +56,12 @@ func article(k Kind) string {
 
 // required returns the member with that name. It is an error if there is none or it has another
 // kind. at is the JSON pointer of v.
-func required(v Value, at, name string, kind Kind) (Value, error) {
+func required(v jsonvalue.Value, at, name string, kind jsonvalue.Kind) (jsonvalue.Value, error) {
 	m, ok := v.Get(name)
 	if !ok {
 		return m, badValue(v, at+"/"+name, fmt.Sprintf("required member %q is missing, expected %s", name, article(kind)))
 	}
-	if m.kind != kind {
+	if m.Kind() != kind {
 		return m, wrongKind(m, at+"/"+name, article(kind))
 	}
 	return m, nil
@@ -65,12 +69,12 @@ func required(v Value, at, name string, kind Kind) (Value, error) {
 
 // optional returns the member with that name, or null if there is none. It is an error if the
 // member is neither null nor of that kind. at is the JSON pointer of v.
-func optional(v Value, at, name string, kind Kind) (Value, error) {
+func optional(v jsonvalue.Value, at, name string, kind jsonvalue.Kind) (jsonvalue.Value, error) {
 	m, ok := v.Get(name)
-	if !ok || m.kind == Null {
-		return Value{}, nil
+	if !ok || m.Kind() == jsonvalue.Null {
+		return jsonvalue.Value{}, nil
 	}
-	if m.kind != kind {
+	if m.Kind() != kind {
 		return m, wrongKind(m, at+"/"+name, article(kind))
 	}
 	return m, nil
@@ -78,16 +82,16 @@ func optional(v Value, at, name string, kind Kind) (Value, error) {
 
 // extra returns the members with unknown names, and the known members that are null: they have no
 // meaning, but must not be lost. It omits a null that a later member of the same name replaces.
-func extra(v Value, known ...string) []Member {
+func extra(v jsonvalue.Value, known ...string) []jsonvalue.Member {
 	null := make([]bool, len(known)) // whether the last member of that name is null
 	for _, m := range v.Members() {
 		if i := slices.Index(known, m.Name); i >= 0 {
-			null[i] = m.Value.kind == Null
+			null[i] = m.Value.Kind() == jsonvalue.Null
 		}
 	}
-	var rest []Member
+	var rest []jsonvalue.Member
 	for _, m := range v.Members() {
-		if i := slices.Index(known, m.Name); i < 0 || null[i] && m.Value.kind == Null {
+		if i := slices.Index(known, m.Name); i < 0 || null[i] && m.Value.Kind() == jsonvalue.Null {
 			rest = append(rest, m)
 		}
 	}

@@ -1,4 +1,4 @@
-package domarkx
+package jsonvalue
 
 import (
 	"slices"
@@ -123,12 +123,4 @@ func appendJSONString(dst []byte, s string) []byte {
 		s = s[n:]
 	}
 	return append(dst, '"')
-}
-
-// surrogateAt decodes a WTF-8 surrogate at the start of s.
-func surrogateAt(s string) (uint16, bool) {
-	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2]&0xC0 != 0x80 {
-		return 0, false
-	}
-	return 0xD000 | uint16(s[1]&0x3F)<<6 | uint16(s[2]&0x3F), true
 }

@@ -1,10 +1,10 @@
-package domarkx_test
+package jsonvalue_test
 
 import (
 	"encoding/json"
 	"testing"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 func FuzzParseValue(f *testing.F) {
@@ -15,15 +15,15 @@ func FuzzParseValue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkOutline(t, data)
-		v, err := domarkx.ParseValue(data)
-		if ours, theirs := err == nil, json.Valid(data); ours != theirs && v.Depth() < domarkx.MaxDepth && !tooDeep(data) {
+		v, err := jsonvalue.ParseValue(data)
+		if ours, theirs := err == nil, json.Valid(data); ours != theirs && v.Depth() < jsonvalue.MaxDepth && !tooDeep(data) {
 			t.Fatalf("valid: %t, but to encoding/json %t", ours, theirs)
 		}
 		if err != nil {
 			return
 		}
 		for _, text := range [][]byte{[]byte(v.JSON()), v.AppendJSON(nil, " ", "\t")} {
-			again, err := domarkx.ParseValue(text)
+			again, err := jsonvalue.ParseValue(text)
 			if err != nil || !again.Equal(v) {
 				t.Fatalf("%q was written as %q, which reads as %q, %v", data, text, again.JSON(), err)
 			}
@@ -39,5 +39,5 @@ func tooDeep(data []byte) bool {
 			n++
 		}
 	}
-	return n > domarkx.MaxDepth
+	return n > jsonvalue.MaxDepth
 }

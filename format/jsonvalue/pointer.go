@@ -1,4 +1,4 @@
-package domarkx
+package jsonvalue
 
 import (
 	"strconv"

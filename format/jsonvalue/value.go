@@ -1,4 +1,6 @@
-package domarkx
+// Package jsonvalue parses and writes JSON values that keep their spelling: the order of members,
+// the digits of numbers, and strings that are not valid Unicode (RFC 8259).
+package jsonvalue
 
 import "slices"
 

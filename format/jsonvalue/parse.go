@@ -1,4 +1,4 @@
-package domarkx
+package jsonvalue
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/domarkx/domarkx/format/syntax"
 )
 
 // MaxDepth is how deep parsed JSON may be nested ([Value.Depth]), so that a
@@ -14,7 +16,7 @@ const MaxDepth = 1000
 
 // ParseValue parses one JSON text (RFC 8259), optionally surrounded by white space. It decodes a
 // lone surrogate escape to its three WTF-8 bytes, and replaces each byte that is not UTF-8 with
-// U+FFFD. Errors are [*SyntaxError] values with line and column.
+// U+FFFD. Errors are [*syntax.Error] values with line and column.
 func ParseValue(data []byte) (Value, error) { return parse(data, nil) }
 
 // ParseOutline is like [ParseValue], with the same errors, but without content that the caller does
@@ -95,8 +97,8 @@ func (p *parser) whole() (Value, error) {
 }
 
 func (p *parser) fail(format string, args ...any) error {
-	line, column := Position(p.data, p.pos)
-	return &SyntaxError{Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
+	line, column := syntax.Position(p.data, p.pos)
+	return &syntax.Error{Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
 }
 
 // offset returns the current position in the form of Value.offset.

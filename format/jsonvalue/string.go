@@ -1,10 +1,12 @@
-package domarkx
+package jsonvalue
 
 import (
 	"bytes"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/domarkx/domarkx/format/wtf8"
 )
 
 func (p *parser) str() (string, error) {
@@ -172,7 +174,7 @@ func (p *parser) unicode(buf []byte) ([]byte, error) {
 			}
 		}
 	}
-	return appendWTF8(buf, r), nil
+	return wtf8.Append(buf, r), nil
 }
 
 func (p *parser) hex4(at int) (uint16, bool) {
@@ -194,13 +196,4 @@ func (p *parser) hex4(at int) (uint16, bool) {
 		unit = unit<<4 | uint16(c)
 	}
 	return unit, true
-}
-
-// appendWTF8 appends a code point, including a lone surrogate, as generalized UTF-8
-// (https://simonsapin.github.io/wtf-8/).
-func appendWTF8(buf []byte, r rune) []byte {
-	if utf16.IsSurrogate(r) {
-		return append(buf, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
-	}
-	return utf8.AppendRune(buf, r)
 }

@@ -1,13 +1,13 @@
-package domarkx_test
+package jsonvalue_test
 
 import (
 	"testing"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 func TestNearest(t *testing.T) {
-	v, err := domarkx.ParseValue([]byte(`{"a": [1, {"b/c": 2, "~": 3, "0": 4}], "": 5}`))
+	v, err := jsonvalue.ParseValue([]byte(`{"a": [1, {"b/c": 2, "~": 3, "0": 4}], "": 5}`))
 	if err != nil {
 		t.Fatal(err)
 	}

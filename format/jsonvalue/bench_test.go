@@ -1,25 +1,25 @@
-package domarkx_test
+package jsonvalue_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 // benchDocument is a conversation as programs write it: mostly texts of a few
 // kilobytes, with an escape here and there.
 func benchDocument(text string) []byte {
-	var messages []domarkx.Value
+	var messages []jsonvalue.Value
 	for i := range 100 {
-		messages = append(messages, domarkx.ObjectValue(
-			domarkx.Member{Name: "id", Value: domarkx.StringValue(fmt.Sprint("msg-", i))},
-			domarkx.Member{Name: "speaker", Value: domarkx.ObjectValue(domarkx.Member{Name: "type", Value: domarkx.StringValue("ai")})},
-			domarkx.Member{Name: "timestamp", Value: domarkx.NumberValue("1770000000000")},
-			domarkx.Member{Name: "content", Value: domarkx.StringValue(strings.Repeat(text, 1+i%40))}))
+		messages = append(messages, jsonvalue.ObjectValue(
+			jsonvalue.Member{Name: "id", Value: jsonvalue.StringValue(fmt.Sprint("msg-", i))},
+			jsonvalue.Member{Name: "speaker", Value: jsonvalue.ObjectValue(jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("ai")})},
+			jsonvalue.Member{Name: "timestamp", Value: jsonvalue.NumberValue("1770000000000")},
+			jsonvalue.Member{Name: "content", Value: jsonvalue.StringValue(strings.Repeat(text, 1+i%40))}))
 	}
-	return domarkx.ArrayValue(messages...).AppendJSON(nil, "", "  ")
+	return jsonvalue.ArrayValue(messages...).AppendJSON(nil, "", "  ")
 }
 
 func BenchmarkValue(b *testing.B) {
@@ -28,7 +28,7 @@ func BenchmarkValue(b *testing.B) {
 		"Chinese": "一行文字，和大多数行一样长，偶尔有“引号”。\n",
 	} {
 		data := benchDocument(text)
-		v, err := domarkx.ParseValue(data)
+		v, err := jsonvalue.ParseValue(data)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func BenchmarkValue(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := domarkx.ParseValue(data); err != nil {
+				if _, err := jsonvalue.ParseValue(data); err != nil {
 					b.Fatal(err)
 				}
 			}

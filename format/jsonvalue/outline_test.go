@@ -1,4 +1,4 @@
-package domarkx_test
+package jsonvalue_test
 
 import (
 	"slices"
@@ -6,23 +6,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
-func passed(name string, kind domarkx.Kind) bool {
-	return name == "p" || name == "s" && kind == domarkx.String
+func passed(name string, kind jsonvalue.Kind) bool {
+	return name == "p" || name == "s" && kind == jsonvalue.String
 }
 
 // emptied returns a value as an outline has it.
-func emptied(v domarkx.Value) domarkx.Value {
+func emptied(v jsonvalue.Value) jsonvalue.Value {
 	switch v.Kind() {
-	case domarkx.Array:
+	case jsonvalue.Array:
 		items := slices.Clone(v.Items())
 		for i := range items {
 			items[i] = emptied(items[i])
 		}
-		return domarkx.ArrayValue(items...)
-	case domarkx.Object:
+		return jsonvalue.ArrayValue(items...)
+	case jsonvalue.Object:
 		members := slices.Clone(v.Members())
 		for i, m := range members {
 			members[i].Value = emptied(m.Value)
@@ -30,15 +30,15 @@ func emptied(v domarkx.Value) domarkx.Value {
 				continue
 			}
 			switch m.Value.Kind() {
-			case domarkx.String:
-				members[i].Value = domarkx.StringValue("")
-			case domarkx.Array:
-				members[i].Value = domarkx.ArrayValue()
-			case domarkx.Object:
-				members[i].Value = domarkx.ObjectValue()
+			case jsonvalue.String:
+				members[i].Value = jsonvalue.StringValue("")
+			case jsonvalue.Array:
+				members[i].Value = jsonvalue.ArrayValue()
+			case jsonvalue.Object:
+				members[i].Value = jsonvalue.ObjectValue()
 			}
 		}
-		return domarkx.ObjectValue(members...)
+		return jsonvalue.ObjectValue(members...)
 	}
 	return v
 }
@@ -46,8 +46,8 @@ func emptied(v domarkx.Value) domarkx.Value {
 // checkOutline holds the outline of a text against its value.
 func checkOutline(t *testing.T, data []byte) {
 	t.Helper()
-	v, err := domarkx.ParseValue(data)
-	outline, wrong := domarkx.ParseOutline(data, passed)
+	v, err := jsonvalue.ParseValue(data)
+	outline, wrong := jsonvalue.ParseOutline(data, passed)
 	if (err == nil) != (wrong == nil) || err != nil && err.Error() != wrong.Error() {
 		t.Fatalf("the outline of %q: %v, expected %v", data, wrong, err)
 	}

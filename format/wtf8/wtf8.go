@@ -1,0 +1,24 @@
+// Package wtf8 keeps lone UTF-16 surrogates in strings, as generalized UTF-8
+// (https://simonsapin.github.io/wtf-8/). JSON can contain them; valid UTF-8 cannot.
+package wtf8
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Append appends a code point, which may be a lone surrogate.
+func Append(buf []byte, r rune) []byte {
+	if utf16.IsSurrogate(r) {
+		return append(buf, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
+	}
+	return utf8.AppendRune(buf, r)
+}
+
+// Surrogate returns the surrogate at the start of s, and false if there is none.
+func Surrogate(s string) (uint16, bool) {
+	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2]&0xC0 != 0x80 {
+		return 0, false
+	}
+	return 0xD000 | uint16(s[1]&0x3F)<<6 | uint16(s[2]&0x3F), true
+}
