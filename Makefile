@@ -51,7 +51,7 @@ test-models:
 	.ci/test-models
 
 test-live:
-	DOMARKX_TEST_LIVE="$(MODELS)" $(GO) test -trimpath -count 1 -run Live -v ./git-domarkx/engine/chat
+	DOMARKX_TEST_LIVE="$(MODELS)" $(GO) test -trimpath -count 1 -run Live -v ./git-domarkx/chat
 
 test-agents: build
 	.ci/test-agents

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/recording"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 )
 
 // longestLinks is how long a command waits for the links of what an agent has just done.

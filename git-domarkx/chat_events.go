@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
+	"github.com/domarkx/domarkx/git-domarkx/chat"
+	"github.com/domarkx/domarkx/git-domarkx/chat/models"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
-	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
+	"github.com/domarkx/domarkx/git-domarkx/chat"
+	"github.com/domarkx/domarkx/git-domarkx/chat/models"
+	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
 )
 
 // chatModel returns the model with that name, with everything that a chat needs. It sends

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
+	"github.com/domarkx/domarkx/git-domarkx/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/providertest"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 )
 
 // talking returns a repository with the trusted session talk, which has files, and a model that gives these replies.

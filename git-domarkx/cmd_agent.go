@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx/git-domarkx/recording"
-	"github.com/domarkx/domarkx/git-domarkx/transcripts"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
+	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 )
 
 type agentCmd struct {

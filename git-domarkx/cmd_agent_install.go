@@ -13,9 +13,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/domarkx/domarkx/git-domarkx/hooks"
-	"github.com/domarkx/domarkx/git-domarkx/recording"
-	"github.com/domarkx/domarkx/git-domarkx/transcripts"
+	"github.com/domarkx/domarkx/git-domarkx/agents/hooks"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
+	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 )
 
 type agentInstallCmd struct {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/hooks"
-	"github.com/domarkx/domarkx/git-domarkx/recording"
-	"github.com/domarkx/domarkx/git-domarkx/transcripts"
+	"github.com/domarkx/domarkx/git-domarkx/agents/hooks"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
+	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 )
 
 type agentListCmd struct{ jsonOption }

@@ -12,9 +12,9 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
-	"github.com/domarkx/domarkx/git-domarkx/transcripts"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/recording"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 )
 
 type agentWatchCmd struct {

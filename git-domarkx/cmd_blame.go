@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/blame"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/find/blame"
 )
 
 type blameCmd struct {

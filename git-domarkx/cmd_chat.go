@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
+	"github.com/domarkx/domarkx/git-domarkx/chat/models"
 )
 
 type modelListCmd struct{ jsonOption }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
 type modelTestCmd struct {

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 )
 
 type pushCmd struct {

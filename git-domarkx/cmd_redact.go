@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
-	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 

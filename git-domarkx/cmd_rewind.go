@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins/dirversion"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat"
-	"github.com/domarkx/domarkx/git-domarkx/engine/search"
+	"github.com/domarkx/domarkx/git-domarkx/chat"
+	"github.com/domarkx/domarkx/git-domarkx/find/search"
 )
 
 type rmCmd struct {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 )
 
 type scanCmd struct {

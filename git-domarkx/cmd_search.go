@@ -7,7 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/search"
+	"github.com/domarkx/domarkx/git-domarkx/find/search"
 )
 
 type searchCmd struct {

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
-	"github.com/domarkx/domarkx/git-domarkx/recording"
 )
 
 type statusCmd struct{ jsonOption }

@@ -10,8 +10,8 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/usage"
-	"github.com/domarkx/domarkx/git-domarkx/engine/usage/prices"
+	"github.com/domarkx/domarkx/git-domarkx/find/usage"
+	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
 )
 
 type usageCmd struct {

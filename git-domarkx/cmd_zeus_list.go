@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/zeus"
-	"github.com/domarkx/domarkx/git-domarkx/agents"
+	zeusformat "github.com/domarkx/domarkx/format/zeus"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/zeus"
 )
 
 type zeusListCmd struct {
@@ -50,20 +50,20 @@ func (c *zeusListCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	var rows []agents.Row
+	var rows []zeus.Row
 	var bad []error
 	for _, s := range all {
 		doc, err := s.doc()
-		var entries []agents.Entry
+		var entries []zeus.Entry
 		if err == nil {
-			entries, _, err = agents.Entries(doc)
+			entries, _, err = zeus.Entries(doc)
 		}
 		if err != nil {
 			bad = append(bad, fmt.Errorf("snapshot %s: %w", s.name, err))
 			continue
 		}
 		for _, e := range entries {
-			rows = append(rows, agents.Row{ID: e.ID, Kind: e.Kind, Status: agents.Saved, Detail: s.name})
+			rows = append(rows, zeus.Row{ID: e.ID, Kind: e.Kind, Status: zeus.Saved, Detail: s.name})
 		}
 	}
 	if err := c.agentRows.print(inv, rows); err != nil {
@@ -73,7 +73,7 @@ func (c *zeusListCmd) Run(inv *invocation) error {
 }
 
 func (c *zeusListCmd) find(inv *invocation, sessions *engine.SessionManager) ([]listed, error) {
-	infos, err := sessions.ImportedFrom(inv.ctx, zeus.Name)
+	infos, err := sessions.ImportedFrom(inv.ctx, zeusformat.Name)
 	if err != nil {
 		return nil, err
 	}

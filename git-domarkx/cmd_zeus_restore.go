@@ -10,9 +10,9 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/zeus"
-	"github.com/domarkx/domarkx/git-domarkx/agents"
+	zeusformat "github.com/domarkx/domarkx/format/zeus"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/zeus"
 )
 
 type zeusRestoreCmd struct {
@@ -76,14 +76,14 @@ func (c *zeusRestoreCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	entries, working, err := agents.Entries(doc)
+	entries, working, err := zeus.Entries(doc)
 	if err != nil {
 		return badInput(inv, []error{fmt.Errorf("snapshot %s: %w", c.Name, err)})
 	}
 	if len(entries) == 0 {
 		return badInput(inv, []error{fmt.Errorf("snapshot %s has no agents of Zeus", c.Name)})
 	}
-	request := agents.RestoreRequest{Entries: entries, Workspace: c.WorkspaceMode, IfRunning: c.IfRunning, SessionDir: c.SessionDir}
+	request := zeus.RestoreRequest{Entries: entries, Workspace: c.WorkspaceMode, IfRunning: c.IfRunning, SessionDir: c.SessionDir}
 	if info.ID != "" {
 		request.Kept = func(ctx context.Context, digest string) (domarkx.Content, error) {
 			return sessions.Attachment(ctx, info.ID, digest)
@@ -93,7 +93,7 @@ func (c *zeusRestoreCmd) Run(inv *invocation) error {
 	for _, warning := range warnings {
 		inv.warn(fmt.Errorf("warning: %w", warning))
 	}
-	var conflict *agents.ConflictError
+	var conflict *zeus.ConflictError
 	if err != nil && !errors.As(err, &conflict) {
 		return errors.Join(c.agentRows.print(inv, rows), err)
 	}
@@ -103,17 +103,17 @@ func (c *zeusRestoreCmd) Run(inv *invocation) error {
 	return c.print(inv, rows, working)
 }
 
-func (c *zeusRestoreCmd) print(inv *invocation, rows []agents.Row, working []string) error {
+func (c *zeusRestoreCmd) print(inv *invocation, rows []zeus.Row, working []string) error {
 	if err := c.agentRows.print(inv, rows); err != nil {
 		return err
 	}
-	failed := countAgents(rows, agents.Failed)
+	failed := countAgents(rows, zeus.Failed)
 	if !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "%d restored, %d skipped, %d failed", countAgents(rows, agents.Restored), countAgents(rows, agents.Skipped), failed)
+		fmt.Fprintf(inv.err, "%d restored, %d skipped, %d failed", countAgents(rows, zeus.Restored), countAgents(rows, zeus.Skipped), failed)
 		again := 0
 		for _, r := range rows {
 			for _, id := range working {
-				if r.ID == id && r.Status == agents.Restored {
+				if r.ID == id && r.Status == zeus.Restored {
 					again++
 				}
 			}
@@ -175,5 +175,5 @@ func readSnapshot(path string) (*domarkx.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return zeus.Codec().Decode(format.Source{Path: path, Data: data})
+	return zeusformat.Codec().Decode(format.Source{Path: path, Data: data})
 }

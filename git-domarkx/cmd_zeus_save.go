@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/zeus"
-	"github.com/domarkx/domarkx/git-domarkx/agents"
+	zeusformat "github.com/domarkx/domarkx/format/zeus"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/zeus"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -85,7 +85,7 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 		return err
 	}
 	snapshot, rows, err := terminals.Snapshot(live, hostname, now)
-	if errors.Is(err, agents.ErrNoAgents) {
+	if errors.Is(err, zeus.ErrNoAgents) {
 		printError(inv.err, err)
 		if c.JSON {
 			return errors.Join(c.agentRows.print(inv, nil), errNo)
@@ -96,7 +96,7 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 		return err
 	}
 	if snapshot == nil {
-		printError(inv.err, fmt.Errorf("nothing was saved: %d of %d agents could not be restored from what is known of them", countAgents(rows, agents.Failed), len(rows)))
+		printError(inv.err, fmt.Errorf("nothing was saved: %d of %d agents could not be restored from what is known of them", countAgents(rows, zeus.Failed), len(rows)))
 		return errors.Join(c.agentRows.print(inv, rows), errNo)
 	}
 	name, err := c.store(inv, opened, snapshot, now)
@@ -115,7 +115,7 @@ func (c *zeusSaveCmd) Run(inv *invocation) error {
 	return nil
 }
 
-func (c *zeusSaveCmd) closeAll(inv *invocation, terminals *agents.Terminals, live agents.Live) {
+func (c *zeusSaveCmd) closeAll(inv *invocation, terminals *zeus.Terminals, live zeus.Live) {
 	for _, a := range live.Agents {
 		if err := terminals.Close(inv.ctx, a); err != nil {
 			inv.warn(fmt.Errorf("warning: %w", err))
@@ -156,7 +156,7 @@ func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, n
 			continue
 		}
 		path := inv.zeusFile(name)
-		err := agents.WriteNew(path, bytes.NewReader(snapshot))
+		err := zeus.WriteNew(path, bytes.NewReader(snapshot))
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -174,7 +174,7 @@ func (c *zeusSaveCmd) store(inv *invocation, opened managers, snapshot []byte, n
 				return name, nil
 			}
 		}
-		if undone := agents.Remove(path); undone != nil {
+		if undone := zeus.Remove(path); undone != nil {
 			return "", errors.Join(err, fmt.Errorf("no session was saved, but %w", undone))
 		}
 		if err != nil {
@@ -203,7 +203,7 @@ func numberedSnapshot(base string, n int) string {
 // importSnapshot imports a snapshot as a session. It reports whether the name was already
 // taken.
 func importSnapshot(inv *invocation, imports *importer.Manager, name string, snapshot []byte) (taken bool, err error) {
-	result, err := imports.Import(inv.ctx, importer.Request{Paths: []string{"-"}, As: name, Format: zeus.Name, Stdin: bytes.NewReader(snapshot)})
+	result, err := imports.Import(inv.ctx, importer.Request{Paths: []string{"-"}, As: name, Format: zeusformat.Name, Stdin: bytes.NewReader(snapshot)})
 	if err != nil {
 		return false, err
 	}

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/hooks"
-	"github.com/domarkx/domarkx/git-domarkx/recording"
+	"github.com/domarkx/domarkx/git-domarkx/agents/hooks"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 )
 
 // agents reports for each agent on this machine whether it is recorded, and how to change

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/recording"
-	"github.com/domarkx/domarkx/git-domarkx/transcripts"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
+	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 )
 
 // hookPatience is how long a hook waits for the end of its input, which some agents do not

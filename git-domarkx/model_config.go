@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/models"
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/chat/models"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/observe"
-	"github.com/domarkx/domarkx/git-domarkx/recording"
+	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 )
 
 // An observer takes versions of work trees for the watcher.

@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/when"
+	"github.com/domarkx/domarkx/git-domarkx/find/when"
 )
 
 // period parses the options --since and --until. It returns the zero time for an option that is

@@ -9,11 +9,11 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
-	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
-	"github.com/domarkx/domarkx/git-domarkx/recording"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 

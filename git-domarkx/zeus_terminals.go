@@ -7,17 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/agents"
+	"github.com/domarkx/domarkx/git-domarkx/zeus"
 )
 
 // terminals returns access to the agents of Zeus, as the user has configured it.
-func (inv *invocation) terminals() (*agents.Terminals, error) {
+func (inv *invocation) terminals() (*zeus.Terminals, error) {
 	git, err := inv.git()
 	if err != nil {
 		return nil, err
 	}
 	home := inv.getenv("HOME")
-	t := &agents.Terminals{Getenv: inv.getenv, Now: time.Now, Agent: "pi", StateDirs: []string{inv.zeusStateDir()}}
+	t := &zeus.Terminals{Getenv: inv.getenv, Now: time.Now, Agent: "pi", StateDirs: []string{inv.zeusStateDir()}}
 	if dir := filepath.Join(home, ".zeus"); home != "" && !slices.Contains(t.StateDirs, dir) {
 		t.StateDirs = append(t.StateDirs, dir)
 	}
@@ -41,7 +41,7 @@ func (inv *invocation) terminals() (*agents.Terminals, error) {
 // zeusStateDir returns the directory of Zeus's state.
 func (inv *invocation) zeusStateDir() string {
 	configured, _ := inv.config("domarkx.zeus.stateDir")
-	return agents.StateDir(inv.getenv, configured)
+	return zeus.StateDir(inv.getenv, configured)
 }
 
 // zeusFiles returns the names, without extension, of the snapshots in Zeus's own
@@ -72,7 +72,7 @@ type agentRow struct {
 	Detail  string `json:"detail" head:"DETAIL" doc:"the snapshot, or what went wrong"`
 }
 
-func (a agentRows) print(inv *invocation, list []agents.Row) error {
+func (a agentRows) print(inv *invocation, list []zeus.Row) error {
 	rows := make([]agentRow, len(list))
 	for i, r := range list {
 		rows[i] = agentRow{r.ID, r.Kind, string(r.Status), r.Detail}
@@ -81,7 +81,7 @@ func (a agentRows) print(inv *invocation, list []agents.Row) error {
 }
 
 // countAgents returns how many rows have a status.
-func countAgents(rows []agents.Row, status agents.Status) int {
+func countAgents(rows []zeus.Row, status zeus.Status) int {
 	n := 0
 	for _, r := range rows {
 		if r.Status == status {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/recording"
+	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 )
 
 // An agentAt stands for a coding agent: it adds messages to a transcript of Claude Code.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/secrets"
 )
 
 // BenchmarkScan measures scanning: of session text, of files, and of sessions that were scanned before.

@@ -13,8 +13,15 @@ import (
 
 const module = "github.com/domarkx/domarkx"
 
-// model stands for the packages of the model in the lists of arrows.
-const model = "format/domarkx, format/jsonvalue, format/syntax, format/wtf8"
+// These stand for several directories in the lists of arrows.
+const (
+	// model is the model and what it is made of.
+	model = "format/domarkx, format/jsonvalue, format/syntax, format/wtf8"
+	// below is what the engine is built on.
+	below = "format, gitstore, plugins/., plugins/dirversion, plugins/gitignore, plugins/sqlite/sqlite3, fusefs/drafts"
+	// values are the packages of the engine that need no SessionManager.
+	values = "git-domarkx/engine/edit, git-domarkx/engine/ignored, git-domarkx/engine/local, git-domarkx/engine/project, git-domarkx/engine/sources, git-domarkx/engine/toolcall, git-domarkx/engine/trust, git-domarkx/engine/view"
+)
 
 // arrows lists the allowed dependencies, direct or indirect, of the packages below a
 // directory: directories of this module (a path ending in "/." means only that package),
@@ -42,14 +49,30 @@ var arrows = []arrow{
 	{"plugins/all", []string{"format", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "the registry needs what the plugins need"},
 	{"plugins/openpocket", []string{"format", "plugins", "gitstore/atomicfile"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
 	{"git-domarkx/background", nil, "a program in the background is any program"},
+	{"git-domarkx/engine", []string{below, "git-domarkx/secrets", "git-domarkx/agents/opencodedb"}, "the engine works on the store, and knows no wing"},
+	{"git-domarkx/engine/.", []string{below, values}, "the SessionManager does not know what is done with it"},
+	{"git-domarkx/engine/edit", []string{below, "git-domarkx/engine/view", "git-domarkx/engine/toolcall"}, "documents become states without a repository's settings"},
+	{"git-domarkx/engine/view", []string{below}, "snapshots become documents without a repository's settings"},
+	{"git-domarkx/engine/toolcall", []string{"format", "gitstore/refname"}, "blocks of calls are values"},
+	{"git-domarkx/engine/project", []string{"format"}, "a configuration file is a value"},
+	{"git-domarkx/engine/ignored", []string{below}, "versions are read without a SessionManager"},
+	{"git-domarkx/engine/local", []string{"format", "gitstore", "plugins/."}, "records of a clone know nothing of who makes them"},
+	{"git-domarkx/engine/sources", []string{"format", "gitstore"}, "records of a clone know nothing of who makes them"},
+	{"git-domarkx/engine/trust", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/view"}, "what runs is decided before anything runs"},
+	{"git-domarkx/agents", []string{below, "git-domarkx/engine"}, "coding agents are watched from outside"},
+	{"git-domarkx/agents/transcripts", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb"}, "where agents keep their files has nothing to do with Git"},
+	{"git-domarkx/agents/recording", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb", "git-domarkx/background", "git-domarkx/agents/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
+	{"git-domarkx/agents/hooks", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb", "git-domarkx/agents/transcripts", "gitstore/atomicfile"}, "settings of agents have nothing to do with Git"},
+	{"git-domarkx/chat", []string{below, "git-domarkx/engine", "git-domarkx/find/usage/prices"}, "models answer in sessions"},
+	{"git-domarkx/chat/provider", []string{model}, "requests to models know nothing of sessions that are stored"},
+	{"git-domarkx/find", []string{below, "git-domarkx/engine"}, "what is found is read, not changed"},
+	{"git-domarkx/find/when", []string{model}, "dates are dates"},
+	{"git-domarkx/find/usage", []string{"format", "gitstore/atomicfile"}, "tokens are counted in messages, wherever they are"},
+	{"git-domarkx/secrets", []string{below, "git-domarkx/engine"}, "secrets are found and replaced in what the engine stores"},
+	{"git-domarkx/zeus", []string{"format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
+	{"git-domarkx/mcpserver", []string{below, "git-domarkx/engine", "git-domarkx/chat", "git-domarkx/find"}, "the server offers what the wings can do, and is no command"},
 	{"git-domarkx/mountd", []string{"format", "plugins", "fusefs", "gitstore", "git-domarkx/engine", "git-domarkx/background"}, "the mount is served without knowing the command line"},
-	{"git-domarkx/web", []string{"git-domarkx/engine", "format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "pages show what the engine returns"},
-	{"git-domarkx/agents", []string{"format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
-	{"git-domarkx/transcripts", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb"}, "where agents keep their files has nothing to do with Git"},
-	{"git-domarkx/recording", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/background", "git-domarkx/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
-	{"git-domarkx/hooks", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/engine/opencodedb", "git-domarkx/transcripts", "gitstore/atomicfile"}, "settings of agents have nothing to do with Git"},
-	{"git-domarkx/engine", []string{"format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the engine works on the store, and knows nothing of the mount but its drafts"},
-	{"git-domarkx/mcpserver", []string{"git-domarkx/engine", "format", "gitstore", "plugins/.", "plugins/dirversion", "plugins/gitignore", "fusefs/drafts", "plugins/sqlite/sqlite3"}, "the server offers what the engine can do, and is no command"},
+	{"git-domarkx/web", []string{below, "git-domarkx/engine", "git-domarkx/find"}, "pages show what the wings return"},
 }
 
 type arrow struct {
@@ -63,15 +86,15 @@ var owners = []struct {
 	library     string
 	directories []string
 }{
-	{"os/exec", []string{"gitstore/gitcmd", "plugins", "fusefs/mountpoint", "git-domarkx/.", "git-domarkx/agents", "git-domarkx/background", "git-domarkx/mountd", "git-domarkx/recording", "git-domarkx/transcripts", "git-domarkx/engine/enginetest", "git-domarkx/engine/chat/provider/llamatest"}},
+	{"os/exec", []string{"gitstore/gitcmd", "plugins", "fusefs/mountpoint", "git-domarkx/.", "git-domarkx/zeus", "git-domarkx/background", "git-domarkx/mountd", "git-domarkx/agents/recording", "git-domarkx/agents/transcripts", "git-domarkx/engine/enginetest", "git-domarkx/chat/provider/llamatest"}},
 	{"github.com/go-git/go-git", []string{"gitstore"}},
 	{"github.com/hanwen/go-fuse", []string{"fusefs"}},
 	{"github.com/alecthomas/kong", []string{"git-domarkx/.", "git-domarkx/clidoc"}},
 	{"go.yaml.in/yaml", []string{"format"}},
-	{"github.com/anthropics/anthropic-sdk-go", []string{"git-domarkx/engine/chat/provider"}},
-	{"github.com/openai/openai-go", []string{"git-domarkx/engine/chat/provider"}},
-	{"github.com/fsnotify/fsnotify", []string{"git-domarkx/recording"}},
-	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/engine/secrets", "git-domarkx/agents", "git-domarkx/hooks"}},
+	{"github.com/anthropics/anthropic-sdk-go", []string{"git-domarkx/chat/provider"}},
+	{"github.com/openai/openai-go", []string{"git-domarkx/chat/provider"}},
+	{"github.com/fsnotify/fsnotify", []string{"git-domarkx/agents/recording"}},
+	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/secrets", "git-domarkx/zeus", "git-domarkx/agents/hooks"}},
 }
 
 type goPackage struct {
@@ -135,8 +158,8 @@ func TestFormatsArePure(t *testing.T) {
 
 // inDirectory reports whether a package is in a directory or below it.
 func inDirectory(pkg, directory string) bool {
-	if directory == model {
-		return slices.Contains(strings.Split(model, ", "), pkg)
+	if all := strings.Split(directory, ", "); len(all) > 1 {
+		return slices.ContainsFunc(all, func(d string) bool { return inDirectory(pkg, d) })
 	}
 	if alone, ok := strings.CutSuffix(directory, "/."); ok {
 		return pkg == alone

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/providertest"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 )
 
 // words returns a text of numbered words.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/providertest"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 )
 
 // providersKey is the key of the providers of a script, a map[string]*providertest.Server.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/providertest"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 )
 
 // TestScript runs the scripts in testdata/script. Each starts in an empty directory,

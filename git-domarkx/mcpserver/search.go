@@ -9,8 +9,8 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/search"
-	"github.com/domarkx/domarkx/git-domarkx/engine/when"
+	"github.com/domarkx/domarkx/git-domarkx/find/search"
+	"github.com/domarkx/domarkx/git-domarkx/find/when"
 )
 
 type searchRequest struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/search"
+	"github.com/domarkx/domarkx/git-domarkx/find/search"
 )
 
 // How much a page shows at most.

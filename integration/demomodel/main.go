@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/llamatest"
-	"github.com/domarkx/domarkx/git-domarkx/engine/chat/provider/providertest"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider/llamatest"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 )
 
 var says = llamatest.Model{

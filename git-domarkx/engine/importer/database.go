@@ -14,8 +14,8 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/format/syntax"
+	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
-	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 )
 
 // A row is a session in a database, which is imported as if it were a document of its own.

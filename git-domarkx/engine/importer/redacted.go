@@ -11,8 +11,8 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
-	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 )
 
 // A redactError is the error for a document whose secrets must be replaced before anything of it is stored. This is

@@ -5,9 +5,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
-	"github.com/domarkx/domarkx/git-domarkx/engine/opencodedb"
 )
 
 // clockTick is the coarsest resolution of the times in file systems.

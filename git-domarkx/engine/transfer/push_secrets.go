@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 

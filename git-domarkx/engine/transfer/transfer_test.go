@@ -11,10 +11,10 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
-	"github.com/domarkx/domarkx/git-domarkx/engine/redact"
-	"github.com/domarkx/domarkx/git-domarkx/engine/scan"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }

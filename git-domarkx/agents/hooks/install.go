@@ -1,0 +1,241 @@
+package hooks
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+
+	"github.com/domarkx/domarkx/git-domarkx/agents/hooks/jsontext"
+)
+
+// A Request says what to install.
+type Request struct {
+	Scope Scope // "" for the narrowest that the agent has
+	MCP   bool  // register the MCP server too
+	Place Place
+}
+
+// A Change is a settings file and its new content.
+type Change struct {
+	File  *File
+	After []byte // nil to remove the file
+
+	kept record
+}
+
+// Changes reports whether the content differs.
+func (c Change) Changes() bool {
+	return !bytes.Equal(c.File.Data, c.After) || (c.After == nil) != c.File.Missing
+}
+
+// A Record stores the contents that settings files had before this program first edited them, so
+// that Uninstall can restore every byte. It is a file in this machine's own state.
+type Record struct {
+	path  string
+	files map[string]record
+}
+
+// A record describes a settings file before and after this program's edits.
+type record struct {
+	Before  []byte     `json:"before"`            // content of the whole file
+	Missing bool       `json:"missing,omitempty"` // there was no file
+	After   string     `json:"after"`             // SHA-256 of what was written
+	Created [][]string `json:"created,omitempty"` // paths of containers that were created
+	Dirs    []string   `json:"dirs,omitempty"`    // directories that were created
+}
+
+// maxKept limits the size in bytes of a file whose former content is stored. For a larger one,
+// Uninstall removes the hooks by editing.
+const maxKept = 1 << 20
+
+// OpenRecord reads the record in dir. A damaged record counts as empty; then Uninstall edits files
+// instead of restoring them.
+func OpenRecord(dir string) (*Record, error) {
+	r := &Record{path: filepath.Join(dir, "installed.json"), files: map[string]record{}}
+	data, err := os.ReadFile(r.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what was installed: %w", err)
+	}
+	if json.Unmarshal(data, &r.files) != nil {
+		r.files = map[string]record{}
+	}
+	return r, nil
+}
+
+func (r *Record) save() error {
+	data, err := json.Marshal(r.files)
+	if err == nil {
+		err = atomicfile.MkdirAll(filepath.Dir(r.path), 0o700)
+	}
+	if err == nil {
+		err = atomicfile.Replace(r.path, data)
+	}
+	if err != nil {
+		return fmt.Errorf("noting what was installed: %w", err)
+	}
+	return nil
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// ScopeOf returns the scope in which an agent's hooks are installed: the wanted one, or the narrowest.
+func (a Agent) ScopeOf(wanted Scope) (Scope, error) {
+	if wanted == "" && len(a.Scopes) > 0 {
+		return a.Scopes[0], nil
+	}
+	if wanted != "" && len(a.Scopes) > 0 && !slices.Contains(a.Scopes, wanted) {
+		var all []string
+		for _, s := range a.Scopes {
+			all = append(all, string(s))
+		}
+		return "", fmt.Errorf("%s has no hooks of the scope %s; expected %s", a.Name, wanted, strings.Join(all, " or "))
+	}
+	return wanted, nil
+}
+
+// Install returns the changes that install the agent's hooks.
+func (a Agent) Install(req Request, r *Record) ([]Change, error) {
+	scope, err := a.ScopeOf(req.Scope)
+	if err != nil {
+		return nil, err
+	}
+	plan := newPlan()
+	if a.file != nil {
+		for _, path := range a.file(scope, req.Place) {
+			if err := plan.edit(path, func(data []byte) ([]byte, error) { return a.withHooks(data, scope, req.Place) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if req.MCP && a.mcp != nil {
+		m := a.mcp(scope, req.Place)
+		for i, path := range m.files {
+			command := serverCommand(scope, req.Place)
+			if err := plan.edit(path, func(data []byte) ([]byte, error) { return m.withServer(data, i, command) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range plan.changes {
+		r.remember(&plan.changes[i])
+	}
+	return plan.changes, nil
+}
+
+// CanMCP reports whether the agent's MCP servers can be edited.
+func (a Agent) CanMCP() bool { return a.mcp != nil }
+
+// A plan is a list of files and their new contents.
+type plan struct{ changes []Change }
+
+func newPlan() *plan { return &plan{} }
+
+// edit changes the content of a file in the plan, in addition to earlier changes of the plan.
+func (p *plan) edit(path string, change func([]byte) ([]byte, error)) error {
+	i := slices.IndexFunc(p.changes, func(c Change) bool { return c.File.Path == path })
+	if i < 0 {
+		f, err := ReadFile(path)
+		if err != nil {
+			return err
+		}
+		p.changes = append(p.changes, Change{File: f, After: f.Data})
+		i = len(p.changes) - 1
+	}
+	after, err := change(p.changes[i].After)
+	if err != nil {
+		return inFile(path, err)
+	}
+	p.changes[i].After = after
+	return nil
+}
+
+// remember stores in c.kept how the file was before this program first changed it.
+func (r *Record) remember(c *Change) {
+	before, ok := r.files[c.File.target]
+	if ok && before.After == digest(c.File.Data) && !c.File.Missing {
+		c.kept = before // this program made the file's last change, so the older record stays
+	} else {
+		c.kept = record{Before: c.File.Data, Missing: c.File.Missing}
+		if ok { // containers that were created before are still ours
+			c.kept.Created, c.kept.Dirs = before.Created, before.Dirs
+		}
+	}
+	if len(c.kept.Before) > maxKept {
+		c.kept.Before, c.kept.Missing = nil, false
+		c.kept.After = ""
+	} else {
+		c.kept.After = digest(c.After)
+	}
+	c.kept.Created = append(c.kept.Created, created(c.File.Data, c.After)...)
+	for dir := filepath.Dir(c.File.target); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		c.kept.Dirs = append(c.kept.Dirs, dir)
+	}
+}
+
+// created returns the paths of the objects and arrays that are only in the second text.
+func created(before, after []byte) [][]string {
+	was, err := open(before)
+	if err != nil {
+		return nil // TOML
+	}
+	is, err := open(after)
+	if err != nil {
+		return nil
+	}
+	var paths [][]string
+	var visit func(path []string)
+	visit = func(path []string) {
+		for _, name := range is.Get(path...).Names() {
+			child := append(slices.Clone(path), name)
+			if was.Get(child...) == nil {
+				paths = append(paths, child)
+			}
+			if v := is.Get(child...); v.Kind == jsontext.Object && len(child) < 4 {
+				visit(child)
+			}
+		}
+	}
+	visit(nil)
+	return paths
+}
+
+// Apply writes a change to its file. It first stores the file's former content in the record.
+func (r *Record) Apply(c Change) error {
+	if !c.Changes() {
+		return nil
+	}
+	old, had := r.files[c.File.target]
+	if c.kept.After != "" || c.kept.Created != nil {
+		r.files[c.File.target] = c.kept
+		if err := r.save(); err != nil {
+			return err
+		}
+	}
+	if err := c.File.Replace(c.After); err != nil {
+		delete(r.files, c.File.target)
+		if had {
+			r.files[c.File.target] = old
+		}
+		return errors.Join(err, r.save())
+	}
+	return nil
+}

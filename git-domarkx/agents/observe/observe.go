@@ -1,0 +1,286 @@
+// Package observe takes versions of the work trees in which coding agents work, and links the
+// messages of recorded sessions to these versions.
+//
+// A recorded session has a workspace of the same name with one resource, the work tree. The
+// resource is read-only, so any number of sessions can observe one work tree. They share a lock, a
+// stat cache and the objects of the versions. Links are not part of a document, so an export still
+// returns the document that was imported.
+package observe
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// A Kind is the event for which a version is taken. It is also the operation of the version's
+// commit.
+type Kind string
+
+// The events for which versions are taken.
+const (
+	Prompt Kind = "prompt" // the user submitted a prompt
+	Batch  Kind = "batch"  // calls of a message ended
+	Turn   Kind = "turn"   // a turn ended
+)
+
+// A Moment is an event in an agent's session after which a version is taken.
+type Moment struct {
+	Kind  Kind
+	Agent string
+	ID    string // the id that the agent gives its session
+	Path  string // path of the transcript; "" if unknown
+	Dir   string // directory in which the agent works
+	Calls []string
+	Time  time.Time
+	Late  func() bool // called after reading: whether the next call may have begun; may be nil
+}
+
+// Manager takes versions of the work trees of a repository. Its methods are safe for concurrent use.
+type Manager struct {
+	store     *gitstore.Store
+	env       local.Environment
+	git       *gitcmd.Git
+	forbidden func() ([]string, error)
+	boot      string // identifies the boot of the system; "" if unknown
+
+	mu     sync.Mutex
+	trees  map[string]knownTree
+	warned map[string]bool
+}
+
+// A knownTree is a cached result of treeAround.
+type knownTree struct {
+	git   *gitcmd.Git
+	found time.Time
+}
+
+// New returns a manager for the work trees of a repository. boot identifies the boot of the system,
+// or is "". forbidden returns paths that must not be read or written, such as mounts.
+func New(store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string, forbidden func() ([]string, error)) *Manager {
+	return &Manager{store: store, git: git, env: env, boot: boot, forbidden: forbidden, trees: map[string]knownTree{}, warned: map[string]bool{}}
+}
+
+// Resource is the id of the resource in the versions that this package takes.
+const Resource = "worktree"
+
+// resourceOf returns the resource of a workspace version, given the version of the work tree.
+func resourceOf(version string) domarkx.ResourceVersion {
+	config := jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "type", Value: jsonvalue.StringValue("filesystem")}, jsonvalue.Member{Name: "id", Value: jsonvalue.StringValue(Resource)},
+		jsonvalue.Member{Name: "path", Value: jsonvalue.StringValue(".")},
+		jsonvalue.Member{Name: "observe", Value: jsonvalue.BoolValue(true)}, jsonvalue.Member{Name: "ignored", Value: jsonvalue.BoolValue(false)})
+	return domarkx.ResourceVersion{ResourceSpec: domarkx.ResourceSpec{ID: Resource, Type: "filesystem", Config: config}, Version: version}
+}
+
+// IsObserved reports whether a workspace version is one of an observed work tree.
+func IsObserved(v domarkx.Version) bool {
+	if len(v.Resources) != 1 {
+		return false
+	}
+	observe, _ := v.Resources[0].Config.Get("observe")
+	return v.Resources[0].ID == Resource && v.Resources[0].Type == "filesystem" && observe.IsTrue()
+}
+
+// Take takes a version of the work tree that contains at.Dir, if anything changed since the
+// session's last version. It returns a zero version if nothing changed. The error matches
+// [domarkx.ErrNotFound] if no work tree of the repository contains the directory.
+func (m *Manager) Take(ctx context.Context, at Moment) (domarkx.Version, error) {
+	git, err := m.treeAround(ctx, at.Dir)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	t, err := m.lock(ctx, git)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	defer t.close()
+	t.session(at.Agent + ":" + at.ID).Hooked = true
+	v, err := m.take(ctx, t, at)
+	if name := t.session(at.Agent + ":" + at.ID).Session; err == nil && name != "" && (v.ID != "" || at.Kind == Turn) {
+		err = m.link(ctx, name, at.Kind != Batch)
+	}
+	return v, errors.Join(err, t.save())
+}
+
+// take takes a version of a locked work tree.
+func (m *Manager) take(ctx context.Context, t *tree, at Moment) (domarkx.Version, error) {
+	s := t.session(at.Agent + ":" + at.ID)
+	if err := m.name(ctx, s, at); err != nil {
+		return domarkx.Version{}, err
+	}
+	s.begin(at)
+	now, err := t.read(ctx)
+	if err != nil {
+		s.end(at)
+		return domarkx.Version{}, err
+	}
+	defer now.abort()
+	c := domarkx.VersionCommit{Operation: string(at.Kind), Late: at.Late != nil && at.Late()}
+	c.Observed = &domarkx.Observation{Calls: at.Calls, LeftOut: now.left}
+	if c.Observed.Head, c.Observed.Branch, err = headOf(ctx, t.git); err != nil {
+		return domarkx.Version{}, err
+	}
+	c.Shared = t.shared(s, at)
+	v, err := m.commit(ctx, s.Workspace, c, now)
+	if err != nil {
+		return v, err
+	}
+	s.end(at)
+	return v, nil
+}
+
+// commit commits a version of a workspace. It returns a zero version if the content is the same as
+// in the newest version.
+func (m *Manager) commit(ctx context.Context, workspace string, c domarkx.VersionCommit, now *state) (domarkx.Version, error) {
+	author, committer, err := m.env.Identity(ctx)
+	if err != nil {
+		return domarkx.Version{}, err
+	}
+	c.Author, c.Committer = author, committer
+	c.Resources = []domarkx.ResourceVersion{resourceOf(now.version)}
+	c.Subject = subjectOf(c)
+	var v domarkx.Version
+	err = m.store.Update(ctx, c.Operation+" "+workspace, func(tx *gitstore.Tx) error {
+		tip, err := tx.WorkspaceTip(ctx, workspace)
+		switch {
+		case errors.Is(err, domarkx.ErrNotFound):
+		case err != nil:
+			return err
+		case len(tip.Resources) == 1 && tip.Resources[0].Version == now.version && IsObserved(tip):
+			return nil
+		default:
+			c.Parents = []string{tip.ID}
+		}
+		if v, err = tx.CommitVersion(ctx, workspace, c); err != nil {
+			return err
+		}
+		return tx.SetWorkspace(ctx, workspace, v.ID)
+	})
+	if err != nil {
+		return domarkx.Version{}, fmt.Errorf("taking a version of the work tree: %w", err)
+	}
+	return v, now.settle()
+}
+
+func subjectOf(c domarkx.VersionCommit) string {
+	what := map[string]string{string(Prompt): "work tree when a prompt was submitted", string(Batch): "work tree after calls", string(Turn): "work tree after a turn"}[c.Operation]
+	if what == "" {
+		what = "work tree"
+	}
+	if c.Observed.Branch != "" {
+		what += ", on " + c.Observed.Branch
+	}
+	return what
+}
+
+// name sets the stored session and the workspace of an agent's session. Until the transcript is
+// imported, the workspace has a temporary name.
+func (m *Manager) name(ctx context.Context, s *session, at Moment) error {
+	known, err := sources.Open(m.env.StateDir)
+	if err != nil {
+		return err
+	}
+	if path, err := opencodedb.Canonical(at.Path); err == nil && at.Path != "" {
+		s.Path = path
+	}
+	name := sessionOf(known, at.Agent+":"+at.ID, s)
+	if name == "" && s.Workspace == "" {
+		sum := sha256.Sum256([]byte(at.Agent + ":" + at.ID))
+		s.Workspace = "recording/" + hex.EncodeToString(sum[:10])
+	}
+	if name == "" || name == s.Workspace {
+		return nil
+	}
+	workspace, err := local.WorkspaceOf(ctx, m.env.Local, name)
+	if err != nil {
+		return err
+	}
+	if s.Workspace != "" && strings.HasPrefix(s.Workspace, "recording/") {
+		if err := m.adopt(ctx, s.Workspace, workspace); err != nil {
+			return err
+		}
+	}
+	s.Workspace, s.Session = workspace, name
+	return nil
+}
+
+// sessionOf returns the name of the session that was imported from an agent's session, or "".
+func sessionOf(known *sources.Record, key string, s *session) string {
+	if name := known.Get(key).Session; name != "" || s.Path == "" {
+		return name
+	}
+	return known.Get(s.Path).Session
+}
+
+// adopt renames the workspace of a session that has just been imported from its temporary name to
+// the session's.
+func (m *Manager) adopt(ctx context.Context, from, to string) error {
+	return m.store.Update(ctx, "rename workspace "+from, func(tx *gitstore.Tx) error {
+		if _, err := tx.WorkspaceTip(ctx, from); errors.Is(err, domarkx.ErrNotFound) {
+			return nil
+		}
+		if _, err := tx.WorkspaceTip(ctx, to); err == nil {
+			return nil // keep both: they hold versions from before and after an import under another name
+		}
+		return tx.RenameWorkspace(ctx, from, to)
+	})
+}
+
+// recently is how long the result of treeAround is cached.
+const recently = 10 * time.Second
+
+// treeAround returns the repository of the work tree that contains a directory. The error matches
+// [domarkx.ErrNotFound] if no work tree of the repository does.
+func (m *Manager) treeAround(ctx context.Context, dir string) (*gitcmd.Git, error) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	for top, known := range m.trees {
+		if now.Sub(known.found) > recently {
+			delete(m.trees, top)
+		} else if dir == top {
+			return known.git, nil
+		}
+	}
+	tops, err := m.git.WorkTrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	best := ""
+	for _, top := range tops {
+		real, err := filepath.EvalSymlinks(top)
+		if err == nil && len(real) > len(best) && (dir == real || strings.HasPrefix(dir, strings.TrimSuffix(real, "/")+"/")) {
+			best = real
+		}
+	}
+	if best == "" {
+		return nil, fmt.Errorf("directory %q: %w in a work tree of the repository", dir, domarkx.ErrNotFound)
+	}
+	git, err := gitcmd.Discover(ctx, best, withoutGit())
+	if err != nil {
+		return nil, err
+	}
+	if git.CommonDir != m.git.CommonDir {
+		return nil, fmt.Errorf("directory %q: %w in a work tree of the repository", dir, domarkx.ErrNotFound)
+	}
+	m.trees[dir] = knownTree{git, now}
+	return git, nil
+}

@@ -1,0 +1,267 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
+)
+
+// An answer reads the events of one stream.
+type answer struct {
+	collector *provider.Collector
+	key       provider.Key
+	usage     sdk.MessageDeltaUsage
+	blocks    map[int64]*block // blocks that have begun and not ended
+	items     [][]byte
+	stop      string
+	done      bool
+}
+
+// A block is a content block in progress.
+type block struct {
+	start     []byte // JSON of content_block_start, as received
+	kind      string
+	text      provider.RawText // for a text or thinking block
+	signature provider.RawText
+	input     provider.RawText // JSON of a call's arguments, as a JSON string
+	citations [][]byte
+	id, name  string
+}
+
+// read reads a stream to its end.
+func (a *answer) read(ctx context.Context, res *http.Response) error {
+	a.blocks = map[int64]*block{}
+	events := ssestream.NewDecoder(res)
+	for !a.done && events.Next() {
+		if err := a.event(events.Event().Data); err != nil {
+			return err
+		}
+	}
+	if !a.done {
+		return provider.Broken(ctx, events.Err(), a.key, provider.ErrCut)
+	}
+	return nil
+}
+
+func (a *answer) event(data []byte) error {
+	var head struct{ Type string }
+	if err := json.Unmarshal(data, &head); err != nil {
+		return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()}
+	}
+	switch head.Type {
+	case "error":
+		return provider.NewError(provider.ParseFailure(data), a.key)
+	case "message_start", "message_delta", "content_block_start", "content_block_delta", "content_block_stop", "message_stop":
+	default:
+		return nil // "ping", and events that this version does not know
+	}
+	var e sdk.MessageStreamEventUnion
+	if err := json.Unmarshal(data, &e); err != nil {
+		return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()}
+	}
+	switch e.Type {
+	case "message_start":
+		a.collector.Model(string(e.Message.Model))
+		u := e.Message.Usage
+		a.usage = sdk.MessageDeltaUsage{InputTokens: u.InputTokens, CacheReadInputTokens: u.CacheReadInputTokens,
+			CacheCreationInputTokens: u.CacheCreationInputTokens, OutputTokens: u.OutputTokens, OutputTokensDetails: u.OutputTokensDetails}
+		a.count()
+	case "message_delta":
+		if e.Delta.StopReason != "" {
+			a.stop = string(e.Delta.StopReason)
+		}
+		a.updateUsage(e.Usage)
+	case "content_block_start":
+		return a.start(e)
+	case "content_block_delta":
+		return a.delta(e)
+	case "content_block_stop":
+		return a.end(e.Index)
+	case "message_stop":
+		a.done = true
+		a.collector.Stop(stopOf(a.stop), a.stop)
+	}
+	return nil
+}
+
+// updateUsage applies the cumulative counts of a message_delta. Counts that it lacks keep their
+// values.
+func (a *answer) updateUsage(u sdk.MessageDeltaUsage) {
+	if u.JSON.InputTokens.Valid() {
+		a.usage.InputTokens = u.InputTokens
+	}
+	if u.JSON.CacheReadInputTokens.Valid() {
+		a.usage.CacheReadInputTokens = u.CacheReadInputTokens
+	}
+	if u.JSON.CacheCreationInputTokens.Valid() {
+		a.usage.CacheCreationInputTokens = u.CacheCreationInputTokens
+	}
+	if u.JSON.OutputTokens.Valid() {
+		a.usage.OutputTokens = u.OutputTokens
+	}
+	if u.JSON.OutputTokensDetails.Valid() {
+		a.usage.OutputTokensDetails = u.OutputTokensDetails
+	}
+	a.count()
+}
+
+func (a *answer) count() {
+	a.collector.Usage(provider.Usage{Input: a.usage.InputTokens, CacheRead: a.usage.CacheReadInputTokens, CacheWrite: a.usage.CacheCreationInputTokens,
+		Output: a.usage.OutputTokens, Reasoning: a.usage.OutputTokensDetails.ThinkingTokens})
+}
+
+func (a *answer) start(e sdk.MessageStreamEventUnion) error {
+	raw := []byte(e.ContentBlock.RawJSON())
+	var c struct {
+		Type, ID, Name            string
+		Text, Thinking, Signature json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()}
+	}
+	b := &block{start: raw, kind: c.Type, id: c.ID, name: c.Name}
+	a.blocks[e.Index] = b
+	a.collector.Break()
+	b.signature.Add(string(c.Signature))
+	if err := a.collector.Grow(len(raw)); err != nil {
+		return err
+	}
+	if b.kind == "thinking" {
+		return a.grow(b, string(c.Thinking))
+	}
+	return a.grow(b, string(c.Text))
+}
+
+// grow appends a JSON string to the text of a block.
+func (a *answer) grow(b *block, quoted string) error {
+	b.text.Add(quoted)
+	var s string
+	if quoted == "" || json.Unmarshal([]byte(quoted), &s) != nil {
+		return nil
+	}
+	if b.kind == "thinking" {
+		return a.collector.Thought(s)
+	}
+	return a.collector.Text(s)
+}
+
+func (a *answer) delta(e sdk.MessageStreamEventUnion) error {
+	b := a.blocks[e.Index]
+	if b == nil {
+		return nil
+	}
+	d := e.Delta
+	switch d.Type {
+	case "text_delta":
+		return a.grow(b, d.JSON.Text.Raw())
+	case "thinking_delta":
+		return a.grow(b, d.JSON.Thinking.Raw())
+	case "signature_delta":
+		b.signature.Add(d.JSON.Signature.Raw())
+		return a.collector.Grow(len(d.Signature))
+	case "input_json_delta":
+		b.input.Add(d.JSON.PartialJSON.Raw())
+		return a.collector.Grow(len(d.PartialJSON))
+	case "citations_delta":
+		b.citations = append(b.citations, []byte(d.JSON.Citation.Raw()))
+		return a.collector.Grow(len(d.JSON.Citation.Raw()))
+	}
+	return nil
+}
+
+// end completes a block.
+func (a *answer) end(index int64) error {
+	b := a.blocks[index]
+	if b == nil {
+		return nil
+	}
+	delete(a.blocks, index)
+	item, err := b.item()
+	if err != nil {
+		return err
+	}
+	a.items = append(a.items, item)
+	if b.kind == "tool_use" {
+		var c struct{ Input json.RawMessage }
+		if err := json.Unmarshal(item, &c); err != nil {
+			return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()}
+		}
+		arguments := string(c.Input)
+		if b.input.Len() > 0 {
+			arguments = b.input.Text()
+		}
+		a.collector.Call(provider.Call{ID: b.id, Name: b.name, Arguments: arguments})
+	}
+	return nil
+}
+
+// invalidArguments is the member in which arguments are sent back that are not a JSON object.
+const invalidArguments = "invalid_arguments"
+
+// item returns the block in the form to send back: the JSON that it began with, completed by its
+// deltas.
+func (b *block) item() ([]byte, error) {
+	item := b.start
+	set := func(name string, value []byte) (err error) {
+		item, err = provider.SetMember(item, name, value)
+		return err
+	}
+	var err error
+	switch b.kind {
+	case "text":
+		if err = set("text", b.text.Quoted()); err == nil && len(b.citations) > 0 {
+			err = set("citations", provider.Join(b.citations))
+		}
+	case "thinking":
+		if err = set("thinking", b.text.Quoted()); err == nil {
+			err = set("signature", b.signature.Quoted())
+		}
+	default:
+		input := b.input.Text()
+		switch {
+		case b.input.Len() == 0 && b.kind == "tool_use" && !hasMember(item, "input"):
+			err = set("input", []byte("{}"))
+		case b.input.Len() > 0 && provider.IsObject(input):
+			err = set("input", []byte(input))
+		case b.input.Len() > 0: // the model wrote invalid JSON, and the wire has no other place for it
+			quoted, _ := json.Marshal(map[string]string{invalidArguments: input})
+			err = set("input", quoted)
+		}
+	}
+	return item, err
+}
+
+func hasMember(object []byte, name string) bool {
+	members, err := provider.Members(object)
+	if err != nil {
+		return false
+	}
+	for _, m := range members {
+		if m.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func stopOf(reason string) provider.Stop {
+	switch reason {
+	case "end_turn", "stop_sequence":
+		return provider.StopEnd
+	case "tool_use":
+		return provider.StopTools
+	case "max_tokens":
+		return provider.StopMaxTokens
+	case "model_context_window_exceeded":
+		return provider.StopContext
+	case "refusal":
+		return provider.StopRefusal
+	case "pause_turn":
+		return provider.StopPause
+	}
+	return provider.StopOther
+}

@@ -1,0 +1,95 @@
+// Package anthropic implements the Messages API of Anthropic and compatible servers
+// (https://platform.claude.com/docs/en/api/messages).
+//
+// A raw item is one content block of an answer. Blocks arrive in parts: the JSON of
+// content_block_start remains as it was received, and the strings of its deltas are joined without
+// decoding them.
+package anthropic
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
+)
+
+// defaultMaxTokens is max_tokens for requests without a limit, since the API requires one.
+const defaultMaxTokens = 16384
+
+// A Wire sends requests to one model. It implements [provider.Wire].
+type Wire struct {
+	origin provider.Origin
+	key    provider.Key
+	client sdk.MessageService
+	known  atomic.Int32 // the thinkingForm to try first
+}
+
+// New returns a wire to a model. base must satisfy [provider.CheckURL]; it may end with "/v1".
+// timeout is the maximum time without a received byte.
+func New(base *url.URL, model string, key provider.Key, timeout time.Duration) *Wire {
+	root := *base
+	root.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/v1") + "/" // the SDK adds v1
+	// sdk.NewClient would read URLs and keys from the environment. It would also link services that
+	// this program does not use, which doubles the size of the program.
+	options := []option.RequestOption{
+		option.WithBaseURL(root.String()),
+		option.WithHTTPClient(provider.HTTPClient(base, timeout)),
+		option.WithMaxRetries(0), // provider.Client repeats requests
+		option.WithoutOpenTelemetry(),
+	}
+	if !key.IsZero() {
+		options = append(options, option.WithAPIKey(key.Secret()))
+	}
+	return &Wire{
+		origin: provider.Origin{Provider: "anthropic", Host: base.Host, Model: model},
+		key:    key,
+		client: sdk.NewMessageService(options...),
+	}
+}
+
+// Origin implements [provider.Wire].
+func (w *Wire) Origin() provider.Origin { return w.origin }
+
+// Stream implements [provider.Wire]. If the model refuses a form of reasoning, Stream asks again
+// with an older form. Refused requests cost nothing.
+func (w *Wire) Stream(ctx context.Context, r provider.Request, emit func(provider.Event)) (provider.Answer, error) {
+	for form := thinkingForm(w.known.Load()); ; form++ {
+		answer, err := w.stream(ctx, r, form, emit)
+		if r.Reasoning == "" || form == unset || !refusesThinking(err) {
+			return answer, err
+		}
+		if form+1 == unset {
+			emit(provider.Notice("the model does not accept the setting of its reasoning; asking again without it"))
+		}
+		w.known.Store(int32(form + 1))
+	}
+}
+
+func (w *Wire) stream(ctx context.Context, r provider.Request, form thinkingForm, emit func(provider.Event)) (provider.Answer, error) {
+	body, err := requestBody(w.origin, r, form)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	var res *http.Response
+	err = w.client.NewStreaming(ctx, sdk.MessageNewParams{}, option.WithRequestBody("application/json", body),
+		option.WithResponseBodyInto(&res), option.WithHeader("Accept", "text/event-stream")).Err()
+	if err := provider.Check(ctx, res, err, w.key); err != nil {
+		return provider.Answer{}, err
+	}
+	defer res.Body.Close()
+	a := &answer{collector: provider.NewCollector(emit), key: w.key}
+	err = a.read(ctx, res)
+	return a.collector.Finish(w.origin, a.items, err)
+}
+
+func rules(o provider.Origin) provider.Rules {
+	return provider.Rules{Origin: o, ValidID: validID, CallIDs: callIDs}
+}
+
+func validID(id string) bool { return provider.IsName(id, 128) }

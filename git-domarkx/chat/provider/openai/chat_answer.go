@@ -1,0 +1,252 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+)
+
+// A chatAnswer reads the chunks of one stream.
+type chatAnswer struct {
+	collector *provider.Collector
+	key       provider.Key
+	merged    object // the message so far, without its calls
+	calls     []*chatCall
+	last      map[int64]*chatCall // the last call with each index
+	thoughts  string              // the member with the reasoning; some servers send it twice, under two names
+	finish    string
+	refused   bool
+	done      bool
+}
+
+// A chatCall is a call in progress.
+type chatCall struct {
+	id       string
+	call     object // the call without its function
+	function object
+}
+
+func (a *chatAnswer) read(ctx context.Context, res *http.Response) error {
+	events := ssestream.NewDecoder(res)
+	for !a.done && events.Next() {
+		if err := a.chunk(events.Event().Data); err != nil {
+			return err
+		}
+	}
+	// Some servers do not send "[DONE]", so a finish_reason suffices.
+	if !a.done && (a.finish == "" || events.Err() != nil) {
+		return provider.Broken(ctx, events.Err(), a.key, provider.ErrCut)
+	}
+	return nil
+}
+
+func (a *chatAnswer) chunk(data []byte) error {
+	if bytes.HasPrefix(data, []byte("[DONE]")) {
+		if a.finish == "" {
+			return &provider.Error{Kind: provider.ErrCut}
+		}
+		a.done = true
+		return nil
+	}
+	var head struct {
+		Error json.RawMessage `json:"error"`
+	}
+	var chunk sdk.ChatCompletionChunk
+	if err := json.Unmarshal(data, &head); err != nil {
+		return invalid(err)
+	}
+	if len(head.Error) > 0 && string(head.Error) != "null" {
+		return provider.NewError(provider.ParseFailure(data), a.key)
+	}
+	if err := json.Unmarshal(data, &chunk); err != nil {
+		return invalid(err)
+	}
+	a.collector.Model(chunk.Model)
+	if chunk.JSON.Usage.Valid() {
+		a.collector.Usage(chatUsage(chunk.Usage))
+	}
+	if len(chunk.Choices) == 0 {
+		return nil
+	}
+	if choice := chunk.Choices[0]; choice.JSON.Delta.Valid() {
+		if err := a.delta([]byte(choice.Delta.RawJSON())); err != nil {
+			return err
+		}
+	}
+	if reason := string(chunk.Choices[0].FinishReason); reason != "" {
+		a.finish = reason
+	}
+	return nil
+}
+
+// chatUsage returns the tokens of a chunk. Gemini's completion_tokens exclude reasoning, but its
+// total includes it.
+func chatUsage(u sdk.CompletionUsage) provider.Usage {
+	cached, written := u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens
+	output := max(u.CompletionTokens, u.TotalTokens-u.PromptTokens)
+	reasoning := u.CompletionTokensDetails.ReasoningTokens
+	if reasoning == 0 {
+		reasoning = output - u.CompletionTokens
+	}
+	return provider.Usage{Input: max(0, u.PromptTokens-cached-written), CacheRead: cached, CacheWrite: written, Output: output, Reasoning: reasoning}
+}
+
+func (a *chatAnswer) delta(raw []byte) error {
+	members, err := provider.Members(raw)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		grown, s := 0, ""
+		switch m.Name {
+		case "role":
+			a.merged.setOnce(m.Name, m.Value)
+		case "tool_calls":
+			a.merged.setOnce(m.Name, []byte("[]")) // a placeholder; message replaces it
+			err = a.toolCalls(m.Value)
+		case "content", "refusal":
+			grown = a.merged.add(m.Name, m.Value)
+			if s = text(m.Value); s != "" {
+				a.refused = a.refused || m.Name == "refusal"
+				err = a.collector.Text(s)
+			}
+		case "reasoning_content", "reasoning":
+			grown = a.merged.add(m.Name, m.Value)
+			if s = text(m.Value); a.thoughts != "" && a.thoughts != m.Name {
+				s = ""
+			} else if s != "" {
+				a.thoughts = m.Name
+				err = a.collector.Thought(s)
+			}
+		default:
+			grown = a.merged.add(m.Name, m.Value)
+		}
+		if err == nil && s == "" { // the collector counts text itself
+			err = a.collector.Grow(grown)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func text(value []byte) string {
+	var s string
+	_ = json.Unmarshal(value, &s) // null or another type: no text
+	return s
+}
+
+func (a *chatAnswer) toolCalls(list []byte) error {
+	var pieces []json.RawMessage
+	if err := json.Unmarshal(list, &pieces); err != nil {
+		return invalid(err)
+	}
+	for _, piece := range pieces {
+		if err := a.collector.Grow(len(piece)); err != nil {
+			return err
+		}
+		var head struct {
+			Index int64  `json:"index"`
+			ID    string `json:"id"`
+		}
+		if err := json.Unmarshal(piece, &head); err != nil {
+			return invalid(err)
+		}
+		members, err := provider.Members(piece)
+		if err != nil {
+			return err
+		}
+		c := a.callAt(head.Index, head.ID)
+		for _, m := range members {
+			switch m.Name {
+			case "index":
+			case "id", "type":
+				c.call.setOnce(m.Name, m.Value)
+			case "function":
+				c.call.setOnce(m.Name, []byte("{}")) // a placeholder; message replaces it
+				if err := c.addFunction(m.Value); err != nil {
+					return err
+				}
+			default:
+				c.call.add(m.Name, m.Value)
+			}
+		}
+	}
+	return nil
+}
+
+// callAt returns the call that a piece belongs to. Gemini sends parallel calls with the same index,
+// each complete and with an id of its own.
+func (a *chatAnswer) callAt(index int64, id string) *chatCall {
+	if c := a.last[index]; c != nil && (id == "" || c.id == "" || id == c.id) {
+		if c.id == "" {
+			c.id = id
+		}
+		return c
+	}
+	c := &chatCall{id: id}
+	a.calls = append(a.calls, c)
+	if a.last == nil {
+		a.last = map[int64]*chatCall{}
+	}
+	a.last[index] = c
+	return c
+}
+
+func (c *chatCall) addFunction(raw []byte) error {
+	members, err := provider.Members(raw)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if m.Name == "name" {
+			c.function.setOnce(m.Name, m.Value)
+		} else {
+			c.function.add(m.Name, m.Value)
+		}
+	}
+	return nil
+}
+
+// message completes the answer and returns its only raw item: the message as JSON.
+func (a *chatAnswer) message() ([][]byte, error) {
+	calls := make([][]byte, len(a.calls))
+	for i, c := range a.calls {
+		c.call.set("function", c.function.bytes())
+		calls[i] = c.call.bytes()
+		var function struct{ Name, Arguments string }
+		if err := json.Unmarshal(c.function.bytes(), &function); err != nil {
+			return nil, invalid(err)
+		}
+		a.collector.Call(provider.Call{ID: c.id, Name: function.Name, Arguments: function.Arguments})
+	}
+	if len(calls) > 0 {
+		a.merged.set("tool_calls", provider.Join(calls))
+	}
+	stop := provider.StopOther
+	switch a.finish {
+	case "stop":
+		stop = provider.StopEnd
+	case "tool_calls", "function_call":
+		stop = provider.StopTools
+	case "length":
+		stop = provider.StopMaxTokens
+	case "content_filter":
+		stop = provider.StopRefusal
+	}
+	if a.refused {
+		stop = provider.StopRefusal
+	}
+	a.collector.Stop(stop, a.finish)
+	if len(a.merged.entries) == 0 {
+		return nil, nil
+	}
+	a.merged.setOnce("role", []byte(`"assistant"`))
+	return [][]byte{a.merged.bytes()}, nil
+}

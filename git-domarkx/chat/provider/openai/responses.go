@@ -1,0 +1,203 @@
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/responses"
+	"github.com/openai/openai-go/v3/shared"
+)
+
+// Responses sends requests to one model by the Responses API. It implements [provider.Wire].
+type Responses struct{ wire }
+
+// NewResponses returns a wire to a model by the Responses API. base must satisfy
+// [provider.CheckURL] and end with the version, such as "/v1". timeout is the maximum time without
+// a received byte.
+func NewResponses(base *url.URL, model string, key provider.Key, timeout time.Duration) *Responses {
+	return &Responses{newWire("openai", base, model, key, timeout)}
+}
+
+// Stream implements [provider.Wire]. The provider stores nothing, so Stream requests encrypted
+// reasoning to send back. Models without reasoning refuse that; Stream then asks again without it.
+func (w *Responses) Stream(ctx context.Context, r provider.Request, emit func(provider.Event)) (provider.Answer, error) {
+	answer, err := w.stream(ctx, r, r.Reasoning != provider.ReasoningOff, emit)
+	var e *provider.Error
+	if errors.As(err, &e) && e.Status == 400 && strings.Contains(strings.ToLower(e.Message), "encrypted content is not supported") {
+		return w.stream(ctx, r, false, emit)
+	}
+	return answer, err
+}
+
+func (w *Responses) stream(ctx context.Context, r provider.Request, encrypted bool, emit func(provider.Event)) (provider.Answer, error) {
+	body, err := w.body(r, encrypted)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	var res *http.Response
+	service := responses.NewResponseService(w.options...)
+	err = service.NewStreaming(ctx, responses.ResponseNewParams{}, with(body, &res)...).Err()
+	if err := provider.Check(ctx, res, err, w.key); err != nil {
+		return provider.Answer{}, err
+	}
+	defer res.Body.Close()
+	a := &responsesAnswer{collector: provider.NewCollector(emit), key: w.key, shown: map[int64]int{}}
+	err = a.read(ctx, res)
+	return a.collector.Finish(w.origin, a.items, err)
+}
+
+func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {
+	p := responses.ResponseNewParams{Model: w.origin.Model, Store: sdk.Bool(false)}
+	if encrypted {
+		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
+	}
+	if r.MaxTokens > 0 {
+		p.MaxOutputTokens = sdk.Int(int64(r.MaxTokens))
+	}
+	switch r.Reasoning {
+	case provider.ReasoningOff:
+		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffortNone}
+	case provider.ReasoningLow, provider.ReasoningMedium, provider.ReasoningHigh:
+		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(r.Reasoning), Summary: shared.ReasoningSummaryAuto}
+	}
+	if len(r.System) > 0 {
+		p.Instructions = sdk.String(strings.Join(r.System, "\n\n"))
+	}
+	for _, t := range r.Tools {
+		parameters, err := schema(t)
+		if err != nil {
+			return nil, err
+		}
+		tool := responses.FunctionToolParam{Name: t.Name, Parameters: parameters, Strict: sdk.Bool(false)}
+		if t.Description != "" {
+			tool.Description = sdk.String(t.Description)
+		}
+		p.Tools = append(p.Tools, responses.ToolUnionParam{OfFunction: &tool})
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	prepared := provider.Prepare(r, provider.Rules{Origin: w.origin, ValidID: validID, CallIDs: responsesCallIDs})
+	input, err := provider.NewArray(body, "input", provider.SizeOf(prepared))
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range prepared {
+		if err := addItems(input, m); err != nil {
+			return nil, err
+		}
+	}
+	return input.Object(), nil
+}
+
+// addItems appends the items of a message to the input. The SDK encodes items that are neither raw
+// nor plain text.
+func addItems(input *provider.Array, m provider.Message) error {
+	if m.Raw != nil {
+		input.Add(m.Raw.Items...)
+		return nil
+	}
+	if text, ok := provider.OnlyText(m); ok {
+		input.Text(itemHeads[m.Role], text, `}]}`)
+		return nil
+	}
+	var items []any
+	var content responses.ResponseInputMessageContentListParam
+	flush := func() {
+		if len(content) > 0 {
+			items = append(items, responses.ResponseInputItemParamOfMessage(content, responses.EasyInputMessageRole(m.Role)))
+			content = nil
+		}
+	}
+	for _, part := range m.Parts {
+		switch part := part.(type) {
+		case provider.Text:
+			if m.Role == provider.Assistant {
+				items = append(items, outputMessage(part.Text))
+				continue
+			}
+			content = append(content, responses.ResponseInputContentParamOfInputText(part.Text))
+		case provider.Image:
+			image := responses.ResponseInputContentParamOfInputImage(responses.ResponseInputImageDetailAuto)
+			image.OfInputImage.ImageURL = sdk.String(dataURL(part))
+			content = append(content, image)
+		case provider.Call:
+			items = append(items, responses.ResponseInputItemParamOfFunctionCall(part.Arguments, part.ID, part.Name))
+		case provider.Result:
+			flush()
+			output := responses.ResponseInputItemParamOfFunctionCallOutput(part.Text)
+			output.OfFunctionCallOutput.CallID = sdk.String(part.CallID)
+			items = append(items, output)
+		}
+	}
+	flush()
+	for _, item := range items {
+		if err := input.Marshal(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// itemHeads are the beginnings of the JSON of messages that consist of one text.
+var itemHeads = map[provider.Role]string{
+	provider.User:      `{"type":"message","role":"user","content":[{"type":"input_text","text":`,
+	provider.Assistant: `{"type":"message","role":"assistant","content":[{"type":"output_text","text":`,
+}
+
+// outputMessage returns the JSON of a text by the assistant. It omits the id that the SDK's type
+// requires. It does not use the short form with a string, which some servers do not accept.
+func outputMessage(text string) any {
+	type content struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	return struct {
+		Type    string    `json:"type"`
+		Role    string    `json:"role"`
+		Content []content `json:"content"`
+	}{"message", "assistant", []content{{"output_text", text}}}
+}
+
+func dataURL(i provider.Image) string {
+	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+}
+
+// responsesCallIDs returns the ids of the function_call items. ok is false if the last item is
+// reasoning, or reasoning has no encrypted content: then the items cannot be sent back, because the
+// provider does not store them.
+func responsesCallIDs(items [][]byte) (ids []string, ok bool) {
+	last := ""
+	for _, item := range items {
+		var i struct {
+			Type      string `json:"type"`
+			CallID    string `json:"call_id"`
+			Arguments string `json:"arguments"`
+			Encrypted string `json:"encrypted_content"`
+		}
+		if json.Unmarshal(item, &i) != nil {
+			return nil, false
+		}
+		switch last = i.Type; last {
+		case "function_call":
+			if !provider.IsObject(i.Arguments) {
+				return nil, false
+			}
+			ids = append(ids, i.CallID)
+		case "reasoning":
+			if i.Encrypted == "" {
+				return nil, false
+			}
+		}
+	}
+	return ids, last != "reasoning"
+}

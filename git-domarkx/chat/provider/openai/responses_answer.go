@@ -1,0 +1,159 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/openai/openai-go/v3/responses"
+)
+
+// A responsesAnswer reads the events of one stream.
+type responsesAnswer struct {
+	collector *provider.Collector
+	key       provider.Key
+	items     [][]byte
+	shown     map[int64]int // indexes of items whose text arrived in deltas → bytes of it that no item counts yet
+	calls     bool
+	refused   bool
+	done      bool
+}
+
+func (a *responsesAnswer) read(ctx context.Context, res *http.Response) error {
+	events := ssestream.NewDecoder(res)
+	for !a.done && events.Next() {
+		if err := a.event(events.Event().Data); err != nil {
+			return err
+		}
+	}
+	if !a.done {
+		return provider.Broken(ctx, events.Err(), a.key, provider.ErrCut)
+	}
+	return nil
+}
+
+func (a *responsesAnswer) event(data []byte) error {
+	if strings.HasPrefix(string(data), "[DONE]") {
+		return nil
+	}
+	var head struct {
+		Type  string          `json:"type"`
+		Item  json.RawMessage `json:"item"`
+		Error json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return invalid(err)
+	}
+	var e responses.ResponseStreamEventUnion
+	switch head.Type {
+	case "error", "":
+		if head.Type == "" && len(head.Error) == 0 {
+			return nil
+		}
+		return provider.NewError(provider.ParseFailure(data), a.key)
+	case "response.output_item.done":
+		// the item is decoded below and also kept unchanged
+	case "response.output_text.delta", "response.refusal.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta",
+		"response.reasoning_summary_part.added", "response.created", "response.completed", "response.incomplete", "response.failed":
+	default:
+		return nil // events without new information, and events that this version does not know
+	}
+	if err := json.Unmarshal(data, &e); err != nil {
+		return invalid(err)
+	}
+	switch e.Type {
+	case "response.created":
+		a.collector.Model(e.Response.Model)
+	case "response.output_text.delta", "response.refusal.delta":
+		a.shown[e.OutputIndex] += len(e.Delta)
+		a.refused = a.refused || e.Type == "response.refusal.delta"
+		return a.collector.Text(e.Delta)
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		a.shown[e.OutputIndex] += len(e.Delta)
+		return a.collector.Thought(e.Delta)
+	case "response.reasoning_summary_part.added":
+		a.collector.Break()
+	case "response.output_item.done":
+		return a.item(e.OutputIndex, head.Item)
+	case "response.failed":
+		f := provider.Failure{Code: string(e.Response.Error.Code), Message: e.Response.Error.Message}
+		return provider.NewError(f, a.key)
+	case "response.completed", "response.incomplete":
+		a.done = true
+		a.finish(e.Response)
+	}
+	return nil
+}
+
+// item adds a completed output item.
+func (a *responsesAnswer) item(index int64, raw []byte) error {
+	var item responses.ResponseOutputItemUnion
+	if err := json.Unmarshal(raw, &item); err != nil {
+		return invalid(err)
+	}
+	counted, shown := a.shown[index]
+	if err := a.collector.Grow(max(0, len(raw)-counted)); err != nil {
+		return err
+	}
+	if shown {
+		a.shown[index] = 0
+	}
+	a.items = append(a.items, raw)
+	a.collector.Break()
+	switch item.Type {
+	case "function_call":
+		call := item.AsFunctionCall()
+		a.calls = true
+		a.collector.Call(provider.Call{ID: call.CallID, Name: call.Name, Arguments: call.Arguments})
+	case "message":
+		for _, c := range item.AsMessage().Content {
+			a.refused = a.refused || c.Type == "refusal"
+			if !shown {
+				if err := a.collector.Text(c.Text + c.Refusal); err != nil {
+					return err
+				}
+			}
+		}
+	case "reasoning":
+		if shown {
+			return nil
+		}
+		for _, s := range item.AsReasoning().Summary {
+			if err := a.collector.Thought(s.Text); err != nil {
+				return err
+			}
+			a.collector.Break()
+		}
+	}
+	return nil
+}
+
+func (a *responsesAnswer) finish(r responses.Response) {
+	a.collector.Model(r.Model)
+	u := r.Usage
+	cached, written := u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens
+	a.collector.Usage(provider.Usage{Input: max(0, u.InputTokens-cached-written), CacheRead: cached, CacheWrite: written,
+		Output: u.OutputTokens, Reasoning: u.OutputTokensDetails.ReasoningTokens})
+	reported := string(r.Status)
+	stop := provider.StopEnd
+	switch {
+	case r.Status == "incomplete":
+		reported = r.IncompleteDetails.Reason
+		switch reported {
+		case "max_output_tokens", "max_tokens":
+			stop = provider.StopMaxTokens
+		case "content_filter":
+			stop = provider.StopRefusal
+		default:
+			stop = provider.StopOther
+		}
+	case a.refused:
+		stop = provider.StopRefusal
+	case a.calls:
+		stop = provider.StopTools
+	}
+	a.collector.Stop(stop, reported)
+}

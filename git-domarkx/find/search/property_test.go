@@ -1,0 +1,253 @@
+package search_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/find/search"
+	"pgregory.net/rapid"
+)
+
+// FuzzQuery checks that each query is either refused, or finds what SQLite does.
+func FuzzQuery(f *testing.F) {
+	for _, q := range []string{`a`, `"a b"*`, `a NOT b OR c*`, `getUser*`, "時区 \x00", `""`, `a"`, `NEAR(a b)`, `{a b} : c`, `a^`, `-a`, `*`, `col:x`, "\xff", `a OR NOT b`, `_`, `A_b*`, "e\u0301"} {
+		f.Add(q)
+	}
+	index := randomOracle(f)
+	f.Fuzz(func(t *testing.T, query string) { compareWithOracle(t, index, query) })
+}
+
+// randomOracle returns an index of random texts and calls.
+func randomOracle(tb testing.TB) search.Oracle {
+	random := rand.New(rand.NewPCG(4, 8))
+	var texts [][2]string
+	for range 300 {
+		texts = append(texts, [2]string{corpus(random, 1)[0], corpus(random, 1)[0][:random.IntN(3)]})
+	}
+	return search.NewOracle(tb, texts...)
+}
+
+func compareWithOracle(t *testing.T, index search.Oracle, query string) (found int) {
+	t.Helper()
+	got, want, err := index.Find(query)
+	if err != nil && !errors.Is(err, domarkx.ErrInvalid) {
+		t.Fatalf("%q: %v", query, err)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Fatalf("%q finds %v, SQLite finds %v", query, got, want)
+	}
+	return len(got)
+}
+
+// TestQueries compares random queries with those that SQLite runs.
+func TestQueries(t *testing.T) {
+	index, random := randomOracle(t), rand.New(rand.NewPCG(5, 8))
+	found, all := 0, 800
+	if testing.Short() {
+		all = 200
+	}
+	for range all {
+		var query strings.Builder
+		for range 1 + random.IntN(4) {
+			list := vocabulary[random.IntN(len(vocabulary))]
+			at := random.IntN(len(list))
+			words := strings.Join(list[at:min(len(list), at+1+random.IntN(3)*random.IntN(2))], " ")
+			runes := []rune(words)
+			switch random.IntN(8) {
+			case 0:
+				words = string(runes[:1+random.IntN(len(runes))]) + "*"
+			case 1:
+				words = `"` + words + `"`
+			case 2:
+				words = `"` + string(runes[:1+random.IntN(len(runes))]) + `"*`
+			case 3:
+				words = "NOT " + words
+			case 4:
+				words = "OR " + words
+			}
+			query.WriteString(" " + words)
+		}
+		if compareWithOracle(t, index, query.String()) > 0 {
+			found++
+		}
+	}
+	if found < all/4 {
+		t.Errorf("only %d of %d queries found something", found, all)
+	}
+}
+
+// FuzzAnalyze checks that analyzing only adds spaces and composes characters, and that a word is found in its indexed form.
+func FuzzAnalyze(f *testing.F) {
+	for _, text := range []string{"getUserByID", "HTTPServer2", "時区abc", "IDs", "Ünï_cödeÄ", "a\x00b", "\xff\xfe", "\ue000", "한국어", "e\u0301E\u0301", "\u1112\u1161\u11ab\u1100\u116e か\u3099"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		words, parts := search.Analyze(text)
+		plain := strings.Map(func(r rune) rune {
+			if r == ' ' || r == utf8.RuneError {
+				return -1
+			}
+			return r
+		}, text)
+		normal := func(text string) string { return strings.ReplaceAll(norm.NFC.String(text), "\u034f", "") } // NFC adds it after many accents
+		if got := strings.NewReplacer(" ", "", "\ufffd", "").Replace(words); normal(got) != normal(plain) {
+			t.Errorf("%q became %q", text, words)
+		}
+		if len(parts) > 8*len(text)+8 || !utf8.ValidString(words) || utf8.ValidString(text) && !utf8.ValidString(parts) {
+			t.Errorf("%q has the parts %q", text, parts)
+		}
+	})
+}
+
+func TestParts(t *testing.T) {
+	for word, want := range map[string]string{
+		"getUserByID":  "get User By ID",
+		"HTTPServer":   "HTTP Server",
+		"parseJSON2":   "parse JSON2",
+		"x2Y":          "x2 Y",
+		"IDs":          "",
+		"userIDs":      "user IDs",
+		"userIDsOf":    "user IDs Of",
+		"Hello":        "",
+		"HELLO":        "",
+		"hello":        "",
+		"größeÄndern":  "größe Ändern",
+		"sha256Sum":    "sha256 Sum",
+		"aB":           "a B",
+		"iPhone":       "i Phone",
+		"getURLParsed": "get URL Parsed",
+	} {
+		_, parts := search.Analyze(word)
+		if got := strings.TrimSpace(parts); got != want {
+			t.Errorf("%s: %q, expected %q", word, got, want)
+		}
+	}
+}
+
+// FuzzBlock checks that damaged blocks are errors.
+func FuzzBlock(f *testing.F) {
+	f.Add(search.EncodeBlock(1, "a", "bb", ""))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		texts, err := search.DecodeBlock(data)
+		if err == nil && len(texts) > 1<<20 {
+			t.Errorf("%d texts", len(texts))
+		}
+	})
+}
+
+func TestBlock(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.String(), 0, 20).Draw(t, "texts")
+		data := search.EncodeBlock(rapid.Int64Range(1, 1<<40).Draw(t, "first"), texts...)
+		got, err := search.DecodeBlock(data)
+		if err != nil || len(got) != len(texts) {
+			t.Fatalf("%d of %d texts, %v", len(got), len(texts), err)
+		}
+		for i := range texts {
+			if got[i] != texts[i] {
+				t.Fatalf("text %d is %q, expected %q", i, got[i], texts[i])
+			}
+		}
+		if len(data) > 0 {
+			data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] ^= byte(rapid.IntRange(1, 255).Draw(t, "damage"))
+			if _, err := search.DecodeBlock(data); err == nil {
+				t.Fatal("a damaged block was read")
+			}
+		}
+	})
+}
+
+// FuzzLeaf checks that the messages of a leaf are read back, and damage is an error.
+func FuzzLeaf(f *testing.F) {
+	f.Add([]byte{2, 4, 6, 8})
+	f.Fuzz(func(t *testing.T, data []byte) { search.DecodeLeaf(data) })
+}
+
+// TestCallValues checks that the strings and numbers of JSON are found, as encoding/json reads them.
+func TestCallValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key, value, number := rapid.String().Draw(t, "key"), rapid.String().Draw(t, "value"), rapid.Int().Draw(t, "number")
+		data, err := json.Marshal(map[string]any{key: []any{value, number, map[string]any{"in": value}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back map[string][]any
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		want := back[strings.ToValidUTF8(key, "\ufffd")][0].(string)
+		values := search.CallValues(string(data))
+		if len(values) != 3 || values[0] != want || values[2] != want || !json.Valid([]byte(values[1])) {
+			t.Fatalf("%s has the values %q", data, values)
+		}
+	})
+}
+
+// FuzzCallValues checks that any text is scanned.
+func FuzzCallValues(f *testing.F) {
+	for _, s := range []string{`{"a": "b\u00e9\ud83d\ude00"}`, `"`, `"\`, `"\u12`, `{"a":1}}}`, `-`, `"\ud800"`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) { search.CallValues(s) })
+}
+
+// TestFilterPassesMatches checks that the filter of literals passes each text that matches.
+func TestFilterPassesMatches(t *testing.T) {
+	pieces := []string{"abc", "K", "s", "(a|bc)", "(?i:ab)", "x+", "y*", "[a-c]", "(de){2}", "é", "(?i:straße)", ".", "\\d", "(abc|(?i:kelvin))", "^", "$", "(x|)", "a{0,2}", "(?i:xyz)"}
+	alphabet := []string{"a", "b", "c", "x", "y", "z", "A", "B", "X", "Z", "K", "k", "\u212a", "s", "S", "ſ", "d", "e", "é", "1", "\n", "straße", "STRASSE", "kelvin", "KELVIN", "\u212aelvin"}
+	filtered := 0
+	rapid.Check(t, func(t *rapid.T) {
+		pattern := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 5).Draw(t, "pattern"), "")
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 12).Draw(t, "text"), "")
+		may, known := search.MayMatch(pattern, text)
+		if known {
+			filtered++
+		}
+		if regexp.MustCompile("(?m)"+pattern).MatchString(text) && !may {
+			t.Fatalf("%s matches %q, which the filter does not pass", pattern, text)
+		}
+	})
+	if filtered == 0 {
+		t.Error("no pattern has a filter")
+	}
+}
+
+// TestFoldsAsFolding compares words letter by letter with words that are folded first.
+func TestFoldsAsFolding(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	pick := func(letters ...string) string {
+		var b strings.Builder
+		for range 1 + random.IntN(4) {
+			b.WriteString(letters[random.IntN(len(letters))])
+		}
+		return b.String()
+	}
+	found := 0
+	for range 20000 {
+		word, want, prefix := pick("a", "A", "é", "e", "e\u0301", "ß", "K", "k", "1"), pick("a", "e", "k", "ß", "1"), random.IntN(2) == 0
+		at, first := search.Folds(word, want, prefix)
+		if at != first {
+			t.Fatalf("%q is %q (prefix: %v): %v, expected %v", word, want, prefix, at, first)
+		}
+		if at {
+			found++
+		}
+		word, want = pick("get", "Get", "User", "ID", "s", "x"), pick("get", "User", "ID")
+		if may, is := search.Within(word, want); is && !may {
+			t.Fatalf("%q may not be in %q, but is", want, word)
+		}
+	}
+	if found < 200 {
+		t.Errorf("only %d words were found", found)
+	}
+}

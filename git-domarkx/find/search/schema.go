@@ -1,0 +1,172 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/domarkx/domarkx/git-domarkx/find/search/fts5"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// applicationID and schemaVersion identify an index that this program can use
+// (https://www.sqlite.org/pragma.html#pragma_application_id). Each change of the schema, or of the part of a message
+// that is indexed, needs a new version.
+const (
+	applicationID = 0x646d7873
+	schemaVersion = 8
+)
+
+// wordsTable is the full-text index. Its rowid is the number of the message. The column parts contains the parts of
+// identifiers such as getUserByID (see analyzer).
+const wordsTable = `CREATE VIRTUAL TABLE words USING fts5(prose, calls, parts,
+	content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2')`
+
+const wordsColumns = 3
+
+// tables lists the statements that create the other tables of the index.
+var tables = []string{
+	// The indexed sessions: the tip, and the tip up to which the table past contains the history.
+	`CREATE TABLE session(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, tip BLOB NOT NULL, history BLOB)`,
+	// The messages, by the number of their blob (see blobKey) and by their own number in the index.
+	`CREATE TABLE blob(key INTEGER PRIMARY KEY, message INTEGER NOT NULL)`,
+	`CREATE TABLE message(id INTEGER PRIMARY KEY, blob BLOB NOT NULL, role INTEGER NOT NULL, model INTEGER, leaf INTEGER NOT NULL)`,
+	// The sizes of messages, for ranking (see sizeWriter).
+	`CREATE TABLE size(row INTEGER PRIMARY KEY, codes BLOB NOT NULL)`,
+	// The leaves of sessions, with their messages (see leafEntry) and the newest date among them. shared contains all
+	// leaves of a message except the first one, which the table message contains.
+	`CREATE TABLE leaf(id INTEGER PRIMARY KEY, tree BLOB NOT NULL UNIQUE, newest INTEGER NOT NULL, entries BLOB NOT NULL)`,
+	`CREATE TABLE shared(message INTEGER NOT NULL, leaf INTEGER NOT NULL, PRIMARY KEY(message, leaf)) WITHOUT ROWID`,
+	`CREATE TABLE place(session INTEGER NOT NULL, number INTEGER NOT NULL, leaf INTEGER NOT NULL, PRIMARY KEY(session, number)) WITHOUT ROWID`,
+	`CREATE INDEX place_leaf ON place(leaf)`,
+	// The messages in all snapshots of sessions, each with the newest snapshot that contains it; and the directories of
+	// messages whose messages past contains.
+	`CREATE TABLE past(message INTEGER NOT NULL, session INTEGER NOT NULL, snapshot BLOB NOT NULL, k INTEGER NOT NULL, date INTEGER NOT NULL, PRIMARY KEY(message, session)) WITHOUT ROWID`,
+	`CREATE TABLE walked(session INTEGER NOT NULL, tree BLOB NOT NULL, PRIMARY KEY(session, tree)) WITHOUT ROWID`,
+	// The facets of messages: models, tools and paths.
+	`CREATE TABLE facet(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, name TEXT NOT NULL, UNIQUE(kind, name))`,
+	`CREATE TABLE facet_message(facet INTEGER NOT NULL, message INTEGER NOT NULL, PRIMARY KEY(facet, message)) WITHOUT ROWID`,
+	// The texts of consecutive messages, compressed together (see block).
+	`CREATE TABLE block(first INTEGER PRIMARY KEY, data BLOB NOT NULL)`,
+	`CREATE TABLE signature(first INTEGER PRIMARY KEY, bits BLOB NOT NULL)`,
+}
+
+// settings are the settings of each connection. The journal file exists only during a transaction, so that no removed
+// text stays in it. Deleted content is overwritten with zeros.
+var settings = []string{
+	"PRAGMA journal_mode=DELETE", "PRAGMA synchronous=NORMAL",
+	"PRAGMA secure_delete=ON", "PRAGMA temp_store=MEMORY", "PRAGMA cache_size=-16384",
+}
+
+// errForeign is the error for a file that is not an index of this version.
+var errForeign = errors.New("not a search index of this version")
+
+// openIndex opens an existing index to update it. It returns errForeign for another file.
+func openIndex(path string) (*database, error) {
+	d, err := openToRead(path)
+	if err != nil {
+		return nil, err
+	}
+	err = d.end(nil)
+	for _, s := range settings {
+		err = errors.Join(err, d.exec(s))
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// openToRead opens an existing index in a transaction that sees one state of it. It returns errForeign for another file.
+func openToRead(path string) (*database, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil, errForeign
+	}
+	d, err := openDatabase(path)
+	if err != nil {
+		return nil, err
+	}
+	d.file = info
+	if err = d.begin("DEFERRED"); err == nil {
+		var app, version int64
+		app, err = d.number("PRAGMA application_id")
+		if err == nil {
+			version, err = d.number("PRAGMA user_version")
+		}
+		if err == nil && (app != applicationID || version != schemaVersion) {
+			err = errForeign
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// createIndex creates an empty index, and removes any file at path. It closes the connection with which it does so,
+// because that would not see the words that a writer adds (see fts5.Writer).
+func createIndex(path string) (*database, error) {
+	if err := removeIndex(path); err != nil {
+		return nil, err
+	}
+	d, err := openDatabase(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range append([]string{"PRAGMA page_size=8192"}, settings...) {
+		err = errors.Join(err, d.exec(s))
+	}
+	if err == nil {
+		err = d.begin("IMMEDIATE")
+	}
+	if err == nil {
+		for _, s := range append([]string{wordsTable}, tables...) {
+			if err == nil {
+				err = d.exec(s)
+			}
+		}
+		if err == nil {
+			err = d.exec(fmt.Sprintf("PRAGMA application_id=%d", applicationID))
+		}
+		if err == nil {
+			err = d.exec(fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
+		}
+		if err == nil {
+			err = fts5.Configure(d.conn, "words")
+		}
+		err = d.end(err)
+	}
+	if err = errors.Join(err, d.close()); err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return openIndex(path)
+}
+
+// removeIndex removes an index, and the files that SQLite leaves beside it if the process is killed.
+func removeIndex(path string) error {
+	var err error
+	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+		err = errors.Join(err, atomicfile.Remove(path+suffix))
+	}
+	return err
+}
+
+// isDamaged reports whether an error means that the index must be made again.
+func isDamaged(err error) bool {
+	if errors.Is(err, errForeign) || errors.Is(err, os.ErrNotExist) || errors.Is(err, errBlock) || errors.Is(err, fts5.ErrDamaged) {
+		return true
+	}
+	switch sqlite3.Primary(err) {
+	case sqlite3.Corrupt, sqlite3.NotDatabase, sqlite3.Failed, sqlite3.CannotOpen, sqlite3.Constraint, sqlite3.ReadFailed, sqlite3.Mismatch:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,281 @@
+package search
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/find/search/fts5"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
+)
+
+// Kinds of facets.
+const (
+	modelFacet = iota
+	toolFacet
+	pathFacet
+)
+
+type facet struct {
+	kind int
+	name string
+}
+
+// A writer adds messages to the index, in the transaction of the connection.
+type writer struct {
+	db         *database
+	analyzer   *analyzer
+	words      *fts5.Writer
+	compressor compressor
+	block      block
+	sizes      sizeWriter
+	facets     map[facet]int64
+	messages   *sqlite3.Inserter
+	last       int64 // number of the last message
+	added      addedBlobs
+	filter     *blobFilter // of the blobs of all messages; nil if the table blob had some before
+	hadBlobs   bool        // whether the table has some
+	nextLeaf   int64
+	pending    int // bytes of text that the transaction has added
+}
+
+func newWriter(db *database) (*writer, error) {
+	words, err := fts5.New(db.conn, "words", wordsColumns)
+	if err != nil {
+		return nil, fmt.Errorf("search index: %w", err)
+	}
+	w := &writer{db: db, analyzer: &analyzer{}, words: words, facets: map[facet]int64{}}
+	w.messages, err = db.conn.NewInserter("INSERT INTO message(id, blob, role, model, leaf)", 5)
+	if err == nil {
+		w.nextLeaf, err = db.number("SELECT max(id) FROM leaf")
+	}
+	if err == nil {
+		w.last, err = db.number("SELECT max(id) FROM message")
+	}
+	if err == nil {
+		if w.hadBlobs = w.last > 0; !w.hadBlobs {
+			w.filter = new(blobFilter)
+		}
+		w.added.next = w.last + 1
+		err = errors.Join(w.reopenBlock(), w.sizes.open(db, w.last))
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+func (w *writer) close() error {
+	err := w.words.Close()
+	if w.messages != nil {
+		err = errors.Join(err, w.messages.Close())
+	}
+	return err
+}
+
+// reopenBlock reads the last block, to add messages to it, if it has much space left.
+func (w *writer) reopenBlock() error {
+	var d decompressor
+	first := int64(-1)
+	err := w.db.query("SELECT first, data FROM block ORDER BY first DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+		data := s.Column(1).([]byte)
+		if len(data) > blockSize/4 {
+			return nil
+		}
+		var b block
+		if err := d.decode(data, &b); err != nil || len(b.texts) > blockSize/2 {
+			return err
+		}
+		first = s.Int(0)
+		w.block = *b.without(func(int64) bool { return false })
+		return nil
+	})
+	if err != nil || first < 0 {
+		return err
+	}
+	return w.db.removeBlock(first)
+}
+
+// flush writes all data that is still in memory to the index.
+func (w *writer) flush() error {
+	if err := w.words.Flush(); err != nil {
+		return fmt.Errorf("search index: %w", err)
+	}
+	return errors.Join(w.messages.Flush(), w.flushBlobs(), w.sizes.flush(), w.flushBlock())
+}
+
+// flushBlock writes the block to which messages are added.
+func (w *writer) flushBlock() error {
+	if len(w.block.ids) == 0 {
+		return nil
+	}
+	err := w.db.addBlock(&w.compressor, &w.block)
+	w.block.reset()
+	return err
+}
+
+// add indexes a message and returns its number. leaf is the first leaf that contains the message, or 0 if none does.
+func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
+	var model any
+	if c.model != "" {
+		id, err := w.facet(facet{modelFacet, c.model})
+		if err != nil {
+			return 0, err
+		}
+		model = id
+	}
+	w.last++
+	id := w.last
+	w.added.add(blob)
+	if w.filter != nil {
+		w.filter.add(blob)
+	}
+	err := w.messages.Add(id, blob, roleNumber(c.role), model, leaf)
+	if err == nil {
+		err = w.addWords(id, c)
+	}
+	if err == nil {
+		err = w.addFacets(id, toolFacet, c.tools)
+	}
+	if err == nil {
+		err = w.addFacets(id, pathFacet, c.paths)
+	}
+	if err == nil {
+		err = w.sizes.add(id, len(c.prose)+len(c.calls))
+	}
+	w.block.add(id, c.text)
+	if err == nil && len(w.block.texts) >= blockSize {
+		err = w.flushBlock()
+	}
+	w.pending += len(c.text) + 1<<8
+	return id, err
+}
+
+// addWords adds the words of a message.
+func (w *writer) addWords(id int64, c *content) error {
+	w.analyzer.reset()
+	w.words.Begin(id)
+	err := w.words.Column(0)
+	if err == nil {
+		err = w.analyzer.analyze(c.prose, w.words)
+	}
+	if err == nil {
+		err = w.words.Column(1)
+	}
+	if err == nil {
+		err = w.analyzer.analyze(c.calls, w.words)
+	}
+	if err == nil {
+		err = w.words.Column(2)
+	}
+	if err == nil {
+		err = w.analyzer.addParts(w.words)
+	}
+	if err == nil {
+		err = w.words.End()
+	}
+	return err
+}
+
+// addFacets adds names of one kind as facets of a message.
+func (w *writer) addFacets(message int64, kind int, names []string) error {
+	for _, name := range names {
+		f, err := w.facet(facet{kind, name})
+		if err == nil {
+			err = w.db.exec("INSERT OR IGNORE INTO facet_message(facet, message) VALUES(?, ?)", f, message)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func roleNumber(r domarkx.Role) int64 {
+	if r == domarkx.User {
+		return 0
+	}
+	return 1
+}
+
+func roleOf(n int64) domarkx.Role {
+	if n == 0 {
+		return domarkx.User
+	}
+	return domarkx.Assistant
+}
+
+// facet returns the number of a facet, which it creates if necessary.
+func (w *writer) facet(f facet) (int64, error) {
+	if id, ok := w.facets[f]; ok {
+		return id, nil
+	}
+	id, err := w.db.number("SELECT id FROM facet WHERE kind = ? AND name = ?", f.kind, f.name)
+	if err == nil && id == 0 {
+		err = w.db.exec("INSERT INTO facet(kind, name) VALUES(?, ?)", f.kind, f.name)
+		id = w.db.conn.LastInsert()
+	}
+	if len(w.facets) > 1<<16 {
+		clear(w.facets)
+	}
+	w.facets[f] = id
+	return id, err
+}
+
+// A leafEntry is a message of a leaf. A leaf is stored as pairs of varints, one for each message: the distance of its
+// number from the number before, and that of its date from the date before.
+type leafEntry struct{ message, date int64 }
+
+func encodeLeaf(entries []leafEntry) []byte {
+	var data []byte
+	var last leafEntry
+	for _, e := range entries {
+		data = binary.AppendVarint(data, e.message-last.message)
+		data = binary.AppendVarint(data, e.date-last.date)
+		last = e
+	}
+	return data
+}
+
+func decodeLeaf(data []byte) ([]leafEntry, error) {
+	entries := make([]leafEntry, 0, 16)
+	var last leafEntry
+	for len(data) > 0 {
+		message, n := binary.Varint(data)
+		if n <= 0 {
+			return nil, errBlock
+		}
+		date, m := binary.Varint(data[n:])
+		if m <= 0 {
+			return nil, errBlock
+		}
+		data = data[n+m:]
+		last = leafEntry{last.message + message, last.date + date}
+		entries = append(entries, last)
+	}
+	return entries, nil
+}
+
+// addLeaf stores a leaf, whose messages are in the index. fresh contains the messages that were added with it.
+func (w *writer) addLeaf(leaf int64, tree []byte, entries []leafEntry, fresh map[int64]bool) error {
+	newest := int64(0)
+	var err error
+	for _, e := range entries {
+		newest = max(newest, e.date)
+		if !fresh[e.message] {
+			err = errors.Join(err, w.db.exec("INSERT OR IGNORE INTO shared(message, leaf) VALUES(?, ?)", e.message, leaf))
+		}
+	}
+	return errors.Join(err, w.db.exec("INSERT INTO leaf(id, tree, newest, entries) VALUES(?, ?, ?, ?)", leaf, tree, newest, encodeLeaf(entries)))
+}
+
+// binaryID returns the bytes of an object id.
+func binaryID(id string) ([]byte, error) {
+	b, err := hex.DecodeString(id)
+	if err == nil && len(b) < 8 {
+		err = errors.New("too short")
+	}
+	return b, err
+}

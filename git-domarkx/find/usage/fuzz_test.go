@@ -1,0 +1,72 @@
+package usage
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// TestCacheRoundTrip checks that decoding a cache reverses encoding.
+func TestCacheRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tokens := rapid.Int64Range(0, 1<<40)
+		sessions := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) session {
+			s := session{tip: rapid.StringMatching(`[0-9a-f]{40}`).Draw(t, "tip"), agent: rapid.String().Draw(t, "agent"), first: rapid.Int64().Draw(t, "first")}
+			s.rows = make([]answer, rapid.IntRange(0, 5).Draw(t, "rows"))
+			for i := range s.rows {
+				a := &s.rows[i]
+				a.id, a.date = domarkx.ID{byte(i)}, rapid.Int64().Draw(t, "date")
+				a.blob = [20]byte{7, byte(i)}
+				if a.counted = rapid.Bool().Draw(t, "counted"); !a.counted {
+					continue
+				}
+				a.chat, a.model, a.branch = rapid.Bool().Draw(t, "chat"), rapid.SampledFrom([]string{"", "m", "n"}).Draw(t, "model"), rapid.String().Draw(t, "branch")
+				if a.hasCost = rapid.Bool().Draw(t, "has cost"); a.hasCost {
+					a.cost = rapid.Float64Range(0, 1e9).Draw(t, "cost")
+				}
+				a.key = key{rapid.Byte().Draw(t, "key")}
+				a.Tokens = prices.Tokens{Input: tokens.Draw(t, "in"), CacheRead: tokens.Draw(t, "read"), CacheWrite: tokens.Draw(t, "write"), Output: tokens.Draw(t, "out")}
+			}
+			return s
+		}), 1, 4).Draw(t, "sessions")
+		got := decodeCache(encodeCache(sessions))
+		if diff := cmp.Diff(sessions, got, cmp.AllowUnexported(session{}, answer{}, row{})); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// FuzzCache checks that no cache makes the decoder fail, and that its result is written back
+// the same.
+func FuzzCache(f *testing.F) {
+	good := encodeCache([]session{{tip: "0123456789012345678901234567890123456789", agent: "a", rows: []answer{{row: row{counted: true, model: "m", hasCost: true, cost: 1}}, {}}}})
+	f.Add(good[len(cacheMagic)+4:])
+	f.Add([]byte{0})
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		data := append([]byte(cacheMagic+"\x00\x00\x00\x00"), body...)
+		sum := checksum(data)
+		copy(data[len(cacheMagic):], []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+		first := encodeCache(decodeCache(data))
+		if again := encodeCache(decodeCache(first)); !bytes.Equal(first, again) {
+			t.Error("the cache changes when it is written again")
+		}
+	})
+}
+
+// FuzzRead checks that no message makes the reader fail, and that counts are never negative.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("{\n  \"role\": \"assistant\",\n  \"message_metadata\": {\n    \"usage\": {\n      \"input\": 3\n    }\n  }\n}\n"))
+	f.Add([]byte("{\n  \"message_metadata\": {\n  }"))
+	f.Add([]byte("\n  \"message_metadata\": {\n\n  }"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := read(data)
+		if min(r.Input, r.CacheRead, r.CacheWrite, r.Output) < 0 || !r.counted && r != (row{}) && r.Tokens != (prices.Tokens{}) {
+			t.Errorf("%+v", r)
+		}
+	})
+}

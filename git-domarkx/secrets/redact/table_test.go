@@ -1,0 +1,218 @@
+package redact_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/domarkx/domarkx/git-domarkx/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
+)
+
+// token returns a made-up secret. It is put together here, so that no file has its text.
+func token(n int) string {
+	sum := sha256.Sum256([]byte{byte(n)})
+	return "gh" + "p_" + hex.EncodeToString(sum[:18])
+}
+
+// scanner returns a scanner, whose rules are compiled when it first scans.
+func scanner() *secrets.Scanner { return secrets.New([]byte("key"), nil) }
+
+// texts generates texts with secrets, placeholders and quotes.
+func texts() *rapid.Generator[string] {
+	part := rapid.OneOf(
+		rapid.StringMatching(`[a-z ,.:{}"\\\n]{0,12}`),
+		rapid.Map(rapid.IntRange(0, 4), token),
+		rapid.Map(rapid.IntRange(1, 9), func(n int) string { return fmt.Sprintf("[REDACTED:github-pat:%d]", n) }),
+		rapid.Map(rapid.IntRange(0, 4), func(n int) string { return fmt.Sprintf(`{"text": "with %s", "n": %d}`+"\n", token(n), n) }),
+	)
+	return rapid.Map(rapid.SliceOfN(part, 0, 8), func(all []string) string { return strings.Join(all, " ") })
+}
+
+func TestRedactIsIdempotent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := texts().Draw(t, "text")
+		isJSON := rapid.Bool().Draw(t, "JSON")
+		table := redact.NewTable(scanner())
+		table.Note([]byte(text), isJSON)
+		once, _ := table.Redact([]byte(text), isJSON)
+		twice, changed := table.Redact(once, isJSON)
+		if changed || !bytes.Equal(once, twice) {
+			t.Errorf("%q becomes %q, and then %q", text, once, twice)
+		}
+		again := redact.NewTable(scanner())
+		again.Note(once, isJSON)
+		if fresh, changed := again.Redact(once, isJSON); changed {
+			t.Errorf("a table of its own makes %q of %q", fresh, once)
+		}
+		for n := range 5 {
+			if strings.Contains(string(once), token(n)) {
+				t.Errorf("%q has secret %d", once, n)
+			}
+		}
+	})
+}
+
+// The numbers depend on the texts and their order only, and each secret has one.
+func TestNumbersArePure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(texts(), 1, 5).Draw(t, "texts")
+		number := func(key string) []string {
+			table := redact.NewTable(secrets.New([]byte(key), nil))
+			for _, text := range all {
+				table.Note([]byte(text), true)
+			}
+			var redacted []string
+			for _, text := range all {
+				now, _ := table.Redact([]byte(text), true)
+				redacted = append(redacted, string(now))
+			}
+			for n := range 5 {
+				table.Note([]byte(token(n)), false)
+			}
+			return redacted
+		}
+		if a, b := number("a machine"), number("another"); !slices.Equal(a, b) {
+			t.Errorf("two machines make %q and %q of %q", a, b, all)
+		}
+	})
+}
+
+func TestNumbersFollowOccurrence(t *testing.T) {
+	table := redact.NewTable(scanner())
+	for _, n := range []int{3, 1, 3, 2} {
+		table.Note([]byte("a token: "+token(n)), false)
+	}
+	now, changed := table.Redact([]byte(token(1)+" "+token(2)+" "+token(3)+" x"+token(3)), false)
+	want := "[REDACTED:github-pat:2] [REDACTED:github-pat:3] [REDACTED:github-pat:1] x[REDACTED:github-pat:1]"
+	if string(now) != want || !changed {
+		t.Errorf("%s, want %s", now, want)
+	}
+}
+
+// Two redactions of one text have one common form, whichever side looks, and joining that with either changes nothing.
+func TestJoinCommutes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var whole, a, b strings.Builder
+		for i, n := range rapid.SliceOfN(rapid.IntRange(0, 4), 1, 6).Draw(t, "secrets") {
+			word := rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "word")
+			fmt.Fprintf(&whole, "%s %s ", word, token(n))
+			for side, out := range []*strings.Builder{&a, &b} {
+				if rapid.Bool().Draw(t, fmt.Sprint(side, " replaced ", i)) {
+					fmt.Fprintf(out, "%s [REDACTED:github-pat:%d] ", word, n+1+side)
+				} else {
+					fmt.Fprintf(out, "%s %s ", word, token(n))
+				}
+			}
+		}
+		tables := map[string]*redact.Table{}
+		join := func(x, y string) (string, bool) {
+			for _, text := range []string{x, y} {
+				if tables[text] == nil {
+					tables[text] = redact.NewTable(scanner())
+					tables[text].Note([]byte(text), false)
+				}
+			}
+			return redact.Join(tables[x], tables[y], x, y)
+		}
+		ab, ok := join(a.String(), b.String())
+		ba, also := join(b.String(), a.String())
+		if !ok || !also || ab != ba {
+			t.Fatalf("%q and %q: %q, %v, and the other way %q, %v", a.String(), b.String(), ab, ok, ba, also)
+		}
+		for _, side := range []string{a.String(), b.String(), ab} {
+			if again, ok := join(ab, side); !ok || again != ab {
+				t.Errorf("%q joined with %q is %q, %v", ab, side, again, ok)
+			}
+		}
+		left, _ := join(a.String(), b.String())
+		left, _ = join(left, whole.String())
+		right, _ := join(b.String(), whole.String())
+		right, _ = join(a.String(), right)
+		if left != right {
+			t.Errorf("joined in two orders: %q and %q", left, right)
+		}
+	})
+}
+
+func TestJoinRefuses(t *testing.T) {
+	for name, tt := range map[string]struct{ a, b string }{
+		"another word":             {"hello " + token(1), "hallo [REDACTED:github-pat:1]"},
+		"a text that is no secret": {"pay Alice", "pay [REDACTED:github-pat:1]"},
+		"a part more":              {"x " + token(1), "x [REDACTED:github-pat:1] y"},
+		"a part less":              {"x " + token(1) + " y", "x [REDACTED:github-pat:1]"},
+	} {
+		a, b := redact.NewTable(scanner()), redact.NewTable(scanner())
+		a.Note([]byte(tt.a), false)
+		b.Note([]byte(tt.b), false)
+		if joined, ok := redact.Join(a, b, tt.a, tt.b); ok {
+			t.Errorf("%s: joined to %q", name, joined)
+		}
+		if joined, ok := redact.Join(b, a, tt.b, tt.a); ok {
+			t.Errorf("%s, the other way: joined to %q", name, joined)
+		}
+	}
+}
+
+// FuzzJoin looks for texts that panic, and for forgeries: what differs in more than placeholders is not joined.
+func FuzzJoin(f *testing.F) {
+	f.Add("a "+token(1), "a [REDACTED:github-pat:1]")
+	f.Add("[REDACTED:x:1][REDACTED:y:2]", "[REDACTED:y:2][REDACTED:x:1]")
+	f.Add(`{"a": "`+token(2)+`"}`, `{"a": "[REDACTED:github-pat:999999999]"}`)
+	f.Add("[REDACTED:", "[REDACTED:a:0]")
+	scan := scanner()
+	f.Fuzz(func(t *testing.T, a, b string) {
+		x, y := redact.NewTable(scan), redact.NewTable(scan)
+		x.Note([]byte(a), false)
+		y.Note([]byte(b), false)
+		joined, ok := redact.Join(x, y, a, b)
+		other, also := redact.Join(y, x, b, a)
+		if ok != also || joined != other {
+			t.Errorf("%q, %v and %q, %v", joined, ok, other, also)
+		}
+	})
+}
+
+// FuzzStream looks for journals of answers that panic or keep a whole secret.
+func FuzzStream(f *testing.F) {
+	f.Add([]byte("{\"format\":1}\n{\"text\":\"x "+token(1)[:9]+"\"}\n{\"text\":\""+token(1)[9:]+"\"}\n"), 1)
+	f.Add([]byte("{}\n{\"thought\":\"a\"}\n{\"text\":\"b\"}"), 0)
+	scan := scanner()
+	f.Fuzz(func(t *testing.T, data []byte, n int) {
+		table := redact.NewTable(scan)
+		table.Note([]byte(token(n&3)), false)
+		if now, changed := table.Stream(data); changed {
+			if again, twice := table.Stream(now); twice {
+				t.Errorf("%q, and then %q", now, again)
+			}
+		}
+	})
+}
+
+func TestAligned(t *testing.T) {
+	const one, two = "[REDACTED:a:1]", "[REDACTED:b:2]"
+	for _, tt := range []struct {
+		a, b string
+		want map[string]string
+	}{
+		{"x secret y", "x " + one + " y", map[string]string{one: "secret"}},
+		{"secret and other", one + " and " + two, map[string]string{one: "secret", two: "other"}},
+		{"secret", one, map[string]string{one: "secret"}},
+		{"the same", "the same", nil},
+		{"x secret y", "z " + one + " y", nil},
+		{"x secret y", "x " + one + " z", nil},
+		{"secretother", one + two, nil},
+		{"ab", "abc " + one, nil},
+	} {
+		if got := redact.Aligned(tt.a, tt.b); len(got) != len(tt.want) || !maps.Equal(got, tt.want) {
+			t.Errorf("%q and %q: %q, want %q", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package redact
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/secrets"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/snapshot"
+)
+
+// noteVersion adds the secrets in a workspace version to the table: in its subject, its configs,
+// and the contents and names of its files.
+func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.Version, done map[string]string, names map[string]bool) error {
+	c.note([]byte(v.Subject), false)
+	for _, r := range v.Resources {
+		c.note([]byte(r.Config.JSON()), true)
+		_, err := tx.RewriteFiles(ctx, r.Version, done, func(f snapshot.VersionFile) ([]byte, error) {
+			if f.Large {
+				return nil, nil
+			}
+			return nil, c.blob(ctx, f.Blob, true)
+		})
+		if err == nil {
+			err = tx.EntryNames(ctx, r.Version, names, func(name string) { c.note([]byte(name), false) })
+		}
+		if err != nil {
+			return fmt.Errorf("workspace version %.12s: resource %q: %w", v.ID, r.ID, err)
+		}
+	}
+	return nil
+}
+
+// version stores the redacted form of a workspace version, whose parents must be done.
+func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v domarkx.Version) error {
+	parents, changed := w.parents(head.Parents)
+	subject := w.table.line(v.Subject)
+	changed = changed || subject != v.Subject
+	ignored := slices.Clone(v.Ignored)
+	for i, path := range ignored {
+		ignored[i] = w.table.line(path)
+	}
+	changed = changed || !slices.Equal(ignored, v.Ignored)
+	if v.Call != nil {
+		_, named := w.table.name(v.Call.Session)
+		changed = changed || named
+	}
+	resources := slices.Clone(v.Resources)
+	for i := range resources {
+		r := &resources[i]
+		config, edited := w.table.redact([]byte(r.Config.JSON()), true)
+		if edited {
+			value, err := jsonvalue.ParseValue(config)
+			if err != nil {
+				return fmt.Errorf("redacted config: %w", err)
+			}
+			r.Config, changed = value, true
+		}
+		now, err := w.resource(ctx, v, *r)
+		if err != nil {
+			return fmt.Errorf("workspace version %.12s: resource %q: %w", v.ID, r.ID, err)
+		}
+		changed = changed || now != r.Version
+		r.Version = now
+	}
+	if without := slices.DeleteFunc(slices.Clone(resources), func(r domarkx.ResourceVersion) bool { return r.Version == "" }); len(without) > 0 || len(resources) == 0 {
+		resources = without // the next call creates a new database
+	} else {
+		return fmt.Errorf("workspace version %.12s: its only resource is a database with a secret in each version, which cannot be dropped; remove the workspace", v.ID)
+	}
+	if !changed {
+		w.done[v.ID] = v.ID
+		return nil
+	}
+	call := v.Call
+	if call != nil {
+		named := *call
+		named.Session, _ = w.table.name(call.Session)
+		call = &named
+	}
+	now, err := w.tx.CommitVersion(ctx, "", domarkx.VersionCommit{Parents: parents, Resources: resources, Operation: v.Operation, Subject: subject,
+		Call: call, Observed: v.Observed, Late: v.Late, Shared: v.Shared, Ignored: ignored, Replaces: keyOf(v.ID, v.Replaces), Author: head.Author, Committer: head.Committer})
+	if err != nil {
+		return fmt.Errorf("workspace version %.12s: %w", v.ID, err)
+	}
+	w.done[v.ID] = now.ID
+	return nil
+}
+
+// resource returns the redacted version of a resource. If a file with a secret cannot be edited,
+// the file is added to w.stuck, or the content of the resource is dropped if the user asked for
+// that.
+func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.ResourceVersion) (string, error) {
+	key := [2]string{r.ID, r.Version} // only one of two resources with equal contents may be dropped
+	if now, ok := w.files[key]; ok {
+		return now, nil
+	}
+	directories, names := w.directories, w.names
+	if w.drop[r.ID] { // search each version again to decide whether it is dropped
+		directories, names = map[string]string{}, map[string]bool{}
+	}
+	var stuck []Stuck
+	where := func(path string) string {
+		shown, _ := w.table.redact([]byte(path), false)
+		return fmt.Sprintf("workspace version %.12s: %s/%s", v.ID, r.ID, shown)
+	}
+	add := func(where, rule string) { stuck = append(stuck, Stuck{Where: where, Drop: r.ID, Rule: rule}) }
+	now, err := w.tx.RewriteFiles(ctx, r.Version, directories, func(f snapshot.VersionFile) ([]byte, error) {
+		data, err := w.tx.Read(ctx, f.Blob)
+		if err != nil {
+			return nil, err
+		}
+		if f.Large || !isText(data) || engine.IsDatabase(r.Type) {
+			if rule := w.ruleOf(f.Blob, data); rule != "" {
+				add(where(f.Path), rule)
+			}
+			return nil, nil
+		}
+		if text, changed := w.table.redact(data, true); changed {
+			return text, nil
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	err = w.tx.EntryNames(ctx, r.Version, names, func(name string) {
+		if text, changed := w.table.redact([]byte(name), false); changed {
+			add(where(name)+", by its name", w.table.ruleIn(text))
+		}
+	})
+	if err != nil {
+		return "", err
+	}
+	if len(stuck) > 0 && w.drop[r.ID] {
+		if now, err = w.dropped(ctx, r); err != nil {
+			return "", err
+		}
+		stuck = nil
+	} else if len(stuck) == 0 {
+		w.clean[r.ID+" "+r.Type] = now
+	}
+	w.stuck = append(w.stuck, stuck...)
+	w.files[key] = now
+	return now, nil
+}
+
+// dropped returns the version that replaces one that is dropped: an empty one. A database could not
+// be loaded from an empty version, so it gets its last version without secrets, or "" if there is
+// none.
+func (w *rewriter) dropped(ctx context.Context, r domarkx.ResourceVersion) (string, error) {
+	if engine.IsDatabase(r.Type) {
+		return w.clean[r.ID+" "+r.Type], nil
+	}
+	return w.tx.EmptyVersion(ctx)
+}
+
+// ruleOf returns the rule that finds a secret in a file that cannot be edited, or "" if there is none.
+func (w *rewriter) ruleOf(blob domarkx.Blob, data []byte) string {
+	rule, ok := w.rules[blob.ID]
+	if !ok {
+		rule = w.table.ruleOf(data)
+		w.rules[blob.ID] = rule
+	}
+	return rule
+}
+
+// ruleOf returns the rule that finds a secret in content that cannot be edited, or "" if there is none.
+func (t *table) ruleOf(content []byte) (rule string) {
+	if secrets.IsContainer(content) {
+		err := secrets.Unpack(content, func(_ string, part []byte) {
+			if rule == "" {
+				rule = t.ruleOf(part)
+			}
+		})
+		if unread := t.scan.Unread(sha256.Sum256(content)); rule == "" && err != nil && (t.allow == nil || !t.allow(unread.Fingerprint)) {
+			rule = unread.Rule
+		}
+		return rule
+	}
+	if text, changed := t.redact(content, isText(content)); changed {
+		return t.ruleIn(text)
+	}
+	if isText(content) {
+		return ""
+	}
+	return t.ruleOfFile(content)
+}
+
+// ruleOfFile returns the rule that finds a secret in a file, or "" if there is none.
+func (t *table) ruleOfFile(content []byte) string {
+	for _, f := range t.scan.File("", content) {
+		if t.allow == nil || !t.allow(f.Fingerprint) {
+			return f.Rule
+		}
+	}
+	return ""
+}
+
+// ruleIn returns the rule named by the first placeholder in a redacted text.
+func (t *table) ruleIn(text []byte) string {
+	if m := placeholders().FindSubmatch(text); m != nil {
+		return string(m[1])
+	}
+	return "unknown"
+}

@@ -1,0 +1,45 @@
+package redact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// TestVersionWithoutResources redacts a session whose workspace has a version without resources.
+func TestVersionWithoutResources(t *testing.T) {
+	c := enginetest.New(t)
+	c.Appended("s", "Use "+secret+".")
+	who, _, err := c.Env.Identity(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Store.Update(t.Context(), "test", func(tx *gitstore.Tx) error {
+		v, err := tx.CommitVersion(t.Context(), "s", domarkx.VersionCommit{Operation: "change", Subject: "Use " + secret, Author: who, Committer: who})
+		if err != nil {
+			return err
+		}
+		return tx.SetWorkspace(t.Context(), "s", v.ID)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tip, err := c.Store.WorkspaceTip(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Linked("s", tip.ID, enginetest.Saying(domarkx.Assistant, "Done."))
+	result, err := redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env)).Redact(t.Context(), redact.Request{Name: "s"})
+	if err != nil || len(result.Stuck) > 0 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if strings.Contains(reachable(t, c.Dir), secret) {
+		t.Error("an object has the secret")
+	}
+	c.Fsck()
+}

@@ -1,0 +1,300 @@
+// Package scan searches sessions for secrets: all snapshots in their histories, and the versions of
+// workspaces that belong to them. It scans each blob only once.
+package scan
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/secrets"
+	"github.com/domarkx/domarkx/gitstore"
+)
+
+// A Finding is a secret in a session.
+type Finding struct {
+	Session     string
+	Message     int // index of the message; -1 for none
+	Rule        string
+	Where       string
+	Masked      string
+	Fingerprint string
+	Commit      string // the newest snapshot or version that contains it
+	Workspace   bool   // Commit is a workspace version
+	Path        string // path in the commit's tree; "" if the secret is in the commit's message or in a name
+	Blob        string
+}
+
+// A Manager scans the sessions of a repository. Its methods are safe for concurrent use.
+type Manager struct {
+	store *gitstore.Store
+	env   local.Environment
+
+	once    sync.Once
+	err     error
+	scanner *secrets.Scanner
+	extra   *secrets.Rules
+	cache   *cache
+	ignore  ignored
+	whole   sync.Mutex // held while a large container is in memory
+}
+
+// New returns a manager. It does no input or output: rules and caches are read when they are first
+// needed.
+func New(store *gitstore.Store, env local.Environment) *Manager {
+	return &Manager{store: store, env: env}
+}
+
+// keyKey and allowedKey are the keys of the local state for the key of fingerprints and for the
+// allowed fingerprints.
+const (
+	keyKey     = "scan-key"
+	allowedKey = "scan-allowed"
+)
+
+// Scanner returns a scanner with the rules of the repository's work tree and this machine's key for
+// fingerprints.
+func (m *Manager) Scanner(ctx context.Context) (*secrets.Scanner, error) {
+	m.once.Do(func() { m.err = m.open(ctx) })
+	return m.scanner, m.err
+}
+
+func (m *Manager) open(ctx context.Context) error {
+	key, err := m.key(ctx)
+	if err != nil {
+		return err
+	}
+	if m.extra, m.ignore, err = m.repositoryRules(ctx); err != nil {
+		return err
+	}
+	m.scanner = secrets.New(key, m.extra)
+	m.cache = openCache(m.env.StateDir, m.scanner.Version(), key)
+	return nil
+}
+
+// key returns the key for fingerprints. It creates the key on first use.
+func (m *Manager) key(ctx context.Context) ([]byte, error) {
+	values, err := m.env.Local.All(ctx, keyKey)
+	if err != nil {
+		return nil, err
+	}
+	if len(values) == 0 {
+		var fresh [16]byte
+		rand.Read(fresh[:]) //nolint:errcheck // it never fails
+		values = []string{hex.EncodeToString(fresh[:])}
+		err := m.env.Local.Change(ctx, keyKey, func(old []string) []string {
+			if len(old) > 0 { // another process has created it
+				values = old
+			}
+			return values
+		})
+		if err != nil {
+			m.warn(fmt.Errorf("warning: fingerprints are not those of other runs: %w", err))
+		}
+	}
+	return []byte(values[0]), nil
+}
+
+func (m *Manager) warn(err error) {
+	if m.env.Warn != nil {
+		m.env.Warn(err)
+	}
+}
+
+// Allowed returns the fingerprints of the secrets that the user allowed on this machine.
+func (m *Manager) Allowed(ctx context.Context) ([]string, error) {
+	return m.env.Local.All(ctx, allowedKey)
+}
+
+// Allow allows secrets by their fingerprints, or revokes that if allow is false. The error matches
+// [domarkx.ErrInvalid] if a fingerprint is not valid.
+func (m *Manager) Allow(ctx context.Context, fingerprints []string, allow bool) error {
+	for _, f := range fingerprints {
+		if len(f) != 20 || strings.Trim(f, "0123456789abcdef") != "" {
+			return fmt.Errorf("fingerprint %q: %w, expected 20 hexadecimal digits; git domarkx scan lists them", f, domarkx.ErrInvalid)
+		}
+	}
+	return m.env.Local.Change(ctx, allowedKey, func(values []string) []string {
+		values = slices.DeleteFunc(values, func(v string) bool { return slices.Contains(fingerprints, v) })
+		if allow {
+			values = append(values, fingerprints...)
+		}
+		return values
+	})
+}
+
+// Without returns the findings without those that the user allowed.
+func (m *Manager) Without(ctx context.Context, found []Finding) ([]Finding, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	allowed, err := m.Allowed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return slices.Contains(allowed, f.Fingerprint) }), nil
+}
+
+// Session returns the secrets in all snapshots of a session and in the versions of workspaces that
+// the session links or that tips reach. tips are the newest commits of the session and of its
+// workspaces.
+func (m *Manager) Session(ctx context.Context, name string, tips []string, progress func(done, total int)) ([]Finding, error) {
+	scanner, err := m.Scanner(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, ok := m.cache.tipsOf(name, tips)
+	if !ok {
+		earlier, known, err := m.earlier(ctx, name, tips)
+		if err != nil {
+			return nil, err
+		}
+		fresh, err := m.rows(ctx, tips, known, nil, progress)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(fresh, earlier...)
+		m.cache.putTips(name, tips, rows)
+		if err := m.cache.save(); err != nil {
+			m.warn(fmt.Errorf("warning: remember what was scanned: %w", err))
+		}
+	}
+	found, err := m.findings(ctx, name, tips[0], rows)
+	if err != nil {
+		return nil, err
+	}
+	return append(found, named(scanner, name, name, "name")...), nil
+}
+
+// named returns the secrets in the name of a session or of one of its workspaces.
+func named(scanner *secrets.Scanner, session, name, where string) []Finding {
+	var found []Finding
+	for _, f := range scanner.Text([]byte(name)) {
+		found = append(found, Finding{Session: session, Message: -1, Rule: f.Rule, Where: where, Masked: f.Masked, Fingerprint: f.Fingerprint})
+	}
+	return found
+}
+
+// Unsent returns the secrets that a push of a session and its workspaces would send: in the commits that tips reach
+// and known does not, and in the names. It leaves out those that the user allowed.
+func (m *Manager) Unsent(ctx context.Context, name string, workspaces, tips, known []string) ([]Finding, error) {
+	scanner, err := m.Scanner(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := []Finding{}
+	if rows, ok := m.cache.tipsOf(name, tips); !ok || len(rows) > 0 { // otherwise nothing was found in any of it
+		if rows, err = m.rows(ctx, tips, known, nil, nil); err != nil {
+			return nil, err
+		}
+		if err := m.cache.save(); err != nil {
+			m.warn(fmt.Errorf("warning: remember what was scanned: %w", err))
+		}
+		if found, err = m.findings(ctx, name, tips[0], rows); err != nil {
+			return nil, err
+		}
+	}
+	found = append(found, named(scanner, name, name, "name")...)
+	for _, workspace := range workspaces {
+		found = append(found, named(scanner, name, workspace, "name of a workspace")...)
+	}
+	return m.Without(ctx, found)
+}
+
+// earlier returns the tips of the last scan and the findings there, if the present tips reach them.
+func (m *Manager) earlier(ctx context.Context, name string, tips []string) (rows []row, known []string, err error) {
+	former, rows := m.cache.former(name)
+	if len(former) == 0 {
+		return nil, nil, nil
+	}
+	within, err := m.store.Reach(ctx, tips, former)
+	if err != nil || !within {
+		return nil, nil, err
+	}
+	return rows, former, nil
+}
+
+// A place identifies a secret at a place, independent of the snapshot.
+type place struct {
+	message            int
+	where, fingerprint string
+}
+
+// findings returns the findings for rows. If several snapshots contain a secret at the same place,
+// it is reported once, for the newest snapshot. Secrets in the bytes of an author are omitted if
+// the message contains them, as are those in descriptions of snapshots that repeat the first one.
+func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([]Finding, error) {
+	seen := map[place]bool{}
+	inFiles := map[string]bool{}
+	for _, r := range rows {
+		inFiles[r.Fingerprint] = inFiles[r.Fingerprint] || r.Path != ""
+	}
+	found := make([]Finding, 0, len(rows))
+	for _, r := range rows {
+		f, where := m.describe(name, r)
+		any := place{f.Message, "", r.Fingerprint}
+		key := place{f.Message, where, r.Fingerprint}
+		repeats := f.Message >= 0 && strings.HasSuffix(r.Path, ".md") && seen[any] || r.Path == "" && inFiles[r.Fingerprint]
+		if seen[key] || repeats || m.ignore.has(f, where, r.Line) {
+			continue
+		}
+		seen[key], seen[any] = true, true
+		if err := m.since(ctx, tip, &f); err != nil {
+			return nil, err
+		}
+		found = append(found, f)
+	}
+	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(uint(a.Message), uint(b.Message)) })
+	return found, nil
+}
+
+// QuickBytes is the maximum number of bytes that [Manager.Fresh] scans, so that storing stays fast.
+const QuickBytes = 16 << 20
+
+// Prepare starts to compile the rules in the background. The returned function waits until they are
+// compiled.
+func (m *Manager) Prepare(ctx context.Context) (wait func()) {
+	var group sync.WaitGroup
+	group.Go(func() {
+		if s, err := m.Scanner(ctx); err == nil { // the scan reports the error
+			s.Text(nil)
+		}
+	})
+	return group.Wait
+}
+
+// Fresh returns the number of different secrets, without the allowed ones, in the commits that tips
+// reach and known does not. more reports whether it omitted content because of [QuickBytes]. It
+// does not scan originals, because they repeat the messages.
+func (m *Manager) Fresh(ctx context.Context, tips, known []string) (n int, more bool, err error) {
+	if _, err := m.Scanner(ctx); err != nil {
+		return 0, false, err
+	}
+	quick := &limit{}
+	quick.left.Store(QuickBytes)
+	rows, err := m.rows(ctx, tips, known, quick, nil)
+	if err != nil {
+		return 0, false, err
+	}
+	if err := m.cache.save(); err != nil {
+		m.warn(fmt.Errorf("warning: remember what was scanned: %w", err))
+	}
+	allowed, err := m.Allowed(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	different := map[string]bool{}
+	for _, r := range rows {
+		if !slices.Contains(allowed, r.Fingerprint) {
+			different[r.Fingerprint] = true
+		}
+	}
+	return len(different), quick.short.Load(), nil
+}

@@ -1,0 +1,128 @@
+package zeus
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	zeusformat "github.com/domarkx/domarkx/format/zeus"
+)
+
+// A Row is the outcome for one agent.
+type Row struct {
+	ID     string
+	Kind   string
+	Status Status
+	Detail string
+}
+
+// A Status is the kind of outcome for an agent.
+type Status string
+
+// The possible outcomes for an agent.
+const (
+	Saved    Status = "saved"
+	Restored Status = "restored"
+	Skipped  Status = "skipped"
+	Failed   Status = "failed"
+)
+
+// ErrNoAgents means that no agents run that could be saved.
+var ErrNoAgents = errors.New("no agents of Zeus are live in tmux or kitty, so there is nothing to save")
+
+// Snapshot returns a snapshot of the running agents in Zeus's format, and a row for each
+// agent. The snapshot contains all agents or none: if an agent could not be restored
+// from the available information, its row is Failed, the others are Skipped, and
+// snapshot is nil.
+func (t *Terminals) Snapshot(live Live, hostname string, now time.Time) (snapshot []byte, rows []Row, err error) {
+	if len(live.Agents) == 0 {
+		return nil, nil, ErrNoAgents
+	}
+	var entries []jsonvalue.Value
+	var working []string
+	refused := false
+	for _, a := range live.Agents {
+		entry, err := t.entry(a, live.Agents)
+		row := Row{ID: a.ID, Kind: a.Kind, Status: Saved, Detail: zeusformat.Text(entry, "session_path")}
+		if err != nil {
+			refused = true
+			row.Status, row.Detail = Failed, err.Error()
+		}
+		rows, entries = append(rows, row), append(entries, entry)
+		if a.Working {
+			working = append(working, a.ID)
+		}
+	}
+	if refused {
+		for i, row := range rows {
+			if row.Status == Saved {
+				rows[i].Status, rows[i].Detail = Skipped, "not saved, because others cannot be"
+			}
+		}
+		return nil, rows, nil
+	}
+	slices.Sort(working)
+	ids := []jsonvalue.Value{}
+	for _, id := range slices.Compact(working) {
+		ids = append(ids, jsonvalue.StringValue(id))
+	}
+	return zeusformat.AppendJSON(nil, jsonvalue.ObjectValue(
+		jsonvalue.Member{Name: "schema_version", Value: jsonvalue.NumberValue(strconv.Itoa(zeusformat.Version))},
+		jsonvalue.Member{Name: "created_at", Value: jsonvalue.StringValue(zeusformat.FormatTime(now))},
+		jsonvalue.Member{Name: "hostname", Value: jsonvalue.StringValue(hostname)},
+		jsonvalue.Member{Name: "working_agent_ids", Value: jsonvalue.ArrayValue(ids...)},
+		jsonvalue.Member{Name: "entry_count", Value: jsonvalue.NumberValue(strconv.Itoa(len(entries)))},
+		jsonvalue.Member{Name: "entries", Value: jsonvalue.ArrayValue(entries...)},
+	)), rows, nil
+}
+
+// entry returns the snapshot entry of an agent, or an error if it could not be restored.
+func (t *Terminals) entry(a Agent, all []Agent) (jsonvalue.Value, error) {
+	if a.ID == "" {
+		return jsonvalue.Value{}, fmt.Errorf("%s has no agent id", a.Name)
+	}
+	members := []string{"kind", a.Kind, "name", a.Name, "agent_id", a.ID, "role", a.Role, "cwd", a.Directory}
+	var path, source string
+	switch a.Kind {
+	case zeusformat.Kitty:
+		path, source = t.kittySession(a)
+		if n := sharing(a, all); source == sourceDirectory && n > 1 {
+			return jsonvalue.Value{}, fmt.Errorf("%s: which session of %s it is in is not known, for %d agents work there", a.Name, a.Directory, n)
+		}
+		members = append(members, "workspace", cmp.Or(a.workspace, noWorkspace), "parent_id", a.parent)
+	case zeusformat.Stygian:
+		path, source = stygianSession(a)
+		members = append(members, "tmux_session", a.tmux.name)
+	case zeusformat.Hoplite:
+		path, source = t.hopliteSession(a)
+		members = append(members, "tmux_session", a.tmux.name, "owner_id", a.owner, "phalanx_id", a.phalanx)
+	}
+	if path == "" {
+		return jsonvalue.Value{}, fmt.Errorf("%s: there is no file of its session", a.Name)
+	}
+	if !utf8.ValidString(path) || !utf8.ValidString(a.Directory) {
+		return jsonvalue.Value{}, fmt.Errorf("%s: the path %q of its session, or its directory, is no UTF-8, which a snapshot cannot hold", a.Name, path)
+	}
+	members = append(members, "session_path", path, "session_source", source)
+	entry := jsonvalue.ObjectValue()
+	for i := 0; i < len(members); i += 2 {
+		entry = entry.With(members[i], jsonvalue.StringValue(members[i+1]))
+	}
+	return entry, nil
+}
+
+// sharing returns how many agents in kitty have the same working directory as a.
+func sharing(a Agent, all []Agent) int {
+	n := 0
+	for _, other := range all {
+		if other.Kind == zeusformat.Kitty && other.Directory == a.Directory {
+			n++
+		}
+	}
+	return n
+}
