@@ -68,12 +68,12 @@ func (c *pushCmd) Run(inv *invocation) error {
 		return err
 	}
 	request := transfer.PushRequest{Remote: remote, Names: names, All: c.All, AllowIgnored: c.AllowIgnored}
-	var secrets []scan.Finding
+	secrets := scan.Gate{Manager: opened.scans}
 	if !c.AllowSecrets {
-		request.Secrets, request.Found = opened.scans, func(found []scan.Finding) { secrets = found }
+		request.Secrets = &secrets
 	}
 	results, err := opened.remotes.Push(inv.ctx, request, inv.gitProgress())
-	inv.printSecrets(secrets)
+	inv.printSecrets(secrets.Found)
 	var ignored *transfer.IgnoredError
 	if errors.As(err, &ignored) {
 		return printIgnored(inv, ignored)

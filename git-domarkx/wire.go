@@ -136,7 +136,6 @@ func (inv *invocation) openStored() (managers, error) {
 		redactions: redactions,
 		pending:    pendingSaves{},
 	}
-	inv.opened.imports.RedactsDocuments(redactions)
 	inv.opened.imports.RenamesSessions(inv.opened.turns)
 	sessions.Redacts(redactions)
 	redactions.OnForget(func(ctx context.Context) error { return search.Forget(ctx, store) })

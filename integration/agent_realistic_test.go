@@ -23,7 +23,7 @@ func readProject(tb testing.TB) *project {
 	tb.Helper()
 	p := &project{files: map[string]string{}, prose: map[[2]string][]string{}}
 	var paths []string
-	for _, pattern := range []string{"../*.go", "../gitstore/*.go", "../format/*/*.go", "../git-domarkx/engine/*/*.go"} {
+	for _, pattern := range []string{"../gitstore/*.go", "../format/*/*.go", "../git-domarkx/engine/*/*.go"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			tb.Fatal(err)

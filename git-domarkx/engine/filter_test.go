@@ -11,13 +11,15 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 )
 
 // A redactor replaces a word in the sessions with a tip, and fails if asked to.
 type redactor struct {
-	tip, from, to string
-	err           error
+	engine.Redactor // for documents, which are not added here
+	tip, from, to   string
+	err             error
 }
 
 func (r redactor) Filter(_ context.Context, tip string) (func(context.Context, []byte) ([]byte, bool, error), error) {

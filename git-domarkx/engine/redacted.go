@@ -14,10 +14,37 @@ import (
 
 // A Redactor replaces secrets in additions to redacted sessions.
 type Redactor interface {
+	// Document returns what redacts documents that are added to the session whose newest snapshot is tip; "" stands for a
+	// new session. It is nil if the session was not redacted, unless always is set.
+	Document(ctx context.Context, tip string, always bool) (Redaction, error)
 	// Filter returns a function that replaces the secrets in texts and JSON to be added to the
 	// session whose newest snapshot is tip. The function reports whether it changed the text. It is
 	// nil if the session was not redacted.
 	Filter(ctx context.Context, tip string) (func(ctx context.Context, text []byte) ([]byte, bool, error), error)
+}
+
+// A Redaction redacts additions to a session: a document, the files that it names, or a message. A secret that the
+// session already has keeps its number. New secrets get the next numbers, in the order of the document.
+type Redaction interface {
+	// Bytes returns the content of a file without its secrets. It returns binary content unchanged.
+	Bytes(content []byte) []byte
+	// Copy writes a document of the given size in bytes to w, without its secrets.
+	Copy(w io.Writer, document io.ReaderAt, size int64) error
+	// Learn compares a document with stored, the redacted form of its beginning, and adopts the numbers of the secrets
+	// that stored replaces. It stops where the two differ in anything else.
+	Learn(stored, document []byte)
+	// Remember stores the numbers of the secrets for later additions to the session whose newest snapshot is tip.
+	Remember(ctx context.Context, tip string) error
+	// Secrets returns the number of different secrets that were replaced.
+	Secrets() int
+}
+
+// Redaction returns what redacts documents that are added to a session; see [Redactor].
+func (m *SessionManager) Redaction(ctx context.Context, tip string, always bool) (Redaction, error) {
+	if m.redactor == nil {
+		return nil, nil
+	}
+	return m.redactor.Document(ctx, tip, always)
 }
 
 // IsDatabase reports whether resources of a type store their versions as dumps. A filter must not

@@ -17,7 +17,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
-	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 )
 
 // An input is a document to import.
@@ -53,7 +52,7 @@ type input struct {
 	damage []*syntax.Error // what could not be read when the document was made
 
 	always    bool             // whether to replace its secrets, whatever its session is
-	redaction *redact.Document // if not nil, content and the files of the document have no secrets
+	redaction engine.Redaction // if not nil, content and the files of the document have no secrets
 	clean     *os.File         // file with the content without secrets
 	raw       io.ReaderAt      // the content with secrets
 	rawSize   int64

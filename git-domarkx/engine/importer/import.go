@@ -11,7 +11,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
-	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -93,7 +92,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
 			imp = &importer{manager: m, tx: tx, homes: homes, change: engine.Change{Operation: "import", Author: author, Committer: committer},
-				links: links, attach: r.Attach, ignore: r.Ignore, always: r.Redact, redactions: map[string]*redact.Document{}, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
+				links: links, attach: r.Attach, ignore: r.Ignore, always: r.Redact, redactions: map[string]engine.Redaction{}, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
 			if imp.sources, err = sources.Open(m.env.StateDir); err != nil {
 				return err
 			}

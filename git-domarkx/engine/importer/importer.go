@@ -10,7 +10,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
-	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -46,7 +45,7 @@ type importer struct {
 	result     Result
 
 	always     bool                        // whether to redact all documents
-	redactions map[string]*redact.Document // by name of the session
+	redactions map[string]engine.Redaction // by name of the session
 }
 
 // errLater is the error for a document that continues a snapshot of this update, which cannot be read before the update

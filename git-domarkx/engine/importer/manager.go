@@ -8,7 +8,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
-	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -20,12 +19,8 @@ type Manager struct {
 	codecs   []format.Codec
 	env      local.Environment
 
-	redactor *redact.Manager
-	renamer  Renamer
+	renamer Renamer
 }
-
-// RedactsDocuments sets what replaces the secrets in documents before they are stored.
-func (m *Manager) RedactsDocuments(r *redact.Manager) { m.redactor = r }
 
 // New returns a manager that imports into a store. With a nil store it can only validate.
 func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.Store, codecs []format.Codec, env local.Environment) *Manager {

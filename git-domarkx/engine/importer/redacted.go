@@ -12,7 +12,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 )
 
 // A redactError is the error for a document whose secrets must be replaced before anything of it is stored. This is
@@ -20,14 +19,14 @@ import (
 type redactError struct {
 	session, base string
 	print         *fingerprint // of the document with its secrets
-	with          *redact.Document
+	with          engine.Redaction
 }
 
 func (e *redactError) Error() string { return "session " + e.session + ": its documents are redacted" }
 
 // mustRedact returns a *redactError if the documents of a session are redacted and this input is not redacted yet.
 func (imp *importer) mustRedact(ctx context.Context, in input, c engine.Change) error {
-	if in.redaction != nil || imp.manager.redactor == nil {
+	if in.redaction != nil {
 		return nil
 	}
 	tip := imp.here[c.Name].ID
@@ -37,7 +36,7 @@ func (imp *importer) mustRedact(ctx context.Context, in input, c engine.Change) 
 	with := imp.redactions[c.Name]
 	if with == nil {
 		var err error
-		if with, err = imp.manager.redactor.Document(ctx, tip, imp.always || in.always); err != nil || with == nil {
+		if with, err = imp.manager.sessions.Redaction(ctx, tip, imp.always || in.always); err != nil || with == nil {
 			return err
 		}
 		imp.redactions[c.Name] = with

@@ -10,7 +10,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/remote"
@@ -67,7 +66,7 @@ func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) (
 			return results, err
 		}
 		undo, err := p.receive(ctx, r.Remote, name)
-		if errors.Is(err, redact.ErrNotSame) {
+		if errors.Is(err, ErrNotSame) {
 			m.sessions.Warn(fmt.Errorf("session %q: the remote's history is redacted, but %w; nothing was changed here; pull with --accept-redaction to take it", name, err))
 			results = append(results, Result{Name: name, Status: Refused, Failed: true})
 			continue
@@ -122,7 +121,7 @@ func (p *pull) receive(ctx context.Context, from, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	received, err := p.m.redacted.Receive(ctx, redact.Incoming{Ref: place.Tracking(refname.Sessions.Ref(name)), ID: now, Redacted: true, Accept: p.accept})
+	received, err := p.m.redacted.Receive(ctx, Incoming{Ref: place.Tracking(refname.Sessions.Ref(name)), ID: now, Redacted: true, Accept: p.accept})
 	p.After.Sessions[name] = received.ID
 	return received.Replaced, err
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
@@ -19,11 +18,10 @@ import (
 // A PushRequest describes what to send.
 type PushRequest struct {
 	Remote       string
-	Names        []string             // sessions; none means those on the remote and those pushed before
-	All          bool                 // every session
-	AllowIgnored bool                 // send versions with files that the repository ignores
-	Secrets      *scan.Manager        // finds the secrets; nil sends secrets, too
-	Found        func([]scan.Finding) // receives the secrets for which sessions are not sent
+	Names        []string  // sessions; none means those on the remote and those pushed before
+	All          bool      // every session
+	AllowIgnored bool      // send versions with files that the repository ignores
+	Secrets      Inspector // keeps back sessions with secrets; nil sends secrets, too
 }
 
 // A push is the state of a running push.
@@ -36,8 +34,8 @@ type push struct {
 	carrier        map[string]string // workspace to send → session that it belongs to
 }
 
-// Push sends sessions and their workspaces to a remote, but not those in which the request's finder finds
-// secrets. It removes sessions there that were removed here. If a version to send contains files that the repository ignores, it sends nothing
+// Push sends sessions and their workspaces to a remote, but not those that the request's inspector keeps
+// back. It removes sessions there that were removed here. If a version to send contains files that the repository ignores, it sends nothing
 // and returns an [*IgnoredError].
 func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) ([]Result, error) {
 	p, names, err := m.beginPush(ctx, r, progress)
@@ -59,12 +57,8 @@ func (m *Manager) Push(ctx context.Context, r PushRequest, progress io.Writer) (
 	}
 	var cleared outgoing
 	if !rejected {
-		var found []scan.Finding
-		if cleared, found, err = p.inspect(ctx, r.Secrets); err != nil {
+		if cleared, err = p.inspect(ctx, r.Secrets); err != nil {
 			return nil, err
-		}
-		if r.Found != nil {
-			r.Found(found)
 		}
 	}
 	switch nothing := len(p.send.Sessions)+len(p.send.Workspaces) == 0; {

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -18,14 +17,21 @@ const Secrets = "secrets"
 // Damaged is the status of a session that is not sent because objects that would be sent cannot be read.
 const Damaged = "damaged"
 
+// An Inspector decides whether a session may leave this repository.
+type Inspector interface {
+	// Inspect reads what a push of a session and its workspaces would send: the names, and what tips reach and known
+	// does not. It reports whether all of it may be sent.
+	Inspect(ctx context.Context, session string, workspaces, tips, known []string) (ok bool, err error)
+}
+
 // An outgoing holds the references that may be sent, after inspect has read every object that the remote lacks. Only inspect
 // makes one, and pushRefs sends nothing else.
 type outgoing struct{ tips Tips }
 
-// inspect scans the commits to send of each session and its workspaces, and keeps back those with a finding. It
-// returns the rest, and the findings. Without scans, it only reads the commits. Damaged sessions are kept back,
-// too, as Git would send nothing at all.
-func (p *push) inspect(ctx context.Context, scans *scan.Manager) (outgoing, []scan.Finding, error) {
+// inspect shows the commits to send of each session and its workspaces to the inspector, keeps back what may not be
+// sent, and returns the rest. Without an inspector, it only reads the commits. Damaged sessions are kept back, too, as
+// Git would send nothing at all.
+func (p *push) inspect(ctx context.Context, inspector Inspector) (outgoing, error) {
 	tips, workspaces := map[string][]string{}, map[string][]string{}
 	for name, id := range p.send.Sessions {
 		if id != "" {
@@ -39,27 +45,25 @@ func (p *push) inspect(ctx context.Context, scans *scan.Manager) (outgoing, []sc
 		}
 	}
 	known := slices.AppendSeq(slices.Collect(maps.Values(p.tracked.Sessions)), maps.Values(p.tracked.Workspaces))
-	var all []scan.Finding
 	for _, name := range slices.Sorted(maps.Keys(tips)) {
-		var found []scan.Finding
+		ok := true
 		var err error
-		if scans != nil {
-			found, err = scans.Unsent(ctx, name, workspaces[name], tips[name], known)
+		if inspector != nil {
+			ok, err = inspector.Inspect(ctx, name, workspaces[name], tips[name], known)
 		} else {
 			err = p.readable(ctx, tips[name], known)
 		}
 		switch {
 		case ctx.Err() != nil:
-			return outgoing{}, nil, ctx.Err()
+			return outgoing{}, ctx.Err()
 		case err != nil:
 			p.m.sessions.Warn(fmt.Errorf("session %q is not sent: %w; git domarkx fsck says more", name, err))
 			p.keep(name, Damaged)
-		case len(found) > 0:
-			all = append(all, found...)
+		case !ok:
 			p.keep(name, Secrets)
 		}
 	}
-	return outgoing{p.send}, all, nil
+	return outgoing{p.send}, nil
 }
 
 // keep keeps back a session with its workspaces.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/remote"
@@ -65,7 +64,7 @@ func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (r
 		if !m.store.HasReplacements() {
 			return false, nil
 		}
-		received, err := m.redacted.Receive(ctx, redact.Incoming{Ref: from.Tracking(ref.Name), ID: ref.ID})
+		received, err := m.redacted.Receive(ctx, Incoming{Ref: from.Tracking(ref.Name), ID: ref.ID})
 		return received.Moved, err
 	}
 	client.Along = func(ref refdb.Ref) bool {

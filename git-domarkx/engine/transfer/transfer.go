@@ -5,7 +5,6 @@ package transfer
 import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
-	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -15,10 +14,10 @@ type Manager struct {
 	sessions *engine.SessionManager
 	store    *gitstore.Store
 	env      local.Environment
-	redacted *redact.Manager
+	redacted Receiver
 }
 
 // New returns a manager for the sessions in a store.
-func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment, redacted *redact.Manager) *Manager {
+func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment, redacted Receiver) *Manager {
 	return &Manager{sessions: sessions, store: store, env: env, redacted: redacted}
 }

@@ -39,7 +39,6 @@ func newClone(t *testing.T, remote string) clone {
 	c := enginetest.New(t)
 	run(t, c.Dir, "remote", "add", "origin", remote)
 	redactions := redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env))
-	c.RedactsDocuments(redactions)
 	c.SessionManager.Redacts(redactions)
 	return clone{c, transfer.New(c.SessionManager, c.Store, c.Env, redactions), redactions}
 }

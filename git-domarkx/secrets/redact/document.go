@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
@@ -77,7 +78,7 @@ type Document struct {
 
 // Document returns a Document for additions to the session whose newest snapshot is tip; "" stands
 // for a new session. If the session was not redacted, it returns nil unless always is set.
-func (m *Manager) Document(ctx context.Context, tip string, always bool) (*Document, error) {
+func (m *Manager) Document(ctx context.Context, tip string, always bool) (engine.Redaction, error) {
 	root := ""
 	var err error
 	if tip != "" {

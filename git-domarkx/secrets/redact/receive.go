@@ -5,35 +5,20 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// An Incoming is a verified commit of a remote.
-type Incoming struct {
-	Ref      string // the tracking ref
-	ID       string
-	Accept   bool // do not check that the redacted history differs only in secrets
-	Redacted bool // also replace a local history by a redacted one
-}
-
-// Received describes how a commit of a remote was received.
-type Received struct {
-	ID       string   // the received commit, or its redacted form
-	Moved    bool     // the tracking ref points to ID
-	Replaced bool     // local histories were replaced
-	Kept     []string // refs of the replaced histories in the trash
-}
-
 // Receive combines a history of a remote with the local histories if only one side is redacted, or
 // if both are redacted differently. The local refs and the tracking ref move to the redacted
 // history, each with the commits that only that side has on top. If no commit was redacted
 // differently, nothing changes. If the histories differ in more than secrets, nothing changes and
-// the error matches [ErrNotSame].
-func (m *Manager) Receive(ctx context.Context, in Incoming) (Received, error) {
-	result := Received{ID: in.ID}
+// the error matches [transfer.ErrNotSame].
+func (m *Manager) Receive(ctx context.Context, in transfer.Incoming) (transfer.Received, error) {
+	result := transfer.Received{ID: in.ID}
 	if needed, err := m.concerns(ctx, in); err != nil || !needed {
 		return result, err
 	}
@@ -41,7 +26,7 @@ func (m *Manager) Receive(ctx context.Context, in Incoming) (Received, error) {
 		return result, err
 	}
 	kept, err := m.store.Redact(ctx, "redact", func(tx *gitstore.Tx) (gitstore.Redaction, error) {
-		result = Received{ID: in.ID}
+		result = transfer.Received{ID: in.ID}
 		h, theirs, err := m.against(ctx, in)
 		if err != nil || len(h.refs) == 0 {
 			return gitstore.Redaction{}, err
@@ -64,7 +49,7 @@ func (m *Manager) Receive(ctx context.Context, in Incoming) (Received, error) {
 		return change, err
 	})
 	if err != nil {
-		return Received{ID: in.ID}, err
+		return transfer.Received{ID: in.ID}, err
 	}
 	result.Kept = kept
 	return result, nil
@@ -77,7 +62,7 @@ func isLocal(ref string) bool {
 
 // concerns reports whether a remote's commit brings commits that a local redaction replaced or, if
 // in.Redacted is set, commits that replace others.
-func (m *Manager) concerns(ctx context.Context, in Incoming) (bool, error) {
+func (m *Manager) concerns(ctx context.Context, in transfer.Incoming) (bool, error) {
 	refs, err := m.store.References(ctx)
 	if err != nil {
 		return false, err
@@ -116,7 +101,7 @@ func (m *Manager) concerns(ctx context.Context, in Incoming) (bool, error) {
 
 // against returns the local history that contains commits of a remote in another form, and the
 // remote's commits that are not in that history.
-func (m *Manager) against(ctx context.Context, in Incoming) (*history, []snapshot.CommitHead, error) {
+func (m *Manager) against(ctx context.Context, in transfer.Incoming) (*history, []snapshot.CommitHead, error) {
 	there, err := m.graph(ctx, []string{in.ID})
 	if err != nil {
 		return nil, nil, err

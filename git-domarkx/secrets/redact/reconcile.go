@@ -8,14 +8,11 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/original"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
-
-// ErrNotSame means that one history is not a redaction of the other: they differ in more than
-// secrets.
-var ErrNotSame = errors.New("the histories differ in more than secrets")
 
 // A pair holds two forms of the same commit, at least one of them redacted.
 type pair struct{ ours, theirs snapshot.CommitHead }
@@ -58,7 +55,7 @@ type reconciler struct {
 	accept  bool // accept differences that are not secrets
 }
 
-// check returns an error that matches [ErrNotSame] unless the two snapshots of a pair differ only
+// check returns an error that matches [transfer.ErrNotSame] unless the two snapshots of a pair differ only
 // in secrets.
 func (r *reconciler) check(ctx context.Context, p pair) error {
 	a, b := p.ours, p.theirs
@@ -74,7 +71,7 @@ func (r *reconciler) check(ctx context.Context, p pair) error {
 		}
 	}
 	differ := func(what string) error {
-		return fmt.Errorf("%w: %s of snapshot %.12s and %.12s", ErrNotSame, what, a.Info.ID, b.Info.ID)
+		return fmt.Errorf("%w: %s of snapshot %.12s and %.12s", transfer.ErrNotSame, what, a.Info.ID, b.Info.ID)
 	}
 	parent := func(ids []string) []string {
 		keys := make([]string, len(ids))
@@ -173,11 +170,11 @@ func (r *reconciler) header(ctx context.Context, a, b domarkx.HeaderEntry) error
 			return err
 		}
 		if len(x) != len(y) {
-			return ErrNotSame
+			return transfer.ErrNotSame
 		}
 		for i := range x {
 			if x[i].Path != y[i].Path {
-				return ErrNotSame
+				return transfer.ErrNotSame
 			}
 			if _, err := r.text(x[i].Data, y[i].Data, false); err != nil {
 				return err
@@ -208,7 +205,7 @@ func (r *reconciler) originals(ctx context.Context, a, b string) error {
 		grown = grown && ok
 	}
 	if now[0].Format != now[1].Format {
-		return ErrNotSame
+		return transfer.ErrNotSame
 	}
 	for i, o := range now {
 		if grown {
@@ -255,7 +252,7 @@ func (r *reconciler) blob(ctx context.Context, a, b domarkx.Blob, isJSON bool) e
 }
 
 // text compares two texts and returns the text without the secrets of either side. The error is
-// [ErrNotSame] if they differ in more.
+// [transfer.ErrNotSame] if they differ in more.
 func (r *reconciler) text(a, b []byte, isJSON bool) ([]byte, error) {
 	joined, found, ok := join(r.ours, r.theirs, a, b, isJSON)
 	if !ok && r.accept {
@@ -265,7 +262,7 @@ func (r *reconciler) text(a, b []byte, isJSON bool) ([]byte, error) {
 		return b, nil
 	}
 	if !ok {
-		return nil, ErrNotSame
+		return nil, transfer.ErrNotSame
 	}
 	for _, l := range found {
 		r.next.seed(l)

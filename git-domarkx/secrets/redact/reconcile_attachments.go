@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
@@ -26,7 +27,7 @@ func (r *reconciler) attachments(ctx context.Context, a, b string) error {
 		return err
 	}
 	if len(ours) != len(theirs) {
-		return fmt.Errorf("%w: the number of attachments of snapshot %.12s", ErrNotSame, b)
+		return fmt.Errorf("%w: the number of attachments of snapshot %.12s", transfer.ErrNotSame, b)
 	}
 	have := map[string]bool{}
 	for _, t := range theirs {
@@ -47,7 +48,7 @@ func (r *reconciler) attachments(ctx context.Context, a, b string) error {
 		left, err = m.pass(ctx, left, m.isRecord)
 	}
 	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("%w: the attachment %s of snapshot %.12s", ErrNotSame, left[0].SHA256, b)
+		err = fmt.Errorf("%w: the attachment %s of snapshot %.12s", transfer.ErrNotSame, left[0].SHA256, b)
 	}
 	return err
 }
@@ -94,7 +95,7 @@ func (m *attachmentMatch) isFile(ours, theirs []byte) (bool, error) {
 		return false, nil
 	}
 	_, err := m.text(ours, theirs, true)
-	if errors.Is(err, ErrNotSame) {
+	if errors.Is(err, transfer.ErrNotSame) {
 		return false, nil
 	}
 	return err == nil, err

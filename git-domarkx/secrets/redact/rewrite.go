@@ -9,13 +9,14 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // rewrite creates the redacted commits of a history. theirs are commits of a remote, which can be
 // other forms of commits in the history. Unless accept is set, rewrite returns an error that
-// matches [ErrNotSame] if these differ in more than secrets.
+// matches [transfer.ErrNotSame] if these differ in more than secrets.
 func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []snapshot.CommitHead, drop []string, accept bool) (*rewriter, error) {
 	t := newTable(m.scanner, m.allow)
 	if len(h.snapshots) > 0 {
@@ -124,7 +125,7 @@ func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, al
 		case paired && id == p.ours.Info.ID:
 			continue // done with their form
 		case paired && id != p.theirs.Info.ID:
-			return fmt.Errorf("snapshot %.12s: %w: another one replaces the same", id, ErrNotSame)
+			return fmt.Errorf("snapshot %.12s: %w: another one replaces the same", id, transfer.ErrNotSame)
 		}
 		_, moved := w.parents(head.Parents)
 		if foreign[head.Info.ID] && !paired && !moved {
@@ -200,7 +201,7 @@ func (m *Manager) checkVersions(ctx context.Context, r *reconciler, ours, theirs
 			}
 			return keys
 		}
-		differ := fmt.Errorf("%w: workspace version %.12s and %.12s", ErrNotSame, a.ID, b.ID)
+		differ := fmt.Errorf("%w: workspace version %.12s and %.12s", transfer.ErrNotSame, a.ID, b.ID)
 		if a.Number != b.Number || a.Operation != b.Operation || len(a.Resources) != len(b.Resources) || !slices.Equal(parent(p.ours.Parents), parent(p.theirs.Parents)) ||
 			!sameSignature(p.ours.Author, p.theirs.Author) || !sameSignature(p.ours.Committer, p.theirs.Committer) {
 			return differ
@@ -229,7 +230,7 @@ func (m *Manager) checkFiles(ctx context.Context, r *reconciler, a, b string) er
 	}
 	return m.store.DiffVersions(ctx, a, b, func(path string, old, now *domarkx.File) error {
 		if old == nil || now == nil || old.Type != now.Type || old.Mode != now.Mode {
-			return fmt.Errorf("%w: the file %q", ErrNotSame, path)
+			return fmt.Errorf("%w: the file %q", transfer.ErrNotSame, path)
 		}
 		if old.Type != domarkx.Regular && old.Type != domarkx.Symlink || old.ID == now.ID || !r.first(old.ID, now.ID) {
 			return nil

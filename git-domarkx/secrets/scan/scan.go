@@ -208,6 +208,19 @@ func (m *Manager) Unsent(ctx context.Context, name string, workspaces, tips, kno
 	return m.Without(ctx, found)
 }
 
+// A Gate keeps back the sessions of a push in which secrets are found, and keeps the findings.
+type Gate struct {
+	Manager *Manager
+	Found   []Finding
+}
+
+// Inspect implements [transfer.Inspector].
+func (g *Gate) Inspect(ctx context.Context, session string, workspaces, tips, known []string) (ok bool, err error) {
+	found, err := g.Manager.Unsent(ctx, session, workspaces, tips, known)
+	g.Found = append(g.Found, found...)
+	return len(found) == 0, err
+}
+
 // earlier returns the tips of the last scan and the findings there, if the present tips reach them.
 func (m *Manager) earlier(ctx context.Context, name string, tips []string) (rows []row, known []string, err error) {
 	former, rows := m.cache.former(name)

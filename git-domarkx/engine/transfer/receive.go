@@ -1,0 +1,33 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+)
+
+// A Receiver combines redacted histories.
+type Receiver interface {
+	// Receive combines a history of a remote with the local histories if only one side is redacted, or if both are
+	// redacted differently. If the histories differ in more than secrets, nothing changes and the error matches
+	// [ErrNotSame].
+	Receive(ctx context.Context, in Incoming) (Received, error)
+}
+
+// ErrNotSame means that one history is not a redaction of the other: they differ in more than secrets.
+var ErrNotSame = errors.New("the histories differ in more than secrets")
+
+// An Incoming is a verified commit of a remote.
+type Incoming struct {
+	Ref      string // the tracking ref
+	ID       string
+	Accept   bool // do not check that the redacted history differs only in secrets
+	Redacted bool // also replace a local history by a redacted one
+}
+
+// Received describes how a commit of a remote was received.
+type Received struct {
+	ID       string   // the received commit, or its redacted form
+	Moved    bool     // the tracking ref points to ID
+	Replaced bool     // local histories were replaced
+	Kept     []string // refs of the replaced histories in the trash
+}
