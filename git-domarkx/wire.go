@@ -7,6 +7,7 @@ import (
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
+	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
@@ -127,7 +128,7 @@ func (inv *invocation) openStored() (managers, error) {
 		sessions:  sessions,
 		trust:     trust,
 		turns:     turns.New(sessions, trust, store, env),
-		imports:   importer.New(sessions, trust, store, all.Codecs(), env),
+		imports:   importer.New(sessions, trust, store, all.Codecs(), env, databases()),
 		remotes:   transfer.New(sessions, store, env, redactions),
 		checkouts: checkout.New(sessions, trust, store),
 		trees:     observe.New(store, git, env, bootID(), func() ([]string, error) { l, err := inv.limits(git); return l.Forbidden, err }),
@@ -140,6 +141,12 @@ func (inv *invocation) openStored() (managers, error) {
 	sessions.Redacts(redactions)
 	redactions.OnForget(func(ctx context.Context) error { return search.Forget(ctx, store) })
 	return inv.opened, nil
+}
+
+// databases returns what reads the databases of OpenCode.
+func databases() importer.Databases {
+	return importer.Databases{Path: opencodedb.Path, Split: opencodedb.Split, IsStorage: opencodedb.IsStorage,
+		Open: func(path string) (importer.Database, error) { return opencodedb.Open(path) }}
 }
 
 // identity returns the author and the committer of the snapshots that the user makes.
@@ -156,5 +163,5 @@ func identity(ctx context.Context, git *gitcmd.Git) (author, committer domarkx.S
 func (inv *invocation) validator() *importer.Manager {
 	workTree, types := inv.resourceTypes()
 	env := local.Environment{WorkTree: workTree, Workspaces: types}
-	return importer.New(engine.New(nil, all.Codecs(), env), trust.New(nil, env), nil, all.Codecs(), env)
+	return importer.New(engine.New(nil, all.Codecs(), env), trust.New(nil, env), nil, all.Codecs(), env, databases())
 }

@@ -49,7 +49,7 @@ var arrows = []arrow{
 	{"plugins/all", []string{"format", "plugins", "gitstore/gitcmd", "gitstore/atomicfile"}, "the registry needs what the plugins need"},
 	{"plugins/openpocket", []string{"format", "plugins", "gitstore/atomicfile"}, "sessions of OpenPocket are written where they are read, so that the two agree"},
 	{"git-domarkx/background", nil, "a program in the background is any program"},
-	{"git-domarkx/engine", []string{below, "git-domarkx/agents/opencodedb"}, "the engine works on the store, and knows no wing"},
+	{"git-domarkx/engine", []string{below}, "the engine works on the store, and knows no wing"},
 	{"git-domarkx/engine/.", []string{below, values}, "the SessionManager does not know what is done with it"},
 	{"git-domarkx/engine/edit", []string{below, "git-domarkx/engine/view", "git-domarkx/engine/toolcall"}, "documents become states without a repository's settings"},
 	{"git-domarkx/engine/view", []string{below}, "snapshots become documents without a repository's settings"},

@@ -125,9 +125,9 @@ func (r *resource) connect() (*sqlite3.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		begin := make([]byte, len(magic))
+		begin := make([]byte, len(sqlite3.Magic))
 		_, err = io.ReadFull(f, begin)
-		if err = errors.Join(err, f.Close()); err != nil || string(begin) != magic {
+		if err = errors.Join(err, f.Close()); err != nil || string(begin) != sqlite3.Magic {
 			return nil, fmt.Errorf("%q is not an SQLite database, or is damaged, and %q contains changes of one: %w; restore the first or remove the second", r.path, r.wal(), domarkx.ErrCorrupt)
 		}
 	}
@@ -141,9 +141,6 @@ func (r *resource) openDatabase() (*sqlite3.Conn, error) {
 	}
 	return c, err
 }
-
-// magic is the beginning of a database file (https://www.sqlite.org/fileformat.html).
-const magic = "SQLite format 3\x00"
 
 // open opens the database file, to read its bytes. The caller must close all connections before the file, because
 // closing any descriptor of a file releases all locks of the process on it (fcntl(2)).

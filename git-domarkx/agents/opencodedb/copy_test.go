@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -115,7 +116,7 @@ func TestWrittenBetweenCopies(t *testing.T) {
 // TestAlwaysWritten: a database that changes whenever it is copied is reported, and nothing of it stays.
 func TestAlwaysWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.db")
-	if err := errors.Join(os.WriteFile(path, []byte(magic), 0o600), os.WriteFile(path+"-wal", []byte("0"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(path, []byte(sqlite3.Magic), 0o600), os.WriteFile(path+"-wal", []byte("0"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
@@ -124,7 +125,7 @@ func TestAlwaysWritten(t *testing.T) {
 		copies++
 		return errors.Join(copyFile(to, from), os.WriteFile(path+"-wal", fmt.Append(nil, copies), 0o600))
 	})
-	if !errors.Is(err, ErrChanged) || copies != 2*maxAttempts {
+	if !errors.Is(err, opencode.ErrChanged) || copies != 2*maxAttempts {
 		t.Errorf("%d copies, %v", copies, err)
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {

@@ -171,10 +171,10 @@ func TestChanged(t *testing.T) {
 	if err := os.Chtimes(path, later, later); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Sessions(t.Context()); !errors.Is(err, opencodedb.ErrChanged) {
+	if _, err := db.Sessions(t.Context()); !errors.Is(err, opencode.ErrChanged) {
 		t.Errorf("its sessions: %v", err)
 	}
-	if _, err := db.Export(t.Context(), "ses_1", io.Discard); !errors.Is(err, opencodedb.ErrChanged) {
+	if _, err := db.Export(t.Context(), "ses_1", io.Discard); !errors.Is(err, opencode.ErrChanged) {
 		t.Errorf("an export: %v", err)
 	}
 	if err := os.Remove(path); err != nil {

@@ -14,24 +14,16 @@ import (
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// A Session is a session in a database.
-type Session struct {
-	ID        string
-	Directory string // the directory in which the session began
-	// Stamp differs whenever the session has changed; "" if unknown.
-	Stamp string
-}
-
 // Sessions returns the sessions of the database, the oldest first.
-func (d *DB) Sessions(ctx context.Context) ([]Session, error) {
+func (d *DB) Sessions(ctx context.Context) ([]opencode.StoredSession, error) {
 	if d.storage != nil {
 		return d.storedSessions(ctx)
 	}
-	var all []Session
+	var all []opencode.StoredSession
 	err := d.read(ctx, func() error {
 		err := d.query("SELECT id, directory FROM session ORDER BY time_created, id", nil, func(s *sqlite3.Stmt) error {
 			if id := text(s.Column(0)); id != "" {
-				all = append(all, Session{ID: id, Directory: text(s.Column(1))})
+				all = append(all, opencode.StoredSession{ID: id, Directory: text(s.Column(1))})
 			}
 			return nil
 		})
@@ -45,7 +37,7 @@ func (d *DB) Sessions(ctx context.Context) ([]Session, error) {
 
 // stamp sets the stamps of sessions: the times of the last changes to a session's rows, and the
 // number of rows. Old versions of OpenCode do not record these times; their sessions get no stamp.
-func (d *DB) stamp(all []Session) error {
+func (d *DB) stamp(all []opencode.StoredSession) error {
 	at := make(map[string]int, len(all))
 	parts := make([]strings.Builder, len(all))
 	for i, s := range all {

@@ -15,14 +15,9 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
-
-// magic is the beginning of a SQLite database (https://www.sqlite.org/fileformat.html).
-const magic = "SQLite format 3\x00"
-
-// Is reports whether a file is a SQLite database, given the beginning of its content.
-func Is(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
 
 // Path returns the path by which a session in a database is imported and recorded.
 func Path(database, session string) string { return database + "#" + session }
@@ -68,10 +63,6 @@ type DB struct {
 	sessionFiles map[string]string // session → file in storage; nil until they are read
 }
 
-// ErrChanged means that another program changed the database in a way that made reading it
-// impossible. The read can be repeated.
-var ErrChanged = fmt.Errorf("%w: the database changed while it was read; import it again", domarkx.ErrInvalid)
-
 // maxValue is the maximum size in bytes of a value in the database.
 const maxValue = 256 << 20
 
@@ -100,7 +91,7 @@ const maxAttempts = 5
 // openFile opens a database file. copyFile copies a file.
 func openFile(path string, copyFile func(to, from string) error) (d *DB, err error) {
 	for range maxAttempts {
-		if d, err = openOnce(path, copyFile); !errors.Is(err, ErrChanged) {
+		if d, err = openOnce(path, copyFile); !errors.Is(err, opencode.ErrChanged) {
 			break
 		}
 	}
@@ -175,7 +166,7 @@ func (d *DB) open(copyFile func(to, from string) error) (err error) {
 const logHeaderSize = 32
 
 // copyDatabase copies a database and its log. If the log began anew meanwhile, because a program moved
-// its pages into the database, the copies do not belong together, and it returns ErrChanged. Otherwise
+// its pages into the database, the copies do not belong together, and it returns opencode.ErrChanged. Otherwise
 // the copy of the log has all pages that the copy of the database may lack or have in part.
 func copyDatabase(to, from string, copyFile func(to, from string) error) error {
 	before, err := logHeader(from + "-wal")
@@ -185,7 +176,7 @@ func copyDatabase(to, from string, copyFile func(to, from string) error) error {
 	err = errors.Join(copyFile(to, from), copyFile(to+"-wal", from+"-wal"))
 	now, unread := logHeader(from + "-wal")
 	if errors.Is(errors.Join(err, unread), fs.ErrNotExist) || !bytes.Equal(before, now) {
-		return ErrChanged
+		return opencode.ErrChanged
 	}
 	return errors.Join(err, unread)
 }
@@ -234,7 +225,7 @@ func (d *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// changed returns ErrChanged if the database was opened without a log and has changed since.
+// changed returns opencode.ErrChanged if the database was opened without a log and has changed since.
 func (d *DB) changed() error {
 	if d.before == nil {
 		return nil
@@ -244,7 +235,7 @@ func (d *DB) changed() error {
 		return err
 	}
 	if now.Size() != d.before.Size() || !now.ModTime().Equal(d.before.ModTime()) || !os.SameFile(now, d.before) {
-		return ErrChanged
+		return opencode.ErrChanged
 	}
 	return nil
 }
@@ -272,7 +263,7 @@ func (d *DB) query(sql string, arguments []any, row func(*sqlite3.Stmt) error) e
 	}
 }
 
-// read runs queries in one transaction, so that all see the same state. It returns ErrChanged if
+// read runs queries in one transaction, so that all see the same state. It returns opencode.ErrChanged if
 // the database changed in another way.
 func (d *DB) read(ctx context.Context, queries func() error) error {
 	defer d.conn.Watch(ctx)()

@@ -146,7 +146,7 @@ func TestExport(t *testing.T) {
 // TestSessions lists the sessions with where they began, and notices what changed.
 func TestSessions(t *testing.T) {
 	path, program := makeDatabase(t, schema)
-	list := func() []opencodedb.Session {
+	list := func() []opencode.StoredSession {
 		db, err := opencodedb.Open(path)
 		if err != nil {
 			t.Fatal(err)
@@ -346,7 +346,7 @@ func TestStorage(t *testing.T) {
 	}
 	defer d.Close()
 	all, err := d.Sessions(t.Context())
-	if diff := cmp.Diff([]opencodedb.Session{{ID: "ses_1", Directory: "/work/shop"}, {ID: "ses_2", Directory: "/work/other"}}, all); diff != "" || err != nil {
+	if diff := cmp.Diff([]opencode.StoredSession{{ID: "ses_1", Directory: "/work/shop"}, {ID: "ses_2", Directory: "/work/other"}}, all); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	var out bytes.Buffer

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/opencode"
 )
 
 // Before version 1.2, OpenCode stored its sessions in the directory "storage": one JSON file for
@@ -160,12 +161,12 @@ func (d *DB) visitFiles(dir string, visit func(string, fs.FileInfo), then func(i
 
 // storedSessions implements [DB.Sessions] for a storage directory. The sessions have no stamp; use
 // [DB.StoredFiles] to detect changes.
-func (d *DB) storedSessions(ctx context.Context) ([]Session, error) {
+func (d *DB) storedSessions(ctx context.Context) ([]opencode.StoredSession, error) {
 	files, err := d.files()
 	if err != nil {
 		return nil, err
 	}
-	var all []Session
+	var all []opencode.StoredSession
 	created := map[string]int64{}
 	for id, file := range files {
 		if ctx.Err() != nil {
@@ -182,9 +183,9 @@ func (d *DB) storedSessions(ctx context.Context) ([]Session, error) {
 			continue // the export of the session reports the error
 		}
 		created[id] = info.Time.Created
-		all = append(all, Session{ID: id, Directory: info.Directory})
+		all = append(all, opencode.StoredSession{ID: id, Directory: info.Directory})
 	}
-	slices.SortFunc(all, func(a, b Session) int {
+	slices.SortFunc(all, func(a, b opencode.StoredSession) int {
 		return cmp.Or(cmp.Compare(created[a.ID], created[b.ID]), cmp.Compare(a.ID, b.ID))
 	})
 	return all, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 )
 
@@ -16,7 +17,7 @@ func readDatabase[T any](ctx context.Context, path string, read func(*opencodedb
 			return result, err
 		}
 		result, err = read(db, ctx)
-		if err = errors.Join(err, db.Close()); !errors.Is(err, opencodedb.ErrChanged) {
+		if err = errors.Join(err, db.Close()); !errors.Is(err, opencode.ErrChanged) {
 			break
 		}
 	}

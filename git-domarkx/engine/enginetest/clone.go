@@ -145,8 +145,13 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 	c.Env = env
 	c.SessionManager, c.trustManager = engine.New(s, c.codecs(), env), trust.New(s, env)
 	c.turnsManager = turns.New(c.SessionManager, c.trustManager, s, env)
-	c.importManager = importer.New(c.SessionManager, c.trustManager, s, c.codecs(), env)
+	c.ReadDatabases(importer.Databases{})
 	return c
+}
+
+// ReadDatabases sets what reads databases that are imported.
+func (c *Clone) ReadDatabases(d importer.Databases) {
+	c.importManager = importer.New(c.SessionManager, c.trustManager, c.Store, c.codecs(), c.Env, d)
 }
 
 // Settings stores the local state in memory.

@@ -4,7 +4,9 @@ import (
 	"os"
 	"testing"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -12,4 +14,13 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
 // A clone is a repository with the helpers of these tests.
 type clone struct{ *enginetest.Clone }
 
-func newClone(t *testing.T) *clone { return &clone{enginetest.New(t)} }
+func newClone(t *testing.T) *clone {
+	return readingDatabases(enginetest.New(t))
+}
+
+func readingDatabases(opened *enginetest.Clone) *clone {
+	c := &clone{opened}
+	c.ReadDatabases(importer.Databases{Path: opencodedb.Path, Split: opencodedb.Split, IsStorage: opencodedb.IsStorage,
+		Open: func(path string) (importer.Database, error) { return opencodedb.Open(path) }})
+	return c
+}

@@ -13,11 +13,12 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
+	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // A collector finds the documents that the paths of a request name.
@@ -32,9 +33,9 @@ type collector struct {
 	input      *io.SectionReader // content of standard input, after it was read
 	others     int               // number of files in directories that are not sessions
 	homes      []*agentdir.Home
-	databases  map[string]*opencodedb.DB       // open databases, by path
-	listed     map[string][]opencodedb.Session // sessions in the open databases
-	known      *sources.Record                 // record of imports as it was before this import; nil for none
+	databases  map[string]Database                 // open databases, by path
+	listed     map[string][]opencode.StoredSession // sessions in the open databases
+	known      *sources.Record                     // record of imports as it was before this import; nil for none
 }
 
 // A found is a document to import that was not read yet.
@@ -60,7 +61,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if database, session, ok := opencodedb.Split(path); ok {
+		if database, session, ok := c.manager.databases.split(path); ok {
 			inside, err := c.database(ctx, database, session)
 			if err != nil {
 				bad(err)
@@ -74,7 +75,7 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 			all = append(all, found{path: path})
 		case err != nil:
 			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))
-		case info.IsDir() && opencodedb.IsStorage(path):
+		case info.IsDir() && c.manager.databases.isStorage(path):
 			inside, err := c.database(ctx, path, "")
 			if err != nil {
 				bad(err)
@@ -275,7 +276,7 @@ func isDatabase(path string) bool {
 	defer f.Close()
 	var head [16]byte
 	n, err := io.ReadFull(f, head[:])
-	return err == nil && opencodedb.Is(head[:n])
+	return err == nil && sqlite3.IsDatabase(head[:n])
 }
 
 func readHead(path string) ([]byte, error) {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // directory finds the documents in a directory and its subdirectories. It skips hidden files, files that Git ignores
@@ -64,7 +64,7 @@ func (c *collector) walk(ctx context.Context, root string, bad func(error)) (fil
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case d.IsDir() && opencodedb.IsStorage(path): // before a database, which has newer sessions
+		case d.IsDir() && c.manager.databases.isStorage(path): // before a database, which has newer sessions
 			inside, err := c.database(ctx, path, "")
 			if err != nil {
 				bad(err)
@@ -91,7 +91,7 @@ func (c *collector) inDirectory(ctx context.Context, root, name string, home *ag
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
 	}
-	if opencodedb.Is(head) {
+	if sqlite3.IsDatabase(head) {
 		inside, err := c.database(ctx, path, "")
 		if errors.Is(err, domarkx.ErrUnsupported) {
 			c.others++

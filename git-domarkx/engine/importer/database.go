@@ -14,7 +14,6 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/format/syntax"
-	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
@@ -25,16 +24,16 @@ type row struct {
 }
 
 // openDatabase opens a database of OpenCode once, for all of its sessions.
-func (c *collector) openDatabase(path string) (*opencodedb.DB, error) {
+func (c *collector) openDatabase(path string) (Database, error) {
 	if db, ok := c.databases[path]; ok {
 		return db, nil
 	}
-	db, err := opencodedb.Open(path)
+	db, err := c.manager.databases.open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
 	}
 	if c.databases == nil {
-		c.databases = map[string]*opencodedb.DB{}
+		c.databases = map[string]Database{}
 	}
 	c.databases[path] = db
 	return db, nil
@@ -68,7 +67,7 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 			return nil, err
 		}
 		known, err = db.Sessions(ctx)
-		if errors.Is(err, opencodedb.ErrChanged) && attempt < maxAttempts {
+		if errors.Is(err, opencode.ErrChanged) && attempt < maxAttempts {
 			if err := c.closeDatabase(path); err != nil {
 				return nil, err
 			}
@@ -83,14 +82,14 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 			}
 		}
 		if c.listed == nil {
-			c.listed = map[string][]opencodedb.Session{}
+			c.listed = map[string][]opencode.StoredSession{}
 		}
 		c.listed[path], ok = known, true
 	}
 	var all []found
 	for _, s := range known {
 		if id == "" || s.ID == id {
-			all = append(all, found{path: opencodedb.Path(path, s.ID), name: cmp.Or(c.as, s.ID), codec: opencode.Name, row: row{path, s.ID}, stamp: s.Stamp})
+			all = append(all, found{path: c.manager.databases.Path(path, s.ID), name: cmp.Or(c.as, s.ID), codec: opencode.Name, row: row{path, s.ID}, stamp: s.Stamp})
 		}
 	}
 	if id != "" && len(all) == 0 {
@@ -104,7 +103,7 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 
 // storedStamp returns the stamp of a session whose parts are files in directories, or "" as [stampOf] does. Programs
 // rewrite these files in place, so that the times of their directories do not show a change.
-func storedStamp(db *opencodedb.DB, id string) string {
+func storedStamp(db Database, id string) string {
 	now, digest, files, isSure := time.Now(), sha256.New(), 0, true
 	err := db.StoredFiles(id, func(name string, info fs.FileInfo) {
 		stamp := stampOf(info, now)
@@ -130,10 +129,10 @@ func (c *collector) readRow(ctx context.Context, f found) (in input, err error) 
 	if err != nil {
 		return in, fmt.Errorf("%s: %w", f.path, local.PathError(err))
 	}
-	in.key = opencodedb.Path(database, f.row.session)
+	in.key = c.manager.databases.Path(database, f.row.session)
 	for attempt := 0; ; attempt++ {
 		err = c.export(ctx, &in)
-		if err == nil || !errors.Is(err, opencodedb.ErrChanged) || attempt == maxAttempts {
+		if err == nil || !errors.Is(err, opencode.ErrChanged) || attempt == maxAttempts {
 			break
 		}
 		in.close()

@@ -19,10 +19,12 @@ type Manager struct {
 	codecs   []format.Codec
 	env      local.Environment
 
+	databases Databases
+
 	renamer Renamer
 }
 
 // New returns a manager that imports into a store. With a nil store it can only validate.
-func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.Store, codecs []format.Codec, env local.Environment) *Manager {
-	return &Manager{sessions: sessions, trust: trust, store: store, codecs: codecs, env: env}
+func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.Store, codecs []format.Codec, env local.Environment, databases Databases) *Manager {
+	return &Manager{sessions: sessions, trust: trust, store: store, codecs: codecs, env: env, databases: databases}
 }

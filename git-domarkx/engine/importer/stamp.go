@@ -5,7 +5,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
@@ -63,7 +62,7 @@ func (imp *importer) sinceStamp(ctx context.Context, c *collector, f found) (eng
 		return none, false, nil // the import reports the error when it reads the file
 	}
 	if in.key = key; f.row.database != "" {
-		in.key = opencodedb.Path(key, f.row.session)
+		in.key = c.manager.databases.Path(key, f.row.session)
 	}
 	known := imp.sources.Get(imp.key(in))
 	if known.Stamp != stamp || c.format != "" && c.format != known.Format {
