@@ -40,7 +40,6 @@ func (c *gcCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	inv.forgetChats(opened)
 	found := findings(stored)
 	found = append(found, opened.turns.RemoveLeft(inv.ctx)...)
 	if len(found) == 0 && !c.JSON {

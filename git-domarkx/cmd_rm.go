@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/chat"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
 )
 
@@ -48,18 +47,9 @@ func (c *rmCmd) Run(inv *invocation) error {
 	return err
 }
 
-// forgetTexts removes texts that no session contains any more from the search index and
-// from the files of chats.
+// forgetTexts removes texts that no session contains any more from the search index.
 func (inv *invocation) forgetTexts(opened managers) {
 	if err := search.Forget(inv.ctx, opened.store); err != nil {
 		inv.warn(fmt.Errorf("removed texts are still in the search index; run git domarkx search, which removes them: %w", err))
-	}
-	inv.forgetChats(opened)
-}
-
-// forgetChats removes texts that no session contains any more from the files of chats.
-func (inv *invocation) forgetChats(opened managers) {
-	if err := chat.Forget(opened.store.StateDir()); err != nil {
-		inv.warn(fmt.Errorf("removed texts are still in files of chats, in a directory that you can remove: %w", err))
 	}
 }

@@ -90,14 +90,12 @@ var ErrNothing = errors.New("there is nothing to go on with; give a message")
 type Chat struct {
 	turns    *turns.Manager
 	stateDir string
-	version  string
 	memory   *memory // cache for the last turn's session and model; may be nil
 }
 
-// New returns a chat. It records answers in stateDir while they arrive, and caches messages there.
-// Only programs with the same version read the cache (see [Forget]).
-func New(manager *turns.Manager, stateDir, version string) *Chat {
-	return &Chat{turns: manager, stateDir: stateDir, version: version}
+// New returns a chat. It records answers in stateDir while they arrive.
+func New(manager *turns.Manager, stateDir string) *Chat {
+	return &Chat{turns: manager, stateDir: stateDir}
 }
 
 // Turn runs a turn. If ctx ends, Turn stores the text of the unfinished answer and marks it as
@@ -111,7 +109,6 @@ func (c *Chat) Turn(ctx context.Context, r Request) (result Result, err error) {
 	}
 	defer func() { err = errors.Join(err, t.Close(context.WithoutCancel(ctx))) }()
 	err = t.run(ctx)
-	t.memory.save()
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause // other errors result from it
 	}

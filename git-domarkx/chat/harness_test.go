@@ -108,7 +108,7 @@ func openSite(t testing.TB, dir string, script ...reply) *site {
 	s.SessionManager, s.trustManager = engine.New(s.store, all.Codecs(), env), trust.New(s.store, env)
 	s.turnsManager = turns.New(s.SessionManager, s.trustManager, s.store, env)
 	s.importManager = importer.New(s.SessionManager, s.trustManager, s.store, all.Codecs(), env, importer.Databases{})
-	s.chat = chat.New(s.turnsManager, git.StateDir(), "test")
+	s.chat = chat.New(s.turnsManager, git.StateDir())
 	return s
 }
 

@@ -69,7 +69,7 @@ func (t *turn) history(ctx context.Context) (system []string, items []item, err 
 func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item, summary int, err error) {
 	summary, end := -1, ""
 	for last, step := tip.Messages, 64; last > 0; step *= 4 {
-		first := max(0, last-step) / blockWidth * blockWidth
+		first := max(0, last-step) / snapshot.LeafWidth * snapshot.LeafWidth
 		part, err := t.between(ctx, tip, first, last)
 		if err != nil {
 			return nil, 0, err
@@ -92,7 +92,7 @@ func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item,
 	return backward, summary, nil
 }
 
-// between returns messages first to last-1. first is a multiple of blockWidth or of
+// between returns messages first to last-1. first is a multiple of
 // [snapshot.LeafWidth]; last is too, or is the number of messages.
 func (t *turn) between(ctx context.Context, tip domarkx.Info, first, last int) ([]item, error) {
 	leaves, err := t.chat.turns.Leaves(ctx, tip, first, last)
