@@ -1,11 +1,5 @@
 package main
 
-import (
-	"fmt"
-	"os"
-	"path/filepath"
-)
-
 type gcCmd struct {
 	findingOption
 }
@@ -33,9 +27,6 @@ func (c *gcCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := inv.removeUnpacked(); err != nil {
-		return err
-	}
 	stored, err := opened.store.GC(inv.ctx)
 	if err != nil {
 		return err
@@ -46,16 +37,4 @@ func (c *gcCmd) Run(inv *invocation) error {
 		inv.allIsWell("gc: nothing to remove")
 	}
 	return printFindings(inv, found, c.JSON)
-}
-
-// removeUnpacked removes the files into which mounts of earlier releases unpacked versions.
-func (inv *invocation) removeUnpacked() error {
-	git, err := inv.git()
-	if err != nil {
-		return err
-	}
-	if err := os.RemoveAll(filepath.Join(git.StateDir(), "unpacked")); err != nil {
-		return fmt.Errorf("removing the files that an earlier mount unpacked: %w", err)
-	}
-	return nil
 }

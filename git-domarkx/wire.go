@@ -16,7 +16,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
-	"github.com/domarkx/domarkx/git-domarkx/find/usage"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
@@ -109,7 +108,6 @@ func (inv *invocation) openStored() (managers, error) {
 	if err != nil {
 		return managers{}, err
 	}
-	store.OnAnswers(&usage.Recorder{Dir: git.StateDir()})
 	store.OnRollback(func(err error) { inv.warn(fmt.Errorf("warning: %w", err)) })
 	env := local.Environment{
 		StateDir:   git.StateDir(),

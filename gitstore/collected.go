@@ -9,18 +9,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
-
-// syncedName is a file in the state directory. It lists the files that other programs have written and that are known to be
-// durable: the first line is the size and time of packed-refs, the others are names of pack files.
-const syncedName = "synced"
 
 // syncCollected makes durable what `git gc` and `git pack-refs` have written since the last call. Git may not sync
 // packed-refs and the directories of its files. A later sync of this program can then make the removal of loose refs durable
 // but not the content of packed-refs: a power failure would lose all refs.
 //
-// If nothing has changed, syncCollected only reads one directory and one small file.
+// If nothing has changed, syncCollected only reads one directory and one small file, [derived.Synced], which lists what is known
+// to be durable: the first line is the size and time of packed-refs, the others are names of pack files.
 func (s *Store) syncCollected() error {
 	var packNames []string
 	packs := filepath.Join(s.git.ObjectDir, "pack")
@@ -42,7 +40,7 @@ func (s *Store) syncCollected() error {
 		return fmt.Errorf("syncing refs: %w", err)
 	}
 	now := strings.Join(append([]string{stamp}, packNames...), "\n") + "\n"
-	state := filepath.Join(s.StateDir(), syncedName)
+	state := derived.Synced.Path(s.StateDir(), "")
 	data, err := os.ReadFile(state)
 	if string(data) == now {
 		return nil
@@ -64,7 +62,7 @@ func (s *Store) syncCollected() error {
 			return fmt.Errorf("syncing refs: %w", err)
 		}
 	}
-	writeCache(s.StateDir(), syncedName, []byte(now))
+	_ = derived.Synced.Replace(s.StateDir(), []byte(now)) // the next call syncs again
 	return nil
 }
 

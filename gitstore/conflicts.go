@@ -4,24 +4,19 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"os"
-	"path/filepath"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-)
-
-// The conflict cache contains the number of conflicts in snapshots. It has the format of the list cache. A record consists of
-// the commit's id (20 bytes) and the number (varint).
-const (
-	conflictCacheName  = "conflict-cache"
-	conflictCacheMagic = "domarkx conflict cache 1\n"
+	"github.com/domarkx/domarkx/gitstore/derived"
 )
 
 // Conflicts returns, by id, how many conflicts merges have left in each of the snapshots that has any. A message with several
 // texts is one conflict, and so is a header with several sides. Conflicts omits snapshots that cannot be read, and stores the
 // numbers in a cache.
 func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[string]int, error) {
-	known := readConflictCache(s.StateDir())
+	var known map[string]int
+	if content, ok := derived.Conflicts.Read(s.StateDir()); ok {
+		known = decodeConflictCache(content)
+	}
 	found := map[string]int{}
 	asked := make(map[string]int, len(snapshots))
 	missed := false
@@ -45,36 +40,31 @@ func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[st
 		}
 	}
 	if missed && len(snapshots) > 1 {
-		writeCache(s.StateDir(), conflictCacheName, encodeConflictCache(asked))
+		_ = derived.Conflicts.Write(s.StateDir(), encodeConflictCache(asked)) // the repository may be read-only
 	}
 	return found, nil
 }
 
-func readConflictCache(dir string) map[string]int {
-	data, err := os.ReadFile(filepath.Join(dir, conflictCacheName))
-	if err != nil {
-		return nil
-	}
-	d, ok := openCache(conflictCacheMagic, data)
-	if !ok {
-		return nil
-	}
-	known := map[string]int{}
-	for len(d.rest) > 0 && !d.bad {
-		id := hex.EncodeToString([]byte(d.take(20)))
-		known[id] = int(d.varint())
-	}
-	if d.bad {
-		return nil
-	}
-	return known
-}
-
+// encodeConflictCache returns the content of [derived.Conflicts]: for each commit its id (20 bytes) and the number.
 func encodeConflictCache(counts map[string]int) []byte {
-	data := newCache(conflictCacheMagic, len(counts)*24)
+	data := make([]byte, 0, len(counts)*24)
 	for id, n := range counts {
 		data, _ = hex.AppendDecode(data, []byte(id)) // an id is always valid
 		data = binary.AppendVarint(data, int64(n))
 	}
-	return sealCache(conflictCacheMagic, data)
+	return data
+}
+
+// decodeConflictCache returns nil if the content is invalid.
+func decodeConflictCache(data []byte) map[string]int {
+	known := map[string]int{}
+	d := derived.NewDecoder(data)
+	for d.More() {
+		id := hex.EncodeToString([]byte(d.Take(20)))
+		known[id] = int(d.Varint())
+	}
+	if d.Bad() {
+		return nil
+	}
+	return known
 }

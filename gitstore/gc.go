@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
@@ -56,7 +57,7 @@ func (s *Store) GC(ctx context.Context) ([]snapshot.Finding, error) {
 	}
 	before := time.Now().Add(-staleAfter)
 	stale, err := s.removeStale(before)
-	return append(findings, stale...), errors.Join(err, s.releaseKeeps(ctx), s.db.ReleaseFetched(), s.db.RemoveSizes(before))
+	return append(findings, stale...), errors.Join(err, derived.RemoveFormer(s.StateDir()), s.releaseKeeps(ctx), s.db.ReleaseFetched(), s.db.RemoveSizes(before))
 }
 
 // removeStale removes the temporary files of caches and of package atomicfile in the state directory that were last modified

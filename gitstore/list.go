@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
@@ -23,12 +24,15 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 	if last := s.listed.Load(); last != nil && last.of == refs {
 		return slices.Clone(last.infos), nil
 	}
-	cache := listCache{infos: readListCache(s.StateDir())}
+	cache := listCache{}
+	if content, ok := derived.Sessions.Read(s.StateDir()); ok {
+		cache.infos = decodeListCache(content)
+	}
 	read := func(id string) (domarkx.Info, error) { return s.Info(ctx, id) }
 	infos, isStale, err := tips(ctx, s, refname.Sessions, refs.Refs, cache.find, read, func(info *domarkx.Info, name string) { info.Name = name })
 	slices.SortFunc(infos, func(a, b domarkx.Info) int { return strings.Compare(a.Name, b.Name) })
 	if isStale {
-		writeListCache(s.StateDir(), infos)
+		_ = derived.Sessions.Write(s.StateDir(), encodeListCache(infos)) // the repository may be read-only
 	}
 	if err == nil {
 		s.listed.Store(&listed{refs, slices.Clone(infos)})

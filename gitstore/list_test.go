@@ -67,9 +67,9 @@ func TestListCache(t *testing.T) {
 
 func FuzzListCache(f *testing.F) {
 	f.Add(gitstore.EncodeListCache([]domarkx.Info{{ID: fmt.Sprintf("%040d", 1), Number: 3, Messages: 2, Bytes: 1 << 40, Date: -1,
-		Subject: "a", Preview: "b\n", Operation: "c"}})[25:])
+		Subject: "a", Preview: "b\n", Operation: "c"}}))
 	f.Fuzz(func(t *testing.T, records []byte) {
-		cache := gitstore.DecodeListCache(gitstore.SealListCache(records))
+		cache := gitstore.DecodeListCache(records)
 		again := gitstore.DecodeListCache(gitstore.EncodeListCache(cache))
 		if len(cache) > 0 {
 			if diff := cmp.Diff(cache, again); diff != "" {

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -32,18 +33,15 @@ type Redaction struct {
 	Keep     bool              // whether refs keep the replaced histories
 	Remotes  map[string]string // remote-tracking refs → commits that the remotes have, where these differ from Leases
 
-	// Caches are patterns, as of [filepath.Glob], of files in the state directory that may contain texts of replaced commits.
-	// Clear removes these texts. It is called after the refs have moved; nil removes the files instead. If the process is killed
-	// before Clear returns, the next command removes the files.
-	Caches []string
-	Clear  func(ctx context.Context) error
+	// Clear removes the texts of replaced commits from derived files. It is called after the refs have moved; nil removes the
+	// files instead. If the process is killed before Clear returns, the next command removes the files.
+	Clear func(ctx context.Context) error
 }
 
 // redacting is the content of the file redactingName.
 type redacting struct {
 	Before   map[string]string `json:"before"` // the moved refs → their former commits
 	Replaced map[string]string `json:"replaced"`
-	Caches   []string          `json:"caches,omitempty"`
 }
 
 // Redact is like [Store.Update], but for a redaction: fn stores the redacted commits and returns the changes. All refs move, or
@@ -57,7 +55,7 @@ func (s *Store) Redact(ctx context.Context, reason string, fn func(*Tx) (Redacti
 			return err
 		}
 		clearCaches = r.Clear
-		now := redacting{Before: map[string]string{}, Replaced: r.Replaced, Caches: r.Caches}
+		now := redacting{Before: map[string]string{}, Replaced: r.Replaced}
 		leases, err := s.Leases()
 		if err != nil {
 			return err
@@ -93,8 +91,8 @@ func (s *Store) writeState(name string, v any) error {
 	return nil
 }
 
-// finishRedaction clears reflogs and caches of replaced commits, if there is an unfinished redaction whose refs have moved.
-// clear removes the texts from the engine's caches; if it is nil, finishRedaction removes their files.
+// finishRedaction clears reflogs and derived files of replaced commits, if there is an unfinished redaction whose refs have moved.
+// clear removes the texts from derived files; if it is nil, finishRedaction removes the files.
 func (s *Store) finishRedaction(ctx context.Context, clear func(context.Context) error) error {
 	path := filepath.Join(s.StateDir(), redactingName)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +107,7 @@ func (s *Store) finishRedaction(ctx context.Context, clear func(context.Context)
 		return err
 	}
 	if clear == nil {
-		err = s.removeCaches(r.Caches)
+		err = derived.RemoveTexts(s.StateDir())
 	} else {
 		err = clear(ctx)
 	}
@@ -122,8 +120,8 @@ func (s *Store) finishRedaction(ctx context.Context, clear func(context.Context)
 	return nil
 }
 
-// clearReplaced clears reflogs and removes the store's own caches. It returns the redaction, whose other caches are to be
-// cleared, or nil if there is no unfinished redaction. The caller holds the repository's lock.
+// clearReplaced clears reflogs. It returns the redaction, whose texts are to be removed from derived files, or nil if there is
+// no unfinished redaction. The caller holds the repository's lock.
 func (s *Store) clearReplaced(path string) (*redacting, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,9 +144,6 @@ func (s *Store) clearReplaced(path string) (*redacting, error) {
 	if err := s.addReplacements(r.Replaced); err != nil {
 		return nil, err
 	}
-	if err := s.removeCaches([]string{listCacheName, conflictCacheName, versionCacheName}); err != nil {
-		return nil, err
-	}
 	if err := s.refs.Forget(slices.Sorted(maps.Keys(r.Before))...); err != nil {
 		return nil, err
 	}
@@ -157,21 +152,6 @@ func (s *Store) clearReplaced(path string) (*redacting, error) {
 		prefixes = append(prefixes, k.Prefix, k.Trash)
 	}
 	return &r, s.refs.ForgetValues(func(id string) bool { _, ok := r.Replaced[id]; return ok }, append(prefixes, refname.RemotePrefix)...)
-}
-
-// removeCaches removes the files in the state directory that match patterns.
-func (s *Store) removeCaches(patterns []string) error {
-	var errs []error
-	for _, pattern := range patterns {
-		paths, err := filepath.Glob(filepath.Join(s.StateDir(), filepath.FromSlash(pattern)))
-		errs = append(errs, err)
-		for _, path := range paths {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, err)
-			}
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // Replacements returns the commits that redactions in this repository have replaced, as keys, with the commits that replace

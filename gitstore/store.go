@@ -30,21 +30,10 @@ type Store struct {
 	refs *refdb.Refs
 	tell func(error) // set by OnRollback; may be nil
 
-	answers Answers // may be nil
-
 	blocked map[string]error // see Block
 
 	listed atomic.Pointer[listed] // by the last List
 }
-
-// Answers observes which messages of assistants updates store.
-type Answers interface {
-	Add(id string, data []byte) // a message was added to an update: the id of its blob, and its JSON
-	Stored()                    // an update has stored the added messages
-}
-
-// OnAnswers sets the observer of the messages of assistants. No other method may run at the same time.
-func (s *Store) OnAnswers(a Answers) { s.answers = a }
 
 // Open opens the store of a repository. It writes only to finish or undo the changes of killed processes. The caller closes the
 // store.
@@ -153,9 +142,6 @@ func (s *Store) Update(ctx context.Context, reason string, fn func(*Tx) error) (
 		return fmt.Errorf("store objects: %w", err)
 	}
 	_ = s.db.Consolidate() // an error of Consolidate does not undo the update
-	if s.answers != nil {
-		s.answers.Stored()
-	}
 	return nil
 }
 

@@ -29,12 +29,8 @@ type Tx struct {
 }
 
 func newTx(ctx context.Context, s *Store, batch *odb.Batch) *Tx {
-	tx := &Tx{Builder: snapshot.NewBuilder(s.Reader, batch), ctx: ctx, store: s, seen: map[string]string{}, next: map[string]string{},
+	return &Tx{Builder: snapshot.NewBuilder(s.Reader, batch), ctx: ctx, store: s, seen: map[string]string{}, next: map[string]string{},
 		names: map[refname.Kind]*refname.Index{}, removed: map[string]string{}, restored: map[string]string{}}
-	if s.answers != nil {
-		tx.OnAnswer(s.answers.Add)
-	}
-	return tx
 }
 
 // ref returns the value of a ref within the transaction, or "" if it does not exist.

@@ -365,9 +365,8 @@ func TestVersionCache(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	data[len(data)-1]++
-	if gitstore.DecodeVersionCache(data) != nil {
-		t.Error("a damaged cache was read")
+	if gitstore.DecodeVersionCache(data[:len(data)-1]) != nil {
+		t.Error("a cache that was cut off was read")
 	}
 	s, dir := newStore(t)
 	ctx := context.Background()

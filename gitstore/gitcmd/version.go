@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/derived"
 )
 
 // A Version is a version of Git.
@@ -93,24 +93,12 @@ func (g *Git) remembered(now stamp) (Version, bool) {
 // remember caches the version. Errors are ignored, since the cache only saves time; missing
 // directories are not created.
 func (g *Git) remember(s stamp) {
-	if g.CommonDir == "" || !isDir(g.StateDir()) {
+	if g.CommonDir == "" {
 		return
 	}
-	data, err := json.Marshal(s)
-	if err != nil {
-		return
-	}
-	temporary, err := os.CreateTemp(g.StateDir(), "git-version-*")
-	if err != nil {
-		return
-	}
-	_, err = temporary.Write(append(data, '\n'))
-	if closed := temporary.Close(); err == nil {
-		err = closed
-	}
-	if err != nil || os.Rename(temporary.Name(), g.stampFile()) != nil {
-		os.Remove(temporary.Name())
+	if data, err := json.Marshal(s); err == nil {
+		_ = derived.GitVersion.Replace(g.StateDir(), append(data, '\n'))
 	}
 }
 
-func (g *Git) stampFile() string { return filepath.Join(g.StateDir(), "git-version") }
+func (g *Git) stampFile() string { return derived.GitVersion.Path(g.StateDir(), "") }

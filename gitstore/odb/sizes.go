@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
 
@@ -44,10 +45,14 @@ const (
 	minFresh = 1024
 )
 
-func (d *Database) sizesDir() string { return filepath.Join(d.common, "domarkx", "sizes") }
+func (d *Database) sizesDir() string { return filepath.Dir(d.sizesPath("x")) }
+
+func (d *Database) sizesPath(pack string) string {
+	return derived.Sizes.Path(filepath.Join(d.common, "domarkx"), pack)
+}
 
 func (d *Database) sizesFile(p *pack) string {
-	return filepath.Join(d.sizesDir(), filepath.Base(p.path))
+	return d.sizesPath(filepath.Base(p.path))
 }
 
 // sizesOf returns the table of a pack, or nil as long as few sizes were requested.

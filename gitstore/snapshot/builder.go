@@ -10,12 +10,7 @@ type Builder struct {
 	Reader
 	out    *object.Writer
 	passed map[string]bool // conversation trees whose messages the update cannot read
-	answer func(id string, data []byte)
 }
-
-// OnAnswer sets a function that the builder calls with the id and the JSON of each message of an assistant that it
-// stores.
-func (b *Builder) OnAnswer(f func(id string, data []byte)) { b.answer = f }
 
 // NewBuilder returns a builder that writes to batch. It reads the objects of r, and some of those in the batch.
 func NewBuilder(r Reader, batch *odb.Batch) Builder {

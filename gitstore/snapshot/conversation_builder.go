@@ -163,14 +163,7 @@ func (c *conversationBuilder) leaf(ctx context.Context, first int, old odb.ID, k
 }
 
 // storeEntry stores the parts of a message that are not stored yet, and sets their ids.
-func (c *conversationBuilder) storeEntry(ctx context.Context, e *domarkx.Entry) (err error) {
-	if c.answer != nil && e.Role == domarkx.Assistant && e.JSON.ID == "" {
-		defer func() {
-			if err == nil {
-				c.answer(e.JSON.ID, e.JSON.Data)
-			}
-		}()
-	}
+func (c *conversationBuilder) storeEntry(ctx context.Context, e *domarkx.Entry) error {
 	if e.Layout.Verbatim != !e.Source.IsZero() || e.JSON.IsZero() {
 		return fmt.Errorf("%w: no content, or author's bytes without being verbatim", domarkx.ErrInvalid)
 	}

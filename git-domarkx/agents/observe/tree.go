@@ -18,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/version"
 	"github.com/domarkx/domarkx/plugins/dirversion"
@@ -216,7 +217,7 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 	if t.Boot != t.m.boot || t.m.boot == "" || t.Cache != t.cacheStamp() {
 		// Files are not synced, so a power failure may have changed content without changing the
 		// stat. A killed process may have left a cache whose version was never stored.
-		if err := os.Remove(filepath.Join(t.dir, "stat")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(t.statCache()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		t.Boot, t.Version = t.m.boot, ""
@@ -225,13 +226,13 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 	if err != nil {
 		return nil, err
 	}
-	tracked := &trackedFiles{ctx: ctx, git: t.git, path: filepath.Join(t.dir, "tracked")}
+	tracked := &trackedFiles{ctx: ctx, git: t.git, path: derived.Tracked.Path(t.m.env.StateDir, filepath.Base(t.dir))}
 	forbidden, err := t.m.forbidden()
 	if err != nil {
 		return nil, err
 	}
 	forbidden = append(forbidden, filepath.Join(t.top, ".git"), t.git.CommonDir, t.git.GitDir)
-	return dirversion.Open(dirversion.Config{Path: t.top, Cache: filepath.Join(t.dir, "stat"), Forbidden: forbidden, Warn: t.m.warn,
+	return dirversion.Open(dirversion.Config{Path: t.top, Cache: t.statCache(), Forbidden: forbidden, Warn: t.m.warn,
 		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, MaxSize: MaxFile, Aside: filepath.Join(t.dir, "aside")}})
 }
 
@@ -270,9 +271,14 @@ func (t *tree) read(ctx context.Context) (*state, error) {
 	return now, nil
 }
 
+// statCache returns the path of the stat cache.
+func (t *tree) statCache() string {
+	return derived.WorkTree.Path(t.m.env.StateDir, filepath.Base(t.dir))
+}
+
 // cacheStamp identifies the current content of the stat cache; "" if it does not exist.
 func (t *tree) cacheStamp() string {
-	info, err := os.Stat(filepath.Join(t.dir, "stat"))
+	info, err := os.Stat(t.statCache())
 	if err != nil {
 		return ""
 	}
@@ -282,7 +288,7 @@ func (t *tree) cacheStamp() string {
 // dropCache removes the stat cache after an error, because it may refer to objects that were not
 // stored.
 func (t *tree) dropCache() error {
-	if err := os.Remove(filepath.Join(t.dir, "stat")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(t.statCache()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

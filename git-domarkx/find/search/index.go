@@ -11,13 +11,11 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/derived"
 )
 
-// Names of the index's files in the store's state directory.
-const (
-	indexName = "search.db"
-	lockName  = "search.lock"
-)
+// lockName is the name of the index's lock in the store's state directory.
+const lockName = "search.lock"
 
 // Options describe what the index contains and how it is updated.
 type Options struct {
@@ -40,9 +38,9 @@ type Index struct {
 // Open opens the index of a store and updates it. If the state directory cannot be written, it makes an index in a
 // temporary file. The caller closes the index.
 func Open(ctx context.Context, store *gitstore.Store, o Options) (*Index, error) {
-	x := &Index{store: store, options: o, path: filepath.Join(store.StateDir(), indexName)}
+	x := &Index{store: store, options: o, path: derived.Search.Path(store.StateDir(), "")}
 	if dir, err := filepath.EvalSymlinks(store.StateDir()); err == nil {
-		x.path = filepath.Join(dir, indexName)
+		x.path = derived.Search.Path(dir, "")
 	}
 	current, list, err := x.openCurrent(ctx)
 	if current || err != nil {
@@ -110,7 +108,7 @@ func (x *Index) openTemporary(ctx context.Context, list []domarkx.Info, cause er
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return errors.Join(cause, err)
 	}
-	x.temp, x.path = true, filepath.Join(dir, indexName)
+	x.temp, x.path = true, derived.Search.Path(dir, "")
 	if x.db, err = createIndex(x.path); err == nil {
 		err = x.db.update(ctx, x.store, list, x.options, false)
 	}
@@ -132,7 +130,7 @@ func (x *Index) update(ctx context.Context, purge bool) (err error) {
 	if err != nil {
 		return err
 	}
-	x.path = filepath.Join(dir, indexName)
+	x.path = derived.Search.Path(dir, "")
 	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -184,7 +182,7 @@ func (x *Index) Close() error {
 // remains in the file. It is called after sessions were removed or rewritten. It does nothing if there is no index.
 func Forget(ctx context.Context, store *gitstore.Store) error {
 	x := &Index{store: store}
-	if _, err := os.Lstat(filepath.Join(store.StateDir(), indexName)); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(derived.Search.Path(store.StateDir(), "")); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err := x.update(ctx, true); err != nil {

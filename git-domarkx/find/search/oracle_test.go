@@ -17,7 +17,7 @@ func NewOracle(tb testing.TB, texts ...[2]string) Oracle {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	db, err := createIndex(filepath.Join(dir, indexName))
+	db, err := createIndex(filepath.Join(dir, "search.db"))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -3,23 +3,9 @@ package usage
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
-	"hash/crc32"
 	"math"
-	"os"
-	"path/filepath"
-)
 
-// The cache stores the rows of the newest snapshots of sessions, so that a later count only reads
-// new messages. Entries are keyed by object ids. A cache that is damaged or has another version is
-// ignored.
-//
-// The file consists of a magic line, the CRC-32 (Castagnoli) of the rest in four bytes, and the
-// rest: a table of strings, then the sessions. Numbers are varints, strings and lists are preceded
-// by their length, and the strings of sessions are indexes in the table.
-const (
-	cacheName  = "usage-cache"
-	cacheMagic = "domarkx usage cache 1\n"
+	"github.com/domarkx/domarkx/gitstore/derived"
 )
 
 // The bits of the first byte of a row.
@@ -30,37 +16,9 @@ const (
 	hasCost
 )
 
-func readCache(dir string) []session {
-	if dir == "" {
-		return nil
-	}
-	data, err := os.ReadFile(filepath.Join(dir, cacheName))
-	if err != nil {
-		return nil
-	}
-	return decodeCache(data)
-}
-
-// writeCache replaces the cache. It returns false if that failed, for example because the
-// repository is read-only.
-func writeCache(dir string, sessions []session) bool {
-	if info, err := os.Stat(dir); dir == "" || err != nil || !info.IsDir() {
-		return false // counting does not create the state directory
-	}
-	f, err := os.CreateTemp(dir, cacheName+".*.tmp")
-	if err != nil {
-		return false
-	}
-	_, err = f.Write(encodeCache(sessions))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, cacheName))
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err == nil
-}
-
+// encodeCache returns the content of [derived.Usage], the rows of the newest snapshots of sessions, so that a later count only
+// reads new messages. Entries are keyed by object ids. It consists of a table of strings and the sessions; the strings of
+// sessions are indexes in the table.
 func encodeCache(sessions []session) []byte {
 	var body []byte
 	var table []string
@@ -89,11 +47,9 @@ func encodeCache(sessions []session) []byte {
 	}
 	head := binary.AppendUvarint(nil, uint64(len(table)))
 	for _, s := range table {
-		head = append(binary.AppendUvarint(head, uint64(len(s))), s...)
+		head = derived.AppendText(head, s)
 	}
-	data := append(append(append([]byte(cacheMagic), 0, 0, 0, 0), head...), body...)
-	binary.BigEndian.PutUint32(data[len(cacheMagic):], checksum(data))
-	return data
+	return append(head, body...)
 }
 
 // appendNumbers appends the part of a row after its strings.
@@ -126,52 +82,46 @@ func (r *row) flags() (flags byte) {
 	return flags
 }
 
-// checksum returns the checksum of the bytes after it in the file.
-func checksum(data []byte) uint32 {
-	return crc32.Checksum(data[len(cacheMagic)+4:], crc32.MakeTable(crc32.Castagnoli))
-}
-
 // decodeCache returns the sessions in a cache, or nil if it is damaged.
 func decodeCache(data []byte) []session {
-	if len(data) < len(cacheMagic)+4 || string(data[:len(cacheMagic)]) != cacheMagic || binary.BigEndian.Uint32(data[len(cacheMagic):]) != checksum(data) {
-		return nil
+	d := decoder{Decoder: derived.NewDecoder(data)}
+	for n := d.Count(1); n > 0 && !d.Bad(); n-- {
+		d.table = append(d.table, d.Text())
 	}
-	d := decoder{rest: data[len(cacheMagic)+4:]}
-	table := make([]string, 0, min(d.length(1), 1<<10))
-	for n := d.count; n > 0 && !d.bad; n-- {
-		table = append(table, string(d.take(d.length(1))))
-	}
-	d.table = table
 	var sessions []session
-	for len(d.rest) > 0 && !d.bad {
-		s := session{tip: hex.EncodeToString(d.take(20)), agent: d.str(), first: d.number()}
+	for d.More() {
+		s := session{tip: hex.EncodeToString([]byte(d.Take(20))), agent: d.str(), first: d.Varint()}
 		const smallest = 1 + 20 + 16 + 1 // minimum size of a row in bytes
-		n := d.length(smallest)
-		s.rows = make([]answer, n)
+		s.rows = make([]answer, d.Count(smallest))
 		for i := range s.rows {
 			d.answer(&s.rows[i])
 		}
 		sessions = append(sessions, s)
 	}
-	if d.bad {
+	if d.Bad() {
 		return nil
 	}
 	return sessions
 }
 
-// A decoder reads a cache. After invalid input it returns zero values.
+// A decoder reads rows.
 type decoder struct {
-	rest  []byte
+	*derived.Decoder
 	table []string
-	count int // the last result of length
-	bad   bool
+}
+
+func (d *decoder) flags() byte {
+	if b := d.Take(1); b != "" {
+		return b[0]
+	}
+	return 0
 }
 
 func (d *decoder) answer(a *answer) {
-	flags := d.take(1)[0]
-	copy(a.blob[:], d.take(len(a.blob)))
-	copy(a.id[:], d.take(len(a.id)))
-	a.date = d.number()
+	flags := d.flags()
+	copy(a.blob[:], d.Take(len(a.blob)))
+	copy(a.id[:], d.Take(len(a.id)))
+	a.date = d.Varint()
 	if flags&isCounted == 0 {
 		return
 	}
@@ -182,57 +132,23 @@ func (d *decoder) answer(a *answer) {
 
 // numbers reads the part of a row after its strings.
 func (d *decoder) numbers(r *row, flags byte) {
-	r.Input, r.CacheRead, r.CacheWrite, r.Output = d.number(), d.number(), d.number(), d.number()
+	r.Input, r.CacheRead, r.CacheWrite, r.Output = d.Varint(), d.Varint(), d.Varint(), d.Varint()
 	if flags&hasKey != 0 {
-		copy(r.key[:], d.take(len(r.key)))
+		copy(r.key[:], d.Take(len(r.key)))
 	}
 	if r.hasCost = flags&hasCost != 0; r.hasCost {
-		r.cost = math.Float64frombits(binary.LittleEndian.Uint64(d.take(8)))
+		if b := d.Take(8); b != "" {
+			r.cost = math.Float64frombits(binary.LittleEndian.Uint64([]byte(b)))
+		}
 	}
 }
 
-// take returns the next n bytes, or zeros if there are fewer.
-func (d *decoder) take(n int) []byte {
-	if n > len(d.rest) {
-		d.bad, d.rest = true, nil
-		return make([]byte, n)
-	}
-	b := d.rest[:n]
-	d.rest = d.rest[n:]
-	return b
-}
-
-// length reads the length of a list whose items have at least the given number of bytes.
-func (d *decoder) length(item int) int {
-	n, size := binary.Uvarint(d.rest)
-	d.skip(size)
-	if n > uint64(len(d.rest)/item) {
-		d.bad, d.rest, n = true, nil, 0
-	}
-	d.count = int(n)
-	return d.count
-}
-
-func (d *decoder) number() int64 {
-	n, size := binary.Varint(d.rest)
-	d.skip(size)
-	return n
-}
-
+// str returns a string of the table.
 func (d *decoder) str() string {
-	i, size := binary.Uvarint(d.rest)
-	d.skip(size)
+	i := d.Uvarint()
 	if i >= uint64(len(d.table)) {
-		d.bad, d.rest = true, nil
+		d.Fail()
 		return ""
 	}
 	return d.table[i]
-}
-
-func (d *decoder) skip(size int) {
-	if size <= 0 {
-		d.bad, d.rest = true, nil
-		return
-	}
-	d.rest = d.rest[size:]
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/derived"
 )
 
 // A Store reads sessions.
@@ -25,7 +26,7 @@ type Reader struct {
 	Store Store
 	// Agent returns the agent whose transcript a session was imported from, or "".
 	Agent func(ctx context.Context, info domarkx.Info) string
-	Dir   string // directory of the cache; "" for no cache
+	Dir   string // state directory of the repository, with the cache; "" for no cache
 }
 
 // A session holds the rows of one snapshot.
@@ -47,7 +48,10 @@ type answer struct {
 // snapshots of all sessions; their cached rows are kept. If some sessions cannot be read, Responses
 // returns the responses in the others together with an error.
 func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([]Response, error) {
-	cached := readCache(r.Dir)
+	var cached []session
+	if content, ok := derived.Usage.Read(r.Dir); ok {
+		cached = decodeCache(content)
+	}
 	known := make(map[string]*session, len(cached))
 	for i := range cached {
 		known[cached[i].tip] = &cached[i]
@@ -61,8 +65,7 @@ func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([
 	if len(missing) == 0 {
 		return merge(selected, known), nil
 	}
-	recorded := readRecorded(r.Dir)
-	unread := r.readAll(ctx, missing, cached, recorded, known)
+	unread := r.readAll(ctx, missing, cached, known)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -74,23 +77,13 @@ func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([
 			seen[info.ID] = true
 		}
 	}
-	if writeCache(r.Dir, keep) && len(seen) == len(distinct(all)) {
-		removeRecorded(r.Dir) // the cache contains all of it now
-	}
+	_ = derived.Usage.Write(r.Dir, encodeCache(keep)) // the repository may be read-only
 	return merge(selected, known), unread
 }
 
-// distinct returns the ids of snapshots.
-func distinct(list []domarkx.Info) map[string]bool {
-	ids := make(map[string]bool, len(list))
-	for _, info := range list {
-		ids[info.ID] = true
-	}
-	return ids
-}
-
-// readAll reads sessions and adds them to known. rows are the known rows of messages.
-func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, rows *knownRows, known map[string]*session) error {
+// readAll reads sessions and adds them to known.
+func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, known map[string]*session) error {
+	rows := &knownRows{at: map[[20]byte]int32{}}
 	for i := range cached {
 		for _, a := range cached[i].rows {
 			rows.add(&a.row)
@@ -192,4 +185,23 @@ func merge(selected []domarkx.Info, known map[string]*session) []Response {
 		}
 	}
 	return responses
+}
+
+// knownRows holds rows by message.
+type knownRows struct {
+	rows []row
+	at   map[[20]byte]int32 // blob → index in rows
+}
+
+func (k *knownRows) add(r *row) {
+	k.at[r.blob] = int32(len(k.rows))
+	k.rows = append(k.rows, *r)
+}
+
+func (k *knownRows) of(blob [20]byte) (row, bool) {
+	i, ok := k.at[blob]
+	if !ok {
+		return row{}, false
+	}
+	return k.rows[i], true
 }

@@ -44,14 +44,11 @@ func TestCacheRoundTrip(t *testing.T) {
 // the same.
 func FuzzCache(f *testing.F) {
 	good := encodeCache([]session{{tip: "0123456789012345678901234567890123456789", agent: "a", rows: []answer{{row: row{counted: true, model: "m", hasCost: true, cost: 1}}, {}}}})
-	f.Add(good[len(cacheMagic)+4:])
+	f.Add(good)
 	f.Add([]byte{0})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, body []byte) {
-		data := append([]byte(cacheMagic+"\x00\x00\x00\x00"), body...)
-		sum := checksum(data)
-		copy(data[len(cacheMagic):], []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
-		first := encodeCache(decodeCache(data))
+		first := encodeCache(decodeCache(body))
 		if again := encodeCache(decodeCache(first)); !bytes.Equal(first, again) {
 			t.Error("the cache changes when it is written again")
 		}

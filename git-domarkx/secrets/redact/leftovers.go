@@ -15,22 +15,19 @@ import (
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// caches lists the files in the state directory that can be created again. They may contain texts,
-// names or objects of replaced commits, so a redaction removes them.
-var caches = []string{"search.db", "search.db-*", "usage-cache", "usage-new", "scan/*.tips", "observed/*/stat", "chat/*/*", "chat/*"}
-
-// kept reports whether a redaction skips a file or directory of the state directory: locks, caches,
-// files of live workspaces, and records without texts that other processes may write at any time.
+// kept reports whether a redaction skips a file or directory of the state directory, other than derived files: locks, files
+// of live workspaces, and records without texts that other processes may write at any time.
 func kept(name string) bool {
 	switch name {
-	case "drafts", "workspaces", "journal", "mounts", "observed", "scan", "chat", "synced", "git-version", "usage-cache", "usage-new", "replaced", "redacting.json", "leases.json",
+	case "drafts", "workspaces", "journal", "mounts", "observed", "replaced", "redacting.json", "leases.json",
 		"renamed.json": // contains former names until the next push has removed them from remotes
 		return true
 	}
-	return strings.HasPrefix(name, "search.") || strings.HasPrefix(name, "lock") || strings.HasSuffix(name, "lock") || strings.HasSuffix(name, ".turn") || strings.HasPrefix(name, atomicfile.TempPrefix)
+	return strings.HasPrefix(name, "lock") || strings.HasSuffix(name, "lock") || strings.HasSuffix(name, ".turn") || strings.HasPrefix(name, atomicfile.TempPrefix)
 }
 
 // maxLeftover is the maximum size in bytes of files in the state directory that are searched for
@@ -80,6 +77,9 @@ func (m *Manager) leftovers(h *history, t *table, done map[string]string) error 
 			return fs.SkipDir
 		case !d.Type().IsRegular() || kept(d.Name()):
 			return nil
+		}
+		if name, err := filepath.Rel(m.env.StateDir, path); err != nil || derived.Has(filepath.ToSlash(name)) {
+			return err // removed later
 		}
 		if err := t.leftover(path, filepath.Base(filepath.Dir(path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("redacting %s: %w", path, err)
@@ -179,25 +179,12 @@ func (t *table) stream(data []byte) ([]byte, bool) {
 	return out.Bytes(), changed
 }
 
-// clearCaches removes the caches that may contain texts of replaced commits.
-func (m *Manager) clearCaches(ctx context.Context) error {
-	var errs []error
-	for _, pattern := range caches {
-		if strings.HasPrefix(pattern, "search.") && m.forget != nil {
-			continue
-		}
-		paths, err := filepath.Glob(filepath.Join(m.env.StateDir, filepath.FromSlash(pattern)))
-		errs = append(errs, err)
-		for _, path := range paths {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, err)
-			}
-		}
+// forgetTexts removes the texts of replaced commits from derived files.
+func (m *Manager) forgetTexts(ctx context.Context) error {
+	if m.forget == nil {
+		return derived.RemoveTexts(m.env.StateDir)
 	}
-	if m.forget != nil {
-		errs = append(errs, m.forget(ctx))
-	}
-	return errors.Join(errs...)
+	return errors.Join(derived.RemoveTexts(m.env.StateDir, derived.Search), m.forget(ctx))
 }
 
 // finish does everything that belongs to a redaction besides moving the refs.
@@ -205,6 +192,6 @@ func (m *Manager) finish(ctx context.Context, h *history, w *rewriter, change *g
 	if err := m.leftovers(h, w.table, w.done); err != nil {
 		return err
 	}
-	change.Caches, change.Clear = caches, m.clearCaches
+	change.Clear = m.forgetTexts
 	return errors.Join(m.remember(ctx, key(h.snapshots[0]), w.table), m.forgetImports(h, w.done))
 }

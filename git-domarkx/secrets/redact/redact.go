@@ -153,7 +153,7 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 		}
 		change.Keep = true
 		if len(change.Moves) == 0 && len(former) > 0 {
-			return change, errors.Join(m.leftovers(h, w.table, w.done), m.clearCaches(ctx))
+			return change, errors.Join(m.leftovers(h, w.table, w.done), m.forgetTexts(ctx))
 		}
 		if len(change.Moves) > 0 {
 			err = m.finish(ctx, h, w, &change)

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/derived"
 )
 
 // A cache stores the results of scans in two files for each version of the rules. Lines are
@@ -23,15 +24,15 @@ import (
 // Both may be deleted at any time. They contain only the public prefix and the fingerprint of a
 // secret.
 type cache struct {
-	mu     sync.Mutex
-	dir    string
-	name   string
-	blobs  map[string][]hit // nil until the file is read
-	unread bool             // do not read the file: the blobs to look up are new
-	added  bytes.Buffer     // lines to append to the file of blobs
-	tips   map[string]tipRows
-	loaded bool
-	dirty  bool
+	mu       sync.Mutex
+	stateDir string
+	name     string
+	blobs    map[string][]hit // nil until the file is read
+	unread   bool             // do not read the file: the blobs to look up are new
+	added    bytes.Buffer     // lines to append to the file of blobs
+	tips     map[string]tipRows
+	loaded   bool
+	dirty    bool
 }
 
 // tipRows holds the findings in the history of a session's tips.
@@ -46,7 +47,7 @@ const maxVersions = 3
 
 func openCache(stateDir, version string, key []byte) *cache {
 	sum := sha256.Sum256(append([]byte("3 "+version+" "), key...))
-	return &cache{dir: filepath.Join(stateDir, "scan"), name: hex.EncodeToString(sum[:8])}
+	return &cache{stateDir: stateDir, name: hex.EncodeToString(sum[:8])}
 }
 
 // get returns the secrets in a blob, and whether the blob was scanned before.
@@ -57,7 +58,7 @@ func (c *cache) get(key string) ([]hit, bool) {
 		return nil, false
 	}
 	if c.blobs == nil {
-		c.blobs = readBlobs(filepath.Join(c.dir, c.name+".blobs"))
+		c.blobs = readBlobs(derived.ScanBlobs.Path(c.stateDir, c.name))
 	}
 	hits, ok := c.blobs[key]
 	return hits, ok
@@ -123,7 +124,7 @@ func (c *cache) load() {
 		return
 	}
 	c.loaded, c.tips = true, map[string]tipRows{}
-	data, err := os.ReadFile(filepath.Join(c.dir, c.name+".tips"))
+	data, err := os.ReadFile(derived.ScanTips.Path(c.stateDir, c.name))
 	if err != nil || json.Unmarshal(data, &c.tips) != nil || c.tips == nil {
 		c.tips = map[string]tipRows{}
 	}
@@ -161,12 +162,13 @@ func (c *cache) save() error {
 	if c.added.Len() == 0 && !c.dirty {
 		return nil
 	}
-	if err := atomicfile.MkdirAll(c.dir, 0o700); err != nil {
+	blobs := derived.ScanBlobs.Path(c.stateDir, c.name)
+	if err := atomicfile.MkdirAll(filepath.Dir(blobs), 0o700); err != nil {
 		return err
 	}
 	c.removeOld()
 	if c.added.Len() > 0 {
-		file, err := os.OpenFile(filepath.Join(c.dir, c.name+".blobs"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		file, err := os.OpenFile(blobs, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 		if err != nil {
 			return err
 		}
@@ -184,12 +186,13 @@ func (c *cache) save() error {
 		return err
 	}
 	c.dirty = false
-	return atomicfile.Replace(filepath.Join(c.dir, c.name+".tips"), data)
+	return atomicfile.Replace(derived.ScanTips.Path(c.stateDir, c.name), data)
 }
 
 // removeOld removes the files of the least recently used rules if there are more than maxVersions.
 func (c *cache) removeOld() {
-	list, err := os.ReadDir(c.dir)
+	dir := filepath.Dir(derived.ScanBlobs.Path(c.stateDir, c.name))
+	list, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
@@ -201,7 +204,7 @@ func (c *cache) removeOld() {
 	}
 	slices.SortFunc(old, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for _, info := range old[min(len(old), maxVersions-1):] {
-		path := filepath.Join(c.dir, info.Name())
+		path := filepath.Join(dir, info.Name())
 		os.Remove(path)
 		os.Remove(strings.TrimSuffix(path, ".blobs") + ".tips")
 	}

@@ -1,0 +1,77 @@
+package derived
+
+import "encoding/binary"
+
+// A Decoder reads numbers and texts, as [binary.AppendVarint], [binary.AppendUvarint] and [AppendText] append them. After
+// invalid input it returns zero values.
+type Decoder struct {
+	rest string
+	bad  bool
+}
+
+// NewDecoder returns a decoder of content.
+func NewDecoder(content []byte) *Decoder { return &Decoder{rest: string(content)} }
+
+// AppendText appends a text after its length.
+func AppendText(dst []byte, text string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+}
+
+// More reports whether there is more to read.
+func (d *Decoder) More() bool { return len(d.rest) > 0 && !d.bad }
+
+// Bad reports whether the input was invalid.
+func (d *Decoder) Bad() bool { return d.bad }
+
+// Left returns the number of bytes that were not read.
+func (d *Decoder) Left() int { return len(d.rest) }
+
+// Take returns the next n bytes.
+func (d *Decoder) Take(n int) string {
+	if n < 0 || n > len(d.rest) {
+		d.Fail()
+		return ""
+	}
+	s := d.rest[:n]
+	d.rest = d.rest[n:]
+	return s
+}
+
+// Varint returns the next signed number.
+func (d *Decoder) Varint() int64 {
+	n, size := binary.Varint([]byte(d.rest[:min(len(d.rest), binary.MaxVarintLen64)]))
+	d.skip(size)
+	return n
+}
+
+// Uvarint returns the next unsigned number.
+func (d *Decoder) Uvarint() uint64 {
+	n, size := binary.Uvarint([]byte(d.rest[:min(len(d.rest), binary.MaxVarintLen64)]))
+	d.skip(size)
+	return n
+}
+
+// Count returns the next unsigned number, which counts items of at least size bytes each. More items than can follow are
+// invalid, so that a damaged number reserves no memory.
+func (d *Decoder) Count(size int) int {
+	n := d.Uvarint()
+	if n > uint64(len(d.rest)/size) {
+		d.Fail()
+		return 0
+	}
+	return int(n)
+}
+
+// Text returns the next text.
+func (d *Decoder) Text() string { return d.Take(d.Count(1)) }
+
+func (d *Decoder) skip(size int) {
+	if size <= 0 {
+		d.Fail()
+		return
+	}
+	d.rest = d.rest[size:]
+}
+
+// Fail marks the input as invalid.
+func (d *Decoder) Fail() { d.bad, d.rest = true, "" }

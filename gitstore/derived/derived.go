@@ -1,0 +1,169 @@
+// Package derived keeps the files that can be made again from the objects of a repository: lists, indexes and results of
+// scans. They are in the directory of this program's state, and anybody may remove them at any time.
+//
+// Each of them is of a [Kind], and all kinds are in one table here. So redactions and the collection of garbage loop over
+// the table, and do not depend on whoever writes a file.
+package derived
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Kind is a kind of derived files.
+type Kind struct {
+	path    string // in the state directory; * stands for a key
+	also    string // pattern of files that belong to it; "" for none
+	version int    // of the content that Write and Read check; 0 for files that their owner opens
+	texts   bool   // whether the files may hold texts, names or ids of what a session contains
+	former  bool   // whether only earlier versions of this program wrote them
+}
+
+// The kinds of derived files.
+var (
+	Sessions   = Kind{path: "list-cache", version: 2, texts: true}      // newest snapshots of sessions
+	Conflicts  = Kind{path: "conflict-cache", version: 2, texts: true}  // numbers of conflicts in snapshots
+	Workspaces = Kind{path: "workspace-cache", version: 2, texts: true} // newest versions of workspaces
+	Synced     = Kind{path: "synced"}                                   // packs and packed-refs that are known to be durable
+	GitVersion = Kind{path: "git-version"}                              // version of the git program
+	Usage      = Kind{path: "usage-cache", version: 2, texts: true}     // tokens of responses in sessions
+	Search     = Kind{path: "search.db", also: "search.db-*", texts: true}
+	ScanTips   = Kind{path: "scan/*.tips", texts: true}        // findings in sessions, with their places
+	ScanBlobs  = Kind{path: "scan/*.blobs"}                    // findings in blobs, which are masked
+	WorkTree   = Kind{path: "observed/*/stat", texts: true}    // contents of files in a work tree, by their stat
+	Tracked    = Kind{path: "observed/*/tracked", texts: true} // files in the index of a work tree
+	Sizes      = Kind{path: "sizes/*"}                         // sizes of the objects in a pack
+
+	formerChats = Kind{path: "chat", texts: true, former: true}
+	formerUsage = Kind{path: "usage-new", texts: true, former: true}
+	formerFiles = Kind{path: "unpacked", texts: true, former: true}
+)
+
+// Kinds returns all kinds.
+func Kinds() []Kind {
+	return []Kind{Sessions, Conflicts, Workspaces, Synced, GitVersion, Usage, Search, ScanTips, ScanBlobs, WorkTree, Tracked, Sizes, formerChats, formerUsage, formerFiles}
+}
+
+// HoldsTexts reports whether files of the kind may hold texts, names or ids of what a session contains.
+func (k Kind) HoldsTexts() bool { return k.texts }
+
+// Path returns the path of the file with a key, which is "" for kinds with one file.
+func (k Kind) Path(stateDir, key string) string {
+	return filepath.Join(stateDir, filepath.FromSlash(strings.Replace(k.path, "*", key, 1)))
+}
+
+// Has reports whether a slash-separated path in the state directory is that of a derived file.
+func Has(name string) bool {
+	for _, k := range Kinds() {
+		for _, pattern := range []string{k.path, k.also} {
+			if ok, err := filepath.Match(pattern, name); err == nil && ok || k.former && strings.HasPrefix(name, k.path+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// head returns the first line of a file.
+func (k Kind) head() string { return fmt.Sprintf("domarkx %s %d\n", k.path, k.version) }
+
+// sumSize is the size of the CRC-32 (Castagnoli) of the content, big endian, between the first line and the content.
+const sumSize = 4
+
+func sum(content []byte) uint32 { return crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli)) }
+
+// Read returns the content that Write stored. ok is false if there is none, or if it is damaged or of another version. A state
+// directory "" stands for none.
+func (k Kind) Read(stateDir string) (content []byte, ok bool) {
+	if stateDir == "" {
+		return nil, false
+	}
+	data, err := os.ReadFile(k.Path(stateDir, ""))
+	head := k.head()
+	if err != nil || len(data) < len(head)+sumSize || string(data[:len(head)]) != head {
+		return nil, false
+	}
+	content = data[len(head)+sumSize:]
+	return content, binary.BigEndian.Uint32(data[len(head):]) == sum(content)
+}
+
+// Write replaces the content, unless the state directory does not exist: reading a repository does not create it. It syncs
+// nothing, because Read ignores a damaged file.
+func (k Kind) Write(stateDir string, content []byte) error {
+	head := binary.BigEndian.AppendUint32([]byte(k.head()), sum(content))
+	return k.replace(stateDir, head, content)
+}
+
+// Replace is [Kind.Write] for a kind whose content its owner checks.
+func (k Kind) Replace(stateDir string, content []byte) error { return k.replace(stateDir, content) }
+
+func (k Kind) replace(stateDir string, parts ...[]byte) error {
+	if stateDir == "" {
+		return fs.ErrNotExist
+	}
+	path := k.Path(stateDir, "")
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		_, e := f.Write(part)
+		err = errors.Join(err, e)
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// Remove removes all files of the kind.
+func (k Kind) Remove(stateDir string) error {
+	var errs []error
+	for _, pattern := range []string{k.path, k.also} {
+		if pattern == "" {
+			continue
+		}
+		paths, err := filepath.Glob(filepath.Join(stateDir, filepath.FromSlash(pattern)))
+		errs = append(errs, err)
+		for _, path := range paths {
+			if k.former { // a directory
+				errs = append(errs, os.RemoveAll(path))
+			} else if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// RemoveTexts removes all files that may hold texts, except those of the kinds in but.
+func RemoveTexts(stateDir string, but ...Kind) error {
+	var errs []error
+	for _, k := range Kinds() {
+		if k.texts && !slices.Contains(but, k) {
+			errs = append(errs, k.Remove(stateDir))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// RemoveFormer removes what only earlier versions of this program wrote.
+func RemoveFormer(stateDir string) error {
+	var errs []error
+	for _, k := range Kinds() {
+		if k.former {
+			errs = append(errs, k.Remove(stateDir))
+		}
+	}
+	return errors.Join(errs...)
+}
