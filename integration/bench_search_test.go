@@ -116,12 +116,13 @@ func BenchmarkSearch(b *testing.B) {
 		cpu, peak := r.used(filepath.Join(program(b), "git-domarkx"), "search", "message77")
 		of := fmt.Sprintf("search of %d messages: ", messages)
 		score(b, of+"indexing, of CPU", float64(size)/1e6/cpu.Seconds(), 0, "MB/s")
-		score(b, of+"indexing at 30 MB/s: CPU", milliseconds(cpu), float64(size)/1e3/30, "ms")
+		score(b, of+"indexing at 8 MB/s: CPU", milliseconds(cpu), float64(size)/1e3/8, "ms")
 		score(b, of+"indexing, memory", float64(peak)/1e6, 300, "MB")
 		if info, err := os.Stat(r.path(".git/domarkx/search.db")); err == nil {
 			score(b, of+"index, against the texts", float64(info.Size())/float64(size), 0, "x")
 		}
 		gigabytes := float64(size) / 1e9
+		const ranked = 2000 // milliseconds for a query that SQLite ranks many matches of
 		for _, q := range []struct {
 			what  string
 			args  []string
@@ -129,17 +130,21 @@ func BenchmarkSearch(b *testing.B) {
 		}{
 			{"a number", []string{"message4242"}, 500},
 			{"a rare word", []string{"-n", "20", words[5000]}, 500},
-			{"a common word", []string{"-n", "20", words[1]}, 500},
-			{"two words", []string{"-n", "20", words[16], words[32]}, 500},
-			{"a phrase of common words", []string{"-n", "20", `"` + words[1] + " " + words[2] + `"`}, 500},
-			{"a part of identifiers", []string{"-n", "20", "name"}, 500},
+			{"a common word", []string{"-n", "20", words[1]}, ranked},
+			{"two words", []string{"-n", "20", words[16], words[32]}, ranked},
+			{"a phrase of common words", []string{"-n", "20", `"` + words[1] + " " + words[2] + `"`}, ranked},
+			{"a part of identifiers", []string{"-n", "20", "name"}, ranked},
 			{"-F", []string{"-n", "20", "-F", "message4242 "}, max(20, 3000*gigabytes)},
 			{"-F, a common text", []string{"-n", "20", "-F", words[1]}, max(20, 3000*gigabytes)},
 			{"-e", []string{"-n", "20", "-e", "(?i)MESSAGE424[23] "}, max(20, 3000*gigabytes)},
 			{"-e without a literal", []string{"-n", "20", "-e", `^[a-z]+42\d2 `}, max(20, 3000*gigabytes)},
 		} {
 			limit := q.limit
-			if messages == 10000 {
+			switch {
+			case messages > 10000:
+			case limit == ranked:
+				limit = 60
+			default:
 				limit = 20
 			}
 			times := race(5, func() { r.domarkx(append([]string{"search"}, q.args...)...) })

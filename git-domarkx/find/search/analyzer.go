@@ -6,26 +6,18 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/domarkx/domarkx/git-domarkx/find/search/fts5"
 )
 
 // maxIdentifier is the largest number of bytes of an identifier whose parts are indexed.
 const maxIdentifier = 256
-
-// A wordSink takes the words of texts. No word extends over two texts (see fts5.Writer).
-type wordSink interface {
-	Text(text []byte) error
-	Plain(text []byte) (n, capitals int)
-}
 
 // An analyzer prepares texts for SQLite's tokenizer unicode61. It divides them around Chinese, Japanese and Korean
 // characters, because the tokenizer takes them for letters and a run of them for one long word. It composes characters
 // that are written as several, as macOS does in file names. It also collects the parts of identifiers in camel case.
 // Queries are prepared in the same way.
 type analyzer struct {
-	parts   []byte                        // "get User By ID " for each different identifier
-	ends    []int                         // where the parts of identifiers end
+	words   []byte                        // the prepared text
+	parts   []byte                        // "get User By ID " for each different identifier, with a gap after it
 	seen    [1 << seenBits]seenIdentifier // by hash
 	message int64                         // counts messages
 }
@@ -40,44 +32,20 @@ type seenIdentifier struct {
 // twice.
 const seenBits = 8
 
+// gap is a word between the parts of two identifiers, so that no phrase extends over both. It is a character for private
+// use, which analyze leaves out of texts and queries.
+const gap = '\uf5a7'
+
 // reset removes what the analyzer has collected from the last message.
 func (a *analyzer) reset() {
-	a.parts, a.ends = a.parts[:0], a.ends[:0]
+	a.parts = a.parts[:0]
 	a.message++
 }
 
-// addParts adds the parts of all identifiers to the column of a row, with gaps between them.
-func (a *analyzer) addParts(words *fts5.Writer) error {
-	start := 0
-	for _, end := range a.ends {
-		if err := words.Text(a.parts[start:end]); err != nil {
-			return err
-		}
-		words.Gap()
-		start = end
-	}
-	return nil
-}
-
-// A spacedText is a text for a query, with spaces where it was divided.
-type spacedText []byte
-
-func (s *spacedText) Text(text []byte) error {
-	if n := len(*s); n > 0 && class((*s)[n-1]) != separator {
-		*s = append(*s, ' ')
-	}
-	*s = append(*s, text...)
-	return nil
-}
-
-func (*spacedText) Plain([]byte) (n, capitals int) { return 0, 0 }
-
 // query returns the text of a query, prepared.
-func (a *analyzer) query(text string) []byte {
+func (a *analyzer) query(text string) string {
 	a.reset()
-	var s spacedText
-	_ = a.analyze([]byte(text), &s) // a spacedText returns no errors
-	return s
+	return string(a.analyze([]byte(text)))
 }
 
 // Classes of bytes.
@@ -103,8 +71,9 @@ func class(c byte) int {
 	return separator
 }
 
-// analyze passes a prepared text to a sink.
-func (a *analyzer) analyze(text []byte, to wordSink) (err error) {
+// analyze returns a text, prepared: with spaces where it is divided. It is valid until the next call.
+func (a *analyzer) analyze(text []byte) []byte {
+	a.words = a.words[:0]
 	passed := 0               // the text before this position was passed
 	start, camel := -1, false // the current word
 	last := separator
@@ -116,25 +85,15 @@ func (a *analyzer) analyze(text []byte, to wordSink) (err error) {
 		start, camel, last = -1, false, separator
 	}
 	pass := func(i int) {
-		if passed < i && err == nil {
-			err = to.Text(text[passed:i])
+		if passed < i {
+			if n := len(a.words); n > 0 && class(a.words[n-1]) != separator {
+				a.words = append(a.words, ' ')
+			}
+			a.words = append(a.words, text[passed:i]...)
 		}
 		passed = i
 	}
-	for i := 0; i < len(text) && err == nil; {
-		if start < 0 && text[i] < utf8.RuneSelf && (i == passed || text[i-1] < utf8.RuneSelf) {
-			pass(i)
-			n, capitals := to.Plain(text[i:])
-			i += n
-			passed = i
-			if capitals > 0 {
-				a.identifier(text[i-capitals : i])
-				continue
-			}
-			if i == len(text) {
-				break
-			}
-		}
+	for i := 0; i < len(text); {
 		c, size := class(text[i]), 1
 		if c == wide {
 			var r rune
@@ -144,7 +103,7 @@ func (a *analyzer) analyze(text []byte, to wordSink) (err error) {
 				text, composed = compose(text[passed:]), true
 				i, passed, start, camel, last = 0, 0, -1, false, separator
 				continue
-			case r == utf8.RuneError && size == 1:
+			case r == utf8.RuneError && size == 1, r == gap:
 				end(i)
 				pass(i)
 				i += size
@@ -176,7 +135,7 @@ func (a *analyzer) analyze(text []byte, to wordSink) (err error) {
 	}
 	end(len(text))
 	pass(len(text))
-	return err
+	return a.words
 }
 
 // wideClass returns the class of a character that is not ASCII.
@@ -213,7 +172,7 @@ func (a *analyzer) identifier(word []byte) {
 		return
 	}
 	seen.word, seen.message = word, a.message
-	a.ends = append(a.ends, len(a.parts))
+	a.parts = append(utf8.AppendRune(a.parts, gap), ' ')
 }
 
 // appendParts appends the parts of an identifier in camel case, each followed by a space. A part begins with a capital

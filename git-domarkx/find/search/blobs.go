@@ -102,25 +102,12 @@ func (w *writer) flushBlobs() error {
 		rows = append(rows, row{key, message})
 	}
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.key, b.key) })
-	insert, err := w.db.conn.NewInserter("INSERT OR IGNORE INTO blob(key, message)", 2)
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
-	before := w.db.conn.TotalChanges()
 	for _, r := range rows {
-		if err := insert.Add(r.key, r.message); err != nil {
-			return err
+		err := w.db.exec("INSERT OR IGNORE INTO blob(key, message) VALUES(?, ?)", r.key, r.message)
+		if err == nil && w.db.conn.Changes() == 0 {
+			err = w.addBlob(r.key, r.message)
 		}
-	}
-	if err := insert.Flush(); err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if w.db.conn.TotalChanges()-before == int64(len(rows)) {
-			break
-		}
-		if err := w.addBlob(r.key, r.message); err != nil {
+		if err != nil {
 			return err
 		}
 	}

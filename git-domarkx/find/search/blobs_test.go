@@ -51,9 +51,6 @@ func TestBlobsWithOneKey(t *testing.T) {
 				t.Errorf("stored blob %d is message %d: %v", j, id, err)
 			}
 		}
-		if err := w.close(); err != nil {
-			t.Fatal(err)
-		}
 		if err := db.close(); err != nil {
 			t.Fatal(err)
 		}

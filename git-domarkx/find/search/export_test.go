@@ -3,35 +3,22 @@ package search
 import (
 	"slices"
 	"strings"
-
-	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // Analyze returns the indexed forms of a text: the text as prepared, and the parts of its identifiers.
 func Analyze(text string) (words, parts string) {
 	a := &analyzer{}
-	words = string(a.query(text))
+	words = a.query(text)
 	return words, string(a.parts)
 }
+
+// Gap is the word between the parts of two identifiers.
+const Gap = gap
 
 // MayMatch reports whether the filter of a regular expression lets a text pass, and whether there is one.
 func MayMatch(pattern, text string) (may, filtered bool) {
 	m := &matching{filter: requiredLiterals("(?m)" + pattern)}
 	return m.mayMatch([]byte(text)), m.filter != nil
-}
-
-// Matches reports for each text whether a regular expression has a match in it.
-func Matches(pattern string, texts ...string) ([]bool, error) {
-	a, err := newAutomaton(pattern)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]bool, len(texts))
-	for i, text := range texts {
-		found[i] = a.match([]byte(text))
-	}
-	return found, nil
 }
 
 // EncodeBlock encodes the texts of successive messages.
@@ -107,22 +94,6 @@ func Best(scores []float32, n int) (chosen, sorted []int64) {
 		sorted = append(sorted, int64(r.message))
 	}
 	return chosen, sorted
-}
-
-// CodedSize returns the size that is stored for the size of a message.
-func CodedSize(size int) float64 { return codedSize(sizeCode(size)) }
-
-// Contents returns the indexed part of a stored message, as it is scanned and as it is parsed; nil if it is not.
-func Contents(data []byte) (scanned, parsed *content) {
-	var a, b content
-	if a.scan(data) {
-		scanned = &a
-	}
-	if m, err := view.DecodeMessage(data, domarkx.ID{}); err == nil {
-		b.set(m)
-		parsed = &b
-	}
-	return scanned, parsed
 }
 
 // Signature returns whether the signature of a text says that it may have a part.

@@ -13,7 +13,6 @@ type matching struct {
 	groups  []group // for a query by words
 	needles []needle
 	fixed   []byte
-	pattern string // expression of re
 	re      *regexp.Regexp
 	filter  []literal // each text that matches re contains one of these; empty if none are known
 	width   int
@@ -46,7 +45,7 @@ func newMatching(q Query) (*matching, error) {
 		if re.MatchString("") {
 			return nil, fmt.Errorf("regular expression %q: %w: it matches the empty text, and so each message", q.Text, domarkx.ErrInvalid)
 		}
-		m.pattern, m.re, m.filter = pattern, re, requiredLiterals(pattern)
+		m.re, m.filter = re, requiredLiterals(pattern)
 		return m, nil
 	}
 	var err error
@@ -92,16 +91,9 @@ func (m *matching) runs() (all [][]uint32) {
 	return all
 }
 
-// matcher returns a function that reports whether a text matches. The function is for one goroutine.
-func (m *matching) matcher() (func(text []byte) bool, error) {
-	if m.re == nil {
-		return m.mayMatch, nil
-	}
-	a, err := newAutomaton(m.pattern)
-	if err != nil {
-		return nil, err
-	}
-	return func(text []byte) bool { return m.mayMatch(text) && a.match(text) }, nil
+// match reports whether a text matches.
+func (m *matching) match(text []byte) bool {
+	return m.mayMatch(text) && (m.re == nil || m.re.Match(text))
 }
 
 // maxSpans is the number of matches in a text among which the place of a snippet is chosen.

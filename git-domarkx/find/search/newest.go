@@ -3,6 +3,8 @@ package search
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"sync"
 )
@@ -99,11 +101,14 @@ func (n *newestFound) enough(r recency) bool {
 // scanNewest returns messages in some blocks whose texts match. Among these are the messages of the newest hits, as
 // many as the query allows. It reads the newest blocks first, and stops as soon as the others cannot change the result.
 func (x *Index) scanNewest(ctx context.Context, firsts []int64, m *matching, allowed set, p *places) ([]found, error) {
-	codes, err := x.db.sizes()
+	last, err := x.db.number("SELECT max(id) FROM message")
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.newest(len(codes))
+	if last >= math.MaxUint32 {
+		return nil, fmt.Errorf("%w: message %d", errBlock, last)
+	}
+	all, err := p.newest(int(last) + 1)
 	if err != nil {
 		return nil, err
 	}

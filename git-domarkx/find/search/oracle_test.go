@@ -1,14 +1,15 @@
 package search
 
 import (
+	"maps"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
-// An Oracle is an index of texts in which the same queries are run by SQLite.
+// An Oracle is an index of texts in which the terms of a query are also looked for one by one.
 type Oracle struct{ x *Index }
 
 // NewOracle returns an index of messages with these texts, of prose and of calls.
@@ -40,13 +41,10 @@ func NewOracle(tb testing.TB, texts ...[2]string) Oracle {
 	if err := w.flush(); err != nil {
 		tb.Fatal(err)
 	}
-	if err := w.close(); err != nil {
-		tb.Fatal(err)
-	}
 	return Oracle{&Index{db: db}}
 }
 
-// Find returns the messages that a query finds, in ascending order, and those that SQLite finds.
+// Find returns the messages that a query finds, in ascending order, and those that its terms find one by one.
 func (o Oracle) Find(query string) (got, want []int64, err error) {
 	groups, err := parseWords(query)
 	if err != nil {
@@ -59,11 +57,30 @@ func (o Oracle) Find(query string) (got, want []int64, err error) {
 	for _, r := range all {
 		got = append(got, int64(r.message))
 	}
-	err = o.x.db.query("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid", func(s *sqlite3.Stmt) error {
-		want = append(want, s.Int(0))
-		return nil
-	}, expression(groups))
-	return got, want, err
+	wanted := map[int64]bool{}
+	for _, g := range groups {
+		matched := map[int64]int{}
+		count := func(t term, is func(n int) int) {
+			if err == nil {
+				err = o.x.db.query("SELECT rowid FROM words WHERE words MATCH ?", func(s *sqlite3.Stmt) error {
+					matched[s.Int(0)] = is(matched[s.Int(0)])
+					return nil
+				}, t.expression(&analyzer{}))
+			}
+		}
+		for _, t := range g.want {
+			count(t, func(n int) int { return n + 1 })
+		}
+		for _, t := range g.not {
+			count(t, func(int) int { return 0 })
+		}
+		for message, n := range matched {
+			if n == len(g.want) {
+				wanted[message] = true
+			}
+		}
+	}
+	return got, slices.Sorted(maps.Keys(wanted)), err
 }
 
 // Expression parses a query and returns it in the syntax of FTS5.
@@ -74,41 +91,3 @@ func Expression(query string) (string, error) {
 	}
 	return expression(groups), nil
 }
-
-// expression returns a query in the syntax of FTS5.
-func expression(groups []group) string {
-	a := &analyzer{}
-	join := func(terms []term, operator string) string {
-		all := make([]string, len(terms))
-		for i, t := range terms {
-			all[i] = t.expression(a)
-		}
-		return "(" + strings.Join(all, operator) + ")"
-	}
-	alternatives := make([]string, len(groups))
-	for i, g := range groups {
-		alternatives[i] = join(g.want, " AND ")
-		if len(g.not) > 0 {
-			alternatives[i] = "(" + alternatives[i] + " NOT " + join(g.not, " OR ") + ")"
-		}
-	}
-	return strings.Join(alternatives, " OR ")
-}
-
-// expression returns the term in the syntax of FTS5 (see lister.list).
-func (t term) expression(a *analyzer) string {
-	star := ""
-	if t.prefix {
-		star = " *"
-	}
-	words := quote(string(a.query(t.text))) + star
-	if t.phrase || strings.IndexFunc(t.text, func(r rune) bool { return isCJK(r) }) >= 0 {
-		return "{prose calls} : " + words
-	}
-	if parts := identifierParts(t.text); parts != "" {
-		return "(" + words + " OR parts : " + quote(parts) + star + ")"
-	}
-	return words
-}
-
-func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

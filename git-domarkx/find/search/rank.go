@@ -2,12 +2,11 @@ package search
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/domarkx/domarkx/git-domarkx/find/search/fts5"
+	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // A ranking is a message with its score. Better messages have higher scores.
@@ -22,127 +21,20 @@ func compareRankings(a, b ranking) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.message, a.message))
 }
 
-// A ranker finds the messages that match a query by words, and computes their scores (BM25). It uses a few bytes of
-// memory for each message of the index.
-type ranker struct {
-	lister *lister
-	codes  []byte       // sizes of the messages (see sizeCode), by message
-	norms  [256]float32 // by size code: the factor by which the size of a message lowers its score (BM25)
-	count  float64      // number of messages
-
-	matched []uint16  // by message: how many of the group's first terms it contains
-	scores  []float32 // by message: its score in the group
-}
-
-// The parameters of BM25 (k1 and b): how much further occurrences of a word count, and how much the size of the message
-// counts.
-const (
-	saturation = 1.2
-	byLength   = 0.75
-)
-
-// rank returns the messages that match one of several groups, in no particular order.
+// rank returns the messages that match one of several groups, in no particular order. Scores are those of SQLite's
+// bm25. Words in calls and results count less, because they say less about the subject of a message; parts of
+// identifiers count least.
 func (x *Index) rank(groups []group) (found []ranking, err error) {
-	codes, err := x.db.sizes()
-	if err != nil {
-		return nil, err
-	}
-	if len(codes) > math.MaxUint32 {
-		return nil, fmt.Errorf("%w: more than %d messages", errBlock, math.MaxUint32)
-	}
-	words, err := fts5.NewReader(x.db.conn, "words")
-	if err != nil {
-		return nil, fmt.Errorf("search index: %w", err)
-	}
-	defer func() {
-		if err = errors.Join(err, words.Close()); err != nil {
-			err = fmt.Errorf("search index: %w", err)
+	const sql = "SELECT rowid, bm25(words, 2, 1, 0.5) FROM words WHERE words MATCH ?"
+	err = x.db.query(sql, func(s *sqlite3.Stmt) error {
+		message := s.Int(0)
+		if message < 0 || message >= math.MaxUint32 {
+			return fmt.Errorf("%w: message %d", errBlock, message)
 		}
-	}()
-	r := &ranker{
-		lister: &lister{words: words, analyzer: &analyzer{}, messages: len(codes)},
-		codes:  codes, matched: make([]uint16, len(codes)), scores: make([]float32, len(codes)),
-	}
-	r.measure()
-	var total []float32 // best scores of messages in all groups, by message
-	for _, g := range groups {
-		some, err := r.group(g)
-		if err != nil {
-			return nil, err
-		}
-		if len(groups) == 1 {
-			return some, nil
-		}
-		if total == nil {
-			total = make([]float32, len(codes))
-		}
-		for _, f := range some {
-			total[f.message] += f.score
-		}
-		clear(r.matched)
-		clear(r.scores)
-	}
-	for message, score := range total {
-		if score > 0 {
-			found = append(found, ranking{uint32(message), score})
-		}
-	}
-	return found, nil
-}
-
-// measure computes norms from the sizes of all messages.
-func (r *ranker) measure() {
-	var messages [256]float64
-	for _, code := range r.codes {
-		messages[code]++
-	}
-	messages[0] = 0
-	total := 0.0
-	for code, n := range messages {
-		r.count += n
-		total += n * codedSize(byte(code))
-	}
-	average := max(total/max(r.count, 1), 1)
-	for code := range r.norms {
-		r.norms[code] = float32(saturation * (1 - byLength + byLength*codedSize(byte(code))/average))
-	}
-}
-
-// group returns the messages that contain all wanted terms of a group and none of the unwanted ones.
-func (r *ranker) group(g group) ([]ranking, error) {
-	var candidates []occurrence // occurrences of the first wanted term
-	for i, t := range g.want {
-		list, err := r.lister.list(t)
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			candidates = list
-		}
-		rarity := float32(math.Log1p((r.count - min(float64(len(list)), r.count) + 0.5) / (float64(len(list)) + 0.5)))
-		for _, o := range list {
-			if int(r.matched[o.message]) == i {
-				r.matched[o.message]++
-				r.scores[o.message] += rarity * o.weight * (saturation + 1) / (o.weight + r.norms[r.codes[o.message]])
-			}
-		}
-	}
-	for _, t := range g.not {
-		list, err := r.lister.list(t)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range list {
-			r.matched[o.message] = 0
-		}
-	}
-	found := make([]ranking, 0, len(candidates))
-	for _, o := range candidates {
-		if int(r.matched[o.message]) == len(g.want) {
-			found = append(found, ranking{o.message, r.scores[o.message]})
-		}
-	}
-	return found, nil
+		found = append(found, ranking{uint32(message), float32(-s.Float(1))})
+		return nil
+	}, expression(groups))
+	return found, err
 }
 
 // ranked is a [source] of messages in the order of their rankings, the best first.

@@ -169,7 +169,7 @@ func (s *scan) end() error {
 func (s *scan) work() error {
 	in := snippets{m: s.m}
 	b := &in.block
-	matches, err := s.m.matcher()
+	var err error
 	for data := range s.jobs {
 		if err == nil && s.ctx.Err() == nil {
 			err = in.blocks.decode(data, b)
@@ -186,7 +186,7 @@ func (s *scan) work() error {
 		for i, id := range b.ids {
 			text := b.texts[at : at+b.sizes[i]]
 			at += b.sizes[i]
-			if id < 0 || id > math.MaxUint32 || !s.wanted(id) || !matches(text) {
+			if id < 0 || id > math.MaxUint32 || !s.wanted(id) || !s.m.match(text) {
 				continue
 			}
 			f := found{message: uint32(id)}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/domarkx/domarkx/git-domarkx/find/search/fts5"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -15,15 +14,13 @@ import (
 // that is indexed, needs a new version.
 const (
 	applicationID = 0x646d7873
-	schemaVersion = 8
+	schemaVersion = 9
 )
 
 // wordsTable is the full-text index. Its rowid is the number of the message. The column parts contains the parts of
 // identifiers such as getUserByID (see analyzer).
 const wordsTable = `CREATE VIRTUAL TABLE words USING fts5(prose, calls, parts,
 	content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2')`
-
-const wordsColumns = 3
 
 // tables lists the statements that create the other tables of the index.
 var tables = []string{
@@ -32,8 +29,6 @@ var tables = []string{
 	// The messages, by the number of their blob (see blobKey) and by their own number in the index.
 	`CREATE TABLE blob(key INTEGER PRIMARY KEY, message INTEGER NOT NULL)`,
 	`CREATE TABLE message(id INTEGER PRIMARY KEY, blob BLOB NOT NULL, role INTEGER NOT NULL, model INTEGER, leaf INTEGER NOT NULL)`,
-	// The sizes of messages, for ranking (see sizeWriter).
-	`CREATE TABLE size(row INTEGER PRIMARY KEY, codes BLOB NOT NULL)`,
 	// The leaves of sessions, with their messages (see leafEntry) and the newest date among them. shared contains all
 	// leaves of a message except the first one, which the table message contains.
 	`CREATE TABLE leaf(id INTEGER PRIMARY KEY, tree BLOB NOT NULL UNIQUE, newest INTEGER NOT NULL, entries BLOB NOT NULL)`,
@@ -108,8 +103,7 @@ func openToRead(path string) (*database, error) {
 	return d, nil
 }
 
-// createIndex creates an empty index, and removes any file at path. It closes the connection with which it does so,
-// because that would not see the words that a writer adds (see fts5.Writer).
+// createIndex creates an empty index, and removes any file at path.
 func createIndex(path string) (*database, error) {
 	if err := removeIndex(path); err != nil {
 		return nil, err
@@ -136,9 +130,6 @@ func createIndex(path string) (*database, error) {
 		if err == nil {
 			err = d.exec(fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
 		}
-		if err == nil {
-			err = fts5.Configure(d.conn, "words")
-		}
 		err = d.end(err)
 	}
 	if err = errors.Join(err, d.close()); err == nil {
@@ -161,7 +152,7 @@ func removeIndex(path string) error {
 
 // isDamaged reports whether an error means that the index must be made again.
 func isDamaged(err error) bool {
-	if errors.Is(err, errForeign) || errors.Is(err, os.ErrNotExist) || errors.Is(err, errBlock) || errors.Is(err, fts5.ErrDamaged) {
+	if errors.Is(err, errForeign) || errors.Is(err, os.ErrNotExist) || errors.Is(err, errBlock) {
 		return true
 	}
 	switch sqlite3.Primary(err) {

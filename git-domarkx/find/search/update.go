@@ -73,7 +73,7 @@ func (d *database) update(ctx context.Context, store *gitstore.Store, list []dom
 	return d.compact()
 }
 
-func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) (err error) {
+func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) error {
 	known, err := u.db.sessions()
 	if err != nil {
 		return err
@@ -81,7 +81,6 @@ func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) (err
 	if u.w, err = newWriter(u.db); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, u.w.close()) }()
 	for _, info := range list {
 		k, ok := known[info.Name]
 		delete(known, info.Name)
@@ -106,7 +105,7 @@ func (u *updater) run(ctx context.Context, list []domarkx.Info, purge bool) (err
 		return err
 	}
 	if !purge {
-		return u.w.words.Merge()
+		return nil
 	}
 	for id, tip := range u.tips { // in the transaction of the purge, so that an update that was stopped before it is repeated
 		if err := u.db.exec(setTip, tip, id); err != nil {
@@ -195,8 +194,12 @@ func (u *updater) place(session int64, leaves []int64) error {
 		return nil
 	}, session)
 	for i, leaf := range leaves {
-		if err == nil && (i >= len(before) || before[i] != leaf) {
-			err = u.db.exec("INSERT OR REPLACE INTO place(session, number, leaf) VALUES(?, ?, ?)", session, i, leaf)
+		switch {
+		case err != nil:
+		case i >= len(before):
+			err = u.db.exec("INSERT INTO place(session, number, leaf) VALUES(?, ?, ?)", session, i, leaf)
+		case before[i] != leaf:
+			err = u.db.exec("UPDATE place SET leaf = ? WHERE session = ? AND number = ?", leaf, session, i)
 		}
 	}
 	if err == nil && len(before) > len(leaves) {
@@ -251,13 +254,11 @@ func (u *updater) message(ctx context.Context, e domarkx.Entry, leaf int64) (id 
 	if err != nil {
 		return 0, false, err
 	}
-	if !u.content.scan(data) {
-		m, err := view.DecodeMessage(data, e.ID)
-		if err != nil {
-			return 0, false, err
-		}
-		u.content.set(m)
+	m, err := view.DecodeMessage(data, e.ID)
+	if err != nil {
+		return 0, false, err
 	}
+	u.content.set(m)
 	u.done++
 	if u.options.Progress != nil {
 		u.options.Progress(u.done)
@@ -271,7 +272,7 @@ func (u *updater) pause(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if u.w.pending < cmp.Or(u.options.Batch, batchSize) && !u.w.words.Full() {
+	if u.w.pending < cmp.Or(u.options.Batch, batchSize) {
 		return nil
 	}
 	u.w.pending = 0

@@ -4,10 +4,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/find/search/fts5"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -23,16 +21,14 @@ type facet struct {
 	name string
 }
 
-// A writer adds messages to the index, in the transaction of the connection.
+// A writer adds messages to the index, in the transaction of the connection. Each of its statements writes one row:
+// before one that writes several, SQLite writes the words that it has collected in memory, in a small segment.
 type writer struct {
 	db         *database
 	analyzer   *analyzer
-	words      *fts5.Writer
 	compressor compressor
 	block      block
-	sizes      sizeWriter
 	facets     map[facet]int64
-	messages   *sqlite3.Inserter
 	last       int64 // number of the last message
 	added      addedBlobs
 	filter     *blobFilter // of the blobs of all messages; nil if the table blob had some before
@@ -41,16 +37,9 @@ type writer struct {
 	pending    int // bytes of text that the transaction has added
 }
 
-func newWriter(db *database) (*writer, error) {
-	words, err := fts5.New(db.conn, "words", wordsColumns)
-	if err != nil {
-		return nil, fmt.Errorf("search index: %w", err)
-	}
-	w := &writer{db: db, analyzer: &analyzer{}, words: words, facets: map[facet]int64{}}
-	w.messages, err = db.conn.NewInserter("INSERT INTO message(id, blob, role, model, leaf)", 5)
-	if err == nil {
-		w.nextLeaf, err = db.number("SELECT max(id) FROM leaf")
-	}
+func newWriter(db *database) (w *writer, err error) {
+	w = &writer{db: db, analyzer: &analyzer{}, facets: map[facet]int64{}}
+	w.nextLeaf, err = db.number("SELECT max(id) FROM leaf")
 	if err == nil {
 		w.last, err = db.number("SELECT max(id) FROM message")
 	}
@@ -59,20 +48,9 @@ func newWriter(db *database) (*writer, error) {
 			w.filter = new(blobFilter)
 		}
 		w.added.next = w.last + 1
-		err = errors.Join(w.reopenBlock(), w.sizes.open(db, w.last))
+		err = w.reopenBlock()
 	}
-	if err != nil {
-		return nil, errors.Join(err, w.close())
-	}
-	return w, nil
-}
-
-func (w *writer) close() error {
-	err := w.words.Close()
-	if w.messages != nil {
-		err = errors.Join(err, w.messages.Close())
-	}
-	return err
+	return w, err
 }
 
 // reopenBlock reads the last block, to add messages to it, if it has much space left.
@@ -100,10 +78,7 @@ func (w *writer) reopenBlock() error {
 
 // flush writes all data that is still in memory to the index.
 func (w *writer) flush() error {
-	if err := w.words.Flush(); err != nil {
-		return fmt.Errorf("search index: %w", err)
-	}
-	return errors.Join(w.messages.Flush(), w.flushBlobs(), w.sizes.flush(), w.flushBlock())
+	return errors.Join(w.flushBlobs(), w.flushBlock())
 }
 
 // flushBlock writes the block to which messages are added.
@@ -132,7 +107,7 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	if w.filter != nil {
 		w.filter.add(blob)
 	}
-	err := w.messages.Add(id, blob, roleNumber(c.role), model, leaf)
+	err := w.db.exec("INSERT INTO message(id, blob, role, model, leaf) VALUES(?, ?, ?, ?, ?)", id, blob, roleNumber(c.role), model, leaf)
 	if err == nil {
 		err = w.addWords(id, c)
 	}
@@ -141,9 +116,6 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	}
 	if err == nil {
 		err = w.addFacets(id, pathFacet, c.paths)
-	}
-	if err == nil {
-		err = w.sizes.add(id, len(c.prose)+len(c.calls))
 	}
 	w.block.add(id, c.text)
 	if err == nil && len(w.block.texts) >= blockSize {
@@ -156,27 +128,9 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 // addWords adds the words of a message.
 func (w *writer) addWords(id int64, c *content) error {
 	w.analyzer.reset()
-	w.words.Begin(id)
-	err := w.words.Column(0)
-	if err == nil {
-		err = w.analyzer.analyze(c.prose, w.words)
-	}
-	if err == nil {
-		err = w.words.Column(1)
-	}
-	if err == nil {
-		err = w.analyzer.analyze(c.calls, w.words)
-	}
-	if err == nil {
-		err = w.words.Column(2)
-	}
-	if err == nil {
-		err = w.analyzer.addParts(w.words)
-	}
-	if err == nil {
-		err = w.words.End()
-	}
-	return err
+	prose := string(w.analyzer.analyze(c.prose))
+	calls := string(w.analyzer.analyze(c.calls))
+	return w.db.exec("INSERT INTO words(rowid, prose, calls, parts) VALUES(?, ?, ?, ?)", id, prose, calls, string(w.analyzer.parts))
 }
 
 // addFacets adds names of one kind as facets of a message.

@@ -113,10 +113,6 @@ func (c *Conn) WaitForLocks(limit time.Duration) {
 	lib.Xsqlite3_busy_timeout(c.tls, c.db, int32(limit/time.Millisecond))
 }
 
-// WriteShadowTables lets statements write shadow tables: the tables in which virtual tables, such as those of FTS5,
-// store their data. It is for databases that only this program writes.
-func (c *Conn) WriteShadowTables() { c.configure(lib.SQLITE_DBCONFIG_DEFENSIVE, 0) }
-
 // busyTimeout is how long statements wait for locks unless [Conn.WaitForLocks] is called.
 const busyTimeout = 2 * time.Second
 
