@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 )
 
@@ -136,12 +137,12 @@ func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, in
 	for i, info := range selected {
 		names[i] = info.Name
 	}
-	carried, err := opened.remotes.Carried(inv.ctx, names)
+	outgoing, err := opened.remotes.Outgoing(inv.ctx, names)
 	if err != nil {
 		return nil, 0, err
 	}
 	if len(c.Names) == 0 {
-		if names, err = withOtherWorkspaces(inv, opened, names, carried); err != nil {
+		if names, err = withOtherWorkspaces(inv, opened, names, outgoing); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -150,7 +151,7 @@ func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, in
 	var found []scan.Finding
 	var unread []error
 	for _, name := range names {
-		list, err := opened.scans.Session(inv.ctx, name, carried[name], func(done, total int) { progress.report("scanning "+visibleLine(name), int64(done), int64(total)) })
+		list, err := opened.scans.Session(inv.ctx, outgoing[name], func(done, total int) { progress.report("scanning "+visibleLine(name), int64(done), int64(total)) })
 		if inv.ctx.Err() != nil {
 			return nil, 0, err
 		}
@@ -163,22 +164,22 @@ func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, in
 	return shown, len(found) - len(shown), errors.Join(append(unread, err)...)
 }
 
-// withOtherWorkspaces adds the workspaces that belong to no session to names and carried,
+// withOtherWorkspaces adds the workspaces that belong to no session to names and outgoing,
 // and returns names.
-func withOtherWorkspaces(inv *invocation, opened managers, names []string, carried map[string][]string) ([]string, error) {
+func withOtherWorkspaces(inv *invocation, opened managers, names []string, outgoing map[string]transfer.Outgoing) ([]string, error) {
 	workspaces, err := opened.store.Workspaces(inv.ctx)
 	if err != nil && workspaces == nil {
 		return nil, err
 	}
 	taken := map[string]bool{}
-	for _, tips := range carried {
-		for _, id := range tips[1:] {
+	for _, out := range outgoing {
+		for _, id := range out.Tips[1:] {
 			taken[id] = true
 		}
 	}
 	for _, w := range workspaces {
-		if !taken[w.ID] && carried[w.Workspace] == nil {
-			names, carried[w.Workspace] = append(names, w.Workspace), []string{w.ID}
+		if _, ok := outgoing[w.Workspace]; !ok && !taken[w.ID] {
+			names, outgoing[w.Workspace] = append(names, w.Workspace), transfer.Outgoing{Session: w.Workspace, Tips: []string{w.ID}}
 		}
 	}
 	return names, nil

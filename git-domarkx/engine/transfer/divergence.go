@@ -69,9 +69,9 @@ func compare(ctx context.Context, within func(ctx context.Context, a, b string) 
 	return "diverged", nil
 }
 
-// Carried returns the newest commits of the sessions, and of the workspaces that are pushed with them: those of the sessions'
-// names, those that they work in, and those whose versions their messages link. The session's own commit comes first.
-func (m *Manager) Carried(ctx context.Context, names []string) (map[string][]string, error) {
+// Outgoing returns what a push of the sessions sends to a remote that has nothing: the sessions, and the workspaces of the
+// sessions' names, those that they work in, and those whose versions their messages link.
+func (m *Manager) Outgoing(ctx context.Context, names []string) (map[string]Outgoing, error) {
 	sessions, err := m.tips(ctx)
 	if err != nil {
 		return nil, err
@@ -97,14 +97,15 @@ func (m *Manager) Carried(ctx context.Context, names []string) (map[string][]str
 			return nil, err
 		}
 	}
-	tips := map[string][]string{}
+	all := map[string]Outgoing{}
 	for name, id := range chosen {
-		tips[name] = []string{id}
+		out := Outgoing{Session: name, Tips: []string{id}}
 		for _, workspace := range going[name] {
 			if id := workspaces[workspace]; id != "" {
-				tips[name] = append(tips[name], id)
+				out.Workspaces, out.Tips = append(out.Workspaces, workspace), append(out.Tips, id)
 			}
 		}
+		all[name] = out
 	}
-	return tips, nil
+	return all, nil
 }

@@ -19,9 +19,17 @@ const Damaged = "damaged"
 
 // An Inspector decides whether a session may leave this repository.
 type Inspector interface {
-	// Inspect reads what a push of a session and its workspaces would send: the names, and what tips reach and known
-	// does not. It reports whether all of it may be sent.
-	Inspect(ctx context.Context, session string, workspaces, tips, known []string) (ok bool, err error)
+	// Inspect reads all that is outgoing and reports whether it may be sent.
+	Inspect(ctx context.Context, out Outgoing) (ok bool, err error)
+}
+
+// An Outgoing is what a push of a session sends: the names of the session and of the workspaces that go with it, and the
+// objects that git rev-list --objects TIPS --not KNOWN names.
+type Outgoing struct {
+	Session    string
+	Workspaces []string
+	Tips       []string // the newest commits of the session, which comes first, and of the workspaces
+	Known      []string // commits that the remote has
 }
 
 // An outgoing holds the references that may be sent, after inspect has read every object that the remote lacks. Only inspect
@@ -32,26 +40,27 @@ type outgoing struct{ tips Tips }
 // sent, and returns the rest. Without an inspector, it only reads the commits. Damaged sessions are kept back, too, as
 // Git would send nothing at all.
 func (p *push) inspect(ctx context.Context, inspector Inspector) (outgoing, error) {
-	tips, workspaces := map[string][]string{}, map[string][]string{}
+	known := slices.AppendSeq(slices.Collect(maps.Values(p.tracked.Sessions)), maps.Values(p.tracked.Workspaces))
+	all := map[string]Outgoing{}
 	for name, id := range p.send.Sessions {
 		if id != "" {
-			tips[name] = append(tips[name], id)
+			all[name] = Outgoing{Session: name, Tips: []string{id}, Known: known}
 		}
 	}
 	for _, workspace := range slices.Sorted(maps.Keys(p.send.Workspaces)) {
 		if id := p.send.Workspaces[workspace]; id != "" {
-			session := p.carrier[workspace]
-			tips[session], workspaces[session] = append(tips[session], id), append(workspaces[session], workspace)
+			name := p.carrier[workspace]
+			out := all[name]
+			all[name] = Outgoing{Session: name, Workspaces: append(out.Workspaces, workspace), Tips: append(out.Tips, id), Known: known}
 		}
 	}
-	known := slices.AppendSeq(slices.Collect(maps.Values(p.tracked.Sessions)), maps.Values(p.tracked.Workspaces))
-	for _, name := range slices.Sorted(maps.Keys(tips)) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		ok := true
 		var err error
 		if inspector != nil {
-			ok, err = inspector.Inspect(ctx, name, workspaces[name], tips[name], known)
+			ok, err = inspector.Inspect(ctx, all[name])
 		} else {
-			err = p.readable(ctx, tips[name], known)
+			err = p.readable(ctx, all[name])
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -73,9 +82,9 @@ func (p *push) keep(name, status string) {
 	maps.DeleteFunc(p.send.Workspaces, func(workspace, _ string) bool { return p.carrier[workspace] == name })
 }
 
-// readable reads all that the commits in the history of tips add to that of known ones.
-func (p *push) readable(ctx context.Context, tips, known []string) error {
-	return p.m.store.NewFiles(ctx, tips, known, func(c snapshot.StoredCommit) error {
+// readable reads all that is outgoing.
+func (p *push) readable(ctx context.Context, out Outgoing) error {
+	return p.m.store.NewFiles(ctx, out.Tips, out.Known, func(c snapshot.StoredCommit) error {
 		for _, f := range c.Files {
 			content, _, err := p.m.store.Open(ctx, f.Blob)
 			if err == nil {

@@ -246,9 +246,9 @@ func TestWorkspacesTravel(t *testing.T) {
 		t.Errorf("the remote has %q", got)
 	}
 	b.pull("s")
-	carried, err := b.Carried(t.Context(), []string{"s"})
-	if err != nil || len(carried["s"]) != 2 || carried["s"][0] != b.Tip("s").ID {
-		t.Errorf("carried: %v, %v", carried, err)
+	outgoing, err := b.Outgoing(t.Context(), []string{"s"})
+	if out := outgoing["s"]; err != nil || len(out.Tips) != 2 || out.Tips[0] != b.Tip("s").ID || len(out.Workspaces) != 1 || out.Workspaces[0] != "s" {
+		t.Errorf("outgoing: %+v, %v", outgoing, err)
 	}
 	if n := len(b.Notes.Calls()); n > 0 {
 		t.Errorf("pulling made %d calls", n)

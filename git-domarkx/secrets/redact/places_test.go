@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
@@ -177,7 +178,7 @@ func findings(t *testing.T, c *enginetest.Clone, scans *scan.Manager) []scan.Fin
 	if v, err := c.Store.WorkspaceTip(context.Background(), "s"); err == nil {
 		tips = append(tips, v.ID)
 	}
-	found, err := scans.Session(t.Context(), "s", tips, nil)
+	found, err := scans.Session(t.Context(), transfer.Outgoing{Session: "s", Tips: tips}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

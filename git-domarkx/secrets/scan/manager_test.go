@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 )
 
@@ -45,7 +46,7 @@ func (d *desk) scan(name string) []string {
 
 func (d *desk) found(name string) []scan.Finding {
 	d.T.Helper()
-	found, err := scan.New(d.Store, d.Env).Session(d.T.Context(), name, d.tips(name), nil)
+	found, err := scan.New(d.Store, d.Env).Session(d.T.Context(), transfer.Outgoing{Session: name, Tips: d.tips(name)}, nil)
 	if err != nil {
 		d.T.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestProgress(t *testing.T) {
 	d := newDesk(t)
 	last := func() (done, total int) {
 		t.Helper()
-		_, err := scan.New(d.Store, d.Env).Session(t.Context(), "s", d.tips("s"), func(n, all int) { done, total = max(done, n), all })
+		_, err := scan.New(d.Store, d.Env).Session(t.Context(), transfer.Outgoing{Session: "s", Tips: d.tips("s")}, func(n, all int) { done, total = max(done, n), all })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +182,7 @@ func TestRewrittenHistory(t *testing.T) {
 	clean := d.Appended("s", "Begin.")
 	d.Appended("s", github)
 	check(t, "with it", d.scan("s"), "1 text "+d.found("s")[0].Masked)
-	found, err := scan.New(d.Store, d.Env).Session(t.Context(), "s", []string{clean.ID}, nil)
+	found, err := scan.New(d.Store, d.Env).Session(t.Context(), transfer.Outgoing{Session: "s", Tips: []string{clean.ID}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestUnsent(t *testing.T) {
 	d.Appended("s", gitlab)
 	unsent := func(known ...string) []string {
 		t.Helper()
-		found, err := scan.New(d.Store, d.Env).Unsent(t.Context(), "s", nil, d.tips("s"), known)
+		found, err := scan.New(d.Store, d.Env).Unsent(t.Context(), transfer.Outgoing{Session: "s", Tips: d.tips("s"), Known: known})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,9 +216,19 @@ func TestUnsent(t *testing.T) {
 	}
 	check(t, "the second one is allowed", unsent(), "0")
 	d.Appended(github, "Nothing.")
-	found, err := m.Unsent(t.Context(), github, nil, d.tips(github), nil)
+	found, err := m.Unsent(t.Context(), transfer.Outgoing{Session: github, Tips: d.tips(github)})
 	if err != nil || len(found) != 1 || found[0].Where != "name" {
 		t.Errorf("a name: %+v, %v", found, err)
+	}
+	d.Appended("plain", "Nothing.")
+	out := transfer.Outgoing{Session: "plain", Workspaces: []string{"plain", github}, Tips: d.tips("plain")}
+	for what, look := range map[string]func() ([]scan.Finding, error){
+		"a push": func() ([]scan.Finding, error) { return m.Unsent(t.Context(), out) },
+		"a scan": func() ([]scan.Finding, error) { return m.Session(t.Context(), out, nil) },
+	} {
+		if found, err := look(); err != nil || len(found) != 1 || found[0].Where != "name of a workspace" {
+			t.Errorf("%s finds in the name of a workspace: %+v, %v", what, found, err)
+		}
 	}
 }
 
@@ -289,7 +300,7 @@ func TestKeyOfProcesses(t *testing.T) {
 		m := scan.New(d.Store, d.Env)
 		group.Go(func() {
 			var err error
-			if found[i], err = m.Session(context.Background(), "s", tips, nil); err != nil || len(found[i]) != 1 {
+			if found[i], err = m.Session(context.Background(), transfer.Outgoing{Session: "s", Tips: tips}, nil); err != nil || len(found[i]) != 1 {
 				t.Errorf("%+v, %v", found[i], err)
 			}
 		})
@@ -318,8 +329,8 @@ func TestStateFails(t *testing.T) {
 	state.reading = errors.New("damaged")
 	m, tips := scan.New(d.Store, d.Env), d.tips("s")
 	for what, err := range map[string]error{
-		"Session":  second(m.Session(t.Context(), "s", tips, nil)),
-		"Unsent":   second(m.Unsent(t.Context(), "s", nil, tips, nil)),
+		"Session":  second(m.Session(t.Context(), transfer.Outgoing{Session: "s", Tips: tips}, nil)),
+		"Unsent":   second(m.Unsent(t.Context(), transfer.Outgoing{Session: "s", Tips: tips})),
 		"Without":  second(m.Without(t.Context(), []scan.Finding{{}})),
 		"Scanner":  second(m.Scanner(t.Context())),
 		"Allowed":  second(m.Allowed(t.Context())),
@@ -394,10 +405,10 @@ func TestCancelled(t *testing.T) {
 	}
 	tips := d.tips("s")
 	cancel()
-	if found, err := m.Session(ctx, "s", tips, nil); found != nil || !errors.Is(err, context.Canceled) {
+	if found, err := m.Session(ctx, transfer.Outgoing{Session: "s", Tips: tips}, nil); found != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("Session: %v, %v", found, err)
 	}
-	if found, err := m.Unsent(ctx, "s", nil, tips, nil); found != nil || !errors.Is(err, context.Canceled) {
+	if found, err := m.Unsent(ctx, transfer.Outgoing{Session: "s", Tips: tips}); found != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("Unsent: %v, %v", found, err)
 	}
 	if n, _, err := m.Fresh(ctx, tips, nil); n != 0 || !errors.Is(err, context.Canceled) {
@@ -423,7 +434,7 @@ func TestDamage(t *testing.T) {
 		store := enginetest.Open(t, d.Dir, d.Settings).Store
 		env := d.Env
 		env.StateDir = t.TempDir() // without a cache
-		found, err := scan.New(store, env).Session(t.Context(), "s", tips, nil)
+		found, err := scan.New(store, env).Session(t.Context(), transfer.Outgoing{Session: "s", Tips: tips}, nil)
 		if err == nil && len(found) != 1 {
 			t.Errorf("without %s: %+v", filepath.Base(file), found)
 		}

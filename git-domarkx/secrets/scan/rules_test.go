@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 )
@@ -85,7 +86,7 @@ func TestRepositoryRules(t *testing.T) {
 	}
 	d.T = t
 	broken := reopened(d, "perhaps")
-	if _, err := scan.New(broken.Store, broken.Env).Session(t.Context(), "s", d.tips("s"), nil); err == nil || !strings.Contains(err.Error(), "repositoryrules") {
+	if _, err := scan.New(broken.Store, broken.Env).Session(t.Context(), transfer.Outgoing{Session: "s", Tips: d.tips("s")}, nil); err == nil || !strings.Contains(err.Error(), "repositoryrules") {
 		t.Errorf("an invalid configuration: %v", err)
 	}
 }

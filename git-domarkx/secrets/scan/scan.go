@@ -14,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/gitstore"
 )
@@ -142,70 +143,71 @@ func (m *Manager) Without(ctx context.Context, found []Finding) ([]Finding, erro
 	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return slices.Contains(allowed, f.Fingerprint) }), nil
 }
 
-// Session returns the secrets in all snapshots of a session and in the versions of workspaces that
-// the session links or that tips reach. tips are the newest commits of the session and of its
-// workspaces.
-func (m *Manager) Session(ctx context.Context, name string, tips []string, progress func(done, total int)) ([]Finding, error) {
+// Session returns the secrets in all that is outgoing, whatever the remote has.
+func (m *Manager) Session(ctx context.Context, out transfer.Outgoing, progress func(done, total int)) ([]Finding, error) {
 	scanner, err := m.Scanner(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, ok := m.cache.tipsOf(name, tips)
+	rows, ok := m.cache.tipsOf(out.Session, out.Tips)
 	if !ok {
-		earlier, known, err := m.earlier(ctx, name, tips)
+		earlier, known, err := m.earlier(ctx, out.Session, out.Tips)
 		if err != nil {
 			return nil, err
 		}
-		fresh, err := m.rows(ctx, tips, known, nil, progress)
+		fresh, err := m.rows(ctx, out.Tips, known, nil, progress)
 		if err != nil {
 			return nil, err
 		}
 		rows = append(fresh, earlier...)
-		m.cache.putTips(name, tips, rows)
+		m.cache.putTips(out.Session, out.Tips, rows)
 		if err := m.cache.save(); err != nil {
 			m.warn(fmt.Errorf("warning: remember what was scanned: %w", err))
 		}
 	}
-	found, err := m.findings(ctx, name, tips[0], rows)
+	found, err := m.findings(ctx, out.Session, out.Tips[0], rows)
 	if err != nil {
 		return nil, err
 	}
-	return append(found, named(scanner, name, name, "name")...), nil
+	return append(found, named(scanner, out)...), nil
 }
 
-// named returns the secrets in the name of a session or of one of its workspaces.
-func named(scanner *secrets.Scanner, session, name, where string) []Finding {
-	var found []Finding
-	for _, f := range scanner.Text([]byte(name)) {
-		found = append(found, Finding{Session: session, Message: -1, Rule: f.Rule, Where: where, Masked: f.Masked, Fingerprint: f.Fingerprint})
+// named returns the secrets in the names of a session and of its workspaces.
+func named(scanner *secrets.Scanner, out transfer.Outgoing) []Finding {
+	var all []Finding
+	add := func(name, where string) {
+		for _, f := range scanner.Text([]byte(name)) {
+			all = append(all, Finding{Session: out.Session, Message: -1, Rule: f.Rule, Where: where, Masked: f.Masked, Fingerprint: f.Fingerprint})
+		}
 	}
-	return found
+	add(out.Session, "name")
+	for _, workspace := range out.Workspaces {
+		if workspace != out.Session {
+			add(workspace, "name of a workspace")
+		}
+	}
+	return all
 }
 
-// Unsent returns the secrets that a push of a session and its workspaces would send: in the commits that tips reach
-// and known does not, and in the names. It leaves out those that the user allowed.
-func (m *Manager) Unsent(ctx context.Context, name string, workspaces, tips, known []string) ([]Finding, error) {
+// Unsent returns the secrets in what is outgoing, without those that the user allowed.
+func (m *Manager) Unsent(ctx context.Context, out transfer.Outgoing) ([]Finding, error) {
 	scanner, err := m.Scanner(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := []Finding{}
-	if rows, ok := m.cache.tipsOf(name, tips); !ok || len(rows) > 0 { // otherwise nothing was found in any of it
-		if rows, err = m.rows(ctx, tips, known, nil, nil); err != nil {
+	if rows, ok := m.cache.tipsOf(out.Session, out.Tips); !ok || len(rows) > 0 { // otherwise nothing was found in any of it
+		if rows, err = m.rows(ctx, out.Tips, out.Known, nil, nil); err != nil {
 			return nil, err
 		}
 		if err := m.cache.save(); err != nil {
 			m.warn(fmt.Errorf("warning: remember what was scanned: %w", err))
 		}
-		if found, err = m.findings(ctx, name, tips[0], rows); err != nil {
+		if found, err = m.findings(ctx, out.Session, out.Tips[0], rows); err != nil {
 			return nil, err
 		}
 	}
-	found = append(found, named(scanner, name, name, "name")...)
-	for _, workspace := range workspaces {
-		found = append(found, named(scanner, name, workspace, "name of a workspace")...)
-	}
-	return m.Without(ctx, found)
+	return m.Without(ctx, append(found, named(scanner, out)...))
 }
 
 // A Gate keeps back the sessions of a push in which secrets are found, and keeps the findings.
@@ -215,8 +217,8 @@ type Gate struct {
 }
 
 // Inspect implements [transfer.Inspector].
-func (g *Gate) Inspect(ctx context.Context, session string, workspaces, tips, known []string) (ok bool, err error) {
-	found, err := g.Manager.Unsent(ctx, session, workspaces, tips, known)
+func (g *Gate) Inspect(ctx context.Context, out transfer.Outgoing) (ok bool, err error) {
+	found, err := g.Manager.Unsent(ctx, out)
 	g.Found = append(g.Found, found...)
 	return len(found) == 0, err
 }
