@@ -37,7 +37,8 @@ func (w *documentWriter) claude(size int64) {
 	}
 }
 
-// codex writes a transcript of Codex.
+// codex writes a transcript of Codex with the mix of records that real ones have: messages that are said twice, reasoning that
+// is encrypted and compresses badly, and instructions that are repeated for each turn.
 func (w *documentWriter) codex(size int64) {
 	n, total := 0, 0
 	line := func(kind, payload string) {
@@ -48,16 +49,17 @@ func (w *documentWriter) codex(size int64) {
 		total += 100
 		line("event_msg", fmt.Sprintf(`{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"cached_input_tokens":0,"output_tokens":0,"total_tokens":%d},"last_token_usage":{"input_tokens":90,"cached_input_tokens":50,"output_tokens":10,"reasoning_output_tokens":3,"total_tokens":100},"model_context_window":258400},"rate_limits":{"primary":{"used_percent":3.0,"window_minutes":300}}}`, total, total))
 	}
-	line("session_meta", `{"id":"019ca000-0000-7000-8000-000000000001","timestamp":"2026-03-01T00:00:00.000Z","cwd":"/work/shop","originator":"codex_cli_rs","cli_version":"0.142.0","source":"cli","model_provider":"openai","git":{"branch":"main"}}`)
+	line("session_meta", `{"id":"019ca000-0000-7000-8000-000000000001","timestamp":"2026-03-01T00:00:00.000Z","cwd":"/work/shop","originator":"codex_cli_rs","cli_version":"0.142.0","source":"cli","model_provider":"openai","base_instructions":{"text":`+w.text(14000, 16000)+`},"git":{"branch":"main"}}`)
+	instructions := w.text(5000, 7000)
 	for w.written < size {
-		line("turn_context", `{"turn_id":"t","cwd":"/work/shop","approval_policy":"on-request","sandbox_policy":{"type":"read-only"},"model":"gpt-5.5","effort":"high","summary":"auto"}`)
+		line("turn_context", `{"turn_id":"t","cwd":"/work/shop","approval_policy":"on-request","sandbox_policy":{"type":"read-only"},"model":"gpt-5.5","effort":"high","summary":"auto","user_instructions":`+instructions+`}`)
 		text := w.text(100, 1000)
 		line("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":`+text+`}]}`)
 		line("event_msg", `{"type":"user_message","message":`+text+`,"images":[]}`)
 		for range 4 {
 			thought, call := w.text(100, 300), fmt.Sprintf("call_%016x", n)
 			line("event_msg", `{"type":"agent_reasoning","text":`+thought+`}`)
-			line("response_item", `{"type":"reasoning","summary":[{"type":"summary_text","text":`+thought+`}],"content":null,"encrypted_content":"`+fmt.Sprintf("%0800d", n)+`"}`)
+			line("response_item", `{"type":"reasoning","summary":[{"type":"summary_text","text":`+thought+`}],"content":null,"encrypted_content":"gAAAAAB`+w.token(600+w.random.IntN(2400))+`"}`)
 			line("response_item", fmt.Sprintf(`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"go test ./... -run %d\",\"workdir\":\"/work/shop\"}","call_id":%q}`, n, call))
 			tokens()
 			line("response_item", fmt.Sprintf(`{"type":"function_call_output","call_id":%q,"output":%s}`, call, w.text(300, 3000)))
