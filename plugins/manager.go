@@ -138,6 +138,13 @@ func (m *WorkspaceManager) Types(ctx context.Context) ([]Type, error) {
 	return types, nil
 }
 
+// IsDump reports whether the versions of resources of a type are dumps; see [domarkx.Description]. Those of a type that is
+// unknown here are not.
+func (m *WorkspaceManager) IsDump(ctx context.Context, typeName string) bool {
+	k, err := m.resourceType(ctx, typeName)
+	return err == nil && k.description.Dump
+}
+
 func (m *WorkspaceManager) resourceType(ctx context.Context, name string) (*resourceType, error) {
 	all := m.types()
 	for _, k := range all {

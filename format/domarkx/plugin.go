@@ -34,6 +34,8 @@ type Description struct {
 	// NotReplayed reports that calls depend on or change something that no version contains, such
 	// as a server. A replay does not repeat them.
 	NotReplayed bool
+	// Dump reports that a version is a dump, which has to load as it is: a redaction does not edit its files.
+	Dump bool
 }
 
 // A Tool is an operation of a resource.
@@ -41,6 +43,9 @@ type Tool struct {
 	Name        string
 	Description string          // for people and models
 	Schema      jsonvalue.Value // JSON Schema (2020-12) of the arguments, an object
+	// ReadOnly means that a call never changes anything, so that a user may approve all calls of such tools at once. Only
+	// built-in types set it: what a program or a server says of itself does not count.
+	ReadOnly bool
 }
 
 // An Env is the environment of a resource on this machine: its directory and its limits.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -45,12 +44,6 @@ func (m *SessionManager) Redaction(ctx context.Context, tip string, always bool)
 		return nil, nil
 	}
 	return m.redactor.Document(ctx, tip, always)
-}
-
-// IsDatabase reports whether resources of a type store their versions as dumps. A filter must not
-// change these, because they have to load as they are.
-func IsDatabase(kind string) bool {
-	return strings.Contains(kind, "postgres") || strings.Contains(kind, "sqlite") || strings.Contains(kind, "database")
 }
 
 // Redacts sets the Redactor for additions to redacted sessions.

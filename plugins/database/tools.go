@@ -26,9 +26,9 @@ const statementSchema = `{
 func Tools(args string) ([]domarkx.Tool, error) {
 	args += "; bytes are {\"base64\": \"…\"}"
 	tools := []domarkx.Tool{
-		{Name: "query", Description: "Runs one SQL statement that changes nothing, and returns its columns and rows."},
+		{Name: "query", Description: "Runs one SQL statement that changes nothing, and returns its columns and rows.", ReadOnly: true},
 		{Name: "execute", Description: "Runs SQL statements, in one transaction, and returns how many rows they changed."},
-		{Name: "schema", Description: "Returns the tables with their columns, indexes and definitions."},
+		{Name: "schema", Description: "Returns the tables with their columns, indexes and definitions.", ReadOnly: true},
 	}
 	for i, text := range []string{
 		fmt.Sprintf(statementSchema, "one statement that reads", args),

@@ -14,16 +14,17 @@ import (
 
 // Tools returns the tools for a plugin's description.
 func Tools() []domarkx.Tool {
+	readOnly := func(t domarkx.Tool) domarkx.Tool { t.ReadOnly = true; return t }
 	const path = `"path": {"type": "string", "description": "from the top of the directory, with slashes"}`
 	return []domarkx.Tool{
-		tool("read_file", "Returns the content of a file; of one over 1 MiB the beginning.", path, `"path"`),
+		readOnly(tool("read_file", "Returns the content of a file; of one over 1 MiB the beginning.", path, `"path"`)),
 		tool("write_file", "Makes a file have that content. Its directories are made when they are missing.",
 			path+`, "content": {"type": "string"}`, `"path", "content"`),
 		tool("edit_file", "Replaces old_text, which must stand in the file exactly once, by new_text.",
 			path+`, "old_text": {"type": "string", "minLength": 1}, "new_text": {"type": "string"}`, `"path", "old_text", "new_text"`),
-		tool("list_dir", "Lists the files in a directory.", path, `"path"`),
-		tool("search", "Finds the lines that match a regular expression (RE2) in a file, or in all files of a directory.",
-			`"pattern": {"type": "string"}, `+path, `"pattern"`),
+		readOnly(tool("list_dir", "Lists the files in a directory.", path, `"path"`)),
+		readOnly(tool("search", "Finds the lines that match a regular expression (RE2) in a file, or in all files of a directory.",
+			`"pattern": {"type": "string"}, `+path, `"pattern"`)),
 		tool("move", "Moves a file or directory to a path where nothing is.",
 			`"from": {"type": "string"}, "to": {"type": "string"}`, `"from", "to"`),
 		tool("delete", "Deletes a file, or a directory with all in it.", path, `"path"`),

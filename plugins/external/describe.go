@@ -27,6 +27,8 @@ func (p Plugin) describe(v jsonvalue.Value) (domarkx.Description, error) {
 	if kind, _ := v.Get("type"); kind.Kind() != jsonvalue.String || kind.Text() != p.kind {
 		return d, fmt.Errorf(`"type" is %s, expected %q`, kind.JSON(), p.kind)
 	}
+	dump, _ := v.Get("dump")
+	d.Dump = dump.IsTrue()
 	d.Config, _ = v.Get("config")
 	if d.Config.Kind() != jsonvalue.Object {
 		return d, errors.New(`"config" is not an object, expected the JSON Schema of the config`)

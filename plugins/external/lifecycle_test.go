@@ -118,10 +118,10 @@ func TestRequests(t *testing.T) {
 
 func TestDescriptions(t *testing.T) {
 	tool := func(name string) map[string]any {
-		return map[string]any{"name": name, "description": "d", "inputSchema": map[string]any{}}
+		return map[string]any{"name": name, "description": "d", "inputSchema": map[string]any{}, "readOnly": true} // does not count
 	}
 	with := func(key string, v any) map[string]any {
-		d := map[string]any{"protocol": 1, "type": "test", "config": map[string]any{}, "tools": []any{tool("a"), tool(strings.Repeat("x", 64))}, "languages": []any{"c++", "text"}}
+		d := map[string]any{"protocol": 1, "type": "test", "config": map[string]any{}, "tools": []any{tool("a"), tool(strings.Repeat("x", 64))}, "languages": []any{"c++", "text"}, "dump": true}
 		d[key] = v
 		return d
 	}
@@ -152,7 +152,7 @@ func TestDescriptions(t *testing.T) {
 			d, err := external.New("test", path, external.Options{}).Describe(t.Context())
 			if c.message != "" {
 				expect(t, err, domarkx.CodeBroken, c.message)
-			} else if err != nil || d.Source != path || len(d.Tools) != 2 || !slices.Equal(d.Languages, []string{"c++", "text"}) {
+			} else if err != nil || d.Source != path || len(d.Tools) != 2 || d.Tools[0].ReadOnly || !d.Dump || !slices.Equal(d.Languages, []string{"c++", "text"}) {
 				t.Errorf("%+v, %v", d, err)
 			}
 		})

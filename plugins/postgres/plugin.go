@@ -34,7 +34,7 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 		return domarkx.Description{}, err
 	}
 	tools, err := database.Tools("values of the parameters $1, $2, …")
-	return domarkx.Description{Source: "built-in", Config: config, Tools: tools}, err
+	return domarkx.Description{Source: "built-in", Config: config, Tools: tools, Dump: true}, err
 }
 
 // Open opens the database that the config's dsn names. Without a dsn, or when env is private, it

@@ -43,7 +43,7 @@ func (Plugin) Describe(context.Context) (domarkx.Description, error) {
 		return domarkx.Description{}, err
 	}
 	tools, err := database.Tools("values of the parameters: a list for ?, an object for :name, @name and $name")
-	return domarkx.Description{Source: "built-in", Config: config, Tools: tools}, err
+	return domarkx.Description{Source: "built-in", Config: config, Tools: tools, Dump: true}, err
 }
 
 // Open opens the database of a resource, and creates it if it does not exist: the file that the config's path names, or

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -141,8 +140,6 @@ type ToolOffer struct {
 	Resource string
 	Type     string // type of the resource
 	domarkx.Tool
-	// ReadOnly means that the tool is built in and never changes anything.
-	ReadOnly bool
 }
 
 // Tools returns the tools of the resources of the session's workspace, or none if it has no
@@ -192,19 +189,9 @@ func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
 				}
 			}
 			for _, tool := range tools {
-				offers = append(offers, ToolOffer{spec.ID, spec.Type, tool, slices.Contains(readOnlyTools[spec.Type], tool.Name)})
+				offers = append(offers, ToolOffer{spec.ID, spec.Type, tool})
 			}
 		}
 	}
 	return offers, nil
-}
-
-// readOnlyTools lists the tools of the built-in types that only read.
-var readOnlyTools = map[string][]string{
-	"filesystem":     {"read_file", "list_dir", "search"},
-	"local_shell":    {"read_file", "list_dir", "search"},
-	"docker_sandbox": {"read_file", "list_dir", "search"},
-	"git_repository": {"read_file", "list_dir", "search"},
-	"sqlite":         {"schema", "query"},
-	"postgres":       {"schema", "query"},
 }

@@ -367,7 +367,7 @@ func (b *openWorkspace) redact(ctx context.Context, tx *gitstore.Tx, resources [
 	}
 	redacted, done := slices.Clone(resources), map[string]string{}
 	for i, r := range redacted {
-		if engine.IsDatabase(r.Type) {
+		if b.m.env.Workspaces.IsDump(ctx, r.Type) {
 			continue
 		}
 		redacted[i].Version, err = tx.RewriteFiles(ctx, r.Version, done, func(f snapshot.VersionFile) ([]byte, error) {

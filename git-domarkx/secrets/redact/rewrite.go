@@ -72,7 +72,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 			return nil, err
 		}
 	}
-	w := newRewriter(tx, t, drop)
+	w := newRewriter(tx, t, drop, m.env.Workspaces)
 	w.joined = r
 	if err := m.rewriteVersions(ctx, w, h.versions, theirs); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/original"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
+	"github.com/domarkx/domarkx/plugins"
 )
 
 // A rewriter creates the redacted commits of a history. It must be used within one update, and for
@@ -20,6 +21,7 @@ type rewriter struct {
 	tx    *gitstore.Tx
 	table *table
 	drop  map[string]bool // resources and attachments to drop
+	types *plugins.WorkspaceManager
 
 	done     map[string]string   // commit → redacted form
 	pieces   map[string]*written // message by its blobs; nil if it has no secrets
@@ -45,8 +47,8 @@ type rewriter struct {
 	stuck       []Stuck
 }
 
-func newRewriter(tx *gitstore.Tx, t *table, drop []string) *rewriter {
-	w := &rewriter{tx: tx, table: t, drop: map[string]bool{}, done: map[string]string{}, pieces: map[string]*written{}, trees: map[string]string{},
+func newRewriter(tx *gitstore.Tx, t *table, drop []string, types *plugins.WorkspaceManager) *rewriter {
+	w := &rewriter{tx: tx, table: t, types: types, drop: map[string]bool{}, done: map[string]string{}, pieces: map[string]*written{}, trees: map[string]string{},
 		included: map[string]string{}, origins: map[string]string{}, sources: map[string]source{}, digests: map[string]domarkx.Attachment{}, files: map[[2]string]string{}, directories: map[string]string{},
 		attached: map[string]attached{}, leaves: snapshot.Rewritings{}, spans: map[string]string{}, tops: map[headerKey]domarkx.HeaderEntry{}, previews: map[string]string{},
 		names: map[string]bool{}, rules: map[string]string{}, clean: map[string]string{}}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
@@ -115,7 +114,7 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 		if err != nil {
 			return nil, err
 		}
-		if f.Large || !isText(data) || engine.IsDatabase(r.Type) {
+		if f.Large || !isText(data) || w.types.IsDump(ctx, r.Type) {
 			if rule := w.ruleOf(f.Blob, data); rule != "" {
 				add(where(f.Path), rule)
 			}
@@ -154,7 +153,7 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 // be loaded from an empty version, so it gets its last version without secrets, or "" if there is
 // none.
 func (w *rewriter) dropped(ctx context.Context, r domarkx.ResourceVersion) (string, error) {
-	if engine.IsDatabase(r.Type) {
+	if w.types.IsDump(ctx, r.Type) {
 		return w.clean[r.ID+" "+r.Type], nil
 	}
 	return w.tx.EmptyVersion(ctx)
