@@ -47,7 +47,9 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// defaultMaxFile is the value of domarkx.limit.file if it is not set, in bytes.
+// defaultMaxFile is the value of domarkx.limit.file if it is not set, in bytes. The limit is for the
+// size of a file and not for its blocks: the pointer to large content has the SHA-256 of all of it,
+// holes included, so a file of 10 TB that is only a hole takes hours to hash.
 const defaultMaxFile = 1 << 30
 
 // limits returns what resources may do and use.

@@ -17,7 +17,9 @@ type Attachment struct {
 }
 
 // An AttachedFile is an attachment that a session stores under a path, such as an image that its
-// document shows.
+// document shows. The path is in a record that is an attachment itself, because every program that
+// reads format 1 keeps all attachments through appends, edits and merges. A directory for files
+// would have required format 2.
 type AttachedFile struct {
 	Path   string // relative to the document's directory; see [CheckFilePath]
 	SHA256 string // of the content, 64 lower-case hexadecimal digits

@@ -4,6 +4,9 @@
 // A message's Markdown is rendered, its raw HTML is shown as text. Links lead to http, https and
 // mailto only. Images are those that the session keeps or holds as data, never remote ones.
 // Calls, results and thoughts are folded. Characters that reorder or hide text are made visible.
+//
+// goldmark renders the Markdown, with functions of this package for raw HTML, links and images. Code
+// is not coloured, except diffs: libraries for that cost more at start-up than the whole program.
 package html
 
 import (

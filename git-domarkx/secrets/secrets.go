@@ -4,6 +4,11 @@
 // The rules are those of gitleaks (directory gitleaks, MIT license) and additional ones for secrets
 // that these do not find. The package does no input or output. Its results depend only on the
 // content, except for fingerprints, which depend on the machine's key.
+//
+// The matching is not that of gitleaks. As a library, its detector adds 62 modules and 2 to 6 ms to
+// the start of each command, which may take 15 ms, and it scans short messages at 11 MB/s and code at
+// 3 MB/s. Here, one pass over a text finds all keywords, and a rule is tried only in a window around
+// its keywords. A rule for a name, an operator and a value is tried only where these follow.
 package secrets
 
 import (

@@ -21,7 +21,8 @@ const (
 	trailerIgnored   = "Domarkx-Ignored"
 )
 
-// MaxIgnored is the maximum number of ignored files that a version names.
+// MaxIgnored is the maximum number of ignored files that a version names. One is enough for a push to
+// hold the version back.
 const MaxIgnored = 100
 
 // EncodeVersionMessage returns the commit message of a version with that many resources; see

@@ -1,6 +1,8 @@
 // Package fanout numbers files in directories of bounded width: a leaf has [LeafWidth] files, the two levels
 // above it have [Width] directories each, and the top has any number. The messages of a conversation and the
 // segments of an original are stored so; SPEC.md of package gitstore specifies the names.
+//
+// Appending a file writes only the directories on one path, about 3.6 KB with these widths.
 package fanout
 
 import (

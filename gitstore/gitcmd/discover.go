@@ -107,6 +107,8 @@ func (g *Git) supported() error {
 	return nil
 }
 
+// unsupportedObjects refuses a repository before anything is written: SHA-1 objects would corrupt a
+// SHA-256 repository without any error.
 func unsupportedObjects(where, format string) error {
 	return fmt.Errorf("the repository %q names its objects with %s: %w; sessions need a SHA-1 repository (git init --object-format=sha1)", where, format, domarkx.ErrUnsupported)
 }

@@ -61,7 +61,7 @@ func (l *Listing) isCurrent() bool {
 const maxListings = 8
 
 // Listing returns the references whose names begin with prefix, like [Refs.List]. As long as they do not change, it returns the same
-// list again, which costs one look at each directory.
+// list again, which costs one look at each directory. A mount asks for the list at each lookup.
 func (r *Refs) Listing(prefix string) (*Listing, error) {
 	r.listing.Lock()
 	defer r.listing.Unlock()

@@ -15,7 +15,9 @@ import (
 // overwrites and never unlinks a file there: it exchanges the file with the new one, which it wrote
 // elsewhere, or moves the file away, and then looks at what came out. If that is not what the last
 // commit read, or a program still has it open for writing, it is put back. What came out is looked
-// at once more at the end of the load, and removed then.
+// at once more at the end of the load, and removed then. Where files cannot be exchanged, they are
+// moved away first, and are missing for an instant. Other systems than Linux check only before they
+// replace a file.
 
 const (
 	// tempAge is the age until which a file may be the temporary file of a program that will rename

@@ -1,5 +1,8 @@
 // Package gitignore decides which files Git ignores, from the patterns of gitignore(5). It matches
 // names as Git does, byte by byte.
+//
+// To ask Git would walk the work tree once more. The tests compare random patterns with git
+// check-ignore.
 package gitignore
 
 import (

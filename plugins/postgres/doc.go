@@ -48,5 +48,6 @@
 // emptied and filled in one transaction. The loading role owns everything. If a version names other
 // roles, a database of a dsn must have them, and a private server creates them. A commit refuses,
 // by name, objects that a load could not restore; README.md lists them, and what belongs to the
-// server. A commit reads every table.
+// server. A commit reads every table. Nothing that reads a database calls a function that the
+// database's owner may have defined, as a more powerful role.
 package postgres

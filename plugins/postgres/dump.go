@@ -13,6 +13,12 @@ import (
 
 // dump returns the statements of the schema in a snapshot: those before the rows and those after.
 // They are in UTF-8, like the rows.
+//
+// pg_dump does not write privileges, settings and large objects here; other queries read these. Even
+// with --no-owner, its GRANT and REVOKE statements name the owner, so equal databases of different
+// roles would give different versions, which other roles could not load. It writes the settings of a
+// database only together with CREATE DATABASE and the database's name. It writes all large objects
+// in one stream with the rows, so that each change would store every large object again.
 func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error) {
 	program, env, err := r.database.dumper(ctx)
 	if err != nil {

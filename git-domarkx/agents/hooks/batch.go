@@ -15,7 +15,8 @@ const (
 
 // Of returns the agent with the hooks that the installed version of its program knows. version
 // returns "" if the version is unknown. It omits unknown hooks, because early versions of Claude
-// Code ignore a whole settings file that names one.
+// Code, before 2.1.101, ignore a whole settings file that names one. A file for all who have the
+// repository never gets them, because others may have another version.
 func (a Agent) Of(version func() string) Agent {
 	if a.batch == "" || !isAtLeast(version(), a.batch) {
 		return a

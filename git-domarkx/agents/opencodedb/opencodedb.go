@@ -1,6 +1,6 @@
 // Package opencodedb reads sessions from OpenCode's database, in the format of the command
 // "opencode export". It never changes the database or its write-ahead log. Other programs may write
-// to the database meanwhile.
+// to the database meanwhile. SQLite may read only three of its tables.
 package opencodedb
 
 import (

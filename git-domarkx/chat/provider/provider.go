@@ -5,6 +5,11 @@
 // with raw items, which are the provider's own JSON, byte for byte. A raw item is sent back only to
 // the [Origin] that it came from. It contains ids, signatures and encrypted reasoning that no other
 // provider, host or model accepts.
+//
+// The official SDKs encode requests and decode events, because the wire formats change monthly. They
+// cost about 1.3 ms at start-up and 32 MB of program. The packages do not let them encode raw items,
+// which they would compact, and turn off that they read keys from the environment, retry without a
+// notice, and describe the machine in headers.
 package provider
 
 import "context"

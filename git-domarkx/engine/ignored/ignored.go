@@ -1,5 +1,8 @@
 // Package ignored finds the files in versions of workspaces that the repository ignores: Git would not commit them, so
 // others may not see them.
+//
+// The rules may change before a version is pushed. So the commit of a version names the files that were ignored when it was
+// stored, which costs one git check-ignore for a version that adds files. What Git tracks at the time of the push is sent.
 package ignored
 
 import (

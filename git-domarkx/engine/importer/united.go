@@ -11,6 +11,10 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
+// An agent that resumes a conversation can begin another file with a copy of some records. Files with one session id are
+// therefore parts of one session. A file that is itself rewritten replaces its former content. A session of several files
+// is exported from its messages, because no file has all of them.
+
 // unite returns the messages of the base and of a file with another part of the session. Their order is that of
 // both, and where those say nothing, that of the dates. isPart is false if the file has all that the base has.
 func (mk *importing) unite() (places []position, isPart bool, err error) {

@@ -15,6 +15,9 @@ import (
 // A Program is a part of a nested repository in a version by which Git would run a program, when
 // the user only asks for the status there: a hook, a setting that Git itself does not write (see
 // harmless), or a reference to a repository elsewhere.
+//
+// Trust does not cover the content of workspaces, and who made a version does not say whether its
+// programs are the user's: the next call commits what a pull brought as a version of this machine.
 type Program struct {
 	Path string // with the id of the resource
 	Why  string
@@ -201,7 +204,8 @@ func (m *Manager) setting(ctx context.Context, f domarkx.File) (string, error) {
 }
 
 // harmless lists the settings, by section, that Git itself writes to the config of a repository and
-// that make it run nothing. Those of a section with a dot are the ones of its subsections.
+// that make it run nothing. Those of a section with a dot are the ones of its subsections. All other
+// settings count as programs, because no list of dangerous settings is complete.
 var harmless = map[string][]string{
 	"core":       {"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks", "autocrlf", "eol"},
 	"extensions": {"objectformat", "refstorage"},

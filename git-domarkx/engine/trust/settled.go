@@ -11,7 +11,8 @@ import (
 
 // Digests are the two digests of a session: that of everything that it runs, and that of all but
 // its pending calls, those without a result. A chat asks before it makes a pending call, so it
-// needs trust in the rest only.
+// needs trust in the rest only. A change by the user extends the trust in the larger one that was
+// trusted. A declined call is marked in its result, is in neither digest, and never runs.
 type Digests struct{ Whole, Settled Digest }
 
 // Message returns the digests extended by a message.

@@ -20,7 +20,9 @@ import (
 
 // ListedTools are the tools that a resource lists itself (see [domarkx.ToolLister]). Trust in them
 // belongs to the config of the resource: the first list of a trusted session is trusted with it,
-// and every other list has to be trusted on its own.
+// and every other list has to be trusted on its own. A server lists its tools only when it runs, and
+// running it needs trust already: to start it in order to show its list would run what nobody has
+// trusted.
 type ListedTools struct {
 	config Digest // digest of the resource's type and config
 	digest Digest // digest of the config and the tools

@@ -100,7 +100,8 @@ func (r *replayer) notComparable(ctx context.Context, block domarkx.Block, befor
 	return slices.ContainsFunc(specs, func(s domarkx.ResourceSpec) bool { return s.ID == asked.Resource && r.notReplayed(s.Type) }), nil
 }
 
-// notReplayed reports whether calls of resources of a type are not replayed.
+// notReplayed reports whether calls of resources of a type are not replayed, such as those of a
+// server: what they change elsewhere is in no version.
 func (r *replayer) notReplayed(typ string) bool {
 	return slices.ContainsFunc(r.types, func(t plugins.Type) bool { return t.Name == typ && t.NotReplayed })
 }

@@ -14,7 +14,8 @@ const maxIdentifier = 256
 // An analyzer prepares texts for SQLite's tokenizer unicode61. It divides them around Chinese, Japanese and Korean
 // characters, because the tokenizer takes them for letters and a run of them for one long word. It composes characters
 // that are written as several, as macOS does in file names. It also collects the parts of identifiers in camel case.
-// Queries are prepared in the same way.
+// Queries are prepared in the same way. The parts have a column of their own, because the identifier and its parts cannot
+// have one position.
 type analyzer struct {
 	words   []byte                        // the prepared text
 	parts   []byte                        // "get User By ID " for each different identifier, with a gap after it

@@ -6,4 +6,11 @@
 // first updates the index, in transactions. A killed process leaves an index that is out of date but correct. All
 // content of the index comes from the store: if the file is missing, damaged or of another version, the index is made
 // again.
+//
+// FTS5 finds words, and has no copy of the texts. Fixed strings and regular expressions are found by reading the texts,
+// except for blocks whose signature excludes a match. An index of trigrams would be more than twice the size of the texts.
+//
+// The binding to SQLite is that of the resource type sqlite, which is part of the program in any case and opens no file
+// through links. zombiezen.com/go/sqlite would be a second binding to the same translated library, and has more (pools,
+// functions, sessions) than the index needs.
 package search

@@ -12,7 +12,7 @@ import (
 
 // Hits get their snippets in batches: snippets take much more memory than places, and making them in the order of the
 // texts in the index takes less time. The first batch is small, so that the first hits come at once. Later batches are
-// larger, because each may read all texts again.
+// larger, because each may read all texts again. A million snippets would take most of a gigabyte.
 const (
 	firstBatch = 1000
 	batchGrows = 8

@@ -270,7 +270,8 @@ func (m *Manager) findings(ctx context.Context, name, tip string, rows []row) ([
 	return found, nil
 }
 
-// QuickBytes is the maximum number of bytes that [Manager.Fresh] scans, so that storing stays fast.
+// QuickBytes is the maximum number of bytes that [Manager.Fresh] scans, so that storing stays fast:
+// scanning takes longer than importing, and a push scans everything.
 const QuickBytes = 16 << 20
 
 // Prepare starts to compile the rules in the background. The returned function waits until they are

@@ -12,7 +12,8 @@ import (
 
 // A thinkingForm is a way to request reasoning. Models accept different forms, depending on their
 // age (https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking), and compatible
-// servers have other models. The wire therefore tries the forms in order.
+// servers have other models. The wire therefore tries the forms in order; a table of models would be
+// out of date.
 type thinkingForm int32
 
 // The forms, in the order in which they are tried.

@@ -1,5 +1,9 @@
 // Package prices returns the prices of models: from a table that was generated from models.dev, and
-// from the user's configuration, which overrides it. It uses no network.
+// from the user's configuration, which overrides it. It uses no network: asking a server would reveal
+// who uses which model.
+//
+// The table has only the prices that a model's own provider asks, and no model that is free of charge
+// somewhere: a cost of 0 would be read as known. A recorded cost takes precedence over a price.
 package prices
 
 import (
