@@ -3,8 +3,8 @@ package secrets
 import "strings"
 
 // A nameKind is the kind of value that a name suggests. The name before a value, or of the member of
-// JSON that contains it, decides how the value is judged: what is called a password may be any word;
-// what is called an id, a digest or a cache key is never a secret; a value in the form of a UUID or
+// JSON that contains it, decides how the value is judged: a value named as a password may be any word;
+// a value named as an id, a digest or a cache key is never a secret; a value in the form of a UUID or
 // digest is a secret only if its name says so. Rules for the form of a secret, such as a prefix, apply
 // to all other values.
 type nameKind uint8

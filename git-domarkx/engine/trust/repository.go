@@ -16,8 +16,8 @@ import (
 // the user only asks for the status there: a hook, a setting that Git itself does not write (see
 // harmless), or a reference to a repository elsewhere.
 //
-// Trust does not cover the content of workspaces, and who made a version does not say whether its
-// programs are the user's: the next call commits what a pull brought as a version of this machine.
+// Trust does not cover the content of workspaces. The author of a version does not show whether its
+// programs are the user's, because the next call commits pulled content as a version of this machine.
 type Program struct {
 	Path string // with the id of the resource
 	Why  string

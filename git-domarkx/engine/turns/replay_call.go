@@ -101,7 +101,7 @@ func (r *replayer) notComparable(ctx context.Context, block domarkx.Block, befor
 }
 
 // notReplayed reports whether calls of resources of a type are not replayed, such as those of a
-// server: what they change elsewhere is in no version.
+// server: no version contains their changes elsewhere.
 func (r *replayer) notReplayed(typ string) bool {
 	return slices.ContainsFunc(r.types, func(t plugins.Type) bool { return t.Name == typ && t.NotReplayed })
 }
