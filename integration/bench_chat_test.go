@@ -218,7 +218,7 @@ func repeatTurn(b *testing.B, r *site, times int) {
 			}
 			a.Attachments = append(a.Attachments, domarkx.Attachment{SHA256: sum, Blob: blob})
 		}
-		info, err := sessions.AppendTo(b.Context(), tx, tip, engine.Change{Name: "many", Operation: "append", Author: who, Committer: who}, a)
+		info, _, err := sessions.AppendTo(b.Context(), tx, tip, engine.Change{Name: "many", Operation: "append", Author: who, Committer: who}, a)
 		if err != nil {
 			return err
 		}

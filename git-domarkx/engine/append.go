@@ -13,7 +13,11 @@ import (
 
 // Begin commits a new session with one message.
 func (m *SessionManager) Begin(ctx context.Context, tx *gitstore.Tx, c Change, a Addition) (domarkx.Info, error) {
-	id, msg := a.ID, a.Message
+	kept, err := m.keep(ctx, tx, "", a)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	id, msg := a.ID, kept.message
 	e := &edit.Edit{Blobs: m.store, Date: c.Committer.When.Unix(), NewID: func(uint32) domarkx.ID { return id },
 		Doc: &domarkx.Document{Header: domarkx.NewHeader(), Conversation: []domarkx.WrittenMessage{markdown.WriteMessage(msg)}}}
 	state, _, err := e.Apply(ctx, tx)
@@ -24,22 +28,23 @@ func (m *SessionManager) Begin(ctx context.Context, tx *gitstore.Tx, c Change, a
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	commit.Attachments, commit.Files = a.Attachments, a.Files
+	commit.Attachments, commit.Files = kept.attachments, kept.files
 	return tx.Commit(ctx, commit)
 }
 
-// An Addition is a message to append to a session.
-type Addition struct {
-	Message     domarkx.Message
-	ID          domarkx.ID
-	Link        string // the workspace version that the message's calls produced; "" for none
-	Attachments []domarkx.Attachment
-	Files       []domarkx.AttachedFile // their contents are among the attachments
+// AppendTo commits a snapshot that adds a message to tip. It does not update the session's ref. It returns the message as it is
+// stored: in a redacted session without its secrets.
+func (m *SessionManager) AppendTo(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c Change, a Addition) (domarkx.Info, domarkx.Message, error) {
+	kept, err := m.keep(ctx, tx, tip.ID, a)
+	if err != nil {
+		return domarkx.Info{}, a.Message, err
+	}
+	info, err := m.appendKept(ctx, tx, tip, c, a, kept)
+	return info, kept.message, err
 }
 
-// AppendTo commits a snapshot that adds a message to tip. It does not update the session's ref.
-func (m *SessionManager) AppendTo(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c Change, a Addition) (domarkx.Info, error) {
-	msg := a.Message
+func (m *SessionManager) appendKept(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c Change, a Addition, kept keptAddition) (domarkx.Info, error) {
+	msg := kept.message
 	headers, err := m.store.Header(ctx, tip.ID)
 	if err != nil {
 		return domarkx.Info{}, err
@@ -54,7 +59,7 @@ func (m *SessionManager) AppendTo(ctx context.Context, tx *gitstore.Tx, tip doma
 		entry.After = tail.Thread.Live[n-1].ID
 	}
 	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{}, Operation: c.Operation, Subject: appendSubject(c.Operation, msg),
-		Preview: tip.Preview, Author: c.Author, Committer: c.Committer, Attachments: a.Attachments, Files: a.Files}
+		Preview: tip.Preview, Author: c.Author, Committer: c.Committer, Attachments: kept.attachments, Files: kept.files}
 	if a.Link != "" {
 		commit.Parents = append(commit.Parents, a.Link)
 	}

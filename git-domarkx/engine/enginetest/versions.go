@@ -106,7 +106,7 @@ func (c *Clone) Linked(name, version string, msg domarkx.Message) domarkx.Entry 
 		if err != nil {
 			return err
 		}
-		if info, err = c.AppendTo(ctx, tx, tip, change, added); err != nil {
+		if info, _, err = c.AppendTo(ctx, tx, tip, change, added); err != nil {
 			return err
 		}
 		return tx.Set(ctx, name, info.ID)

@@ -64,14 +64,7 @@ func (m *Manager) Append(ctx context.Context, r AppendRequest) (domarkx.Info, er
 			}
 			info, err = m.sessions.Begin(ctx, tx, c, engine.Addition{Message: msg, ID: id})
 		case err == nil:
-			var filter engine.Filter
-			if filter, err = m.sessions.Filter(ctx, tip.ID); err != nil {
-				return err
-			}
-			if msg, err = filter.Message(ctx, msg); err != nil {
-				return err
-			}
-			info, err = m.sessions.AppendTo(ctx, tx, tip, c, engine.Addition{Message: msg, ID: id, Link: link})
+			info, msg, err = m.sessions.AppendTo(ctx, tx, tip, c, engine.Addition{Message: msg, ID: id, Link: link})
 		}
 		if err != nil {
 			return err

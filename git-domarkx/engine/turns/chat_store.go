@@ -1,7 +1,6 @@
 package turns
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,9 +11,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -22,10 +19,7 @@ import (
 const chatOperation = "chat"
 
 // A File is a file to attach to a session.
-type File struct {
-	Path string // path relative to the session's directory; see [domarkx.CheckFilePath]
-	Data []byte
-}
+type File = engine.File
 
 // A Reply is a message to add to a session.
 type Reply struct {
@@ -115,28 +109,19 @@ func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, err
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 			return err
 		}
-		filter, filterErr := m.sessions.Filter(ctx, tip.ID)
-		if filterErr != nil {
-			return filterErr
-		}
-		a, keepErr := additionOf(ctx, tx, r, filter)
-		if keepErr != nil {
-			return keepErr
-		}
-		a.Link = link
+		a := engine.Addition{Message: r.Message, ID: r.ID, Link: link, Files: r.Files, Extra: r.Extra}
 		switch {
 		case errors.Is(err, domarkx.ErrNotFound) && t.request.New:
 			if err := tx.CheckName(ctx, name); err != nil {
 				return err
 			}
-			info, err = m.sessions.Begin(ctx, tx, c, a)
-			if err != nil {
+			if info, err = m.sessions.Begin(ctx, tx, c, a); err != nil {
 				return err
 			}
 		case err != nil:
 			return err
 		default:
-			if info, err = m.sessions.AppendTo(ctx, tx, tip, c, a); err != nil {
+			if info, a.Message, err = m.sessions.AppendTo(ctx, tx, tip, c, a); err != nil {
 				return err
 			}
 		}
@@ -149,56 +134,6 @@ func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, err
 		return tx.Set(ctx, name, info.ID)
 	})
 	return info, err
-}
-
-// additionOf stores what a reply brings along, and returns what to add to the session.
-func additionOf(ctx context.Context, tx *gitstore.Tx, r Reply, filter engine.Filter) (engine.Addition, error) {
-	a := engine.Addition{Message: r.Message, ID: r.ID}
-	moved := map[string]string{} // digests of what the filter changed
-	for _, data := range r.Extra {
-		if err := keepData(ctx, tx, &a, data, filter, moved); err != nil {
-			return a, err
-		}
-	}
-	for _, f := range r.Files {
-		if err := keepData(ctx, tx, &a, f.Data, filter, moved); err != nil {
-			return a, err
-		}
-		last := a.Attachments[len(a.Attachments)-1]
-		a.Files = append(a.Files, domarkx.AttachedFile{Path: f.Path, SHA256: last.SHA256, Size: int64(len(f.Data))})
-	}
-	var err error
-	a.Message, err = filter.Message(ctx, a.Message)
-	if len(moved) == 0 || err != nil {
-		return a, err
-	}
-	text := string(view.PrettyJSON(a.Message.Value()))
-	for from, to := range moved {
-		text = strings.ReplaceAll(text, from, to)
-	}
-	value, err := jsonvalue.ParseValue([]byte(text))
-	if err == nil {
-		a.Message, err = domarkx.ParseMessage(value, "")
-	}
-	return a, err
-}
-
-// keepData adds an attachment to an addition. In moved it notes the digest that the message names, if the attachment has another one.
-func keepData(ctx context.Context, tx *gitstore.Tx, a *engine.Addition, data []byte, filter engine.Filter, moved map[string]string) error {
-	content, err := filter.Reader(ctx, bytes.NewReader(data))
-	if err != nil {
-		return err
-	}
-	blob, sum, err := tx.StoreAttachment(ctx, content)
-	if err != nil {
-		return err
-	}
-	before := sha256.Sum256(data)
-	if name := hex.EncodeToString(before[:]); name != sum {
-		moved[name] = sum
-	}
-	a.Attachments = append(a.Attachments, domarkx.Attachment{SHA256: sum, Blob: blob})
-	return nil
 }
 
 // maxAttachmentRead limits an attachment that [Turn.Attachment] reads, in bytes.

@@ -64,15 +64,12 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *gitstore.Tx, t callTar
 	if !t.Appends {
 		added.ID = ownMessage(t.callRecord)
 	}
-	if added.Message, err = filter.Message(ctx, added.Message); err != nil {
-		return position{}, err
-	}
-	info, err := m.sessions.AppendTo(ctx, tx, tip, c, added)
+	info, msg, err := m.sessions.AppendTo(ctx, tx, tip, c, added)
 	if err != nil {
 		return position{}, err
 	}
 	info.Name = t.Session
-	at := position{message: info.Messages - 1, untrusted: trust.NotExtended(t.Session, m.trust.ExtendAppended(ctx, tip, info, added.Message))}
+	at := position{message: info.Messages - 1, untrusted: trust.NotExtended(t.Session, m.trust.ExtendAppended(ctx, tip, info, msg))}
 	return at, tx.Set(ctx, t.Session, info.ID)
 }
 
