@@ -105,7 +105,7 @@ func (t *table) leftover(path, dir string) error {
 		now, changed = t.stream(data)
 	case strings.HasPrefix(dir, "edit-"):
 		now, changed = t.redact(data, true)
-	case strings.HasSuffix(path, ".log"): // a running mount appends to it, so it cannot be replaced
+	case strings.HasSuffix(path, ".log"), filepath.Base(path) == "log": // a running process appends to it, so it cannot be replaced
 		return t.mask(path, data)
 	default:
 		now, changed = t.literally(data, true)
