@@ -3,11 +3,16 @@ package integration_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -198,7 +203,7 @@ func scriptBytes(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // scriptSound implements "sound", which expects that git fsck and git domarkx fsck find
-// no error.
+// no error, and that gitstore/SPEC.md lists all that is in the state directory.
 func scriptSound(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: sound")
@@ -217,6 +222,50 @@ func scriptSound(ts *testscript.TestScript, neg bool, args []string) {
 	if strings.Contains("\n"+ts.ReadFile("stdout"), "\nerror") {
 		ts.Fatalf("git domarkx fsck has found errors")
 	}
+	if err := run(ts, "git", "rev-parse", "--path-format=absolute", "--git-common-dir"); err != nil {
+		ts.Fatalf("git rev-parse: %v", err)
+	}
+	state := filepath.Join(strings.TrimSpace(ts.ReadFile("stdout")), "domarkx")
+	ts.Check(filepath.WalkDir(state, func(path string, d fs.DirEntry, err error) error {
+		switch name, _ := filepath.Rel(state, path); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case !d.IsDir() && !slices.ContainsFunc(stateEntries(), func(e string) bool { return inEntry(filepath.ToSlash(name), e) }):
+			ts.Fatalf("%s is not in the tables of gitstore/SPEC.md, section 10", name)
+		}
+		return nil
+	}))
+}
+
+// stateEntries returns the first column of the tables of section 10 in gitstore/SPEC.md: patterns of paths in the state
+// directory, of which one with a slash at the end stands for all below it.
+var stateEntries = sync.OnceValue(func() (entries []string) {
+	spec, err := os.ReadFile("../gitstore/SPEC.md")
+	if err != nil {
+		panic(err)
+	}
+	_, section, _ := strings.Cut(string(spec), "\n## 10. ")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]*) \\|").FindAllStringSubmatch(section, -1) {
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
+			entries = append(entries, name[1])
+		}
+	}
+	return entries
+})
+
+// inEntry reports whether a path is that of an entry of the state directory.
+func inEntry(name, entry string) bool {
+	parts := strings.Split(name, "/")
+	if all, ok := strings.CutSuffix(entry, "/"); ok {
+		if n := strings.Count(all, "/") + 1; len(parts) > n {
+			parts, entry = parts[:n], all
+		}
+	}
+	ok, err := path.Match(entry, strings.Join(parts, "/"))
+	return err == nil && ok
 }
 
 // scriptMounted implements "mounted DIR", which mounts the repository's sessions until
