@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
 const indent = "  "
@@ -31,11 +32,12 @@ func Encode(doc *domarkx.Document) ([]byte, error) {
 
 // A Writer writes a snapshot document piece by piece: JSON indented by two spaces,
 // its members in the order of the specification, unknown ones of the document
-// before the conversation, and a final newline.
+// after the conversation, and a final newline.
 type Writer struct {
 	w        io.Writer
 	buf      []byte
 	messages int
+	extra    []jsonvalue.Member // unknown members of the document
 }
 
 // NewWriter begins a document. A header without snapshot_id or import_timestamp,
@@ -44,9 +46,11 @@ func NewWriter(w io.Writer, h domarkx.Header) (*Writer, error) {
 	if h.SnapshotID == "" || h.ImportTimestamp == "" {
 		return nil, fmt.Errorf("writing a snapshot: %w: it needs a snapshot_id and an import_timestamp", domarkx.ErrInvalid)
 	}
+	extra := h.Extra
+	h.Extra = nil
 	header := h.Value().AppendJSON(nil, "", indent)
 	header = append(bytes.TrimSuffix(header, []byte("\n}")), ",\n"+indent+`"conversation": [`...)
-	out := &Writer{w: w, buf: header}
+	out := &Writer{w: w, buf: header, extra: extra}
 	return out, out.flush()
 }
 
@@ -65,7 +69,12 @@ func (w *Writer) Close() error {
 	if w.messages > 0 {
 		w.buf = append(append(w.buf, '\n'), indent...)
 	}
-	w.buf = append(w.buf, "]\n}\n"...)
+	w.buf = append(w.buf, ']')
+	for _, m := range w.extra {
+		w.buf = append(append(w.buf, ",\n"+indent...), jsonvalue.StringValue(m.Name).JSON()+": "...)
+		w.buf = m.Value.AppendJSON(w.buf, indent, indent)
+	}
+	w.buf = append(w.buf, "\n}\n"...)
 	return w.flush()
 }
 
