@@ -141,7 +141,7 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 	return report.at(at, err)
 }
 
-// maxFiltered is the size up to which the output of a call in a redacted session is redacted, in bytes.
+// maxFiltered is the size up to which the output of a call in a redacted session is redacted in memory, in bytes.
 const maxFiltered = 64 << 20
 
 // attach stores the output of a call.
@@ -154,13 +154,35 @@ func (m *Manager) attach(ctx context.Context, tx *gitstore.Tx, session string, o
 		return domarkx.Attachment{}, err
 	}
 	var content io.Reader = output
-	if tip, err := tx.Tip(ctx, session); err == nil && size <= maxFiltered {
+	switch tip, err := tx.Tip(ctx, session); {
+	case err != nil:
+	case size <= maxFiltered:
 		filter, err := m.sessions.Filter(ctx, tip.ID)
 		if err != nil {
 			return domarkx.Attachment{}, err
 		}
 		if content, err = filter.Reader(ctx, output); err != nil {
 			return domarkx.Attachment{}, err
+		}
+	default:
+		redaction, err := m.sessions.Redaction(ctx, tip.ID, false)
+		if err != nil {
+			return domarkx.Attachment{}, err
+		}
+		if redaction != nil {
+			clean, err := os.CreateTemp("", "git-domarkx-*")
+			if err != nil {
+				return domarkx.Attachment{}, err
+			}
+			defer os.Remove(clean.Name())
+			defer clean.Close()
+			if err = errors.Join(redaction.Copy(clean, output, size), redaction.Remember(ctx, tip.ID)); err == nil {
+				_, err = clean.Seek(0, io.SeekStart)
+			}
+			if err != nil {
+				return domarkx.Attachment{}, fmt.Errorf("redacting the output of a call: %w", err)
+			}
+			content = clean
 		}
 	}
 	blob, sum, err := tx.StoreAttachment(ctx, content)
