@@ -1,4 +1,4 @@
-// Package format defines what a codec is: how the bytes of a format become a
+// Package format defines codecs: how the bytes of a format become a
 // [domarkx.Document], and how a document becomes bytes. Each format has a package of
 // its own below; format/all lists them.
 package format

@@ -325,7 +325,7 @@ func (o settingsOption) change(inv *invocation, a hooks.Agent, dir string, plan 
 	}
 }
 
-// endDryRun prints what a dry run did not print as diffs.
+// endDryRun prints the changes that a dry run did not print as diffs.
 func (o settingsOption) endDryRun(inv *invocation, rows []settingsRow, bad []error) error {
 	var err error
 	if o.JSON {

@@ -36,7 +36,7 @@ func (inv *invocation) hintNoSessions(opened managers) {
 	fmt.Fprintf(inv.err, "There are no sessions here. To get those of the remote %s, if it has any: git domarkx pull %s\n", visible(name), visible(name))
 }
 
-// allIsWell prints on a terminal what a command did, or that it found nothing to report.
+// allIsWell prints on a terminal that a command found nothing to report, or its result.
 func (inv *invocation) allIsWell(text string) {
 	if inv.out.tty && !inv.opts.Quiet {
 		fmt.Fprintln(inv.err, text)

@@ -17,8 +17,8 @@ import (
 // packed-refs and the directories of its files. A later sync of this program can then make the removal of loose refs durable
 // but not the content of packed-refs: a power failure would lose all refs.
 //
-// If nothing has changed, syncCollected only reads one directory and one small file, [derived.Synced], which lists what is known
-// to be durable: the first line is the size and time of packed-refs, the others are names of pack files.
+// If nothing has changed, syncCollected only reads one directory and one small file, [derived.Synced], which lists the
+// durable ones: the first line is the size and time of packed-refs, the others are names of pack files.
 func (s *Store) syncCollected() error {
 	var packNames []string
 	packs := filepath.Join(s.git.ObjectDir, "pack")

@@ -15,7 +15,7 @@ const module = "github.com/domarkx/domarkx"
 
 // These stand for several directories in the lists of arrows.
 const (
-	// model is the model and what it is made of.
+	// model is the model with its parts.
 	model = "format/domarkx, format/jsonvalue, format/syntax, format/wtf8"
 	// below is what the engine is built on.
 	below = "format, gitstore, plugins/., plugins/dirversion, plugins/gitignore, plugins/sqlite/sqlite3, fusefs/drafts"

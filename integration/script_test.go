@@ -240,7 +240,7 @@ func scriptSound(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // stateEntries returns the first column of the tables of section 10 in gitstore/SPEC.md: patterns of paths in the state
-// directory, of which one with a slash at the end stands for all below it.
+// directory, one with a slash at the end stands for all below it.
 var stateEntries = sync.OnceValue(func() (entries []string) {
 	spec, err := os.ReadFile("../gitstore/SPEC.md")
 	if err != nil {

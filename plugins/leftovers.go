@@ -18,7 +18,7 @@ type Leftovers interface {
 	// Leftovers lists what resources that were created below root, a directory of instances, left
 	// behind and that no instance there contains any more (see [EachResource]), even
 	// if the instance was renamed. It starts nothing, does not wait for services that may
-	// be down, and skips what it cannot reach.
+	// be down; others are skipped.
 	Leftovers(ctx context.Context, root string) ([]Leftover, error)
 	// RemoveLeftover removes a result of Leftovers.
 	RemoveLeftover(ctx context.Context, o Leftover) error

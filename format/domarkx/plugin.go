@@ -44,7 +44,7 @@ type Tool struct {
 	Description string          // for people and models
 	Schema      jsonvalue.Value // JSON Schema (2020-12) of the arguments, an object
 	// ReadOnly means that a call never changes anything, so that a user may approve all calls of such tools at once. Only
-	// built-in types set it: what a program or a server says of itself does not count.
+	// built-in types set it: the claims of a program or a server do not count.
 	ReadOnly bool
 }
 
@@ -56,7 +56,7 @@ type Env struct {
 	Written   jsonvalue.Value // Config as in the document, with ${NAME}; may be stored and shown
 	// Redact replaces the values of the environment variables in Config by ${NAME}. The manager
 	// redacts errors and warnings itself; a plugin calls Redact before it stores or shortens other
-	// text that may contain such a value. If nil, there are no such values.
+	// text that may contain such a value. Nil stands for no such values.
 	Redact func(text string) string
 	// Dir is the resource's own directory, with mode 0700. It exists until the resource is torn
 	// down.

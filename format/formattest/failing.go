@@ -32,7 +32,7 @@ func (f *FailingReader) Failed() bool { return f.Reads < 0 }
 // A FailingWriter takes that many bytes, and fails with [ErrBroken] then.
 type FailingWriter int
 
-// Write takes what it can.
+// Write accepts as much as fits.
 func (w *FailingWriter) Write(p []byte) (int, error) {
 	n := min(len(p), int(*w))
 	if *w -= FailingWriter(n); n < len(p) {

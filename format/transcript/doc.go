@@ -41,7 +41,7 @@ type Agent struct {
 	// Write writes a session as a new transcript; nil if the format can only be read.
 	Write func(w *Writer) error
 	// Path returns where the program stores a transcript with these properties, below the directory
-	// of all its transcripts and without the extension. If nil, there is no such place.
+	// of all its transcripts and without the extension. Nil stands for no such place.
 	Path func(s Session) string
 }
 

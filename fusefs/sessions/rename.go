@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// Replacing selects what a rename does if the new name exists.
+// Replacing selects the effect of a rename if the new name exists.
 type Replacing int
 
 // The ways of renaming (renameat2(2)).

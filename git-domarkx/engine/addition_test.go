@@ -14,7 +14,7 @@ import (
 )
 
 // TestAppendedToARedactedSession appends a message with a file and an attachment that it names, all with a secret: nothing of
-// it is stored, and the message names what is.
+// it is stored, and the message names the stored attachment.
 func TestAppendedToARedactedSession(t *testing.T) {
 	c := newClone(t)
 	ctx := t.Context()

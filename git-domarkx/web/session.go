@@ -76,7 +76,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 	return nil
 }
 
-// sessionHeader writes what a page of a snapshot begins with: its title, what it is, and links to its surroundings.
+// sessionHeader writes the beginning of a page of a snapshot: its title, its kind, and links to its surroundings.
 func (s *Server) sessionHeader(ctx context.Context, p *page, title string, v engine.Revision, info domarkx.Info, count int) {
 	p.WriteString("<header>")
 	p.heading(title)

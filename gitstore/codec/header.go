@@ -10,7 +10,7 @@ import (
 )
 
 // EncodeHeaderFile returns the header file: one line with the data that is neither in snapshot.json nor
-// in the preamble's bytes. It returns nil if all values are defaults; then there is no such file. In
+// in the preamble's bytes. It returns nil, for no file, if all values are defaults. In
 // headers/<rev>/ the name of the directory has the revision.
 func EncodeHeaderFile(h domarkx.HeaderEntry, named bool) ([]byte, error) {
 	if err := checkLayout(h.Layout); err != nil {

@@ -22,7 +22,7 @@ type Kind struct {
 	path    string // in the state directory; * stands for a key
 	also    string // pattern of files that belong to it; "" for none
 	version int    // of the content that Write and Read check; 0 for files that their owner opens
-	texts   bool   // whether the files may hold texts, names or ids of what a session contains
+	texts   bool   // whether the files may hold texts, names or object ids of sessions
 	former  bool   // whether only earlier versions of this program wrote them
 }
 

@@ -51,7 +51,7 @@ const maxArguments = 500_000
 //
 // Push returns a result for each change, in their order. It updates the tracking references of accepted changes. A
 // refusal by the remote is a result and no error. An error means that git could not reach the remote or was interrupted:
-// then references of which nothing is known are [Unknown] or [NotTried].
+// then all other references are [Unknown] or [NotTried].
 func (c *Client) Push(ctx context.Context, to Remote, changes ...refdb.Change) ([]Result, error) {
 	results := make([]Result, 0, len(changes))
 	var failed error

@@ -165,7 +165,7 @@ func (b *Builder) Append(ctx context.Context, c domarkx.Commit) (domarkx.Info, e
 	return b.storeSnapshot(c, parents, roots, object.WithDirectory(root, "conversation", conversation), kept+build.added)
 }
 
-// An ancestry is what a new snapshot takes from its parents.
+// An ancestry holds the values that a new snapshot takes from its parents.
 type ancestry struct {
 	ids       []odb.ID
 	snapshots []*codec.Commit // the parents that are snapshots

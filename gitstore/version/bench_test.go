@@ -88,7 +88,7 @@ func addAll(b *testing.B, v *version.Writer, tree []versionFile) {
 	}
 }
 
-// BenchmarkVersionUnchanged writes a version of 50,000 known files of which ten have changed. It does
+// BenchmarkVersionUnchanged writes a version of 50,000 known files, ten of them changed. It does
 // not include the scan.
 func BenchmarkVersionUnchanged(b *testing.B) {
 	s, _ := newStore(b)

@@ -204,7 +204,7 @@ func (a *aside) sameContent(ctx context.Context, f *file, id string) bool {
 	return same && err == nil
 }
 
-// settle looks again at all files that came out, and removes those that are still what they were. It returns the
+// settle looks again at all files that came out, and removes the unchanged ones. It returns the
 // paths of the others, which it puts back.
 func (a *aside) settle(ctx context.Context, top *dir) (changed []string, err error) {
 	ctx = context.WithoutCancel(ctx)

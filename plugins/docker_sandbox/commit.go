@@ -240,7 +240,7 @@ func (r *resource) addFiles(ctx context.Context, w domarkx.VersionWriter, d *dif
 		at := strings.TrimSuffix(rootPath+"/"+it.Path, "/")
 		err := w.Add(ctx, at, f)
 		if errors.Is(err, domarkx.ErrNotFound) && it.Type == domarkx.Regular && it.Link == "" {
-			// An earlier version had this content, but it is no longer stored.
+			// An earlier version had this content, which was removed since.
 			it.ID = ""
 			if err = r.start(ctx); err == nil {
 				err = r.store(ctx, w, d)

@@ -38,7 +38,7 @@ func (r *repository) made() bool {
 	return err == nil
 }
 
-// ensure creates the repository if necessary, and removes what a killed git left.
+// ensure creates the repository if necessary, and removes the leftovers of a killed git.
 func (r *repository) ensure(ctx context.Context) error {
 	if r.made() {
 		return r.unlock()

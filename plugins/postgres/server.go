@@ -123,7 +123,7 @@ func (s *server) initialize(ctx context.Context) error {
 	return os.Rename(fresh, s.data())
 }
 
-// prepare creates the role and the database, and repairs what a kill left or a statement did to the
+// prepare creates the role and the database, and repairs the effects of a kill or a statement on the
 // role.
 func (s *server) prepare(ctx context.Context) error {
 	c, err := s.to(ctx, superuser, "postgres")

@@ -91,7 +91,7 @@ func (w *wholeReader) Read(p []byte) (int, error) {
 const freezes = 5
 
 // freeze returns a connection with an open transaction that keeps other programs from writing. The main file then
-// contains everything that was written. If the file is no database, there is no transaction.
+// contains everything that was written. A file that is not a database has no transaction.
 func (r *resource) freeze(ctx context.Context) (*sqlite3.Conn, error) {
 	c, err := r.connect()
 	if err != nil {

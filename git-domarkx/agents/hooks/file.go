@@ -80,7 +80,7 @@ func follow(path string) (string, error) {
 	return "", errors.New("too many symbolic links")
 }
 
-// Replace replaces the content of the file, unless it is no longer as it was read; then the error
+// Replace replaces the content of the file, unless it changed since it was read; then the error
 // matches [ErrChanged]. It keeps the mode. With nil, it removes the file.
 func (f *File) Replace(data []byte) error {
 	if !f.Missing && f.mode&0o200 == 0 {

@@ -61,7 +61,7 @@ func (p *program) add(n int) {
 }
 
 // TestWrittenBetweenCopies: a program that starts while the database and its log are copied, and moves the
-// log into the database, takes nothing from what is read.
+// log into the database, takes nothing from the sessions.
 func TestWrittenBetweenCopies(t *testing.T) {
 	for name, test := range map[string]struct {
 		write func(p *program)

@@ -80,7 +80,7 @@ func export(tb testing.TB, path, session string) (string, []string) {
 }
 
 // files returns the files in the directory of a database with their contents, but for the index of
-// the log, in which readers note what they read.
+// the log, in which readers note their reads.
 func files(tb testing.TB, path string) map[string]string {
 	tb.Helper()
 	found := map[string]string{}

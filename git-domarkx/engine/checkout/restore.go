@@ -14,7 +14,7 @@ import (
 
 // restoreVersion creates dir and writes a version of a resource below it, never through a symbolic
 // link. It omits devices and owners unless privileged is set and this user may create them. left
-// describes what it omitted.
+// describes the omissions.
 func restoreVersion(ctx context.Context, r domarkx.VersionReader, version, dir string, privileged bool) (left []string, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err

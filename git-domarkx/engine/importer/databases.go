@@ -34,7 +34,7 @@ type Database interface {
 	Close() error
 }
 
-// split is d.Split, also if there are no databases.
+// split is d.Split, and reports false without databases.
 func (d Databases) split(path string) (database, session string, ok bool) {
 	if d.Split == nil {
 		return "", "", false
@@ -42,7 +42,7 @@ func (d Databases) split(path string) (database, session string, ok bool) {
 	return d.Split(path)
 }
 
-// open is d.Open, also if there are no databases.
+// open is d.Open, and an error without databases.
 func (d Databases) open(path string) (Database, error) {
 	if d.Open == nil {
 		return nil, fmt.Errorf("%w: databases are not read here", domarkx.ErrUnsupported)
@@ -50,5 +50,5 @@ func (d Databases) open(path string) (Database, error) {
 	return d.Open(path)
 }
 
-// isStorage is d.IsStorage, also if there are no databases.
+// isStorage is d.IsStorage, and false without databases.
 func (d Databases) isStorage(dir string) bool { return d.IsStorage != nil && d.IsStorage(dir) }

@@ -69,7 +69,7 @@ func compare(ctx context.Context, within func(ctx context.Context, a, b string) 
 	return "diverged", nil
 }
 
-// Outgoing returns what a push of the sessions sends to a remote that has nothing: the sessions, and the workspaces of the
+// Outgoing returns all that a push of the sessions sends to an empty remote: the sessions, and the workspaces of the
 // sessions' names, those that they work in, and those whose versions their messages link.
 func (m *Manager) Outgoing(ctx context.Context, names []string) (map[string]Outgoing, error) {
 	sessions, err := m.tips(ctx)

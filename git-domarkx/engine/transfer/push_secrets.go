@@ -23,7 +23,7 @@ type Inspector interface {
 	Inspect(ctx context.Context, out Outgoing) (ok bool, err error)
 }
 
-// An Outgoing is what a push of a session sends: the names of the session and of the workspaces that go with it, and the
+// An Outgoing describes all that a push of a session sends: the names of the session and of the workspaces that go with it, and the
 // objects that git rev-list --objects TIPS --not KNOWN names.
 type Outgoing struct {
 	Session    string

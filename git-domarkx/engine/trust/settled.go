@@ -37,7 +37,7 @@ func hasResult(content []domarkx.Block, i int) bool {
 }
 
 // A Chain is a place in a session: the digests before one of its messages. With it, the cost of
-// recording a result does not grow with the session. The zero Chain is no place.
+// recording a result does not grow with the session. The zero Chain has no place.
 type Chain struct {
 	snapshot string     // for which the digests hold
 	message  domarkx.ID // the one behind the digests

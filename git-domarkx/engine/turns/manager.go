@@ -1,5 +1,5 @@
 // Package turns works in the workspaces of sessions. It opens the workspace of a session, runs
-// calls in it, stores what they change as versions of the workspace, and appends their results to
+// calls in it, stores their changes as versions of the workspace, and appends their results to
 // the session, each call in one update of the store. It also appends messages, and keeps sessions
 // and their workspaces together when they are forked, rewound, renamed or removed.
 //

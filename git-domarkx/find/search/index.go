@@ -179,7 +179,7 @@ func (x *Index) Close() error {
 }
 
 // Forget removes messages from the index that no session of the store contains any more, so that nothing of them
-// remains in the file. It is called after sessions were removed or rewritten. It does nothing if there is no index.
+// remains in the file. It is called after sessions were removed or rewritten. Without an index it does nothing.
 func Forget(ctx context.Context, store *gitstore.Store) error {
 	x := &Index{store: store}
 	if _, err := os.Lstat(derived.Search.Path(store.StateDir(), "")); errors.Is(err, os.ErrNotExist) {

@@ -51,7 +51,7 @@ func (d *database) purge() error {
 	return errors.Join(d.purgeBlocks(gone), d.exec("PRAGMA user_version=0"))
 }
 
-// compact writes the file again after a purge. SQLite overwrites what is deleted, but not the copies of it that remained
+// compact writes the file again after a purge. SQLite overwrites deleted rows, but not the copies of it that remained
 // in a page when its rows were divided between pages. Until this is done, the file has no version, so that it is made
 // again after a kill.
 func (d *database) compact() error {

@@ -84,7 +84,7 @@ func (s *stream) again() {
 	}
 }
 
-// run returns hits to the caller until there are no more.
+// run returns all hits to the caller, one after the other.
 func (s *stream) run(ctx context.Context) error {
 	s.spots = nil
 	for more := true; more; {

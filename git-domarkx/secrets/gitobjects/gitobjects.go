@@ -20,7 +20,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// Limits of what is read.
+// Limits of reading.
 const (
 	maxObject  = 128 << 20 // size in bytes of an object that is a delta or the base of one
 	maxEntries = 4 << 20   // number of objects in a pack

@@ -27,7 +27,7 @@ type history struct {
 
 type state struct{ id, shown string }
 
-// text returns words, some of which are secrets.
+// text returns words and secrets.
 func (h *history) text() string {
 	var words []string
 	for range 1 + h.random.IntN(6) {
@@ -78,7 +78,7 @@ func (h *history) step() {
 var placeholder = regexp.MustCompile(`\[REDACTED:[a-z-]+:(\d+)\]`)
 
 // TestRandomHistories redacts random histories: no live object has a secret, every snapshot is still there, texts differ only in
-// placeholders, of which each secret has one, and what is added afterwards gets the same ones.
+// placeholders, one for each secret, and later additions get the same ones.
 func TestRandomHistories(t *testing.T) {
 	seeds := 12
 	if testing.Short() {

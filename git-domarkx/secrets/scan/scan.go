@@ -189,7 +189,7 @@ func named(scanner *secrets.Scanner, out transfer.Outgoing) []Finding {
 	return all
 }
 
-// Unsent returns the secrets in what is outgoing, without those that the user allowed.
+// Unsent returns the outgoing secrets, without those that the user allowed.
 func (m *Manager) Unsent(ctx context.Context, out transfer.Outgoing) ([]Finding, error) {
 	scanner, err := m.Scanner(ctx)
 	if err != nil {
