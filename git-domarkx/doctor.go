@@ -46,7 +46,11 @@ func (d *doctor) git() {
 		d.find(severityError, err.Error(), "git", "install a newer Git")
 		return
 	}
-	d.find(severityInfo, "Git "+version.String()+", "+git.ObjectFormat+" objects, "+git.RefFormat+" refs", git.CommonDir, "")
+	refs := "files"
+	if git.Reftable {
+		refs = "reftable"
+	}
+	d.find(severityInfo, "Git "+version.String()+", "+git.Hash.String()+" objects, "+refs+" refs", git.CommonDir, "")
 	if _, err := d.inv.open(); err != nil {
 		d.find(severityError, err.Error(), git.CommonDir, "run git fsck for details")
 	}

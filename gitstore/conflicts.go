@@ -3,7 +3,6 @@ package gitstore
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/derived"
@@ -45,11 +44,11 @@ func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[st
 	return found, nil
 }
 
-// encodeConflictCache returns the content of [derived.Conflicts]: for each commit its id (20 bytes) and the number.
+// encodeConflictCache returns the content of [derived.Conflicts]: for each commit its id and the number.
 func encodeConflictCache(counts map[string]int) []byte {
 	data := make([]byte, 0, len(counts)*24)
 	for id, n := range counts {
-		data, _ = hex.AppendDecode(data, []byte(id)) // an id is always valid
+		data = derived.AppendHex(data, id)
 		data = binary.AppendVarint(data, int64(n))
 	}
 	return data
@@ -60,7 +59,7 @@ func decodeConflictCache(data []byte) map[string]int {
 	known := map[string]int{}
 	d := derived.NewDecoder(data)
 	for d.More() {
-		id := hex.EncodeToString([]byte(d.Take(20)))
+		id := d.Hex()
 		known[id] = int(d.Varint())
 	}
 	if d.Bad() {

@@ -55,10 +55,10 @@ func (s *Store) FindVersion(ctx context.Context, tip, prefix string) (domarkx.Ve
 // candidates returns the ids of all objects whose ids begin with prefix, or prefix itself if it is a full id.
 func (s *Store) candidates(ctx context.Context, prefix string) ([]string, error) {
 	digits := strings.ToLower(prefix)
-	if len(digits) < minAbbreviation || len(digits) > 40 || strings.Trim(digits, "0123456789abcdef") != "" {
-		return nil, fmt.Errorf("%w, expected %d to 40 hexadecimal digits", domarkx.ErrInvalid, minAbbreviation)
+	if len(digits) < minAbbreviation || len(digits) > s.db.Hash().HexSize() || strings.Trim(digits, "0123456789abcdef") != "" {
+		return nil, fmt.Errorf("%w, expected %d to %d hexadecimal digits", domarkx.ErrInvalid, minAbbreviation, s.db.Hash().HexSize())
 	}
-	if len(digits) == 40 {
+	if len(digits) == s.db.Hash().HexSize() {
 		return []string{digits}, nil
 	}
 	out, err := s.git.Run(ctx, nil, "rev-parse", "--disambiguate="+digits)

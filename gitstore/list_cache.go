@@ -2,7 +2,6 @@ package gitstore
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/derived"
@@ -38,12 +37,12 @@ func (c *listCache) find(id string) (domarkx.Info, bool) {
 	return c.infos[at], true
 }
 
-// encodeListCache returns the content of [derived.Sessions]: for each commit its id (20 bytes); number, messages, bytes and date;
+// encodeListCache returns the content of [derived.Sessions]: for each commit its id; number, messages, bytes and date;
 // and subject, preview and operation.
 func encodeListCache(infos []domarkx.Info) []byte {
 	data := make([]byte, 0, len(infos)*160)
 	for _, info := range infos {
-		data, _ = hex.AppendDecode(data, []byte(info.ID)) // an id is always valid
+		data = derived.AppendHex(data, info.ID)
 		for _, n := range []int64{int64(info.Number), int64(info.Messages), info.Bytes, info.Date} {
 			data = binary.AppendVarint(data, n)
 		}
@@ -60,7 +59,7 @@ func decodeListCache(data []byte) []domarkx.Info {
 	infos := make([]domarkx.Info, 0, len(data)/usualRecord)
 	d := derived.NewDecoder(data)
 	for d.More() {
-		info := domarkx.Info{ID: hex.EncodeToString([]byte(d.Take(20)))}
+		info := domarkx.Info{ID: d.Hex()}
 		info.Number, info.Messages, info.Bytes, info.Date = int(d.Varint()), int(d.Varint()), d.Varint(), d.Varint()
 		info.Subject, info.Preview, info.Operation = d.Text(), d.Text(), d.Text()
 		infos = append(infos, info)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
-	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/purge"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
@@ -198,13 +197,13 @@ func (s *Store) Purge(ctx context.Context, refs []refdb.Ref, keep []string) (pur
 	if err != nil {
 		return purge.Result{}, errors.Join(err, release())
 	}
-	result, err := purge.Run(ctx, purge.Request{Git: s.git, Objects: s.db, Commits: slices.Collect(maps.Keys(replaced)), Keep: keep, Ours: isOurs})
+	result, err := purge.Run(ctx, purge.Request{Git: s.git, Objects: s.db, Commits: slices.Collect(maps.Keys(replaced)), Keep: keep, Ours: s.isOurs})
 	return result, errors.Join(err, release())
 }
 
 // isOurs reports whether an encoded commit is a snapshot or a workspace version.
-func isOurs(commit []byte) bool {
-	c, err := codec.DecodeCommit(odb.ID{}, commit)
+func (s *Store) isOurs(commit []byte) bool {
+	c, err := codec.DecodeCommit(s.db.Hash(), commit)
 	if err != nil {
 		return false
 	}

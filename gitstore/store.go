@@ -38,7 +38,7 @@ type Store struct {
 // Open opens the store of a repository. It writes only to finish or undo the changes of killed processes. The caller closes the
 // store.
 func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
-	db, err := odb.Open(g.GitDir, g.CommonDir)
+	db, err := odb.Open(g.GitDir, g.CommonDir, g.Hash)
 	if err != nil {
 		return nil, err
 	}

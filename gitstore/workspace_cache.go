@@ -2,26 +2,28 @@ package gitstore
 
 import (
 	"encoding/binary"
-	"encoding/hex"
-	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/derived"
 )
 
-// encodeVersionCache returns the content of [derived.Workspaces]: for each commit its id (20 bytes); number and date; and the ids
-// of the parents (40 digits each), the subject, the operation, and the trailer of the call ("" if there is none).
+// encodeVersionCache returns the content of [derived.Workspaces]: for each commit its id; number and date; the number of its
+// parents and their ids; and the subject, the operation, and the trailer of the call ("" if there is none).
 func encodeVersionCache(versions []domarkx.Version) []byte {
 	data := make([]byte, 0, len(versions)*256)
 	for _, v := range versions {
-		data, _ = hex.AppendDecode(data, []byte(v.ID)) // an id is always valid
+		data = derived.AppendHex(data, v.ID)
 		data = binary.AppendVarint(binary.AppendVarint(data, int64(v.Number)), v.Date)
+		data = binary.AppendUvarint(data, uint64(len(v.Parents)))
+		for _, parent := range v.Parents {
+			data = derived.AppendHex(data, parent)
+		}
 		call := ""
 		if v.Call != nil {
 			call = codec.CallValue(v.Call).JSON()
 		}
-		for _, text := range []string{strings.Join(v.Parents, ""), v.Subject, v.Operation, call} {
+		for _, text := range []string{v.Subject, v.Operation, call} {
 			data = derived.AppendText(data, text)
 		}
 	}
@@ -33,11 +35,10 @@ func decodeVersionCache(data []byte) map[string]domarkx.Version {
 	cache := map[string]domarkx.Version{}
 	d := derived.NewDecoder(data)
 	for d.More() {
-		v := domarkx.Version{ID: hex.EncodeToString([]byte(d.Take(20))), Number: int(d.Varint()), Date: d.Varint()}
-		parents := d.Text()
-		v.Parents = make([]string, 0, len(parents)/40)
-		for ; len(parents) >= 40; parents = parents[40:] {
-			v.Parents = append(v.Parents, parents[:40])
+		v := domarkx.Version{ID: d.Hex(), Number: int(d.Varint()), Date: d.Varint()}
+		v.Parents = make([]string, d.Count(1))
+		for i := range v.Parents {
+			v.Parents[i] = d.Hex()
 		}
 		v.Subject, v.Operation = d.Text(), d.Text()
 		if call := d.Text(); call != "" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // BenchmarkBlobs compares reading packed blobs through the object database, as the mount
@@ -35,7 +36,7 @@ func BenchmarkBlobs(b *testing.B) {
 	}
 	input := strings.Join(names, "\n") + "\n"
 	times := race(7, func() {
-		d, err := odb.Open(s.path(".git"), "")
+		d, err := odb.Open(s.path(".git"), "", oid.SHA1)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -122,7 +122,20 @@ func newSite(tb testing.TB) *site {
 		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org",
 		"LC_ALL=C.UTF-8", "TZ=UTC", "TERM=dumb",
 	}
+	s.env = append(s.env, formats()...)
 	return s
+}
+
+// formats returns the variables that say in which formats git makes repositories (git(1)). The suite runs in those that it
+// is started with.
+func formats() []string {
+	var set []string
+	for _, name := range []string{"GIT_DEFAULT_HASH", "GIT_DEFAULT_REF_FORMAT"} {
+		if value := os.Getenv(name); value != "" {
+			set = append(set, name+"="+value)
+		}
+	}
+	return set
 }
 
 // newRepository returns a site in an empty repository.

@@ -52,6 +52,7 @@ func TestScript(t *testing.T) {
 				"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org",
 				"GIT_CEILING_DIRECTORIES="+env.WorkDir,
 				"LC_ALL=C.UTF-8", "TZ=UTC", "TERM=dumb")
+			env.Vars = append(env.Vars, formats()...)
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

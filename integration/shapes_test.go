@@ -239,15 +239,10 @@ func TestShapesRefused(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, word string
-		sound      bool // whether this git can read it
 		make       func(s *site)
 	}{
-		{"sha256", "sha256", true, func(s *site) {
-			s.git("init", "-q", "-b", "main", "--object-format=sha256", "repo")
-			s.at("repo").git("commit", "-q", "--allow-empty", "-m", "Begin")
-		}},
-		{"reftable", "reftable", false, reftable},
-		{"unknown extension", "extension", false, func(s *site) {
+		{"reftable", "reftable", reftable},
+		{"unknown extension", "extension", func(s *site) {
 			s.git("init", "-q", "-b", "main", "repo")
 			r := s.at("repo")
 			r.git("config", "core.repositoryFormatVersion", "1")
@@ -272,11 +267,6 @@ func TestShapesRefused(t *testing.T) {
 			}
 			if changed := before.changes(takeCensus(t, s.dir)); len(changed) > 0 {
 				t.Errorf("these were touched: %q", changed)
-			}
-			if test.sound {
-				if o := repo.try("", "git", "fsck", "--strict"); o.code != 0 {
-					t.Errorf("%s", o)
-				}
 			}
 		})
 	}

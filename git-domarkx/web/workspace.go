@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // maxDiff is how much of a diff a page shows, in bytes.
@@ -134,7 +134,7 @@ var errEnough = fmt.Errorf("the diff is longer than a page")
 
 // versionOf returns a version by its full id. An object that is not a version is not found.
 func (s *Server) versionOf(r *http.Request, id string) (domarkx.Version, error) {
-	if len(id) != 40 || strings.Trim(id, "0123456789abcdef") != "" {
+	if !oid.IsHex(id) {
 		return domarkx.Version{}, fmt.Errorf("version %q: %w", id, domarkx.ErrNotFound)
 	}
 	v, err := s.Store.Version(r.Context(), id)

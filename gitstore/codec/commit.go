@@ -12,9 +12,11 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
-// A Commit is what this program uses of a Git commit. go-git encodes and decodes it.
+// A Commit is what this program uses of a Git commit. go-git encodes and decodes all but the ids at its beginning,
+// because go-git is compiled for one hash function.
 type Commit struct {
 	Tree              odb.ID
 	Parents           []odb.ID
@@ -25,10 +27,7 @@ type Commit struct {
 // Encode returns the commit as git commit-tree writes it, without an encoding or a
 // signature (git-commit-tree(1)).
 func (c *Commit) Encode() ([]byte, error) {
-	commit := object.Commit{TreeHash: plumbing.Hash(c.Tree), Author: encodeSignature(c.Author), Committer: encodeSignature(c.Committer), Message: string(c.Message)}
-	for _, p := range c.Parents {
-		commit.ParentHashes = append(commit.ParentHashes, plumbing.Hash(p))
-	}
+	commit := object.Commit{Author: encodeSignature(c.Author), Committer: encodeSignature(c.Committer), Message: string(c.Message)}
 	var encoded plumbing.MemoryObject
 	if err := commit.Encode(&encoded); err != nil {
 		return nil, fmt.Errorf("encode commit: %w", err)
@@ -37,8 +36,26 @@ func (c *Commit) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode commit: %w", err)
 	}
-	return io.ReadAll(r)
+	defer r.Close()
+	var rest bytes.Buffer
+	if _, err := rest.ReadFrom(r); err != nil {
+		return nil, fmt.Errorf("encode commit: %w", err)
+	}
+	if _, err := rest.ReadString('\n'); err != nil { // the tree, which is zero
+		return nil, fmt.Errorf("encode commit: %w", err)
+	}
+	data := fmt.Appendf(nil, "%s%s\n", treeHeader, c.Tree)
+	for _, p := range c.Parents {
+		data = fmt.Appendf(data, "%s%s\n", parentHeader, p)
+	}
+	return append(data, rest.Bytes()...), nil
 }
+
+// The headers at the beginning of a commit: one tree, then any number of parents.
+const (
+	treeHeader   = "tree "
+	parentHeader = "parent "
+)
 
 // encodeSignature returns a signature that git fsck --strict accepts: without control
 // characters, angle brackets, dates before 1970 and time zones of a day or more.
@@ -65,45 +82,70 @@ func encodeSignature(s domarkx.Signature) object.Signature {
 // parents. It bounds the time that go-git needs: it joins the lines of a header one by one.
 const maxCommitHeaders = 64 << 10
 
-// parentLine is the size in bytes of the header of a parent.
-const parentLine = len("parent \n") + 2*len(odb.ID{})
-
-// DecodeCommit decodes a commit with that id. Headers that this package does not use are ignored. An
+// DecodeCommit decodes a commit with ids of a hash function. Headers that this package does not use are ignored. An
 // invalid commit, or one with over 64 KiB of headers besides parents, is [domarkx.ErrCorrupt].
-func DecodeCommit(id odb.ID, data []byte) (*Commit, error) {
-	headers, _, _ := bytes.Cut(data, []byte("\n\n"))
-	if len(headers)-parentLine*bytes.Count(headers, []byte("\nparent ")) > maxCommitHeaders {
+func DecodeCommit(by oid.Hash, data []byte) (*Commit, error) {
+	c := &Commit{}
+	tree, rest, err := cutID(by, data, treeHeader)
+	if err != nil {
+		return nil, err
+	}
+	c.Tree = tree
+	for bytes.HasPrefix(rest, []byte(parentHeader)) {
+		var parent odb.ID
+		if parent, rest, err = cutID(by, rest, parentHeader); err != nil {
+			return nil, err
+		}
+		c.Parents = append(c.Parents, parent)
+	}
+	if headers, _, _ := bytes.Cut(rest, []byte("\n\n")); len(headers) > maxCommitHeaders {
 		return nil, fmt.Errorf("%w: commit with more than %d KiB of headers", domarkx.ErrCorrupt, maxCommitHeaders>>10)
 	}
 	var commit object.Commit
-	if err := commit.Decode(&storedObject{id: id, data: data}); err != nil {
+	if err := commit.Decode(&storedObject{data: rest}); err != nil {
 		return nil, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)
 	}
-	c := &Commit{Tree: odb.ID(commit.TreeHash), Author: decodeSignature(commit.Author), Committer: decodeSignature(commit.Committer), Message: []byte(commit.Message)}
+	if !commit.TreeHash.IsZero() || len(commit.ParentHashes) > 0 {
+		return nil, fmt.Errorf("%w: commit with a tree or parent after other headers", domarkx.ErrCorrupt)
+	}
+	c.Author, c.Committer, c.Message = decodeSignature(commit.Author), decodeSignature(commit.Committer), []byte(commit.Message)
 	if c.Author.When.IsZero() || c.Committer.When.IsZero() {
 		return nil, fmt.Errorf("%w: commit without a valid author or committer", domarkx.ErrCorrupt)
 	}
-	for _, p := range commit.ParentHashes {
-		c.Parents = append(c.Parents, odb.ID(p))
-	}
 	return c, nil
+}
+
+// cutID returns the id in the header at the beginning of data, and what follows the header.
+func cutID(by oid.Hash, data []byte, header string) (odb.ID, []byte, error) {
+	line, rest, _ := bytes.Cut(data, []byte{'\n'})
+	text, ok := bytes.CutPrefix(line, []byte(header))
+	if !ok {
+		return odb.ID{}, nil, fmt.Errorf("%w: commit without the header %q at its place", domarkx.ErrCorrupt, header)
+	}
+	id, err := by.Parse(string(text))
+	if err != nil {
+		return odb.ID{}, nil, fmt.Errorf("%w: commit with %q: %v", domarkx.ErrCorrupt, header, err)
+	}
+	return id, rest, nil
 }
 
 func decodeSignature(s object.Signature) domarkx.Signature {
 	return domarkx.Signature{Name: s.Name, Email: s.Email, When: s.When}
 }
 
-// A storedObject is a commit in memory as [plumbing.EncodedObject]. Unlike
-// [plumbing.MemoryObject] it does not copy or hash the data.
+// A storedObject is a commit in memory as [plumbing.EncodedObject], with a zero tree and without parents. data follows
+// these. Unlike [plumbing.MemoryObject] it does not copy or hash the data.
 type storedObject struct {
 	plumbing.MemoryObject
-	id   odb.ID
 	data []byte
 }
 
-func (o *storedObject) Hash() plumbing.Hash       { return plumbing.Hash(o.id) }
+func (o *storedObject) Hash() plumbing.Hash       { return plumbing.ZeroHash }
 func (o *storedObject) Type() plumbing.ObjectType { return plumbing.CommitObject }
-func (o *storedObject) Size() int64               { return int64(len(o.data)) }
+func (o *storedObject) Size() int64               { return int64(len(zeroTree) + len(o.data)) }
 func (o *storedObject) Reader() (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(o.data)), nil
+	return io.NopCloser(io.MultiReader(strings.NewReader(zeroTree), bytes.NewReader(o.data))), nil
 }
+
+// zeroTree is the header of a tree as go-git expects it.
+const zeroTree = treeHeader + "0000000000000000000000000000000000000000\n"

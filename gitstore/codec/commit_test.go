@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // TestCommitEncoding compares with bytes that must never change: ids depend on them.
@@ -29,7 +30,7 @@ func TestCommitEncoding(t *testing.T) {
 		{"nothing", domarkx.Signature{When: at(0, 0)}, "unknown <> 0 +0000"},
 		{"characters that Git refuses", domarkx.Signature{Name: " .A\n<\xff>;", Email: "<x>\x00@", When: at(1, 0)}, "A\ufffd <x@> 1 +0000"},
 	} {
-		for _, parents := range [][]odb.ID{nil, {{1}, {2}}} {
+		for _, parents := range [][]odb.ID{nil, {oid.FromBytes([]byte{1, 19: 0}), oid.FromBytes([]byte{2, 19: 0})}} {
 			want := "tree 0000000000000000000000000000000000000000\n"
 			for _, p := range parents {
 				want += "parent " + p.String() + "\n"
@@ -68,7 +69,7 @@ func TestDecodeCommit(t *testing.T) {
 		{"author without a date", tree + "author A <a@b>\ncommitter A <a@b> 1 +0000\n\nm\n", 0, "!"},
 		{"empty", "", 0, "!"},
 	} {
-		c, err := codec.DecodeCommit(odb.ID{}, []byte(test.data))
+		c, err := codec.DecodeCommit(oid.SHA1, []byte(test.data))
 		switch {
 		case test.message == "!":
 			if !errors.Is(err, domarkx.ErrCorrupt) {
@@ -85,7 +86,7 @@ func BenchmarkDecodeCommit(b *testing.B) {
 		"author A <a@b> 1700000000 -0130\ncommitter A <a@b> 1700000000 +0000\n\nsubject\n\nDomarkx-Format: 1\n")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := codec.DecodeCommit(odb.ID{}, data); err != nil {
+		if _, err := codec.DecodeCommit(oid.SHA1, data); err != nil {
 			b.Fatal(err)
 		}
 	}

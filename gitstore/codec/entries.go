@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // EncodeEntries returns the entries file of a leaf. For each message it has the data that is neither in
@@ -50,7 +51,7 @@ func checkEntry(e *domarkx.Entry) error {
 	if e.ID.IsZero() {
 		return fmt.Errorf("zero id: %w", domarkx.ErrInvalid)
 	}
-	if e.Link != "" && !isObjectID(e.Link) {
+	if e.Link != "" && !oid.IsHex(e.Link) {
 		return fmt.Errorf("link %q: %w, expected a full object id", e.Link, domarkx.ErrInvalid)
 	}
 	if _, err := domarkx.ParseRole(string(e.Role)); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/codec"
-	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // Each decoder accepts only canonical encodings: encoding the result returns the input, and other inputs
@@ -106,7 +106,7 @@ func FuzzDecodeCommit(f *testing.F) {
 	f.Add([]byte("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nparent 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n" +
 		"author A <a@b> 1700000000 -0130\ncommitter A <a@b> 1700000000 +0000\ngpgsig -----BEGIN\n -----END\n\nmessage\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := codec.DecodeCommit(odb.ID{}, data)
+		c, err := codec.DecodeCommit(oid.SHA1, data)
 		if err != nil {
 			if !errors.Is(err, domarkx.ErrCorrupt) {
 				t.Error(err)
@@ -117,7 +117,7 @@ func FuzzDecodeCommit(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := codec.DecodeCommit(odb.ID{}, encoded)
+		again, err := codec.DecodeCommit(oid.SHA1, encoded)
 		if err != nil {
 			t.Fatalf("%q became %q, %v", data, encoded, err)
 		}

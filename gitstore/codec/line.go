@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // A record is a line of an entries or header file. Both have the same flags in the same fixed order.
@@ -103,7 +104,7 @@ func parseFlags(r *record, fields []string) error {
 			r.past, err = splitRevs(value)
 		case "link":
 			r.link = value
-			if !isObjectID(value) {
+			if !oid.IsHex(value) {
 				err = errLine
 			}
 		case "tail":
@@ -140,9 +141,6 @@ func checkLayout(l domarkx.Layout) error {
 	}
 	return nil
 }
-
-// isObjectID reports whether s is a full object id: 40 lower-case hexadecimal digits.
-func isObjectID(s string) bool { return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == "" }
 
 func joinRevs(revs []domarkx.Rev) string {
 	parts := make([]string, len(revs))

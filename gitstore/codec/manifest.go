@@ -8,6 +8,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 const (
@@ -87,7 +88,7 @@ func CheckResources(resources []domarkx.ResourceVersion) error {
 			return fmt.Errorf("resource %q: %w: it has no type", r.ID, domarkx.ErrInvalid)
 		case r.Config.Kind() != jsonvalue.Object:
 			return fmt.Errorf("resource %q: %w: its config is %s, expected an object", r.ID, domarkx.ErrInvalid, r.Config.Kind())
-		case !isObjectID(r.Version):
+		case !oid.IsHex(r.Version):
 			return fmt.Errorf("resource %q: version %q: %w, expected a full object id", r.ID, r.Version, domarkx.ErrInvalid)
 		}
 		seen[r.ID] = true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // formatVersion is the version of the storage format, in the trailer Domarkx-Format.
@@ -111,7 +112,7 @@ func (t *trailers) text(key string) string {
 // replaces returns the commit that a redacted one replaces; "" for none.
 func (t *trailers) replaces() string {
 	id, ok := t.values[trailerReplaces]
-	if ok && !isObjectID(id) {
+	if ok && !oid.IsHex(id) {
 		t.fail(trailerReplaces, "a full object id")
 		return ""
 	}

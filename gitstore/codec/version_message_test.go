@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 func TestVersionMessageRefused(t *testing.T) {
@@ -143,7 +144,7 @@ func TestSignatures(t *testing.T) {
 				continue
 			}
 			hash(t, dir, data)
-			back, err := codec.DecodeCommit(odb.ID{}, data)
+			back, err := codec.DecodeCommit(oid.SHA1, data)
 			if err != nil || back.Author.Name != c.wantName || back.Author.Email != c.wantEmail || !back.Author.When.Equal(when) || len(back.Parents) > 0 {
 				t.Errorf("%q, %q, zone %d: %+v, %v", c.name, c.email, zone, back, err)
 			}

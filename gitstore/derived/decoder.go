@@ -1,6 +1,9 @@
 package derived
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"encoding/hex"
+)
 
 // A Decoder reads numbers and texts, as [binary.AppendVarint], [binary.AppendUvarint] and [AppendText] append them. After
 // invalid input it returns zero values.
@@ -15,6 +18,12 @@ func NewDecoder(content []byte) *Decoder { return &Decoder{rest: string(content)
 // AppendText appends a text after its length.
 func AppendText(dst []byte, text string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+}
+
+// AppendHex appends the bytes of an id in hexadecimal digits, after their number. Digits that are none are left out.
+func AppendHex(dst []byte, digits string) []byte {
+	raw, _ := hex.DecodeString(digits)
+	return AppendText(dst, string(raw))
 }
 
 // More reports whether there is more to read.
@@ -61,6 +70,9 @@ func (d *Decoder) Count(size int) int {
 	}
 	return int(n)
 }
+
+// Hex returns the hexadecimal digits of the next id.
+func (d *Decoder) Hex() string { return hex.EncodeToString([]byte(d.Text())) }
 
 // Text returns the next text.
 func (d *Decoder) Text() string { return d.Take(d.Count(1)) }

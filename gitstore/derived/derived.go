@@ -28,12 +28,12 @@ type Kind struct {
 
 // The kinds of derived files.
 var (
-	Sessions   = Kind{path: "list-cache", version: 2, texts: true}      // newest snapshots of sessions
-	Conflicts  = Kind{path: "conflict-cache", version: 2, texts: true}  // numbers of conflicts in snapshots
-	Workspaces = Kind{path: "workspace-cache", version: 2, texts: true} // newest versions of workspaces
+	Sessions   = Kind{path: "list-cache", version: 3, texts: true}      // newest snapshots of sessions
+	Conflicts  = Kind{path: "conflict-cache", version: 3, texts: true}  // numbers of conflicts in snapshots
+	Workspaces = Kind{path: "workspace-cache", version: 3, texts: true} // newest versions of workspaces
 	Synced     = Kind{path: "synced"}                                   // packs and packed-refs that are known to be durable
 	GitVersion = Kind{path: "git-version"}                              // version of the git program
-	Usage      = Kind{path: "usage-cache", version: 2, texts: true}     // tokens of responses in sessions
+	Usage      = Kind{path: "usage-cache", version: 3, texts: true}     // tokens of responses in sessions
 	Search     = Kind{path: "search.db", also: "search.db-*", texts: true}
 	ScanTips   = Kind{path: "scan/*.tips", texts: true}        // findings in sessions, with their places
 	ScanBlobs  = Kind{path: "scan/*.blobs"}                    // findings in blobs, which are masked

@@ -14,11 +14,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 func newWriter(t *testing.T) *object.Writer {
 	t.Helper()
-	db, err := odb.Open(filepath.Join(gittest.Init(t), ".git"), "")
+	db, err := odb.Open(filepath.Join(gittest.Init(t), ".git"), "", oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func write(t interface {
 }, w *fanout.Writer, from, to int) {
 	t.Helper()
 	for k := from; k < to; k++ {
-		if err := w.Add(domarkx.Blob{ID: odb.Sum(odb.Blob, number(k)).String()}); err != nil {
+		if err := w.Add(domarkx.Blob{ID: odb.Sum(oid.SHA1, odb.Blob, number(k)).String()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -121,7 +122,7 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, err := object.File(leaf, fanout.FileName(k%fanout.LeafWidth))
-		if err != nil || b.ID != odb.Sum(odb.Blob, number(k)).String() {
+		if err != nil || b.ID != odb.Sum(oid.SHA1, odb.Blob, number(k)).String() {
 			t.Errorf("file %d of %d is %v, %v", k, count, b, err)
 		}
 	})

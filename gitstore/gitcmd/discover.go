@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // mark separates the answers of rev-parse, which prints unknown options unchanged. Paths may
@@ -67,19 +68,12 @@ func Discover(ctx context.Context, dir string, env []string) (*Git, error) {
 		answers[i] = strings.TrimSuffix(answers[i], "\n")
 	}
 	g.Bare = answers[0] == "true"
-	g.ObjectFormat, g.RefFormat = answers[1], answers[2]
 	g.GitDir, g.CommonDir, g.ObjectDir = answers[3], answers[4], answers[5]
 	g.Prefix = answers[6]
 	if err == nil && !g.Bare {
 		g.WorkTree = answers[7]
 	}
-	if strings.HasPrefix(g.RefFormat, "--") {
-		g.RefFormat = "files"
-		if isDir(filepath.Join(g.CommonDir, "reftable")) {
-			g.RefFormat = "reftable" // a format that this git cannot read
-		}
-	}
-	if err := g.supported(); err != nil {
+	if err := g.supported(answers[1], answers[2]); err != nil {
 		return nil, err
 	}
 	g.pin()
@@ -94,27 +88,30 @@ func (g *Git) pin() {
 	}
 }
 
-func (g *Git) supported() error {
+// supported sets what depends on the formats of objects and references that git names, and refuses others before
+// anything is written: objects of another hash function would corrupt the repository without any error.
+func (g *Git) supported(objects, refs string) error {
 	if !filepath.IsAbs(g.GitDir) || !filepath.IsAbs(g.CommonDir) || !filepath.IsAbs(g.ObjectDir) {
 		return fmt.Errorf("this git does not print absolute paths; install Git %s or newer: %w", floor, domarkx.ErrUnsupported)
 	}
-	if g.ObjectFormat != "sha1" {
-		return unsupportedObjects(g.GitDir, g.ObjectFormat)
+	var err error
+	if g.Hash, err = oid.ParseHash(objects); err != nil {
+		return fmt.Errorf("the repository %q names its objects by the %w; use a repository with sha1 or sha256", g.GitDir, err)
 	}
-	if g.RefFormat != "files" {
-		return unsupportedRefs(g.GitDir, g.RefFormat)
+	switch g.Reftable = refs == "reftable"; {
+	case g.Reftable, refs == "files":
+		return nil
+	case !strings.HasPrefix(refs, "--"):
+		return fmt.Errorf("the repository %q keeps its references as %q: %w; convert it (git refs migrate --ref-format=files)", g.GitDir, refs, domarkx.ErrUnsupported)
+	case isDir(filepath.Join(g.CommonDir, "reftable")):
+		return needsGit(g.GitDir, "the reftable backend", Version{2, 45})
 	}
 	return nil
 }
 
-// unsupportedObjects refuses a repository before anything is written: SHA-1 objects would corrupt a
-// SHA-256 repository without any error.
-func unsupportedObjects(where, format string) error {
-	return fmt.Errorf("the repository %q names its objects with %s: %w; sessions need a SHA-1 repository (git init --object-format=sha1)", where, format, domarkx.ErrUnsupported)
-}
-
-func unsupportedRefs(where, format string) error {
-	return fmt.Errorf("the repository %q keeps its references as %s: %w; convert it (git refs migrate --ref-format=files) or use another repository", where, format, domarkx.ErrUnsupported)
+// needsGit is the error for a repository that git is too old for.
+func needsGit(where, what string, version Version) error {
+	return fmt.Errorf("the repository %q uses %s: %w by this git; install Git %s or newer", where, what, domarkx.ErrUnsupported, version)
 }
 
 // refusal explains why git did not answer. Git reports an unreadable repository only as
@@ -133,9 +130,9 @@ func (g *Git) refusal(ctx context.Context, err error) error {
 	words := strings.ToLower(failed.Stderr)
 	switch {
 	case strings.Contains(words, "refstorage") || strings.Contains(words, "reftable"):
-		return unsupportedRefs(g.dir, "reftable")
+		return needsGit(g.dir, "the reftable backend", Version{2, 45})
 	case strings.Contains(words, "objectformat") || strings.Contains(words, "hash algorithm"):
-		return unsupportedObjects(g.dir, "another hash than SHA-1")
+		return fmt.Errorf("%w: this git cannot read the hash function of the repository (%w); install a newer Git", domarkx.ErrUnsupported, err)
 	case strings.Contains(words, "repository extension") || strings.Contains(words, "repo version"):
 		return fmt.Errorf("%w: this git cannot read the repository (%w); install a newer Git", domarkx.ErrUnsupported, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 func discover(t testing.TB, dir string, env ...string) *gitcmd.Git {
@@ -83,7 +84,7 @@ func TestDiscover(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			g := discover(t, test.dir, test.env...)
 			got := shape{g.GitDir, g.CommonDir, g.WorkTree, g.Prefix, g.Bare}
-			if got != test.want || g.ObjectFormat != "sha1" || g.RefFormat != "files" {
+			if got != test.want || g.Hash != oid.SHA1 || g.Reftable {
 				t.Errorf("Discover =\n%+v\nwant\n%+v", got, test.want)
 			}
 			if want := filepath.Join(g.CommonDir, "objects"); g.ObjectDir != want {
@@ -97,10 +98,15 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
+func TestDiscoverSHA256(t *testing.T) {
+	if g := discover(t, gittest.Init(t, "--object-format=sha256")); g.Hash != oid.SHA256 {
+		t.Errorf("the hash function is %s", g.Hash)
+	}
+}
+
 func TestDiscoverRefuses(t *testing.T) {
 	empty := t.TempDir()
 	foreign := gittest.Init(t)
-	sha256 := gittest.Init(t, "--object-format=sha256")
 	reftable := gittest.Init(t)
 	gittest.Run(t, reftable, "config", "core.repositoryFormatVersion", "1")
 	gittest.Run(t, reftable, "config", "extensions.refStorage", "reftable")
@@ -118,7 +124,6 @@ func TestDiscoverRefuses(t *testing.T) {
 		{"no repository", empty, []string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(empty)}, nil, "not a git repository"},
 		{"missing GIT_DIR", empty, []string{"GIT_DIR=" + empty + "/x"}, nil, "not a git repository"},
 		{"unsafe", foreign, []string{"GIT_TEST_ASSUME_DIFFERENT_OWNER=1"}, nil, "safe.directory"},
-		{"sha256", sha256, nil, domarkx.ErrUnsupported, "sha256"},
 		{"reftable", reftable, nil, domarkx.ErrUnsupported, "reftable"},
 		{"reftable that git overlooks", hidden, nil, domarkx.ErrUnsupported, "reftable"},
 		{"unknown extension", unknown, nil, domarkx.ErrUnsupported, "fromthefuture"},

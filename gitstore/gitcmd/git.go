@@ -4,19 +4,21 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // A Git runs git for one repository. [Discover] sets its fields, which must not be changed. It
 // may be used by several goroutines at once.
 type Git struct {
-	GitDir       string // the repository's directory, absolute; for a linked worktree its own one
-	CommonDir    string // directory of references and objects, absolute; differs from GitDir in linked worktrees
-	ObjectDir    string // directory to which objects are written, absolute; honours GIT_OBJECT_DIRECTORY
-	WorkTree     string // top of the work tree, absolute; "" in a bare repository or inside the Git directory
-	Prefix       string // the caller's directory relative to WorkTree: "" or "a/b/"
-	Bare         bool
-	ObjectFormat string // "sha1"
-	RefFormat    string // "files"
+	GitDir    string // the repository's directory, absolute; for a linked worktree its own one
+	CommonDir string // directory of references and objects, absolute; differs from GitDir in linked worktrees
+	ObjectDir string // directory to which objects are written, absolute; honours GIT_OBJECT_DIRECTORY
+	WorkTree  string // top of the work tree, absolute; "" in a bare repository or inside the Git directory
+	Prefix    string // the caller's directory relative to WorkTree: "" or "a/b/"
+	Bare      bool
+	Hash      oid.Hash // by which the repository names its objects
+	Reftable  bool     // whether references are in the reftable backend, not in files
 
 	dir    string   // the caller's directory, absolute
 	binary string   // path of git

@@ -8,10 +8,11 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 func TestEntries(t *testing.T) {
-	one, two := odb.Sum(odb.Blob, []byte("1")), odb.Sum(odb.Blob, []byte("2"))
+	one, two := odb.Sum(oid.SHA1, odb.Blob, []byte("1")), odb.Sum(oid.SHA1, odb.Blob, []byte("2"))
 	entries := []odb.TreeEntry{
 		{Mode: odb.ModeFile, Name: "a", ID: one},
 		{Mode: odb.ModeTree, Name: "a.chunks", ID: two},
@@ -47,7 +48,7 @@ func TestEntries(t *testing.T) {
 }
 
 func TestWithDirectory(t *testing.T) {
-	one, two := odb.Sum(odb.Blob, []byte("1")), odb.Sum(odb.Blob, []byte("2"))
+	one, two := odb.Sum(oid.SHA1, odb.Blob, []byte("1")), odb.Sum(oid.SHA1, odb.Blob, []byte("2"))
 	file := odb.TreeEntry{Mode: odb.ModeFile, Name: "f", ID: one}
 	dir := func(id odb.ID) odb.TreeEntry { return odb.TreeEntry{Mode: odb.ModeTree, Name: "d", ID: id} }
 	before := []odb.TreeEntry{dir(one), file}
@@ -69,7 +70,7 @@ func TestWithDirectory(t *testing.T) {
 
 // TestAppendFile checks that File reads what AppendFile wrote.
 func TestAppendFile(t *testing.T) {
-	one, two := odb.Sum(odb.Blob, []byte("1")).String(), odb.Sum(odb.Blob, []byte("2")).String()
+	one, two := odb.Sum(oid.SHA1, odb.Blob, []byte("1")).String(), odb.Sum(oid.SHA1, odb.Blob, []byte("2")).String()
 	for _, b := range []domarkx.Blob{{ID: one}, {ID: one, Chunks: two}} {
 		entries, err := object.AppendFile(nil, "x", b)
 		if err != nil {

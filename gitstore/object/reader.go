@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // A Reader reads objects of the repository and, within an update, those that it has already written. An
@@ -28,6 +29,9 @@ type freshObject struct {
 
 // NewReader returns a reader of a repository.
 func NewReader(db *odb.Database) Reader { return Reader{db: db} }
+
+// Hash returns the hash function of the repository.
+func (r Reader) Hash() oid.Hash { return r.db.Hash() }
 
 // Read returns the content of an object of that type. The caller must not change it.
 func (r Reader) Read(id odb.ID, kind odb.Type) ([]byte, error) {
@@ -64,7 +68,7 @@ func (r Reader) Tree(id odb.ID) ([]odb.TreeEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := odb.DecodeTree(data)
+	entries, err := odb.DecodeTree(r.Hash(), data)
 	if err != nil {
 		return nil, fmt.Errorf("read object %s: %w", id, err)
 	}
@@ -80,7 +84,7 @@ func (r Reader) Commit(id odb.ID) (*codec.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := codec.DecodeCommit(id, data)
+	c, err := codec.DecodeCommit(r.Hash(), data)
 	if err != nil {
 		return nil, fmt.Errorf("read object %s: %w", id, err)
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
-var unknown = odb.Sum(odb.Blob, []byte("an object that nobody stored"))
+var unknown = odb.Sum(oid.SHA1, odb.Blob, []byte("an object that nobody stored"))
 
 // TestReadTypes checks that the same objects are read within the update that writes them and after it, and
 // that those of another type are refused.

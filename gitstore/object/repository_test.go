@@ -7,6 +7,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // newWriter returns a writer to an empty repository, and a function that stores its objects and returns a
@@ -15,7 +16,7 @@ func newWriter(t *testing.T) (*object.Writer, func() object.Reader) {
 	t.Helper()
 	dir := filepath.Join(gittest.Init(t), ".git")
 	open := func() *odb.Database {
-		db, err := odb.Open(dir, "")
+		db, err := odb.Open(dir, "", oid.SHA1)
 		if err != nil {
 			t.Fatal(err)
 		}

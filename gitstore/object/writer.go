@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // A Writer writes the objects of a running update. Its [Reader] reads those that it keeps in memory before
@@ -47,7 +48,7 @@ func (w *Writer) WriteUnread(kind odb.Type, data []byte) (odb.ID, error) {
 // Keep makes an object readable for later steps of the update without storing it. It is discarded
 // unless a later step stores it.
 func (w *Writer) Keep(kind odb.Type, data []byte) odb.ID {
-	id := odb.Sum(kind, data)
+	id := w.db.Sum(kind, data)
 	w.fresh[id] = freshObject{kind, data}
 	return id
 }
@@ -64,19 +65,19 @@ func (w *Writer) WriteCommit(c *codec.Commit) (odb.ID, error) {
 // WriteTree stores a tree, whose entries may be in any order, as [Writer.Write] does. It does not write a
 // tree that equals one of the known trees. Without entries it writes nothing and returns a zero id.
 func (w *Writer) WriteTree(entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
-	return EncodeTree(w.Write, entries, known...)
+	return EncodeTree(w.Hash(), w.Write, entries, known...)
 }
 
 // EncodeTree is [Writer.WriteTree] with another function that stores the object.
-func EncodeTree(write func(odb.Type, []byte) (odb.ID, error), entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
+func EncodeTree(by oid.Hash, write func(odb.Type, []byte) (odb.ID, error), entries []odb.TreeEntry, known ...odb.ID) (odb.ID, error) {
 	if len(entries) == 0 {
 		return odb.ID{}, nil
 	}
-	data, err := odb.EncodeTree(entries)
+	data, err := odb.EncodeTree(by, entries)
 	if err != nil {
 		return odb.ID{}, err
 	}
-	if id := odb.Sum(odb.Tree, data); slices.Contains(known, id) {
+	if id := odb.Sum(by, odb.Tree, data); slices.Contains(known, id) {
 		return id, nil
 	}
 	return write(odb.Tree, data)
@@ -100,7 +101,7 @@ func (w *Writer) storeWith(ctx context.Context, blob *domarkx.Blob, add func([]b
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if len(blob.Data) > chunked.Threshold || chunked.IsPointer(blob.Data) {
+	if len(blob.Data) > chunked.Threshold || chunked.IsPointer(w.Hash(), blob.Data) {
 		large, err := w.StoreChunks(bytes.NewReader(blob.Data))
 		if err == nil {
 			blob.ID, blob.Chunks = large.ID, large.Chunks

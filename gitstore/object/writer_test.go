@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // TestVisibility checks which objects an update can read before it is stored, and which of them remain.
@@ -57,7 +58,7 @@ func TestWriteTree(t *testing.T) {
 	if id, err := w.WriteTree([]odb.TreeEntry{a, a}); err == nil {
 		t.Errorf("a name twice became the tree %s", id)
 	}
-	onlyA := odb.Sum(odb.Tree, must[[]byte](t)(odb.EncodeTree([]odb.TreeEntry{a})))
+	onlyA := odb.Sum(oid.SHA1, odb.Tree, must[[]byte](t)(odb.EncodeTree(oid.SHA1, []odb.TreeEntry{a})))
 	if id, err := w.WriteTree([]odb.TreeEntry{a}, unknown, onlyA); err != nil || id != onlyA {
 		t.Errorf("a known tree: %s, %v", id, err)
 	}
@@ -92,7 +93,7 @@ func TestStoreBlob(t *testing.T) {
 				if (blob.Chunks != "") != c.chunks {
 					t.Errorf("stored as %s with chunks %q", blob.ID, blob.Chunks)
 				}
-				if id := odb.Sum(odb.Blob, []byte(c.content)).String(); !c.chunks && blob.ID != id {
+				if id := odb.Sum(oid.SHA1, odb.Blob, []byte(c.content)).String(); !c.chunks && blob.ID != id {
 					t.Errorf("blob %s, want %s", blob.ID, id)
 				}
 			}
@@ -109,7 +110,7 @@ func TestStoreBlob(t *testing.T) {
 		t.Errorf("after the end: %q, %v", late.ID, err)
 	}
 	r := store()
-	if _, err := r.Blob(odb.Sum(odb.Blob, []byte("some text"))); err != nil {
+	if _, err := r.Blob(odb.Sum(oid.SHA1, odb.Blob, []byte("some text"))); err != nil {
 		t.Error(err)
 	}
 }

@@ -74,6 +74,9 @@ func (d *Database) Begin() *Batch {
 	return &Batch{d: d, seen: make(map[ID]struct{})}
 }
 
+// Sum returns the id that an object gets, without adding it.
+func (b *Batch) Sum(t Type, data []byte) ID { return b.d.Sum(t, data) }
+
 // Skip sets a function that reports whether the batch can omit an object, because the object is stored and a ref
 // reaches it, so that no collection removes it. Skip is called before any other method. The function may be called from
 // any goroutine.
@@ -103,7 +106,7 @@ func (b *Batch) add(o object) (ID, error) {
 	if t < Commit || t > Tag {
 		return ID{}, fmt.Errorf("add %s: %w", t, domarkx.ErrInvalid)
 	}
-	id, err := sumNew(t, data)
+	id, err := sumNew(b.d.hash, t, data)
 	if err != nil {
 		return ID{}, fmt.Errorf("add %w", err)
 	}
@@ -143,7 +146,7 @@ func (b *Batch) add(o object) (ID, error) {
 
 // AddTree adds the tree with these entries, which [EncodeTree] encodes.
 func (b *Batch) AddTree(entries []TreeEntry) (ID, error) {
-	data, err := EncodeTree(entries)
+	data, err := EncodeTree(b.d.hash, entries)
 	if err != nil {
 		return ID{}, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 const benchBlobs = 50_000
@@ -35,7 +36,7 @@ func BenchmarkReadPacked(b *testing.B) {
 	}
 	b.Run("odb", func(b *testing.B) {
 		for b.Loop() {
-			d, err := odb.Open(dir, "")
+			d, err := odb.Open(dir, "", oid.SHA1)
 			must(b, err)
 			for _, name := range ids {
 				if _, _, err := d.Read(name); err != nil {
@@ -47,7 +48,7 @@ func BenchmarkReadPacked(b *testing.B) {
 	})
 	b.Run("odb-sizes", func(b *testing.B) {
 		for b.Loop() {
-			d, err := odb.Open(dir, "")
+			d, err := odb.Open(dir, "", oid.SHA1)
 			must(b, err)
 			for _, name := range ids {
 				if _, _, err := d.Size(name); err != nil {
@@ -61,7 +62,7 @@ func BenchmarkReadPacked(b *testing.B) {
 		for b.Loop() {
 			s := filesystem.NewStorageWithOptions(osfs.New(dir), cache.NewObjectLRU(512*cache.MiByte), filesystem.Options{KeepDescriptors: true})
 			for _, name := range ids {
-				o, err := s.EncodedObject(plumbing.AnyObject, plumbing.Hash(name))
+				o, err := s.EncodedObject(plumbing.AnyObject, plumbing.Hash(name.Bytes()))
 				must(b, err)
 				r, err := o.Reader()
 				must(b, err)
@@ -167,7 +168,7 @@ func BenchmarkOpen(b *testing.B) {
 	dir := bare(b)
 	blob := id(b, gitInput(b, dir, "hello", "hash-object", "-w", "--stdin"))
 	for b.Loop() {
-		d, err := odb.Open(dir, "")
+		d, err := odb.Open(dir, "", oid.SHA1)
 		must(b, err)
 		_, err = d.Blob(blob)
 		must(b, err)

@@ -17,7 +17,7 @@ import (
 // created the index has verified the id. All other blobs are verified with their ids.
 func (d *Database) BlobInto(id ID, dst []byte) error {
 	fill := func(t Type, data []byte, err error) error {
-		if err = verified(err, id, t, data); err != nil {
+		if err = verified(d.hash, err, id, t, data); err != nil {
 			return err
 		}
 		if t != Blob || len(data) != len(dst) {
@@ -56,7 +56,7 @@ func (p *pack) unpackVerified(i int, e entry, id ID, dst []byte) error {
 	}
 	sum, ok := p.idx.Load().CRC(i)
 	if !ok {
-		return verified(nil, id, Blob, dst)
+		return verified(p.hash, nil, id, Blob, dst)
 	}
 	if header := len(e.raw) - len(e.packed); crc32.ChecksumIEEE(e.raw[:header+taken]) != sum {
 		return p.errEntry(e.at, "its checksum differs from the one in the index")

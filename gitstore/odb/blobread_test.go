@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // testContent is a repository with large content that is partly compressible, stored twice so that
@@ -57,7 +58,7 @@ func newChunked(t *testing.T) testContent {
 // read reads the content in one call, without verifying its SHA-256.
 func (c testContent) read(t *testing.T) ([]byte, error) {
 	t.Helper()
-	d, err := odb.Open(c.dir, "")
+	d, err := odb.Open(c.dir, "", oid.SHA1)
 	must(t, err)
 	defer d.Close()
 	l, size, err := chunked.Open(d, c.pointer, c.chunks)
@@ -167,7 +168,7 @@ func TestIndexOfOtherPlacesIsNoticed(t *testing.T) {
 	must(t, os.Chmod(index, 0o644))
 	raw, err := os.ReadFile(index)
 	must(t, err)
-	x, err := packidx.Parse(raw)
+	x, err := packidx.Parse(oid.SHA1, raw)
 	must(t, err)
 	offsets := raw[8+4*256+24*x.Len():]
 	place := map[odb.ID][]byte{}

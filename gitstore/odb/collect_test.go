@@ -15,6 +15,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // write stores a commit with that many new blobs, moves a ref to it and settles the batch.
@@ -166,7 +167,7 @@ func TestPackMeetsPrune(t *testing.T) {
 // child is run in a process that will be killed. It writes and prints each acknowledged ref with its
 // commit.
 func child(dir, name string) {
-	d, err := odb.Open(dir, "")
+	d, err := odb.Open(dir, "", oid.SHA1)
 	if err != nil {
 		fmt.Println("error", err)
 		return

@@ -207,7 +207,7 @@ func soundEntries(p *pack) ([]packedEntry, error) {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return int(x.Offset(a) - x.Offset(b)) })
-	end := int64(len(content) - len(ID{}))
+	end := int64(len(content) - p.hash.Size())
 	for k, i := range order {
 		e := packedEntry{x.ID(i), x.Offset(i), end}
 		if k+1 < len(order) {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // A Database is the object database of a repository, including its alternates. All methods except Close may be called
@@ -18,6 +19,7 @@ import (
 type Database struct {
 	common string   // the repository's common directory
 	dirs   []string // object directories; new objects are written to the first
+	hash   oid.Hash
 
 	// mu is locked for reading while packs are read, and for writing while the list of packs changes: so no mapping is
 	// removed while it is read.
@@ -39,13 +41,13 @@ type Database struct {
 // errGone reports that the file of a pack was removed after the list of packs was read.
 var errGone = errors.New("pack was removed")
 
-// Open opens the object database of a repository. gitDir is its Git directory. commonDir is the directory that its work
+// Open opens the object database of a repository that names its objects by a hash function. gitDir is its Git directory. commonDir is the directory that its work
 // trees share; "" stands for the one that the file commondir in gitDir names, or gitDir itself. As in Git, the
 // environment variable GIT_OBJECT_DIRECTORY replaces the object directory, and GIT_ALTERNATE_OBJECT_DIRECTORIES adds to
 // objects/info/alternates (git(1)).
 //
 // Open reads no pack. It returns [domarkx.ErrNotFound] for a directory without objects.
-func Open(gitDir, commonDir string) (*Database, error) {
+func Open(gitDir, commonDir string, by oid.Hash) (*Database, error) {
 	if commonDir == "" {
 		commonDir = gitDir
 		name, err := os.ReadFile(filepath.Join(gitDir, "commondir"))
@@ -71,10 +73,16 @@ func Open(gitDir, commonDir string) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open objects of repository %q: %w", gitDir, err)
 	}
-	d := &Database{common: commonDir, dirs: dirs}
+	d := &Database{common: commonDir, dirs: dirs, hash: by}
 	d.bases.init()
 	return d, nil
 }
+
+// Hash returns the hash function by which the repository names its objects.
+func (d *Database) Hash() oid.Hash { return d.hash }
+
+// Sum returns the id that the object with that type and content has in the repository.
+func (d *Database) Sum(t Type, data []byte) ID { return Sum(d.hash, t, data) }
 
 // OnLazyFetch sets the function that fetches a missing object from the remote of a partial clone. A read calls it, from
 // any goroutine, if its object is missing, and looks for the object again if the function returns nil. OnLazyFetch must
@@ -102,10 +110,10 @@ func (d *Database) Read(id ID) (Type, []byte, error) {
 	var data []byte
 	err := d.lookupOrFetch(id, func(p *pack, i int) (err error) {
 		t, data, err = d.unpack(p, p.offset(i))
-		return verified(err, id, t, data)
+		return verified(d.hash, err, id, t, data)
 	}, func(path string) (err error) {
 		t, data, err = readLoose(path)
-		return verified(err, id, t, data)
+		return verified(d.hash, err, id, t, data)
 	})
 	if err != nil {
 		return 0, nil, fmt.Errorf("read object %s: %w", id, err)
@@ -113,8 +121,8 @@ func (d *Database) Read(id ID) (Type, []byte, error) {
 	return t, data, nil
 }
 
-func verified(err error, id ID, t Type, data []byte) error {
-	if err == nil && Sum(t, data) != id {
+func verified(by oid.Hash, err error, id ID, t Type, data []byte) error {
+	if err == nil && Sum(by, t, data) != id {
 		err = fmt.Errorf("%w: its content has another id", domarkx.ErrCorrupt)
 	}
 	return err
@@ -171,7 +179,7 @@ func (d *Database) Tree(id ID) ([]TreeEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := DecodeTree(data)
+	entries, err := DecodeTree(d.hash, data)
 	if err != nil {
 		return nil, fmt.Errorf("read object %s: %w", id, err)
 	}

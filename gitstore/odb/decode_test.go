@@ -17,6 +17,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 func compressed(data []byte) []byte {
@@ -92,8 +93,8 @@ func writePack(t testing.TB, dir string, objects []packed) []odb.ID {
 	var ids, offsets []byte
 	names := make([]odb.ID, len(objects))
 	for i, o := range objects {
-		names[i] = odb.ID{byte(i), 1}
-		ids = append(ids, names[i][:]...)
+		names[i] = oid.FromBytes([]byte{byte(i), 1, 19: 0})
+		ids = append(ids, names[i].Bytes()...)
 		offsets = binary.BigEndian.AppendUint32(offsets, uint32(len(pack)))
 		size := uint64(o.size)
 		c := o.kind<<4 | byte(size&15)
@@ -122,16 +123,16 @@ func writePack(t testing.TB, dir string, objects []packed) []odb.ID {
 
 func TestHostilePacks(t *testing.T) {
 	insert := compressed([]byte{1, 1, 1, 'x'})
-	self := odb.ID{0, 1}
-	second := odb.ID{1, 1}
+	self := oid.FromBytes([]byte{0, 1, 19: 0})
+	second := oid.FromBytes([]byte{1, 1, 19: 0})
 	bomb := binary.AppendUvarint(binary.AppendUvarint(nil, 1<<20), 1<<40)
 	chain := []packed{{kind: 3, size: 1, data: compressed([]byte("a"))}}
 	for range 200 {
 		chain = append(chain, packed{kind: 6, size: 4, extra: []byte{byte(len(chain[len(chain)-1].extra) + 1 + len(chain[len(chain)-1].data))}, data: insert})
 	}
 	for name, objects := range map[string][]packed{
-		"base is itself":       {{kind: 7, size: 4, extra: self[:], data: insert}},
-		"circle":               {{kind: 7, size: 4, extra: second[:], data: insert}, {kind: 7, size: 4, extra: self[:], data: insert}},
+		"base is itself":       {{kind: 7, size: 4, extra: self.Bytes(), data: insert}},
+		"circle":               {{kind: 7, size: 4, extra: second.Bytes(), data: insert}, {kind: 7, size: 4, extra: self.Bytes(), data: insert}},
 		"base elsewhere":       {{kind: 7, size: 4, extra: bytes.Repeat([]byte{9}, 20), data: insert}},
 		"base before the pack": {{kind: 6, size: 4, extra: []byte{0x7f}, data: insert}},
 		"base at zero":         {{kind: 6, size: 4, extra: []byte{0}, data: insert}},
@@ -142,7 +143,7 @@ func TestHostilePacks(t *testing.T) {
 		"large size":           {{kind: 3, size: 200 << 20, data: compressed([]byte("a"))}},
 		"wrong content":        {{kind: 3, size: 1, data: compressed([]byte("a"))}},
 		"no zlib":              {{kind: 3, size: 1, data: []byte("nothing of that kind")}},
-		"delta bomb":           {{kind: 3, size: 1 << 20, data: compressed(make([]byte, 1<<20))}, {kind: 7, size: len(bomb), extra: self[:], data: compressed(bomb)}},
+		"delta bomb":           {{kind: 3, size: 1 << 20, data: compressed(make([]byte, 1<<20))}, {kind: 7, size: len(bomb), extra: self.Bytes(), data: compressed(bomb)}},
 		"chain":                chain,
 	} {
 		dir := bare(t)
@@ -200,7 +201,7 @@ func TestPathLists(t *testing.T) {
 }
 
 func TestEncodeTree(t *testing.T) {
-	one := odb.ID{1}
+	one := oid.FromBytes([]byte{1, 19: 0})
 	for name, bad := range map[string][]odb.TreeEntry{
 		"twice":         {{Mode: odb.ModeFile, Name: "a", ID: one}, {Mode: odb.ModeTree, Name: "a", ID: one}},
 		"slash":         {{Mode: odb.ModeFile, Name: "a/b", ID: one}},
@@ -216,12 +217,12 @@ func TestEncodeTree(t *testing.T) {
 		"mode":          {{Mode: 0o100664, Name: "a", ID: one}},
 		"no id":         {{Mode: odb.ModeFile, Name: "a"}},
 	} {
-		if _, err := odb.EncodeTree(bad); !errors.Is(err, domarkx.ErrInvalid) {
+		if _, err := odb.EncodeTree(oid.SHA1, bad); !errors.Is(err, domarkx.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, bad := range []string{"100644 a", "100644 a\x00short", "x a\x0012345678901234567890", "100644 \x0012345678901234567890", "40000 ..\x0012345678901234567890"} {
-		if _, err := odb.DecodeTree([]byte(bad)); !errors.Is(err, domarkx.ErrCorrupt) {
+		if _, err := odb.DecodeTree(oid.SHA1, []byte(bad)); !errors.Is(err, domarkx.ErrCorrupt) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -248,12 +249,12 @@ func TestTreeIsGits(t *testing.T) {
 			entries = append(entries, e)
 			fmt.Fprintf(&list, "%06o %s %s\t%s\x00", e.Mode, map[bool]string{true: "tree", false: "blob"}[e.IsTree()], e.ID, name)
 		}
-		data, err := odb.EncodeTree(entries)
+		data, err := odb.EncodeTree(oid.SHA1, entries)
 		if err != nil {
 			r.Fatal(err)
 		}
 		want := gitInput(t, dir, list.String(), "mktree", "-z")
-		if got := odb.Sum(odb.Tree, data); got.String() != want {
+		if got := odb.Sum(oid.SHA1, odb.Tree, data); got.String() != want {
 			r.Fatalf("%q: tree %s, git makes %s", names, got, want)
 		}
 		again, err := d.Tree(id(t, want))
@@ -272,7 +273,7 @@ func TestRandomObjectsRoundTrip(t *testing.T) {
 		want := map[odb.ID][]byte{}
 		for _, data := range rapid.SliceOfN(rapid.SliceOf(rapid.Byte()), 1, 100).Draw(r, "objects") {
 			name, err := b.Add(odb.Blob, data)
-			if err != nil || name != odb.Sum(odb.Blob, data) {
+			if err != nil || name != odb.Sum(oid.SHA1, odb.Blob, data) {
 				r.Fatalf("%s, %v", name, err)
 			}
 			want[name] = data

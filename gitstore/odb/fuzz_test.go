@@ -8,16 +8,17 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 func FuzzDecodeTree(f *testing.F) {
 	f.Add([]byte("100644 a\x0012345678901234567890"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := odb.DecodeTree(data)
+		entries, err := odb.DecodeTree(oid.SHA1, data)
 		if err != nil {
 			return
 		}
-		if again, err := odb.EncodeTree(entries); err == nil && len(again) > len(data) {
+		if again, err := odb.EncodeTree(oid.SHA1, entries); err == nil && len(again) > len(data) {
 			t.Errorf("%q became %q", data, again)
 		}
 	})
@@ -38,7 +39,7 @@ func FuzzDecodeLoose(f *testing.F) {
 func seedPack(f *testing.F) (pack, idx []byte, base string, ids []odb.ID) {
 	dir := f.TempDir()
 	must(f, os.MkdirAll(filepath.Join(dir, "objects/pack"), 0o755))
-	first := odb.ID{0, 1}
+	first := [20]byte{0, 1}
 	blob := compressed([]byte("0123456789"))
 	delta := compressed([]byte{10, 5, 0x90, 4, 1, 'x'})
 	ids = writePack(f, dir, []packed{
@@ -64,11 +65,11 @@ func FuzzPack(f *testing.F) {
 		whole := append(append(bytes.Clone(pack[:12]), body...), pack[len(pack)-20:]...)
 		os.Remove(base + ".pack")
 		must(t, os.WriteFile(base+".pack", whole, 0o644))
-		d, err := odb.Open(filepath.Dir(filepath.Dir(filepath.Dir(base))), "")
+		d, err := odb.Open(filepath.Dir(filepath.Dir(filepath.Dir(base))), "", oid.SHA1)
 		must(t, err)
 		defer d.Close()
 		for _, id := range ids {
-			if kind, data, err := d.Read(id); err == nil && odb.Sum(kind, data) != id {
+			if kind, data, err := d.Read(id); err == nil && odb.Sum(oid.SHA1, kind, data) != id {
 				t.Errorf("%s: read what is not its content", id)
 			}
 			d.Size(id)

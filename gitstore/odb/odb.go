@@ -9,20 +9,20 @@
 // Packs are mapped into memory, and goroutines read them without locks, which is more than twice as fast as go-git
 // (BenchmarkReadPacked).
 //
-// The formats are those of gitformat-pack(5), gitformat-loose(5) and gitrepository-layout(5), with SHA-1 ids. The
-// caller of [Open] makes sure that the object format of the repository is SHA-1.
+// The formats are those of gitformat-pack(5), gitformat-loose(5) and gitrepository-layout(5), with ids of either hash
+// function. The caller of [Open] says which one the repository uses.
 package odb
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
 	"hash"
 	"strconv"
 	"sync"
 
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/pjbgf/sha1cd"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // maxObject is the size in bytes above which an object is not written or read in one piece, so that a small file cannot
@@ -30,26 +30,12 @@ import (
 // programs store larger objects.
 const maxObject = 256 << 20
 
-// An ID is the SHA-1 of an object's type, size and content.
-type ID [20]byte
+// An ID is the hash of an object's type, size and content.
+type ID = oid.ID
 
-// String returns the 40 lower-case hexadecimal digits.
-func (id ID) String() string { return hex.EncodeToString(id[:]) }
-
-// IsZero reports whether all digits of the id are zeros, which Git uses for "no object".
-func (id ID) IsZero() bool { return id == ID{} }
-
-// ParseID parses an id of 40 hexadecimal digits, and returns [domarkx.ErrInvalid] for anything else.
-func ParseID(s string) (ID, error) {
-	var id ID
-	if len(s) != 2*len(id) {
-		return ID{}, fmt.Errorf("object id %q: %w, expected 40 hexadecimal digits", s, domarkx.ErrInvalid)
-	}
-	if _, err := hex.Decode(id[:], []byte(s)); err != nil {
-		return ID{}, fmt.Errorf("object id %q: %w, expected 40 hexadecimal digits", s, domarkx.ErrInvalid)
-	}
-	return id, nil
-}
+// ParseID parses an id of either hash function, and returns [domarkx.ErrInvalid] for anything else. An id of another
+// hash function than the repository's names no object in it.
+func ParseID(s string) (ID, error) { return oid.Parse(s) }
 
 // A Type is the type of an object. The numbers are those of gitformat-pack(5).
 type Type uint8
@@ -96,14 +82,12 @@ func appendHeader(b []byte, t Type, size int) []byte {
 }
 
 // Sum returns the id of the object with that type and content.
-func Sum(t Type, data []byte) ID {
-	h := sha1.New()
-	var header [32]byte
+func Sum(by oid.Hash, t Type, data []byte) ID {
+	h := by.New()
+	var header, sum [32]byte
 	h.Write(appendHeader(header[:0], t, len(data)))
 	h.Write(data)
-	var id ID
-	h.Sum(id[:0])
-	return id
+	return oid.FromBytes(h.Sum(sum[:0]))
 }
 
 // carefulHashes contains hashes that detect SHA-1 collisions. They are reused, since creating one takes longer than
@@ -112,16 +96,19 @@ var carefulHashes = sync.Pool{New: func() any { return sha1cd.New() }}
 
 // sumNew returns the id of new content. It returns [domarkx.ErrInvalid] for content that was made to cause a SHA-1
 // collision: with such an object in a repository, Git refuses to use it, and two different contents would have one id.
-func sumNew(t Type, data []byte) (ID, error) {
+func sumNew(by oid.Hash, t Type, data []byte) (ID, error) {
+	if by != oid.SHA1 {
+		return Sum(by, t, data), nil
+	}
 	h := carefulHashes.Get().(hash.Hash)
 	defer carefulHashes.Put(h)
 	h.Reset()
-	var header [32]byte
+	var header, sum [32]byte
 	h.Write(appendHeader(header[:0], t, len(data)))
 	h.Write(data)
-	var id ID
-	if _, collides := h.(sha1cd.CollisionResistantHash).CollisionResistantSum(id[:0]); collides {
+	id, collides := h.(sha1cd.CollisionResistantHash).CollisionResistantSum(sum[:0])
+	if collides {
 		return ID{}, fmt.Errorf("%s of %d bytes: %w: its content is built to cause a SHA-1 collision, and Git refuses it", t, len(data), domarkx.ErrInvalid)
 	}
-	return id, nil
+	return oid.FromBytes(id), nil
 }

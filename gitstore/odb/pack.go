@@ -12,11 +12,13 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
 	"github.com/domarkx/domarkx/gitstore/odb/packfile"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // A pack is a .pack file with its .idx file. Each of the two is mapped when it is first needed.
 type pack struct {
 	path string // path without the extension
+	hash oid.Hash
 	gone atomic.Bool
 
 	open  sync.Mutex // locked while a file is being mapped
@@ -95,7 +97,7 @@ func (p *pack) index() (*packidx.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := packidx.Parse(m.bytes)
+	x, err := packidx.Parse(p.hash, m.bytes)
 	if err != nil {
 		return nil, p.broken(err)
 	}
@@ -125,10 +127,10 @@ func (p *pack) content() ([]byte, error) {
 	if _, err := packfile.Header(b); err != nil {
 		return nil, p.broken(err)
 	}
-	if len(b) < packfile.HeaderSize+len(ID{}) {
+	if len(b) < packfile.HeaderSize+p.hash.Size() {
 		return nil, p.broken(fmt.Errorf("%w: it is truncated", domarkx.ErrCorrupt))
 	}
-	if !bytes.Equal(b[len(b)-len(ID{}):], x.PackChecksum()) {
+	if !bytes.Equal(b[len(b)-p.hash.Size():], x.PackChecksum()) {
 		return nil, p.broken(fmt.Errorf("%w: pack and index do not belong together", domarkx.ErrCorrupt))
 	}
 	p.data.Store(m)
@@ -155,11 +157,11 @@ func (p *pack) entry(at int64) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	end := int64(len(b) - len(ID{}))
+	end := int64(len(b) - p.hash.Size())
 	if at < packfile.HeaderSize || at >= end {
 		return entry{}, p.errEntry(at, "no object starts there")
 	}
-	h, err := packfile.ReadEntry(b[at:end], at, len(ID{}))
+	h, err := packfile.ReadEntry(b[at:end], at, p.hash.Size())
 	if err != nil {
 		return entry{}, fmt.Errorf("%q at %d: %w", p.path, at, err)
 	}
@@ -169,7 +171,7 @@ func (p *pack) entry(at int64) (entry, error) {
 		if err != nil {
 			return entry{}, err
 		}
-		base, ok := x.FindOffset(ID(h.BaseID))
+		base, ok := x.FindOffset(oid.FromBytes(h.BaseID))
 		if !ok {
 			return entry{}, p.errEntry(at, "its base is not in the pack")
 		}

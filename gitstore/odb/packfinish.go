@@ -2,7 +2,6 @@ package odb
 
 import (
 	"crypto/rand"
-	"crypto/sha1"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -66,26 +65,26 @@ func (w *packWriter) finish() error {
 }
 
 // seal writes the number of objects and the checksum into the pack.
-func (w *packWriter) seal() (sum [20]byte, err error) {
+func (w *packWriter) seal() (sum []byte, err error) {
 	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), w.objects)
 	if _, err := w.pack.f.WriteAt(header, 0); err != nil {
-		return sum, err
+		return nil, err
 	}
-	h := sha1.New()
+	h := w.d.hash.New()
 	size, err := io.Copy(h, io.NewSectionReader(w.pack.f, 0, 1<<62))
 	if err != nil {
-		return sum, err
+		return nil, err
 	}
-	h.Sum(sum[:0])
-	_, err = w.pack.f.WriteAt(sum[:], size)
+	sum = h.Sum(nil)
+	_, err = w.pack.f.WriteAt(sum, size)
 	return sum, err
 }
 
-func (w *packWriter) writeIndex(sum [20]byte) (err error) {
+func (w *packWriter) writeIndex(sum []byte) (err error) {
 	if w.idx, err = w.d.createInPack(); err != nil {
 		return err
 	}
-	return writeError("write pack index", packidx.Write(w.idx.f, w.index, sum))
+	return writeError("write pack index", packidx.Write(w.idx.f, w.d.hash, w.index, sum))
 }
 
 // close closes the files of a finished pack.

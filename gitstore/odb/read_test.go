@@ -20,6 +20,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // history creates commits on branch main with similar files, so that Git packs them as chains of
@@ -115,14 +116,14 @@ func TestReadWhatGitWrote(t *testing.T) {
 				if kind == odb.Tree {
 					entries, err := d.Tree(name)
 					must(t, err)
-					if again, err := odb.EncodeTree(entries); err != nil || !bytes.Equal(again, data) {
+					if again, err := odb.EncodeTree(oid.SHA1, entries); err != nil || !bytes.Equal(again, data) {
 						t.Fatalf("tree %s encoded again: %q, %v", name, again, err)
 					}
 				}
 				if layout == "index version 1" {
 					continue // go-git cannot read it
 				}
-				other, err := checker.EncodedObject(plumbing.AnyObject, plumbing.Hash(name))
+				other, err := checker.EncodedObject(plumbing.AnyObject, plumbing.Hash(name.Bytes()))
 				if err != nil || other.Type().String() != o.kind || other.Size() != int64(len(o.data)) {
 					t.Fatalf("%s: go-git: %v", name, err)
 				}
@@ -186,7 +187,7 @@ func TestOpenShapes(t *testing.T) {
 		"relative":         {at("relative/.git"), ""},
 		"names itself":     {at("cycle/.git"), ""},
 	} {
-		d, err := odb.Open(dirs[0], dirs[1])
+		d, err := odb.Open(dirs[0], dirs[1], oid.SHA1)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -217,7 +218,7 @@ func TestOpenShapes(t *testing.T) {
 		}
 	})
 
-	if _, err := odb.Open(base, ""); !errors.Is(err, domarkx.ErrNotFound) {
+	if _, err := odb.Open(base, "", oid.SHA1); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Errorf("no repository: %v", err)
 	}
 }

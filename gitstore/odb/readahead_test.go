@@ -10,6 +10,7 @@ import (
 
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 const aheadMost = 8 << 20
@@ -89,7 +90,7 @@ func TestReadAhead(t *testing.T) {
 func TestReadAheadEnds(t *testing.T) {
 	dir, pointer, chunks, data := packedLarge(t, 12<<20)
 	for range 8 {
-		d, err := odb.Open(dir, "")
+		d, err := odb.Open(dir, "", oid.SHA1)
 		must(t, err)
 		l, _, err := chunked.Open(d, pointer, chunks)
 		must(t, err)

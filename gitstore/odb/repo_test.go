@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 func TestMain(m *testing.M) {
@@ -64,7 +65,7 @@ func bare(t testing.TB) string {
 
 func open(t testing.TB, gitDir string) *odb.Database {
 	t.Helper()
-	d, err := odb.Open(gitDir, "")
+	d, err := odb.Open(gitDir, "", oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}

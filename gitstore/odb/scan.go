@@ -108,7 +108,7 @@ func (d *Database) scanPacks(dir string) (changed bool, err error) {
 	}
 	for path := range there {
 		changed = true
-		kept = append(kept, &pack{path: path})
+		kept = append(kept, &pack{path: path, hash: d.hash})
 	}
 	d.packs = kept
 	return changed, nil

@@ -21,7 +21,7 @@ import (
 // bytes per object. It is stored in <common directory>/domarkx/sizes, in a file named like the pack:
 //
 //	"DMXS", 1 as 4 bytes
-//	20 bytes    the checksum of the pack
+//	20 or 32 bytes, by the hash function: the checksum of the pack
 //	4 bytes     the number of its objects
 //	4 bytes     for each object, in the order of the index: the type in the upper 3 bits and
 //	            the size in the others; 0 if unknown
@@ -34,9 +34,8 @@ type sizeTable struct {
 }
 
 const (
-	sizeMark  = "DMXS\x00\x00\x00\x01"
-	sizeStart = len(sizeMark) + len(ID{}) + 4
-	sizeBits  = 29
+	sizeMark = "DMXS\x00\x00\x00\x01"
+	sizeBits = 29
 	// manySizes is the number of requested sizes of a pack after which a table is used.
 	manySizes = 64
 	// maxSizes is the number of objects above which a pack gets no table.
@@ -90,7 +89,8 @@ func readSizes(name string, x *packidx.Index) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := make([]byte, sizeStart+4*x.Len()+4)
+	head := sizesHead(x)
+	data := make([]byte, len(head)+4*x.Len()+4)
 	if info.Size() != int64(len(data)) {
 		return nil, errors.New("it has another size")
 	}
@@ -98,10 +98,10 @@ func readSizes(name string, x *packidx.Index) ([]byte, error) {
 		return nil, err
 	}
 	end := len(data) - 4
-	if string(data[:sizeStart]) != sizesHead(x) || binary.BigEndian.Uint32(data[end:]) != crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) {
+	if string(data[:len(head)]) != head || binary.BigEndian.Uint32(data[end:]) != crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) {
 		return nil, errors.New("it is of another pack, or damaged")
 	}
-	return data[sizeStart:end], nil
+	return data[len(head):end], nil
 }
 
 func sizesHead(x *packidx.Index) string {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // manyBlobs stores blobs in one pack and returns their ids; the i-th has i+10 bytes.
@@ -31,7 +32,7 @@ func manyBlobs(t *testing.T, dir string, n int) []odb.ID {
 
 func checkSizes(t *testing.T, dir string, ids []odb.ID) {
 	t.Helper()
-	d, err := odb.Open(dir, "")
+	d, err := odb.Open(dir, "", oid.SHA1)
 	must(t, err)
 	for range 2 {
 		for i, id := range ids {

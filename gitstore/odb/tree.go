@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // The modes of entries that Git writes.
@@ -31,8 +32,9 @@ type TreeEntry struct {
 func (e TreeEntry) IsTree() bool { return e.Mode == ModeTree }
 
 // EncodeTree encodes a tree with these entries, which may be in any order. It returns [domarkx.ErrInvalid] for a mode
-// that Git does not write, a name that Git refuses (see CheckName), a zero id and a duplicate name.
-func EncodeTree(entries []TreeEntry) ([]byte, error) {
+// that Git does not write, a name that Git refuses (see CheckName), an id of another hash function, a zero id and a
+// duplicate name.
+func EncodeTree(by oid.Hash, entries []TreeEntry) ([]byte, error) {
 	sorted := slices.Clone(entries)
 	slices.SortFunc(sorted, CompareEntries)
 	names := make(map[string]bool, len(sorted))
@@ -49,6 +51,9 @@ func EncodeTree(entries []TreeEntry) ([]byte, error) {
 		if e.ID.IsZero() {
 			return nil, fmt.Errorf("tree entry %q: %w: its id is zero", e.Name, domarkx.ErrInvalid)
 		}
+		if !e.ID.IsOf(by) {
+			return nil, fmt.Errorf("tree entry %q: %w: its id %s is not one of %s", e.Name, domarkx.ErrInvalid, e.ID, by)
+		}
 		if names[e.Name] {
 			return nil, fmt.Errorf("tree entry %q: %w: duplicate name", e.Name, domarkx.ErrInvalid)
 		}
@@ -57,7 +62,7 @@ func EncodeTree(entries []TreeEntry) ([]byte, error) {
 		data = append(data, ' ')
 		data = append(data, e.Name...)
 		data = append(data, 0)
-		data = append(data, e.ID[:]...)
+		data = e.ID.AppendTo(data)
 	}
 	return data, nil
 }
@@ -95,15 +100,15 @@ func FindEntry(entries []TreeEntry, name string) TreeEntry {
 // averageEntry is about the number of bytes of an entry with a short name.
 const averageEntry = 36
 
-// DecodeTree decodes a tree. It accepts all modes that any version of Git has written. It returns [domarkx.ErrCorrupt]
+// DecodeTree decodes a tree with ids of a hash function. It accepts all modes that any version of Git has written. It returns [domarkx.ErrCorrupt]
 // for an invalid tree, and for a name that could lead out of its directory.
-func DecodeTree(data []byte) ([]TreeEntry, error) {
+func DecodeTree(by oid.Hash, data []byte) ([]TreeEntry, error) {
 	entries := make([]TreeEntry, 0, len(data)/averageEntry+1)
 	names := string(data) // one copy, which contains all names
 	for len(data) > 0 {
 		space := bytes.IndexByte(data, ' ')
 		end := bytes.IndexByte(data, 0)
-		if space < 0 || end < space || len(data)-end-1 < len(ID{}) {
+		if space < 0 || end < space || len(data)-end-1 < by.Size() {
 			return nil, fmt.Errorf("tree: %w: it is truncated", domarkx.ErrCorrupt)
 		}
 		at := names[len(names)-len(data):]
@@ -111,8 +116,8 @@ func DecodeTree(data []byte) ([]TreeEntry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tree: %w: mode %q", domarkx.ErrCorrupt, data[:space])
 		}
-		next := end + 1 + len(ID{})
-		e := TreeEntry{Mode: uint32(bits), Name: at[space+1 : end], ID: ID(data[end+1 : next])}
+		next := end + 1 + by.Size()
+		e := TreeEntry{Mode: uint32(bits), Name: at[space+1 : end], ID: oid.FromBytes(data[end+1 : next])}
 		if e.Name == "" || e.Name == "." || e.Name == ".." || strings.Contains(e.Name, "/") {
 			return nil, fmt.Errorf("tree: %w: entry %q", domarkx.ErrCorrupt, e.Name)
 		}

@@ -11,13 +11,14 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // benchTree returns the entries of a directory of n files.
 func benchTree(n int) []odb.TreeEntry {
 	entries := make([]odb.TreeEntry, n)
 	for i := range entries {
-		entries[i] = odb.TreeEntry{Mode: odb.ModeFile, Name: fmt.Sprintf("file%04d.go", i), ID: odb.Sum(odb.Blob, fmt.Append(nil, i))}
+		entries[i] = odb.TreeEntry{Mode: odb.ModeFile, Name: fmt.Sprintf("file%04d.go", i), ID: odb.Sum(oid.SHA1, odb.Blob, fmt.Append(nil, i))}
 	}
 	return entries
 }
@@ -25,12 +26,12 @@ func benchTree(n int) []odb.TreeEntry {
 // BenchmarkDecodeTree decodes a directory of 50 files, with this package and with go-git.
 // Walking a version decodes one tree per directory.
 func BenchmarkDecodeTree(b *testing.B) {
-	data, err := odb.EncodeTree(benchTree(50))
+	data, err := odb.EncodeTree(oid.SHA1, benchTree(50))
 	must(b, err)
 	b.Run("odb", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, err := odb.DecodeTree(data)
+			_, err := odb.DecodeTree(oid.SHA1, data)
 			must(b, err)
 		}
 	})
@@ -50,7 +51,7 @@ func BenchmarkEncodeTree(b *testing.B) {
 	b.Run("odb", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, err := odb.EncodeTree(entries)
+			_, err := odb.EncodeTree(oid.SHA1, entries)
 			must(b, err)
 		}
 	})
@@ -59,7 +60,7 @@ func BenchmarkEncodeTree(b *testing.B) {
 		for b.Loop() {
 			tree := object.Tree{Entries: make([]object.TreeEntry, len(entries))}
 			for i, e := range entries {
-				tree.Entries[i] = object.TreeEntry{Name: e.Name, Mode: filemode.FileMode(e.Mode), Hash: plumbing.Hash(e.ID)}
+				tree.Entries[i] = object.TreeEntry{Name: e.Name, Mode: filemode.FileMode(e.Mode), Hash: plumbing.Hash(e.ID.Bytes())}
 			}
 			var encoded plumbing.MemoryObject
 			must(b, tree.Encode(&encoded))

@@ -72,7 +72,7 @@ func (d *Document) keep(out *object.Writer) (string, error) {
 		return "", err
 	}
 	entries := []odb.TreeEntry{{Mode: odb.ModeFile, Name: "original", ID: id}}
-	tree, err := odb.EncodeTree(object.WithDirectory(entries, "segments", d.segments))
+	tree, err := odb.EncodeTree(out.Hash(), object.WithDirectory(entries, "segments", d.segments))
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +101,7 @@ func WithoutNote(out *object.Writer, tree string) (string, error) {
 		return "", err
 	}
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e odb.TreeEntry) bool { return e.Name == "snapshot" })
-	data, err := odb.EncodeTree(entries)
+	data, err := odb.EncodeTree(out.Hash(), entries)
 	if err != nil {
 		return "", err
 	}

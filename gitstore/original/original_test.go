@@ -18,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/original"
 )
 
@@ -28,7 +29,7 @@ type repository struct {
 
 func newRepository(t *testing.T) repository {
 	t.Helper()
-	db, err := odb.Open(filepath.Join(gittest.Init(t), ".git"), "")
+	db, err := odb.Open(filepath.Join(gittest.Init(t), ".git"), "", oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,7 +148,7 @@ func (w *segmentWriter) knownID(segment []byte, whole bool) odb.ID {
 	if !whole || len(w.known) == 0 {
 		return odb.ID{}
 	}
-	if id := odb.Sum(odb.Blob, segment); w.known[id] {
+	if id := odb.Sum(w.out.Hash(), odb.Blob, segment); w.known[id] {
 		return id
 	}
 	return odb.ID{}

@@ -59,12 +59,12 @@ func (p *purger) others(index string) (others []odb.ID, found bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	x, err := packidx.Parse(data)
+	x, err := packidx.Parse(p.Objects.Hash(), data)
 	if err != nil {
 		return nil, false, err
 	}
 	for i := range x.Len() {
-		if id := odb.ID(x.ID(i)); p.remove[id] {
+		if id := x.ID(i); p.remove[id] {
 			found = true
 		} else {
 			others = append(others, id)

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/purge"
 )
 
@@ -61,7 +62,7 @@ func (r *repository) open() {
 	if err != nil {
 		r.Fatal(err)
 	}
-	db, err := odb.Open(g.GitDir, g.CommonDir)
+	db, err := odb.Open(g.GitDir, g.CommonDir, oid.SHA1)
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // A Request lists the objects to remove and to keep, by their hexadecimal ids. Ids of objects that do not exist are
@@ -98,7 +98,7 @@ func (p *purger) walk(id odb.ID, visit func(odb.ID)) error {
 	visit(id)
 	switch kind {
 	case odb.Commit:
-		c, err := codec.DecodeCommit(id, data)
+		c, err := codec.DecodeCommit(p.Objects.Hash(), data)
 		if err != nil { // not skipped: it may be a commit whose objects are in use
 			return err
 		}
@@ -220,8 +220,6 @@ func (w *lineWriter) Write(data []byte) (int, error) {
 	return len(data), w.err
 }
 
-var idPattern = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
-
 // maxPseudoRef is the size in bytes of the largest file in which pseudoRefs looks for ids.
 const maxPseudoRef = 1 << 20
 
@@ -257,9 +255,7 @@ func (p *purger) pseudoRefs() ([]string, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		for _, id := range idPattern.FindAll(data, -1) {
-			found = append(found, string(id))
-		}
+		found = append(found, oid.FindHex(string(data))...)
 		return err
 	})
 	return found, err

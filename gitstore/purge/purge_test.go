@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/purge"
 )
 
@@ -55,7 +56,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			db, err := odb.Open(g.GitDir, g.CommonDir)
+			db, err := odb.Open(g.GitDir, g.CommonDir, oid.SHA1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +86,7 @@ func TestRunProtects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := odb.Open(g.GitDir, g.CommonDir)
+	db, err := odb.Open(g.GitDir, g.CommonDir, oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // packedRefs is an open packed-refs file: an optional header line, and then records. A record is a line "ID NAME", and for
@@ -171,11 +172,8 @@ func firstRecord(block []byte) (start int, ref Ref, ok bool) {
 
 // parseRecord parses "ID NAME\n".
 func parseRecord(line []byte) (Ref, bool) {
-	if len(line) < hexLen+3 || line[hexLen] != ' ' || !isID(string(line[:hexLen])) {
-		return Ref{}, false
-	}
-	text := string(line[:len(line)-1])
-	return Ref{Name: text[hexLen+1:], ID: text[:hexLen]}, true
+	id, name, ok := strings.Cut(string(line[:len(line)-1]), " ")
+	return Ref{Name: name, ID: id}, ok && name != "" && oid.IsHex(id)
 }
 
 func (p *packedRefs) corrupt() error {

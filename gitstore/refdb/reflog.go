@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // Moved returns when a reference got its present value in this repository: the time in the last line of its reflog, in
@@ -77,13 +78,14 @@ func reflogValues(log string) (values []string, created bool) {
 	lines := strings.Split(log, "\n")
 	seen := map[string]bool{}
 	for _, line := range slices.Backward(lines) {
-		if len(line) < 2*hexLen+2 || !isID(line[:hexLen]) || !isID(line[hexLen+1:2*hexLen+1]) {
+		old, now, _, ok := parseLine(line)
+		if !ok {
 			continue
 		}
 		created = false
-		for _, id := range []string{line[hexLen+1 : 2*hexLen+1], line[:hexLen]} {
+		for _, id := range []string{now, old} {
 			if strings.Trim(id, "0") == "" {
-				created = id == line[:hexLen]
+				created = id == old
 			} else if !seen[id] {
 				seen[id] = true
 				values = append(values, id)
@@ -91,6 +93,16 @@ func reflogValues(log string) (values []string, created bool) {
 		}
 	}
 	return values, created
+}
+
+// parseLine returns the two ids at the beginning of a line of a reflog, and the rest with the space before it.
+func parseLine(line string) (old, now, rest string, ok bool) {
+	old, rest, _ = strings.Cut(line, " ")
+	end := strings.IndexByte(rest, ' ')
+	if end < 0 || !oid.IsHex(old) || !oid.IsHex(rest[:end]) {
+		return "", "", "", false
+	}
+	return old, rest[:end], rest[end:], true
 }
 
 // lastTime returns the time in the last complete line of a reflog: "OLD NEW NAME <EMAIL> SECONDS ZONE TAB REASON".
@@ -140,7 +152,7 @@ func forget(path string) error {
 	text := strings.TrimSuffix(string(data), "\n")
 	last := text[strings.LastIndexByte(text, '\n')+1:]
 	old, rest, ok := strings.Cut(last, " ")
-	if !ok || !isID(old) {
+	if !ok || !oid.IsHex(old) {
 		return atomicfile.Replace(path, nil) // the line is damaged
 	}
 	return atomicfile.Replace(path, []byte(strings.Repeat("0", len(old))+" "+rest+"\n"))
@@ -178,17 +190,17 @@ func forgetValues(path string, forgotten func(id string) bool) error {
 	var kept strings.Builder
 	changed := false
 	for line := range strings.Lines(string(data)) {
-		if len(line) < 2*hexLen+2 || !isID(line[:hexLen]) || !isID(line[hexLen+1:2*hexLen+1]) {
+		old, now, rest, ok := parseLine(line)
+		if !ok {
 			kept.WriteString(line)
 			continue
 		}
-		old, now, rest := line[:hexLen], line[hexLen+1:2*hexLen+1], line[2*hexLen+1:]
 		if forgotten(now) {
 			changed = true
 			continue
 		}
 		if forgotten(old) {
-			old, changed = strings.Repeat("0", hexLen), true
+			old, changed = strings.Repeat("0", len(old)), true
 		}
 		kept.WriteString(old + " " + now + rest)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // Refs gives access to the references of one repository. Several goroutines may use it at once.
@@ -29,7 +30,7 @@ type Refs struct {
 // A Ref is a reference and the object that it names.
 type Ref struct {
 	Name string // full name: refs/domarkx/sessions/…
-	ID   string // 40 lower-case hexadecimal digits
+	ID   string // lower-case hexadecimal digits
 }
 
 // Open returns the references of a repository, without reading or writing files.
@@ -63,38 +64,30 @@ func (r *Refs) readLoose(name string) (string, bool, error) {
 	case err != nil:
 		return "", false, fmt.Errorf("reading the reference %q: %w", name, err)
 	}
-	id, err := parseLoose(name, data)
+	id, err := r.parseLoose(name, data)
 	return id, err == nil, err
 }
 
-// parseLoose parses the content of a loose reference: 40 digits and white space.
-func parseLoose(name string, data []byte) (string, error) {
+// parseLoose parses the content of a loose reference: an id and white space.
+func (r *Refs) parseLoose(name string, data []byte) (string, error) {
 	if strings.HasPrefix(string(data), "ref:") {
 		return "", fmt.Errorf("the reference %q is symbolic: %w; remove it (git symbolic-ref -d %s)", name, domarkx.ErrUnsupported, name)
 	}
-	if len(data) < hexLen || !isID(string(data[:hexLen])) || len(data) > hexLen && !strings.ContainsRune(" \t\n\r", rune(data[hexLen])) {
+	id := string(data)
+	if end := strings.IndexAny(id, " \t\n\r"); end >= 0 {
+		id = id[:end]
+	}
+	if !r.isID(id) {
 		return "", fmt.Errorf("the reference %q does not name an object: %w", name, domarkx.ErrCorrupt)
 	}
-	return string(data[:hexLen]), nil
+	return id, nil
 }
 
 // path returns the path of a loose reference, or of another file in the common directory.
 func (r *Refs) path(name string) string { return filepath.Join(r.common, filepath.FromSlash(name)) }
 
-const hexLen = 40
-
-// isID reports whether s is a SHA-1 object id as Git writes it.
-func isID(s string) bool {
-	if len(s) != hexLen {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
+// isID reports whether s is an object id of the repository as Git writes it.
+func (r *Refs) isID(s string) bool { return len(s) == r.git.Hash.HexSize() && oid.IsHex(s) }
 
 // checkName returns [domarkx.ErrInvalid] for a name that git check-ref-format rejects or that does not begin with "refs/".
 // A valid name refers to no file outside the Git directory.

@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // A Change is the change of one reference from one object to another. Both are hexadecimal ids.
@@ -259,7 +260,7 @@ func (c Change) check() error {
 	if !isOurs(c.Ref) {
 		return fmt.Errorf("the reference %q is not below refs/domarkx/, refs/domarkx-remotes/, refs/domarkx-incoming/ or refs/domarkx-trash/: %w", c.Ref, domarkx.ErrInvalid)
 	}
-	if c.Old != "" && !isID(c.Old) || c.New != "" && !isID(c.New) || c.Old == "" && c.New == "" {
+	if c.Old != "" && !oid.IsHex(c.Old) || c.New != "" && !oid.IsHex(c.New) || c.Old == "" && c.New == "" {
 		return fmt.Errorf("moving the reference %q from %q to %q: %w", c.Ref, c.Old, c.New, domarkx.ErrInvalid)
 	}
 	return nil

@@ -36,7 +36,7 @@ func (b *Builder) StoreAttachment(ctx context.Context, r io.Reader) (domarkx.Blo
 		return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
 	}
 	var blob domarkx.Blob
-	if head.Len() <= chunked.Threshold && !chunked.IsPointer(head.Bytes()) {
+	if head.Len() <= chunked.Threshold && !chunked.IsPointer(b.out.Hash(), head.Bytes()) {
 		id, err := b.addAttachment(head.Bytes())
 		if err != nil {
 			return domarkx.Blob{}, "", fmt.Errorf("attachment: %w", err)
@@ -159,7 +159,7 @@ func (b *Builder) unionOfFiles(known []odb.ID, added []odb.TreeEntry) ([]odb.Tre
 		added = append(added, entries...)
 	}
 	for _, e := range added {
-		if old, ok := byName[e.Name]; !ok || bytes.Compare(e.ID[:], old.ID[:]) < 0 {
+		if old, ok := byName[e.Name]; !ok || e.ID.Compare(old.ID) < 0 {
 			byName[e.Name] = e
 		}
 	}

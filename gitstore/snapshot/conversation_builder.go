@@ -110,7 +110,7 @@ func (c *conversationBuilder) node(ctx context.Context, level, first int, old od
 		}
 		entries = append(entries, odb.TreeEntry{Mode: odb.ModeTree, Name: name, ID: id})
 	}
-	return object.EncodeTree(c.write, entries, known...)
+	return object.EncodeTree(c.out.Hash(), c.write, entries, known...)
 }
 
 // subdirectories returns the subdirectories of trees by name.

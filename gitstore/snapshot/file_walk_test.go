@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -86,7 +87,7 @@ func TestFileWalkKinds(t *testing.T) {
 		if err != nil {
 			return odb.ID{}, err
 		}
-		entries, err := object.AppendFile([]odb.TreeEntry{{Mode: odb.ModeSubmodule, Name: "module", ID: odb.Sum(odb.Blob, []byte("elsewhere"))}}, "large.md", large)
+		entries, err := object.AppendFile([]odb.TreeEntry{{Mode: odb.ModeSubmodule, Name: "module", ID: odb.Sum(oid.SHA1, odb.Blob, []byte("elsewhere"))}}, "large.md", large)
 		if err != nil {
 			return odb.ID{}, err
 		}
@@ -127,7 +128,7 @@ func TestFileWalkHostile(t *testing.T) {
 	if _, err := snapshot.NewFileWalk(r.reader).Commit(r.rawCommit(t, deep, "deep\n")); !errors.Is(err, domarkx.ErrCorrupt) || len(err.Error()) > 500 {
 		t.Errorf("1,200 directories: %v", err)
 	}
-	missing := odb.Sum(odb.Commit, []byte("a commit that the clone lacks"))
+	missing := odb.Sum(oid.SHA1, odb.Commit, []byte("a commit that the clone lacks"))
 	child := r.rawCommit(t, r.tree(t, directory{"a": "1"}), "shallow\n", missing)
 	if got := walked(t, snapshot.NewFileWalk(r.reader), child.String()); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("without its parent, a commit introduces %q", got)
@@ -140,7 +141,7 @@ func TestFileWalkHostile(t *testing.T) {
 func TestHasFile(t *testing.T) {
 	r := newRepository(t)
 	commit := r.rawCommit(t, r.tree(t, directory{"a": "1", "dir": directory{"b": "2"}}), "files\n").String()
-	one, two := odb.Sum(odb.Blob, []byte("1")).String(), odb.Sum(odb.Blob, []byte("2")).String()
+	one, two := odb.Sum(oid.SHA1, odb.Blob, []byte("1")).String(), odb.Sum(oid.SHA1, odb.Blob, []byte("2")).String()
 	for _, c := range []struct {
 		path, blob string
 		want       bool
@@ -162,7 +163,7 @@ func TestHasFile(t *testing.T) {
 // TestShallow checks that the history ends without an error where a shallow clone does, and only there.
 func TestShallow(t *testing.T) {
 	r := newRepository(t)
-	missing := odb.Sum(odb.Commit, []byte("a commit that the clone lacks"))
+	missing := odb.Sum(oid.SHA1, odb.Commit, []byte("a commit that the clone lacks"))
 	first := r.commit(t, commitOf(conversation(1, nil)))
 	id, err := odb.ParseID(first.ID)
 	if err != nil {
@@ -172,7 +173,7 @@ func TestShallow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := codec.DecodeCommit(id, data)
+	c, err := codec.DecodeCommit(oid.SHA1, data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -251,7 +251,7 @@ func (b *Builder) tombstoneTree(dead []domarkx.Tombstone, known ...odb.ID) (odb.
 	var entries []odb.TreeEntry
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		data := codec.EncodeTombstones(files[name])
-		e := odb.TreeEntry{Mode: odb.ModeFile, Name: name, ID: odb.Sum(odb.Blob, data)}
+		e := odb.TreeEntry{Mode: odb.ModeFile, Name: name, ID: odb.Sum(b.out.Hash(), odb.Blob, data)}
 		if !have[e] {
 			if _, err := b.out.Write(odb.Blob, data); err != nil {
 				return odb.ID{}, err

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -38,7 +39,7 @@ type repository struct {
 func newRepository(t *testing.T) repository {
 	t.Helper()
 	dir := filepath.Join(gittest.Init(t), ".git")
-	db, err := odb.Open(dir, "")
+	db, err := odb.Open(dir, "", oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}

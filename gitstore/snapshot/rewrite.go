@@ -184,8 +184,8 @@ func (c *conversationBuilder) writeLeaf(messages []domarkx.Entry, known ...odb.I
 			}
 		}
 	}
-	entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: "entries", ID: odb.Sum(odb.Blob, lines)})
-	id, err := object.EncodeTree(c.write, entries, known...)
+	entries = append(entries, odb.TreeEntry{Mode: odb.ModeFile, Name: "entries", ID: odb.Sum(c.out.Hash(), odb.Blob, lines)})
+	id, err := object.EncodeTree(c.out.Hash(), c.write, entries, known...)
 	if err == nil && !slices.Contains(known, id) {
 		_, err = c.write(odb.Blob, lines)
 	}

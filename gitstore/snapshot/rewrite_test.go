@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/object"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -202,7 +203,7 @@ func TestRewriteFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	pointer, err := r.reader.Read(ctx, domarkx.Blob{ID: large.ID})
-	if err != nil || !chunked.IsPointer(pointer) {
+	if err != nil || !chunked.IsPointer(oid.SHA1, pointer) {
 		t.Fatalf("pointer %q, %v", pointer, err)
 	}
 	shared := directory{"key": "a secret", "link": link("a secret place")}

@@ -236,7 +236,7 @@ func (c *Checker) checkNewContent(f *domarkx.File) error {
 		return err // git fetch has verified the blob with its id
 	}
 	data, err := c.objects.Blob(object)
-	if err == nil && chunked.IsPointer(data) {
+	if err == nil && chunked.IsPointer(c.db.Hash(), data) {
 		err = fmt.Errorf("blob %s: %w: it is a pointer without its content", object, domarkx.ErrCorrupt)
 	}
 	return err

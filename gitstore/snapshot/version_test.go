@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
@@ -124,7 +125,7 @@ func (noDocuments) Snapshot(context.Context, string, string, int) error { return
 // TestVerifyVersions checks the workspace versions that a remote sends.
 func TestVerifyVersions(t *testing.T) {
 	r := newRepository(t)
-	pointer := string(chunked.Pointer{Size: 9, Chunks: odb.Sum(odb.Tree, nil)}.Encode())
+	pointer := string(chunked.Pointer{Size: 9, Chunks: odb.Sum(oid.SHA1, odb.Tree, nil)}.Encode())
 	code := func(d directory) []domarkx.ResourceVersion {
 		return []domarkx.ResourceVersion{resource("code", r.tree(t, d))}
 	}
@@ -132,15 +133,15 @@ func TestVerifyVersions(t *testing.T) {
 	two := r.version(t, versionOf(code(directory{"a": "2"}), one.ID))
 	// forged returns a version with another message or another tree.
 	forged := func(id, old, now string, tree ...odb.ID) string {
-		oid, err := odb.ParseID(id)
+		commit, err := odb.ParseID(id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := r.db.Commit(oid)
+		data, err := r.db.Commit(commit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := codec.DecodeCommit(oid, data)
+		c, err := codec.DecodeCommit(oid.SHA1, data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,7 @@ func (b *Writer) resolve(in *openDirectory, c *child) (err error) {
 		}
 		c.plain = isOddTarget(target)
 		mode := c.entryMode()
-		c.object = odb.Sum(odb.Blob, target)
+		c.object = b.batch.Sum(odb.Blob, target)
 		if in.inBase(treeName(c.Name, mode == odb.ModeSymlink), mode).ID != c.object {
 			c.object, err = b.batch.Add(odb.Blob, target)
 		}

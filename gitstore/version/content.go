@@ -96,7 +96,7 @@ func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id st
 		k.baseBlobs()
 	}
 	var object, chunks odb.ID
-	if ended && !chunked.IsPointer(data) {
+	if ended && !chunked.IsPointer(k.versions.db.Hash(), data) {
 		size = int64(len(data))
 		object, err = k.batch.Add(odb.Blob, data)
 	} else {
@@ -195,7 +195,7 @@ func (k *knownContent) adopt(object, chunks odb.ID) error {
 	if err != nil {
 		return err
 	}
-	if int64(len(data)) != size || chunked.IsPointer(data) {
+	if int64(len(data)) != size || chunked.IsPointer(k.versions.db.Hash(), data) {
 		return fmt.Errorf("content %s: %w: it is a pointer to chunks, but the id names no chunk tree", object, domarkx.ErrInvalid)
 	}
 	_, err = k.batch.Add(odb.Blob, data)

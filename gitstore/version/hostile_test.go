@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
@@ -21,7 +22,7 @@ type hostileTrees struct {
 
 func newHostileTrees(t *testing.T, dir string) hostileTrees {
 	t.Helper()
-	db, err := odb.Open(dir, "")
+	db, err := odb.Open(dir, "", oid.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func (h hostileTrees) tree(entries ...odb.TreeEntry) odb.ID {
 		if mode == "" {
 			mode = "100664"
 		}
-		data = append(append(append(data, mode+" "+e.Name...), 0), e.ID[:]...)
+		data = append(append(append(data, mode+" "+e.Name...), 0), e.ID.Bytes()...)
 	}
 	id, err := h.batch.Add(odb.Tree, data)
 	if err != nil {
@@ -211,7 +212,7 @@ func FuzzVersionName(f *testing.F) {
 }
 
 func FuzzSidecar(f *testing.F) {
-	id := func(b byte) odb.ID { return odb.ID(bytes.Repeat([]byte{b}, 20)) }
+	id := func(b byte) odb.ID { return oid.FromBytes(bytes.Repeat([]byte{b}, 20)) }
 	entries := []odb.TreeEntry{
 		{Mode: odb.ModeFile, Name: ".domarkx", ID: id(1)},
 		{Mode: odb.ModeTree, Name: ".domarkx+e", ID: id(2)},

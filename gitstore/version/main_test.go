@@ -5,6 +5,7 @@ import (
 
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
@@ -22,7 +23,7 @@ func newRepository(tb testing.TB) string {
 // open opens the versions in a bare repository.
 func open(tb testing.TB, dir string) version.Store {
 	tb.Helper()
-	db, err := odb.Open(dir, "")
+	db, err := odb.Open(dir, "", oid.SHA1)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func (s Store) contentSize(object, chunks odb.ID) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p, err := chunked.DecodePointer(data)
+	p, err := chunked.DecodePointer(s.db.Hash(), data)
 	if err != nil || p.Chunks != chunks {
 		return 0, fmt.Errorf("blob %s: %w: it is not a pointer to %s", object, domarkx.ErrCorrupt, chunks)
 	}

@@ -284,7 +284,7 @@ func writeDirectory(batch *odb.Batch, self *domarkx.File, children []child, base
 		if len(data) > maxSidecar {
 			return odb.ID{}, fmt.Errorf("%w: the attributes of a directory's files need a sidecar of more than %d MiB", domarkx.ErrInvalid, maxSidecar>>20)
 		}
-		sidecar = odb.Sum(odb.Blob, data)
+		sidecar = batch.Sum(odb.Blob, data)
 		if odb.FindEntry(base, sidecarName).ID != sidecar {
 			if _, err := batch.Add(odb.Blob, data); err != nil {
 				return odb.ID{}, err

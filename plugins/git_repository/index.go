@@ -2,39 +2,49 @@ package gitrepository
 
 import (
 	"bytes"
-	"crypto/sha1"
 	"encoding/binary"
+
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // Sizes and offsets in an index (gitformat-index(5)), in bytes.
 const (
 	headerSize   = 12
-	entrySize    = 62 // size before the name, without extended flags
 	modeAt       = 24
 	sizeEnd      = 40 // end of the fields that depend on the machine, except the mode
-	flagsAt      = 60
-	hashSize     = sha1.Size
+	flagsSize    = 2
 	flagExtended = 0x4000
 	flagName     = 0x0fff
 )
 
 // canonical returns an index without cached data about the machine's files and without data that
-// can be derived. It returns an index of an unknown version unchanged.
+// can be derived. It returns an index that it does not know unchanged.
 func canonical(index []byte) []byte {
-	if len(index) < headerSize+hashSize || string(index[:4]) != "DIRC" {
-		return index
+	for _, by := range []oid.Hash{oid.SHA1, oid.SHA256} {
+		if kept := canonicalOf(by, index); kept != nil {
+			return kept
+		}
+	}
+	return index
+}
+
+// canonicalOf is canonical for an index with ids of a hash function, which its checksum tells. It returns nil for any
+// other.
+func canonicalOf(by oid.Hash, index []byte) []byte {
+	end := len(index) - by.Size()
+	if end < headerSize || string(index[:4]) != "DIRC" || !hasChecksum(by, index) {
+		return nil
 	}
 	version, count := binary.BigEndian.Uint32(index[4:]), binary.BigEndian.Uint32(index[8:])
 	if version < 2 || version > 4 {
-		return index
+		return nil
 	}
-	end := len(index) - hashSize
 	out := bytes.Clone(index[:end])
 	at := headerSize
 	for range count {
-		size, ok := entry(out[at:], version)
+		size, ok := entry(by, out[at:], version)
 		if !ok {
-			return index
+			return nil
 		}
 		clear(out[at : at+modeAt])
 		clear(out[at+modeAt+4 : at+sizeEnd])
@@ -43,11 +53,11 @@ func canonical(index []byte) []byte {
 	kept := out[:at:at]
 	for at < end {
 		if end-at < 8 {
-			return index
+			return nil
 		}
 		name, size := string(out[at:at+4]), binary.BigEndian.Uint32(out[at+4:])
 		if uint64(size) > uint64(end-at-8) || name == "link" {
-			return index
+			return nil
 		}
 		whole := out[at : at+8+int(size)]
 		// Git may drop extensions that begin with a capital; only REUC cannot be derived again.
@@ -56,12 +66,26 @@ func canonical(index []byte) []byte {
 		}
 		at += len(whole)
 	}
-	sum := sha1.Sum(kept)
-	return append(kept, sum[:]...)
+	return append(kept, checksum(by, kept)...)
 }
 
-// entry returns the size of the entry at the beginning of b.
-func entry(b []byte, version uint32) (int, bool) {
+// hasChecksum reports whether an index ends with its checksum by a hash function, or with the zeros of index.skipHash.
+func hasChecksum(by oid.Hash, index []byte) bool {
+	end := len(index) - by.Size()
+	sum := index[end:]
+	return bytes.Equal(sum, make([]byte, by.Size())) || bytes.Equal(sum, checksum(by, index[:end]))
+}
+
+func checksum(by oid.Hash, data []byte) []byte {
+	sum := by.New()
+	sum.Write(data)
+	return sum.Sum(nil)
+}
+
+// entry returns the size of the entry at the beginning of b, with an id of a hash function.
+func entry(by oid.Hash, b []byte, version uint32) (int, bool) {
+	flagsAt := sizeEnd + by.Size() // the id is before the flags
+	entrySize := flagsAt + flagsSize
 	if len(b) < entrySize {
 		return 0, false
 	}

@@ -119,7 +119,7 @@ func (m *Manager) File(ctx context.Context, path string, first, last int) ([]Lin
 	for i := first - 1; i < last; i++ {
 		open = append(open, place{at: i, line: i})
 	}
-	if err := t.follow(ctx, contentOf(past.seed, data), len(past.events), open); err != nil {
+	if err := t.follow(ctx, contentOf(m.git.Hash, past.seed, data), len(past.events), open); err != nil {
 		return nil, err
 	}
 	if err := t.ask(ctx, first, last); err != nil {

@@ -2,10 +2,10 @@ package blame
 
 import (
 	"bytes"
-	"crypto/sha1" //nolint:gosec // Git's ids of blobs
-	"encoding/hex"
-	"fmt"
 	"hash/maphash"
+
+	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // splitLines splits a text after each LF.
@@ -28,11 +28,8 @@ type content struct {
 	lines []uint64
 }
 
-func contentOf(seed maphash.Seed, data []byte) content {
-	sum := sha1.New() //nolint:gosec // Git's ids of blobs
-	fmt.Fprintf(sum, "blob %d\x00", len(data))
-	sum.Write(data)
-	return content{id: hex.EncodeToString(sum.Sum(nil)), lines: digests(seed, data)}
+func contentOf(by oid.Hash, seed maphash.Seed, data []byte) content {
+	return content{id: odb.Sum(by, odb.Blob, data).String(), lines: digests(seed, data)}
 }
 
 func digests(seed maphash.Seed, data []byte) []uint64 {

@@ -69,7 +69,7 @@ func (t *trace) commit(ctx context.Context, commit, path string, open []place) e
 		return err
 	}
 	past := there.past
-	now := contentOf(past.seed, data)
+	now := contentOf(t.m.git.Hash, past.seed, data)
 	for _, p := range open {
 		if p.at >= len(now.lines) {
 			return nil
@@ -88,7 +88,7 @@ func (t *trace) uncommitted(ctx context.Context, o *domarkx.Observation, now con
 	if err != nil || len(data) > MaxSize {
 		return open // the file is not in that commit, or the commit is gone
 	}
-	to := match(contentOf(t.past.seed, data).lines, now.lines)
+	to := match(digests(t.past.seed, data), now.lines)
 	return slices.DeleteFunc(slices.Clone(open), func(p place) bool { return to[p.at] >= 0 })
 }
 

@@ -2,10 +2,10 @@ package usage
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"math"
 
 	"github.com/domarkx/domarkx/gitstore/derived"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // The bits of the first byte of a row.
@@ -32,11 +32,12 @@ func encodeCache(sessions []session) []byte {
 		body = binary.AppendUvarint(body, i)
 	}
 	for _, s := range sessions {
-		body, _ = hex.AppendDecode(body, []byte(s.tip)) // the row has a valid id
+		body = derived.AppendHex(body, s.tip)
 		str(s.agent)
 		body = binary.AppendUvarint(binary.AppendVarint(body, s.first), uint64(len(s.rows)))
 		for _, a := range s.rows {
-			body = append(append(append(body, a.flags()), a.blob[:]...), a.id[:]...)
+			body = derived.AppendText(append(body, a.flags()), string(a.blob.Bytes()))
+			body = append(body, a.id[:]...)
 			body = binary.AppendVarint(body, a.date)
 			if a.counted {
 				str(a.model)
@@ -90,8 +91,8 @@ func decodeCache(data []byte) []session {
 	}
 	var sessions []session
 	for d.More() {
-		s := session{tip: hex.EncodeToString([]byte(d.Take(20))), agent: d.str(), first: d.Varint()}
-		const smallest = 1 + 20 + 16 + 1 // minimum size of a row in bytes
+		s := session{tip: d.Hex(), agent: d.str(), first: d.Varint()}
+		const smallest = 1 + 1 + 16 + 1 // minimum size of a row in bytes
 		s.rows = make([]answer, d.Count(smallest))
 		for i := range s.rows {
 			d.answer(&s.rows[i])
@@ -119,7 +120,7 @@ func (d *decoder) flags() byte {
 
 func (d *decoder) answer(a *answer) {
 	flags := d.flags()
-	copy(a.blob[:], d.Take(len(a.blob)))
+	a.blob = oid.FromBytes([]byte(d.Text()))
 	copy(a.id[:], d.Take(len(a.id)))
 	a.date = d.Varint()
 	if flags&isCounted == 0 {

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/derived"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // A Store reads sessions.
@@ -83,7 +83,7 @@ func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([
 
 // readAll reads sessions and adds them to known.
 func (r *Reader) readAll(ctx context.Context, missing []domarkx.Info, cached []session, known map[string]*session) error {
-	rows := &knownRows{at: map[[20]byte]int32{}}
+	rows := &knownRows{at: map[oid.ID]int32{}}
 	for i := range cached {
 		for _, a := range cached[i].rows {
 			rows.add(&a.row)
@@ -128,8 +128,8 @@ func (r *Reader) session(ctx context.Context, info domarkx.Info, rows *knownRows
 		if e.Role != domarkx.Assistant {
 			continue
 		}
-		var blob [20]byte
-		if n, err := hex.Decode(blob[:], []byte(e.JSON.ID)); err != nil || n != len(blob) {
+		blob, err := oid.Parse(e.JSON.ID)
+		if err != nil {
 			return nil, fmt.Errorf("message %s: %w: it has no blob", e.ID, domarkx.ErrCorrupt)
 		}
 		row, ok := rows.of(blob)
@@ -190,7 +190,7 @@ func merge(selected []domarkx.Info, known map[string]*session) []Response {
 // knownRows holds rows by message.
 type knownRows struct {
 	rows []row
-	at   map[[20]byte]int32 // blob → index in rows
+	at   map[oid.ID]int32 // blob → index in rows
 }
 
 func (k *knownRows) add(r *row) {
@@ -198,7 +198,7 @@ func (k *knownRows) add(r *row) {
 	k.rows = append(k.rows, *r)
 }
 
-func (k *knownRows) of(blob [20]byte) (row, bool) {
+func (k *knownRows) of(blob oid.ID) (row, bool) {
 	i, ok := k.at[blob]
 	if !ok {
 		return row{}, false

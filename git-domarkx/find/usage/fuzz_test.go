@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -20,7 +21,7 @@ func TestCacheRoundTrip(t *testing.T) {
 			for i := range s.rows {
 				a := &s.rows[i]
 				a.id, a.date = domarkx.ID{byte(i)}, rapid.Int64().Draw(t, "date")
-				a.blob = [20]byte{7, byte(i)}
+				a.blob = oid.FromBytes([]byte{7, byte(i), 19: 0})
 				if a.counted = rapid.Bool().Draw(t, "counted"); !a.counted {
 					continue
 				}
@@ -34,7 +35,7 @@ func TestCacheRoundTrip(t *testing.T) {
 			return s
 		}), 1, 4).Draw(t, "sessions")
 		got := decodeCache(encodeCache(sessions))
-		if diff := cmp.Diff(sessions, got, cmp.AllowUnexported(session{}, answer{}, row{})); diff != "" {
+		if diff := cmp.Diff(sessions, got, cmp.AllowUnexported(session{}, answer{}, row{}, oid.ID{})); diff != "" {
 			t.Fatal(diff)
 		}
 	})

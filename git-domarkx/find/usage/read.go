@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // chatAgent is the agent of responses that this program requested itself.
@@ -25,9 +26,9 @@ func keyOf(kind, id string) key {
 
 // A row holds the usage data of one message of the assistant.
 type row struct {
-	blob    [20]byte // id of the blob with the message
-	counted bool     // the message states the tokens that it used; otherwise the rest is zero
-	key     key      // zero if neither the provider nor the agent gave the response an id
+	blob    oid.ID // id of the blob with the message
+	counted bool   // the message states the tokens that it used; otherwise the rest is zero
+	key     key    // zero if neither the provider nor the agent gave the response an id
 	chat    bool
 	model   string
 	branch  string

@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/packfile"
+	"github.com/domarkx/domarkx/gitstore/oid"
 
 	"github.com/klauspost/compress/zlib"
 )
@@ -180,8 +181,8 @@ func searchable(kind string, content []byte) []byte {
 	if kind != odb.Tree.String() {
 		return content
 	}
-	for _, idSize := range []int{20, 32} {
-		if names, ok := treeNames(content, idSize); ok {
+	for _, by := range []oid.Hash{oid.SHA1, oid.SHA256} {
+		if names, ok := treeNames(content, by.Size()); ok {
 			return names
 		}
 	}

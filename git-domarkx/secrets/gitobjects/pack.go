@@ -1,12 +1,10 @@
 package gitobjects
 
 import (
-	"bytes"
-	"crypto/sha1" //nolint:gosec // ids of Git objects
+	"bytes" //nolint:gosec // ids of Git objects
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -14,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/delta"
 	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 	"github.com/domarkx/domarkx/gitstore/odb/packfile"
+	"github.com/domarkx/domarkx/gitstore/oid"
 
 	"github.com/klauspost/compress/zlib"
 )
@@ -23,7 +22,7 @@ import (
 // once.
 type pack struct {
 	content []byte
-	idSize  int
+	hash    oid.Hash
 	entries []entry            // in the order of their offsets
 	byID    map[string][]int32 // deltas by the ids of their bases
 	left    *int64
@@ -58,7 +57,7 @@ func readPack(content []byte, left *int64, found func(Object)) error {
 	if err != nil {
 		return err
 	}
-	p := &pack{content: content, idSize: idSize(content), byID: map[string][]int32{}, left: left, found: found}
+	p := &pack{content: content, hash: hashOf(content), byID: map[string][]int32{}, left: left, found: found}
 	at := p.index(count)
 	for i := range p.entries {
 		if e := p.entries[i]; e.kind <= packfile.Tag && !e.read && *left > 0 {
@@ -73,7 +72,7 @@ func readPack(content []byte, left *int64, found func(Object)) error {
 	if *left <= 0 {
 		p.fail(at, errTotal)
 	}
-	if at != len(content)-p.idSize {
+	if at != len(content)-p.hash.Size() {
 		p.fail(at, fmt.Errorf("%w: its end is not where the number of its objects says", domarkx.ErrCorrupt))
 		readRest(content[at:], found)
 	}
@@ -86,14 +85,14 @@ func (p *pack) fail(at int, err error) {
 	}
 }
 
-// idSize returns the size of ids in a pack, for which only its checksum has the answer.
-func idSize(content []byte) int {
-	if n := len(content) - sha256.Size; n > 0 {
+// hashOf returns the hash function of the ids in a pack, for which only its checksum has the answer.
+func hashOf(content []byte) oid.Hash {
+	if n := len(content) - oid.SHA256.Size(); n > 0 {
 		if sum := sha256.Sum256(content[:n]); bytes.Equal(sum[:], content[n:]) {
-			return sha256.Size
+			return oid.SHA256
 		}
 	}
-	return sha1.Size
+	return oid.SHA1
 }
 
 // index finds the entries, and returns where they end.
@@ -104,7 +103,7 @@ func (p *pack) index(count uint32) (end int) {
 			p.fail(at, fmt.Errorf("%w: it has too many objects", domarkx.ErrUnsupported))
 			return at
 		}
-		h, err := packfile.ReadEntry(p.content[min(at, len(p.content)):], int64(at), p.idSize)
+		h, err := packfile.ReadEntry(p.content[min(at, len(p.content)):], int64(at), p.hash.Size())
 		if err != nil {
 			p.fail(at, err)
 			return at
@@ -253,12 +252,7 @@ func (p *pack) push(i int32, kind string, content []byte) {
 
 // id returns the id of an object.
 func (p *pack) id(kind string, content []byte) []byte {
-	var sum hash.Hash
-	if p.idSize == sha256.Size {
-		sum = sha256.New()
-	} else {
-		sum = sha1.New() //nolint:gosec // ids of Git objects
-	}
+	sum := p.hash.New()
 	fmt.Fprintf(sum, "%s %d\x00", kind, len(content))
 	sum.Write(content)
 	return sum.Sum(nil)

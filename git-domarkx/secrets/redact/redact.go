@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/gitstore/purge"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
@@ -230,12 +230,10 @@ func (m *Manager) liveVersions() ([]string, error) {
 			continue
 		}
 		err = errors.Join(err, e)
-		found = append(found, objectIDs().FindAllString(string(data), -1)...)
+		found = append(found, oid.FindHex(string(data))...)
 	}
 	return found, err
 }
-
-var objectIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-f]{40}\b`) })
 
 // redaction returns the changes to the refs of a history.
 func (w *rewriter) redaction(h *history) gitstore.Redaction {

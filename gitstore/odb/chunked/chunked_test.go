@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
 	"github.com/domarkx/domarkx/gitstore/odb"
 	"github.com/domarkx/domarkx/gitstore/odb/chunked"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // noise returns n random bytes that depend on the seed.
@@ -51,7 +52,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		text, err := d.Blob(pointer)
 		must(t, err)
-		if !chunked.IsPointer(text) {
+		if !chunked.IsPointer(oid.SHA1, text) {
 			t.Errorf("pointer %q", text)
 		}
 		l, size, err := chunked.Open(d, pointer, chunks)
@@ -289,7 +290,7 @@ func bare(t testing.TB) string {
 // open opens the objects of a bare repository.
 func open(t testing.TB, dir string) *odb.Database {
 	t.Helper()
-	d, err := odb.Open(dir, "")
+	d, err := odb.Open(dir, "", oid.SHA1)
 	must(t, err)
 	t.Cleanup(func() { must(t, d.Close()) })
 	return d

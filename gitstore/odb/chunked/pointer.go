@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // A Pointer describes content in chunks. It is stored in place of the content.
@@ -28,9 +29,9 @@ func (p Pointer) Encode() []byte {
 	return fmt.Appendf(nil, pointerHead+"size %d\nsha256 %x\nchunks %s\n", p.Size, p.SHA256, p.Chunks)
 }
 
-// DecodePointer decodes a pointer. Anything but the output of [Pointer.Encode] is
+// DecodePointer decodes a pointer in a repository with a hash function. Anything but the output of [Pointer.Encode] is
 // [domarkx.ErrInvalid].
-func DecodePointer(data []byte) (Pointer, error) {
+func DecodePointer(by oid.Hash, data []byte) (Pointer, error) {
 	var p Pointer
 	bad := fmt.Errorf("pointer to large content: %w", domarkx.ErrInvalid)
 	lines := bytes.Split(data[:min(len(data), MaxPointer)], []byte{'\n'})
@@ -46,7 +47,7 @@ func DecodePointer(data []byte) (Pointer, error) {
 	if err != nil || copy(p.SHA256[:], sum) != len(p.SHA256) {
 		return p, bad
 	}
-	if p.Chunks, err = odb.ParseID(string(bytes.TrimPrefix(lines[3], []byte("chunks ")))); err != nil {
+	if p.Chunks, err = by.Parse(string(bytes.TrimPrefix(lines[3], []byte("chunks ")))); err != nil {
 		return p, bad
 	}
 	if !bytes.Equal(p.Encode(), data) {
@@ -57,10 +58,10 @@ func DecodePointer(data []byte) (Pointer, error) {
 
 // IsPointer reports whether a blob is a pointer. Content that has the form of a pointer is itself stored in chunks: so
 // a blob that is a pointer is never content.
-func IsPointer(data []byte) bool {
+func IsPointer(by oid.Hash, data []byte) bool {
 	if len(data) > MaxPointer || !bytes.HasPrefix(data, []byte(pointerHead)) {
 		return false // the usual case
 	}
-	_, err := DecodePointer(data)
+	_, err := DecodePointer(by, data)
 	return err == nil
 }

@@ -61,7 +61,7 @@ func Open(d *odb.Database, pointer, chunks odb.ID) (*Content, int64, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("open large content: %w", err)
 	}
-	p, err := DecodePointer(data)
+	p, err := DecodePointer(d.Hash(), data)
 	if err != nil {
 		return nil, 0, fmt.Errorf("open large content: %w: blob %s is not a pointer", domarkx.ErrCorrupt, pointer)
 	}

@@ -30,7 +30,7 @@ type child struct {
 // endsNode reports whether a node ends with an entry, which is its n-th. This depends on the id of the entry, and is so
 // for one id in 64: so that a change of the content changes few nodes.
 func endsNode(n int, last child) bool {
-	return n >= minNode && last.id[len(last.id)-1]&63 == 0 || n == maxNode
+	return n >= minNode && last.id.Last()&63 == 0 || n == maxNode
 }
 
 // nodeEntries returns the entries of a node's tree. The name of an entry is its number and its size, both hexadecimal.

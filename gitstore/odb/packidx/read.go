@@ -10,16 +10,15 @@ import (
 	"sort"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
-
-// An ID is the SHA-1 of an object.
-type ID = [20]byte
 
 // An Index is the index of a pack, of version 1 or 2.
 type Index struct {
 	raw     []byte // the file
 	fanout  []byte // the fan-out table: 256 big-endian counts
 	n       int
+	idSize  int    // of an id, in bytes
 	entries []byte // starts at the first id
 	stride  int    // bytes from one id to the next
 	sums    []byte // starts at the first checksum of a packed object; nil in version 1
@@ -27,16 +26,14 @@ type Index struct {
 	large   []byte // 8-byte offsets, in version 2
 }
 
-const (
-	fanoutSize  = 256 * 4
-	trailerSize = 2 * len(ID{}) // the checksum of the pack, then that of the index
-)
+const fanoutSize = 256 * 4
 
-// Parse reads the header of an index and checks the size of raw, so that no method reads beyond it. raw must not be
+// Parse reads the header of an index with ids of a hash function and checks the size of raw, so that no method reads beyond it. raw must not be
 // changed afterwards. Parse does not verify checksums. It returns [domarkx.ErrCorrupt] for an invalid index, and
 // [domarkx.ErrUnsupported] for one of an unknown version.
-func Parse(raw []byte) (*Index, error) {
-	x := &Index{raw: raw}
+func Parse(by oid.Hash, raw []byte) (*Index, error) {
+	x := &Index{raw: raw, idSize: by.Size()}
+	trailerSize := 2 * x.idSize // the checksum of the pack, then that of the index
 	version2 := bytes.HasPrefix(raw, []byte("\xfftOc"))
 	body := 0
 	if version2 {
@@ -63,24 +60,25 @@ func Parse(raw []byte) (*Index, error) {
 	count := int64(binary.BigEndian.Uint32(x.fanout[255*4:]))
 	rest := int64(len(raw) - body - trailerSize)
 	if !version2 {
-		if rest != 24*count {
+		if rest != int64(4+x.idSize)*count {
 			return nil, errCorrupt("its size does not match its number of objects")
 		}
-		x.n, x.stride = int(count), 24
+		x.n, x.stride = int(count), 4+x.idSize
 		if count > 0 {
 			x.offsets, x.entries = raw[body:], raw[body+4:]
 		}
 		return x, nil
 	}
-	large := rest - 28*count
+	perObject := x.idSize + 4 + 4 // id, checksum, offset
+	large := rest - int64(perObject)*count
 	if large < 0 || large%8 != 0 || large/8 > count {
 		return nil, errCorrupt("its size does not match its number of objects")
 	}
-	x.n, x.stride = int(count), 20
+	x.n, x.stride = int(count), x.idSize
 	x.entries = raw[body:]
-	x.sums = raw[body+20*x.n:]
-	x.offsets = raw[body+24*x.n:]
-	x.large = raw[body+28*x.n : len(raw)-trailerSize]
+	x.sums = raw[body+x.idSize*x.n:]
+	x.offsets = raw[body+(x.idSize+4)*x.n:]
+	x.large = raw[body+perObject*x.n : len(raw)-trailerSize]
 	return x, nil
 }
 
@@ -92,14 +90,14 @@ func errCorrupt(what string) error {
 func (x *Index) Len() int { return x.n }
 
 // ID returns the i-th id in ascending order.
-func (x *Index) ID(i int) ID { return ID(x.id(i)) }
+func (x *Index) ID(i int) oid.ID { return oid.FromBytes(x.id(i)) }
 
-func (x *Index) id(i int) []byte { return x.entries[i*x.stride:][:20] }
+func (x *Index) id(i int) []byte { return x.entries[i*x.stride:][:x.idSize] }
 
 // Offset returns the offset in the pack of the object with the i-th id, or -1 if the index is damaged.
 func (x *Index) Offset(i int) int64 {
-	if x.stride == 24 {
-		return int64(binary.BigEndian.Uint32(x.offsets[24*i:]))
+	if x.stride > x.idSize { // version 1
+		return int64(binary.BigEndian.Uint32(x.offsets[x.stride*i:]))
 	}
 	offset := binary.BigEndian.Uint32(x.offsets[4*i:])
 	if offset>>31 == 0 {
@@ -122,7 +120,7 @@ func (x *Index) CRC(i int) (sum uint32, ok bool) {
 }
 
 // FindOffset returns the offset of an object in the pack, and whether the pack contains the object.
-func (x *Index) FindOffset(id ID) (offset int64, ok bool) {
+func (x *Index) FindOffset(id oid.ID) (offset int64, ok bool) {
 	i, ok := x.Find(id)
 	if !ok {
 		return 0, false
@@ -131,25 +129,29 @@ func (x *Index) FindOffset(id ID) (offset int64, ok bool) {
 }
 
 // Find returns the position of an id among the sorted ids of the index, and whether the index contains it.
-func (x *Index) Find(id ID) (i int, ok bool) {
-	low := 0
-	if id[0] > 0 {
-		low = int(binary.BigEndian.Uint32(x.fanout[4*(int(id[0])-1):]))
+func (x *Index) Find(id oid.ID) (i int, ok bool) {
+	want := id.Bytes()
+	if len(want) != x.idSize {
+		return 0, false
 	}
-	high := int(binary.BigEndian.Uint32(x.fanout[4*int(id[0]):]))
-	start := binary.BigEndian.Uint64(id[:])
+	low := 0
+	if first := int(want[0]); first > 0 {
+		low = int(binary.BigEndian.Uint32(x.fanout[4*(first-1):]))
+	}
+	high := int(binary.BigEndian.Uint32(x.fanout[4*int(want[0]):]))
+	start := binary.BigEndian.Uint64(want)
 	i = low + sort.Search(high-low, func(i int) bool {
 		other := x.id(low + i)
 		if n := binary.BigEndian.Uint64(other); n != start {
 			return n > start
 		}
-		return bytes.Compare(other, id[:]) >= 0
+		return bytes.Compare(other, want) >= 0
 	})
-	return i, i < high && bytes.Equal(x.id(i), id[:])
+	return i, i < high && bytes.Equal(x.id(i), want)
 }
 
 // PackChecksum returns the checksum of the pack to which the index belongs, as the index records it.
 func (x *Index) PackChecksum() []byte {
-	end := len(x.raw) - len(ID{})
-	return x.raw[end-len(ID{}) : end]
+	end := len(x.raw) - x.idSize
+	return x.raw[end-x.idSize : end]
 }
