@@ -14,11 +14,11 @@ import (
 )
 
 // syncCollected makes durable what `git gc` and `git pack-refs` have written since the last call. Git may not sync
-// packed-refs and the directories of its files. A later sync of this program can then make the removal of loose refs durable
+// packed-refs, the tables of the reftable backend, and the directories of its files. A later sync of this program can then make the removal of loose refs durable
 // but not the content of packed-refs: a power failure would lose all refs.
 //
 // If nothing has changed, syncCollected only reads one directory and one small file, [derived.Synced], which lists the
-// durable ones: the first line is the size and time of packed-refs, the others are names of pack files.
+// durable ones: the first line is the size and time of packed-refs, the others are names of pack files and of tables.
 func (s *Store) syncCollected() error {
 	var packNames []string
 	packs := filepath.Join(s.git.ObjectDir, "pack")
@@ -32,6 +32,10 @@ func (s *Store) syncCollected() error {
 			packNames = append(packNames, name)
 		}
 	}
+	tables, err := s.refs.Tables()
+	if err != nil {
+		return fmt.Errorf("syncing refs: %w", err)
+	}
 	refs := filepath.Join(s.git.CommonDir, "packed-refs")
 	stamp := "none"
 	if info, err := os.Stat(refs); err == nil {
@@ -39,7 +43,7 @@ func (s *Store) syncCollected() error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("syncing refs: %w", err)
 	}
-	now := strings.Join(append([]string{stamp}, packNames...), "\n") + "\n"
+	now := strings.Join(slices.Concat([]string{stamp}, packNames, tables), "\n") + "\n"
 	state := derived.Synced.Path(s.StateDir(), "")
 	data, err := os.ReadFile(state)
 	if string(data) == now {
@@ -57,7 +61,13 @@ func (s *Store) syncCollected() error {
 		}
 	}
 	// The pack directory comes first: refs must not become durable before their objects.
-	for _, path := range []string{packs, refs, s.git.CommonDir} {
+	paths := []string{packs, refs, s.git.CommonDir}
+	for _, table := range tables {
+		if !slices.Contains(before[1:], table) {
+			paths = append(paths, filepath.Join(s.git.CommonDir, filepath.FromSlash(table)), filepath.Join(s.git.CommonDir, "reftable"))
+		}
+	}
+	for _, path := range paths {
 		if err := syncPath(path); err != nil {
 			return fmt.Errorf("syncing refs: %w", err)
 		}

@@ -154,6 +154,12 @@ func (s *Store) clearReplaced(path string) (*redacting, error) {
 	return &r, s.refs.ForgetValues(func(id string) bool { _, ok := r.Replaced[id]; return ok }, append(prefixes, refname.RemotePrefix)...)
 }
 
+// RewriteReasons replaces the reasons in the reflogs of this program's refs. rewrite returns the new reason, and whether it
+// differs. In a repository with the reftable backend the line is removed. It is called during an update.
+func (s *Store) RewriteReasons(rewrite func(reason string) (string, bool)) error {
+	return s.refs.RewriteReasons(rewrite)
+}
+
 // Replacements returns the commits that redactions in this repository have replaced, as keys, with the commits that replace
 // them. It is nil if there are none.
 func (s *Store) Replacements() (map[string]string, error) {

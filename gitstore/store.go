@@ -42,7 +42,7 @@ func Open(ctx context.Context, g *gitcmd.Git) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Reader: snapshot.NewReader(db, filepath.Join(g.CommonDir, "shallow")), db: db, git: g, refs: refdb.Open(g)}
+	s := &Store{Reader: snapshot.NewReader(db, filepath.Join(g.CommonDir, "shallow")), db: db, git: g, refs: refdb.Open(ctx, g)}
 	db.OnLazyFetch((&lazyFetch{ctx: ctx, git: g, tried: map[odb.ID]bool{}}).fetch)
 	if err := s.repair(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -14,6 +14,9 @@ func (r *Refs) makeDurable(changes []Change) error {
 	if oneSync(changes) {
 		return atomicfile.SyncFS(r.common)
 	}
+	if r.git.Reftable {
+		return atomicfile.SyncDir(r.path(tablesDir))
+	}
 	synced := map[string]bool{}
 	sync := func(dir string) error {
 		if synced[dir] {

@@ -16,6 +16,5 @@ func SetPatience(r *Refs) {
 var (
 	ParseJournal = func(data []byte) (any, bool) { return parseJournal(data) }
 	ParseRecord  = parseRecord
-	LastTime     = lastTime
 	CheckName    = checkName
 )

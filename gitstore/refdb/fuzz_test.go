@@ -24,7 +24,7 @@ func FuzzPackedRefs(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "packed-refs"), []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		refs := refdb.Open(&gitcmd.Git{GitDir: dir, CommonDir: dir})
+		refs := refdb.Open(t.Context(), &gitcmd.Git{GitDir: dir, CommonDir: dir})
 		list, err := refs.List("refs/domarkx/")
 		if err != nil {
 			return
@@ -52,6 +52,5 @@ func FuzzJournal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		refdb.ParseJournal(data)
 		refdb.ParseRecord(data)
-		refdb.LastTime(string(data))
 	})
 }

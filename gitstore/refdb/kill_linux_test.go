@@ -56,7 +56,7 @@ func victim(dir string, ids []string) error {
 	if err != nil {
 		return err
 	}
-	refs := refdb.Open(g)
+	refs := refdb.Open(context.Background(), g)
 	for {
 		for i, group := range slices.Concat(groups, pairs) {
 			next, err := step(ctx, refs, group, ids, i >= len(groups))

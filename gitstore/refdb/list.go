@@ -34,6 +34,9 @@ func (r *Refs) Damaged(prefix string) ([]error, error) {
 }
 
 func (r *Refs) read(prefix string) (*Listing, error) {
+	if r.git.Reftable {
+		return r.listTables(prefix)
+	}
 	dir := prefix[:strings.LastIndexByte(prefix, '/')+1]
 	if dir == "" || checkName(dir+"x") != nil {
 		return nil, badName(prefix)

@@ -11,7 +11,10 @@ import (
 type Listing struct {
 	Refs    []Ref // sorted by the bytes of their names
 	damaged []error
-	places  []placeState
+	places  []placeState // in the files backend
+
+	inTables bool   // whether the references are in the reftable backend
+	tables   string // the list of tables
 }
 
 // A placeState is the state of a directory with references, or of packed-refs. Git replaces the file of a reference by
@@ -44,7 +47,11 @@ func (l *Listing) isSettled(began time.Time) bool {
 }
 
 // isCurrent reports whether the references are as they were.
-func (l *Listing) isCurrent() bool {
+func (l *Listing) isCurrent(r *Refs) bool {
+	if l.inTables {
+		tables, err := r.tables()
+		return err == nil && tables == l.tables
+	}
 	for _, p := range l.places {
 		now, err := stateOf(p.path)
 		if err != nil || (now.info == nil) != (p.info == nil) {
@@ -57,25 +64,30 @@ func (l *Listing) isCurrent() bool {
 	return true
 }
 
-// maxListings is the number of prefixes whose lists are kept in memory.
+// maxListings is the number of lists that are kept in memory.
 const maxListings = 8
 
 // Listing returns the references whose names begin with prefix, like [Refs.List]. As long as they do not change, it returns the same
 // list again, which costs one look at each directory. A mount asks for the list at each lookup.
 func (r *Refs) Listing(prefix string) (*Listing, error) {
+	return r.current(prefix, func() (*Listing, error) { return r.read(prefix) })
+}
+
+// current returns the list with a key, which it reads if the references have changed since it was read last.
+func (r *Refs) current(key string, read func() (*Listing, error)) (*Listing, error) {
 	r.listing.Lock()
 	defer r.listing.Unlock()
-	if l := r.listings[prefix]; l != nil && l.isCurrent() {
+	if l := r.listings[key]; l != nil && l.isCurrent(r) {
 		return l, nil
 	}
-	delete(r.listings, prefix)
+	delete(r.listings, key)
 	began := time.Now()
-	l, err := r.read(prefix)
+	l, err := read()
 	if err == nil && l.isSettled(began) {
 		if r.listings == nil || len(r.listings) >= maxListings {
 			r.listings = map[string]*Listing{}
 		}
-		r.listings[prefix] = l
+		r.listings[key] = l
 	}
 	return l, err
 }

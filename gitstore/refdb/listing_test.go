@@ -26,7 +26,7 @@ func TestListing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	refs := refdb.Open(g)
+	refs := refdb.Open(t.Context(), g)
 	const prefix = "refs/domarkx/sessions/"
 	var last *refdb.Listing
 	for _, change := range [][]string{

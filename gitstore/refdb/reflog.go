@@ -8,40 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/oid"
 )
-
-// Moved returns when a reference got its present value in this repository: the time in the last line of its reflog, in
-// seconds. It returns false if there is no reflog or if it is empty, for example because its lines have expired.
-func (r *Refs) Moved(name string) (time.Time, bool, error) {
-	if err := checkName(name); err != nil {
-		return time.Time{}, false, err
-	}
-	file, err := os.Open(r.path("logs/" + name))
-	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
-		return time.Time{}, false, nil
-	}
-	if err != nil {
-		return time.Time{}, false, fmt.Errorf("reading the reflog of %q: %w", name, err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || info.IsDir() {
-		return time.Time{}, false, err
-	}
-	const most = 16 << 10 // the last line is shorter
-	data, err := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-most), most))
-	if err != nil {
-		return time.Time{}, false, fmt.Errorf("reading the reflog of %q: %w", name, err)
-	}
-	when, ok := lastTime(string(data))
-	return when, ok, nil
-}
 
 // maxReflog is how much [Refs.Reflog] reads of a reflog, in bytes: about the last 20,000 lines.
 const maxReflog = 4 << 20
@@ -52,6 +23,9 @@ const maxReflog = 4 << 20
 func (r *Refs) Reflog(name string) (values []string, created bool, err error) {
 	if err := checkName(name); err != nil {
 		return nil, false, err
+	}
+	if r.git.Reftable {
+		return r.logValues(name)
 	}
 	file, err := os.Open(r.path("logs/" + name))
 	if errors.Is(err, fs.ErrNotExist) || isNoFile(err) {
@@ -105,24 +79,6 @@ func parseLine(line string) (old, now, rest string, ok bool) {
 	return old, rest[:end], rest[end:], true
 }
 
-// lastTime returns the time in the last complete line of a reflog: "OLD NEW NAME <EMAIL> SECONDS ZONE TAB REASON".
-func lastTime(log string) (time.Time, bool) {
-	end := strings.LastIndexByte(log, '\n')
-	if end < 0 {
-		return time.Time{}, false
-	}
-	line, _, _ := strings.Cut(log[strings.LastIndexByte(log[:end], '\n')+1:end], "\t")
-	fields := strings.Fields(line[strings.LastIndexByte(line, '>')+1:])
-	if len(fields) != 2 {
-		return time.Time{}, false
-	}
-	seconds, err := strconv.ParseInt(fields[0], 10, 64)
-	if err != nil {
-		return time.Time{}, false
-	}
-	return time.Unix(seconds, 0), true
-}
-
 // Forget removes the previous values of references from their reflogs: it keeps the last line of each, and replaces the
 // old value in it by zeros. The caller holds the repository's lock.
 func (r *Refs) Forget(names ...string) error {
@@ -133,11 +89,17 @@ func (r *Refs) Forget(names ...string) error {
 		if err := checkName(name); err != nil {
 			return err
 		}
-		if err := forget(r.path("logs/" + name)); err != nil {
+		err := error(nil)
+		if r.git.Reftable {
+			err = r.forgetTables(name)
+		} else {
+			err = forget(r.path("logs/" + name))
+		}
+		if err != nil {
 			return fmt.Errorf("clearing the reflog of %q: %w", name, err)
 		}
 	}
-	return nil
+	return r.compact()
 }
 
 // forget does the work of [Refs.Forget] for one reflog.
@@ -165,6 +127,27 @@ func (r *Refs) ForgetValues(forgotten func(id string) bool, prefixes ...string) 
 	if !r.held.Load() {
 		return errors.New("clearing reflogs: the repository's lock is not held")
 	}
+	if r.git.Reftable {
+		return r.forgetLines(func(l logLine) bool { return forgotten(l.now) }, prefixes)
+	}
+	return r.eachLog(prefixes, func(path string) error { return forgetValues(path, forgotten) })
+}
+
+// RewriteReasons replaces the reasons in the reflogs of all references of this program. rewrite returns the new reason, and
+// whether it differs. In the reftable backend, where a line cannot be changed, the line is removed. The caller holds the
+// repository's lock.
+func (r *Refs) RewriteReasons(rewrite func(reason string) (string, bool)) error {
+	if !r.held.Load() {
+		return errors.New("rewriting reflogs: the repository's lock is not held")
+	}
+	if r.git.Reftable {
+		return r.forgetLines(func(l logLine) bool { _, changed := rewrite(l.reason); return changed }, ours[:])
+	}
+	return r.eachLog(ours[:], func(path string) error { return rewriteReasons(path, rewrite) })
+}
+
+// eachLog calls change for each file with a reflog below prefixes.
+func (r *Refs) eachLog(prefixes []string, change func(path string) error) error {
 	for _, prefix := range prefixes {
 		err := filepath.WalkDir(r.path("logs/"+strings.TrimSuffix(prefix, "/")), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
@@ -173,13 +156,33 @@ func (r *Refs) ForgetValues(forgotten func(id string) bool, prefixes ...string) 
 				}
 				return err
 			}
-			return forgetValues(path, forgotten)
+			return change(path)
 		})
 		if err != nil {
-			return fmt.Errorf("clearing the reflogs of %q: %w", prefix, err)
+			return fmt.Errorf("changing the reflogs of %q: %w", prefix, err)
 		}
 	}
 	return nil
+}
+
+func rewriteReasons(path string, rewrite func(reason string) (string, bool)) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var out strings.Builder
+	changed := false
+	for line := range strings.Lines(string(data)) {
+		head, reason, ok := strings.Cut(line, "\t")
+		if now, differs := rewrite(reason); ok && differs {
+			line, changed = head+"\t"+now, true
+		}
+		out.WriteString(line)
+	}
+	if !changed {
+		return nil
+	}
+	return atomicfile.Replace(path, []byte(out.String()))
 }
 
 func forgetValues(path string, forgotten func(id string) bool) error {

@@ -1,6 +1,7 @@
 package refdb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,13 +19,14 @@ import (
 
 // Refs gives access to the references of one repository. Several goroutines may use it at once.
 type Refs struct {
+	ctx      context.Context // of the gits that only read
 	git      *gitcmd.Git
 	common   string        // the repository's common directory
 	held     atomic.Bool   // whether this Refs holds the repository's lock
 	patience time.Duration // how long to wait for a lock file that may belong to a running git
 
 	listing  sync.Mutex
-	listings map[string]*Listing // by prefix, as they were read last
+	listings map[string]*Listing // by prefix, in the reftable backend also by "=" and name, as they were read last
 }
 
 // A Ref is a reference and the object that it names.
@@ -33,8 +35,11 @@ type Ref struct {
 	ID   string // lower-case hexadecimal digits
 }
 
-// Open returns the references of a repository, without reading or writing files.
-func Open(g *gitcmd.Git) *Refs { return &Refs{git: g, common: g.CommonDir, patience: patience} }
+// Open returns the references of a repository, without reading or writing files. In a repository with the reftable backend,
+// reading starts a git, which ends with ctx.
+func Open(ctx context.Context, g *gitcmd.Git) *Refs {
+	return &Refs{ctx: ctx, git: g, common: g.CommonDir, patience: patience}
+}
 
 // Read returns the id of the object that a reference names, and false if the reference does not exist. It returns
 // [domarkx.ErrUnsupported] for a symbolic reference, [domarkx.ErrCorrupt] for a damaged one, and [domarkx.ErrInvalid] for
@@ -42,6 +47,9 @@ func Open(g *gitcmd.Git) *Refs { return &Refs{git: g, common: g.CommonDir, patie
 func (r *Refs) Read(name string) (id string, ok bool, err error) {
 	if err := checkName(name); err != nil {
 		return "", false, err
+	}
+	if r.git.Reftable {
+		return r.readTables(name)
 	}
 	id, ok, err = r.readLoose(name)
 	if ok || err != nil {
@@ -71,16 +79,24 @@ func (r *Refs) readLoose(name string) (string, bool, error) {
 // parseLoose parses the content of a loose reference: an id and white space.
 func (r *Refs) parseLoose(name string, data []byte) (string, error) {
 	if strings.HasPrefix(string(data), "ref:") {
-		return "", fmt.Errorf("the reference %q is symbolic: %w; remove it (git symbolic-ref -d %s)", name, domarkx.ErrUnsupported, name)
+		return "", symbolicError(name)
 	}
 	id := string(data)
 	if end := strings.IndexAny(id, " \t\n\r"); end >= 0 {
 		id = id[:end]
 	}
 	if !r.isID(id) {
-		return "", fmt.Errorf("the reference %q does not name an object: %w", name, domarkx.ErrCorrupt)
+		return "", noObjectError(name)
 	}
 	return id, nil
+}
+
+func symbolicError(name string) error {
+	return fmt.Errorf("the reference %q is symbolic: %w; remove it (git symbolic-ref -d %s)", name, domarkx.ErrUnsupported, name)
+}
+
+func noObjectError(name string) error {
+	return fmt.Errorf("the reference %q does not name an object: %w", name, domarkx.ErrCorrupt)
 }
 
 // path returns the path of a loose reference, or of another file in the common directory.

@@ -22,7 +22,7 @@ func open(t testing.TB, dir string) *refdb.Refs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return refdb.Open(g)
+	return refdb.Open(t.Context(), g)
 }
 
 // update takes the lock for one update.

@@ -19,8 +19,10 @@ const patience = 3 * time.Second
 func (r *Refs) unlockDead(ctx context.Context, e *entry) error {
 	removals, _ := makeRoom(e.Changes)
 	for _, c := range slices.Concat(e.Changes, keepers(removals)) {
-		ours := func(content string) bool { return content == "" || strings.HasPrefix(c.New+"\n", content) }
-		if err := r.unlockPath(ctx, c.Ref+".lock", e.since, ours); err != nil {
+		ours := func(content string) bool {
+			return r.git.Reftable || content == "" || strings.HasPrefix(c.New+"\n", content)
+		}
+		if err := r.unlockPath(ctx, r.lockOf(c.Ref), e.since, ours); err != nil {
 			return err
 		}
 	}
@@ -49,11 +51,19 @@ func (r *Refs) unlockDead(ctx context.Context, e *entry) error {
 // program uses them. [Refs.unlockAbandoned] decides whether another program does.
 func (r *Refs) unlockStale(ctx context.Context, changes []Change) error {
 	for _, c := range changes {
-		if err := r.unlockAbandoned(ctx, c.Ref+".lock"); err != nil {
+		if err := r.unlockAbandoned(ctx, r.lockOf(c.Ref)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lockOf returns the path of the lock file that Git takes to change a reference.
+func (r *Refs) lockOf(name string) string {
+	if r.git.Reftable {
+		return tablesList + ".lock"
+	}
+	return name + ".lock"
 }
 
 // unlockAbandoned removes a lock file that was written before the machine was started. It also removes one that has not
@@ -171,8 +181,11 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// locksBelow returns the paths of the lock files below a directory of references ("refs/…/").
+// locksBelow returns the paths of the lock files that Git takes to change references below a directory ("refs/…/").
 func (r *Refs) locksBelow(prefix string) ([]string, error) {
+	if r.git.Reftable {
+		prefix = tablesDir
+	}
 	var locks []string
 	err := filepath.WalkDir(r.path(prefix), func(path string, entry fs.DirEntry, err error) error {
 		switch {

@@ -118,6 +118,7 @@ func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error 
 	args := []string{
 		"-c", sync,
 		"-c", fmt.Sprintf("core.filesRefLockTimeout=%d", r.patience.Milliseconds()), "-c", "core.packedRefsTimeout=5000", // milliseconds to wait for another git
+		"-c", fmt.Sprintf("reftable.lockTimeout=%d", r.patience.Milliseconds()),
 		"update-ref", "--no-deref",
 	}
 	if !manyNew(changes) {

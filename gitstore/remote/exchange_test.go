@@ -29,7 +29,7 @@ func attach(t testing.TB, dir, url string) *clone {
 	t.Helper()
 	gittest.Run(t, dir, "config", "remote.origin.url", url)
 	g := discover(t, dir)
-	refs := refdb.Open(g)
+	refs := refdb.Open(t.Context(), g)
 	origin, err := remote.Find(t.Context(), g, "")
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func victim(dir, id string) error {
 	if err != nil {
 		return err
 	}
-	client := &remote.Client{Git: g, Refs: refdb.Open(g), Kinds: []string{"sessions"}}
+	client := &remote.Client{Git: g, Refs: refdb.Open(context.Background(), g), Kinds: []string{"sessions"}}
 	fmt.Println("ready")
 	for {
 		if err := turn(ctx, client, origin, id); err != nil {

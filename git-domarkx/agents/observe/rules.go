@@ -109,13 +109,12 @@ func splitList(text string) []string {
 }
 
 func headOf(ctx context.Context, git *gitcmd.Git) (commit, branch string, err error) {
-	data, err := os.ReadFile(filepath.Join(git.GitDir, "HEAD"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	head, err := headFile(ctx, git)
+	if err != nil {
 		return "", "", err
 	}
-	head := strings.TrimSpace(string(data))
 	ref, symbolic := strings.CutPrefix(head, "ref: ")
-	if !symbolic {
+	if !symbolic && head != "" {
 		return head, "", nil
 	}
 	branch = strings.TrimPrefix(ref, "refs/heads/")
@@ -125,4 +124,22 @@ func headOf(ctx context.Context, git *gitcmd.Git) (commit, branch string, err er
 		return "", branch, nil // the branch has no commit yet
 	}
 	return strings.TrimSpace(string(out)), branch, err
+}
+
+// headFile returns the content of HEAD as the files backend stores it. In the reftable backend it is empty for a detached
+// HEAD.
+func headFile(ctx context.Context, git *gitcmd.Git) (string, error) {
+	if !git.Reftable {
+		data, err := os.ReadFile(filepath.Join(git.GitDir, "HEAD"))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return strings.TrimSpace(string(data)), err
+	}
+	out, err := git.Run(ctx, nil, "symbolic-ref", "-q", "HEAD")
+	var failed *gitcmd.Error
+	if errors.As(err, &failed) && failed.Code == 1 {
+		return "", nil
+	}
+	return "ref: " + strings.TrimSpace(string(out)), err
 }

@@ -20,8 +20,8 @@ const (
 )
 
 // client returns a client that exchanges this repository's references with remotes.
-func (m *Manager) client(progress io.Writer) *remote.Client {
-	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(m.store.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: checkRefName, Progress: progress, There: m.there}
+func (m *Manager) client(ctx context.Context, progress io.Writer) *remote.Client {
+	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(ctx, m.store.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: checkRefName, Progress: progress, There: m.there}
 }
 
 // there returns the commit that a remote has for a tracking reference. This differs from id if a
@@ -56,7 +56,7 @@ func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (r
 	if err != nil {
 		return result, err
 	}
-	client := m.client(r.Progress)
+	client := m.client(ctx, r.Progress)
 	client.Verify = func(ctx context.Context, refs []refdb.Ref) (map[string]error, error) {
 		return m.store.Verify(ctx, refs, r.Checks)
 	}
@@ -106,7 +106,7 @@ func (m *Manager) Tracked(ctx context.Context, name string) (Tips, error) {
 	if err != nil {
 		return Tips{}, err
 	}
-	return m.seen(m.client(nil), in)
+	return m.seen(m.client(ctx, nil), in)
 }
 
 func (m *Manager) seen(client *remote.Client, in remote.Remote) (Tips, error) {
@@ -138,7 +138,7 @@ func (m *Manager) pushRefs(ctx context.Context, name string, out outgoing, progr
 	if err != nil {
 		return Tips{}, err
 	}
-	client := m.client(progress)
+	client := m.client(ctx, progress)
 	seen, err := m.seen(client, to)
 	if err != nil {
 		return Tips{}, err

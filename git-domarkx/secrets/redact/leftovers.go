@@ -64,8 +64,13 @@ func (m *Manager) leftovers(h *history, t *table, done map[string]string) error 
 	if err != nil {
 		return fmt.Errorf("redacting unsaved texts: %w; nothing was redacted", err)
 	}
-	if err := t.reflogs(m.store.Git().CommonDir); err != nil {
-		return err
+	// The reasons in reflogs can contain former names.
+	err = m.store.RewriteReasons(func(reason string) (string, bool) {
+		now, changed := t.literally([]byte(reason), false)
+		return string(now), changed
+	})
+	if err != nil {
+		return fmt.Errorf("redacting reflogs: %w", err)
 	}
 	return filepath.WalkDir(m.env.StateDir, func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -84,41 +79,4 @@ func (t *table) name(name string) (string, bool) {
 		return name, false
 	}
 	return refname.Map(placeholders().ReplaceAllString(string(text), "redacted-$1")), true
-}
-
-// reflogs replaces the known secrets in the reflogs of this program's refs, whose reasons can
-// contain former names. The caller must hold the repository's lock.
-func (t *table) reflogs(common string) error {
-	for _, top := range []string{"refs/domarkx", "refs/domarkx-trash", "refs/domarkx-remotes"} {
-		err := filepath.WalkDir(filepath.Join(common, "logs", filepath.FromSlash(top)), func(path string, d fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err != nil || !d.Type().IsRegular() {
-				return err
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			var out strings.Builder
-			any := false
-			for line := range strings.Lines(string(data)) {
-				head, reason, ok := strings.Cut(line, "\t")
-				now, changed := t.literally([]byte(reason), false)
-				if ok && changed {
-					line, any = head+"\t"+string(now), true
-				}
-				out.WriteString(line)
-			}
-			if !any {
-				return nil
-			}
-			return atomicfile.Replace(path, []byte(out.String()))
-		})
-		if err != nil {
-			return fmt.Errorf("redacting reflogs: %w", err)
-		}
-	}
-	return nil
 }

@@ -1,0 +1,133 @@
+package refdb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// Names of files of the reftable backend in the common directory (gitformat-reftable(5)).
+const (
+	tablesDir  = "reftable/"
+	tablesList = "reftable/tables.list"
+)
+
+// Tables returns the paths of the tables of the reftable backend, relative to the common directory; none for the files backend.
+func (r *Refs) Tables() ([]string, error) {
+	if !r.git.Reftable {
+		return nil, nil
+	}
+	list, err := r.tables()
+	names := strings.Fields(list)
+	for i, name := range names {
+		names[i] = tablesDir + name
+	}
+	return names, err
+}
+
+// tables returns the names of the tables that have the references now. Git gives each table a new name, and replaces the
+// list with each change: so equal lists stand for equal references.
+func (r *Refs) tables() (string, error) {
+	data, err := os.ReadFile(r.path(tablesList))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("reading references: %w", err)
+	}
+	return string(data), nil
+}
+
+// ask returns the references below a pattern of git for-each-ref(1): a name, with those of which it is a directory.
+func (r *Refs) ask(pattern string) (*Listing, error) {
+	tables, err := r.tables()
+	if err != nil {
+		return nil, err
+	}
+	l := &Listing{tables: tables, inTables: true}
+	out, err := r.git.Run(r.ctx, nil, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "--", pattern)
+	var failed *gitcmd.Error
+	if errors.As(err, &failed) && failed.Code >= 0 {
+		return nil, fmt.Errorf("reading references: %w; see git fsck: %w", domarkx.ErrCorrupt, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading references: %w", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
+		if len(fields) != 3 || checkName(fields[1]) != nil {
+			continue
+		}
+		id, name, symbolic := fields[0], fields[1], fields[2] != ""
+		switch {
+		case symbolic:
+			l.damaged = append(l.damaged, &damage{name, symbolicError(name)})
+		case !r.isID(id):
+			l.damaged = append(l.damaged, &damage{name, noObjectError(name)})
+		default:
+			l.Refs = append(l.Refs, Ref{name, id})
+		}
+	}
+	return l, nil
+}
+
+// nilIfCode returns nil for the error of a git that exited with one of the codes.
+func nilIfCode(err error, codes ...int) error {
+	var failed *gitcmd.Error
+	if errors.As(err, &failed) && slices.Contains(codes, failed.Code) {
+		return nil
+	}
+	return err
+}
+
+// errorText returns what git printed to standard error.
+func errorText(err error) string {
+	var failed *gitcmd.Error
+	if errors.As(err, &failed) {
+		return failed.Stderr
+	}
+	return ""
+}
+
+// readTables is [Refs.Read] for the reftable backend.
+func (r *Refs) readTables(name string) (id string, ok bool, err error) {
+	l, err := r.current("="+name, func() (*Listing, error) { return r.ask(name) })
+	if err != nil {
+		return "", false, err
+	}
+	for _, err := range l.damaged {
+		var one *damage
+		if errors.As(err, &one) && one.name == name {
+			return "", false, one.err
+		}
+	}
+	for _, ref := range l.Refs {
+		if ref.Name == name {
+			return ref.ID, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// listTables returns the references whose names begin with prefix, from the reftable backend.
+func (r *Refs) listTables(prefix string) (*Listing, error) {
+	dir := prefix[:strings.LastIndexByte(prefix, '/')+1]
+	if dir == "" || checkName(dir+"x") != nil {
+		return nil, badName(prefix)
+	}
+	l, err := r.ask(dir)
+	if err != nil {
+		return nil, err
+	}
+	kept := l.Refs[:0]
+	for _, ref := range l.Refs {
+		if strings.HasPrefix(ref.Name, prefix) {
+			kept = append(kept, ref)
+		}
+	}
+	l.Refs = kept
+	return l, nil
+}
