@@ -11,15 +11,17 @@ import (
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // ourMark follows "pack-" in the names of this package's packs. The rest of the name is random, so that of two
-// processes that write the same objects, neither removes the .keep file of the other's pack or replaces that pack.
+// processes that write the same objects, neither removes the .keep file of the other's pack or replaces that pack. The name
+// has as many digits as an id: git repack ignores packs with shorter names.
 const ourMark = "646f6d78"
 
-func newPackName() string {
-	var random [16]byte
-	rand.Read(random[:])
+func newPackName(by oid.Hash) string {
+	random := make([]byte, by.Size()-len(ourMark)/2)
+	rand.Read(random)
 	return fmt.Sprintf("pack-%s%x", ourMark, random)
 }
 
@@ -46,7 +48,7 @@ func (w *packWriter) finish() error {
 	if err := w.d.syncContent(w.keep.file, w.pack, w.idx); err != nil {
 		return err
 	}
-	w.base = filepath.Join(w.d.packDir(), newPackName())
+	w.base = filepath.Join(w.d.packDir(), newPackName(w.d.hash))
 	w.keep.path = w.base + ".keep"
 	// The index comes last, because Git sees the pack as soon as it has an index.
 	for _, part := range []struct {

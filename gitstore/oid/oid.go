@@ -149,6 +149,14 @@ func (id ID) IsZero() bool { return id == ID{} }
 // IsOf reports whether the id is one of a hash function.
 func (id ID) IsOf(h Hash) bool { return int(id.size) == h.Size() }
 
+// Hash returns the hash function of an id that is not zero.
+func (id ID) Hash() Hash {
+	if id.IsOf(SHA256) {
+		return SHA256
+	}
+	return SHA1
+}
+
 // First returns the first byte, by which Git divides objects among directories and the entries of indexes.
 func (id ID) First() byte { return id.sum[0] }
 

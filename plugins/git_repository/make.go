@@ -14,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/oid"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 	"github.com/domarkx/domarkx/plugins/process"
 )
@@ -41,15 +42,15 @@ func (r *repository) make(ctx context.Context) error {
 	if len(entries) > 0 {
 		return fmt.Errorf("%q has files but no repository: %w; run \"git init\" there, or use the type filesystem", r.Path(), domarkx.ErrInvalid)
 	}
-	return initialize(r.gitDir, "")
+	return initialize(r.gitDir, oid.SHA1, "")
 }
 
 // asideSuffix is appended to the name of a Git directory that is still incomplete.
 const asideSuffix = ".lock"
 
-// initialize creates a Git directory with the same content on every machine. Its last step moves
+// initialize creates a Git directory with a hash function, with the same content on every machine. Its last step moves
 // the directory to its name.
-func initialize(gitDir, remote string) error {
+func initialize(gitDir string, by oid.Hash, remote string) error {
 	aside := gitDir + asideSuffix
 	if err := os.RemoveAll(aside); err != nil {
 		return err
@@ -59,7 +60,11 @@ func initialize(gitDir, remote string) error {
 			return err
 		}
 	}
-	config := "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n" + remote
+	version, extensions := 0, ""
+	if by != oid.SHA1 {
+		version, extensions = 1, "[extensions]\n\tobjectformat = "+by.String()+"\n"
+	}
+	config := fmt.Sprintf("[core]\n\trepositoryformatversion = %d\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n", version) + extensions + remote
 	for name, content := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": config} {
 		if err := os.WriteFile(filepath.Join(aside, name), []byte(content), 0o644); err != nil {
 			return err
@@ -80,17 +85,15 @@ func (r *repository) clone(ctx context.Context, from string) error {
 	if err := os.MkdirAll(aside, 0o755); err != nil {
 		return err
 	}
-	remote := "[remote \"origin\"]\n\turl = " + quoteConfig(r.shownURL()) + "\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
-	if err := initialize(filepath.Join(aside, ".git"), remote); err != nil {
-		return err
-	}
-	g, err := gitcmd.Discover(ctx, aside, r.environment(aside))
-	var s source
+	s, err := r.source(from)
 	if err == nil {
-		s, err = r.source(from)
+		err = r.cloneInto(ctx, aside, oid.SHA1, s)
 	}
-	if err == nil {
-		err = r.fetch(ctx, g, s)
+	var mismatch *hashError
+	if errors.As(err, &mismatch) {
+		if err = dirversion.Empty(aside); err == nil {
+			err = r.cloneInto(ctx, aside, mismatch.theirs, s)
+		}
 	}
 	if err != nil {
 		return explain(ctx, r.hide(err, from))
@@ -105,6 +108,28 @@ func (r *repository) clone(ctx context.Context, from string) error {
 		}
 	}
 	return os.Remove(aside)
+}
+
+// A hashError is the error of a fetch from a repository with another hash function.
+type hashError struct {
+	theirs oid.Hash
+	err    error
+}
+
+func (e *hashError) Error() string { return e.err.Error() }
+func (e *hashError) Unwrap() error { return e.err }
+
+// cloneInto makes a repository with a hash function in an empty directory, and fetches from another one.
+func (r *repository) cloneInto(ctx context.Context, dir string, by oid.Hash, from source) error {
+	remote := "[remote \"origin\"]\n\turl = " + quoteConfig(r.shownURL()) + "\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+	if err := initialize(filepath.Join(dir, ".git"), by, remote); err != nil {
+		return err
+	}
+	g, err := gitcmd.Discover(ctx, dir, r.environment(dir))
+	if err != nil {
+		return err
+	}
+	return r.fetch(ctx, g, from)
 }
 
 // fetch fetches everything from a repository, and checks out the branch or ref of the config. It is
@@ -128,6 +153,12 @@ func (r *repository) fetch(ctx context.Context, g *gitcmd.Git, from source) erro
 	fetch := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
 		"--update-shallow", "--", sourceName} // without --update-shallow, git fetches nothing from a shallow repository
 	if _, err := do(append(fetch, refspecs...)...); err != nil {
+		refs, listErr := do("ls-remote", "--", sourceName)
+		if id, _, ok := strings.Cut(refs, "\t"); listErr == nil && ok {
+			if theirs, parseErr := oid.Parse(id); parseErr == nil && !theirs.IsOf(g.Hash) {
+				return &hashError{theirs.Hash(), err}
+			}
+		}
 		return err
 	}
 	if _, err := do("pack-refs", "--all"); err != nil {
