@@ -162,11 +162,14 @@ func (f *fetch) list(ctx context.Context) ([]refdb.Ref, error) {
 	}
 	out, err := f.Git.Do(ctx, gitcmd.Command{Args: args, Terminal: true})
 	if err != nil {
-		return nil, err
+		return nil, f.explain(f.from, err)
 	}
 	var refs []refdb.Ref
 	for line := range strings.Lines(string(out)) {
 		id, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if ok && len(id) != f.Git.Hash.HexSize() {
+			return nil, &OtherHashError{f.from.Name, f.Git.Hash}
+		}
 		if ok && strings.HasPrefix(name, shared) { // ls-remote's pattern also matches x/refs/domarkx/…
 			refs = append(refs, refdb.Ref{Name: f.from.Tracking(name), ID: id})
 		}

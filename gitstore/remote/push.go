@@ -36,7 +36,7 @@ func (s Status) OK() bool {
 type Result struct {
 	Ref    string // shared name
 	Status Status
-	Reason string // message of the remote or of git without control characters, "" on success
+	Reason string // message of the remote or of git, and of the remote's hooks, without control characters; "" on success
 }
 
 // maxArguments bounds the length of one command line, in bytes. Linux allows two million, including the environment
@@ -105,7 +105,14 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 	results, said := parsePush(out, changes)
 	if err != nil && !said {
 		// git failed before it changed any reference
-		return results, fmt.Errorf("pushing to %q: %w", to.Name, err)
+		return results, fmt.Errorf("pushing to %q: %w", to.Name, c.explain(to, err))
+	}
+	if text := hostText(err); text != "" {
+		for i := range results {
+			if results[i].Status == Refused {
+				results[i].Reason += ": " + text
+			}
+		}
 	}
 	if noted := c.note(ctx, to, changes, results); noted != nil {
 		return results, fmt.Errorf("noting what was pushed to %q: %w", to.Name, noted)
@@ -144,6 +151,28 @@ func (c *Client) note(ctx context.Context, to Remote, changes []refdb.Change, re
 		return nil // a concurrent fetch has recorded a newer value
 	}
 	return err
+}
+
+// maxHostText is how much of what a host says is in a [Result], in bytes.
+const maxHostText = 2000
+
+// hostText returns what a host and its hooks have printed during a push, in one line.
+func hostText(err error) string {
+	var failed *gitcmd.Error
+	if !errors.As(err, &failed) {
+		return ""
+	}
+	var said []string
+	for line := range strings.Lines(failed.Stderr) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "remote:"); ok && words(text) != "" {
+			said = append(said, words(text))
+		}
+	}
+	text := strings.Join(said, " ")
+	if len(text) > maxHostText {
+		text = strings.ToValidUTF8(text[:maxHostText], "") + "…"
+	}
+	return text
 }
 
 // words removes control characters from a remote's message, and replaces invalid UTF-8.
