@@ -78,7 +78,8 @@ func mayChange(name string) bool {
 	if name == "objects" || name == "logs" || name == "logs/refs" {
 		return true // parent directories of the paths below
 	}
-	for _, may := range []string{"objects/", "domarkx", "refs/domarkx", "logs/refs/domarkx"} {
+	// A table can hold any refs; scripts compare those that git lists.
+	for _, may := range []string{"objects/", "reftable", "domarkx", "refs/domarkx", "logs/refs/domarkx"} {
 		if strings.HasPrefix(name, may) {
 			return name != "domarkx.lock"
 		}

@@ -93,12 +93,13 @@ func step(ctx context.Context, refs *refdb.Refs, group, ids []string, move bool)
 	return next % len(ids), refs.Update(ctx, "step", changes...)
 }
 
-func TestKill(t *testing.T) {
+func TestKill(t *testing.T) { backends(t, testKill) }
+
+func testKill(t *testing.T, dir string) {
 	kills := 100
 	if testing.Short() {
 		kills = 6
 	}
-	dir := gittest.Init(t)
 	ids := gittest.Commits(t, dir, 50)
 	if err := update(t, open(t, dir), refdb.Change{Ref: pairs[0][0], New: ids[0]}, refdb.Change{Ref: pairs[1][0], New: ids[0]}); err != nil {
 		t.Fatal(err)

@@ -128,7 +128,7 @@ func (r *Refs) ForgetValues(forgotten func(id string) bool, prefixes ...string) 
 		return errors.New("clearing reflogs: the repository's lock is not held")
 	}
 	if r.git.Reftable {
-		return r.forgetLines(func(l logLine) bool { return forgotten(l.now) }, prefixes)
+		return r.forgetLines(r.logLines, func(l logLine) bool { return forgotten(l.now) }, prefixes)
 	}
 	return r.eachLog(prefixes, func(path string) error { return forgetValues(path, forgotten) })
 }
@@ -141,7 +141,7 @@ func (r *Refs) RewriteReasons(rewrite func(reason string) (string, bool)) error 
 		return errors.New("rewriting reflogs: the repository's lock is not held")
 	}
 	if r.git.Reftable {
-		return r.forgetLines(func(l logLine) bool { _, changed := rewrite(l.reason); return changed }, ours[:])
+		return r.forgetLines(r.logReasons, func(l logLine) bool { _, changed := rewrite(l.reason); return changed }, ours[:])
 	}
 	return r.eachLog(ours[:], func(path string) error { return rewriteReasons(path, rewrite) })
 }

@@ -36,9 +36,10 @@ type Ref struct {
 }
 
 // Open returns the references of a repository, without reading or writing files. In a repository with the reftable backend,
-// reading starts a git, which ends with ctx.
+// reading starts a git with the values of ctx. The end of ctx does not end it, because what was interrupted is recorded after
+// that.
 func Open(ctx context.Context, g *gitcmd.Git) *Refs {
-	return &Refs{ctx: ctx, git: g, common: g.CommonDir, patience: patience}
+	return &Refs{ctx: context.WithoutCancel(ctx), git: g, common: g.CommonDir, patience: patience}
 }
 
 // Read returns the id of the object that a reference names, and false if the reference does not exist. It returns

@@ -50,7 +50,7 @@ func (r *Refs) ask(pattern string) (*Listing, error) {
 	l := &Listing{tables: tables, inTables: true}
 	out, err := r.git.Run(r.ctx, nil, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "--", pattern)
 	var failed *gitcmd.Error
-	if errors.As(err, &failed) && failed.Code >= 0 {
+	if errors.As(err, &failed) { // some damage makes git crash
 		return nil, fmt.Errorf("reading references: %w; see git fsck: %w", domarkx.ErrCorrupt, err)
 	}
 	if err != nil {

@@ -7,15 +7,42 @@ import (
 	"strings"
 )
 
-// A logLine is a line of a reflog in the reftable backend whose object exists: git reflog shows no others.
+// A logLine is a line of a reflog in the reftable backend.
 type logLine struct {
 	at     int // number of later lines
 	now    string
-	reason string
+	reason string // only if asked for
 }
 
-// logLines returns the lines of a reflog that exists, the last one first.
+// logLines returns the lines of a reflog, the last one first. It is empty if there is no reflog.
 func (r *Refs) logLines(name string) ([]logLine, error) {
+	length, ok, err := r.logLength(name)
+	if err != nil || !ok {
+		return nil, err
+	}
+	lines := make([]logLine, 0, length)
+	for len(lines) < length {
+		args := []string{"rev-parse"}
+		for at := len(lines); at < min(length, len(lines)+most); at++ {
+			args = append(args, fmt.Sprintf("%s@{%d}", name, at))
+		}
+		out, err := r.git.Run(r.ctx, nil, args...)
+		ids := strings.Fields(string(out))
+		if err == nil && len(ids) != len(args)-1 {
+			err = fmt.Errorf("git prints %d ids for %d lines", len(ids), len(args)-1)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the reflog of %q: %w", name, err)
+		}
+		for _, id := range ids {
+			lines = append(lines, logLine{at: len(lines), now: id})
+		}
+	}
+	return lines, nil
+}
+
+// logReasons is logLines with the reasons. It omits lines whose objects do not exist: git reflog shows no others.
+func (r *Refs) logReasons(name string) ([]logLine, error) {
 	out, err := r.git.Run(r.ctx, nil, "reflog", "show", "--format=%H %gd %gs", name, "--")
 	if err != nil {
 		return nil, fmt.Errorf("reading the reflog of %q: %w", name, err)
@@ -41,8 +68,11 @@ func (r *Refs) logLength(name string) (int, bool, error) {
 		return 0, false, nilIfCode(err, 1)
 	}
 	// Git says the length only in the error for a line that does not exist.
-	_, err = r.git.Run(r.ctx, nil, "rev-parse", "--verify", name+"@{2000000000}")
+	_, err = r.git.Run(r.ctx, nil, "rev-parse", "--verify", name+"@{99999999}")
 	_, text, found := strings.Cut(errorText(err), "only has ")
+	if strings.Contains(errorText(err), " is empty") {
+		return 0, true, nil
+	}
 	digits, _, _ := strings.Cut(text, " ")
 	n, parseErr := strconv.Atoi(digits)
 	if !found || parseErr != nil {
@@ -51,14 +81,10 @@ func (r *Refs) logLength(name string) (int, bool, error) {
 	return n, true, nil
 }
 
-// logValues is [Refs.Reflog] for the reftable backend. It omits values whose objects do not exist.
+// logValues is [Refs.Reflog] for the reftable backend.
 func (r *Refs) logValues(name string) (values []string, created bool, err error) {
-	length, ok, err := r.logLength(name)
-	if err != nil || !ok {
-		return nil, false, err
-	}
 	lines, err := r.logLines(name)
-	if err != nil {
+	if err != nil || len(lines) == 0 {
 		return nil, false, err
 	}
 	for _, l := range lines {
@@ -67,7 +93,7 @@ func (r *Refs) logValues(name string) (values []string, created bool, err error)
 		}
 	}
 	// The value before the first line, which Git counts after all lines.
-	out, err := r.git.Run(r.ctx, nil, "rev-parse", "--verify", "-q", fmt.Sprintf("%s@{%d}", name, length))
+	out, err := r.git.Run(r.ctx, nil, "rev-parse", "--verify", "-q", fmt.Sprintf("%s@{%d}", name, len(lines)))
 	if err != nil {
 		return values, true, nilIfCode(err, 128, 1)
 	}
@@ -77,51 +103,43 @@ func (r *Refs) logValues(name string) (values []string, created bool, err error)
 	return values, false, nil
 }
 
-// forgetTables is [Refs.Forget] for one reference in the reftable backend.
+// forgetTables is [Refs.Forget] for one reference in the reftable backend. It also removes the last line, since git does not
+// change the old value in it.
 func (r *Refs) forgetTables(name string) error {
-	length, ok, err := r.logLength(name)
-	if err != nil || !ok {
+	lines, err := r.logLines(name)
+	if err != nil {
 		return err
 	}
-	var lines []int
-	for at := 1; at < length; at++ {
-		lines = append(lines, at)
-	}
-	if err := r.deleteLines(name, lines); err != nil {
-		return err
-	}
-	return r.adjustLogs(name)
+	return r.deleteLines(name, lines)
 }
 
-// forgetLines removes lines from the reflogs of all references below prefixes, and the old values that they leave.
-func (r *Refs) forgetLines(forgotten func(logLine) bool, prefixes []string) error {
+// forgetLines removes lines from the reflogs of all references below prefixes, and the old values that they leave. read
+// returns the lines of one.
+func (r *Refs) forgetLines(read func(name string) ([]logLine, error), forgotten func(logLine) bool, prefixes []string) error {
 	out, err := r.git.Run(r.ctx, nil, "reflog", "list")
 	if err != nil {
 		return fmt.Errorf("clearing reflogs: %w", err)
 	}
-	var names []string
 	for name := range strings.Lines(string(out)) {
 		name = strings.TrimSuffix(name, "\n")
 		if !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 			continue
 		}
-		lines, err := r.logLines(name)
+		lines, err := read(name)
 		if err != nil {
 			return err
 		}
-		var gone []int
-		for _, l := range lines {
-			if forgotten(l) {
-				gone = append(gone, l.at)
+		gone := slices.DeleteFunc(slices.Clone(lines), func(l logLine) bool { return !forgotten(l) })
+		// Git does not change the old value of the first line that is left.
+		if len(gone) > 0 {
+			kept := slices.DeleteFunc(lines, forgotten)
+			if n := len(kept); n > 0 && kept[n-1].at < gone[len(gone)-1].at {
+				gone = append(gone, kept[n-1])
 			}
 		}
 		if err := r.deleteLines(name, gone); err != nil {
 			return fmt.Errorf("clearing the reflog of %q: %w", name, err)
 		}
-		names = append(names, name)
-	}
-	if err := r.adjustLogs(names...); err != nil {
-		return fmt.Errorf("clearing reflogs: %w", err)
 	}
 	return r.compact()
 }
@@ -129,26 +147,14 @@ func (r *Refs) forgetLines(forgotten func(logLine) bool, prefixes []string) erro
 // most is the number of arguments of one git.
 const most = 1000
 
-// deleteLines removes lines from a reflog.
-func (r *Refs) deleteLines(name string, lines []int) error {
-	slices.Sort(lines)
-	slices.Reverse(lines) // the numbers of the others stay as they are
+// deleteLines removes lines from a reflog. The old value of a line becomes the new one of the line before it.
+func (r *Refs) deleteLines(name string, lines []logLine) error {
+	slices.SortFunc(lines, func(a, b logLine) int { return b.at - a.at }) // the numbers of the others stay as they are
 	for part := range slices.Chunk(lines, most) {
 		args := []string{"reflog", "delete", "--rewrite"}
-		for _, at := range part {
-			args = append(args, fmt.Sprintf("%s@{%d}", name, at))
+		for _, l := range part {
+			args = append(args, fmt.Sprintf("%s@{%d}", name, l.at))
 		}
-		if _, err := r.git.Run(r.ctx, nil, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// adjustLogs makes the old value of each line the new one of the line before it, and that of the first one zeros.
-func (r *Refs) adjustLogs(names ...string) error {
-	for part := range slices.Chunk(names, most) {
-		args := append([]string{"reflog", "expire", "--rewrite", "--expire=never", "--expire-unreachable=never"}, part...)
 		if _, err := r.git.Run(r.ctx, nil, args...); err != nil {
 			return err
 		}

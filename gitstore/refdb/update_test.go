@@ -30,8 +30,9 @@ func none(t testing.TB, gitDir string) {
 	}
 }
 
-func TestUpdate(t *testing.T) {
-	dir := gittest.Init(t)
+func TestUpdate(t *testing.T) { backends(t, testUpdate) }
+
+func testUpdate(t *testing.T, dir string) {
 	refs := open(t, dir)
 	ids := gittest.Commits(t, dir, 3)
 	if err := update(t, refs, refdb.Change{Ref: session("a"), New: ids[0]}, refdb.Change{Ref: session("b"), New: ids[1]}); err != nil {
@@ -69,7 +70,7 @@ func TestUpdate(t *testing.T) {
 			none(t, filepath.Join(dir, ".git"))
 		})
 	}
-	if err := update(t, refs, refdb.Change{Ref: session("missing-object"), New: strings.Repeat("1", 40)}); err == nil || !strings.Contains(err.Error(), "nonexistent object") {
+	if err := update(t, refs, refdb.Change{Ref: session("missing-object"), New: strings.Repeat("1", len(ids[0]))}); err == nil || !strings.Contains(err.Error(), "nonexistent object") {
 		t.Errorf("of a missing object: %v", err)
 	}
 	if err := update(t, refs, refdb.Change{session("a"), ids[0], ""}, refdb.Change{"refs/domarkx-trash/a", "", ids[0]}, refdb.Change{session("b"), ids[1], ids[1]}); err != nil {
@@ -86,8 +87,9 @@ func TestUpdate(t *testing.T) {
 }
 
 // TestUpdateMakesRoom exchanges a reference and a directory of the same name in one change.
-func TestUpdateMakesRoom(t *testing.T) {
-	dir := gittest.Init(t)
+func TestUpdateMakesRoom(t *testing.T) { backends(t, testUpdateMakesRoom) }
+
+func testUpdateMakesRoom(t *testing.T, dir string) {
 	refs := open(t, dir)
 	ids := gittest.Commits(t, dir, 1)
 	if err := update(t, refs, refdb.Change{Ref: session("a"), New: ids[0]}); err != nil {
@@ -105,8 +107,9 @@ func TestUpdateMakesRoom(t *testing.T) {
 	}
 }
 
-func TestUpdateMany(t *testing.T) {
-	dir := gittest.Init(t)
+func TestUpdateMany(t *testing.T) { backends(t, testUpdateMany) }
+
+func testUpdateMany(t *testing.T, dir string) {
 	refs := open(t, dir)
 	ids := gittest.Commits(t, dir, 2)
 	var add, move, remove []refdb.Change
@@ -178,13 +181,14 @@ func TestLockWaits(t *testing.T) {
 
 // TestRaces lets sixteen goroutines of two openings increment a counter, a chain of references,
 // while git packs and updates concurrently.
-func TestRaces(t *testing.T) {
+func TestRaces(t *testing.T) { backends(t, testRaces) }
+
+func testRaces(t *testing.T, dir string) {
 	const writers = 8
 	rounds := 12
 	if testing.Short() {
 		rounds = 2
 	}
-	dir := gittest.Init(t)
 	ids := gittest.Commits(t, dir, 2*writers*rounds+1)
 	position := map[string]int{}
 	for i, id := range ids {

@@ -1,0 +1,151 @@
+package refdb_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/gitcmd/gittest"
+	"github.com/domarkx/domarkx/gitstore/refdb"
+)
+
+// TestReftableLogs moves references, and removes values and reasons from their reflogs.
+func TestReftableLogs(t *testing.T) {
+	dir := initReftable(t)
+	refs := open(t, dir)
+	ids := gittest.Commits(t, dir, 5)
+	for _, name := range []string{session("a"), session("b"), session("c")} {
+		for i, id := range ids {
+			old := ""
+			if i > 0 {
+				old = ids[i-1]
+			}
+			if err := update(t, refs, refdb.Change{Ref: name, Old: old, New: id}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	newestFirst := slices.Clone(ids)
+	slices.Reverse(newestFirst)
+	values := func(name string) ([]string, bool) {
+		t.Helper()
+		got, created, err := refs.Reflog(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got, created
+	}
+	if got, created := values(session("a")); !slices.Equal(got, newestFirst) || !created {
+		t.Errorf("values %q, created %v", got, created)
+	}
+	if got, created := values(session("none")); len(got) > 0 || created {
+		t.Errorf("without a reflog: %q, %v", got, created)
+	}
+	release, err := refs.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if err := refs.Forget(session("a")); err != nil {
+		t.Fatal(err)
+	}
+	if got, created := values(session("a")); len(got) > 0 {
+		t.Errorf("after Forget: %q, %v", got, created)
+	}
+	gone := func(id string) bool { return id == ids[1] || id == ids[2] }
+	if err := refs.ForgetValues(gone, "refs/domarkx/sessions/"); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := values(session("b")); !slices.Equal(got, []string{ids[4], ids[3], ids[0]}) {
+		t.Errorf("after ForgetValues: %q", got)
+	}
+	if err := refs.RewriteReasons(func(reason string) (string, bool) { return "", strings.Contains(reason, "test") }); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := values(session("c")); len(got) > 0 {
+		t.Errorf("lines with a reason that is not to be kept: %q", got)
+	}
+	for _, name := range []string{session("a"), session("b"), session("c")} {
+		if id, ok, err := refs.Read(name); id != ids[4] || !ok || err != nil {
+			t.Errorf("%s is at %s, %v, %v", name, id, ok, err)
+		}
+	}
+	// The tables are written anew, so that no file has the lines.
+	found := 0
+	err = filepath.WalkDir(filepath.Join(dir, ".git", "reftable"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Base(path) == "tables.list" {
+			return err
+		}
+		found++
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte("test")) {
+			t.Errorf("%s has a reason", path)
+		}
+		return err
+	})
+	if err != nil || found != 1 {
+		t.Errorf("%d tables, %v", found, err)
+	}
+}
+
+// TestReftableDamage reads references that no session can have, and damaged tables.
+func TestReftableDamage(t *testing.T) {
+	dir := initReftable(t)
+	refs := open(t, dir)
+	ids := gittest.Commits(t, dir, 1)
+	if err := update(t, refs, refdb.Change{Ref: session("a"), New: ids[0]}); err != nil {
+		t.Fatal(err)
+	}
+	gittest.Run(t, dir, "symbolic-ref", session("link"), session("a"))
+	if _, _, err := refs.Read(session("link")); !errors.Is(err, domarkx.ErrUnsupported) {
+		t.Errorf("a symbolic reference: %v", err)
+	}
+	damaged, err := refs.Damaged("refs/domarkx/")
+	if list, listErr := refs.List("refs/domarkx/"); len(list) != 1 || len(damaged) != 1 || err != nil || listErr != nil {
+		t.Errorf("%v, damaged %v, %v, %v", list, damaged, err, listErr)
+	}
+	tables, err := refs.Tables()
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("tables %q, %v", tables, err)
+	}
+	path := filepath.Join(dir, ".git", filepath.FromSlash(tables[0]))
+	if err := os.Truncate(path, 30); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := open(t, dir).List("refs/domarkx/"); !errors.Is(err, domarkx.ErrCorrupt) {
+		t.Errorf("a truncated table: %v, %v", list, err)
+	}
+	if id, ok, err := open(t, dir).Read(session("a")); !errors.Is(err, domarkx.ErrCorrupt) {
+		t.Errorf("a truncated table: %q, %v, %v", id, ok, err)
+	}
+}
+
+// TestReftableLock changes references although a dead git has left the lock of the tables.
+func TestReftableLock(t *testing.T) {
+	dir := initReftable(t)
+	refs := open(t, dir)
+	refdb.SetPatience(refs)
+	ids := gittest.Commits(t, dir, 2)
+	if err := update(t, refs, refdb.Change{Ref: session("a"), New: ids[0]}); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(dir, ".git", "reftable", "tables.list.lock")
+	if err := os.WriteFile(lock, []byte("half a l"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	hour := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(lock, hour, hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := update(t, refs, refdb.Change{Ref: session("a"), Old: ids[0], New: ids[1]}); err != nil {
+		t.Error(err)
+	}
+	none(t, filepath.Join(dir, ".git"))
+}
