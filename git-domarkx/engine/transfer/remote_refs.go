@@ -183,5 +183,23 @@ func pushStatus(r remote.Result) string {
 	case remote.Unknown:
 		return "rejected: the connection ended before the remote answered; run git domarkx fetch to see what it has"
 	}
-	return "rejected by the remote: " + r.Reason
+	return "rejected by the remote: " + r.Reason + advice(r.Reason)
+}
+
+// hostRules are what hosts say when a rule of theirs refuses a reference, and what one can do.
+var hostRules = []struct{ says, advice string }{
+	{"hidden ref", "the host takes no references outside refs/heads and refs/tags: push to another remote"},
+	{"prohibited", "the host takes no references outside refs/heads and refs/tags: push to another remote"},
+	{"unpack", "the host did not take the objects, perhaps because of a limit of size: ask its owner, or push to another remote"},
+	{"declined", "a rule of the host refused it: ask its owner, or push to another remote"},
+}
+
+// advice returns what to do about a refusal, with a semicolon before it, or "".
+func advice(reason string) string {
+	for _, rule := range hostRules {
+		if strings.Contains(reason, rule.says) {
+			return "; " + rule.advice
+		}
+	}
+	return ""
 }
