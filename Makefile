@@ -80,6 +80,7 @@ demo: build
 	.ci/demo bin/git-domarkx
 
 bench: build
+	-.ci/install-git bin/git-sid
 	-.ci/install-test-tools fusermount3:fuse3 restic:restic
 	-.ci/install-test-tools /usr/share/dict/american-english:wamerican /usr/share/dict/ngerman:wngerman \
 		/usr/share/dict/french:wfrench /usr/share/dict/spanish:wspanish /usr/share/dict/italian:witalian
