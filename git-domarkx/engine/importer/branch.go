@@ -93,7 +93,7 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart 
 		return err
 	}
 	now := in.print.again()
-	content := io.TeeReader(io.NewSectionReader(in.content, 0, in.size), now)
+	content := io.TeeReader(io.NewSectionReader(in.ReaderAt, 0, in.size), now)
 	o := &edit.Original{Verify: func() error {
 		if !now.same(in.print) {
 			return errChanged

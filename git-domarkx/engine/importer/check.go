@@ -18,7 +18,7 @@ func (in *input) check(conv conversation, isNew bool) error {
 	if conv.messages != nil {
 		n = conv.messages.Len()
 	}
-	found, err := markdown.Check(format.File{Path: in.path, Content: in.content, Size: in.size}, conv.doc.Header, n)
+	found, err := markdown.Check(format.File{Path: in.path, Content: in.ReaderAt, Size: in.size}, conv.doc.Header, n)
 	if err != nil {
 		return err
 	}

@@ -182,7 +182,7 @@ func inOrder(all []found) {
 func (c *collector) open(ctx context.Context, f found) (input, error) {
 	switch {
 	case f.path == "-":
-		return c.standardInput()
+		return c.standardInput(f)
 	case f.row.database != "":
 		return c.readRow(ctx, f)
 	}
@@ -204,8 +204,8 @@ func (c *collector) open(ctx context.Context, f found) (input, error) {
 	if in.key, err = local.CanonicalPath(f.path); err != nil {
 		return refuse(fmt.Errorf("%s: %w", f.path, local.PathError(err)))
 	}
-	in.name, in.as, in.home, in.named, in.insists, in.late = f.name, c.as, f.home, f.named, c.format != "", f.late
-	in.always = f.always
+	f.stamp = in.stamp
+	in.found, in.as, in.insists = f, c.as, c.format != ""
 	return in, nil
 }
 
@@ -214,7 +214,7 @@ type unreadableError struct{ error }
 
 func (e *unreadableError) Unwrap() error { return e.error }
 
-func (c *collector) standardInput() (input, error) {
+func (c *collector) standardInput(f found) (input, error) {
 	if c.stdinAs == "" {
 		return input{}, fmt.Errorf("importing from standard input: %w: it has no name; give one with --as NAME", domarkx.ErrInvalid)
 	}
@@ -224,7 +224,8 @@ func (c *collector) standardInput() (input, error) {
 			return input{}, fmt.Errorf("reading standard input: %w", err)
 		}
 	}
-	in := input{insists: c.format != "", path: "-", key: "-:" + c.stdinAs, name: c.stdinAs, as: c.stdinAs, content: c.input, size: c.input.Size()}
+	in := input{found: f, content: &content{ReaderAt: c.input, size: c.input.Size()}, insists: c.format != "", key: "-:" + c.stdinAs, as: c.stdinAs}
+	in.name = c.stdinAs
 	head, err := in.head()
 	if err != nil {
 		return input{}, fmt.Errorf("reading standard input: %w", err)

@@ -154,10 +154,7 @@ func (imp *importer) conversation(ctx context.Context, in input, conv conversati
 	for _, report := range doc.Damage {
 		imp.result.Warnings = append(imp.result.Warnings, report)
 	}
-	if _, ok := imp.before[c.Name]; !ok {
-		imp.before[c.Name] = imp.here[c.Name].ID
-	}
-	imp.here[c.Name] = saved.Info
+	imp.moved(c.Name, saved.Info)
 	now := sources.Source{Session: c.Name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, conv, saved)}
 	imp.learned = append(imp.learned, func() { imp.remember(in, save, now) })
 	return saved, false, nil

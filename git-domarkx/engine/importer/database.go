@@ -121,7 +121,7 @@ const maxAttempts = 5
 
 // readRow returns a session in a database as a document, whose content is in a temporary file.
 func (c *collector) readRow(ctx context.Context, f found) (in input, err error) {
-	in = input{path: f.path, name: f.name, as: c.as, row: f.row, began: time.Now(), late: f.late, always: f.always, stamp: f.stamp}
+	in = input{found: f, content: &content{began: time.Now()}, as: c.as}
 	if in.codec, err = c.manager.sessions.Codec(opencode.Name); err != nil {
 		return in, err
 	}
@@ -156,7 +156,7 @@ func (c *collector) export(ctx context.Context, in *input) error {
 	if in.file, err = os.CreateTemp("", "git-domarkx-*"); err != nil {
 		return err
 	}
-	in.temporary, in.content, in.damage = in.file.Name(), in.file, nil
+	in.temporary, in.ReaderAt, in.damage = in.file.Name(), in.file, nil
 	skipped, err := db.Export(ctx, in.row.session, in.file)
 	if err != nil {
 		return err

@@ -15,20 +15,28 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
-// An input is a document to import.
+// An input is a document to import, or one of its branches.
 type input struct {
-	path    string // path as the user wrote it; "-" for standard input
-	key     string // absolute path, "-:NAME", or format name and identity
-	name    string // name of the session, before it is mapped to a valid one
-	as      string // name that the user gave, extended for branches; "" if none was given
-	codec   format.Codec
-	content io.ReaderAt
-	size    int64
+	found
+	*content
+	key      string // absolute path, "-:NAME", or format name and identity
+	as       string // name that the user gave, extended for branches; "" if none was given
+	codec    format.Codec
+	identity string          // see [format.Identity]; "" if the document has none
+	isSame   bool            // whether the session already has this document
+	insists  bool            // whether the user named the format
+	isPart   bool            // whether another file was imported last as this session
+	isFork   bool            // whether it is a branch, and not the document's main conversation
+	damage   []*syntax.Error // what could not be read when the document was made
+}
 
+// A content is what a document contains. All of its conversations share it.
+type content struct {
+	io.ReaderAt
+	size   int64
 	file   *os.File    // nil for standard input
 	opened os.FileInfo // state of the file when it was opened
 	began  time.Time   // time at which the file was opened
@@ -36,27 +44,11 @@ type input struct {
 	temporary string
 	digest    [32]byte     // SHA-256 of the document
 	print     *fingerprint // of the document
+	images    bool         // whether it may contain images
 
-	identity string         // see [format.Identity]; "" if the document has none
-	images   bool           // whether it may contain images
-	isSame   bool           // whether the session already has this document
-	insists  bool           // whether the user named the format
-	isPart   bool           // whether another file was imported last as this session
-	isFork   bool           // whether it is a branch, and not the document's main conversation
-	home     *agentdir.Home // the agent home that contains the document; nil for none
-	named    bool           // whether the user named the document and not its directory
-	late     bool           // whether all other documents were already imported
-
-	row    row             // session in a database from which the document was made
-	stamp  string          // see [sources.Source]
-	damage []*syntax.Error // what could not be read when the document was made
-
-	always    bool             // whether to replace its secrets, whatever its session is
-	redaction engine.Redaction // if not nil, content and the files of the document have no secrets
+	redaction engine.Redaction // if not nil, the document and its files have no secrets, and raw has them
 	clean     *os.File         // file with the content without secrets
-	raw       io.ReaderAt      // the content with secrets
-	rawSize   int64
-	rawPrint  *fingerprint
+	raw       *content         // the content with secrets
 }
 
 // openInput opens a file to import. It fixes the size of the document, because the file may grow. If the file is
@@ -74,7 +66,7 @@ func openInput(path string) (input, error) {
 		f.Close()
 		return input{}, err
 	}
-	in := input{path: path, file: f, opened: info, began: time.Now()}
+	in := input{found: found{path: path}, content: &content{file: f, opened: info, began: time.Now()}}
 	in.stamp = stampOf(info, in.began)
 	if isCompressed(f) {
 		in.file, err = uncompress(f)
@@ -88,11 +80,11 @@ func openInput(path string) (input, error) {
 			return input{}, err
 		}
 	}
-	in.content, in.size = in.file, in.opened.Size()
+	in.ReaderAt, in.size = in.file, in.opened.Size()
 	return in, nil
 }
 
-func (in *input) close() {
+func (in *content) close() {
 	if in.file != nil {
 		in.file.Close()
 	}
@@ -120,7 +112,7 @@ func (in *input) isLarge() bool {
 func (in *input) readThrough(digest hash.Hash) error {
 	print := newFingerprint()
 	if in.redaction != nil {
-		print = in.rawPrint.again()
+		print = in.raw.print.again()
 	}
 	images, writers := imageFinder{}, []io.Writer{digest, print}
 	if in.codec.Images {
@@ -133,26 +125,24 @@ func (in *input) readThrough(digest hash.Hash) error {
 	if in.redaction == nil {
 		in.print = print
 		digest.Sum(in.digest[:0])
-	} else if !print.same(in.rawPrint) {
+	} else if !print.same(in.raw.print) {
 		return errChanged
 	}
 	return nil
 }
 
-// copyTo copies the document to w.
-func (in *input) copyTo(w io.Writer) error { return copyAll(w, in.content, in.size) }
-
 // copyRaw copies the document with its secrets to w.
-func (in *input) copyRaw(w io.Writer) error {
+func (in *content) copyRaw(w io.Writer) error {
 	if in.redaction == nil {
 		return in.copyTo(w)
 	}
-	return copyAll(w, in.raw, in.rawSize)
+	return in.raw.copyTo(w)
 }
 
-func copyAll(w io.Writer, content io.ReaderAt, size int64) error {
-	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(content, 0, size), make([]byte, min(size+1, 256<<10)))
-	if err == nil && n < size {
+// copyTo copies the document to w.
+func (in *content) copyTo(w io.Writer) error {
+	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(in.ReaderAt, 0, in.size), make([]byte, min(in.size+1, 256<<10)))
+	if err == nil && n < in.size {
 		err = errChanged
 	}
 	return err
@@ -162,9 +152,9 @@ func copyAll(w io.Writer, content io.ReaderAt, size int64) error {
 type onlyWriter struct{ io.Writer }
 
 // data reads the whole document.
-func (in *input) data() ([]byte, error) {
+func (in *content) data() ([]byte, error) {
 	data := make([]byte, in.size)
-	if n, err := in.content.ReadAt(data, 0); n < len(data) {
+	if n, err := in.ReadAt(data, 0); n < len(data) {
 		if err == io.EOF {
 			err = errChanged
 		}
@@ -174,9 +164,9 @@ func (in *input) data() ([]byte, error) {
 }
 
 // head reads the beginning of the document.
-func (in *input) head() ([]byte, error) {
+func (in *content) head() ([]byte, error) {
 	head := make([]byte, min(in.size, format.HeadSize))
-	n, err := in.content.ReadAt(head, 0)
+	n, err := in.ReadAt(head, 0)
 	if err == io.EOF {
 		err = nil
 	}
@@ -216,13 +206,13 @@ var errChanged = fmt.Errorf("%w: the file changed while it was read; import it a
 // verify returns errChanged if the document has changed since it was first read: an import reads parts of it several
 // times. If the file's modification time is old, and the file still has this time and its size, it is unchanged.
 // Otherwise verify reads the document again.
-func (in *input) verify() error {
+func (in *content) verify() error {
 	if in.file == nil {
 		return nil
 	}
 	size, print := in.size, in.print
 	if in.redaction != nil {
-		size, print = in.rawSize, in.rawPrint
+		size, print = in.raw.size, in.raw.print
 	}
 	now, err := in.file.Stat()
 	if err != nil {
@@ -279,7 +269,7 @@ func (in *input) conversations(include func(string) ([]byte, error)) iter.Seq2[c
 			yield(conversation{doc: doc}, err)
 			return
 		}
-		for s, err := range in.codec.Open(format.File{Path: in.path, Content: in.content, Size: in.size, Include: include}) {
+		for s, err := range in.codec.Open(format.File{Path: in.path, Content: in.ReaderAt, Size: in.size, Include: include}) {
 			doc := &domarkx.Document{Header: s.Header, Preamble: s.Preamble, Includes: s.Includes, Damage: s.Damage}
 			if !yield(conversation{suffix: s.Suffix, doc: doc, messages: pictured(in.codec, s.Messages), state: s.State, read: s.Read}, err) || err != nil {
 				return

@@ -354,5 +354,5 @@ func (mk *importing) isExport(ctx context.Context, was *shown) (bool, error) {
 	if err := engine.Encode(e, s, format.Target{Session: e.Name, Losses: &e.Losses}); err != nil {
 		return false, err
 	}
-	return e.Is(io.NewSectionReader(mk.in.content, 0, mk.in.size))
+	return e.Is(io.NewSectionReader(mk.in.ReaderAt, 0, mk.in.size))
 }

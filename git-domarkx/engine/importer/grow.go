@@ -31,7 +31,7 @@ func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.S
 	if err != nil {
 		return engine.SaveResult{}, false, nil // the ordinary import reports the error
 	}
-	in := input{path: f.path, key: key, as: c.as}
+	in := input{found: f, key: key, as: c.as}
 	known := imp.sources.Get(imp.key(in))
 	tip, ok := imp.here[known.Session]
 	if !ok || known.Growth == nil || tip.ID != known.Snapshot || imp.fresh[tip.ID] || tip.Messages == 0 ||
@@ -145,14 +145,12 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 	for _, report := range grown.Damage {
 		imp.result.Warnings = append(imp.result.Warnings, report)
 	}
-	if _, ok := imp.before[c.Name]; !ok {
-		imp.before[c.Name] = tip.ID
-	}
 	branches, err := imp.branches(ctx, in, known)
 	if err != nil {
 		return engine.SaveResult{}, false, err
 	}
-	imp.fresh[info.ID], imp.here[c.Name] = true, info
+	imp.fresh[info.ID] = true
+	imp.moved(c.Name, info)
 	now := sources.Source{Session: c.Name, Snapshot: info.ID, Digest: hex.EncodeToString(more.digest[:]), Saved: known.Saved}
 	if in.codec.Images {
 		now.Stamp, now.Format = in.stamp, in.codec.Name

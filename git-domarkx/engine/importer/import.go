@@ -91,8 +91,10 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	for more := len(todo) > 0 || homes.Any(); more; more = len(todo) > 0 {
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
-			imp = &importer{manager: m, tx: tx, homes: homes, change: engine.Change{Operation: "import", Author: author, Committer: committer},
-				links: links, attach: r.Attach, ignore: r.Ignore, always: r.Redact, redactions: map[string]engine.Redaction{}, made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}
+			imp = &importer{manager: m, tx: tx, change: engine.Change{Operation: "import", Author: author, Committer: committer},
+				options:    options{homes: homes, links: links, attach: r.Attach, ignore: r.Ignore, always: r.Redact},
+				sessions:   sessions{made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}},
+				redactions: map[string]engine.Redaction{}}
 			if imp.sources, err = sources.Open(m.env.StateDir); err != nil {
 				return err
 			}

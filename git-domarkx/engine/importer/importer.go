@@ -21,31 +21,53 @@ func isBadDocument(err error) bool {
 
 // An importer imports the documents of a request in one update.
 type importer struct {
+	options
+	sessions
+	current
 	manager    *Manager
 	tx         *gitstore.Tx
 	change     engine.Change
-	attach     []string // paths of files to attach to the session
-	ignore     func(title string) bool
 	sources    *sources.Record
-	here       map[string]domarkx.Info
-	made       map[string]bool   // sessions that this request created
-	before     map[string]string // tips that sessions had before this update
-	fresh      map[string]bool   // snapshots that this update created, which cannot be read yet
-	last       *domarkx.State    // content of the newest of these snapshots; nil if it is large
-	lastID     string
 	later      []found // documents that are left to the next update
-	homes      *agentdir.Dirs
-	links      *linkRequest         // nil if no stated versions are linked
-	shared     *edit.SharedMessages // links for the current document
-	forks      []engine.SaveResult  // results of the branches of the current document
-	learned    []func()             // functions that record the document, called when all of it is stored
-	stored     string               // tree of the document's original, once that is stored
-	namedFiles attachedFiles        // the last document whose messages name files
-	files      *fileSet             // files to import with the document; nil for none
 	result     Result
-
-	always     bool                        // whether to redact all documents
 	redactions map[string]engine.Redaction // by name of the session
+}
+
+// The options are what a request asks for each of its documents.
+type options struct {
+	attach []string // paths of files to attach to the session
+	ignore func(title string) bool
+	homes  *agentdir.Dirs
+	links  *linkRequest // nil if no stated versions are linked
+	always bool         // whether to redact all documents
+}
+
+// The sessions are those of the repository, with what this update has changed in them.
+type sessions struct {
+	here   map[string]domarkx.Info
+	made   map[string]bool   // sessions that this request created
+	before map[string]string // tips that sessions had before this update
+	fresh  map[string]bool   // snapshots that this update created, which cannot be read yet
+	last   *domarkx.State    // content of the newest of these snapshots; nil if it is large
+	lastID string
+}
+
+// moved records the new tip of a session.
+func (s *sessions) moved(name string, tip domarkx.Info) {
+	if _, ok := s.before[name]; !ok {
+		s.before[name] = s.here[name].ID
+	}
+	s.here[name] = tip
+}
+
+// The current is what an importer has stored and learned of its current document.
+type current struct {
+	shared     *edit.SharedMessages    // links for the document
+	forks      []engine.SaveResult     // results of the branches
+	learned    []func()                // functions that record the document, called when all of it is stored
+	stored     string                  // tree of the original, once that is stored
+	namedFiles map[string]sources.File // the last known states of the files that the messages name
+	files      *fileSet                // files to import with the document; nil for none
 }
 
 // errLater is the error for a document that continues a snapshot of this update, which cannot be read before the update
@@ -57,8 +79,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	imp.forks, imp.stored, imp.learned = nil, "", nil
-	imp.shared = &edit.SharedMessages{Known: map[uint64]*edit.SharedMessage{}}
+	imp.current = current{shared: &edit.SharedMessages{Known: map[uint64]*edit.SharedMessage{}}}
 	saved, ok, err := imp.sinceStamp(ctx, c, f)
 	if err == nil && !ok && f.row.database == "" {
 		saved, ok, err = imp.grown(ctx, c, f)

@@ -114,7 +114,7 @@ func (imp *importer) exported(ctx context.Context, in input, doc *domarkx.Docume
 		if err := imp.manager.sessions.ExportWhole(ctx, e, info, engine.ExportRequest{}); err != nil {
 			return "", err
 		}
-		same, err := e.Is(io.NewSectionReader(in.content, 0, in.size))
+		same, err := e.Is(io.NewSectionReader(in.ReaderAt, 0, in.size))
 		if err != nil || same {
 			return info.ID, err
 		}

@@ -32,7 +32,7 @@ func (imp *importer) keepNamedFiles(ctx context.Context, in input, doc *domarkx.
 		return nil, false, err
 	}
 	kept := map[string]string{}
-	imp.namedFiles = attachedFiles{in.path, map[string]sources.File{}}
+	imp.namedFiles = map[string]sources.File{}
 	for i, m := range doc.Conversation {
 		path := files.Of(m.Message)
 		if path == "" {
@@ -55,7 +55,7 @@ func (imp *importer) keepNamedFiles(ctx context.Context, in input, doc *domarkx.
 				added = append(added, attachment)
 			}
 			look.SHA256 = cmp.Or(raw, digest)
-			kept[path], imp.namedFiles.files[path] = digest, look
+			kept[path], imp.namedFiles[path] = digest, look
 		}
 		if digest != "" && digest != files.Digest(m.Message) {
 			doc.Conversation[i] = domarkx.WrittenMessage{Message: files.WithDigest(m.Message, digest), Origin: m.Origin}
@@ -143,12 +143,6 @@ func openNamedFile(files *format.NamedFiles, path string) (namedFile, error) {
 	}
 	rest := io.LimitReader(f, max(0, info.Size()-int64(len(head))))
 	return namedFile{io.MultiReader(bytes.NewReader(head), rest), f}, nil
-}
-
-// An attachedFiles contains the last known states of the files that documents name.
-type attachedFiles struct {
-	document string // path of the current document
-	files    map[string]sources.File
 }
 
 // lookAt returns the size and modification time of a file, and whether it is an existing regular file. settled reports

@@ -18,7 +18,6 @@ import (
 // known only after its header was read, because that determines the session.
 type redactError struct {
 	session, base string
-	print         *fingerprint // of the document with its secrets
 	with          engine.Redaction
 }
 
@@ -44,7 +43,7 @@ func (imp *importer) mustRedact(ctx context.Context, in input, c engine.Change) 
 	if imp.fresh[c.Base] {
 		c.Base = tip
 	}
-	return &redactError{c.Name, c.Base, in.print, with}
+	return &redactError{c.Name, c.Base, with}
 }
 
 // redact replaces the content of an input by a temporary file without its secrets.
@@ -58,11 +57,11 @@ func (imp *importer) redact(ctx context.Context, in *input, r *redactError) erro
 	}
 	in.clean = file
 	digest, print := sha256.New(), newFingerprint()
-	if err := r.with.Copy(io.MultiWriter(file, digest, print), in.content, in.size); err != nil {
+	if err := r.with.Copy(io.MultiWriter(file, digest, print), in.ReaderAt, in.size); err != nil {
 		return err
 	}
-	in.raw, in.rawSize, in.rawPrint = in.content, in.size, r.print
-	in.content, in.print, in.redaction = file, print, r.with
+	raw := *in.content
+	in.raw, in.ReaderAt, in.print, in.redaction = &raw, file, print, r.with
 	digest.Sum(in.digest[:0])
 	in.size, err = file.Seek(0, io.SeekEnd)
 	return err
@@ -80,7 +79,7 @@ func (imp *importer) learn(ctx context.Context, in *input, r *redactError) error
 		return err
 	}
 	document := make([]byte, min(in.size, most))
-	if n, err := in.content.ReadAt(document, 0); n < len(document) {
+	if n, err := in.ReadAt(document, 0); n < len(document) {
 		if err == io.EOF {
 			err = errChanged
 		}
@@ -143,7 +142,7 @@ func (imp *importer) rememberSecrets(ctx context.Context) error {
 }
 
 // withoutSecrets returns the content of a file of the document, without its secrets if the document is redacted.
-func (in *input) withoutSecrets(content []byte) []byte {
+func (in *content) withoutSecrets(content []byte) []byte {
 	if in.redaction == nil {
 		return content
 	}

@@ -135,9 +135,7 @@ func (imp *importer) remember(in input, s save, now sources.Source) {
 	if in.codec.Images && in.codec.NamedFiles == nil {
 		now.Stamp, now.Format = in.stamp, in.codec.Name
 	}
-	if imp.namedFiles.document == in.path {
-		now.Beside = imp.namedFiles.files
-	}
+	now.Beside = imp.namedFiles
 	imp.sources.Set(imp.key(in), now, s.known)
 	if s.pathKey != "" {
 		imp.sources.Set(s.pathKey, now, s.path)
@@ -159,5 +157,5 @@ func (imp *importer) sameOriginal(ctx context.Context, in input, snapshot string
 		return false, err
 	}
 	defer content.Close()
-	return local.SameContent(content, io.NewSectionReader(in.content, 0, in.size))
+	return local.SameContent(content, io.NewSectionReader(in.ReaderAt, 0, in.size))
 }

@@ -66,7 +66,7 @@ func (imp *importer) show(ctx context.Context, in input, h domarkx.Header, name 
 	if _, err := io.Copy(digest, io.NewSectionReader(f, 0, stat.Size())); err != nil {
 		return nil, err
 	}
-	exported := input{path: in.path, codec: in.codec, content: f, size: stat.Size()}
+	exported := input{found: found{path: in.path}, content: &content{ReaderAt: f, size: stat.Size()}, codec: in.codec}
 	for conv, err := range exported.conversations(nil) {
 		if err != nil {
 			return nil, err

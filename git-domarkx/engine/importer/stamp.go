@@ -50,7 +50,7 @@ func (imp *importer) sinceStamp(ctx context.Context, c *collector, f found) (eng
 	if f.path == "-" || len(imp.attach) > 0 || imp.links != nil || imp.homes.IsNew(f.home) {
 		return none, false, nil
 	}
-	in := input{path: f.path, as: c.as}
+	in := input{found: f, as: c.as}
 	path, stamp := f.path, f.stamp
 	if f.row.database != "" {
 		path = f.row.database

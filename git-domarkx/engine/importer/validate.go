@@ -101,7 +101,7 @@ func (in *input) locate(err error) error {
 	e.Path = in.path
 	switch in.codec.Name {
 	case string(engine.Markdown):
-		found, err := markdown.Check(format.File{Path: in.path, Content: in.content, Size: in.size}, domarkx.NewHeader(), 0)
+		found, err := markdown.Check(format.File{Path: in.path, Content: in.ReaderAt, Size: in.size}, domarkx.NewHeader(), 0)
 		if err != nil {
 			return err
 		}
