@@ -12,21 +12,6 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// fork imports a branch of a document as a session of its own. name is the session of the document's main conversation.
-// fork leaves the branch's session as it is if the branch has not changed since its last import.
-func (imp *importer) fork(ctx context.Context, in input, name string, conv conversation, digest string) (engine.SaveResult, error) {
-	in = imp.branchOf(in, name, conv.suffix)
-	known, isKnown, err := imp.known(ctx, in)
-	if err != nil {
-		return engine.SaveResult{}, inputError(in, err)
-	}
-	if isKnown && known.Digest == digest {
-		return engine.SaveResult{Info: imp.here[known.Session]}, nil
-	}
-	saved, _, err := imp.conversation(ctx, in, conv, known, digest)
-	return saved, err
-}
-
 // branchOf returns the input for one branch of a document.
 func (imp *importer) branchOf(in input, name, suffix string) input {
 	in.key, in.identity, in.name = sources.BranchKey(in.key, suffix), "", name+suffix

@@ -215,9 +215,6 @@ type unreadableError struct{ error }
 func (e *unreadableError) Unwrap() error { return e.error }
 
 func (c *collector) standardInput(f found) (input, error) {
-	if c.stdinAs == "" {
-		return input{}, fmt.Errorf("importing from standard input: %w: it has no name; give one with --as NAME", domarkx.ErrInvalid)
-	}
 	if c.input == nil {
 		var err error
 		if c.input, err = wholeInput(c.stdin); err != nil {

@@ -2,10 +2,8 @@ package importer
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -15,149 +13,86 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// document imports a document: its main conversation, and its branches as forks.
-func (imp *importer) document(ctx context.Context, in input) (engine.SaveResult, error) {
-	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New(), redacted: in.withoutSecrets}
-	defer files.close()
-	if err := in.readThrough(files.digest); err != nil {
-		return engine.SaveResult{}, inputError(in, err)
-	}
-	known, isKnown, err := imp.known(ctx, in)
-	if err != nil {
-		return engine.SaveResult{}, inputError(in, err)
-	}
-	in.isSame = isKnown && known.Digest == files.sum()
-	if same, err := imp.isComplete(&in); err != nil {
-		return engine.SaveResult{}, err
-	} else if same {
-		return imp.unchanged(ctx, in, known)
-	}
-	include := files.read
-	if in.path == "-" {
-		include = nil
-	}
-	var saved engine.SaveResult
-	isFirst := true
-	for conv, err := range in.conversations(include) {
-		if err != nil {
-			return saved, err
+// store stores what was recognised of a document, and its branches as forks. left is tooEarly or isSecret if one of the branches is
+// that, so that a later update must import the document.
+func (imp *importer) store(ctx context.Context, d *document, r recognised) (saved engine.SaveResult, left finding, err error) {
+	switch r.is {
+	case skipped:
+		return saved, left, nil
+	case unchanged:
+		saved, err = imp.unchanged(ctx, r.in, r.record.known)
+		return saved, left, err
+	case grown:
+		saved, err = imp.grow(ctx, r)
+		return saved, left, err
+	case stored:
+		saved.Info = imp.here[r.name]
+	default:
+		if saved, err = imp.conversation(ctx, r, d.files.sum()); err == nil {
+			left, err = imp.branchesOf(ctx, d, saved.Name)
 		}
-		if isFirst {
-			more := false
-			if saved, more, err = imp.mainConversation(ctx, &in, conv, known, isKnown, &files); err != nil || !more {
-				return saved, err
-			}
-			isFirst = false
-			continue
-		}
-		fork, err := imp.fork(ctx, in, saved.Name, conv, files.sum())
-		if err != nil {
-			return saved, err
-		}
-		fork.State = nil // the states of all branches together would need too much memory
-		imp.forks = append(imp.forks, fork)
 	}
-	return imp.finish(&in, saved)
-}
-
-// finish verifies that the document is still what was read, and records it.
-func (imp *importer) finish(in *input, saved engine.SaveResult) (engine.SaveResult, error) {
+	if err != nil || left != isNew {
+		return saved, left, err
+	}
 	if !saved.Changed { // otherwise the document was verified already
-		if err := in.verify(); err != nil {
-			return engine.SaveResult{}, inputError(*in, err)
+		if err := d.in.verify(); err != nil {
+			return engine.SaveResult{}, left, inputError(d.in, err)
 		}
 	}
 	for _, learn := range imp.learned {
 		learn()
 	}
-	return saved, nil
+	return saved, left, nil
 }
 
-// isComplete reports whether the session has the document, without reading what it contains.
-func (imp *importer) isComplete(in *input) (bool, error) {
-	if !in.isSame || imp.homes.IsNew(in.home) || imp.links != nil || len(imp.attach) > 0 {
-		return false, nil
-	}
-	includes, err := in.includes()
-	if err != nil || includes {
-		return false, err
-	}
-	shows, err := in.showsImages()
-	return !shows, err
-}
-
-// mainConversation imports the main conversation of a document. more reports whether the branches of the document are to
-// be imported, too. It sets in.isSame.
-func (imp *importer) mainConversation(ctx context.Context, in *input, conv conversation, known sources.Source, isKnown bool, files *includeReader) (saved engine.SaveResult, more bool, err error) {
-	conv.doc.Damage = append(conv.doc.Damage, in.damage...)
-	if in.codec.Images && conv.messages.Len() == 0 && !isKnown { // agents create a transcript before it has a message
-		imp.result.Empty++
-		return saved, false, nil
-	}
-	if imp.ignored(&conv.doc.Header) {
-		imp.result.Ignored++
-		return saved, false, nil
-	}
-	if imp.files, err = imp.filesOf(ctx, *in, conv, files.digest); err != nil {
-		return saved, false, inputError(*in, err)
-	}
-	defer imp.files.close()
-	if in.isSame = isKnown && known.Digest == files.sum(); in.isSame && imp.links == nil {
-		grows, err := imp.linksMore(ctx, *in, conv.doc, known)
-		if err == nil && !grows {
-			saved, err = imp.unchanged(ctx, *in, known)
+// branchesOf imports the branches of a document whose main conversation has become a session. left is tooEarly or isSecret for
+// the first of them that is that, and otherwise isNew.
+func (imp *importer) branchesOf(ctx context.Context, d *document, session string) (left finding, err error) {
+	for {
+		conv, err, ok := d.next()
+		if err != nil || !ok {
+			return left, err
 		}
-		if err != nil || !grows {
-			return saved, false, err
+		r, err := imp.recognise(ctx, d, imp.branchOf(d.in, session, conv.suffix), &conv)
+		if err != nil {
+			return left, err
 		}
+		var fork engine.SaveResult
+		switch r.is {
+		case tooEarly, isSecret:
+			return r.is, nil
+		case unchanged:
+			fork.Info = imp.here[r.record.known.Session]
+		case stored:
+			fork.Info = imp.here[r.name]
+		default:
+			if fork, err = imp.conversation(ctx, r, d.files.sum()); err != nil {
+				return left, err
+			}
+		}
+		fork.State = nil // the states of all branches together would need too much memory
+		imp.forks = append(imp.forks, fork)
 	}
-	saved, done, err := imp.conversation(ctx, *in, conv, known, files.sum())
-	if err == nil && done {
-		saved, err = imp.finish(in, saved)
-	}
-	return saved, !done, err
 }
 
-// conversation imports a conversation as a new session, or as the next snapshot of its session. It reports whether the
-// session already has this document or a later one.
-func (imp *importer) conversation(ctx context.Context, in input, conv conversation, known sources.Source, digest string) (engine.SaveResult, bool, error) {
-	doc := conv.doc
-	save, err := imp.saveOf(ctx, &in, doc, known, digest)
+// conversation stores a conversation as a new session, or as the next snapshot of its session.
+func (imp *importer) conversation(ctx context.Context, r recognised, digest string) (engine.SaveResult, error) {
+	saved, err := imp.commit(ctx, r)
 	if err != nil {
-		return engine.SaveResult{}, false, inputError(in, err)
+		return engine.SaveResult{}, inputError(r.in, err)
 	}
-	in.isPart = save.isPart()
-	c := imp.change
-	if c.Name, c.Base, err = imp.place(ctx, in, doc, save.known); err != nil {
-		return engine.SaveResult{}, false, inputError(in, err)
+	if r.is == isNew {
+		imp.made[r.name] = true
+		imp.learned = append(imp.learned, func() { imp.waits(r.in, r.conv.doc, r.name, saved.Document) })
 	}
-	if err := imp.mustRedact(ctx, in, c); err != nil {
-		return engine.SaveResult{}, false, err
-	}
-	if err := in.check(conv, c.Base == ""); err != nil {
-		return engine.SaveResult{}, false, err
-	}
-	if old, err := imp.isOld(ctx, in, save, c); err != nil || old {
-		return engine.SaveResult{Info: imp.here[c.Name]}, true, err
-	}
-	saved, err := imp.commit(ctx, in, conv, c)
-	if errors.Is(err, errLater) {
-		return engine.SaveResult{}, false, err
-	}
-	if err != nil {
-		return engine.SaveResult{}, false, inputError(in, err)
-	}
-	if c.Base == "" {
-		imp.made[c.Name] = true
-		imp.learned = append(imp.learned, func() { imp.waits(in, doc, c.Name, saved.Document) })
-	}
-	for _, report := range doc.Damage {
+	for _, report := range r.conv.doc.Damage {
 		imp.result.Warnings = append(imp.result.Warnings, report)
 	}
-	imp.moved(c.Name, saved.Info)
-	now := sources.Source{Session: c.Name, Snapshot: saved.Document, Digest: digest, Saved: save.at, Growth: growthOf(in, conv, saved)}
-	imp.learned = append(imp.learned, func() { imp.remember(in, save, now) })
-	return saved, false, nil
+	imp.moved(r.name, saved.Info)
+	now := sources.Source{Session: r.name, Snapshot: saved.Document, Digest: digest, Saved: r.record.at, Growth: growthOf(r.in, r.conv, saved)}
+	imp.learned = append(imp.learned, func() { imp.remember(r.in, r.record, now) })
+	return saved, nil
 }
 
 // inputError adds the name of a document to an error, unless the error has it.
@@ -169,13 +104,14 @@ func inputError(in input, err error) error {
 	return fmt.Errorf("%s: %w", in.path, err)
 }
 
-func (imp *importer) commit(ctx context.Context, in input, conv conversation, c engine.Change) (engine.SaveResult, error) {
-	made, err := imp.edition(ctx, in, conv, c)
+func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResult, error) {
+	in, c := r.in, imp.change
+	c.Name, c.Base = r.name, r.base
+	made, err := imp.edition(ctx, r)
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
 	e := made.edition
-	c.Base = made.base
 	attachments, isKept, err := imp.keepNamedFiles(ctx, in, e.Doc, e.Base)
 	if err != nil {
 		return engine.SaveResult{}, err
@@ -190,7 +126,7 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 			return engine.SaveResult{}, err
 		}
 	}
-	files, pictures, err := imp.attachPictures(ctx, in, conv.messages, c.Base)
+	files, pictures, err := imp.attachPictures(ctx, in, r.conv.messages, c.Base)
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
@@ -229,17 +165,10 @@ func (imp *importer) commit(ctx context.Context, in input, conv conversation, c 
 	return saved, err
 }
 
-// load returns the content of the snapshot that a document continues. If this update created the snapshot, load returns
-// errLater, unless the snapshot is small and the last one that was created.
-func (imp *importer) load(ctx context.Context, c engine.Change) (*view.View, error) {
-	if tip := imp.here[c.Name].ID; imp.fresh[c.Base] && imp.lastID != c.Base || tip != c.Base && imp.fresh[tip] {
-		return nil, errLater
-	}
-	switch {
-	case imp.fresh[c.Base] && imp.last == nil:
-		return nil, errLater
-	case imp.fresh[c.Base]:
+// load returns the content of a snapshot that [sessions.isReadable].
+func (imp *importer) load(ctx context.Context, snapshot string) (*view.View, error) {
+	if imp.fresh[snapshot] {
 		return view.New(ctx, imp.manager.store, imp.last)
 	}
-	return view.Load(ctx, imp.manager.store, c.Base)
+	return view.Load(ctx, imp.manager.store, snapshot)
 }

@@ -2,6 +2,8 @@ package importer
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash"
@@ -9,6 +11,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/domarkx/domarkx/format"
@@ -246,6 +249,53 @@ func (p *fingerprint) again() *fingerprint {
 }
 
 func (p *fingerprint) same(other *fingerprint) bool { return p.Sum64() == other.Sum64() }
+
+// A document is a document on its way through an import.
+type document struct {
+	*collector
+	in    input // its content is nil until the document is opened
+	files includeReader
+	next  func() (conversation, error, bool) // returns the next conversation
+	stop  func()
+}
+
+// open opens the document.
+func (d *document) open(ctx context.Context) (err error) {
+	in, err := d.collector.open(ctx, d.in.found)
+	if err != nil {
+		return err
+	}
+	if d.in = in; d.large != nil && in.isLarge() {
+		d.large()
+	}
+	return nil
+}
+
+// begin reads the bytes of the document once. Its conversations begin with the first one.
+func (d *document) begin() error {
+	d.end()
+	d.files = includeReader{root: filepath.Dir(d.in.path), digest: sha256.New(), redacted: d.in.withoutSecrets}
+	include := d.files.read
+	if d.in.path == "-" {
+		include = nil
+	}
+	d.next, d.stop = iter.Pull2(d.in.conversations(include))
+	return d.in.readThrough(d.files.digest)
+}
+
+func (d *document) end() {
+	if d.stop != nil {
+		d.stop()
+	}
+	d.files.close()
+}
+
+func (d *document) close() {
+	d.end()
+	if d.in.content != nil {
+		d.in.close()
+	}
+}
 
 // A conversation is one conversation of a document.
 type conversation struct {

@@ -28,59 +28,34 @@ type importing struct {
 // An imported is an edition that an import has created.
 type imported struct {
 	edition *edit.Edit
-	base    string   // snapshot that it continues; "" for a new session
 	links   []string // workspace versions that its snapshot must have as parents
 	same    bool     // whether it changes nothing in the session
 	part    bool     // whether the session has messages that the document does not have
 }
 
-// edition creates the edition of a session from a document. c.base is the snapshot of the document's last import.
-func (imp *importer) edition(ctx context.Context, in input, conv conversation, c engine.Change) (imported, error) {
-	m := imp.manager
-	doc := edit.New(m.store, nil, conv.doc, c.Committer)
-	doc.Derived, doc.Messages, doc.Shared = true, conv.messages, imp.shared
-	if c.Base == "" {
-		imp.nameSource(conv.doc, in)
-		return imported{edition: doc}, nil
+// edition creates the edition of a session from a document.
+func (imp *importer) edition(ctx context.Context, r recognised) (made imported, err error) {
+	if r.compared == nil {
+		doc := imp.editOf(r.conv)
+		if r.is == isNew {
+			imp.nameSource(r.conv.doc, r.in)
+		} else {
+			doc.Base, err = imp.load(ctx, r.base)
+		}
+		return imported{edition: doc}, err
 	}
-	tip := imp.here[c.Name]
-	isSeries := imp.fresh[tip.ID] || imp.fresh[c.Base] // the document is a later save of the session
-	if isSeries && in.isPart {
-		return imported{}, errLater // the other part cannot be read before it is stored
-	}
-	if isSeries || imp.links != nil { // the document may state other versions to link to
-		var err error
-		doc.Base, err = imp.load(ctx, c)
-		return imported{edition: doc, base: c.Base}, err
-	}
-	compared, err := newComparison(ctx, m.store, doc)
+	mk := importing{importer: imp, in: r.in, doc: r.compared.doc, compared: r.compared, tip: imp.here[r.name], name: r.name, baseID: r.base}
+	state, err := r.compared.load(r.base)
 	if err != nil {
 		return imported{}, err
 	}
-	base := ""
-	if tip.ID != c.Base && !engine.IsForm(in.codec.Name) { // another format may show a snapshot differently
-		base, err = imp.exported(ctx, in, conv.doc, tip)
-	}
-	if err == nil && base == "" {
-		base, err = imp.findBase(ctx, compared, in, c.Base, tip)
-	}
-	if err != nil {
+	if mk.base, err = view.NewPacked(ctx, imp.manager.store, state); err != nil {
 		return imported{}, err
 	}
-	mk := importing{importer: imp, in: in, doc: doc, compared: compared, tip: tip, name: c.Name}
-	state, err := compared.load(base)
-	if err != nil {
-		return imported{}, err
-	}
-	if mk.base, err = view.NewPacked(ctx, m.store, state); err != nil {
-		return imported{}, err
-	}
-	mk.baseID = base
-	made, err := mk.make(ctx, base)
-	if err == nil && conv.messages == nil {
+	made, err = mk.make(ctx, r.base)
+	if err == nil && r.conv.messages == nil {
 		made.edition.Scanned = nil // the messages in memory are changed below
 	}
-	made.base = base
 	return made, err
 }
 

@@ -19,39 +19,65 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// grown imports a document that only became longer since its last import, if that import created the newest snapshot of
-// its session. It takes little time, except that it reads the whole document to verify that the old part is unchanged.
-// It returns false if the document must be imported in the ordinary way. The result is empty if the request ignores the
-// document.
-func (imp *importer) grown(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
-	if f.path == "-" || len(imp.attach) > 0 || imp.always {
-		return engine.SaveResult{}, false, nil
+// A growth is what a document has more than at its last import.
+type growth struct {
+	file    *grownFile
+	parsed  format.Grown
+	tip     domarkx.Info
+	headers []domarkx.HeaderEntry // of the tip
+}
+
+// byOldPart recognises a document that only became longer since its last import, if that import created the newest snapshot
+// of its session. It takes little time, except that it reads the whole document to verify that the old part is unchanged.
+// It returns false if the document must be decoded from its beginning.
+func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (recognised, bool, error) {
+	none := recognised{}
+	if in.path == "-" || in.row.database != "" || len(imp.attach) > 0 || imp.always {
+		return none, false, nil
 	}
-	key, err := local.CanonicalPath(f.path)
-	if err != nil {
-		return engine.SaveResult{}, false, nil // the ordinary import reports the error
+	var err error
+	if in.key, err = local.CanonicalPath(in.path); err != nil {
+		return none, false, nil // the import reports the error when it opens the document
 	}
-	in := input{found: f, key: key, as: c.as}
 	known := imp.sources.Get(imp.key(in))
 	tip, ok := imp.here[known.Session]
 	if !ok || known.Growth == nil || tip.ID != known.Snapshot || imp.fresh[tip.ID] || tip.Messages == 0 ||
 		c.format != "" && c.format != known.Growth.Format {
-		return engine.SaveResult{}, false, nil
+		return none, false, nil
 	}
 	in.codec, ok = format.ByName(imp.manager.codecs, known.Growth.Format)
 	if !ok || in.codec.Grow == nil {
-		return engine.SaveResult{}, false, nil
+		return none, false, nil
 	}
-	more, err := readGrowth(in.path, known)
-	if err != nil || more == nil {
-		return engine.SaveResult{}, false, nil
+	file, err := readGrowth(in.path, known)
+	if err != nil || file == nil {
+		return none, false, nil
 	}
-	in.stamp = more.stamp
-	if more.size == known.Growth.Size {
-		saved, err := imp.unchanged(ctx, in, known)
-		return saved, true, err
+	in.stamp = file.stamp
+	r := recognised{is: unchanged, in: in, record: save{known: known}, name: known.Session, base: tip.ID}
+	if file.size == known.Growth.Size {
+		return r, true, nil
 	}
-	return imp.grow(ctx, in, tip, known, more)
+	m := &growth{file: file, tip: tip}
+	if m.headers, err = imp.manager.store.Header(ctx, tip.ID); err != nil || len(m.headers) != 1 || m.headers[0].Origin == "" {
+		return none, false, err
+	}
+	h, err := view.LoadHeader(ctx, imp.manager.store, m.headers)
+	if err != nil {
+		return none, false, err
+	}
+	m.parsed, ok, err = in.codec.Grow(format.Growth{Path: in.path, Data: file.unread, State: known.Growth.State, Header: h})
+	for k, msg := range m.parsed.Messages {
+		ok = ok && edit.CheckDepth(tip.Messages+k, msg.Message) == nil
+	}
+	if err != nil || !ok {
+		return none, false, nil // the import reports the error when it decodes the document
+	}
+	if r.is, r.more = grown, m; imp.ignored(&m.parsed.Header) {
+		imp.result.Ignored++
+		r.is = skipped
+	}
+	return r, true, nil
 }
 
 // A grownFile is the new content of a file that became longer.
@@ -105,49 +131,27 @@ func readGrowth(path string, known sources.Source) (*grownFile, error) {
 }
 
 // grow appends the messages in the new part of a document to its session.
-func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known sources.Source, more *grownFile) (engine.SaveResult, bool, error) {
-	m := imp.manager
-	headers, err := m.store.Header(ctx, tip.ID)
-	if err != nil {
-		return engine.SaveResult{}, false, err
-	}
-	if len(headers) != 1 || headers[0].Origin == "" {
-		return engine.SaveResult{}, false, nil
-	}
-	h, err := view.LoadHeader(ctx, m.store, headers)
-	if err != nil {
-		return engine.SaveResult{}, false, err
-	}
-	grown, ok, err := in.codec.Grow(format.Growth{Path: in.path, Data: more.unread, State: known.Growth.State, Header: h})
-	for k, msg := range grown.Messages {
-		ok = ok && edit.CheckDepth(tip.Messages+k, msg.Message) == nil
-	}
-	if err != nil || !ok {
-		return engine.SaveResult{}, false, nil // the ordinary import reports the error
-	}
-	if imp.ignored(&grown.Header) {
-		imp.result.Ignored++
-		return engine.SaveResult{}, true, nil
-	}
+func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult, error) {
+	in, known, tip, more, grown := r.in, r.record.known, r.more.tip, r.more.file, r.more.parsed
 	c := imp.change
-	c.Name, c.Base = known.Session, tip.ID
+	c.Name, c.Base = r.name, r.base
 	images, err := imp.newPictures(ctx, tip.ID)
 	for k := 0; in.codec.Images && err == nil && k < len(grown.Messages); k++ {
 		err = withPictures(&grown.Messages[k], images.keep)
 	}
 	if err != nil {
-		return engine.SaveResult{}, false, inputError(in, err)
+		return engine.SaveResult{}, inputError(in, err)
 	}
-	info, err := imp.appendGrown(ctx, c, tip, headers, grown, more, images)
+	info, err := imp.appendGrown(ctx, c, r.more, images)
 	if err != nil {
-		return engine.SaveResult{}, false, inputError(in, err)
+		return engine.SaveResult{}, inputError(in, err)
 	}
 	for _, report := range grown.Damage {
 		imp.result.Warnings = append(imp.result.Warnings, report)
 	}
 	branches, err := imp.branches(ctx, in, known)
 	if err != nil {
-		return engine.SaveResult{}, false, err
+		return engine.SaveResult{}, err
 	}
 	imp.fresh[info.ID] = true
 	imp.moved(c.Name, info)
@@ -171,12 +175,12 @@ func (imp *importer) grow(ctx context.Context, in input, tip domarkx.Info, known
 			imp.sources.Set(imp.key(in), now, imp.sources.Get(imp.key(in)))
 		}
 	}
-	return engine.SaveResult{Info: info, Changed: true, Document: info.ID, Before: tip}, true, nil
+	return engine.SaveResult{Info: info, Changed: true, Document: info.ID, Before: tip}, nil
 }
 
 // appendGrown commits the messages that were appended to a document.
-func (imp *importer) appendGrown(ctx context.Context, c engine.Change, tip domarkx.Info, headers []domarkx.HeaderEntry, grown format.Grown, more *grownFile, images *pictureSet) (domarkx.Info, error) {
-	m := imp.manager
+func (imp *importer) appendGrown(ctx context.Context, c engine.Change, of *growth, images *pictureSet) (domarkx.Info, error) {
+	m, tip, headers, grown, more := imp.manager, of.tip, of.headers, of.parsed, of.file
 	origin, err := imp.tx.GrowOrigin(ctx, headers[0].Origin, bytes.NewReader(more.added), more.digest)
 	if err != nil {
 		return domarkx.Info{}, err

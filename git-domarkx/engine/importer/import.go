@@ -130,8 +130,11 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	return result, err
 }
 
-// check returns an error if the request needs one document and names several.
+// check returns an error if the request needs one document and names several, or names standard input without a name.
 func (r *Request) check() error {
+	if r.As == "" && slices.Contains(r.Paths, "-") {
+		return fmt.Errorf("importing from standard input: %w: it has no name; give one with --as NAME", domarkx.ErrInvalid)
+	}
 	if r.As != "" && len(r.Paths) > 1 && !slices.Contains(r.Paths, "-") {
 		return fmt.Errorf("importing %d documents: %w: --as names one", len(r.Paths), domarkx.ErrInvalid)
 	}

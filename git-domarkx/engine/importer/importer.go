@@ -70,65 +70,47 @@ type current struct {
 	files      *fileSet                // files to import with the document; nil for none
 }
 
-// errLater is the error for a document that continues a snapshot of this update, which cannot be read before the update
-// ends. The document is imported in the next update.
-var errLater = errors.New("its session has to be stored first")
-
 // one imports one document and adds the outcome to the result.
 func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	imp.current = current{shared: &edit.SharedMessages{Known: map[uint64]*edit.SharedMessage{}}}
-	saved, ok, err := imp.sinceStamp(ctx, c, f)
-	if err == nil && !ok && f.row.database == "" {
-		saved, ok, err = imp.grown(ctx, c, f)
-	}
-	if err != nil {
-		return err
-	} else if ok {
-		if saved.Name != "" {
-			imp.addSessions(saved)
+	d := &document{collector: c, in: input{found: f, as: c.as}}
+	defer func() {
+		d.close()
+		imp.files.close()
+	}()
+	r, err := imp.recognise(ctx, d, d.in, nil)
+	if err == nil && r.is == isSecret {
+		with, before := r.redaction, r.redaction.Secrets()
+		if err = imp.redact(ctx, d, r); err == nil {
+			defer func() { imp.result.Redacted += with.Secrets() - before }()
+			imp.files.close()
+			r, err = imp.recognise(ctx, d, d.in, nil)
 		}
-		return nil
 	}
-	in, err := c.open(ctx, f)
+	var saved engine.SaveResult
+	left := r.is
+	if err == nil && left != tooEarly {
+		saved, left, err = imp.store(ctx, d, r)
+	}
 	var unreadable *unreadableError
-	if errors.As(err, &unreadable) {
-		imp.result.Bad = append(imp.result.Bad, unreadable.error)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { in.close() }()
-	if c.large != nil && in.isLarge() {
-		c.large()
-	}
-	saved, err = imp.document(ctx, in)
-	var redacted *redactError
-	switch {
-	case errors.As(err, &redacted) && saved.Name != "": // the error is that of a branch
-		imp.addSessions(saved)
-		f.always = true
-		imp.later = append(imp.later, f)
-		return nil
-	case redacted != nil:
-		saved, err = imp.again(ctx, &in, redacted)
-	}
 	var hidden *hiddenError
 	switch {
-	case errors.Is(err, errLater):
-		f.late = true
-		imp.later = append(imp.later, f)
-	case isBadDocument(err) || errors.As(err, &hidden):
+	case isBadDocument(err) || errors.As(err, &hidden) || errors.As(err, &unreadable):
 		imp.result.Bad = append(imp.result.Bad, err)
-		if saved.Name != "" { // only this branch is bad; the next import tries it again
-			imp.addSessions(saved)
-		}
 	case err != nil:
 		return err
-	case saved.Name != "":
+	case left == tooEarly:
+		f.late = true
+		imp.later = append(imp.later, f)
+		return nil
+	case left == isSecret:
+		f.always = true
+		imp.later = append(imp.later, f)
+	}
+	if saved.Name != "" { // if there is an error, only a branch is bad, and the next import tries it again
 		imp.addSessions(saved)
 	}
 	return nil

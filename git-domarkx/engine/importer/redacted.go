@@ -14,54 +14,58 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// A redactError is the error for a document whose secrets must be replaced before anything of it is stored. This is
-// known only after its header was read, because that determines the session.
-type redactError struct {
-	session, base string
-	with          engine.Redaction
+// mustRedact returns what redacts a document of a session whose documents are redacted, and nil if they are not or if this
+// input is redacted already. This is known only after its header was read, because that determines the session.
+func (imp *importer) mustRedact(ctx context.Context, r recognised) (engine.Redaction, error) {
+	if r.in.redaction != nil {
+		return nil, nil
+	}
+	if with := imp.redactions[r.name]; with != nil {
+		return with, nil
+	}
+	with, err := imp.manager.sessions.Redaction(ctx, imp.readableTip(r.name), imp.always || r.in.always)
+	if err == nil && with != nil {
+		imp.redactions[r.name] = with
+	}
+	return with, err
 }
 
-func (e *redactError) Error() string { return "session " + e.session + ": its documents are redacted" }
-
-// mustRedact returns a *redactError if the documents of a session are redacted and this input is not redacted yet.
-func (imp *importer) mustRedact(ctx context.Context, in input, c engine.Change) error {
-	if in.redaction != nil {
-		return nil
+// readableTip returns the newest snapshot of a session that can be read. No update redacts a session that it imports.
+func (s *sessions) readableTip(name string) string {
+	if tip := s.here[name].ID; !s.fresh[tip] {
+		return tip
 	}
-	tip := imp.here[c.Name].ID
-	if imp.fresh[tip] { // a snapshot of this update cannot be read, and no update redacts a session that it imports
-		tip = imp.before[c.Name]
-	}
-	with := imp.redactions[c.Name]
-	if with == nil {
-		var err error
-		if with, err = imp.manager.sessions.Redaction(ctx, tip, imp.always || in.always); err != nil || with == nil {
-			return err
-		}
-		imp.redactions[c.Name] = with
-	}
-	if imp.fresh[c.Base] {
-		c.Base = tip
-	}
-	return &redactError{c.Name, c.Base, with}
+	return s.before[name]
 }
 
-// redact replaces the content of an input by a temporary file without its secrets.
-func (imp *importer) redact(ctx context.Context, in *input, r *redactError) error {
-	if err := imp.learn(ctx, in, r); err != nil {
-		return err
+// redact replaces the content of a document by a temporary file without its secrets.
+func (imp *importer) redact(ctx context.Context, d *document, r recognised) error {
+	in := &d.in
+	if imp.fresh[r.base] {
+		r.base = imp.readableTip(r.name)
 	}
+	err := imp.learn(ctx, in, r)
+	if err == nil {
+		err = in.redact(r.redaction)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", in.path, local.PathError(err))
+	}
+	return nil
+}
+
+func (in *content) redact(with engine.Redaction) error {
 	file, err := os.CreateTemp("", "git-domarkx-*")
 	if err != nil {
 		return err
 	}
 	in.clean = file
 	digest, print := sha256.New(), newFingerprint()
-	if err := r.with.Copy(io.MultiWriter(file, digest, print), in.ReaderAt, in.size); err != nil {
+	if err := with.Copy(io.MultiWriter(file, digest, print), in.ReaderAt, in.size); err != nil {
 		return err
 	}
-	raw := *in.content
-	in.raw, in.ReaderAt, in.print, in.redaction = &raw, file, print, r.with
+	raw := *in
+	in.raw, in.ReaderAt, in.print, in.redaction = &raw, file, print, with
 	digest.Sum(in.digest[:0])
 	in.size, err = file.Seek(0, io.SeekEnd)
 	return err
@@ -69,7 +73,7 @@ func (imp *importer) redact(ctx context.Context, in *input, r *redactError) erro
 
 // learn finds out for which secrets the placeholders in a session stand, by comparing the document with its redacted
 // form that was imported before.
-func (imp *importer) learn(ctx context.Context, in *input, r *redactError) error {
+func (imp *importer) learn(ctx context.Context, in *input, r recognised) error {
 	if r.base == "" {
 		return nil
 	}
@@ -85,7 +89,7 @@ func (imp *importer) learn(ctx context.Context, in *input, r *redactError) error
 		}
 		return err
 	}
-	r.with.Learn(stored, document)
+	r.redaction.Learn(stored, document)
 	return nil
 }
 
@@ -118,17 +122,6 @@ func (imp *importer) storedDocument(ctx context.Context, in *input, snapshot str
 	var b bytes.Buffer
 	err = v.Write(ctx, &b)
 	return b.Bytes(), err
-}
-
-// again imports a document after its secrets were replaced.
-func (imp *importer) again(ctx context.Context, in *input, r *redactError) (engine.SaveResult, error) {
-	before := r.with.Secrets()
-	if err := imp.redact(ctx, in, r); err != nil {
-		return engine.SaveResult{}, fmt.Errorf("%s: %w", in.path, local.PathError(err))
-	}
-	saved, err := imp.document(ctx, *in)
-	imp.result.Redacted += r.with.Secrets() - before
-	return saved, err
 }
 
 // rememberSecrets records the numbers of the replaced secrets. It is called after the update, when the sessions can be

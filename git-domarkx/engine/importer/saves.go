@@ -7,7 +7,6 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -31,18 +30,19 @@ func (s *save) isPart() bool {
 }
 
 // saveOf returns which save a document is. It sets the identity and the name of the input to those that the document
-// states. Its errors are those of [importer.known].
-func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Document, known sources.Source, digest string) (save, error) {
-	s := save{known: known, digest: digest}
+// states. waits reports whether the document must be imported after its parent, which may be one of the other documents. Its
+// errors are those of [importer.known].
+func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Document, known sources.Source, digest string) (s save, waits bool, err error) {
+	s = save{known: known, digest: digest}
 	if in.codec.Identify == nil {
-		return s, nil
+		return s, false, nil
 	}
 	id := in.codec.Identify(doc.Header)
 	if in.as == "" && id.Name != "" && !in.isFork {
 		in.name = id.Name
 	}
 	if id.ID == "" {
-		return s, nil
+		return s, false, nil
 	}
 	s.pathKey, s.path = imp.key(*in), known
 	in.identity, in.key = id.ID, in.codec.Name+":"+id.ID
@@ -50,17 +50,16 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 		parent := imp.sources.Get(in.codec.Name + ":" + id.Parent).Session
 		if _, ok := imp.here[parent]; ok {
 			in.name = parent + id.Suffix
-		} else if !in.late && !imp.named(in, id) { // its parent may be one of the other documents
-			return s, errLater
+		} else if !in.late && !imp.named(in, id) {
+			return s, true, nil
 		}
 	}
-	var err error
 	if s.known, _, err = imp.known(ctx, *in); err != nil {
-		return s, err
+		return s, false, err
 	}
 	if s.known.Session == "" && known.Session != "" && !imp.fresh[known.Snapshot] { // it was imported under a name that the user gave
 		if same, err := imp.isIdentity(ctx, known.Snapshot, *in); err != nil {
-			return s, err
+			return s, false, err
 		} else if same {
 			s.known = known
 		}
@@ -71,7 +70,7 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 			s.at = saved.At
 		}
 	}
-	return s, nil
+	return s, false, nil
 }
 
 // named reports whether the session of a document is known.
@@ -88,13 +87,11 @@ func (imp *importer) isIdentity(ctx context.Context, snapshot string, in input) 
 
 // isOld reports whether a session already has a document or a later save. If so, it makes sure that the file is
 // recorded, so that it is not read again.
-func (imp *importer) isOld(ctx context.Context, in input, s save, c engine.Change) (bool, error) {
-	if c.Base == "" {
-		return false, nil
-	}
-	now := sources.Source{Session: c.Name, Snapshot: c.Base, Digest: s.digest, Saved: s.at}
+func (imp *importer) isOld(ctx context.Context, r recognised) (bool, error) {
+	in, s := r.in, r.record
+	now := sources.Source{Session: r.name, Snapshot: r.base, Digest: s.digest, Saved: s.at}
 	if s.known.Session == "" { // the session was found by its name
-		same, err := imp.sameOriginal(ctx, in, c.Base)
+		same, err := imp.sameOriginal(ctx, in, r.base)
 		if err != nil {
 			return false, err
 		}
@@ -108,7 +105,7 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c engine.Chang
 	}
 	before, at := s.known.Saved, s.at
 	if s.known.Session == "" {
-		headers, err := imp.manager.store.Header(ctx, c.Base)
+		headers, err := imp.manager.store.Header(ctx, r.base)
 		if err != nil {
 			return false, err
 		}
@@ -124,7 +121,7 @@ func (imp *importer) isOld(ctx context.Context, in input, s save, c engine.Chang
 	}
 	if !same {
 		imp.result.Warnings = append(imp.result.Warnings,
-			fmt.Errorf("%s: older than the version that session %q was last imported from; nothing was changed", in.path, c.Name))
+			fmt.Errorf("%s: older than the version that session %q was last imported from; nothing was changed", in.path, r.name))
 	}
 	imp.learned = append(imp.learned, func() { imp.sources.Set(s.pathKey, now, s.path) })
 	return true, nil

@@ -1,11 +1,9 @@
 package importer
 
 import (
-	"context"
 	"os"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
@@ -41,37 +39,4 @@ func (c *collector) sinceStamp(path string) (found, bool) {
 		return found{}, false
 	}
 	return found{path: path, codec: src.Format}, true
-}
-
-// sinceStamp returns the session of a transcript whose stamp is that of its last import. It does not read the
-// transcript.
-func (imp *importer) sinceStamp(ctx context.Context, c *collector, f found) (engine.SaveResult, bool, error) {
-	none := engine.SaveResult{}
-	if f.path == "-" || len(imp.attach) > 0 || imp.links != nil || imp.homes.IsNew(f.home) {
-		return none, false, nil
-	}
-	in := input{found: f, as: c.as}
-	path, stamp := f.path, f.stamp
-	if f.row.database != "" {
-		path = f.row.database
-	} else if info, err := os.Stat(f.path); err == nil {
-		stamp = stampOf(info, time.Now())
-	}
-	key, err := local.CanonicalPath(path)
-	if err != nil || stamp == "" {
-		return none, false, nil // the import reports the error when it reads the file
-	}
-	if in.key = key; f.row.database != "" {
-		in.key = c.manager.databases.Path(key, f.row.session)
-	}
-	known := imp.sources.Get(imp.key(in))
-	if known.Stamp != stamp || c.format != "" && c.format != known.Format {
-		return none, false, nil
-	}
-	current, isKnown, err := imp.known(ctx, in)
-	if err != nil || !isKnown || current.Stamp != stamp {
-		return none, false, nil
-	}
-	saved, err := imp.unchanged(ctx, in, current)
-	return saved, true, err
 }

@@ -1,0 +1,229 @@
+package importer
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+)
+
+// A finding says what a conversation of a document is to the sessions of the repository.
+type finding int
+
+const (
+	isNew     finding = iota // no session has it: it becomes a new one
+	unchanged                // its session has it
+	stored                   // its session has it or a later save of it, but the record of imports does not say so
+	grown                    // it only became longer since its last import, which created the newest snapshot of its session
+	continued                // it continues the snapshot of its last import
+	otherBase                // it was made from another snapshot of its session
+	otherPart                // another file was imported last as its session: neither needs to have all of it
+	isSecret                 // its session is redacted, and it is not redacted yet
+	tooEarly                 // what it needs is another document of this request, or cannot be read before the update ends
+	skipped                  // it is empty, or the request ignores it
+)
+
+// A recognised is a conversation of a document with what it is to the sessions. The later steps of the import read it, make an
+// edit of its session, and store that.
+type recognised struct {
+	is        finding
+	in        input        // with the key and the name of its session
+	conv      conversation // unset if the document need not be decoded
+	record    save
+	name      string           // of its session
+	base      string           // the snapshot that it continues; "" for a new session
+	redaction engine.Redaction // for a secret document
+	compared  *comparison      // with the snapshots of the session; nil if it continues base without a comparison
+	more      *growth          // what a grown document has more
+}
+
+// recognise returns what a document is, or one of its branches. conv is the branch, and nil for the document itself. From one
+// check to the next it needs more of the document: its time, its bytes, its header, its messages. So it opens and decodes a
+// document only if the checks before say nothing.
+func (imp *importer) recognise(ctx context.Context, d *document, in input, conv *conversation) (recognised, error) {
+	if d.in.content == nil {
+		if r, ok := imp.byStamp(ctx, d.collector, in); ok {
+			return r, nil
+		}
+		if r, ok, err := imp.byOldPart(ctx, d.collector, in); ok || err != nil {
+			return r, err
+		}
+		if err := d.open(ctx); err != nil {
+			return recognised{}, err
+		}
+	}
+	if conv == nil {
+		if err := d.begin(); err != nil {
+			return recognised{}, inputError(d.in, err)
+		}
+		in = d.in
+	}
+	known, isKnown, err := imp.known(ctx, in)
+	if err != nil {
+		return recognised{}, inputError(in, err)
+	}
+	same := isKnown && known.Digest == d.files.sum()
+	if conv == nil {
+		var is finding
+		if conv, is, err = imp.main(ctx, d, known, isKnown, same); err != nil || conv == nil {
+			return recognised{is: is, in: d.in, record: save{known: known}}, err
+		}
+		in.isSame = d.in.isSame
+	} else if same {
+		return recognised{is: unchanged, in: in, record: save{known: known}}, nil
+	}
+	return imp.byHeader(ctx, d, in, *conv, known)
+}
+
+// byStamp recognises a document whose stamp is that of its last import. It does not read the document.
+func (imp *importer) byStamp(ctx context.Context, c *collector, in input) (recognised, bool) {
+	if in.path == "-" || len(imp.attach) > 0 || imp.links != nil || imp.homes.IsNew(in.home) {
+		return recognised{}, false
+	}
+	if in.row.database == "" {
+		if info, err := os.Stat(in.path); err == nil {
+			in.stamp = stampOf(info, time.Now())
+		}
+	}
+	key, err := local.CanonicalPath(cmp.Or(in.row.database, in.path))
+	if err != nil || in.stamp == "" {
+		return recognised{}, false // the import reports the error when it reads the file
+	}
+	if in.key = key; in.row.database != "" {
+		in.key = c.manager.databases.Path(key, in.row.session)
+	}
+	if known := imp.sources.Get(imp.key(in)); known.Stamp != in.stamp || c.format != "" && c.format != known.Format {
+		return recognised{}, false
+	}
+	known, ok, err := imp.known(ctx, in)
+	return recognised{is: unchanged, in: in, record: save{known: known}}, err == nil && ok && known.Stamp == in.stamp
+}
+
+// main reads the header of a document. conv is nil if that is not necessary, or if nothing is to be imported; is says why.
+func (imp *importer) main(ctx context.Context, d *document, known sources.Source, isKnown, same bool) (conv *conversation, is finding, err error) {
+	in := &d.in
+	if same {
+		if complete, err := imp.isComplete(in); err != nil || complete {
+			return nil, unchanged, err
+		}
+	}
+	first, err, ok := d.next()
+	if err != nil || !ok {
+		return nil, skipped, err
+	}
+	first.doc.Damage = append(first.doc.Damage, in.damage...)
+	if in.codec.Images && first.messages.Len() == 0 && !isKnown { // agents create a transcript before it has a message
+		imp.result.Empty++
+		return nil, skipped, nil
+	}
+	if imp.ignored(&first.doc.Header) {
+		imp.result.Ignored++
+		return nil, skipped, nil
+	}
+	if imp.files, err = imp.filesOf(ctx, *in, first, d.files.digest); err != nil {
+		return nil, skipped, inputError(*in, err)
+	}
+	if in.isSame = isKnown && known.Digest == d.files.sum(); in.isSame && imp.links == nil {
+		if grows, err := imp.linksMore(ctx, *in, first.doc, known); err != nil || !grows {
+			return nil, unchanged, err
+		}
+	}
+	return &first, isNew, nil
+}
+
+// isComplete reports whether what a document contains says nothing that its unchanged bytes do not.
+func (imp *importer) isComplete(in *input) (bool, error) {
+	if imp.homes.IsNew(in.home) || imp.links != nil || len(imp.attach) > 0 {
+		return false, nil
+	}
+	includes, err := in.includes()
+	if err != nil || includes {
+		return false, err
+	}
+	shows, err := in.showsImages()
+	return !shows, err
+}
+
+// byHeader recognises a conversation by what it states, by its name, and by its messages.
+func (imp *importer) byHeader(ctx context.Context, d *document, in input, conv conversation, known sources.Source) (recognised, error) {
+	r := recognised{in: in, conv: conv}
+	refuse := func(err error) (recognised, error) { return r, inputError(in, err) }
+	var waits bool
+	var err error
+	if r.record, waits, err = imp.saveOf(ctx, &r.in, conv.doc, known, d.files.sum()); err != nil {
+		return refuse(err)
+	}
+	if waits {
+		r.is = tooEarly
+		return r, nil
+	}
+	r.in.isPart = r.record.isPart()
+	if r.name, r.base, err = imp.place(ctx, r.in, conv.doc, r.record.known); err != nil {
+		return refuse(err)
+	}
+	if r.redaction, err = imp.mustRedact(ctx, r); err != nil || r.redaction != nil {
+		r.is = isSecret
+		return r, err
+	}
+	if err := r.in.check(conv, r.base == ""); err != nil || r.base == "" {
+		return r, err
+	}
+	if old, err := imp.isOld(ctx, r); err != nil || old {
+		r.is = stored
+		return r, err
+	}
+	if r.is, err = imp.byMessages(ctx, &r); err != nil {
+		return refuse(err)
+	}
+	return r, nil
+}
+
+// byMessages sets the snapshot from which a document was made that continues a session.
+func (imp *importer) byMessages(ctx context.Context, r *recognised) (finding, error) {
+	tip := imp.here[r.name]
+	isSeries := imp.fresh[tip.ID] || imp.fresh[r.base] // the document is a later save of the session
+	if isSeries && (r.in.isPart || !imp.isReadable(tip.ID, r.base)) {
+		return tooEarly, nil
+	}
+	if isSeries || imp.links != nil { // the document may state other versions to link to
+		return continued, nil
+	}
+	last := r.base
+	var err error
+	if r.compared, err = newComparison(ctx, imp.manager.store, imp.editOf(r.conv)); err != nil {
+		return continued, err
+	}
+	base := ""
+	if tip.ID != last && !engine.IsForm(r.in.codec.Name) { // another format may show a snapshot differently
+		base, err = imp.exported(ctx, r.in, r.conv.doc, tip)
+	}
+	if err == nil && base == "" {
+		base, err = imp.findBase(ctx, r.compared, r.in, last, tip)
+	}
+	r.base = base
+	switch {
+	case r.in.isPart:
+		return otherPart, err
+	case base != last:
+		return otherBase, err
+	}
+	return continued, err
+}
+
+// editOf returns a conversation as an edit without a base.
+func (imp *importer) editOf(conv conversation) *edit.Edit {
+	e := edit.New(imp.manager.store, nil, conv.doc, imp.change.Committer)
+	e.Derived, e.Messages, e.Shared = true, conv.messages, imp.shared
+	return e
+}
+
+// isReadable reports whether a snapshot can be loaded that this update created, or whose session it changed: only the last one
+// that it created, and only if that is small.
+func (s *sessions) isReadable(tip, base string) bool {
+	return (tip == base || !s.fresh[tip]) && (!s.fresh[base] || s.lastID == base && s.last != nil)
+}
