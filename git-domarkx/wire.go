@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
+	"github.com/domarkx/domarkx/git-domarkx/openpocket"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 	"github.com/domarkx/domarkx/gitstore"
@@ -136,6 +137,8 @@ func (inv *invocation) openStored() (managers, error) {
 		pending:    pendingSaves{},
 	}
 	inv.opened.imports.RenamesSessions(inv.opened.turns)
+	inv.opened.imports.KeepsHomes(openpocket.Keeper{Store: store, Env: env,
+		Vacant: func(ctx context.Context, name string) error { return sessions.CheckVacant(ctx, "", name) }})
 	sessions.Redacts(redactions)
 	redactions.OnForget(func(ctx context.Context) error { return search.Forget(ctx, store) })
 	return inv.opened, nil

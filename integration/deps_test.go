@@ -72,6 +72,7 @@ var arrows = []arrow{
 	{"git-domarkx/find/usage", []string{"format", "gitstore/derived", "gitstore/oid"}, "tokens are counted in messages, wherever they are"},
 	{"git-domarkx/secrets", []string{below, "git-domarkx/engine"}, "secrets are found and replaced in what the engine stores"},
 	{"git-domarkx/zeus", []string{"format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
+	{"git-domarkx/openpocket", []string{below, "git-domarkx/engine"}, "the homes of a program are kept beside the sessions in them"},
 	{"git-domarkx/mcpserver", []string{below, "git-domarkx/engine", "git-domarkx/chat", "git-domarkx/find"}, "the server offers what the wings can do, and is no command"},
 	{"git-domarkx/mountd", []string{"format", "plugins", "fusefs", "gitstore", "git-domarkx/engine", "git-domarkx/background"}, "the mount is served without knowing the command line"},
 	{"git-domarkx/web", []string{below, "git-domarkx/engine", "git-domarkx/find"}, "pages show what the wings return"},

@@ -154,6 +154,9 @@ func (c *Clone) ReadDatabases(d importer.Databases) {
 	c.importManager = importer.New(c.SessionManager, c.trustManager, c.Store, c.codecs(), c.Env, d)
 }
 
+// KeepHomes sets what keeps the homes of programs that are imported.
+func (c *Clone) KeepHomes(k importer.HomeKeeper) { c.importManager.KeepsHomes(k) }
+
 // Settings stores the local state in memory.
 type Settings struct {
 	mu     sync.Mutex

@@ -1,12 +1,14 @@
 package importer_test
 
 import (
+	"context"
 	"os"
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/openpocket"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -22,5 +24,7 @@ func readingDatabases(opened *enginetest.Clone) *clone {
 	c := &clone{opened}
 	c.ReadDatabases(importer.Databases{Path: opencodedb.Path, Split: opencodedb.Split, IsStorage: opencodedb.IsStorage,
 		Open: func(path string) (importer.Database, error) { return opencodedb.Open(path) }})
+	c.KeepHomes(openpocket.Keeper{Store: c.Store, Env: c.Env,
+		Vacant: func(ctx context.Context, name string) error { return c.CheckVacant(ctx, "", name) }})
 	return c
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
@@ -32,7 +31,7 @@ type collector struct {
 	recognized bool              // whether to skip files of unknown formats
 	input      *io.SectionReader // content of standard input, after it was read
 	others     int               // number of files in directories that are not sessions
-	homes      []*agentdir.Home
+	homes      []Home
 	databases  map[string]Database                 // open databases, by path
 	listed     map[string][]opencode.StoredSession // sessions in the open databases
 	known      *sources.Record                     // record of imports as it was before this import; nil for none
@@ -44,9 +43,9 @@ type found struct {
 	name  string // name of the session, before it is mapped to a valid one
 	codec string // name of the codec that recognized its beginning; "" if none was asked
 	saved format.Saving
-	home  *agentdir.Home // agent home that contains it; nil for none
-	named bool           // whether the user named it, and not a directory with it
-	late  bool           // whether all other documents were imported before
+	home  Home // agent home that contains it; nil for none
+	named bool // whether the user named it, and not a directory with it
+	late  bool // whether all other documents were imported before
 
 	always bool   // whether to replace its secrets, because one of its branches is redacted
 	row    row    // session in a database; empty for a file

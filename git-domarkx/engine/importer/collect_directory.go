@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -39,10 +39,17 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 			relative = append(relative, filepath.ToSlash(name))
 		}
 	}
-	homes := agentdir.Find(c.manager.codecs, c.format, root, relative, readHead)
-	c.homes = append(c.homes, homes...)
+	var homes []Home
+	if keeper := c.manager.homes; keeper != nil {
+		homes = keeper.Find(c.manager.codecs, c.format, root, relative, readHead)
+		c.homes = append(c.homes, homes...)
+	}
 	for _, name := range relative {
-		inside, err := c.inDirectory(ctx, root, name, agentdir.Containing(homes, name))
+		var home Home
+		if i := slices.IndexFunc(homes, func(h Home) bool { return h.Contains(name) }); i >= 0 {
+			home = homes[i]
+		}
+		inside, err := c.inDirectory(ctx, root, name, home)
 		if err != nil {
 			bad(err)
 		}
@@ -81,7 +88,7 @@ func (c *collector) walk(ctx context.Context, root string, bad func(error)) (fil
 
 // inDirectory returns the document, or the documents of a database, in a file below a directory. home is the agent home
 // that contains the file, or nil.
-func (c *collector) inDirectory(ctx context.Context, root, name string, home *agentdir.Home) ([]found, error) {
+func (c *collector) inDirectory(ctx context.Context, root, name string, home Home) ([]found, error) {
 	path := filepath.Join(root, filepath.FromSlash(name))
 	if f, ok := c.sinceStamp(path); ok && home == nil {
 		f.name = c.nameOf(filepath.FromSlash(name))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/gitstore"
 )
@@ -48,7 +47,7 @@ type Result struct {
 	Redacted int     // number of secrets that were replaced
 	Empty    int     // number of agents' transcripts without messages, which were not imported
 	Ignored  int     // number of conversations that were left out because of Request.Ignore
-	Kept     []agentdir.Kept
+	Kept     []Kept
 	Attached []AttachedFile // files that were attached to sessions
 }
 
@@ -77,10 +76,12 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		return Result{}, err
 	}
 	result.Others = c.others
-	keeper := agentdir.Keeper{Store: m.store, Env: m.env, Vacant: func(ctx context.Context, name string) error { return m.sessions.CheckVacant(ctx, "", name) }}
-	homes, err := keeper.Keep(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
-	if err != nil {
-		return Result{}, err
+	var homes KeptHomes = noHomes{}
+	if len(c.homes) > 0 {
+		homes, err = m.homes.Keep(ctx, c.homes, func(err error) { result.Warnings = append(result.Warnings, err) })
+		if err != nil {
+			return Result{}, err
+		}
 	}
 	defer homes.Abort()
 	links, err := m.linkRequest(ctx, r)
@@ -88,7 +89,7 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		return Result{}, err
 	}
 	var hidden []error // errors of sessions that cannot be read, by name
-	for more := len(todo) > 0 || homes.Any(); more; more = len(todo) > 0 {
+	for more := len(todo)+len(c.homes) > 0; more; more = len(todo) > 0 {
 		var imp *importer
 		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
 			imp = &importer{manager: m, tx: tx, change: engine.Change{Operation: "import", Author: author, Committer: committer},

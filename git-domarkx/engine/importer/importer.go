@@ -7,7 +7,6 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/gitstore"
@@ -37,7 +36,7 @@ type importer struct {
 type options struct {
 	attach []string // paths of files to attach to the session
 	ignore func(title string) bool
-	homes  *agentdir.Dirs
+	homes  KeptHomes
 	links  *linkRequest // nil if no stated versions are linked
 	always bool         // whether to redact all documents
 }

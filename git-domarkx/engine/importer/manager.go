@@ -22,6 +22,7 @@ type Manager struct {
 	databases Databases
 
 	renamer Renamer
+	homes   HomeKeeper // nil for none
 }
 
 // New returns a manager that imports into a store. With a nil store it can only validate.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package agentdir_test
+package openpocket_test
 
 import (
 	"context"
@@ -20,8 +20,9 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/agentdir"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/openpocket"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -50,12 +51,12 @@ func robot(name string) format.Codec {
 type desk struct {
 	*enginetest.Clone
 	dir    string
-	keeper agentdir.Keeper
+	keeper openpocket.Keeper
 }
 
 func newDesk(t *testing.T, files map[string]string) *desk {
 	c := enginetest.New(t)
-	d := &desk{c, t.TempDir(), agentdir.Keeper{Store: c.Store, Env: c.Env, Vacant: func(context.Context, string) error { return nil }}}
+	d := &desk{c, t.TempDir(), openpocket.Keeper{Store: c.Store, Env: c.Env, Vacant: func(context.Context, string) error { return nil }}}
 	for name, text := range files {
 		d.write(name, text)
 	}
@@ -79,7 +80,7 @@ func (d *desk) write(name, text string) string {
 	return path
 }
 
-func (d *desk) homes(codecs ...format.Codec) []*agentdir.Home {
+func (d *desk) homes(codecs ...format.Codec) []importer.Home {
 	d.T.Helper()
 	var files []string
 	err := fs.WalkDir(os.DirFS(d.dir), ".", func(path string, e fs.DirEntry, err error) error {
@@ -91,11 +92,11 @@ func (d *desk) homes(codecs ...format.Codec) []*agentdir.Home {
 	if err != nil {
 		d.T.Fatal(err)
 	}
-	return agentdir.Find(codecs, "", d.dir, files, os.ReadFile)
+	return d.keeper.Find(codecs, "", d.dir, files, os.ReadFile)
 }
 
 // keep keeps the robot's directory, and returns the new versions and the warnings.
-func (d *desk) keep() (kept []agentdir.Kept, warnings []string) {
+func (d *desk) keep() (kept []importer.Kept, warnings []string) {
 	d.T.Helper()
 	ctx := d.T.Context()
 	dirs, err := d.keeper.Keep(ctx, d.homes(robot("robot")), func(err error) { warnings = append(warnings, err.Error()) })
@@ -157,14 +158,15 @@ func TestFind(t *testing.T) {
 	homes := d.homes(format.Codec{Name: "plain"}, robot("robot"), robot("other"))
 	var names []string
 	for _, h := range homes {
-		names = append(names, h.Name+" "+h.Documents)
+		home := h.(*openpocket.Home)
+		names = append(names, home.Name+" "+home.Documents)
 	}
 	if diff := cmp.Diff([]string{"robot a/talks", "other c/talks"}, names); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)
 	}
-	for path, want := range map[string]*agentdir.Home{"a/talks": homes[0], "a/talks/x/y": homes[0], "a/memory/x": homes[0], "a/talkshow": nil, "a/robot.cfg": nil, "c/talks/1.md": homes[1]} {
-		if got := agentdir.Containing(homes, path); got != want {
-			t.Errorf("%s is in %v", path, got)
+	for path, want := range map[string]int{"a/talks": 0, "a/talks/x/y": 0, "a/memory/x": 0, "a/talkshow": -1, "a/robot.cfg": -1, "c/talks/1.md": 1} {
+		if got := slices.IndexFunc(homes, func(h importer.Home) bool { return h.Contains(path) }); got != want {
+			t.Errorf("%s is in home %d", path, got)
 		}
 	}
 	for path, want := range map[string]bool{"a/talks/1.md": true, "a/talks/deep/1.md": false, "a/memory/1.md": false} {
@@ -176,10 +178,10 @@ func TestFind(t *testing.T) {
 		t.Error("a document of another format counts")
 	}
 	unreadable := func(string) ([]byte, error) { return nil, os.ErrPermission }
-	if found := agentdir.Find([]format.Codec{robot("robot")}, "", d.dir, []string{"a/robot.cfg"}, unreadable); found != nil {
+	if found := d.keeper.Find([]format.Codec{robot("robot")}, "", d.dir, []string{"a/robot.cfg"}, unreadable); found != nil {
 		t.Errorf("found %v in a file that cannot be read", found)
 	}
-	if found := agentdir.Find([]format.Codec{robot("robot"), robot("other")}, "other", d.dir, []string{"a/robot.cfg", "c/other.cfg"}, os.ReadFile); len(found) != 1 || found[0].Name != "other" {
+	if found := d.keeper.Find([]format.Codec{robot("robot"), robot("other")}, "other", d.dir, []string{"a/robot.cfg", "c/other.cfg"}, os.ReadFile); len(found) != 1 || found[0].(*openpocket.Home).Name != "other" {
 		t.Errorf("found %v of the format other", found)
 	}
 }
@@ -234,7 +236,7 @@ func TestDocumentsAlone(t *testing.T) {
 		t.Errorf("kept %v, warnings %q", kept, warnings)
 	}
 	dirs, err := d.keeper.Keep(t.Context(), nil, nil)
-	if err != nil || dirs.Any() || dirs.Done() != nil || dirs.Settle() != nil || dirs.IsNew(nil) || dirs.LinkerOf(nil, nil) != nil {
+	if err != nil || dirs.Done() != nil || dirs.Settle() != nil || dirs.IsNew(nil) || dirs.LinkerOf(nil, nil) != nil {
 		t.Errorf("without homes: %v, %v", dirs, err)
 	}
 }
@@ -388,7 +390,7 @@ func TestLinks(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if !dirs.Any() || !dirs.IsNew(homes[0]) {
+	if !dirs.IsNew(homes[0]) {
 		t.Error("a committed version is not new")
 	}
 	message := func(text string) domarkx.WrittenMessage {

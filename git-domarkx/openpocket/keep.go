@@ -1,4 +1,4 @@
-package agentdir
+package openpocket
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format"
@@ -14,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refname"
@@ -28,11 +30,9 @@ type Home struct {
 	top   string // the directory that the user named, as given
 }
 
-// Find finds the homes in the directory top, given the paths of its files. head reads the beginning
-// of a file. If several formats claim a path, the first one gets it. If only is not "", Find
-// searches only for homes of the format with that name.
-func Find(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []*Home {
-	var homes []*Home
+// Find implements [importer.HomeKeeper]. If several formats claim a path, the first one gets it.
+func (m Keeper) Find(codecs []format.Codec, only, top string, files []string, head func(path string) ([]byte, error)) []importer.Home {
+	var homes []importer.Home
 	for _, codec := range codecs {
 		if codec.Homes == nil || only != "" && only != codec.Name {
 			continue
@@ -45,7 +45,7 @@ func Find(codecs []format.Codec, only, top string, files []string, head func(pat
 			return data
 		})
 		for _, h := range found {
-			if len(h.Parts) > 0 && Containing(homes, h.Parts[0].From) == nil {
+			if len(h.Parts) > 0 && !slices.ContainsFunc(homes, func(before importer.Home) bool { return before.Contains(h.Parts[0].From) }) {
 				homes = append(homes, &Home{Home: h, codec: codec, top: top})
 			}
 		}
@@ -53,16 +53,11 @@ func Find(codecs []format.Codec, only, top string, files []string, head func(pat
 	return homes
 }
 
-// Containing returns the home that contains a path, or nil.
-func Containing(homes []*Home, name string) *Home {
-	for _, h := range homes {
-		for _, p := range h.Parts {
-			if p.From == "." || name == p.From || strings.HasPrefix(name, p.From+"/") {
-				return h
-			}
-		}
-	}
-	return nil
+// Contains reports whether a path, relative to the directory that the user named, is in a part of the home.
+func (h *Home) Contains(name string) bool {
+	return slices.ContainsFunc(h.Parts, func(p format.Part) bool {
+		return p.From == "." || name == p.From || strings.HasPrefix(name, p.From+"/")
+	})
 }
 
 // IsDocument reports whether a file of a home is one of its documents. All other files only
@@ -99,17 +94,14 @@ type Keeper struct {
 	Vacant func(ctx context.Context, name string) error
 }
 
-// Keep stores the contents of homes. It calls warn for each file that it cannot store.
-func (m Keeper) Keep(ctx context.Context, homes []*Home, warn func(error)) (*Dirs, error) {
-	kept := &Dirs{keeper: m, of: map[*Home]*keptDir{}}
-	if len(homes) == 0 {
-		return kept, nil
-	}
-	var err error
+// Keep stores the contents of homes that Find has found. It calls warn for each file that it cannot store.
+func (m Keeper) Keep(ctx context.Context, homes []importer.Home, warn func(error)) (_ importer.KeptHomes, err error) {
+	kept := &Dirs{keeper: m, of: map[importer.Home]*keptDir{}}
 	if kept.records, err = openRecords(m.Env.StateDir); err != nil {
 		return nil, err
 	}
-	for _, h := range homes {
+	for _, home := range homes {
+		h := home.(*Home)
 		k, err := m.keepHome(ctx, h, kept.records, warn)
 		if err != nil {
 			kept.Abort()
@@ -127,12 +119,9 @@ func (m Keeper) Keep(ctx context.Context, homes []*Home, warn func(error)) (*Dir
 type Dirs struct {
 	keeper  Keeper
 	all     []*keptDir
-	of      map[*Home]*keptDir
+	of      map[importer.Home]*keptDir
 	records *records
 }
-
-// Any reports whether there are any homes.
-func (h *Dirs) Any() bool { return len(h.all) > 0 }
 
 // Abort discards all stored contents that are not settled.
 func (h *Dirs) Abort() {
@@ -142,11 +131,11 @@ func (h *Dirs) Abort() {
 }
 
 // Done returns the workspace versions that the last update created. It is called after each update.
-func (h *Dirs) Done() []Kept {
-	var made []Kept
+func (h *Dirs) Done() []importer.Kept {
+	var made []importer.Kept
 	for _, k := range h.all {
 		if k.new {
-			made = append(made, Kept{k.top, domarkx.Version{Workspace: k.made.Workspace, ID: k.made.Commit}})
+			made = append(made, importer.Kept{Directory: k.top, Version: domarkx.Version{Workspace: k.made.Workspace, ID: k.made.Commit}})
 		}
 		k.before, k.new = k.made, false
 	}
@@ -154,7 +143,7 @@ func (h *Dirs) Done() []Kept {
 }
 
 // IsNew reports whether the current update creates a version of a home.
-func (h *Dirs) IsNew(at *Home) bool {
+func (h *Dirs) IsNew(at importer.Home) bool {
 	k := h.of[at]
 	return k != nil && k.new
 }
@@ -322,16 +311,10 @@ func (h *Dirs) lastImport(ctx context.Context, tip string, k *keptDir) (string, 
 
 // LinkerOf returns a linker that links messages of a document to the version of its home. It
 // returns nil if the home was not stored.
-func (h *Dirs) LinkerOf(at *Home, doc *domarkx.Document) *edit.Linker {
+func (h *Dirs) LinkerOf(at importer.Home, doc *domarkx.Document) *edit.Linker {
 	k := h.of[at]
 	if k == nil {
 		return nil
 	}
 	return &edit.Linker{Version: k.link, Wants: func(m domarkx.Message) bool { return k.codec.Homes.Names(doc.Header, m, k.has) }}
-}
-
-// A Kept is a program's directory whose files became a new version of a workspace.
-type Kept struct {
-	Directory string // the directory that the user named, which contains it
-	Version   domarkx.Version
 }

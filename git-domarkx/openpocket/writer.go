@@ -1,4 +1,4 @@
-package agentdir
+package openpocket
 
 import (
 	"context"
