@@ -17,7 +17,7 @@ RELEASE ?=
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
 
-.PHONY: help build test test-short test-models test-live test-formats test-fresh test-tools lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
+.PHONY: help build test test-short test-models test-live test-formats test-hosts test-fresh test-tools lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
 
 help:
 	@echo "make build      bin/git-domarkx"
@@ -27,6 +27,7 @@ help:
 	@echo "make test-formats the scripts again, with SHA-256 and reftable, under the Git of Debian sid, which is downloaded"
 	@echo "make test-live  real providers, with the keys in your environment (MODELS=\"anthropic/MODEL …\")"
 	@echo "make test-agents the coding agents themselves judge transcripts and are recorded, offline; installs them from npm into a cache (2 GB)"
+	@echo "make test-hosts push, pull, merges and refusals with gitolite, nginx and git daemon, started for the tests; needs root"
 	@echo "make test-fresh demo and test in a minimal Debian root, on a clone of HEAD; needs root or sudo"
 	@echo "make demo       shows the whole job on a real session, in a scratch repository"
 	@echo "make bench      speed, as ratios measured in one run"
@@ -59,6 +60,9 @@ test-live:
 
 test-agents: build
 	.ci/test-agents
+
+test-hosts:
+	.ci/test-hosts
 
 test-fresh:
 	.ci/test-fresh
