@@ -117,7 +117,7 @@ func (c call) syncs() bool {
 	return (c.name == "fsync" || c.name == "fdatasync" || c.name == "sync_file_range") && !c.failed
 }
 
-var objectName = regexp.MustCompile(`/objects/(?:[0-9a-f]{2}/[0-9a-f]{38}|pack/pack-[0-9a-f]{40}\.(?:pack|idx))$`)
+var objectName = regexp.MustCompile(`/objects/(?:[0-9a-f]{2}/[0-9a-f]{38,62}|pack/pack-[0-9a-f]{40,64}\.(?:pack|idx))$`)
 
 // TestFaultSyncOrder checks the order of the system calls of commands. Every object must
 // be on the disk before a reference moves, and every reference before the command prints
@@ -160,6 +160,11 @@ func TestFaultSyncOrder(t *testing.T) {
 	}
 }
 
+// isRef reports whether a file of a repository has references, in the files or the reftable backend.
+func isRef(gitDir, path string) bool {
+	return strings.HasPrefix(path, filepath.Join(gitDir, "refs")+"/") || strings.HasPrefix(path, filepath.Join(gitDir, "reftable")+"/")
+}
+
 // checkOrder checks the calls of one command. On a file system with a journal, one sync
 // of a directory makes the names in all directories durable.
 func checkOrder(t *testing.T, args []string, calls []call, gitDir, out string, journal bool) {
@@ -180,7 +185,7 @@ func checkOrder(t *testing.T, args []string, calls []call, gitDir, out string, j
 	}
 	refs := 0
 	for _, c := range calls {
-		if from, to := c.paths(gitDir); c.moves() && !c.failed && strings.HasPrefix(to, filepath.Join(gitDir, "refs")+"/") {
+		if from, to := c.paths(gitDir); c.moves() && !c.failed && isRef(gitDir, to) {
 			refs++
 			firstRef = min(firstRef, c.began)
 			if !synced(0, c.began, from, to) && !synced(c.ended, acknowledged, to) {
