@@ -1,8 +1,11 @@
-// Package refdb reads and changes references of Git's files backend.
+// Package refdb reads and changes references, in Git's files backend and in its reftable backend.
 //
-// Reading starts no process and takes no lock. It looks for the loose reference first and then in packed-refs. In this
+// In the files backend, reading starts no process and takes no lock. It looks for the loose reference first and then in packed-refs. In this
 // order, a concurrent git pack-refs hides no reference, because it writes packed-refs before it removes loose references
 // (gitrepository-layout(5), git-pack-refs(1)).
+//
+// In the reftable backend, git for-each-ref reads the references. What it printed stays valid as long as tables.list, which Git
+// replaces with each change, has the same content (gitformat-reftable(5)).
 //
 // Only git update-ref changes references, so that Git's locks, hooks and reflogs work as usual. In addition, this program
 // keeps two things in its state directory, which is domarkx in the repository's common directory and has the mode 0700:
