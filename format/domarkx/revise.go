@@ -16,9 +16,9 @@ type Edit struct {
 	// Joined maps each removed old message to the new message that contains its text, or -1. It may
 	// be nil.
 	Joined []int
-	// NewID creates the id of Next[j], which is inserted after the message with the id after. The
-	// id must have the given clock.
-	NewID func(j int, clock uint32, after ID) ID
+	// NewID creates the id of new message j, which entry is, and which is inserted after the message
+	// with the id after. The id must have the given clock.
+	NewID func(j int, entry Entry, clock uint32, after ID) ID
 }
 
 // Revise returns the thread after an edit. Matched messages keep their ids, and edited ones get a
@@ -262,7 +262,7 @@ func blobKey(b Blob) []byte {
 
 func (r *Revision) insert(j int, entry Entry, after ID, at int) Entry {
 	clock := r.clock(after, at)
-	entry.ID, entry.After = r.edit.NewID(j, clock, after), after
+	entry.ID, entry.After = r.edit.NewID(j, entry, clock, after), after
 	entry.Rev, entry.Past = Rev{}, r.withJoined(j, nil)
 	if i := r.edit.Moved[j]; i >= 0 && !InConflict(r.live, i) {
 		from := r.live.At(i)

@@ -38,10 +38,7 @@ type Edit struct {
 
 	moved  map[int]string  // message → version that it states, and that its metadata still contains
 	Shared *SharedMessages // messages shared with other conversations of the document; may be nil
-	made   struct {        // the message that was created last
-		message int
-		origin  string
-	}
+	read   map[int]string  // message that was read and is not stored yet → its origin
 
 	NewLinks  []string        // versions that the next snapshot links for the first time
 	linkedNow map[string]bool // NewLinks as a set

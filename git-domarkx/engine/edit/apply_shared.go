@@ -67,13 +67,13 @@ func (e *Edit) Sharing(live iter.Seq2[*domarkx.Entry, error]) iter.Seq2[*domarkx
 	return func(yield func(*domarkx.Entry, error) bool) {
 		j := 0
 		for entry, err := range live {
-			made := e.made
 			if !yield(entry, err) || err != nil {
 				return
 			}
-			if made.message == j && j > 0 && made.origin != "" && entry.JSON.ID != "" {
-				e.share(j, *entry, made.origin)
+			if origin := e.read[j]; j > 0 && origin != "" && entry.JSON.ID != "" {
+				e.share(j, *entry, origin)
 			}
+			delete(e.read, j)
 			j++
 		}
 	}

@@ -30,11 +30,11 @@ func (e *Edit) thread(ctx context.Context) (NextState, error) {
 	if err != nil {
 		return NextState{}, err
 	}
-	var now domarkx.Entry // the entry that was created last
-	origin := ""
+	e.read = map[int]string{}
+	origins := map[int]string{} // of messages that have no id yet
 	next := func(j int) (domarkx.Entry, error) {
 		if link := relinked[j]; link != "" {
-			now = base.At(edit.Match[j])
+			now := base.At(edit.Match[j])
 			now.Link = e.NoteLink(link)
 			return now, nil
 		}
@@ -43,18 +43,24 @@ func (e *Edit) thread(ctx context.Context) (NextState, error) {
 			from = edit.Moved[j]
 		}
 		if known := e.shares(j); known != nil && from < 0 && known.entry.JSON.ID != "" {
-			now, origin = known.entry, known.origin
-			if now.Link = ""; origin == "" {
+			now := known.entry
+			if now.Link = ""; known.origin == "" {
 				now.Date = e.Date
 			}
+			origins[j] = known.origin
 			return now, nil
 		}
 		msg, err := e.At(j)
 		if err != nil {
 			return domarkx.Entry{}, err
 		}
-		now = EntryOf(msg, e.DateOf(msg))
-		e.made.message, e.made.origin = j, msg.Origin
+		now := EntryOf(msg, e.DateOf(msg))
+		if msg.Origin != "" {
+			origins[j] = msg.Origin
+			if e.Shared != nil {
+				e.read[j] = msg.Origin
+			}
+		}
 		if from >= 0 {
 			if now.Link, err = e.link(ctx, from, msg.Message); err != nil {
 				return now, err
@@ -74,10 +80,11 @@ func (e *Edit) thread(ctx context.Context) (NextState, error) {
 			now = EntryOf(plain, e.DateOf(msg))
 			now.Link = link
 		}
-		origin = msg.Origin
 		return now, nil
 	}
-	edit.NewID = func(j int, clock uint32, after domarkx.ID) domarkx.ID {
+	edit.NewID = func(j int, now domarkx.Entry, clock uint32, after domarkx.ID) domarkx.ID {
+		origin := origins[j]
+		delete(origins, j)
 		switch {
 		case edit.Moved[j] >= 0:
 			from := base.At(edit.Moved[j]).ID
