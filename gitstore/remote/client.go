@@ -36,6 +36,9 @@ type Client struct {
 	// another one if redaction has replaced it here; otherwise it is id. Nil means that redaction has replaced none.
 	There func(tracking, id string) string
 
+	// Portion is how many bytes one push sends at most, unless a single commit has more. Zero means any number.
+	Portion int64
+
 	// Progress receives git's progress output and the remote's messages unchanged, including control characters. Nil
 	// discards them.
 	Progress io.Writer

@@ -46,29 +46,49 @@ const maxArguments = 500_000
 // Push changes references of the remote, given by shared name, and sends the objects that the remote does not have. Each
 // reference must have the commit Old there, which is usually that of the tracking reference; "" stands for none. It gets
 // the commit New; "" deletes it. Push never overwrites a reference that has another value there, and reports it as
-// [Stale]. Push changes all references or none, unless their names are too long for one command line: then it does so for
-// each part of some thousand changes.
+// [Stale]. Push changes all references or none, unless their names are too long for one command line, or what is to send is
+// larger than c.Portion: then it does so for each part, and ends with the first part that the remote does not take. A repeat goes on there.
 //
 // Push returns a result for each change, in their order. It updates the tracking references of accepted changes. A
 // refusal by the remote is a result and no error. An error means that git could not reach the remote or was interrupted:
 // then all other references are [Unknown] or [NotTried].
 func (c *Client) Push(ctx context.Context, to Remote, changes ...refdb.Change) ([]Result, error) {
-	results := make([]Result, 0, len(changes))
-	var failed error
-	for len(changes) > 0 {
-		n := fits(changes)
-		if failed != nil {
-			for _, change := range changes[:n] {
-				results = append(results, Result{Ref: change.Ref, Status: NotTried})
-			}
-		} else {
-			var some []Result
-			some, failed = c.pushSome(ctx, to, changes[:n])
-			results = append(results, some...)
-		}
-		changes = changes[n:]
+	results := make([]Result, len(changes))
+	place := make(map[string]int, len(changes))
+	for i, change := range changes {
+		results[i] = Result{Ref: change.Ref, Status: NotTried}
+		place[change.Ref] = i
 	}
-	return results, failed
+	portions, err := c.portions(ctx, to, changes)
+	if err != nil {
+		return results, err
+	}
+	created := map[string]bool{} // by an earlier portion
+	for _, portion := range portions {
+		for len(portion) > 0 {
+			n := fits(portion)
+			some, err := c.pushSome(ctx, to, portion[:n])
+			refused := false
+			for i, result := range some {
+				at := place[result.Ref]
+				created[result.Ref] = created[result.Ref] || result.Status == Created
+				switch ok := result.Status.OK(); {
+				case !ok:
+					results[at], refused = result, true
+				case portion[i].New == changes[at].New:
+					results[at] = result
+					if created[result.Ref] {
+						results[at].Status = Created
+					}
+				}
+			}
+			if err != nil || refused {
+				return results, err
+			}
+			portion = portion[n:]
+		}
+	}
+	return results, nil
 }
 
 // fits returns how many of the changes fit into one command line, at least one.

@@ -131,7 +131,10 @@ func setTip(tips Tips, ref, value string) {
 	tips.Sessions[sessionOfRef(ref)] = value
 }
 
-// pushRefs updates tips on a remote, all or none. It returns a status for each.
+// defaultPortion is the value of domarkx.limit.push if it is not set, in bytes. GitHub refuses packs over 2 GiB.
+const defaultPortion = 1 << 30
+
+// pushRefs updates tips on a remote: all or none if they need less than domarkx.limit.push. It returns a status for each.
 func (m *Manager) pushRefs(ctx context.Context, name string, out outgoing, progress io.Writer) (Tips, error) {
 	tips := out.tips
 	to, err := remote.Find(ctx, m.store.Git(), name)
@@ -139,16 +142,23 @@ func (m *Manager) pushRefs(ctx context.Context, name string, out outgoing, progr
 		return Tips{}, err
 	}
 	client := m.client(ctx, progress)
+	config, err := m.store.Git().Config(ctx)
+	if err != nil {
+		return Tips{}, err
+	}
+	if client.Portion, err = config.Int("domarkx.limit.push", defaultPortion); err != nil {
+		return Tips{}, err
+	}
 	seen, err := m.seen(client, to)
 	if err != nil {
 		return Tips{}, err
 	}
-	var changes []refdb.Change
-	for _, session := range slices.Sorted(maps.Keys(tips.Sessions)) {
-		changes = append(changes, refdb.Change{Ref: refname.Sessions.Ref(session), Old: seen.Sessions[session], New: tips.Sessions[session]})
-	}
+	var changes []refdb.Change // workspaces first: a session on the remote has its workspace there
 	for _, workspace := range slices.Sorted(maps.Keys(tips.Workspaces)) {
 		changes = append(changes, refdb.Change{Ref: refname.Workspaces.Ref(workspace), Old: seen.Workspaces[workspace], New: tips.Workspaces[workspace]})
+	}
+	for _, session := range slices.Sorted(maps.Keys(tips.Sessions)) {
+		changes = append(changes, refdb.Change{Ref: refname.Sessions.Ref(session), Old: seen.Sessions[session], New: tips.Sessions[session]})
 	}
 	results, err := client.Push(ctx, to, changes...)
 	statuses := tipsIn(nil)

@@ -1,0 +1,139 @@
+package remote
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/refdb"
+)
+
+// portions divides the changes of a push, because hosts refuse packs over some size. Each portion but those with a larger commit
+// sends at most c.Portion bytes, in the size that the objects have here. A reference with a longer history gets earlier commits of
+// it first, so the remote has a whole history after each portion. Each portion moves references to where the next one expects them.
+func (c *Client) portions(ctx context.Context, to Remote, changes []refdb.Change) ([][]refdb.Change, error) {
+	var tips strings.Builder
+	for _, change := range changes {
+		if change.New != "" {
+			tips.WriteString(change.New + "\n")
+		}
+	}
+	if c.Portion <= 0 || tips.Len() == 0 {
+		return [][]refdb.Change{changes}, nil
+	}
+	known := "--glob=" + to.Prefix() + "*"
+	size, err := c.Git.Run(ctx, strings.NewReader(tips.String()), "rev-list", "--objects", "--disk-usage", "--missing=allow-any", "--stdin", "--not", known)
+	if err != nil {
+		return nil, fmt.Errorf("measuring what to push: %w", err)
+	}
+	if bytes, err := strconv.ParseInt(strings.TrimSpace(string(size)), 10, 64); err != nil || bytes <= c.Portion {
+		return [][]refdb.Change{changes}, err
+	}
+	d, sent := &division{limit: c.Portion}, ""
+	for _, change := range changes {
+		if change.New != "" {
+			if err := c.divide(ctx, to, d, change, sent, known); err != nil {
+				return nil, fmt.Errorf("dividing what to push: %w", err)
+			}
+			sent += "^" + change.New + "\n"
+		} else {
+			d.open = append(d.open, change)
+		}
+	}
+	return append(d.done, d.open), nil
+}
+
+// A division is a list of portions in the making.
+type division struct {
+	limit      int64
+	done       [][]refdb.Change
+	open       []refdb.Change // changes of the next portion
+	size, rest int64          // bytes of the next portion, and those of them that are not needed where it can end
+}
+
+// end ends a portion in which change goes only as far as the commit id, or not at all if id is "". It returns what remains of change.
+func (d *division) end(change refdb.Change, id string) refdb.Change {
+	if id != "" {
+		d.open = append(d.open, refdb.Change{Ref: change.Ref, Old: change.Old, New: id})
+		change.Old = id
+	}
+	if len(d.open) > 0 {
+		d.done, d.open = append(d.done, d.open), nil
+	}
+	d.size = d.rest
+	return change
+}
+
+// divide adds a change to the division. The remote already has the commits that known, an argument of git rev-list, names, and gets
+// those that sent names, lines for its stdin, before.
+func (c *Client) divide(ctx context.Context, to Remote, d *division, change refdb.Change, sent, known string) error {
+	stops, err := c.stops(ctx, to, change)
+	if err != nil {
+		return err
+	}
+	list, err := c.Git.Start(ctx, "rev-list", "--objects", "--in-commit-order", "--reverse", "--no-object-names", "--missing=allow-any", "--stdin", "--not", known)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(list.Stdin, change.New+"\n"+sent)
+	err = errors.Join(err, list.Stdin.Close())
+	reader, writer := io.Pipe()
+	sized := make(chan error, 1)
+	go func() {
+		_, err := c.Git.Do(ctx, gitcmd.Command{Args: []string{"cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize:disk)", "--buffer"}, Stdin: list.Stdout, Stdout: writer})
+		_ = writer.CloseWithError(err)
+		sized <- errors.Join(err, list.Wait())
+	}()
+	var current, stop string // the commit whose objects are listed, and the newest one before it at which the portion can end
+	d.rest = 0
+	for lines := bufio.NewScanner(reader); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) != 3 {
+			continue // missing here, so it is not sent
+		}
+		if fields[1] == "commit" {
+			if stops[current] {
+				stop, d.rest = current, 0
+			}
+			current = fields[0]
+		}
+		bytes, err := strconv.ParseInt(fields[2], 10, 64)
+		if err != nil {
+			continue
+		}
+		d.size, d.rest = d.size+bytes, d.rest+bytes
+		if d.size > d.limit && (stop != "" || len(d.open) > 0) {
+			change, stop = d.end(change, stop), ""
+		}
+	}
+	err = errors.Join(err, reader.Close(), <-sized)
+	d.open = append(d.open, change)
+	return err
+}
+
+// stops returns the commits that the remote's reference can have between the values of a change: each descends from the old
+// value, and the new one descends from it.
+func (c *Client) stops(ctx context.Context, to Remote, change refdb.Change) (map[string]bool, error) {
+	args := []string{"rev-list", "--first-parent", change.New}
+	if change.Old != "" {
+		if c.there(to.Tracking(change.Ref), change.Old) != change.Old {
+			return nil, nil // redacted here: nothing new descends from what the remote has
+		}
+		args = []string{"rev-list", "--ancestry-path", change.Old + ".." + change.New}
+	}
+	out, err := c.Git.Run(ctx, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	stops := map[string]bool{}
+	for id := range strings.FieldsSeq(string(out)) {
+		stops[id] = true
+	}
+	delete(stops, change.New)
+	return stops, nil
+}
