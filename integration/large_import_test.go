@@ -182,7 +182,7 @@ func fileSum(tb testing.TB, path string) (string, int64) {
 // held in memory as values. When soaking, they have one gigabyte.
 func TestSoakLargeImport(t *testing.T) {
 	const most = 300_000_000
-	size := int64(40_000_000)
+	size := int64(15_000_000)
 	if soaking() {
 		size = 1_000_000_000
 	}

@@ -14,7 +14,7 @@ import (
 // bare remote. In the end all clones must have the same commit, and no text may be lost
 // that nobody removed.
 func TestMergeConverges(t *testing.T) {
-	cases := 4
+	cases := 3
 	if soaking() {
 		cases = 40
 	}
@@ -58,7 +58,7 @@ func converge(t *testing.T, random *rand.Rand) {
 	}
 	c.importSource()
 	c.clones[0].domarkx("push", "origin", "--all")
-	steps := 45
+	steps := 30
 	if soaking() {
 		steps = 300
 	}
