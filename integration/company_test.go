@@ -103,7 +103,7 @@ func TestCompanyCollection(t *testing.T) {
 	} {
 		t.Run(strings.Join(collect[:2], " "), func(t *testing.T) {
 			t.Parallel()
-			each := 5
+			each := 6
 			if soaking() {
 				each = 500
 			}
