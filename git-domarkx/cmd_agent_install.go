@@ -100,6 +100,9 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if len(place.Trees) == 0 {
+		return errors.New("no agent works in this repository: it has no work tree; install in a clone, or add one (git worktree add)")
+	}
 	request := hooks.Request{Scope: c.Scope, MCP: c.MCP, Place: place}
 	var rows []settingsRow
 	var bad []error

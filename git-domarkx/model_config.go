@@ -37,7 +37,7 @@ func (inv *invocation) modelSettings() (*gitcmd.Config, error) {
 func (inv *invocation) gitAnywhere() (*gitcmd.Git, error) {
 	git, err := inv.git()
 	var failed *gitcmd.Error
-	if errors.As(err, &failed) && failed.Code > 0 {
+	if errors.Is(err, gitcmd.ErrNoRepository) || errors.As(err, &failed) && failed.Code > 0 {
 		return gitcmd.Anywhere(".", nil)
 	}
 	return git, err

@@ -124,7 +124,7 @@ func TestRefusals(t *testing.T) {
 		"rename none new":                       {128, "not found"},
 		"rm none":                               {128, "not found"},
 		"restore none":                          {128, "not found"},
-		"restore talk":                          {128, "not found"},
+		"restore talk":                          {128, "is not in the trash"},
 		"rewind talk#9":                         {128, "message 9"},
 		"trust none":                            {128, "not found"},
 		"run none":                              {128, "not found"},
@@ -192,7 +192,7 @@ func TestOutsideOfARepository(t *testing.T) {
 		"rm a", "restore a", "rewind a#0", "chat -m x a", "trust a", "run a", "exec a b c", "replay a", "checkout a b", "workspace list", "workspace log a", "agent list", "agent import", "agent watch",
 		"zeus list", "mount", "redact a", "scan", "mcp", "push", "fetch", "pull", "fsck", "gc",
 	} {
-		if status, out, stderr := invoke(t, "", strings.Fields(line)...); status != exitFatal || out != "" || !strings.Contains(stderr, "not a git repository") {
+		if status, out, stderr := invoke(t, "", strings.Fields(line)...); status != exitFatal || out != "" || !strings.Contains(stderr, "not in a Git repository") {
 			t.Errorf("%s: status %d, %q, %q", line, status, out, stderr)
 		}
 	}

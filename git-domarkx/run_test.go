@@ -36,7 +36,7 @@ func TestUsage(t *testing.T) {
 		"plugin":           {[]string{"plugin"}, 129, "usage: git domarkx plugin COMMAND [ARGUMENT...]\n", ""},
 		"zeus":             {[]string{"zeus"}, 129, "usage: git domarkx zeus COMMAND [ARGUMENT...]\n", ""},
 		"only an option":   {[]string{"-q"}, 129, "usage: git domarkx ", ""},
-		"ls is not rm":     {[]string{"ls"}, 129, "", "git-domarkx: \"ls\" is not a command; did you mean \"list\"?\nSee 'git domarkx help'.\n"},
+		"ls is not rm":     {[]string{"ls"}, 129, "", "git-domarkx: \"ls\" is not a command; use \"list\"\nSee 'git domarkx help'.\n"},
 		"like nothing":     {[]string{"xyzzy"}, 129, "", "git-domarkx: \"xyzzy\" is not a command\nSee 'git domarkx help'.\n"},
 		"unknown of group": {[]string{"workspace", "lst"}, 129, "", "git-domarkx: \"workspace lst\" is not a command; did you mean \"workspace list\"?\nusage: git domarkx workspace COMMAND [ARGUMENT...]\nSee 'git domarkx help workspace'.\n"},
 		"help on group":    {[]string{"help", "workspace", "delete"}, 129, "", "git-domarkx: \"workspace delete\" is not a command\nusage: git domarkx workspace COMMAND [ARGUMENT...]\nSee 'git domarkx help workspace'.\n"},

@@ -13,6 +13,18 @@ import (
 // with a typing error.
 var neverSuggested = []string{"rm", "gc"}
 
+// otherWords are words of Git, shells and other tools, with the command that does here what they do there.
+var otherWords = map[string]string{
+	"delete":   `"rm NAME"; "restore NAME" brings it back`,
+	"find":     `"search WORDS"`,
+	"grep":     `"search WORDS", or "search -e PATTERN"`,
+	"init":     `nothing: in a Git repository, begin with "import FILE", "append --new -m TEXT NAME" or "agent install AGENT"`,
+	"ls":       `"list"`,
+	"resume":   `"agent resume NAME"`,
+	"sessions": `"list"`,
+	"undo":     `"rewind NAME#K" for the files of a message, "restore NAME" for a session that was removed`,
+}
+
 // notACommand returns the error for a word that is not a subcommand of node.
 func notACommand(node *kong.Node, typed string) error {
 	spelled := typed
@@ -20,6 +32,9 @@ func notACommand(node *kong.Node, typed string) error {
 		spelled = clidoc.VerbOf(node) + " " + typed
 	}
 	message := fmt.Sprintf("%q is not a command", spelled)
+	if other := otherWords[typed]; other != "" && node.Parent == nil {
+		return &usageError{msg: message + "; use " + other}
+	}
 	var similar []string
 	for _, child := range node.Children {
 		if !child.Hidden && !slices.Contains(neverSuggested, child.Name) && isSimilar(typed, child.Name) {

@@ -8,8 +8,8 @@ import (
 func TestSuggestions(t *testing.T) {
 	root := model(t).Node
 	for typed, want := range map[string]string{
-		"ls": `"list"`, "lst": `"list"`, "lits": `"list"`, "improt": `"import"`, "stauts": `"status"`, "shw": `"show"`,
-		"check": `"checkout"`, "vers": `"version"`, "remove": "", "delete": "", "r": `"rename" or "restore" or "rewind"`,
+		"lst": `"list"`, "lits": `"list"`, "improt": `"import"`, "stauts": `"status"`, "shw": `"show"`,
+		"check": `"checkout"`, "vers": `"version"`, "remove": "", "r": `"rename" or "restore" or "rewind"`,
 		"rn": `"run"`, "gcc": "", "rmm": "", "__complete": "", "": "",
 	} {
 		_, got, _ := strings.Cut(notACommand(root, typed).Error(), "; did you mean ")
@@ -19,6 +19,24 @@ func TestSuggestions(t *testing.T) {
 		for _, never := range neverSuggested {
 			if strings.Contains(got, `"`+never+`"`) {
 				t.Errorf("%q: suggests %s", typed, never)
+			}
+		}
+	}
+}
+
+func TestOtherWords(t *testing.T) {
+	root := model(t).Node
+	commands := map[string]bool{}
+	for _, child := range root.Children {
+		commands[child.Name] = true
+	}
+	for typed, other := range otherWords {
+		if got := notACommand(root, typed).Error(); commands[typed] || !strings.HasSuffix(got, "; use "+other) {
+			t.Errorf("%q: %s", typed, got)
+		}
+		for i, quoted := range strings.Split(other, `"`) {
+			if name, _, _ := strings.Cut(quoted, " "); i%2 == 1 && !commands[name] {
+				t.Errorf("%q: %q is not a command", typed, name)
 			}
 		}
 	}

@@ -30,6 +30,9 @@ var questions = []string{
 	"--show-toplevel", // last, since it fails without a work tree
 }
 
+// ErrNoRepository is the error of [Discover] where git finds no repository.
+var ErrNoRepository = errors.New("not in a Git repository")
+
 // Anywhere returns a Git that runs in dir, for what needs no repository: [Git.Config] and
 // [Git.Password]. env is as for [Discover].
 func Anywhere(dir string, env []string) (*Git, error) {
@@ -51,7 +54,7 @@ func Anywhere(dir string, env []string) (*Git, error) {
 // that of this process; GIT_DIR, GIT_WORK_TREE, GIT_CONFIG_PARAMETERS and similar
 // variables are honoured. It runs git once.
 //
-// If git finds no repository, or refuses to use it (safe.directory), the error is an [*Error]
+// If git finds no repository, the error is [ErrNoRepository]. If it refuses to use one (safe.directory), it is an [*Error]
 // with git's message. It is [domarkx.ErrUnsupported] for repositories with another format of
 // objects or references, and if git is too old.
 func Discover(ctx context.Context, dir string, env []string) (*Git, error) {
@@ -129,6 +132,8 @@ func (g *Git) refusal(ctx context.Context, err error) error {
 	}
 	words := strings.ToLower(failed.Stderr)
 	switch {
+	case strings.Contains(words, "not a git repository (or any"):
+		return fmt.Errorf("%q is %w; go into one, or make one here: git init", g.dir, ErrNoRepository)
 	case strings.Contains(words, "refstorage") || strings.Contains(words, "reftable"):
 		return needsGit(g.dir, "the reftable backend", Version{2, 45})
 	case strings.Contains(words, "objectformat") || strings.Contains(words, "hash algorithm"):

@@ -121,7 +121,7 @@ func TestDiscoverRefuses(t *testing.T) {
 		want      error
 		words     string
 	}{
-		{"no repository", empty, []string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(empty)}, nil, "not a git repository"},
+		{"no repository", empty, []string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(empty)}, nil, "is not in a Git repository; go into one, or make one here: git init"},
 		{"missing GIT_DIR", empty, []string{"GIT_DIR=" + empty + "/x"}, nil, "not a git repository"},
 		{"unsafe", foreign, []string{"GIT_TEST_ASSUME_DIFFERENT_OWNER=1"}, nil, "safe.directory"},
 		{"reftable", reftable, nil, domarkx.ErrUnsupported, "reftable"},

@@ -149,7 +149,10 @@ func (m *Manager) Restore(ctx context.Context, name string) (domarkx.Info, error
 	err := m.sessions.Update(ctx, "restore "+name, func(tx *gitstore.Tx) error {
 		tip, err := tx.Tip(ctx, name)
 		if err == nil {
-			if _, err := tx.WorkspaceFromTrash(ctx, name); err != nil {
+			switch _, err := tx.WorkspaceFromTrash(ctx, name); {
+			case errors.Is(err, domarkx.ErrNotFound):
+				return fmt.Errorf("session %q: %w, so it is not in the trash, nor is its workspace", name, domarkx.ErrExists)
+			case err != nil:
 				return fmt.Errorf("session %q: %w, and restoring its workspace from the trash: %w", name, domarkx.ErrExists, err)
 			}
 			info = tip
