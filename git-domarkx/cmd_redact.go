@@ -34,7 +34,7 @@ that every machine makes the same text. A secret of 8 bytes or more is replaced 
 
 Messages keep their ids, authors and dates; links, merges, exports and workspaces work as before. What cannot be edited is
 listed, and then nothing is changed: objects of repositories in a workspace, databases, images, files of more than 16 MiB, and names of
-files and directories in a workspace. With --drop RESOURCE the content of that resource is dropped from the versions that have it;
+files and directories in a workspace. What scan does not read, such as the metadata of a picture, stays as it is. With --drop RESOURCE the content of that resource is dropped from the versions that have it;
 a database has then what it had in its last version without a secret.
 
 What was replaced stays in the trash of this machine: "git domarkx restore --redacted NAME" brings it back until "git domarkx gc"

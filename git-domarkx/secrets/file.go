@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// File returns the secrets in a file. Depending on its content, these are in the metadata of an
-// image, the values of JSON, the parts of a container, or text. In installed and generated files,
-// such as those of node_modules, only secrets with a recognizable form count. The name may be empty.
+// File returns the secrets in a file. Depending on its content, these are in the values of JSON, the
+// parts of a container, or text. In installed and generated files, such as those of node_modules, and
+// in binary files, such as images, only secrets with a recognizable form count. The name may be empty.
 func (s *Scanner) File(name string, content []byte) []Finding {
 	if IsContainer(content) {
 		return s.container(content)
@@ -30,15 +30,6 @@ func (s *Scanner) Record(content []byte) []Finding {
 
 // file returns the secrets in a file that is not a container.
 func (s *ruleSet) file(content []byte) []match {
-	if imageType(content) != "" {
-		found := s.image(content)
-		for _, m := range s.text(content, strong) { // also what follows the image
-			if !slices.ContainsFunc(found, func(in match) bool { return m.start < in.end && in.start < m.end }) {
-				found = append(found, m)
-			}
-		}
-		return resolve(found)
-	}
 	if looksLikeJSON(content) {
 		return s.json(content)
 	}

@@ -28,8 +28,8 @@ func checkFindings(t *testing.T, text []byte, found []secrets.Finding) {
 // FuzzText scans any text as text, as JSON, as a file and as a value.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{"", "    ", "password=", "\"", "{\"a\":\"\\u12", "://:@x", "-----BEGIN PRIVATE KEY-----", "ghp_" + fake(alnum, 1, 20) + "\n" + fake(alnum, 2, 16),
-		`{"password":"a\"b\\c\u00e9\ud83d\ude00xyz1","x":["--token","abc123def456"]}`, "\x89PNG\r\n\x1a\n\x00\x00\x00\x05tEXta\x00b=c\x00\x00\x00\x00", "GIF89a\x00\x00\x00\x00\x80\x00\x00", "\xff\xd8\xff\xfe\x00\x10a",
-		"RIFF\x00\x00\x00\x00WEBPEXIF\xff\xff\xff\xff", "curl -u a:b", "machine a login b password c", "Authorization: Basic YTpi", "Cookie: a=b; session=" + fake(alnum, 3, 30)} {
+		`{"password":"a\"b\\c\u00e9\ud83d\ude00xyz1","x":["--token","abc123def456"]}`,
+		"curl -u a:b", "machine a login b password c", "Authorization: Basic YTpi", "Cookie: a=b; session=" + fake(alnum, 3, 30)} {
 		f.Add([]byte(seed))
 	}
 	for _, seed := range []string{"\x1f\x8b\x08\x00", "PK\x03\x04", "%PDF-1 stream\nx\x9c", "\xff\xfea\x00\x00\xd8", "a\x00b\x00c\x00", "&#65;&#x41;", "\x1b[31mAKIA", "QUtJQVEzRUdSNlpYQ1ZCVE5XUEU="} {

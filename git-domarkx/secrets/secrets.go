@@ -1,5 +1,4 @@
-// Package secrets finds secrets in text, in the values of JSON, in files and in the metadata of
-// images.
+// Package secrets finds secrets in text, in the values of JSON and in files.
 //
 // The rules are those of gitleaks (directory gitleaks, MIT license) and additional ones for secrets
 // that these do not find. The package does no input or output. Its results depend only on the
@@ -147,7 +146,7 @@ func compareBool(a, b bool) int {
 }
 
 // rulesVersion must change whenever a text may get other findings.
-const rulesVersion = "5"
+const rulesVersion = "6"
 
 // Version identifies the rules. A text that was scanned under a version need not be scanned again
 // under the same version.

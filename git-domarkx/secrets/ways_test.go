@@ -174,6 +174,16 @@ func TestWays(t *testing.T) {
 	}
 }
 
+// TestPicture checks that a picture is searched as bytes: a value that only its name makes a secret does not count.
+func TestPicture(t *testing.T) {
+	s := secrets.New([]byte("k"), nil)
+	for text, want := range map[string]int{"Comment\x00" + accessKey: 1, "Comment\x00password=hunter4hunter4": 0} {
+		if found := s.File("a.png", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x00tEXt"+text)); len(found) != want {
+			t.Errorf("%q: found %+v", text, found)
+		}
+	}
+}
+
 // TestNoWays checks that random data is not reported.
 func TestNoWays(t *testing.T) {
 	s := secrets.New([]byte("k"), nil)

@@ -2,13 +2,10 @@
 package corpus_test
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"hash/crc32"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -116,7 +113,7 @@ var kinds = []kind{
 	{name: "Grafana token", secret: func(d draw) string { return "gl" + "sa_" + d.text(mixed, 32) + "_" + d.text(hexa, 8) }},
 }
 
-// A place is where a secret stands: in prose, code, arguments, output, a URL, the metadata of an image, or split over lines.
+// A place is where a secret stands: in prose, code, arguments, output, a URL, or split over lines.
 type place struct {
 	name string
 	put  func(s string) []byte
@@ -135,7 +132,6 @@ var places = []place{
 		return jsonOf(map[string]any{"type": "tool_result", "content": []any{map[string]any{"type": "text", "text": "$ env\nHOME=/root\n" + s + "\nLANG=C\n"}}})
 	}, asJSON},
 	{"URL", func(s string) []byte { return []byte("GET https://api.example.net/v1/items?page=2&token=" + s + "\n") }, asText},
-	{"image", func(s string) []byte { return pngWith(s) }, func(s *secrets.Scanner, data []byte) []secrets.Finding { return s.File("a.png", data) }},
 	{"split", func(s string) []byte {
 		return []byte("key := \"" + s[:len(s)/2] + "\" +\n\t\"" + s[len(s)/2:] + "\"\n")
 	}, asText},
@@ -152,34 +148,16 @@ func jsonOf(v any) []byte {
 	return data
 }
 
-// pngWith returns an image whose comment is a text.
-func pngWith(text string) []byte {
-	var b bytes.Buffer
-	b.WriteString("\x89PNG\r\n\x1a\n")
-	chunk := func(kind string, data []byte) {
-		_ = binary.Write(&b, binary.BigEndian, uint32(len(data)))
-		body := append([]byte(kind), data...)
-		b.Write(body)
-		_ = binary.Write(&b, binary.BigEndian, crc32.ChecksumIEEE(body))
-	}
-	chunk("IHDR", []byte{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0})
-	chunk("tEXt", []byte("Comment\x00"+text))
-	chunk("IEND", nil)
-	return b.Bytes()
-}
-
 // fits reports whether a kind can stand in a place: what has lines or needs a name before it is not split or put into a URL.
 func fits(k kind, p place) bool {
 	switch p.name {
 	case "split", "URL":
 		return !k.block && k.before == "" && !strings.HasPrefix(k.name, "Slack webhook")
-	case "image":
-		return !k.block
 	}
 	return true
 }
 
-// TestRecall looks for 200 secrets of 40 kinds in seven kinds of places. At least 95 of 100 have to be found.
+// TestRecall looks for 200 secrets of 40 kinds in six kinds of places. At least 95 of 100 have to be found.
 func TestRecall(t *testing.T) {
 	scan := secrets.New([]byte("key"), nil)
 	d := draw{rand.New(rand.NewPCG(7, 40))}

@@ -108,7 +108,7 @@ var places = map[string]struct {
 	"attachment":            {make: markdown("## user\n\nHello.\n", "note.txt", "log in with "+secret+"\n"), where: `attachment [0-9a-f]{12}`},
 	"attachment, JSON":      {make: markdown("## user\n\nHello.\n", "note.txt", `{"password": "hunter4hunter4"}`+"\n"), where: `attachment [0-9a-f]{12}`},
 	"name of an attachment": {make: markdown("## user\n\nHello.\n", secret+".txt", "x\n"), where: `attachment [0-9a-f]{12}|attached.*`},
-	"image":                 {make: markdown("## user\n\nLook: ![shot](shot.png)\n", "shot.png", picture("api_key="+secret)), where: `attachment [0-9a-f]{12}`, refused: true},
+	"image":                 {make: markdown("## user\n\nLook: ![shot](shot.png)\n", "shot.png", picture("made with "+secret)), where: `attachment [0-9a-f]{12}`, refused: true},
 	"original": {make: func(c *enginetest.Clone) {
 		c.ImportOne(importer.Request{As: "s", Paths: []string{c.WriteFile("a.jsonl", `{"parentUuid":null,"isSidechain":false,"type":"user","uuid":"u1","sessionId":"5e55","cwd":"/w","unknown":{"token":"`+secret+`"},"timestamp":"2026-03-01T10:00:01.000Z","message":{"role":"user","content":"Hello"}}`+"\n")}})
 	}, where: `original`},
