@@ -18,7 +18,7 @@ const (
 	metaFile        = "database.json"
 	preFile         = "schema.sql"      // statements before the rows
 	postFile        = "constraints.sql" // statements after the rows: indexes, constraints, triggers
-	accessFile      = "database.sql"    // privileges and settings of the database itself; missing if empty
+	ownFile         = "database.sql"    // settings of the database itself; missing if empty
 	tablesDirectory = "tables"
 	extension       = "copy" // of files with rows, in the format of COPY
 )
@@ -106,9 +106,9 @@ func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.Ve
 	if err != nil {
 		return err
 	}
-	rights, roles, err := access(ctx, c)
+	settings, roles, err := own(ctx, c)
 	if err != nil {
-		return fmt.Errorf("read the privileges: %w", err)
+		return fmt.Errorf("read the settings of the database: %w", err)
 	}
 	m.Roles = roles
 	v, err := database.Begin(ctx, w, r.in(knownName))
@@ -125,16 +125,12 @@ func (r *resource) commit(ctx context.Context, c, rows *connection, w domarkx.Ve
 	for _, f := range []struct {
 		path string
 		data []byte
-	}{{postFile, sections[1]}, {metaFile, text.Bytes()}, {accessFile, rights}, {preFile, sections[0]}} {
+	}{{postFile, sections[1]}, {metaFile, text.Bytes()}, {ownFile, settings}, {preFile, sections[0]}} {
 		switch {
 		case len(f.data) > maxSQL:
-			return fmt.Errorf("the database is too large for a version: its schema and privileges take more than %d MiB of SQL: %w", maxSQL>>20, domarkx.ErrUnsupported)
-		case f.path == accessFile && len(f.data) == 0:
+			return fmt.Errorf("the database is too large for a version: its schema takes more than %d MiB of SQL: %w", maxSQL>>20, domarkx.ErrUnsupported)
+		case f.path == ownFile && len(f.data) == 0:
 			continue
-		case f.path == preFile: // its name sorts after theirs
-			if err := giveObjects(ctx, c, v); err != nil {
-				return err
-			}
 		}
 		if err := v.File(ctx, f.path, f.data); err != nil {
 			return err
@@ -163,13 +159,9 @@ func hint(err error) string {
 
 // give writes the rows of a table to a version.
 func (t table) give(ctx context.Context, c *connection, v *database.Version) error {
-	return giveRows(ctx, c, v, t.path(), fmt.Sprintf("SELECT %s FROM ONLY %s.%s AS t%s", t.columns(), quote(t.Schema), quote(t.Name), t.order))
-}
-
-func giveRows(ctx context.Context, c *connection, v *database.Version, path, query string) error {
-	lines := v.Lines(path, extension)
+	lines := v.Lines(t.path(), extension)
 	w := &lineWriter{ctx: ctx, lines: lines}
-	if _, err := c.CopyTo(ctx, w, "COPY ("+query+") TO STDOUT"); err != nil {
+	if _, err := c.CopyTo(ctx, w, fmt.Sprintf("COPY (SELECT %s FROM ONLY %s.%s AS t%s) TO STDOUT", t.columns(), quote(t.Schema), quote(t.Name), t.order)); err != nil {
 		return err
 	}
 	if len(w.rest) > 0 {

@@ -34,19 +34,20 @@
 //	schema.sql             the statements before the rows, as pg_dump writes them
 //	constraints.sql        the statements after the rows: indexes, constraints, triggers, policies,
 //	                       publications
-//	database.sql           privileges, and settings of the database itself
+//	database.sql           settings of the database itself
 //	tables/SCHEMA/TABLE.copy  the rows of a table in COPY's text format, ordered by the primary
 //	                       key with COLLATE "C", else by all columns as text
 //	tables/SCHEMA/TABLE.rows/NNNN/NNN.copy  the rows of a table with more than 64 KiB of them
-//	large_objects.copy     the large objects in pieces: number, offset, bytes; divided into files
-//	                       like the rows of a table
+//
+// Versions of earlier commits also have privileges in database.sql, and large objects in pieces (number,
+// offset, bytes) in large_objects.copy, divided into files like the rows of a table. A load creates them.
 //
 // [database.FileName] encodes names. Rows are divided into files by their digests, so a change
 // only affects the files that contain changed rows.
 //
 // A load fills a new database, which then takes the name of the old one; a database of a dsn is
-// emptied and filled in one transaction. The loading role owns everything. If a version names other
-// roles, a database of a dsn must have them, and a private server creates them. A commit refuses,
+// emptied and filled in one transaction. The loading role owns everything, and privileges are the default
+// ones. If the policies of a version name other roles, a database of a dsn must have them, and a private server creates them. A commit refuses,
 // by name, objects that a load could not restore; README.md lists them, and what belongs to the
 // server. A commit reads every table. Nothing that reads a database calls a function that the
 // database's owner may have defined, as a more powerful role.

@@ -14,11 +14,10 @@ import (
 // dump returns the statements of the schema in a snapshot: those before the rows and those after.
 // They are in UTF-8, like the rows.
 //
-// pg_dump does not write privileges, settings and large objects here; other queries read these. Even
-// with --no-owner, its GRANT and REVOKE statements name the owner, so equal databases of different
-// roles would give different versions, which other roles could not load. It writes the settings of a
-// database only together with CREATE DATABASE and the database's name. It writes all large objects
-// in one stream with the rows, so that each change would store every large object again.
+// Versions have no privileges: even with --no-owner, the GRANT and REVOKE statements of pg_dump name the
+// owner, so equal databases of different roles would give different versions, which other roles could not
+// load. It writes the settings of a database only together with CREATE DATABASE and the database's name, so
+// other queries read these.
 func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error) {
 	program, env, err := r.database.dumper(ctx)
 	if err != nil {
@@ -29,8 +28,7 @@ func (r *resource) dump(ctx context.Context, snapshot string) ([2][]byte, error)
 	var both sync.WaitGroup
 	for i, section := range []string{"pre-data", "post-data"} {
 		both.Go(func() {
-			// The loading role owns everything, see access for privileges. Tablespaces belong to
-			// the server, and a version may be loaded on another one.
+			// The loading role owns everything. Tablespaces belong to the server, and a version may be loaded on another one.
 			cmd := exec.CommandContext(ctx, program, "--section="+section, "--snapshot="+snapshot, "--encoding=UTF8", "--no-password",
 				"--no-owner", "--no-privileges", "--no-tablespaces", "--no-subscriptions", "--no-security-labels", "--no-blobs")
 			cmd.Env = env

@@ -96,29 +96,13 @@ UNION ALL SELECT 'DROP SERVER ' || quote_ident(srvname) || ' CASCADE' FROM pg_fo
 UNION ALL SELECT 'DROP EXTENSION ' || quote_ident(extname) || ' CASCADE' FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE pg_get_userbyid(extowner) = current_user AND NOT (` + userSchemas + `)
 UNION ALL SELECT 'DROP SCHEMA ' || string_agg(quote_ident(nspname), ', ' ORDER BY nspname) || ' CASCADE' FROM pg_namespace WHERE ` + userSchemas + ` HAVING count(*) > 0`
 
-// defaultsSQL generates statements that reset privileges, settings and the role's default
-// privileges to those of a new database, except what only superusers may set.
+// defaultsSQL resets the settings to those of a new database, except what only superusers may set. The
+// privileges on the database and the role's default privileges stay as they are.
 const defaultsSQL = `DO $$
-DECLARE r record;
 BEGIN
   EXECUTE format('ALTER DATABASE %I RESET ALL', current_database());
   EXECUTE format('COMMENT ON DATABASE %I IS NULL', current_database());
   EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT -1 IS_TEMPLATE false', current_database());
-  FOR r IN SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS grantee
-      FROM pg_database, aclexplode(datacl) a WHERE datname = current_database() LOOP
-    EXECUTE format('REVOKE ALL ON DATABASE %I FROM %s', current_database(), r.grantee);
-  END LOOP;
-  EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO PUBLIC; GRANT ALL ON DATABASE %1$I TO CURRENT_USER', current_database());
-  FOR r IN SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS grantee, o.objects
-      FROM pg_default_acl JOIN (VALUES ('r', 'TABLES'), ('S', 'SEQUENCES'), ('f', 'ROUTINES'), ('T', 'TYPES'), ('n', 'SCHEMAS')) o (kind, objects) ON o.kind = defaclobjtype::text,
-        aclexplode(defaclacl) a WHERE defaclnamespace = 0 AND pg_get_userbyid(defaclrole) = current_user LOOP
-    EXECUTE format('ALTER DEFAULT PRIVILEGES REVOKE ALL ON %s FROM %s', r.objects, r.grantee);
-  END LOOP;
-  FOR r IN SELECT unnest(ARRAY['TABLES', 'SEQUENCES', 'ROUTINES', 'TYPES', 'SCHEMAS']) AS objects LOOP
-    EXECUTE format('ALTER DEFAULT PRIVILEGES GRANT ALL ON %s TO CURRENT_USER', r.objects);
-  END LOOP;
-  ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON ROUTINES TO PUBLIC;
-  ALTER DEFAULT PRIVILEGES GRANT USAGE ON TYPES TO PUBLIC;
 END $$`
 
 // empty resets the database to the state of a new one.

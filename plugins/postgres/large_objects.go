@@ -9,26 +9,9 @@ import (
 	"github.com/domarkx/domarkx/plugins/database"
 )
 
-// objectsPath is the path of the large objects in a version. They are stored in pieces like the rows
-// of a table: number of the object, offset and bytes.
+// objectsPath is the path of the large objects in versions of earlier commits, in pieces: number of
+// the object, offset and bytes. Commits refuse large objects now.
 const objectsPath = "large_objects"
-
-// piecesSQL reads the pieces. Only a descriptor knows the size of a large object, and it lives as long
-// as the transaction; 262144 is INV_READ, 2 is SEEK_END.
-const piecesSQL = `SELECT m.oid, p.at, lo_get(m.oid, p.at, 16384) FROM pg_largeobject_metadata m,
-LATERAL generate_series(0, greatest(lo_lseek64(lo_open(m.oid, 262144), 0, 2) - 1, 0), 16384) AS p (at) ORDER BY m.oid::bigint, p.at`
-
-// giveObjects adds the large objects to a version, if there are any.
-func giveObjects(ctx context.Context, c *connection, v *database.Version) error {
-	some, err := c.value(ctx, "SELECT EXISTS (SELECT FROM pg_largeobject_metadata)")
-	if err != nil || some != "t" {
-		return err
-	}
-	if err := giveRows(ctx, c, v, objectsPath, piecesSQL); err != nil {
-		return fmt.Errorf("store the large objects: %w", err)
-	}
-	return nil
-}
 
 // makeObjects creates the large objects of a version.
 func (v *stored) makeObjects(ctx context.Context, c *connection) error {

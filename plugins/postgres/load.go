@@ -70,8 +70,8 @@ type stored struct {
 	reader    domarkx.VersionReader
 	meta      meta
 	pre, post []byte
-	access    []byte
-	objects   rows   // files with large objects
+	own       []byte
+	objects   rows   // files with large objects, which earlier commits stored
 	rows      []rows // files with rows, by table
 }
 
@@ -101,8 +101,8 @@ func open(ctx context.Context, reader domarkx.VersionReader, version string) (*s
 	if v.post, err = database.Read(ctx, reader, files[postFile], maxSQL); err != nil {
 		return nil, err
 	}
-	if f, ok := files[accessFile]; ok {
-		if v.access, err = database.Read(ctx, reader, f, maxSQL); err != nil {
+	if f, ok := files[ownFile]; ok {
+		if v.own, err = database.Read(ctx, reader, f, maxSQL); err != nil {
 			return nil, err
 		}
 	}
@@ -157,9 +157,9 @@ func (v *stored) fill(ctx context.Context, c *connection) error {
 	if err := makeLast(ctx, c, post); err != nil {
 		return fmt.Errorf("create indexes, constraints and triggers: %w", err)
 	}
-	// Last, since they may forbid the owner the work before.
-	if err := c.do(ctx, string(v.access)); err != nil {
-		return fmt.Errorf("set privileges: %w", err)
+	// Last, since those of earlier versions have privileges, too, which may forbid the owner the work before.
+	if err := c.do(ctx, string(v.own)); err != nil {
+		return fmt.Errorf("set the database: %w", err)
 	}
 	return nil
 }

@@ -8,19 +8,45 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
+// objectsSQL defines tables for other queries: "me" is the role as which versions are loaded, and
+// "objects" lists objects with their owner and whether they belong to an extension. Objects of PostgreSQL
+// itself have numbers below 16384; of those, only the schema public, 2200, belongs to users.
+const objectsSQL = `WITH me AS (
+  SELECT CASE WHEN r.rolsuper THEN d.datdba ELSE r.oid END AS oid FROM pg_roles r, pg_database d WHERE r.rolname = current_user AND d.datname = current_database()
+), owned (class, oid, owner) AS (
+  SELECT 'pg_class'::regclass::oid, oid, relowner FROM pg_class WHERE relkind IN ('r', 'v', 'm', 'f', 'p', 'S') AND relpersistence <> 't'
+  UNION ALL SELECT 'pg_proc'::regclass, oid, proowner FROM pg_proc p WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i') -- of a range
+  UNION ALL SELECT 'pg_type'::regclass, t.oid, typowner FROM pg_type t LEFT JOIN pg_class c ON c.oid = typrelid WHERE typtype IN ('d', 'e', 'r', 'p') OR typtype = 'b' AND typcategory <> 'A' OR c.relkind = 'c'
+  UNION ALL SELECT 'pg_namespace'::regclass, oid, nspowner FROM pg_namespace WHERE nspname !~ '^pg_'
+  UNION ALL SELECT 'pg_language'::regclass, oid, lanowner FROM pg_language
+  UNION ALL SELECT 'pg_foreign_data_wrapper'::regclass, oid, fdwowner FROM pg_foreign_data_wrapper
+  UNION ALL SELECT 'pg_foreign_server'::regclass, oid, srvowner FROM pg_foreign_server
+  UNION ALL SELECT 'pg_operator'::regclass, oid, oprowner FROM pg_operator
+  UNION ALL SELECT 'pg_opclass'::regclass, oid, opcowner FROM pg_opclass
+  UNION ALL SELECT 'pg_opfamily'::regclass, oid, opfowner FROM pg_opfamily
+  UNION ALL SELECT 'pg_collation'::regclass, oid, collowner FROM pg_collation
+  UNION ALL SELECT 'pg_conversion'::regclass, oid, conowner FROM pg_conversion
+  UNION ALL SELECT 'pg_ts_config'::regclass, oid, cfgowner FROM pg_ts_config
+  UNION ALL SELECT 'pg_ts_dict'::regclass, oid, dictowner FROM pg_ts_dict
+  UNION ALL SELECT 'pg_statistic_ext'::regclass, oid, stxowner FROM pg_statistic_ext
+  UNION ALL SELECT 'pg_publication'::regclass, oid, pubowner FROM pg_publication
+  UNION ALL SELECT 'pg_event_trigger'::regclass, oid, evtowner FROM pg_event_trigger
+), objects AS (
+  SELECT o.*, i.type, i.identity, o.class = 'pg_namespace'::regclass AND i.identity = 'public' AND o.owner <> me.oid AS public,
+    EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.objsubid = 0 AND d.deptype = 'e') AS extension
+  FROM me, owned o, pg_identify_object(o.class, o.oid, 0) i
+  WHERE (o.oid >= 16384 OR o.class = 'pg_namespace'::regclass AND o.oid = 2200) AND coalesce(i.schema, '') !~ '^pg_'
+), intruders AS (
+  SELECT i.type, i.identity FROM owned o, pg_identify_object(o.class, o.oid, 0) i WHERE o.oid >= 16384 AND i.schema IN ('pg_catalog', 'information_schema')
+    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.objsubid = 0 AND d.deptype = 'e')
+)`
+
 // refusedSQL lists what no version can contain, because the role that loads it could not create it
 // again: the object and the reason.
 const refusedSQL = objectsSQL + `
 SELECT type || ' ' || identity, 'belongs to the role ' || pg_get_userbyid(owner) FROM objects, me WHERE owner <> me.oid AND NOT extension AND NOT public
-UNION ALL SELECT type || ' ' || identity, 'has privileges from the role ' || pg_get_userbyid(a.grantor) FROM objects o, aclexplode(o.acl) a WHERE a.grantor <> o.owner AND NOT extension
-UNION ALL SELECT type || ' ' || identity, 'has privileges from the role ' || pg_get_userbyid(a.grantor) FROM objects o JOIN pg_attribute c ON c.attrelid = o.oid, aclexplode(c.attacl) a
-  WHERE o.class = 'pg_class'::regclass AND a.grantor <> o.owner AND NOT extension
-UNION ALL SELECT 'the database', 'has privileges from the role ' || pg_get_userbyid(a.grantor) FROM pg_database, aclexplode(datacl) a WHERE datname = current_database() AND a.grantor <> datdba
 UNION ALL SELECT 'the database', 'belongs to the role ' || pg_get_userbyid(datdba) FROM pg_database, me WHERE datname = current_database() AND datdba <> me.oid
-UNION ALL SELECT type || ' ' || identity, 'is part of an extension, and has other privileges than that gave it' FROM objects o WHERE extension AND acl IS NOT NULL
-  AND acl::text IS DISTINCT FROM (SELECT p.initprivs::text FROM pg_init_privs p WHERE p.classoid = o.class AND p.objoid = o.oid AND p.objsubid = 0)
 UNION ALL SELECT type || ' ' || identity, 'is in a schema of PostgreSQL''s own' FROM intruders
-UNION ALL SELECT 'default privileges', 'are of the role ' || pg_get_userbyid(defaclrole) FROM pg_default_acl, me WHERE defaclrole <> me.oid
 UNION ALL SELECT type || ' ' || identity, 'only superusers can make' FROM objects o WHERE NOT extension AND (class IN ('pg_opclass'::regclass, 'pg_opfamily'::regclass, 'pg_language'::regclass)
   OR EXISTS (SELECT FROM pg_type t WHERE o.class = 'pg_type'::regclass AND t.oid = o.oid AND t.typtype IN ('b', 'p'))
   OR EXISTS (SELECT FROM pg_aggregate a WHERE o.class = 'pg_proc'::regclass AND a.aggfnoid = o.oid AND 'internal'::regtype IN (a.aggtranstype, a.aggmtranstype))
@@ -32,6 +58,7 @@ UNION ALL SELECT i.type || ' ' || i.identity, 'only superusers can make' FROM (S
 UNION ALL SELECT type || ' ' || identity, 'sets ' || quote_ident(split_part(s, '=', 1)) || ', which the role that loads it may not' FROM objects o JOIN pg_proc p ON o.class = 'pg_proc'::regclass AND p.oid = o.oid, unnest(p.proconfig) s
   WHERE NOT extension AND s !~ '^(plpgsql\.(?!variable_conflict)|role=|session_authorization=)' AND NOT EXISTS (SELECT FROM pg_settings g WHERE g.name = split_part(s, '=', 1) AND g.context = 'user')
 UNION ALL SELECT type || ' ' || identity, 'has system triggers that are switched off or on' FROM objects o WHERE class = 'pg_class'::regclass AND EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = o.oid AND g.tgisinternal AND g.tgenabled <> 'O' AND g.tgparentid = 0)
+UNION ALL SELECT 'large object ' || oid, 'can be in no version; store its bytes in a column of type bytea, see lo_get, and remove it with lo_unlink' FROM pg_largeobject_metadata
 UNION ALL SELECT 'subscription ' || subname, 'is to another server' FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid WHERE datname = current_database()
 UNION ALL SELECT objtype || ' ' || objname, 'has a security label' FROM pg_seclabels l JOIN pg_class c ON c.oid = l.classoid AND NOT c.relisshared
 UNION ALL SELECT 'index ' || i.indexrelid::regclass, 'is not valid; REINDEX or DROP it' FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE NOT i.indisvalid AND c.relkind = 'i' AND c.relpersistence <> 't'

@@ -1,0 +1,139 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+)
+
+// rolesSQL lists the roles that policies name, except those that every server has.
+const rolesSQL = `SELECT DISTINCT rolname::text COLLATE "C" FROM pg_policy p JOIN pg_roles r ON r.oid = ANY (p.polroles) WHERE rolname !~ '^pg_' ORDER BY 1`
+
+// settingsSQL lists the settings of the database that need no superuser, and whether each is a list
+// of names. Settings of PL/pgSQL are known only after its first use, and pg_settings omits role.
+const settingsSQL = `SELECT split_part(c, '=', 1), substr(c, strpos(c, '=') + 1), split_part(c, '=', 1) IN ('search_path', 'temp_tablespaces', 'local_preload_libraries')
+FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase, unnest(s.setconfig) WITH ORDINALITY AS u (c, n)
+WHERE s.setrole = 0 AND d.datname = current_database() AND (c ~ '^(plpgsql\.(?!variable_conflict)|role=)'
+  OR EXISTS (SELECT FROM pg_settings p WHERE p.name = split_part(c, '=', 1) AND p.context IN ('user', 'backend'))) ORDER BY n`
+
+// extensionCommentsSQL generates statements for extensions whose own comment was removed.
+const extensionCommentsSQL = `SELECT format('COMMENT ON EXTENSION %I IS NULL', extname) FROM pg_extension e WHERE oid >= 16384 AND obj_description(oid, 'pg_extension') IS NULL ORDER BY 1`
+
+// propertiesSQL generates the properties of the database that differ from those of a new one.
+const propertiesSQL = `SELECT CASE WHEN datistemplate OR datconnlimit <> -1 THEN format('CONNECTION LIMIT %s IS_TEMPLATE %s', datconnlimit, CASE WHEN datistemplate THEN 'true' ELSE 'false' END) ELSE '' END
+FROM pg_database WHERE datname = current_database()`
+
+const commentSQL = `SELECT coalesce((SELECT quote_literal(shobj_description(oid, 'pg_database')) FROM pg_database WHERE datname = current_database()), '')`
+
+// own returns the statements for settings and comments of the database itself and for comments of
+// extensions, nil for none, and the roles that a version names.
+func own(ctx context.Context, c *connection) (sql []byte, roles []string, err error) {
+	var b bytes.Buffer
+	err = c.rows(ctx, settingsSQL, nil, func(row [][]byte) error {
+		name, value := string(row[0]), string(row[1])
+		set := `EXECUTE format(` + literal("ALTER DATABASE %I SET "+quote(name)+" TO %L") + `, current_database(), ` + literal(value) + `)`
+		if string(row[2]) == "t" { // setting it FROM CURRENT preserves the list
+			set = `PERFORM set_config(` + literal(name) + `, ` + literal(value) + `, true); EXECUTE format(` + literal("ALTER DATABASE %I SET "+quote(name)+" FROM CURRENT") +
+				`, current_database()); PERFORM set_config(` + literal(name) + `, before, true)`
+		}
+		b.WriteString(forDatabase(set, `before text := current_setting(`+literal(name)+`);`))
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = c.rows(ctx, extensionCommentsSQL, nil, func(row [][]byte) error {
+		b.WriteString(string(row[0]) + ";\n")
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	properties, err := c.value(ctx, propertiesSQL)
+	if err != nil {
+		return nil, nil, err
+	}
+	if properties != "" {
+		b.WriteString(forDatabase(`EXECUTE format('ALTER DATABASE %I `+properties+`', current_database())`, ""))
+	}
+	comment, err := c.value(ctx, commentSQL)
+	if err != nil {
+		return nil, nil, err
+	}
+	if comment != "" {
+		b.WriteString(forDatabase(`EXECUTE format('COMMENT ON DATABASE %I IS %s', current_database(), quote_literal(`+comment+`))`, ""))
+	}
+	err = c.rows(ctx, rolesSQL, nil, func(row [][]byte) error {
+		roles = append(roles, string(row[0]))
+		return nil
+	})
+	return b.Bytes(), roles, err
+}
+
+// forDatabase returns a statement that runs code. The code finds out the name of the current
+// database, since a version may be loaded into another one.
+func forDatabase(code, declare string) string {
+	if declare != "" {
+		declare = "DECLARE " + declare + " "
+	}
+	return "DO " + literal(declare+"BEGIN "+code+"; END") + ";\n"
+}
+
+// literal quotes text as a constant, for any setting of standard_conforming_strings.
+func literal(s string) string {
+	quoted := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	if strings.Contains(s, `\`) {
+		return " E" + strings.ReplaceAll(quoted, `\`, `\\`)
+	}
+	return quoted
+}
+
+// missingRoles returns the roles of a version that a server does not have.
+func missingRoles(ctx context.Context, c *connection, roles []string) ([]string, error) {
+	missing := slices.Clone(roles)
+	err := c.rows(ctx, "SELECT rolname FROM pg_roles", nil, func(row [][]byte) error {
+		missing = slices.DeleteFunc(missing, func(name string) bool { return name == string(row[0]) })
+		return nil
+	})
+	return missing, err
+}
+
+// needRoles returns an error if a server lacks roles that a version names.
+func needRoles(ctx context.Context, c *connection, roles []string) error {
+	missing, err := missingRoles(ctx, c, roles)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("the version names roles that the server does not have: %s: %w; create them with CREATE ROLE", strings.Join(missing, ", "), domarkx.ErrNotFound)
+	}
+	return err
+}
+
+// publicSQL returns the origin of the schema public, which CREATE DATABASE creates and dumps omit:
+// "default" for that one, "own" for one that a statement created, "" for none.
+const publicSQL = `SELECT coalesce((SELECT CASE WHEN r.rolsuper OR r.rolname = 'pg_database_owner' THEN 'default' ELSE 'own' END
+FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = 'public'), '')`
+
+// makePublic creates or removes the schema public so that it is as in a version.
+func makePublic(ctx context.Context, c *connection, want string) error {
+	have, err := c.value(ctx, publicSQL)
+	if err != nil || have == want {
+		return err
+	}
+	if have != "" {
+		if err := c.do(ctx, "DROP SCHEMA public CASCADE"); err != nil {
+			return err
+		}
+	}
+	switch want {
+	case "":
+		return nil
+	case "own":
+		return c.do(ctx, "CREATE SCHEMA public")
+	case "default":
+		return c.do(ctx, "CREATE SCHEMA public; ALTER SCHEMA public OWNER TO pg_database_owner; GRANT USAGE ON SCHEMA public TO PUBLIC; COMMENT ON SCHEMA public IS 'standard public schema'")
+	}
+	return fmt.Errorf("schema public is %q: %w", want, domarkx.ErrCorrupt)
+}
