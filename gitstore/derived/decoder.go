@@ -32,9 +32,6 @@ func (d *Decoder) More() bool { return len(d.rest) > 0 && !d.bad }
 // Bad reports whether the input was invalid.
 func (d *Decoder) Bad() bool { return d.bad }
 
-// Left returns the number of bytes that were not read.
-func (d *Decoder) Left() int { return len(d.rest) }
-
 // Take returns the next n bytes.
 func (d *Decoder) Take(n int) string {
 	if n < 0 || n > len(d.rest) {

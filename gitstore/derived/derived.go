@@ -51,9 +51,6 @@ func Kinds() []Kind {
 	return []Kind{Sessions, Conflicts, Workspaces, Synced, GitVersion, Usage, Search, ScanTips, ScanBlobs, WorkTree, Tracked, Sizes, formerChats, formerUsage, formerFiles}
 }
 
-// HoldsTexts reports whether files of the kind may hold texts, names or ids of what a session contains.
-func (k Kind) HoldsTexts() bool { return k.texts }
-
 // Path returns the path of the file with a key, which is "" for kinds with one file.
 func (k Kind) Path(stateDir, key string) string {
 	return filepath.Join(stateDir, filepath.FromSlash(strings.Replace(k.path, "*", key, 1)))

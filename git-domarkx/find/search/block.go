@@ -49,18 +49,6 @@ func (b *block) without(removed func(id int64) bool) *block {
 	return kept
 }
 
-// text returns the text of a message, or false if the block does not contain it.
-func (b *block) text(id int64) ([]byte, bool) {
-	at := 0
-	for i, other := range b.ids {
-		if id == other {
-			return b.texts[at : at+b.sizes[i]], true
-		}
-		at += b.sizes[i]
-	}
-	return nil, false
-}
-
 // A compressor encodes blocks.
 type compressor struct {
 	plain, out []byte

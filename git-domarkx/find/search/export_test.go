@@ -39,9 +39,10 @@ func DecodeBlock(data []byte) ([]string, error) {
 		return nil, err
 	}
 	var texts []string
-	for _, id := range b.ids {
-		text, _ := b.text(id)
-		texts = append(texts, string(text))
+	at := 0
+	for _, size := range b.sizes {
+		texts = append(texts, string(b.texts[at:at+size]))
+		at += size
 	}
 	return texts, nil
 }
