@@ -15,7 +15,7 @@ func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
 			t.mu.Unlock()
 			return t.keepFile(f)
 		}
-		s := t.state(f.name)
+		s := t.session(f.name)
 		t.mu.Unlock()
 		s.journal.Lock()
 		t.mu.Lock()
@@ -52,7 +52,7 @@ func (f *File) unstored() bool { return f.failed && f.dirty && f.write == 0 && f
 func (t *Tree) acknowledgeUnstored() error {
 	t.mu.Lock()
 	var files []*File
-	for _, s := range t.states {
+	for _, s := range t.sessions {
 		if s.file != nil && s.file.unstored() {
 			files = append(files, s.file)
 		}

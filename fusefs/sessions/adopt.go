@@ -41,7 +41,7 @@ func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
 	errs = append(errs, a.dropDone())
 	for _, d := range found {
 		if d.State != drafts.Beside {
-			t.finish(t.state(d.Name))
+			t.finish(t.session(d.Name))
 		}
 	}
 	return errors.Join(errs...)
@@ -67,7 +67,7 @@ func (a *adoption) dropDone() error {
 	}
 	var later []drafts.Draft
 	for made := range a.saved {
-		s := a.state(made.name)
+		s := a.session(made.name)
 		later = append(later, a.rebased(s)...)
 		later = append(later, a.removalDraft(s)...)
 	}
@@ -81,7 +81,7 @@ func (a *adoption) dropDone() error {
 
 // adopt restores one draft. t.mu must be held; it is released meanwhile.
 func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
-	s := a.state(d.Name)
+	s := a.session(d.Name)
 	base, err := a.base(ctx, d)
 	if err != nil {
 		return err // the draft waits for the next mount

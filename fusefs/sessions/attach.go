@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 )
@@ -23,26 +22,28 @@ type Attacher interface {
 	Attach(ctx context.Context, session, path string, data []byte) (before, after domarkx.Info, err error)
 }
 
-// attachSoon schedules attach for the time when the current saves are complete. t.mu must
-// be held.
-func (t *Tree) attachSoon() {
-	if t.Attacher == nil || t.closed {
+// attachSoon schedules attach for the time when the current saves are complete.
+func (st *state) attachSoon() {
+	if !st.attaches || st.closed {
 		return
 	}
-	if t.attachTimer != nil {
-		t.attachTimer.Stop()
+	if st.attachTimer != nil {
+		st.attachTimer.Stop()
 	}
-	t.attachTimer = time.AfterFunc(t.Timing.Settle, func() {
-		t.mu.Lock()
-		if t.closed {
-			t.mu.Unlock()
-			return
-		}
-		t.working.Add(1)
+	st.attachTimer = st.after(st.timing.Settle, (*Tree).attachPasted)
+}
+
+// attachPasted is attach in the background.
+func (t *Tree) attachPasted() {
+	t.mu.Lock()
+	if t.closed {
 		t.mu.Unlock()
-		defer t.working.Done()
-		t.attach(t.ctx)
-	})
+		return
+	}
+	t.working.Add(1)
+	t.mu.Unlock()
+	defer t.working.Done()
+	t.attach(t.ctx)
 }
 
 // A pasted file is an image with a draft, which a session may show.
@@ -151,7 +152,7 @@ func (t *Tree) shownBy(ctx context.Context, snapshot string) ([]string, error) {
 // The text does not change, so programs that have the session's file open keep it.
 func (t *Tree) attachOne(ctx context.Context, info *domarkx.Info, rel string, p pasted) error {
 	t.mu.Lock()
-	s := t.state(info.Name)
+	s := t.session(info.Name)
 	t.freeze(s)
 	t.mu.Unlock()
 	before, after, err := t.Attacher.Attach(ctx, info.Name, rel, p.data)

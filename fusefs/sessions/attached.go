@@ -143,13 +143,13 @@ func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *D
 
 // attachedFile returns a view of an attached file. The same content always has the same
 // inode number and generation.
-func (t *Tree) attachedFile(p string, a attached) *File {
+func (st *state) attachedFile(p string, a attached) *File {
 	h := fnv.New64a()
 	h.Write([]byte(a.file.SHA256))
 	at := time.Unix(a.session.Date, 0)
-	f := &File{path: p, kept: &a, links: 1, size: a.file.Size, mode: 0o644, uid: t.UID, gid: t.GID, ino: t.number(p), gen: h.Sum64() | 1<<63,
+	f := &File{path: p, kept: &a, links: 1, size: a.file.Size, mode: 0o644, uid: st.uid, gid: st.gid, ino: st.number(p), gen: h.Sum64() | 1<<63,
 		accessed: at, modified: at, changed: at}
-	if t.Saver == nil {
+	if st.readOnly {
 		f.mode = 0o444
 	}
 	return f
@@ -157,12 +157,12 @@ func (t *Tree) attachedFile(p string, a attached) *File {
 
 // bindAttached turns a view of an attached file into a file of the tree, because its
 // content is about to change.
-func (t *Tree) bindAttached(f *File) {
+func (st *state) bindAttached(f *File) {
 	f.kept.close()
 	f.kept = nil
-	if t.files[f.path] == nil {
-		t.files[f.path] = f
-		t.inodes[f.ino] = f
+	if st.files[f.path] == nil {
+		st.files[f.path] = f
+		st.inodes[f.ino] = f
 	}
 }
 

@@ -73,7 +73,7 @@ func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32,
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := t.state(session)
+	s := t.session(session)
 	t.freeze(s)
 	defer t.thaw(s)
 	if s.file != nil && s.file.local() {
@@ -93,7 +93,7 @@ func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32,
 
 // replaces returns the version that new content of a session's file is based on: the one
 // that the process read under the name, else the one that the name showed last.
-func (t *Tree) replaces(s *sessionState, c Caller) *baseVersion {
+func (st *state) replaces(s *sessionState, c Caller) *baseVersion {
 	var was *baseVersion
 	switch {
 	case s.file != nil:
@@ -101,10 +101,10 @@ func (t *Tree) replaces(s *sessionState, c Caller) *baseVersion {
 	case s.removal != nil:
 		was = s.removal.version
 	default:
-		t.seen.forget(s.name) // reads of an earlier session of that name
+		st.seen.forget(s.name) // reads of an earlier session of that name
 		return nil
 	}
-	if e := t.seen.get(c, s.name); e != nil {
+	if e := st.seen.get(c, s.name); e != nil {
 		return e
 	}
 	return was
@@ -115,10 +115,10 @@ func (t *Tree) replaces(s *sessionState, c Caller) *baseVersion {
 func (t *Tree) checkNew(ctx context.Context, session string) error {
 	for try := 0; ; try++ {
 		t.mu.Lock()
-		s := t.states[session]
+		s := t.sessions[session]
 		known := s != nil && (s.removal != nil || len(s.queue) > 0)
 		var err error
-		for other, o := range t.states {
+		for other, o := range t.sessions {
 			if o.file != nil && o.file.local() && clash(other, session) {
 				err = fmt.Errorf("session name %q: %w: it clashes with %q", session, domarkx.ErrExists, other)
 			}
@@ -140,7 +140,7 @@ func (t *Tree) finishRemovals(session string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var in []*sessionState
-	for name, s := range t.states {
+	for name, s := range t.sessions {
 		if s.removal != nil && s.removal.removing && clash(name, session) {
 			in = append(in, s)
 		}
@@ -152,18 +152,18 @@ func (t *Tree) finishRemovals(session string) bool {
 }
 
 // bind gives a scratch file a name.
-func (t *Tree) bind(p string, f *File) {
-	t.files[p] = f
+func (st *state) bind(p string, f *File) {
+	st.files[p] = f
 	f.links++
 	f.changed = time.Now()
-	t.inodes[f.ino] = f
-	t.changedIn(p, false)
+	st.inodes[f.ino] = f
+	st.changedIn(p, false)
 }
 
 // changedIn records that a name was added to the parent directory of p, or removed from
 // it (left). A directory that becomes empty this way continues to exist.
-func (t *Tree) changedIn(p string, left bool) {
-	if d := t.directories[parent(p)]; d != nil {
+func (st *state) changedIn(p string, left bool) {
+	if d := st.directories[parent(p)]; d != nil {
 		d.modified = time.Now()
 		d.made = d.made || left
 	}
@@ -230,12 +230,12 @@ func (t *Tree) Rmdir(ctx context.Context, d *Directory, name string) error {
 }
 
 // forgetDirectory drops a directory that no longer exists.
-func (t *Tree) forgetDirectory(p string) {
-	if d := t.directories[p]; d != nil {
+func (st *state) forgetDirectory(p string) {
+	if d := st.directories[p]; d != nil {
 		d.removed, d.made = true, false
-		delete(t.directories, p)
-		if t.inodes[d.ino] == d {
-			delete(t.inodes, d.ino)
+		delete(st.directories, p)
+		if st.inodes[d.ino] == d {
+			delete(st.inodes, d.ino)
 		}
 	}
 }

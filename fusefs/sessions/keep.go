@@ -71,16 +71,16 @@ func (t *Tree) keepFile(f *File) error {
 
 // isDurable reports whether the journal stores the content of a file, which then must fit
 // in memory.
-func (t *Tree) isDurable(f *File) bool { return f.name != "" || t.keptPath(f) != "" }
+func (st *state) isDurable(f *File) bool { return f.name != "" || st.keptPath(f) != "" }
 
 // keptPath returns the path under which a file that belongs to no session is stored as a
 // draft, or "" if it is not stored.
-func (t *Tree) keptPath(f *File) string {
+func (st *state) keptPath(f *File) string {
 	if f.name != "" || f.link || f.kept != nil {
 		return ""
 	}
 	found := ""
-	for p, other := range t.files {
+	for p, other := range st.files {
 		if other == f && !IsScratch(p) && (found == "" || p < found) {
 			found = p
 		}
@@ -102,14 +102,14 @@ func (t *Tree) keepFiles(files ...*File) error {
 }
 
 // adoptFile restores a file from its draft. If its path is in use, it appends a number.
-func (t *Tree) adoptFile(d drafts.Draft) {
+func (st *state) adoptFile(d drafts.Draft) {
 	p := strings.TrimPrefix(d.Name, "/")
-	for n := 2; t.files[p] != nil || p == ""; n++ {
+	for n := 2; st.files[p] != nil || p == ""; n++ {
 		p = fmt.Sprintf("%s.%d", strings.TrimPrefix(d.Name, "/"), n)
 	}
-	f := t.newFile(p, 0o644)
+	f := st.newFile(p, 0o644)
 	f.data, f.draft, f.draftPath = contentOf(d.Data), d.Key, strings.TrimPrefix(d.Name, "/")
-	t.bind(p, f)
+	st.bind(p, f)
 }
 
 // Drafts returns the paths of the files that are drafts because no session has attached

@@ -147,19 +147,19 @@ func (t *Tree) lockWithList(ctx context.Context, prefix string) ([]domarkx.Info,
 
 // holds reports whether a directory contains anything that is not stored: scratch files,
 // created directories, new sessions.
-func (t *Tree) holds(p string) bool {
+func (st *state) holds(p string) bool {
 	below := p + "/"
-	for path := range t.files {
+	for path := range st.files {
 		if strings.HasPrefix(path, below) {
 			return true
 		}
 	}
-	for path, d := range t.directories {
+	for path, d := range st.directories {
 		if d.made && strings.HasPrefix(path, below) {
 			return true
 		}
 	}
-	for name, s := range t.states {
+	for name, s := range st.sessions {
 		if s.file != nil && s.file.local() && strings.HasPrefix(name, below) {
 			return true
 		}
@@ -184,7 +184,7 @@ func (t *Tree) List(ctx context.Context, d *Directory) ([]Entry, error) {
 
 // list returns the entries below the path prefix p. infos are the sessions whose names
 // start with p.
-func (t *Tree) list(p string, infos []domarkx.Info) []Entry {
+func (st *state) list(p string, infos []domarkx.Info) []Entry {
 	found := map[string]Entry{}
 	// add adds the component below p: a directory if the path continues.
 	add := func(path string, e Entry) {
@@ -195,10 +195,10 @@ func (t *Tree) list(p string, infos []domarkx.Info) []Entry {
 		name, _, deeper := strings.Cut(rest, "/")
 		if deeper {
 			e = Entry{Directory: true}
-			if sub := t.directories[p+name]; sub != nil {
+			if sub := st.directories[p+name]; sub != nil {
 				e.Ino = sub.ino
 			} else {
-				e.Ino = t.number(p + name + "/")
+				e.Ino = st.number(p + name + "/")
 			}
 		}
 		e.Name = name
@@ -207,23 +207,23 @@ func (t *Tree) list(p string, infos []domarkx.Info) []Entry {
 		}
 	}
 	for _, info := range infos {
-		if s := t.states[info.Name]; s != nil {
-			if f := t.shown(info.Name, info); f != nil {
+		if s := st.sessions[info.Name]; s != nil {
+			if f := st.shown(info.Name, info); f != nil {
 				add(pathOf(info.Name), Entry{Ino: f.ino})
 			}
 			continue
 		}
-		add(pathOf(info.Name), Entry{Ino: t.storedNumber(info.Name, info.ID)})
+		add(pathOf(info.Name), Entry{Ino: st.storedNumber(info.Name, info.ID)})
 	}
-	for name, s := range t.states {
+	for name, s := range st.sessions {
 		if s.file != nil && s.file.local() {
 			add(pathOf(name), Entry{Ino: s.file.ino})
 		}
 	}
-	for path, f := range t.files {
+	for path, f := range st.files {
 		add(path, Entry{Ino: f.ino, Symlink: f.link})
 	}
-	for path, sub := range t.directories {
+	for path, sub := range st.directories {
 		if sub.made {
 			add(path, Entry{Ino: sub.ino, Directory: true})
 		}

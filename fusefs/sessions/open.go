@@ -115,17 +115,17 @@ func (t *Tree) load(ctx context.Context, f *File) error {
 
 // touch prepares a change of the content: it starts a new version. emptied reports that
 // no byte of the present content remains.
-func (t *Tree) touch(f *File, h *Handle, c Caller, emptied bool) {
+func (st *state) touch(f *File, h *Handle, c Caller, emptied bool) {
 	f.modified = time.Now()
 	f.changed = f.modified
 	if f.kept != nil {
-		t.bindAttached(f)
+		st.bindAttached(f)
 	}
 	f.id = ""
 	base := f.version
 	if emptied && f.name != "" {
 		// A process that empties a file will write content based on its last read.
-		if read := t.seen.get(c, f.name); read != nil {
+		if read := st.seen.get(c, f.name); read != nil {
 			base = read
 		}
 	}
@@ -140,10 +140,10 @@ func (t *Tree) touch(f *File, h *Handle, c Caller, emptied bool) {
 		return
 	}
 	// Record this before the save is acknowledged: another process may do that.
-	t.seen.put(c, f.name, f.version)
-	s := t.state(f.name)
+	st.seen.put(c, f.name, f.version)
+	s := st.session(f.name)
 	if s.removal == nil && (s.file == nil || !s.file.local()) {
-		t.show(s, f)
+		st.show(s, f)
 	}
 }
 

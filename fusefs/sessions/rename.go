@@ -129,12 +129,12 @@ func (t *Tree) renameScratch(ctx context.Context, oldPath, newPath string) error
 
 // displace removes a scratch name. It returns the file that had it, and the session as
 // [Tree.unbind] does.
-func (t *Tree) displace(p string) (*File, *sessionState) {
-	f := t.files[p]
+func (st *state) displace(p string) (*File, *sessionState) {
+	f := st.files[p]
 	if f == nil {
 		return nil, nil
 	}
-	return f, t.unbind(p)
+	return f, st.unbind(p)
 }
 
 // exchange swaps the names of two scratch files.
@@ -189,7 +189,7 @@ func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
 // ID if the session does not exist. On an error it does neither.
 func (t *Tree) freezeSession(ctx context.Context, session string) (*sessionState, domarkx.Info, error) {
 	t.mu.Lock()
-	s := t.state(session)
+	s := t.session(session)
 	t.freeze(s)
 	t.mu.Unlock()
 	info, err := t.Sessions.Info(ctx, session)

@@ -27,9 +27,9 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c Caller) err
 	t.register(f)
 	new := t.shown(to, tips[1]) == nil && tips[1].ID == ""
 	if tips[0].ID != "" {
-		t.finish(t.state(from)) // saves belong to the session before it is renamed
+		t.finish(t.session(from)) // saves belong to the session before it is renamed
 	}
-	if s := t.states[to]; s != nil && s.removal != nil && s.removal.removing {
+	if s := t.sessions[to]; s != nil && s.removal != nil && s.removal.removing {
 		t.finish(s)
 		new = true
 	}
@@ -47,7 +47,7 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c Caller) err
 	defer t.unpin(f)
 
 	t.mu.Lock()
-	a, b := t.state(from), t.state(to)
+	a, b := t.session(from), t.session(to)
 	t.freeze(a, b)
 	defer t.mu.Unlock()
 	defer t.thaw(a, b)
@@ -166,7 +166,7 @@ func (t *Tree) renameDirectory(ctx context.Context, d *Directory, newPath string
 			sessions[info.Name] = true
 		}
 	}
-	for name, s := range t.states {
+	for name, s := range t.sessions {
 		if s.file != nil && s.file.local() && strings.HasPrefix(name, below) {
 			sessions[name] = true
 		}

@@ -119,7 +119,7 @@ const mergedProblem = "The session had changed since this was read. Both changes
 
 // rebased returns the drafts of the queued saves as they are after a save that they were
 // made from became a snapshot.
-func (t *Tree) rebased(s *sessionState) []drafts.Draft {
+func (st *state) rebased(s *sessionState) []drafts.Draft {
 	var later []drafts.Draft
 	for _, q := range s.queue {
 		if q.started {
@@ -145,7 +145,7 @@ func (s *sessionState) draft(q *save) drafts.Draft {
 	return d
 }
 
-func (t *Tree) removalDraft(s *sessionState) []drafts.Draft {
+func (st *state) removalDraft(s *sessionState) []drafts.Draft {
 	if s.removal == nil || !s.removal.removing || s.removal.key == "" {
 		return nil
 	}
@@ -164,9 +164,9 @@ func (t *Tree) record(all ...drafts.Draft) error {
 }
 
 // failed schedules a retry of the first queued save.
-func (t *Tree) failed(s *sessionState, q *save, err error) {
+func (st *state) failed(s *sessionState, q *save, err error) {
 	q.started = false
-	q.due = time.Now().Add(t.Timing.backoff(q.failures))
+	q.due = time.Now().Add(st.timing.backoff(q.failures))
 	q.failures++
 	for i := range s.queue {
 		if at, ok := s.queue[i].at(); ok && at.Before(q.due) {

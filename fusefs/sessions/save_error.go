@@ -86,7 +86,7 @@ func (t *Tree) SessionsWithErrors() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var names []string
-	for name, s := range t.states {
+	for name, s := range t.sessions {
 		if len(s.saveErrors) > 0 {
 			names = append(names, name)
 		}
@@ -100,7 +100,7 @@ func (t *Tree) SessionsWithErrors() []string {
 func (t *Tree) SaveErrors(name string) ([]byte, time.Time, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := t.states[name]
+	s := t.sessions[name]
 	if s == nil || len(s.saveErrors) == 0 {
 		return nil, time.Time{}, domarkx.ErrNotFound
 	}
@@ -159,7 +159,7 @@ func (t *Tree) Dismiss(ctx context.Context, name string) error {
 func (t *Tree) DismissDraft(ctx context.Context, key string) error {
 	t.mu.Lock()
 	var name string
-	for _, s := range t.states {
+	for _, s := range t.sessions {
 		if slices.ContainsFunc(s.saveErrors, func(tr *saveError) bool { return tr.key == key && tr.State == drafts.Broken }) {
 			name = s.name
 		}
@@ -196,12 +196,12 @@ func (t *Tree) DismissDraft(ctx context.Context, key string) error {
 }
 
 // showNewest makes a session's name show the newest snapshot instead of its file.
-func (t *Tree) showNewest(s *sessionState) {
+func (st *state) showNewest(s *sessionState) {
 	if s.file.opens == 0 {
 		s.file.name = ""
 	}
 	s.file = nil
-	t.epoch++
+	st.epoch++
 }
 
 // divider precedes the saved bytes.

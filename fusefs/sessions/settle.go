@@ -25,7 +25,7 @@ func (t *Tree) Settle(ctx context.Context) []string {
 	grace := time.Now().Add(closing)
 	var pending []string
 	for _, name := range t.unsettled() {
-		if !t.settleSession(ctx, t.states[name], grace) {
+		if !t.settleSession(ctx, t.sessions[name], grace) {
 			pending = append(pending, name)
 		}
 	}
@@ -44,9 +44,9 @@ func (t *Tree) wake() {
 
 // unsettled returns the sessions with queued or running work, sorted by name. It includes
 // running work without a queue, which may still write to the journal.
-func (t *Tree) unsettled() []string {
+func (st *state) unsettled() []string {
 	var names []string
-	for name, s := range t.states {
+	for name, s := range st.sessions {
 		if s.running || len(s.queue) > 0 || s.removal != nil && s.removal.removing {
 			names = append(names, name)
 		}

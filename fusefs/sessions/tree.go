@@ -19,26 +19,42 @@ type Tree struct {
 	ctx    context.Context // of background work
 	cancel context.CancelFunc
 
-	mu          sync.Mutex
-	idle        *sync.Cond // signals that a session finished its work
-	epoch       uint64     // incremented when a name shows another file
+	mu sync.Mutex
+	state
+	idle    *sync.Cond     // signals that a session finished its work
+	working sync.WaitGroup // running saves and removals
+
+	keeping   sync.Mutex          // held while the draft of a file outside sessions changes; lock before mu
+	attaching sync.Mutex          // held while images are attached; lock before keeping; guards showing
+	showing   map[string][]string // images of snapshots
+
+	listing    sync.Mutex                        // guards attachedBy
+	attachedBy map[string][]domarkx.AttachedFile // attached files of snapshots
+}
+
+// A state is what a tree knows, as it is between two steps. Its methods are parts of
+// steps.
+type state struct {
+	settings
+	epoch       uint64 // incremented when a name shows another file
 	root        *Directory
-	states      map[string]*sessionState // sessions that were used, by name
+	sessions    map[string]*sessionState // that were used, by name
 	files       map[string]*File         // files outside sessions, by path
 	directories map[string]*Directory    // known directories, by path
 	inodes      map[uint64]any           // numbers in use by *File and *Directory values
 	gens        uint64
 	seen        reads
-	closed      bool           // no more work may start
-	working     sync.WaitGroup // running saves and removals
-
-	keeping     sync.Mutex // held while the draft of a file outside sessions changes; lock before mu
-	attaching   sync.Mutex // held while images are attached; lock before keeping; guards showing
+	closed      bool // no more work may start
 	attachTimer *time.Timer
-	showing     map[string][]string // images of snapshots
+}
 
-	listing    sync.Mutex                        // guards attachedBy
-	attachedBy map[string][]domarkx.AttachedFile // attached files of snapshots
+// The settings of a tree.
+type settings struct {
+	readOnly bool
+	attaches bool // images
+	uid, gid uint32
+	timing   Timing
+	after    func(time.Duration, func(*Tree)) *time.Timer // starts work later, outside of all steps
 }
 
 // A sessionState is what the tree knows of a session beyond the store.
@@ -76,7 +92,11 @@ func New(c Config) *Tree {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	t := &Tree{Config: c, states: map[string]*sessionState{}, files: map[string]*File{}, directories: map[string]*Directory{}, inodes: map[uint64]any{}}
+	t := &Tree{Config: c, state: state{
+		settings: settings{readOnly: c.Saver == nil, attaches: c.Attacher != nil, uid: c.UID, gid: c.GID, timing: c.Timing},
+		sessions: map[string]*sessionState{}, files: map[string]*File{}, directories: map[string]*Directory{}, inodes: map[uint64]any{},
+	}}
+	t.after = func(d time.Duration, work func(*Tree)) *time.Timer { return time.AfterFunc(d, func() { work(t) }) }
 	t.idle = sync.NewCond(&t.mu)
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.root = t.newDirectory("")
@@ -89,11 +109,11 @@ func (t *Tree) Root() *Directory { return t.root }
 
 // number returns an unused inode number for a path. Unless another file has it, it is the
 // same in every mount.
-func (t *Tree) number(p string) uint64 {
+func (st *state) number(p string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte("sessions/" + p))
 	for ino := h.Sum64() >> 1; ; ino++ {
-		if _, used := t.inodes[ino]; !used && ino > 1 {
+		if _, used := st.inodes[ino]; !used && ino > 1 {
 			return ino
 		}
 	}
@@ -102,91 +122,91 @@ func (t *Tree) number(p string) uint64 {
 // storedNumber returns the inode number of a session's file that shows a snapshot. It
 // differs between snapshots, so that programs such as tail -F see that the file was
 // replaced.
-func (t *Tree) storedNumber(name, snapshot string) uint64 {
+func (st *state) storedNumber(name, snapshot string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte("sessions/" + pathOf(name) + "\x00" + snapshot))
 	for ino := h.Sum64() >> 1; ; ino++ {
-		if holder, used := t.inodes[ino]; (!used || holder == name) && ino > 1 {
+		if holder, used := st.inodes[ino]; (!used || holder == name) && ino > 1 {
 			return ino
 		}
 	}
 }
 
-func (t *Tree) generation() uint64 { t.gens++; return t.gens }
+func (st *state) generation() uint64 { st.gens++; return st.gens }
 
-func (t *Tree) newDirectory(p string) *Directory {
-	d := &Directory{ino: t.number(p + "/"), gen: t.generation(), path: p, mode: 0o755, uid: t.UID, gid: t.GID, modified: time.Now()}
-	if t.Saver == nil {
+func (st *state) newDirectory(p string) *Directory {
+	d := &Directory{ino: st.number(p + "/"), gen: st.generation(), path: p, mode: 0o755, uid: st.uid, gid: st.gid, modified: time.Now()}
+	if st.readOnly {
 		d.mode = 0o555
 	}
-	t.inodes[d.ino] = d
-	t.directories[p] = d
+	st.inodes[d.ino] = d
+	st.directories[p] = d
 	return d
 }
 
 // newFile returns a new, empty file without a name.
-func (t *Tree) newFile(p string, mode uint32) *File {
+func (st *state) newFile(p string, mode uint32) *File {
 	now := time.Now()
-	f := &File{ino: t.number(p), gen: t.generation(), data: &content{}, mode: mode, uid: t.UID, gid: t.GID, accessed: now, modified: now, changed: now}
-	t.inodes[f.ino] = f
+	f := &File{ino: st.number(p), gen: st.generation(), data: &content{}, mode: mode, uid: st.uid, gid: st.gid, accessed: now, modified: now, changed: now}
+	st.inodes[f.ino] = f
 	return f
 }
 
 // stored returns a file that shows a snapshot. While nobody has touched the session, the
 // same snapshot always has the same inode number and generation.
-func (t *Tree) stored(name string, tip domarkx.Info) *File {
+func (st *state) stored(name string, tip domarkx.Info) *File {
 	h := fnv.New64a()
 	h.Write([]byte(tip.ID))
 	// Commits have whole seconds. The fraction makes the times of different snapshots
 	// differ, because editors compare times to detect changes.
 	at := time.Unix(tip.Date, int64(h.Sum64()%uint64(time.Second)))
-	f := &File{name: name, links: 1, id: tip.ID, size: tip.Bytes, version: &baseVersion{id: tip.ID}, mode: 0o644, uid: t.UID, gid: t.GID,
+	f := &File{name: name, links: 1, id: tip.ID, size: tip.Bytes, version: &baseVersion{id: tip.ID}, mode: 0o644, uid: st.uid, gid: st.gid,
 		accessed: at, modified: at, changed: at}
-	if t.Saver == nil {
+	if st.readOnly {
 		f.mode = 0o444
 	}
-	f.ino, f.gen = t.storedNumber(name, tip.ID), h.Sum64()|1<<63
-	if t.states[name] != nil {
-		f.gen = t.generation()
+	f.ino, f.gen = st.storedNumber(name, tip.ID), h.Sum64()|1<<63
+	if st.sessions[name] != nil {
+		f.gen = st.generation()
 	}
 	return f
 }
 
-func (t *Tree) state(name string) *sessionState {
-	s := t.states[name]
+func (st *state) session(name string) *sessionState {
+	s := st.sessions[name]
 	if s == nil {
 		s = &sessionState{name: name}
-		t.states[name] = s
+		st.sessions[name] = s
 	}
 	return s
 }
 
 // register makes a file that a lookup returned the one that its session's name shows,
 // unless the name shows a file or is hidden.
-func (t *Tree) register(f *File) *sessionState {
+func (st *state) register(f *File) *sessionState {
 	if f.name == "" {
 		return nil
 	}
-	s := t.state(f.name)
+	s := st.session(f.name)
 	if s.file == nil && s.removal == nil {
-		t.show(s, f)
+		st.show(s, f)
 	}
 	return s
 }
 
-func (t *Tree) show(s *sessionState, f *File) {
+func (st *state) show(s *sessionState, f *File) {
 	s.file = f
-	if s.ino != f.ino && t.inodes[s.ino] == s.name {
-		delete(t.inodes, s.ino)
+	if s.ino != f.ino && st.inodes[s.ino] == s.name {
+		delete(st.inodes, s.ino)
 	}
 	s.ino = f.ino
-	t.inodes[f.ino] = s.name // reserved for the session while the mount lives
-	t.epoch++
+	st.inodes[f.ino] = s.name // reserved for the session while the mount lives
+	st.epoch++
 }
 
 // hide separates a session from its file, which keeps its content but no longer belongs
 // to the session. g is the pending removal of the session, or nil.
-func (t *Tree) hide(s *sessionState, g *pendingRemoval) {
+func (st *state) hide(s *sessionState, g *pendingRemoval) {
 	if f := s.file; f != nil {
 		if f.name == s.name {
 			f.name = ""
@@ -194,19 +214,19 @@ func (t *Tree) hide(s *sessionState, g *pendingRemoval) {
 		if s.ino == f.ino {
 			s.ino = 0
 		}
-		t.inodes[f.ino] = f
+		st.inodes[f.ino] = f
 		s.file = nil
 	}
 	s.removal = g
-	t.epoch++
+	st.epoch++
 }
 
 // release frees the inode number of a file without names and handles.
-func (t *Tree) release(f *File) {
+func (st *state) release(f *File) {
 	if f.links <= 0 && f.opens == 0 {
 		f.kept.close()
-		if t.inodes[f.ino] == f {
-			delete(t.inodes, f.ino)
+		if st.inodes[f.ino] == f {
+			delete(st.inodes, f.ino)
 		}
 		if f.data != nil {
 			f.data.close()
@@ -249,19 +269,19 @@ func (t *Tree) lockWithTips(ctx context.Context, names ...string) ([]domarkx.Inf
 }
 
 // shown returns the file that a session's name shows, or nil. tip is the newest snapshot.
-func (t *Tree) shown(name string, tip domarkx.Info) *File {
-	s := t.states[name]
+func (st *state) shown(name string, tip domarkx.Info) *File {
+	s := st.sessions[name]
 	if s == nil {
 		if tip.ID == "" {
 			return nil
 		}
-		return t.stored(name, tip)
+		return st.stored(name, tip)
 	}
 	if s.removal != nil {
 		if tip.ID == "" || tip.ID == s.removal.tip || len(s.queue) > 0 || s.running {
 			return nil
 		}
-		t.takeBack(s) // the session was changed or created outside the mount
+		st.takeBack(s) // the session was changed or created outside the mount
 	}
 	if s.file != nil && s.file.local() {
 		return s.file
@@ -272,16 +292,16 @@ func (t *Tree) shown(name string, tip domarkx.Info) *File {
 	}
 	if s.file == nil || s.file.id != tip.ID {
 		s.file = nil
-		t.show(s, t.stored(name, tip))
+		st.show(s, st.stored(name, tip))
 	}
 	return s.file
 }
 
 // takeBack cancels the pending removal of a session, so that its name shows it again.
-func (t *Tree) takeBack(s *sessionState) {
+func (st *state) takeBack(s *sessionState) {
 	if s.removal.key != "" {
 		s.stale = append(s.stale, s.removal.key)
 	}
 	s.removal = nil
-	t.epoch++
+	st.epoch++
 }

@@ -47,17 +47,17 @@ func (t *Tree) Unlink(ctx context.Context, d *Directory, name string) error {
 
 // unbind removes a name of a scratch file. If it was the last one, and the file was
 // renamed from the file of a session that is still stored, it returns that session.
-func (t *Tree) unbind(p string) *sessionState {
-	f := t.files[p]
-	delete(t.files, p)
-	t.changedIn(p, true)
+func (st *state) unbind(p string) *sessionState {
+	f := st.files[p]
+	delete(st.files, p)
+	st.changedIn(p, true)
 	f.links--
 	f.changed = time.Now()
-	t.release(f)
+	st.release(f)
 	if f.links > 0 {
 		return nil
 	}
-	for _, s := range t.states {
+	for _, s := range st.sessions {
 		if s.removal != nil && s.removal.carrier == f {
 			return s
 		}
@@ -75,7 +75,7 @@ func (t *Tree) unlinkSession(ctx context.Context, session string) error {
 	if t.shown(session, tips[0]) == nil {
 		return domarkx.ErrNotFound
 	}
-	s := t.state(session)
+	s := t.session(session)
 	if tips[0].ID == "" {
 		if err := t.storeText(s); err != nil {
 			return err

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// schedule starts the timer for the next work of a session. t.mu must be held.
-func (t *Tree) schedule(s *sessionState) {
-	if s.running || s.frozen > 0 || t.closed {
+// schedule starts the timer for the next work of a session.
+func (st *state) schedule(s *sessionState) {
+	if s.running || s.frozen > 0 || st.closed {
 		return
 	}
 	if s.timer != nil {
@@ -22,7 +22,7 @@ func (t *Tree) schedule(s *sessionState) {
 	if !ok {
 		return
 	}
-	s.timer = time.AfterFunc(time.Until(due), func() { t.work(s) })
+	s.timer = st.after(time.Until(due), func(t *Tree) { t.work(s) })
 }
 
 // due returns when the next work of a session is due, or false if it has none.
@@ -159,7 +159,7 @@ func (t *Tree) Close(ctx context.Context) error {
 	t.mu.Lock()
 	stop := context.AfterFunc(ctx, t.cancel)
 	defer stop()
-	for _, s := range slices.Collect(maps.Values(t.states)) {
+	for _, s := range slices.Collect(maps.Values(t.sessions)) {
 		t.finish(s)
 		if stale := s.stale; len(stale) > 0 && s.removal == nil {
 			s.stale = nil
