@@ -4,44 +4,45 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/domarkx/domarkx/fusefs/drafts"
 )
 
 // acknowledge stores the content of a file durably, as a draft. ended reports that the
 // save is probably complete. h is the handle that was released, or nil.
 func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
-	t.mu.Lock()
-	for {
-		if f.name == "" {
-			t.mu.Unlock()
-			return t.keepFile(f)
+	var s *sessionState
+	var a *ack
+	var err error
+	t.when(func(st *state) bool { return f.name == "" || !st.session(f.name).held }, func(st *state) {
+		if f.name != "" {
+			s = st.session(f.name)
+			s.held = true
+			a, err = s.acknowledging(f, h, c, ended)
 		}
-		s := t.session(f.name)
-		t.mu.Unlock()
-		s.journal.Lock()
-		t.mu.Lock()
-		if f.name == s.name {
-			err := t.keep(s, f, h, c, ended)
-			t.mu.Unlock()
-			s.journal.Unlock()
-			return err
-		}
-		s.journal.Unlock() // the file was renamed meanwhile
+	})
+	if s == nil {
+		return t.keepFile(f)
 	}
+	defer t.thaw(s)
+	if err != nil {
+		return err
+	}
+	return t.journal(s, a)
 }
 
 // acknowledgeLater retries to store the content of a closed file. A program may have
 // ignored the error of close(), and the file still shows the content.
 func (t *Tree) acknowledgeLater(f *File, c Caller, failures int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f.failed = true
-	time.AfterFunc(t.Timing.backoff(failures), func() {
-		t.mu.Lock()
-		wanted := f.unstored() && !t.closed
-		t.mu.Unlock()
-		if wanted && t.acknowledge(f, nil, c, true) != nil {
-			t.acknowledgeLater(f, c, failures+1)
-		}
+	t.do(func(st *state) {
+		f.failed = true
+		st.after(st.timing.backoff(failures), func(t *Tree) {
+			wanted := false
+			t.do(func(st *state) { wanted = f.unstored() && !st.closed })
+			if wanted && t.acknowledge(f, nil, c, true) != nil {
+				t.acknowledgeLater(f, c, failures+1)
+			}
+		})
 	})
 }
 
@@ -50,19 +51,19 @@ func (f *File) unstored() bool { return f.failed && f.dirty && f.write == 0 && f
 
 // acknowledgeUnstored stores the content of all closed files for which that failed.
 func (t *Tree) acknowledgeUnstored() error {
-	t.mu.Lock()
 	var files []*File
-	for _, s := range t.sessions {
-		if s.file != nil && s.file.unstored() {
-			files = append(files, s.file)
+	t.do(func(st *state) {
+		for _, s := range st.sessions {
+			if s.file != nil && s.file.unstored() {
+				files = append(files, s.file)
+			}
 		}
-	}
-	for p, f := range t.files {
-		if f.unstored() && !IsScratch(p) {
-			files = append(files, f)
+		for p, f := range st.files {
+			if f.unstored() && !IsScratch(p) {
+				files = append(files, f)
+			}
 		}
-	}
-	t.mu.Unlock()
+	})
 	var errs []error
 	for _, f := range files {
 		errs = append(errs, t.acknowledge(f, nil, Caller{}, true))
@@ -70,97 +71,105 @@ func (t *Tree) acknowledgeUnstored() error {
 	return errors.Join(errs...)
 }
 
-// keep writes the draft of a file's content. t.mu and s.journal must be held; t.mu is
-// released while the draft is written.
+// An ack is an acknowledgement of a file of a session while its draft is written.
 //
 // The kernel may send a release long after the close, even in the middle of the next
 // save. Bytes that were written after the close belong to the next save, so the release
 // does not end them.
-func (t *Tree) keep(s *sessionState, f *File, h *Handle, c Caller, ended bool) error {
-	others := h != nil && f.write > 0
-	if f.dirty && !others {
-		if err := t.journal(s, f, c, ended); err != nil {
+type ack struct {
+	file     *File
+	handle   *Handle
+	caller   Caller
+	ended    bool
+	others   bool  // a handle was released, and programs still have others for writing
+	save     *save // nil if nothing has changed
+	replaced *save // that save replaces it in the queue; nil if it is a save of its own
+	draft    drafts.Draft
+}
+
+// acknowledging takes the unacknowledged content of a file of the session. The session
+// must be held until [Tree.journal] has returned.
+func (s *sessionState) acknowledging(f *File, h *Handle, c Caller, ended bool) (*ack, error) {
+	a := &ack{file: f, handle: h, caller: c, ended: ended, others: h != nil && f.write > 0}
+	if !f.dirty || a.others {
+		return a, nil
+	}
+	data, err := f.data.bytes()
+	if err != nil {
+		return nil, err
+	}
+	q := &save{file: f, version: f.version, data: data}
+	// A version that was made from the last queued save replaces that save, unless it has
+	// started to become a snapshot. Any other version is a save of its own and will be
+	// merged.
+	if n := len(s.queue) - 1; n >= 0 && !s.queue[n].started && q.version.from(s.queue[n].version) {
+		a.replaced = s.queue[n]
+		q.debounce = a.replaced.debounce
+		if a.replaced.ended && !ended {
+			// This may be only the first half of a save: a child of the program closed a
+			// file that it had inherited.
+			q.earlier = a.replaced
+		} else {
+			q.key, q.earlier = a.replaced.key, a.replaced.earlier
+		}
+	}
+	f.dirty = false
+	a.save, a.draft = q, s.draft(q)
+	return a, nil
+}
+
+// journal writes the draft of an acknowledgement, and queues it as a save.
+func (t *Tree) journal(s *sessionState, a *ack) error {
+	if a.save != nil {
+		key, err := t.Journal.Put(a.draft)
+		if err != nil {
+			t.do(func(*state) { a.file.dirty = true })
 			return err
 		}
+		a.save.key = key
 	}
-	if !ended {
+	var done []string
+	t.do(func(st *state) {
+		if a.save != nil {
+			done, s.stale = s.stale, nil
+			s.enqueue(a.save, a.replaced)
+			st.seen.put(a.caller, s.name, a.save.version)
+		}
+		if a.ended {
+			done = append(done, s.end(a, st.timing)...)
+		}
+	})
+	if len(done) == 0 {
 		return nil
 	}
+	return t.Journal.Delete(done...)
+}
+
+// enqueue adds a save to the queue, in the place of the one that it replaces.
+func (s *sessionState) enqueue(q, replaced *save) {
+	if i := slices.Index(s.queue, replaced); replaced != nil && i >= 0 {
+		s.queue[i] = q
+	} else {
+		s.queue = append(s.queue, q)
+	}
+}
+
+// end records that the saves of a file are probably complete. It returns the keys of the
+// drafts that they have replaced.
+func (s *sessionState) end(a *ack, timing Timing) (done []string) {
 	now := time.Now()
-	var done []string
 	for _, q := range s.queue {
-		if q.file != f || q.started || others && q.version != h.version {
+		if q.file != a.file || q.started || a.others && q.version != a.handle.version {
 			continue
 		}
-		q.touch(now, len(q.data) == 0, t.Timing)
+		q.touch(now, len(q.data) == 0, timing)
 		q.ended = true
 		if q.earlier != nil {
 			done = append(done, q.earlier.key)
 			q.earlier = nil
 		}
 	}
-	t.schedule(s)
-	t.idle.Broadcast() // for goroutines that wait until this save has ended
-	return t.drop(done)
-}
-
-// drop deletes drafts. t.mu must be held; it is released meanwhile.
-func (t *Tree) drop(keys []string) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	t.mu.Unlock()
-	defer t.mu.Lock()
-	return t.Journal.Delete(keys...)
-}
-
-// journal writes a draft of the file's content, and queues it as a save. t.mu and
-// s.journal must be held; t.mu is released meanwhile.
-func (t *Tree) journal(s *sessionState, f *File, c Caller, ended bool) error {
-	data, err := f.data.bytes()
-	if err != nil {
-		return err
-	}
-	q := &save{file: f, version: f.version, data: data}
-	// A version that was made from the last queued save replaces that save, unless it has
-	// started to become a snapshot. Any other version is a save of its own and will be
-	// merged.
-	var replaced *save
-	if n := len(s.queue) - 1; n >= 0 && !s.queue[n].started && q.version.from(s.queue[n].version) {
-		replaced = s.queue[n]
-		q.debounce = replaced.debounce
-		if replaced.ended && !ended {
-			// This may be only the first half of a save: a child of the program closed a
-			// file that it had inherited.
-			q.earlier = replaced
-		} else {
-			q.key, q.earlier = replaced.key, replaced.earlier
-		}
-	}
-	d := s.draft(q)
-	f.dirty = false
-	s.frozen++
-	t.mu.Unlock()
-	key, err := t.Journal.Put(d)
-	t.mu.Lock()
-	s.frozen--
-	t.idle.Broadcast()
-	if err != nil {
-		f.dirty = true
-		t.schedule(s)
-		return err
-	}
-	q.key = key
-	if i := slices.Index(s.queue, replaced); replaced != nil && i >= 0 {
-		s.queue[i] = q
-	} else {
-		s.queue = append(s.queue, q)
-	}
-	stale := s.stale
-	s.stale = nil
-	t.seen.put(c, s.name, q.version)
-	t.schedule(s)
-	return t.drop(stale)
+	return done
 }
 
 // after returns the key and the data of the draft that a save was made from, not counting

@@ -26,12 +26,12 @@ func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
 		errs = append(errs, fmt.Errorf("waiting for work of an earlier mount: %w", err))
 	}
 	a := adoption{Tree: t, versions: map[string]*baseVersion{}, saved: map[step]string{}}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	for _, d := range found {
 		if d.State == drafts.Beside {
-			t.adoptFile(d)
-			t.attachSoon()
+			t.do(func(st *state) {
+				st.adoptFile(d)
+				st.attachSoon()
+			})
 			continue
 		}
 		if err := a.adopt(ctx, d); err != nil {
@@ -60,78 +60,90 @@ type adoption struct {
 type step struct{ name, base string }
 
 // dropDone deletes the drafts that had become snapshots already, after it has updated the
-// drafts that refer to them. t.mu must be held; it is released meanwhile.
+// drafts that refer to them.
 func (a *adoption) dropDone() error {
 	if len(a.done) == 0 {
 		return nil
 	}
 	var later []drafts.Draft
-	for made := range a.saved {
-		s := a.session(made.name)
-		later = append(later, a.rebased(s)...)
-		later = append(later, a.removalDraft(s)...)
-	}
-	a.mu.Unlock()
-	defer a.mu.Lock()
+	a.do(func(st *state) {
+		for made := range a.saved {
+			s := st.session(made.name)
+			later = append(append(later, s.rebased()...), s.removalDraft()...)
+		}
+	})
 	if err := a.record(later...); err != nil {
 		return err
 	}
 	return a.Journal.Delete(a.done...)
 }
 
-// adopt restores one draft. t.mu must be held; it is released meanwhile.
+// adopt restores one draft.
 func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
-	s := a.session(d.Name)
 	base, err := a.base(ctx, d)
 	if err != nil {
 		return err // the draft waits for the next mount
 	}
 	version := &baseVersion{prev: base}
 	a.versions[d.Key] = version
-	switch d.State {
-	case drafts.Merged:
-		s.saveErrors = append(s.saveErrors, &saveError{State: d.State, Problem: d.Problem, Data: d.Data, key: d.Key, version: version, at: time.Now()})
-		return nil
-	case drafts.Removed:
-		g := &pendingRemoval{tip: d.Base, version: base, removing: true, due: time.Now(), key: d.Key}
-		for next := g.tip; next != ""; next = a.saved[step{d.Name, g.tip}] {
-			g.tip = next // saves that preceded the removal
-		}
-		if s.file != nil {
-			a.hide(s, g)
-		}
-		s.removal = g
-		return nil
-	}
 	if d.State == drafts.Saved {
-		id, err := a.since(ctx, d.Name, version.base(), func(data []byte) bool { return bytes.Equal(data, d.Data) }, int64(len(d.Data)))
+		from := ""
+		a.do(func(*state) { from = version.base() })
+		id, err := a.since(ctx, d.Name, from, func(data []byte) bool { return bytes.Equal(data, d.Data) }, int64(len(d.Data)))
 		if err != nil {
 			return err
 		}
 		if id != "" {
-			a.saved[step{d.Name, version.base()}] = id
+			a.saved[step{d.Name, from}] = id
 			a.done = append(a.done, d.Key)
 			version.id = id
 			return nil
 		}
 	}
-	if s.removal != nil {
-		a.takeBack(s)
-	}
-	p := pathOf(d.Name)
-	f := a.newFile(p, 0o644)
-	f.data, f.version, f.name, f.links = contentOf(d.Data), version, d.Name, 1
-	s.file = nil
-	a.show(s, f)
-	q := &save{file: f, version: version, data: d.Data, key: d.Key, ended: true}
-	q.force(time.Now())
-	s.queue = append(s.queue, q)
+	a.do(func(st *state) {
+		switch d.State {
+		case drafts.Merged:
+			s := st.session(d.Name)
+			s.saveErrors = append(s.saveErrors, &saveError{State: d.State, Problem: d.Problem, Data: d.Data, key: d.Key, version: version, at: time.Now()})
+		case drafts.Removed:
+			tip := d.Base
+			for next := tip; next != ""; next = a.saved[step{d.Name, tip}] {
+				tip = next // saves that preceded the removal
+			}
+			st.adoptRemoval(d, &pendingRemoval{tip: tip, version: base, removing: true, due: time.Now(), key: d.Key})
+		default:
+			st.adoptSave(d, version)
+		}
+	})
 	return nil
 }
 
+// adoptRemoval restores the removal of a session from its draft.
+func (st *state) adoptRemoval(d drafts.Draft, g *pendingRemoval) {
+	s := st.session(d.Name)
+	if s.file != nil {
+		st.hide(s, g)
+	}
+	s.removal = g
+}
+
+// adoptSave restores a save from its draft.
+func (st *state) adoptSave(d drafts.Draft, version *baseVersion) {
+	s := st.session(d.Name)
+	if s.removal != nil {
+		st.takeBack(s)
+	}
+	f := st.newFile(pathOf(d.Name), 0o644)
+	f.data, f.version, f.name, f.links = contentOf(d.Data), version, d.Name, 1
+	s.file = nil
+	st.show(s, f)
+	q := &save{file: f, version: version, data: d.Data, key: d.Key, ended: true}
+	q.force(time.Now())
+	s.queue = append(s.queue, q)
+}
+
 // base returns the version that a draft was made from. If it was made from a draft that
-// no longer exists, that is the snapshot that the older draft became. t.mu must be held;
-// it is released meanwhile.
+// no longer exists, that is the snapshot that the older draft became.
 func (a *adoption) base(ctx context.Context, d drafts.Draft) (*baseVersion, error) {
 	for _, key := range []string{d.Over, d.After} {
 		if e := a.versions[key]; e != nil {
@@ -155,11 +167,8 @@ func (a *adoption) base(ctx context.Context, d drafts.Draft) (*baseVersion, erro
 }
 
 // since returns the newest snapshot of a session, among those after base, whose bytes
-// matches accepts, or "". size is the number of bytes, or negative if it is unknown. t.mu
-// must be held; it is released meanwhile.
+// matches accepts, or "". size is the number of bytes, or negative if it is unknown.
 func (t *Tree) since(ctx context.Context, name, base string, matches func(data []byte) bool, size int64) (string, error) {
-	t.mu.Unlock()
-	defer t.mu.Lock()
 	history, err := t.Snapshots.History(ctx, name)
 	if errors.Is(err, domarkx.ErrNotFound) {
 		return "", nil

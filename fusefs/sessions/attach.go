@@ -35,13 +35,15 @@ func (st *state) attachSoon() {
 
 // attachPasted is attach in the background.
 func (t *Tree) attachPasted() {
-	t.mu.Lock()
-	if t.closed {
-		t.mu.Unlock()
+	closed := false
+	t.do(func(st *state) {
+		if closed = st.closed; !closed {
+			t.working.Add(1)
+		}
+	})
+	if closed {
 		return
 	}
-	t.working.Add(1)
-	t.mu.Unlock()
 	defer t.working.Done()
 	t.attach(t.ctx)
 }
@@ -85,20 +87,20 @@ func isBelow(p, directory string) bool { return directory == "" || strings.HasPr
 
 // pasted returns the images that have drafts and that no program is writing.
 func (t *Tree) pasted() []pasted {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	var found []pasted
-	for p, f := range t.files {
-		if f.draft == "" || f.draftPath != p || f.dirty || f.write > 0 || f.length() > maxImage {
-			continue
+	t.do(func(st *state) {
+		for p, f := range st.files {
+			if f.draft == "" || f.draftPath != p || f.dirty || f.write > 0 || f.length() > maxImage {
+				continue
+			}
+			data, err := f.data.bytes()
+			if err != nil || !t.Attacher.IsImage(data) {
+				continue
+			}
+			sum := sha256.Sum256(data)
+			found = append(found, pasted{p, f, f.version, data, hex.EncodeToString(sum[:])})
 		}
-		data, err := f.data.bytes()
-		if err != nil || !t.Attacher.IsImage(data) {
-			continue
-		}
-		sum := sha256.Sum256(data)
-		found = append(found, pasted{p, f, f.version, data, hex.EncodeToString(sum[:])})
-	}
+	})
 	return found
 }
 
@@ -151,24 +153,22 @@ func (t *Tree) shownBy(ctx context.Context, snapshot string) ([]string, error) {
 // attachOne creates a snapshot of a session with an image attached, and sets info to it.
 // The text does not change, so programs that have the session's file open keep it.
 func (t *Tree) attachOne(ctx context.Context, info *domarkx.Info, rel string, p pasted) error {
-	t.mu.Lock()
 	s := t.session(info.Name)
 	t.freeze(s)
-	t.mu.Unlock()
-	before, after, err := t.Attacher.Attach(ctx, info.Name, rel, p.data)
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	defer t.thaw(s)
+	before, after, err := t.Attacher.Attach(ctx, info.Name, rel, p.data)
 	if err != nil {
 		return err
 	}
-	if f := s.file; f != nil && f.id == before.ID && before.Bytes == after.Bytes {
-		f.id = after.ID
-		if f.version != nil && f.version.id == before.ID {
-			f.version.id = after.ID
+	t.do(func(st *state) {
+		if f := s.file; f != nil && f.id == before.ID && before.Bytes == after.Bytes {
+			f.id = after.ID
+			if f.version != nil && f.version.id == before.ID {
+				f.version.id = after.ID
+			}
 		}
-	}
-	t.epoch++
+		st.epoch++
+	})
 	*info = after
 	return nil
 }
@@ -178,17 +178,22 @@ func (t *Tree) attachOne(ctx context.Context, info *domarkx.Info, rel string, p 
 func (t *Tree) attached(p pasted, info domarkx.Info) error {
 	t.keeping.Lock()
 	defer t.keeping.Unlock()
-	t.mu.Lock()
-	f := p.file
-	if f.dirty || f.version != p.version || t.files[p.path] != f || f.draft == "" {
-		t.mu.Unlock()
+	key := ""
+	t.do(func(st *state) {
+		f := p.file
+		if f.dirty || f.version != p.version || st.files[p.path] != f {
+			return
+		}
+		if key = f.draft; key == "" {
+			return
+		}
+		f.draft, f.draftPath, f.path = "", "", p.path
+		f.kept = &attached{session: info, file: domarkx.AttachedFile{Path: strings.TrimPrefix(p.path, parent(info.Name)+"/"), SHA256: p.sum, Size: f.length()}}
+		f.size = f.length()
+		f.shed()
+	})
+	if key == "" {
 		return nil
 	}
-	key := f.draft
-	f.draft, f.draftPath, f.path = "", "", p.path
-	f.kept = &attached{session: info, file: domarkx.AttachedFile{Path: strings.TrimPrefix(p.path, parent(info.Name)+"/"), SHA256: p.sum, Size: f.length()}}
-	f.size = f.length()
-	f.shed()
-	t.mu.Unlock()
 	return t.Journal.Delete(key)
 }

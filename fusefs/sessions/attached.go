@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -121,24 +120,23 @@ func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *D
 	if err != nil {
 		return nil, nil, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if now := t.files[p]; now != nil && (now.kept == nil || a != nil && now.kept.file.SHA256 == a.file.SHA256) {
-		return now, nil, nil
-	} else if now != nil { // the session has another file attached now
-		t.unbind(p)
-	}
-	if a != nil {
-		return t.attachedFile(p, *a), nil, nil
-	}
-	if !isDirectory {
-		return nil, nil, nil
-	}
-	d := t.directories[p]
-	if d == nil {
-		d = t.newDirectory(p)
-	}
-	return nil, d, nil
+	var sub *Directory
+	t.do(func(st *state) {
+		f = st.files[p]
+		if f != nil && (f.kept == nil || a != nil && f.kept.file.SHA256 == a.file.SHA256) {
+			return
+		}
+		if f != nil { // the session has another file attached now
+			st.unbind(p)
+			f = nil
+		}
+		if a != nil {
+			f = st.attachedFile(p, *a)
+		} else if isDirectory {
+			sub = st.directoryAt(p)
+		}
+	})
+	return f, sub, nil
 }
 
 // attachedFile returns a view of an attached file. The same content always has the same
@@ -166,44 +164,12 @@ func (st *state) bindAttached(f *File) {
 	}
 }
 
-// readAttached reads from an attached file. t.mu must be held; it is released while the
-// file is opened.
-func (t *Tree) readAttached(ctx context.Context, f *File, p []byte, off int64) (int, error) {
-	a := f.kept
-	if a.content == nil {
-		t.mu.Unlock()
-		content, err := t.Attachments.Attachment(ctx, a.session.ID, a.file.SHA256)
-		t.mu.Lock()
-		switch {
-		case err != nil:
-			return 0, err
-		case a.content != nil:
-			content.Close() // another reader was faster
-		default:
-			a.content = content
-		}
-	}
+func (a *attached) readAt(p []byte, off int64) (int, error) {
 	n, err := a.content.ReadAt(p, off)
 	if err == io.EOF {
 		err = nil
 	}
 	return n, err
-}
-
-// loadAttached loads an attached file into memory. t.mu must be held; it is released
-// meanwhile.
-func (t *Tree) loadAttached(ctx context.Context, f *File) error {
-	if f.size > maxDocument {
-		return syscall.EFBIG
-	}
-	a, data := f.kept, make([]byte, f.size)
-	if _, err := t.readAttached(ctx, f, data, 0); err != nil {
-		return err
-	}
-	if f.kept == a && f.data == nil {
-		f.data = contentOf(data)
-	}
-	return nil
 }
 
 func (a *attached) close() {
@@ -219,12 +185,12 @@ func (t *Tree) listAttached(ctx context.Context, d *Directory, entries []Entry) 
 	if d.path != "" {
 		prefix = d.path + "/"
 	}
-	t.mu.Lock()
-	entries = slices.DeleteFunc(entries, func(e Entry) bool { // views are added below, if a session still has them
-		f := t.files[prefix+e.Name]
-		return !e.Directory && f != nil && f.kept != nil
+	t.do(func(st *state) {
+		entries = slices.DeleteFunc(entries, func(e Entry) bool { // views are added below, if a session still has them
+			f := st.files[prefix+e.Name]
+			return !e.Directory && f != nil && f.kept != nil
+		})
 	})
-	t.mu.Unlock()
 	there := map[string]bool{}
 	for _, e := range entries {
 		there[e.Name] = true
@@ -245,22 +211,22 @@ func (t *Tree) listAttached(ctx context.Context, d *Directory, entries []Entry) 
 	if err != nil || len(found) == 0 {
 		return entries, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := range found {
-		e := &found[i]
-		sub, f := t.directories[prefix+e.Name], t.files[prefix+e.Name]
-		switch {
-		case !e.Directory && f != nil:
-			e.Ino = f.ino
-		case e.Directory && sub != nil:
-			e.Ino = sub.ino
-		case e.Directory:
-			e.Ino = t.number(prefix + e.Name + "/")
-		default:
-			e.Ino = t.number(prefix + e.Name)
+	t.do(func(st *state) {
+		for i := range found {
+			e := &found[i]
+			sub, f := st.directories[prefix+e.Name], st.files[prefix+e.Name]
+			switch {
+			case !e.Directory && f != nil:
+				e.Ino = f.ino
+			case e.Directory && sub != nil:
+				e.Ino = sub.ino
+			case e.Directory:
+				e.Ino = st.number(prefix + e.Name + "/")
+			default:
+				e.Ino = st.number(prefix + e.Name)
+			}
 		}
-	}
+	})
 	entries = append(entries, found...)
 	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
 	return entries, nil

@@ -58,37 +58,36 @@ func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32,
 	}
 	session, ok := SessionOf(p)
 	if !ok {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if f := t.files[p]; f != nil {
-			return f, false, nil
-		}
-		f := t.newFile(p, perm)
-		f.dirty = true
-		t.bind(p, f)
-		return f, true, nil
+		t.do(func(st *state) {
+			if f = st.files[p]; f == nil {
+				f, made = st.newFile(p, perm), true
+				f.dirty = true
+				st.bind(p, f)
+			}
+		})
+		return f, made, nil
 	}
 	if err := t.checkNew(ctx, session); err != nil {
 		return nil, false, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	s := t.session(session)
 	t.freeze(s)
-	defer t.thaw(s)
-	if s.file != nil && s.file.local() {
-		return s.file, false, nil // another process created it
-	}
-	f = t.newFile(p, perm)
-	f.links, f.dirty = 1, true
-	f.name = session
-	f.version = &baseVersion{prev: t.replaces(s, c)}
-	if s.removal != nil {
-		t.takeBack(s)
-	}
-	t.show(s, f)
-	t.changedIn(p, false)
-	return f, true, nil
+	t.do(func(st *state) {
+		defer st.thaw(s)
+		if f = s.file; f != nil && f.local() {
+			return // another process created it
+		}
+		f, made = st.newFile(p, perm), true
+		f.links, f.dirty = 1, true
+		f.name = session
+		f.version = &baseVersion{prev: st.replaces(s, c)}
+		if s.removal != nil {
+			st.takeBack(s)
+		}
+		st.show(s, f)
+		st.changedIn(p, false)
+	})
+	return f, made, nil
 }
 
 // replaces returns the version that new content of a session's file is based on: the one
@@ -114,16 +113,17 @@ func (st *state) replaces(s *sessionState, c Caller) *baseVersion {
 // removal is pending does not prevent that.
 func (t *Tree) checkNew(ctx context.Context, session string) error {
 	for try := 0; ; try++ {
-		t.mu.Lock()
-		s := t.sessions[session]
-		known := s != nil && (s.removal != nil || len(s.queue) > 0)
-		var err error
-		for other, o := range t.sessions {
-			if o.file != nil && o.file.local() && clash(other, session) {
-				err = fmt.Errorf("session name %q: %w: it clashes with %q", session, domarkx.ErrExists, other)
+		known := false
+		err := t.try(func(st *state) (err error) {
+			s := st.sessions[session]
+			known = s != nil && (s.removal != nil || len(s.queue) > 0)
+			for other, o := range st.sessions {
+				if o.file != nil && o.file.local() && clash(other, session) {
+					err = fmt.Errorf("session name %q: %w: it clashes with %q", session, domarkx.ErrExists, other)
+				}
 			}
-		}
-		t.mu.Unlock()
+			return err
+		})
 		if err != nil || known {
 			return err
 		}
@@ -137,14 +137,14 @@ func (t *Tree) checkNew(ctx context.Context, session string) error {
 // finishRemovals completes the pending removals that clash with a new name, and reports
 // whether it found any.
 func (t *Tree) finishRemovals(session string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	var in []*sessionState
-	for name, s := range t.sessions {
-		if s.removal != nil && s.removal.removing && clash(name, session) {
-			in = append(in, s)
+	t.do(func(st *state) {
+		for name, s := range st.sessions {
+			if s.removal != nil && s.removal.removing && clash(name, session) {
+				in = append(in, s)
+			}
 		}
-	}
+	})
 	for _, s := range in {
 		t.finish(s)
 	}
@@ -188,16 +188,17 @@ func (t *Tree) Mkdir(ctx context.Context, d *Directory, name string, perm uint32
 	if err != nil {
 		return nil, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if made := t.directories[p]; made != nil && made.made || t.files[p] != nil {
-		return nil, domarkx.ErrExists
-	}
-	t.forgetDirectory(p)
-	sub = t.newDirectory(p)
-	sub.made, sub.mode = true, perm&0o7777
-	t.changedIn(p, false)
-	return sub, nil
+	err = t.try(func(st *state) error {
+		if there := st.directories[p]; there != nil && there.made || st.files[p] != nil {
+			return domarkx.ErrExists
+		}
+		st.forgetDirectory(p)
+		sub = st.newDirectory(p)
+		sub.made, sub.mode = true, perm&0o7777
+		st.changedIn(p, false)
+		return nil
+	})
+	return sub, err
 }
 
 // Rmdir removes an empty directory.
@@ -216,17 +217,14 @@ func (t *Tree) Rmdir(ctx context.Context, d *Directory, name string) error {
 		return cmp.Or(err, error(syscall.ENOTEMPTY))
 	}
 	p := sub.path + "/"
-	infos, err := t.lockWithList(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer t.mu.Unlock()
-	if len(t.list(p, infos)) > 0 {
-		return syscall.ENOTEMPTY
-	}
-	t.forgetDirectory(sub.path)
-	t.changedIn(sub.path, true)
-	return nil
+	return t.withList(ctx, p, func(st *state, infos []domarkx.Info) error {
+		if len(st.list(p, infos)) > 0 {
+			return syscall.ENOTEMPTY
+		}
+		st.forgetDirectory(sub.path)
+		st.changedIn(sub.path, true)
+		return nil
+	})
 }
 
 // forgetDirectory drops a directory that no longer exists.

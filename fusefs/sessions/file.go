@@ -1,11 +1,12 @@
 package sessions
 
 import (
+	"syscall"
 	"time"
 )
 
-// A File is a file or symbolic link below the directory of sessions. The tree's lock
-// guards its fields; [Tree.Attr] returns them.
+// A File is a file or symbolic link below the directory of sessions. Its fields
+// are read and changed in steps; [Tree.Attr] returns them.
 type File struct {
 	ino, gen uint64
 	target   string // of a symbolic link
@@ -71,6 +72,46 @@ func (f *File) length() int64 {
 	return f.size
 }
 
+// ready reports whether readAt and load have what they need.
+func (f *File) ready() bool {
+	return f.data != nil || f.kept != nil && f.kept.content != nil || f.kept == nil && f.read != nil
+}
+
+// readAt reads from the content, or reports false if it must be fetched first.
+func (f *File) readAt(p []byte, off int64) (n int, ready bool, err error) {
+	switch {
+	case !f.ready():
+		return 0, false, nil
+	case f.data != nil:
+		n, err = f.data.readAt(p, off)
+	case f.kept != nil:
+		n, err = f.kept.readAt(p, off)
+	case off < int64(len(f.read)):
+		n = copy(p, f.read[off:])
+	}
+	return n, true, err
+}
+
+// load moves the content into memory, or reports false if it must be fetched first.
+func (f *File) load() (ready bool, err error) {
+	switch {
+	case f.data == nil && f.kept != nil && f.size > maxDocument:
+		return false, syscall.EFBIG
+	case !f.ready():
+		return false, nil
+	case f.data != nil:
+	case f.kept != nil:
+		data := make([]byte, f.size)
+		if _, err := f.kept.readAt(data, 0); err != nil {
+			return false, err
+		}
+		f.data = contentOf(data)
+	default:
+		f.data, f.read = contentOf(f.read), nil
+	}
+	return true, nil
+}
+
 // local reports whether the content is not stored in a snapshot.
 func (f *File) local() bool { return f.id == "" }
 
@@ -95,10 +136,9 @@ func (f *File) shed() {
 }
 
 // Attr returns the attributes of a file.
-func (t *Tree) Attr(f *File) Attr {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return f.attr()
+func (t *Tree) Attr(f *File) (a Attr) {
+	t.do(func(*state) { a = f.attr() })
+	return a
 }
 
 func (f *File) attr() Attr {
@@ -110,14 +150,14 @@ func (f *File) attr() Attr {
 func (f *File) Target() string { return f.target }
 
 // DirectoryAttr returns the attributes of a directory.
-func (t *Tree) DirectoryAttr(d *Directory) Attr {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	links := uint32(2)
-	if d.removed {
-		links = 0
-	}
-	return Attr{Ino: d.ino, Gen: d.gen, Links: links, Mode: d.mode, UID: d.uid, GID: d.gid, Accessed: d.modified, Modified: d.modified, Changed: d.modified}
+func (t *Tree) DirectoryAttr(d *Directory) (a Attr) {
+	t.do(func(*state) {
+		a = Attr{Ino: d.ino, Gen: d.gen, Links: 2, Mode: d.mode, UID: d.uid, GID: d.gid, Accessed: d.modified, Modified: d.modified, Changed: d.modified}
+		if d.removed {
+			a.Links = 0
+		}
+	})
+	return a
 }
 
 // A Change holds the attributes that chmod, chown and utimes set. Nil fields do not
@@ -130,25 +170,25 @@ type Change struct {
 // SetAttr changes the attributes of a file. Nothing stores them: they last until the
 // mount ends or, for a session's file, the session is changed outside the mount.
 func (t *Tree) SetAttr(f *File, c Change) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.register(f)
-	set(&f.mode, c.Mode)
-	set(&f.uid, c.UID)
-	set(&f.gid, c.GID)
-	set(&f.accessed, c.Accessed)
-	set(&f.modified, c.Modified)
-	f.changed = time.Now()
+	t.do(func(st *state) {
+		st.register(f)
+		set(&f.mode, c.Mode)
+		set(&f.uid, c.UID)
+		set(&f.gid, c.GID)
+		set(&f.accessed, c.Accessed)
+		set(&f.modified, c.Modified)
+		f.changed = time.Now()
+	})
 }
 
 // SetDirectoryAttr changes the attributes of a directory until the mount ends.
 func (t *Tree) SetDirectoryAttr(d *Directory, c Change) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	set(&d.mode, c.Mode)
-	set(&d.uid, c.UID)
-	set(&d.gid, c.GID)
-	set(&d.modified, c.Modified)
+	t.do(func(*state) {
+		set(&d.mode, c.Mode)
+		set(&d.uid, c.UID)
+		set(&d.gid, c.GID)
+		set(&d.modified, c.Modified)
+	})
 }
 
 func set[T any](to *T, value *T) {

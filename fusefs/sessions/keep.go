@@ -35,38 +35,40 @@ func (t *Tree) keepFile(f *File) error {
 	}
 	t.keeping.Lock()
 	defer t.keeping.Unlock()
-	t.mu.Lock()
-	p := t.keptPath(f)
-	switch {
-	case p == "" && f.draft == "", p != "" && (f.data == nil || !f.dirty && (f.draft == "" || f.draftPath == p)):
-		t.mu.Unlock()
-		return nil
-	case p == "":
-		key := f.draft
-		f.draft, f.draftPath = "", ""
-		if f.name == "" && f.kept == nil {
-			f.dirty = true // if the file gets a durable name again, its draft must be written again
+	var d drafts.Draft
+	drop := ""
+	err := t.try(func(st *state) (err error) {
+		p := st.keptPath(f)
+		switch {
+		case p == "":
+			if drop = f.draft; drop != "" && f.name == "" && f.kept == nil {
+				f.dirty = true // if the file gets a durable name again, its draft must be written again
+			}
+			f.draft, f.draftPath = "", ""
+		case f.data == nil || !f.dirty && (f.draft == "" || f.draftPath == p):
+		default:
+			d = drafts.Draft{Key: f.draft, Name: draftName(p), State: drafts.Beside}
+			d.Data, err = f.data.bytes()
+			f.dirty = err != nil
 		}
-		t.mu.Unlock()
-		return t.Journal.Delete(key)
-	}
-	data, err := f.data.bytes()
-	key := f.draft
-	f.dirty = false
-	t.mu.Unlock()
-	if err == nil {
-		key, err = t.Journal.Put(drafts.Draft{Key: key, Name: draftName(p), State: drafts.Beside, Data: data})
-	}
-	t.mu.Lock()
-	if err != nil {
-		f.dirty = true
-		t.mu.Unlock()
+		return err
+	})
+	switch {
+	case drop != "":
+		return t.Journal.Delete(drop)
+	case err != nil || d.Name == "":
 		return err
 	}
-	f.draft, f.draftPath = key, p
-	t.attachSoon()
-	t.mu.Unlock()
-	return nil
+	key, err := t.Journal.Put(d)
+	t.do(func(st *state) {
+		if err != nil {
+			f.dirty = true
+			return
+		}
+		f.draft, f.draftPath = key, strings.TrimPrefix(d.Name, "/")
+		st.attachSoon()
+	})
+	return err
 }
 
 // isDurable reports whether the journal stores the content of a file, which then must fit
@@ -115,14 +117,14 @@ func (st *state) adoptFile(d drafts.Draft) {
 // Drafts returns the paths of the files that are drafts because no session has attached
 // them, sorted.
 func (t *Tree) Drafts() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	var paths []string
-	for p, f := range t.files {
-		if f.draft != "" && !IsScratch(p) {
-			paths = append(paths, p)
+	t.do(func(st *state) {
+		for p, f := range st.files {
+			if f.draft != "" && !IsScratch(p) {
+				paths = append(paths, p)
+			}
 		}
-	}
+	})
 	slices.Sort(paths)
 	return paths
 }

@@ -24,24 +24,24 @@ func (t *Tree) Lookup(ctx context.Context, d *Directory, name string) (*File, *D
 	if err != nil {
 		return nil, nil, err
 	}
+	var f *File
 	if session, ok := SessionOf(p); ok {
-		tips, err := t.lockWithTips(ctx, session)
-		if err != nil {
-			return nil, nil, err
-		}
-		f := t.shown(session, tips[0])
-		if f != nil {
-			d.witness = session
-		}
-		t.mu.Unlock()
-		if f != nil {
-			return f, nil, nil
+		err := t.withTips(ctx, []string{session}, func(st *state, tips []domarkx.Info) error {
+			if f = st.shown(session, tips[0]); f != nil {
+				d.witness = session
+			}
+			return nil
+		})
+		if f != nil || err != nil {
+			return f, nil, err
 		}
 	}
-	t.mu.Lock()
-	f := t.files[p]
-	t.mu.Unlock()
-	if f != nil && f.kept == nil {
+	attached := false
+	t.do(func(st *state) {
+		f = st.files[p]
+		attached = f != nil && f.kept != nil
+	})
+	if f != nil && !attached {
 		return f, nil, nil
 	}
 	sub, err := t.directory(ctx, p)
@@ -58,33 +58,31 @@ func (t *Tree) Lookup(ctx context.Context, d *Directory, name string) (*File, *D
 
 // path returns the path of a name in a directory, or an error if the directory was
 // removed.
-func (t *Tree) path(d *Directory, name string) (string, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if d.removed {
-		return "", domarkx.ErrNotFound
-	}
-	if len(name) > 255 {
-		return "", syscall.ENAMETOOLONG
-	}
-	return join(d.path, name), nil
+func (t *Tree) path(d *Directory, name string) (p string, err error) {
+	t.do(func(*state) {
+		switch p = join(d.path, name); {
+		case d.removed:
+			err = domarkx.ErrNotFound
+		case len(name) > 255:
+			err = syscall.ENAMETOOLONG
+		}
+	})
+	return p, err
 }
 
 // directory returns the directory at a path, or nil.
-func (t *Tree) directory(ctx context.Context, p string) (*Directory, error) {
-	t.mu.Lock()
-	d := t.directories[p]
-	there := d != nil && (d.made || d.path == "")
-	if !there && t.holds(p) {
-		if there = true; d == nil {
-			d = t.newDirectory(p)
+func (t *Tree) directory(ctx context.Context, p string) (d *Directory, err error) {
+	there, witness := false, ""
+	t.do(func(st *state) {
+		d = st.directories[p]
+		there = d != nil && (d.made || d.path == "")
+		if !there && st.holds(p) {
+			there, d = true, st.directoryAt(p)
 		}
-	}
-	witness := ""
-	if d != nil {
-		witness = d.witness
-	}
-	t.mu.Unlock()
+		if d != nil {
+			witness = d.witness
+		}
+	})
 	if there {
 		return d, nil
 	}
@@ -92,57 +90,37 @@ func (t *Tree) directory(ctx context.Context, p string) (*Directory, error) {
 		return nil, nil // it cannot contain a session
 	}
 	if witness != "" {
-		tips, err := t.lockWithTips(ctx, witness)
+		err := t.withTips(ctx, []string{witness}, func(st *state, tips []domarkx.Info) error {
+			there = st.shown(witness, tips[0]) != nil
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		there = t.shown(witness, tips[0]) != nil
-		t.mu.Unlock()
 		if there {
 			return d, nil
 		}
 	}
-	infos, err := t.lockWithList(ctx, p+"/")
-	if err != nil {
-		return nil, err
-	}
-	defer t.mu.Unlock()
-	for _, info := range infos {
-		if t.shown(info.Name, info) == nil {
-			continue
+	d = nil
+	err = t.withList(ctx, p+"/", func(st *state, infos []domarkx.Info) error {
+		for _, info := range infos {
+			if st.shown(info.Name, info) != nil {
+				d = st.directoryAt(p)
+				d.witness = info.Name
+				return nil
+			}
 		}
-		if d = t.directories[p]; d == nil {
-			d = t.newDirectory(p)
-		}
-		d.witness = info.Name
-		return d, nil
-	}
-	return nil, nil
+		return nil
+	})
+	return d, err
 }
 
-// lockWithList locks t.mu and returns the stored sessions whose names start with a
-// prefix. The list is current as long as t.mu is locked. On an error t.mu is not locked.
-func (t *Tree) lockWithList(ctx context.Context, prefix string) ([]domarkx.Info, error) {
-	for {
-		t.mu.Lock()
-		epoch := t.epoch
-		if hidden(prefix) {
-			return nil, nil
-		}
-		t.mu.Unlock()
-		infos, err := t.Sessions.List(ctx, prefix)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, err
-		}
-		t.mu.Lock()
-		if t.epoch == epoch {
-			return infos, nil
-		}
-		t.mu.Unlock()
+// directoryAt returns the directory that has a path, a new one if none has it.
+func (st *state) directoryAt(p string) *Directory {
+	if d := st.directories[p]; d != nil {
+		return d
 	}
+	return st.newDirectory(p)
 }
 
 // holds reports whether a directory contains anything that is not stored: scratch files,
@@ -173,12 +151,14 @@ func (t *Tree) List(ctx context.Context, d *Directory) ([]Entry, error) {
 	if err != nil {
 		return nil, nil // as POSIX demands of a removed directory
 	}
-	infos, err := t.lockWithList(ctx, p)
+	var entries []Entry
+	err = t.withList(ctx, p, func(st *state, infos []domarkx.Info) error {
+		entries = st.list(p, infos)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	entries := t.list(p, infos)
-	t.mu.Unlock()
 	return t.listAttached(ctx, d, entries)
 }
 

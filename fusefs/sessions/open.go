@@ -24,16 +24,16 @@ func (t *Tree) Open(ctx context.Context, f *File, m Mode, c Caller) (*Handle, er
 	if m.Write && t.Saver == nil {
 		return nil, syscall.EROFS
 	}
-	t.mu.Lock()
-	f.opens++
-	if m.Write {
-		t.register(f)
-		f.write++
-	}
-	if m.Read && f.name != "" {
-		t.seen.put(c, f.name, f.version)
-	}
-	t.mu.Unlock()
+	t.do(func(st *state) {
+		f.opens++
+		if m.Write {
+			st.register(f)
+			f.write++
+		}
+		if m.Read && f.name != "" {
+			st.seen.put(c, f.name, f.version)
+		}
+	})
 	h := &Handle{file: f, write: m.Write}
 	if m.Truncate {
 		if err := t.Truncate(ctx, f, h, 0, c); err != nil {
@@ -45,71 +45,70 @@ func (t *Tree) Open(ctx context.Context, f *File, m Mode, c Caller) (*Handle, er
 }
 
 // Read reads from a file like pread. Fewer bytes than requested mean the end of the file.
-func (t *Tree) Read(ctx context.Context, f *File, p []byte, off int64) (int, error) {
-	t.mu.Lock()
+func (t *Tree) Read(ctx context.Context, f *File, p []byte, off int64) (n int, err error) {
 	for {
-		if f.data != nil {
-			defer t.mu.Unlock()
-			return f.data.readAt(p, off)
+		ready := false
+		t.do(func(*state) { n, ready, err = f.readAt(p, off) })
+		if ready {
+			return n, err
 		}
-		if f.kept != nil {
-			defer t.mu.Unlock()
-			return t.readAttached(ctx, f, p, off)
-		}
-		if f.read != nil {
-			b := f.read
-			t.mu.Unlock()
-			if off >= int64(len(b)) {
-				return 0, nil
-			}
-			return copy(p, b[off:]), nil
-		}
-		id := f.id
-		t.mu.Unlock()
-		b, err := t.render(ctx, id)
-		if err != nil {
+		if err := t.fetch(ctx, f); err != nil {
 			return 0, err
 		}
-		t.mu.Lock()
-		if f.data == nil && f.id == id {
-			f.read = b
-		}
 	}
 }
 
-// render returns the bytes of a snapshot, never nil.
-func (t *Tree) render(ctx context.Context, id string) ([]byte, error) {
-	b, err := t.Snapshots.Markdown(ctx, id)
-	if b == nil && err == nil {
-		b = []byte{}
-	}
-	return b, err
-}
-
-// load loads the content into memory and locks t.mu. On an error t.mu is not locked.
-func (t *Tree) load(ctx context.Context, f *File) error {
-	t.mu.Lock()
-	for f.data == nil {
-		if f.kept != nil {
-			if err := t.loadAttached(ctx, f); err != nil {
-				t.mu.Unlock()
-				return err
+// withContent does a step for which the content of a file is in memory.
+func (t *Tree) withContent(ctx context.Context, f *File, step func(*state) error) error {
+	for {
+		ready := false
+		err := t.try(func(st *state) (err error) {
+			if ready, err = f.load(); ready && err == nil {
+				err = step(st)
 			}
-			continue
+			return err
+		})
+		if ready || err != nil {
+			return err
 		}
-		id, b := f.id, f.read
+		if err := t.fetch(ctx, f); err != nil {
+			return err
+		}
+	}
+}
+
+// fetch opens the attached file that a file shows, or renders its snapshot, if that is
+// not done yet.
+func (t *Tree) fetch(ctx context.Context, f *File) error {
+	var a *attached
+	id, ready := "", false
+	t.do(func(*state) { a, id, ready = f.kept, f.id, f.ready() })
+	switch {
+	case ready:
+		return nil
+	case a == nil:
+		b, err := t.Snapshots.Markdown(ctx, id)
 		if b == nil {
-			t.mu.Unlock()
-			var err error
-			if b, err = t.render(ctx, id); err != nil {
-				return err
+			b = []byte{}
+		}
+		t.do(func(*state) {
+			if err == nil && !f.ready() && f.id == id {
+				f.read = b
 			}
-			t.mu.Lock()
-		}
-		if f.data == nil && f.id == id {
-			f.data, f.read = contentOf(b), nil
-		}
+		})
+		return err
 	}
+	content, err := t.Attachments.Attachment(ctx, a.session.ID, a.file.SHA256)
+	if err != nil {
+		return err
+	}
+	t.do(func(*state) {
+		if a.content == nil && f.kept == a {
+			a.content = content
+		} else {
+			content.Close() // another reader was faster
+		}
+	})
 	return nil
 }
 
@@ -155,17 +154,15 @@ func (t *Tree) Write(ctx context.Context, f *File, h *Handle, p []byte, off int6
 	if f.link {
 		return syscall.EINVAL
 	}
-	if err := t.load(ctx, f); err != nil {
-		return err
-	}
-	if off+int64(len(p)) > maxDocument && t.isDurable(f) {
-		t.mu.Unlock()
-		return syscall.EFBIG
-	}
-	t.touch(f, h, c, false)
-	err := f.data.writeAt(p, off, f.name != "", t.Scratch)
-	late := f.write == 0 // a page of a mapped file, written after the last close
-	t.mu.Unlock()
+	late := false
+	err := t.withContent(ctx, f, func(st *state) error {
+		if off+int64(len(p)) > maxDocument && st.isDurable(f) {
+			return syscall.EFBIG
+		}
+		st.touch(f, h, c, false)
+		late = f.write == 0 // a page of a mapped file, written after the last close
+		return f.data.writeAt(p, off, f.name != "", t.Scratch)
+	})
 	if err == nil && late {
 		err = t.acknowledge(f, nil, c, true)
 	}
@@ -177,30 +174,28 @@ func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c C
 	if t.Saver == nil {
 		return syscall.EROFS
 	}
-	if size == 0 {
-		t.mu.Lock()
-		t.register(f)
-	} else {
-		if err := t.load(ctx, f); err != nil {
-			return err
+	unopened := false
+	step := func(st *state) error {
+		st.register(f)
+		if size > maxDocument && st.isDurable(f) {
+			return syscall.EFBIG
 		}
-		t.register(f)
+		if size == f.length() {
+			return nil
+		}
+		st.touch(f, h, c, size == 0)
+		if f.data == nil {
+			f.data, f.read = &content{}, nil
+		}
+		unopened = f.write == 0
+		return f.data.truncate(size, f.name != "", t.Scratch)
 	}
-	if size > maxDocument && t.isDurable(f) {
-		t.mu.Unlock()
-		return syscall.EFBIG
+	var err error
+	if size == 0 {
+		err = t.try(step)
+	} else {
+		err = t.withContent(ctx, f, step)
 	}
-	if size == f.length() {
-		t.mu.Unlock()
-		return nil
-	}
-	t.touch(f, h, c, size == 0)
-	if f.data == nil {
-		f.data, f.read = &content{}, nil
-	}
-	err := f.data.truncate(size, f.name != "", t.Scratch)
-	unopened := f.write == 0
-	t.mu.Unlock()
 	if err == nil && unopened {
 		err = t.acknowledge(f, nil, c, true)
 	}
@@ -209,12 +204,10 @@ func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c C
 
 // Zero overwrites a range of the content with zeros. The size does not change.
 func (t *Tree) Zero(ctx context.Context, f *File, off, length int64, c Caller) error {
-	if err := t.load(ctx, f); err != nil {
-		return err
-	}
-	defer t.mu.Unlock()
-	t.touch(f, nil, c, false)
-	return f.data.zero(off, length)
+	return t.withContent(ctx, f, func(st *state) error {
+		st.touch(f, nil, c, false)
+		return f.data.zero(off, length)
+	})
 }
 
 // Flush stores the writes durably before a descriptor of the file is closed.
@@ -235,28 +228,30 @@ func (t *Tree) Sync(h *Handle, c Caller) error {
 
 // Release closes a handle.
 func (t *Tree) Release(h *Handle, c Caller) error {
-	t.mu.Lock()
-	f := h.file
-	if h.closed {
-		t.mu.Unlock()
+	f, closed := h.file, false
+	t.do(func(*state) {
+		if closed = h.closed; closed {
+			return
+		}
+		h.closed = true
+		f.opens--
+		if h.write {
+			f.write--
+		}
+	})
+	if closed {
 		return nil
 	}
-	h.closed = true
-	f.opens--
-	if h.write {
-		f.write--
-	}
-	t.mu.Unlock()
 	var err error
 	if h.write {
 		if err = t.acknowledge(f, h, c, true); err != nil {
 			t.acknowledgeLater(f, c, 0)
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f.shed()
-	t.release(f)
+	t.do(func(st *state) {
+		f.shed()
+		st.release(f)
+	})
 	return err
 }
 

@@ -70,10 +70,9 @@ func (t *Tree) Rename(ctx context.Context, from *Directory, oldName string, to *
 }
 
 // isKept reports whether a file is a view of an attached file.
-func (t *Tree) isKept(f *File) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return f.kept != nil
+func (t *Tree) isKept(f *File) (kept bool) {
+	t.do(func(*state) { kept = f.kept != nil })
+	return kept
 }
 
 func (t *Tree) renameFile(ctx context.Context, f *File, oldPath, newPath string, c Caller) error {
@@ -90,37 +89,37 @@ func (t *Tree) renameFile(ctx context.Context, f *File, oldPath, newPath string,
 		if err := t.adoptAs(ctx, f, newSession, c); err != nil {
 			return err
 		}
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.files[oldPath] == f {
-			delete(t.files, oldPath)
-			f.links--
-		}
-		t.changedIn(oldPath, true)
-		t.changedIn(newPath, false)
-		t.mu.Unlock()
-		err := t.keepFile(f)
-		t.mu.Lock()
-		return err
+		t.do(func(st *state) {
+			if st.files[oldPath] == f {
+				delete(st.files, oldPath)
+				f.links--
+			}
+			st.changedIn(oldPath, true)
+			st.changedIn(newPath, false)
+		})
+		return t.keepFile(f)
 	}
-	return t.renameScratch(ctx, oldPath, newPath)
+	return t.renameScratch(oldPath, newPath)
 }
 
-func (t *Tree) renameScratch(ctx context.Context, oldPath, newPath string) error {
-	t.mu.Lock()
-	f := t.files[oldPath]
+func (t *Tree) renameScratch(oldPath, newPath string) error {
+	var f, displaced *File
+	var s *sessionState
+	t.do(func(st *state) {
+		if f = st.files[oldPath]; f == nil {
+			return
+		}
+		displaced, s = st.displace(newPath)
+		delete(st.files, oldPath)
+		st.files[newPath] = f
+		st.changedIn(oldPath, true)
+		st.changedIn(newPath, false)
+	})
 	if f == nil {
-		t.mu.Unlock()
 		return domarkx.ErrNotFound
 	}
-	displaced, s := t.displace(newPath)
-	delete(t.files, oldPath)
-	t.files[newPath] = f
-	t.changedIn(oldPath, true)
-	t.changedIn(newPath, false)
-	t.mu.Unlock()
 	if s != nil {
-		if err := t.removeCarried(ctx, s, displaced); err != nil {
+		if err := t.removeCarried(s, displaced); err != nil {
 			return err
 		}
 	}
@@ -142,16 +141,20 @@ func (t *Tree) exchange(a, b string, both bool) error {
 	if !both {
 		return domarkx.ErrNotFound
 	}
-	t.mu.Lock()
-	one, other := t.files[a], t.files[b]
-	if one == nil || other == nil || one.kept != nil || other.kept != nil {
-		t.mu.Unlock()
-		return syscall.EINVAL
+	var one, other *File
+	err := t.try(func(st *state) error {
+		one, other = st.files[a], st.files[b]
+		if one == nil || other == nil || one.kept != nil || other.kept != nil {
+			return syscall.EINVAL
+		}
+		st.files[a], st.files[b] = other, one
+		st.changedIn(a, false)
+		st.changedIn(b, false)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	t.files[a], t.files[b] = other, one
-	t.changedIn(a, false)
-	t.changedIn(b, false)
-	t.mu.Unlock()
 	return t.keepFiles(one, other)
 }
 
@@ -162,47 +165,44 @@ func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
 	if err != nil {
 		return err
 	}
-	f := t.shown(session, info)
-	if f == nil {
-		t.thaw(s)
-		t.mu.Unlock()
-		return domarkx.ErrNotFound
+	var displaced *File
+	var other *sessionState
+	err = t.try(func(st *state) error {
+		defer st.thaw(s)
+		f := st.shown(session, info)
+		if f == nil {
+			return domarkx.ErrNotFound
+		}
+		displaced, other = st.displace(newPath)
+		st.show(s, f)
+		st.hide(s, &pendingRemoval{tip: info.ID, version: f.version, carrier: f})
+		f.dirty = false
+		st.files[newPath] = f
+		st.changedIn(pathOf(session), true)
+		st.changedIn(newPath, false)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	displaced, other := t.displace(newPath)
-	t.show(s, f)
-	t.hide(s, &pendingRemoval{tip: info.ID, version: f.version, carrier: f})
-	f.dirty = false
-	t.files[newPath] = f
-	t.changedIn(pathOf(session), true)
-	t.changedIn(newPath, false)
-	t.thaw(s)
-	t.mu.Unlock()
 	if other != nil {
-		if err := t.removeCarried(ctx, other, displaced); err != nil {
+		if err := t.removeCarried(other, displaced); err != nil {
 			return err
 		}
 	}
 	return t.keepFiles(displaced)
 }
 
-// freezeSession freezes a session, locks t.mu and returns the newest snapshot, without an
-// ID if the session does not exist. On an error it does neither.
+// freezeSession freezes a session and returns its newest snapshot, without an ID if the
+// session does not exist. On an error it is not frozen.
 func (t *Tree) freezeSession(ctx context.Context, session string) (*sessionState, domarkx.Info, error) {
-	t.mu.Lock()
 	s := t.session(session)
 	t.freeze(s)
-	t.mu.Unlock()
-	info, err := t.Sessions.Info(ctx, session)
-	t.mu.Lock()
-	if err == nil {
-		return s, info, nil
+	tip, err := t.tip(ctx, session)
+	if err != nil {
+		t.thaw(s)
 	}
-	if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
-		return s, domarkx.Info{}, nil
-	}
-	t.thaw(s)
-	t.mu.Unlock()
-	return nil, info, err
+	return s, tip, err
 }
 
 // adoptAs makes the content of a scratch file the next snapshot of a session, or a new
@@ -214,87 +214,96 @@ func (t *Tree) adoptAs(ctx context.Context, f *File, session string, c Caller) e
 	if err := t.pin(ctx, f); err != nil {
 		return err
 	}
+	defer t.unpin(f)
 	s, info, err := t.freezeSession(ctx, session)
 	if err != nil {
-		t.unpin(f)
 		return err
 	}
-	err = t.become(s, f, info, c)
-	t.thaw(s)
-	t.mu.Unlock()
-	t.unpin(f)
-	return err
+	defer t.thaw(s)
+	return t.become(s, f, info, c)
 }
 
 // checkReplacing returns an error if a session does not exist and no new session can have
 // its name.
 func (t *Tree) checkReplacing(ctx context.Context, session string) error {
-	tips, err := t.lockWithTips(ctx, session)
-	if err != nil {
-		return err
-	}
-	there := t.shown(session, tips[0]) != nil
-	t.mu.Unlock()
-	if there {
+	there := false
+	err := t.withTips(ctx, []string{session}, func(st *state, tips []domarkx.Info) error {
+		there = st.shown(session, tips[0]) != nil
 		return nil
+	})
+	if err != nil || there {
+		return err
 	}
 	return t.checkNew(ctx, session)
 }
 
 // pin loads the content of a file and keeps it in memory until unpin.
 func (t *Tree) pin(ctx context.Context, f *File) error {
-	if err := t.load(ctx, f); err != nil {
-		return err
-	}
-	defer t.mu.Unlock()
-	if f.length() > maxDocument {
-		return syscall.EFBIG
-	}
-	f.opens++
-	return nil
+	return t.withContent(ctx, f, func(*state) error {
+		if f.length() > maxDocument {
+			return syscall.EFBIG
+		}
+		f.opens++
+		return nil
+	})
 }
 
 func (t *Tree) unpin(f *File) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f.opens--
-	f.shed()
-	t.release(f)
+	t.do(func(st *state) {
+		f.opens--
+		f.shed()
+		st.release(f)
+	})
 }
 
-// become makes a pinned scratch file the file of a session, and saves its content. The
-// session must be frozen and t.mu held.
+// become makes a pinned scratch file the file of a frozen session, and saves its content.
 func (t *Tree) become(s *sessionState, f *File, tip domarkx.Info, c Caller) error {
-	displaced := t.shown(s.name, tip)
-	back := s.removal != nil && s.removal.carrier == f && f.id != "" && f.id == s.removal.tip
-	if displaced != nil {
-		t.show(s, displaced)
-	}
-	if !back {
-		was, wasName := f.version, f.name
-		f.version = &baseVersion{prev: t.replaces(s, c)}
+	var displaced *File
+	var a *ack
+	var was *baseVersion
+	var wasName string
+	undo := func() { f.version, f.name = was, wasName }
+	err := t.try(func(st *state) (err error) {
+		displaced = st.shown(s.name, tip)
+		back := s.removal != nil && s.removal.carrier == f && f.id != "" && f.id == s.removal.tip
+		if displaced != nil {
+			st.show(s, displaced)
+		}
+		if back {
+			return nil
+		}
+		was, wasName = f.version, f.name
+		f.version = &baseVersion{prev: st.replaces(s, c)}
 		f.id, f.dirty, f.name = "", true, s.name
-		if err := t.keep(s, f, nil, c, true); err != nil {
-			f.version, f.name = was, wasName
+		if a, err = s.acknowledging(f, nil, c, true); err != nil {
+			undo()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if a != nil {
+		if err := t.journal(s, a); err != nil {
+			t.do(func(*state) { undo() })
 			return err
 		}
 	}
-	if s.removal != nil {
-		t.takeBack(s)
-	}
-	if displaced != nil && displaced != f {
-		t.hide(s, nil)
-		displaced.links--
-		t.release(displaced)
-	}
-	f.name = s.name
-	f.links++
-	t.show(s, f)
-	t.changedIn(pathOf(s.name), false)
-	stale := s.stale
-	s.stale = nil
-	t.mu.Unlock()
-	err := t.Journal.Delete(stale...)
-	t.mu.Lock()
-	return err
+	var stale []string
+	t.do(func(st *state) {
+		if s.removal != nil {
+			st.takeBack(s)
+		}
+		if displaced != nil && displaced != f {
+			st.hide(s, nil)
+			displaced.links--
+			st.release(displaced)
+		}
+		f.name = s.name
+		f.links++
+		st.show(s, f)
+		st.changedIn(pathOf(s.name), false)
+		stale, s.stale = s.stale, nil
+	})
+	return t.Journal.Delete(stale...)
 }

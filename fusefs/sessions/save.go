@@ -24,23 +24,19 @@ type save struct {
 	failures int
 }
 
-// save creates a snapshot of the first queued save of a session. t.mu must be held; it is
-// released meanwhile.
-func (t *Tree) save(s *sessionState, q *save) {
-	q.started = true
-	name, base := s.name, q.version.base()
-	t.mu.Unlock()
-	r, err := t.Saver.Save(t.ctx, name, base, q.data)
-	t.mu.Lock()
+// save creates a snapshot of the first queued save of a session, which is based on the
+// snapshot base.
+func (t *Tree) save(s *sessionState, q *save, base string) {
+	r, err := t.Saver.Save(t.ctx, s.name, base, q.data)
 	switch {
 	case err == nil:
 		t.saved(s, q, r)
 	case hopeless(err):
-		t.Logger.Info("a save cannot become a snapshot", "session", name, "problem", err)
+		t.Logger.Info("a save cannot become a snapshot", "session", s.name, "problem", err)
 		t.broken(s, q, err)
 	default:
-		t.Logger.Error("creating a snapshot", "session", name, "err", err)
-		t.failed(s, q, err)
+		t.Logger.Error("creating a snapshot", "session", s.name, "err", err)
+		t.do(func(st *state) { st.failed(s, q, err) })
 	}
 }
 
@@ -50,10 +46,40 @@ func hopeless(err error) bool {
 	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
 }
 
-// saved records that the first queued save of a session is a snapshot now. t.mu must be
-// held; it is released meanwhile.
+// saved records that the first queued save of a session is a snapshot now.
 func (t *Tree) saved(s *sessionState, q *save, r SaveResult) {
-	mended := s.mended(q, r.Merged)
+	var done []string
+	var notice *saveError
+	t.do(func(st *state) { done, notice = st.saved(s, q, r) })
+	var later []drafts.Draft
+	t.when(func(*state) bool { return !s.held }, func(*state) {
+		s.held = true
+		later = append(s.rebased(), s.removalDraft()...)
+		done = append(done, q.keys()...)
+	})
+	if notice != nil {
+		later = append(later, notice.draft(s.name, ""))
+		done = slices.DeleteFunc(done, func(key string) bool { return key == q.key })
+	}
+	err := t.record(later...)
+	if err == nil {
+		err = t.Journal.Delete(done...)
+		done = nil
+	}
+	if err != nil {
+		t.Logger.Error("updating the journal", "session", s.name, "err", err)
+	}
+	t.do(func(st *state) {
+		s.stale = append(s.stale, done...) // not deleted, because other drafts may refer to them
+		st.thaw(s)
+	})
+}
+
+// saved takes the first queued save of a session, which is a snapshot now, from the
+// queue. It returns the keys of the drafts of errors that the save resolves, and the
+// notice of a merge.
+func (st *state) saved(s *sessionState, q *save, r SaveResult) (mended []string, notice *saveError) {
+	mended = s.mended(q, r.Merged)
 	q.version.id = r.Saved
 	if !r.Merged && q.version.id == "" {
 		q.version.id = r.Info.ID
@@ -77,34 +103,13 @@ func (t *Tree) saved(s *sessionState, q *save, r SaveResult) {
 		s.removal.tip = r.Info.ID
 	}
 	s.queue = s.queue[1:]
-	t.epoch++
-	t.attachSoon()
-	var notice *saveError
+	st.epoch++
+	st.attachSoon()
 	if r.Merged {
 		notice = &saveError{State: drafts.Merged, Problem: mergedProblem, Data: q.data, key: q.key, version: q.version, at: time.Now()}
 		s.saveErrors = append(s.saveErrors, notice)
 	}
-	t.mu.Unlock()
-	s.journal.Lock()
-	t.mu.Lock()
-	name, later := s.name, append(t.rebased(s), t.removalDraft(s)...)
-	t.mu.Unlock()
-	done := append(mended, q.keys()...)
-	if notice != nil {
-		later = append(later, notice.draft(name, ""))
-		done = slices.DeleteFunc(done, func(key string) bool { return key == q.key })
-	}
-	err := t.record(later...)
-	if err == nil {
-		err = t.Journal.Delete(done...)
-		done = nil
-	}
-	if err != nil {
-		t.Logger.Error("updating the journal", "session", name, "err", err)
-	}
-	s.journal.Unlock()
-	t.mu.Lock()
-	s.stale = append(s.stale, done...) // not deleted, because other drafts may refer to them
+	return mended, notice
 }
 
 // keys returns the keys of a save's drafts.
@@ -119,7 +124,7 @@ const mergedProblem = "The session had changed since this was read. Both changes
 
 // rebased returns the drafts of the queued saves as they are after a save that they were
 // made from became a snapshot.
-func (st *state) rebased(s *sessionState) []drafts.Draft {
+func (s *sessionState) rebased() []drafts.Draft {
 	var later []drafts.Draft
 	for _, q := range s.queue {
 		if q.started {
@@ -145,7 +150,7 @@ func (s *sessionState) draft(q *save) drafts.Draft {
 	return d
 }
 
-func (st *state) removalDraft(s *sessionState) []drafts.Draft {
+func (s *sessionState) removalDraft() []drafts.Draft {
 	if s.removal == nil || !s.removal.removing || s.removal.key == "" {
 		return nil
 	}
@@ -184,40 +189,34 @@ func (p Timing) backoff(failures int) time.Duration {
 	return min(d, time.Minute)
 }
 
-// remove moves a session to the trash. t.mu must be held; it is released meanwhile.
-func (t *Tree) remove(s *sessionState) {
-	g, name := s.removal, s.name
-	t.mu.Unlock()
-	info, err := t.Sessions.Info(t.ctx, name)
+// remove moves a session to the trash. g is its pending removal.
+func (t *Tree) remove(s *sessionState, g *pendingRemoval) {
+	info, err := t.Sessions.Info(t.ctx, s.name)
 	if err == nil && info.ID == g.tip { // else the session was changed outside the mount, and stays
-		err = t.Saver.Remove(t.ctx, name)
+		err = t.Saver.Remove(t.ctx, s.name)
 	}
-	if errors.Is(err, domarkx.ErrNotFound) {
-		err = nil
-	}
-	t.mu.Lock()
-	if err != nil {
-		t.Logger.Error("removing a session", "session", name, "err", err)
-		g.due = time.Now().Add(t.Timing.backoff(g.failures))
-		g.failures++
+	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		t.Logger.Error("removing a session", "session", s.name, "err", err)
+		t.do(func(*state) {
+			g.due = time.Now().Add(t.Timing.backoff(g.failures))
+			g.failures++
+		})
 		return
 	}
-	keys := s.stale
-	s.stale = nil
-	if g.key != "" {
-		keys = append(keys, g.key)
-	}
-	for _, tr := range s.saveErrors {
-		keys = append(keys, tr.key)
-	}
-	s.saveErrors, s.removal = nil, nil
-	t.seen.forget(name)
-	t.epoch++
-	t.mu.Unlock()
+	var keys []string
+	t.do(func(st *state) {
+		keys, s.stale = s.stale, nil
+		if g.key != "" {
+			keys = append(keys, g.key)
+		}
+		keys = append(keys, s.errorKeys()...)
+		s.saveErrors, s.removal = nil, nil
+		st.seen.forget(s.name)
+		st.epoch++
+	})
 	if err := t.Journal.Delete(keys...); err != nil {
-		t.Logger.Error("deleting the draft of a removal", "session", name, "err", err)
+		t.Logger.Error("deleting the draft of a removal", "session", s.name, "err", err)
 	}
-	t.mu.Lock()
 }
 
 // A debounce decides when a save is complete: Timing.Settle after its last fsync or

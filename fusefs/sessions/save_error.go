@@ -46,28 +46,38 @@ func (s *sessionState) mended(q *save, merged bool) (keys []string) {
 }
 
 // broken moves the first queued save of a session to errors/, because it cannot become a
-// snapshot. t.mu must be held; it is released meanwhile.
-func (t *Tree) broken(s *sessionState, q *save, err error) {
-	keys := s.mended(q, true)
-	if q.earlier != nil {
-		keys = append(keys, q.earlier.key)
-	}
-	tr := &saveError{State: drafts.Broken, Problem: err.Error(), Data: q.data, key: q.key, version: q.version, at: time.Now()}
-	s.saveErrors = append(s.saveErrors, tr)
-	s.queue = s.queue[1:]
-	d := tr.draft(s.name, q.version.base())
-	t.epoch++
-	t.mu.Unlock()
-	err = t.record(d)
+// snapshot.
+func (t *Tree) broken(s *sessionState, q *save, problem error) {
+	var keys []string
+	var d drafts.Draft
+	t.do(func(st *state) {
+		keys = s.mended(q, true)
+		if q.earlier != nil {
+			keys = append(keys, q.earlier.key)
+		}
+		tr := &saveError{State: drafts.Broken, Problem: problem.Error(), Data: q.data, key: q.key, version: q.version, at: time.Now()}
+		s.saveErrors = append(s.saveErrors, tr)
+		s.queue = s.queue[1:]
+		d = tr.draft(s.name, q.version.base())
+		st.epoch++
+	})
+	err := t.record(d)
 	if err == nil {
 		err = t.Journal.Delete(keys...)
 		keys = nil
 	}
 	if err != nil {
-		t.Logger.Error("updating the journal", "session", d.Name, "err", err)
+		t.Logger.Error("updating the journal", "session", s.name, "err", err)
 	}
-	t.mu.Lock()
-	s.stale = append(s.stale, keys...)
+	t.do(func(*state) { s.stale = append(s.stale, keys...) })
+}
+
+// errorKeys returns the keys of the drafts of the session's errors.
+func (s *sessionState) errorKeys() (keys []string) {
+	for _, tr := range s.saveErrors {
+		keys = append(keys, tr.key)
+	}
+	return keys
 }
 
 // setFailure records in errors/ why a save is retried.
@@ -83,14 +93,14 @@ func (s *sessionState) setFailure(q *save, problem string) {
 
 // SessionsWithErrors returns the sessions with entries in errors/, sorted by name.
 func (t *Tree) SessionsWithErrors() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	var names []string
-	for name, s := range t.sessions {
-		if len(s.saveErrors) > 0 {
-			names = append(names, name)
+	t.do(func(st *state) {
+		for name, s := range st.sessions {
+			if len(s.saveErrors) > 0 {
+				names = append(names, name)
+			}
 		}
-	}
+	})
 	slices.SortFunc(names, cmp.Compare[string])
 	return names
 }
@@ -98,26 +108,27 @@ func (t *Tree) SessionsWithErrors() []string {
 // SaveErrors returns the content of a session's file in errors/: the problems and the
 // saved bytes. It returns [domarkx.ErrNotFound] if the session has none.
 func (t *Tree) SaveErrors(name string) ([]byte, time.Time, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := t.sessions[name]
-	if s == nil || len(s.saveErrors) == 0 {
-		return nil, time.Time{}, domarkx.ErrNotFound
-	}
 	var b bytes.Buffer
 	var at time.Time
-	for _, tr := range s.saveErrors {
-		if tr.at.After(at) {
-			at = tr.at
+	err := t.try(func(st *state) error {
+		s := st.sessions[name]
+		if s == nil || len(s.saveErrors) == 0 {
+			return domarkx.ErrNotFound
 		}
-		fmt.Fprintf(&b, "%s\n\n%s\n", heading(tr.State, name), strings.TrimRight(tr.Problem, "\n"))
-		fmt.Fprintf(&b, "\nThe %d bytes that were saved follow this line.\n%s\n", len(tr.Data), divider)
-		b.Write(tr.Data)
-		if n := len(tr.Data); n > 0 && tr.Data[n-1] != '\n' {
-			b.WriteByte('\n')
+		for _, tr := range s.saveErrors {
+			if tr.at.After(at) {
+				at = tr.at
+			}
+			fmt.Fprintf(&b, "%s\n\n%s\n", heading(tr.State, name), strings.TrimRight(tr.Problem, "\n"))
+			fmt.Fprintf(&b, "\nThe %d bytes that were saved follow this line.\n%s\n", len(tr.Data), divider)
+			b.Write(tr.Data)
+			if n := len(tr.Data); n > 0 && tr.Data[n-1] != '\n' {
+				b.WriteByte('\n')
+			}
 		}
-	}
-	return b.Bytes(), at, nil
+		return nil
+	})
+	return b.Bytes(), at, err
 }
 
 // Dismiss drops the errors of a session, so that its file shows the newest snapshot
@@ -129,42 +140,45 @@ func (t *Tree) Dismiss(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	defer t.mu.Unlock()
 	defer t.thaw(s)
-	if len(s.saveErrors) == 0 {
-		return domarkx.ErrNotFound
-	}
-	if len(s.queue) > 0 || s.file != nil && s.file.local() && (tip.ID == "" || s.file.dirty) {
-		return fmt.Errorf("session %q: %w: correct or remove its file in sessions/", name, syscall.EBUSY)
-	}
 	var keys []string
-	for _, tr := range s.saveErrors {
-		keys = append(keys, tr.key)
-	}
-	t.mu.Unlock()
-	err = t.Journal.Delete(keys...)
-	t.mu.Lock()
+	err = t.try(func(*state) error {
+		if len(s.saveErrors) == 0 {
+			return domarkx.ErrNotFound
+		}
+		if len(s.queue) > 0 || s.file != nil && s.file.local() && (tip.ID == "" || s.file.dirty) {
+			return fmt.Errorf("session %q: %w: correct or remove its file in sessions/", name, syscall.EBUSY)
+		}
+		keys = s.errorKeys()
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	s.saveErrors = nil
-	if s.file != nil && s.file.local() {
-		t.showNewest(s)
+	if err := t.Journal.Delete(keys...); err != nil {
+		return err
 	}
+	t.do(func(st *state) {
+		s.saveErrors = nil
+		if s.file != nil && s.file.local() {
+			st.showNewest(s)
+		}
+	})
 	return nil
 }
 
 // DismissDraft drops the broken save whose draft has this key, because its text was saved
 // elsewhere. It returns syscall.EBUSY while the file has other unsaved changes.
 func (t *Tree) DismissDraft(ctx context.Context, key string) error {
-	t.mu.Lock()
-	var name string
-	for _, s := range t.sessions {
-		if slices.ContainsFunc(s.saveErrors, func(tr *saveError) bool { return tr.key == key && tr.State == drafts.Broken }) {
-			name = s.name
+	ours := func(tr *saveError) bool { return tr.key == key && tr.State == drafts.Broken }
+	name := ""
+	t.do(func(st *state) {
+		for _, s := range st.sessions {
+			if slices.ContainsFunc(s.saveErrors, ours) {
+				name = s.name
+			}
 		}
-	}
-	t.mu.Unlock()
+	})
 	if name == "" {
 		return nil
 	}
@@ -172,26 +186,31 @@ func (t *Tree) DismissDraft(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	defer t.mu.Unlock()
 	defer t.thaw(s)
-	i := slices.IndexFunc(s.saveErrors, func(tr *saveError) bool { return tr.key == key && tr.State == drafts.Broken })
-	if i < 0 {
+	var version *baseVersion
+	err = t.try(func(*state) error {
+		i := slices.IndexFunc(s.saveErrors, ours)
+		if i < 0 {
+			return nil
+		}
+		version = s.saveErrors[i].version
+		if f := s.file; len(s.queue) > 0 || f != nil && f.version == version && (tip.ID == "" || f.dirty) {
+			return fmt.Errorf("session %q: %w: its file in sessions/ has unsaved changes", name, syscall.EBUSY)
+		}
 		return nil
-	}
-	f, version := s.file, s.saveErrors[i].version
-	if len(s.queue) > 0 || f != nil && f.version == version && (tip.ID == "" || f.dirty) {
-		return fmt.Errorf("session %q: %w: its file in sessions/ has unsaved changes", name, syscall.EBUSY)
-	}
-	t.mu.Unlock()
-	err = t.Journal.Delete(key)
-	t.mu.Lock()
-	if err != nil {
+	})
+	if err != nil || version == nil {
 		return err
 	}
-	s.saveErrors = slices.Delete(s.saveErrors, i, i+1)
-	if f != nil && f.version == version {
-		t.showNewest(s)
+	if err := t.Journal.Delete(key); err != nil {
+		return err
 	}
+	t.do(func(st *state) {
+		s.saveErrors = slices.DeleteFunc(s.saveErrors, ours)
+		if s.file != nil && s.file.version == version {
+			st.showNewest(s)
+		}
+	})
 	return nil
 }
 

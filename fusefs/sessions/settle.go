@@ -18,29 +18,22 @@ func (t *Tree) Settle(ctx context.Context) []string {
 	if err := t.acknowledgeUnstored(); err != nil {
 		t.Logger.Error("storing what programs wrote", "err", err)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	stop := context.AfterFunc(ctx, t.wake)
 	defer stop()
 	grace := time.Now().Add(closing)
-	var pending []string
-	for _, name := range t.unsettled() {
-		if !t.settleSession(ctx, t.sessions[name], grace) {
+	var unsettled, pending []string
+	t.do(func(st *state) { unsettled = st.unsettled() })
+	for _, name := range unsettled {
+		if !t.settleSession(ctx, t.session(name), grace) {
 			pending = append(pending, name)
 		}
 	}
-	t.mu.Unlock()
 	t.attach(ctx)
-	t.mu.Lock()
 	return pending
 }
 
 // wake wakes all goroutines that wait for a session.
-func (t *Tree) wake() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.idle.Broadcast()
-}
+func (t *Tree) wake() { t.do(func(*state) {}) }
 
 // unsettled returns the sessions with queued or running work, sorted by name. It includes
 // running work without a queue, which may still write to the journal.
@@ -56,30 +49,33 @@ func (st *state) unsettled() []string {
 }
 
 // settleSession completes the work of a session as soon as possible. It reports false if
-// the work failed, if ctx was cancelled, or if the tree was closed. t.mu must be held; it
-// is released while waiting.
+// the work failed, if ctx was cancelled, or if the tree was closed.
 func (t *Tree) settleSession(ctx context.Context, s *sessionState, grace time.Time) bool {
-	tried := false
-	for {
-		t.waitIdle(s)
-		now := time.Now()
-		at, ok := s.ready(grace, t.Timing)
-		switch {
-		case !ok:
-			return true
-		case ctx.Err() != nil, t.closed, tried && s.failing():
+	alarm := time.AfterFunc(closing, t.wake)
+	defer alarm.Stop()
+	for tried := false; ; tried = true {
+		var settled, failed bool
+		t.when(func(st *state) bool {
+			if s.busy() {
+				return false
+			}
+			now := time.Now()
+			at, ok := s.ready(grace, st.timing)
+			settled, failed = !ok, ok && (ctx.Err() != nil || st.closed || tried && s.failing())
+			if settled || failed || !at.After(now) {
+				return true
+			}
+			alarm.Reset(at.Sub(now))
 			return false
-		case at.After(now):
-			alarm := time.AfterFunc(at.Sub(now), t.wake)
-			t.idle.Wait()
-			alarm.Stop()
-			continue
+		}, func(*state) {
+			if !settled && !failed {
+				s.advance(time.Now())
+			}
+		})
+		if settled || failed {
+			return settled
 		}
-		tried = true
-		s.advance(now)
-		t.mu.Unlock()
 		t.work(s)
-		t.mu.Lock()
 	}
 }
 

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/fnv"
@@ -64,10 +65,9 @@ type sessionState struct {
 	file    *File           // what the name shows; nil: the newest snapshot, or nothing during a removal
 	removal *pendingRemoval // not nil while the name is hidden
 
-	journal    sync.Mutex // held while a save is acknowledged; lock before Tree.mu
-	frozen     int        // number of freezes and running acknowledgements; no save starts unless 0
-	queue      []*save    // acknowledged saves without a snapshot, oldest first
-	running    bool       // a save, removal or rename is running
+	held       bool    // one goroutine has its drafts to itself: it froze the session, or is writing one; no save starts
+	queue      []*save // acknowledged saves without a snapshot, oldest first
+	running    bool    // a save, removal or rename is running
 	timer      *time.Timer
 	stale      []string     // keys of drafts to delete later: of cancelled removals, or that could not be deleted
 	saveErrors []*saveError // entries in errors/
@@ -105,6 +105,23 @@ func New(c Config) *Tree {
 }
 
 // Root returns the directory of sessions.
+func (t *Tree) do(step func(*state)) { t.when(func(*state) bool { return true }, step) }
+
+func (t *Tree) try(step func(*state) error) (err error) {
+	t.do(func(st *state) { err = step(st) })
+	return err
+}
+
+func (t *Tree) when(ready func(*state) bool, step func(*state)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for !ready(&t.state) {
+		t.idle.Wait()
+	}
+	defer t.idle.Broadcast()
+	step(&t.state)
+}
+
 func (t *Tree) Root() *Directory { return t.root }
 
 // number returns an unused inode number for a path. Unless another file has it, it is the
@@ -235,37 +252,68 @@ func (st *state) release(f *File) {
 	}
 }
 
-// lockWithTips locks t.mu and returns the newest snapshots of sessions; they are current
-// as long as t.mu is locked. The ID is empty for a session that does not exist. On an
-// error t.mu is not locked.
-func (t *Tree) lockWithTips(ctx context.Context, names ...string) ([]domarkx.Info, error) {
+// withTips does a step with the newest snapshots of sessions. The ID is empty for a
+// session that does not exist.
+func (t *Tree) withTips(ctx context.Context, names []string, step func(*state, []domarkx.Info) error) error {
 	tips := make([]domarkx.Info, len(names))
-	for {
-		t.mu.Lock()
-		epoch := t.epoch
-		t.mu.Unlock()
+	return t.withStored(ctx, func() (err error) {
 		for i, name := range names {
-			tips[i] = domarkx.Info{}
-			if name == "" {
-				continue
-			}
-			info, err := t.Sessions.Info(ctx, name)
-			switch {
-			case err == nil:
-				tips[i] = info
-			case !errors.Is(err, domarkx.ErrNotFound) && !errors.Is(err, domarkx.ErrInvalid):
-				return nil, err
+			if tips[i], err = t.tip(ctx, name); err != nil {
+				return err
 			}
 		}
-		t.mu.Lock()
-		if t.epoch == epoch {
-			return tips, nil
+		return nil
+	}, func(st *state) error { return step(st, tips) })
+}
+
+// withList does a step with the stored sessions whose names start with a prefix.
+func (t *Tree) withList(ctx context.Context, prefix string, step func(*state, []domarkx.Info) error) error {
+	var infos []domarkx.Info
+	return t.withStored(ctx, func() (err error) {
+		if hidden(prefix) {
+			return nil
 		}
-		t.mu.Unlock()
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		infos, err = t.Sessions.List(ctx, prefix)
+		return cmp.Or(err, ctx.Err())
+	}, func(st *state) error { return step(st, infos) })
+}
+
+// withStored reads the store and then does a step for which that is current: it reads
+// again if a name shows another file meanwhile.
+func (t *Tree) withStored(ctx context.Context, read func() error, step func(*state) error) error {
+	for {
+		var epoch uint64
+		t.do(func(st *state) { epoch = st.epoch })
+		if err := read(); err != nil {
+			return err
+		}
+		current := false
+		err := t.try(func(st *state) error {
+			if current = st.epoch == epoch; !current {
+				return ctx.Err()
+			}
+			return step(st)
+		})
+		if current || err != nil {
+			return err
 		}
 	}
+}
+
+// session returns what the tree knows of a session.
+func (t *Tree) session(name string) (s *sessionState) {
+	t.do(func(st *state) { s = st.session(name) })
+	return s
+}
+
+// tip returns the newest snapshot of a session. The ID is empty if the session does not
+// exist.
+func (t *Tree) tip(ctx context.Context, name string) (domarkx.Info, error) {
+	info, err := t.Sessions.Info(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
+		return domarkx.Info{}, nil
+	}
+	return info, err
 }
 
 // shown returns the file that a session's name shows, or nil. tip is the newest snapshot.

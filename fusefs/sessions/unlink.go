@@ -26,23 +26,27 @@ func (t *Tree) Unlink(ctx context.Context, d *Directory, name string) error {
 	if session, ok := SessionOf(p); ok {
 		return t.unlinkSession(ctx, session)
 	}
-	t.mu.Lock()
-	f := t.files[p]
-	if f == nil || f.kept != nil {
-		t.mu.Unlock()
-		if f, _, err = t.lookupAttached(ctx, p, f); err == nil && f == nil {
-			err = domarkx.ErrNotFound
-		} else if err == nil {
-			err = syscall.EPERM // sessions have attached it
+	var f *File
+	var s *sessionState
+	ours := false
+	t.do(func(st *state) {
+		f = st.files[p]
+		if ours = f != nil && f.kept == nil; ours {
+			s = st.unbind(p)
 		}
-		return err
+	})
+	switch {
+	case s != nil:
+		return t.removeCarried(s, f)
+	case ours:
+		return t.keepFile(f)
 	}
-	s := t.unbind(p)
-	t.mu.Unlock()
-	if s != nil {
-		return t.removeCarried(ctx, s, f)
+	if f, _, err = t.lookupAttached(ctx, p, f); err == nil && f == nil {
+		err = domarkx.ErrNotFound
+	} else if err == nil {
+		err = syscall.EPERM // sessions have attached it
 	}
-	return t.keepFile(f)
+	return err
 }
 
 // unbind removes a name of a scratch file. If it was the last one, and the file was
@@ -67,107 +71,125 @@ func (st *state) unbind(p string) *sessionState {
 
 // unlinkSession removes the name of a session's file.
 func (t *Tree) unlinkSession(ctx context.Context, session string) error {
-	tips, err := t.lockWithTips(ctx, session)
+	var s *sessionState
+	isNew := false
+	err := t.withTips(ctx, []string{session}, func(st *state, tips []domarkx.Info) error {
+		if st.shown(session, tips[0]) == nil {
+			return domarkx.ErrNotFound
+		}
+		s, isNew = st.session(session), tips[0].ID == ""
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	defer t.mu.Unlock()
-	if t.shown(session, tips[0]) == nil {
-		return domarkx.ErrNotFound
-	}
-	s := t.session(session)
-	if tips[0].ID == "" {
+	if isNew {
 		if err := t.storeText(s); err != nil {
 			return err
 		}
 	}
-	t.freeze(s)
-	defer t.thaw(s)
-	t.mu.Unlock()
-	info, err := t.Sessions.Info(ctx, session)
-	t.mu.Lock()
-	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+	s, tip, err := t.freezeSession(ctx, session)
+	if err != nil {
 		return err
 	}
-	if err != nil {
-		info = domarkx.Info{}
-	}
-	f := t.shown(session, info)
+	defer t.thaw(s)
+	var f *File
+	var g *pendingRemoval
+	t.do(func(st *state) {
+		if f = st.shown(session, tip); f != nil {
+			g = &pendingRemoval{tip: tip.ID, version: f.version}
+		}
+	})
 	if f == nil {
 		return domarkx.ErrNotFound
 	}
-	g := &pendingRemoval{tip: info.ID, version: f.version}
-	if err := t.startRemoval(s, g); err != nil {
+	key, err := t.recordRemoval(s, g.tip)
+	if err != nil {
 		return err
 	}
-	t.show(s, f)
-	t.hide(s, g)
-	f.links--
-	f.changed = time.Now()
-	t.release(f)
-	t.changedIn(pathOf(session), true)
+	t.do(func(st *state) {
+		st.startRemoval(s, g, key)
+		st.show(s, f)
+		st.hide(s, g)
+		f.links--
+		f.changed = time.Now()
+		st.release(f)
+		st.changedIn(pathOf(session), true)
+	})
 	return nil
 }
 
-// storeText makes a session of the queued saves of a new one, before it is removed, so that the trash has
-// their text. An empty file is not worth that. t.mu must be held; it is released meanwhile.
+// storeText makes a session of the queued saves of a new one, before it is removed, so
+// that the trash has their text. An empty file is not worth that.
 func (t *Tree) storeText(s *sessionState) error {
-	if slices.ContainsFunc(s.queue, func(q *save) bool { return len(q.data) > 0 }) {
+	hasText, failing := false, false
+	t.do(func(*state) { hasText = slices.ContainsFunc(s.queue, func(q *save) bool { return len(q.data) > 0 }) })
+	if hasText {
 		t.finish(s)
 	}
-	if s.failing() {
+	t.do(func(*state) { failing = s.failing() })
+	if failing {
 		return fmt.Errorf("removing %q: %w: its last save is not stored yet", s.name, syscall.EAGAIN)
 	}
 	return nil
 }
 
-// startRemoval writes the removal of a session to the journal, or discards a session that
-// was never stored. The session must be frozen and t.mu held; t.mu is released meanwhile.
-func (t *Tree) startRemoval(s *sessionState, g *pendingRemoval) error {
-	if g.tip == "" {
+// recordRemoval writes the removal of a session to the journal, or deletes the drafts of
+// one that was never stored. The session must be frozen until [state.startRemoval].
+func (t *Tree) recordRemoval(s *sessionState, tip string) (key string, err error) {
+	if tip == "" {
 		var keys []string
-		for _, q := range s.queue {
-			keys = append(keys, q.keys()...)
-		}
-		for _, tr := range s.saveErrors {
-			keys = append(keys, tr.key)
-		}
-		t.mu.Unlock()
-		err := t.Journal.Delete(keys...)
-		t.mu.Lock()
-		if err == nil {
-			s.queue, s.saveErrors = nil, nil
-			g.removing, g.due = true, time.Now() // the store has nothing to remove
-		}
-		return err
+		t.do(func(*state) {
+			for _, q := range s.queue {
+				keys = append(keys, q.keys()...)
+			}
+			keys = append(keys, s.errorKeys()...)
+		})
+		return "", t.Journal.Delete(keys...)
 	}
-	t.mu.Unlock()
-	key, err := t.Journal.Put(drafts.Draft{Name: s.name, Base: g.tip, State: drafts.Removed})
-	t.mu.Lock()
-	if err != nil {
-		return fmt.Errorf("removing %q: %w", s.name, err)
+	if key, err = t.Journal.Put(drafts.Draft{Name: s.name, Base: tip, State: drafts.Removed}); err != nil {
+		return "", fmt.Errorf("removing %q: %w", s.name, err)
 	}
-	g.key, g.removing, g.due = key, true, time.Now().Add(t.Timing.Removal)
-	return nil
+	return key, nil
+}
+
+// startRemoval schedules the removal whose draft has the key.
+func (st *state) startRemoval(s *sessionState, g *pendingRemoval, key string) {
+	g.key, g.removing, g.due = key, true, time.Now()
+	if g.tip == "" {
+		s.queue, s.saveErrors = nil, nil // the store has nothing to remove
+	} else {
+		g.due = g.due.Add(st.timing.Removal)
+	}
 }
 
 // removeCarried removes the session whose file was renamed to a scratch name, after that
 // file has lost its last name.
-func (t *Tree) removeCarried(ctx context.Context, s *sessionState, f *File) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if s.removal != nil && s.removal.carrier == f && s.removal.tip == "" {
+func (t *Tree) removeCarried(s *sessionState, f *File) error {
+	isNew := false
+	t.do(func(*state) { isNew = s.removal != nil && s.removal.carrier == f && s.removal.tip == "" })
+	if isNew {
 		if err := t.storeText(s); err != nil {
 			return err
 		}
 	}
 	t.freeze(s)
 	defer t.thaw(s)
-	if s.removal == nil || s.removal.carrier != f {
+	var g *pendingRemoval
+	t.do(func(*state) {
+		if s.removal != nil && s.removal.carrier == f {
+			g = s.removal
+			g.carrier = nil
+		}
+	})
+	if g == nil {
 		return nil
 	}
-	s.removal.carrier = nil
-	return t.startRemoval(s, s.removal)
+	key, err := t.recordRemoval(s, g.tip)
+	if err == nil {
+		t.do(func(st *state) { st.startRemoval(s, g, key) })
+	}
+	return err
 }
 
 // Symlink creates a symbolic link. A session cannot be one.
@@ -176,15 +198,17 @@ func (t *Tree) Symlink(ctx context.Context, d *Directory, name, target string) (
 	if err != nil {
 		return nil, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.files[p] != nil {
-		return nil, domarkx.ErrExists
-	}
-	f := t.newFile(p, 0o777)
-	f.link, f.target = true, target
-	t.bind(p, f)
-	return f, nil
+	var f *File
+	err = t.try(func(st *state) error {
+		if st.files[p] != nil {
+			return domarkx.ErrExists
+		}
+		f = st.newFile(p, 0o777)
+		f.link, f.target = true, target
+		st.bind(p, f)
+		return nil
+	})
+	return f, err
 }
 
 // newScratch checks that a name is free and not a session's, and returns its path.
@@ -221,24 +245,23 @@ func (t *Tree) Link(ctx context.Context, f *File, d *Directory, name string, c C
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.register(f)
-	if f.links <= 0 {
-		return domarkx.ErrNotFound
-	}
-	if f.kept != nil {
-		return syscall.EPERM
-	}
-	if t.files[p] != nil {
-		return domarkx.ErrExists
-	}
-	holder := t.inodes[f.ino]
-	t.bind(p, f)
-	if f.name != "" {
-		t.inodes[f.ino] = holder
-	}
-	return nil
+	return t.try(func(st *state) error {
+		st.register(f)
+		switch {
+		case f.links <= 0:
+			return domarkx.ErrNotFound
+		case f.kept != nil:
+			return syscall.EPERM
+		case st.files[p] != nil:
+			return domarkx.ErrExists
+		}
+		holder := st.inodes[f.ino]
+		st.bind(p, f)
+		if f.name != "" {
+			st.inodes[f.ino] = holder
+		}
+		return nil
+	})
 }
 
 func (t *Tree) linkSession(ctx context.Context, f *File, d *Directory, name, session string, c Caller) error {
@@ -252,9 +275,8 @@ func (t *Tree) linkSession(ctx context.Context, f *File, d *Directory, name, ses
 	if !errors.Is(err, domarkx.ErrNotFound) {
 		return err
 	}
-	t.mu.Lock()
-	other := f.name != "" || f.link || f.links <= 0 || f.kept != nil
-	t.mu.Unlock()
+	other := false
+	t.do(func(*state) { other = f.name != "" || f.link || f.links <= 0 || f.kept != nil })
 	if other {
 		return syscall.EPERM
 	}

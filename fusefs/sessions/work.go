@@ -11,7 +11,7 @@ import (
 
 // schedule starts the timer for the next work of a session.
 func (st *state) schedule(s *sessionState) {
-	if s.running || s.frozen > 0 || st.closed {
+	if s.busy() || st.closed {
 		return
 	}
 	if s.timer != nil {
@@ -38,96 +38,82 @@ func (s *sessionState) due() (due time.Time, ok bool) {
 	return s.removal.due, true
 }
 
+// work does all work of a session that is due, unless it is busy.
 func (t *Tree) work(s *sessionState) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if s.running || s.frozen > 0 {
+	busy := false
+	t.do(func(*state) {
+		if busy = s.busy(); !busy {
+			s.running = true
+			t.working.Add(1)
+		}
+	})
+	if busy {
 		return
 	}
-	t.working.Add(1)
 	defer t.working.Done()
-	s.running = true
 	for {
-		due, ok := s.due()
-		if !ok || due.After(time.Now()) || s.frozen > 0 {
-			break
-		}
-		if len(s.queue) > 0 {
-			t.save(s, s.queue[0])
-		} else {
-			t.remove(s)
-		}
-	}
-	s.running = false
-	t.idle.Broadcast()
-	t.schedule(s)
-}
-
-// freeze waits for running work of the sessions, and prevents further work until
-// [Tree.thaw]. It also locks their journals. t.mu must be held; it is released while
-// waiting.
-func (t *Tree) freeze(states ...*sessionState) {
-	if len(states) == 2 {
+		var q *save
+		var g *pendingRemoval
+		base := ""
+		t.do(func(st *state) {
+			due, ok := s.due()
+			switch {
+			case !ok || due.After(time.Now()) || s.held:
+				s.running = false
+				st.schedule(s)
+			case len(s.queue) > 0:
+				q = s.queue[0]
+				q.started, base = true, q.version.base()
+			default:
+				g = s.removal
+			}
+		})
 		switch {
-		case states[0] == states[1]:
-			states = states[:1]
-		case states[0].name > states[1].name:
-			states = []*sessionState{states[1], states[0]}
-		}
-	}
-	for {
-		for _, s := range states {
-			t.waitIdle(s)
-		}
-		t.mu.Unlock()
-		for _, s := range states {
-			s.journal.Lock()
-		}
-		t.mu.Lock()
-		if !slices.ContainsFunc(states, func(s *sessionState) bool { return s.running || s.frozen > 0 }) {
-			break
-		}
-		for _, s := range states {
-			s.journal.Unlock()
-		}
-	}
-	for _, s := range states {
-		s.frozen++
-	}
-}
-
-// thaw ends freeze. t.mu must be held.
-func (t *Tree) thaw(states ...*sessionState) {
-	if len(states) == 2 && states[0] == states[1] {
-		states = states[:1]
-	}
-	for _, s := range states {
-		s.frozen--
-		s.journal.Unlock()
-		t.schedule(s)
-	}
-	t.idle.Broadcast()
-}
-
-// waitIdle waits until a session has no running work. t.mu must be held; it is released
-// while waiting.
-func (t *Tree) waitIdle(s *sessionState) {
-	for s.running || s.frozen > 0 {
-		t.idle.Wait()
-	}
-}
-
-// finish completes all work of a session now. t.mu must be held; it is released meanwhile.
-func (t *Tree) finish(s *sessionState) {
-	for {
-		t.waitIdle(s)
-		if s.force(time.Now()) == 0 {
+		case q != nil:
+			t.save(s, q, base)
+		case g != nil:
+			t.remove(s, g)
+		default:
 			return
 		}
-		t.mu.Unlock()
+	}
+}
+
+// busy reports whether a goroutine works for the session, or holds it.
+func (s *sessionState) busy() bool { return s.running || s.held }
+
+// freeze waits for running work of the sessions, and prevents further work and
+// acknowledgements until thaw.
+func (t *Tree) freeze(states ...*sessionState) {
+	t.when(func(*state) bool { return !slices.ContainsFunc(states, (*sessionState).busy) }, func(*state) {
+		for _, s := range states {
+			s.held = true
+		}
+	})
+}
+
+// thaw ends freeze.
+func (t *Tree) thaw(states ...*sessionState) {
+	t.do(func(st *state) { st.thaw(states...) })
+}
+
+func (st *state) thaw(states ...*sessionState) {
+	for _, s := range states {
+		s.held = false
+		st.schedule(s)
+	}
+}
+
+// finish completes all work of a session now.
+func (t *Tree) finish(s *sessionState) {
+	for {
+		left, failing := 0, false
+		t.when(func(*state) bool { return !s.busy() }, func(*state) { left = s.force(time.Now()) })
+		if left == 0 {
+			return
+		}
 		t.work(s)
-		t.mu.Lock()
-		if s.failing() {
+		if t.do(func(*state) { failing = s.failing() }); failing {
 			return
 		}
 	}
@@ -156,30 +142,35 @@ func (s *sessionState) failing() bool {
 // there, too.
 func (t *Tree) Close(ctx context.Context) error {
 	failing := []error{t.acknowledgeUnstored()}
-	t.mu.Lock()
 	stop := context.AfterFunc(ctx, t.cancel)
 	defer stop()
-	for _, s := range slices.Collect(maps.Values(t.sessions)) {
+	var all []*sessionState
+	t.do(func(st *state) { all = slices.Collect(maps.Values(st.sessions)) })
+	for _, s := range all {
 		t.finish(s)
-		if stale := s.stale; len(stale) > 0 && s.removal == nil {
-			s.stale = nil
+		var stale []string
+		t.do(func(*state) {
+			if s.removal == nil {
+				stale, s.stale = s.stale, nil
+			}
+			if s.failing() {
+				failing = append(failing, fmt.Errorf("session %q: a save is not stored yet; the next mount retries it", s.name))
+			}
+			if s.timer != nil {
+				s.timer.Stop()
+			}
+		})
+		if len(stale) > 0 {
 			failing = append(failing, t.Journal.Delete(stale...))
 		}
-		if s.failing() {
-			failing = append(failing, fmt.Errorf("session %q: a save is not stored yet; the next mount retries it", s.name))
-		}
-		if s.timer != nil {
-			s.timer.Stop()
-		}
 	}
-	if t.attachTimer != nil {
-		t.attachTimer.Stop()
-	}
-	t.mu.Unlock()
+	t.do(func(st *state) {
+		if st.attachTimer != nil {
+			st.attachTimer.Stop()
+		}
+	})
 	t.attach(t.ctx)
-	t.mu.Lock()
-	t.closed = true
-	t.mu.Unlock()
+	t.do(func(st *state) { st.closed = true })
 	t.working.Wait()
 	t.cancel()
 	return errors.Join(failing...)
