@@ -14,7 +14,7 @@ func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
 	var s *sessionState
 	var a *ack
 	var err error
-	t.when(func(st *state) bool { return f.name == "" || !st.session(f.name).held }, func(st *state) {
+	t.state.When(func(st *state) bool { return f.name == "" || !st.session(f.name).held }, func(st *state) {
 		if f.name != "" {
 			s = st.session(f.name)
 			s.held = true
@@ -34,11 +34,11 @@ func (t *Tree) acknowledge(f *File, h *Handle, c Caller, ended bool) error {
 // acknowledgeLater retries to store the content of a closed file. A program may have
 // ignored the error of close(), and the file still shows the content.
 func (t *Tree) acknowledgeLater(f *File, c Caller, failures int) {
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		f.failed = true
 		st.after(st.timing.backoff(failures), func(t *Tree) {
 			wanted := false
-			t.do(func(st *state) { wanted = f.unstored() && !st.closed })
+			t.state.Do(func(st *state) { wanted = f.unstored() && !st.closed })
 			if wanted && t.acknowledge(f, nil, c, true) != nil {
 				t.acknowledgeLater(f, c, failures+1)
 			}
@@ -52,7 +52,7 @@ func (f *File) unstored() bool { return f.failed && f.dirty && f.write == 0 && f
 // acknowledgeUnstored stores the content of all closed files for which that failed.
 func (t *Tree) acknowledgeUnstored() error {
 	var files []*File
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		for _, s := range st.sessions {
 			if s.file != nil && s.file.unstored() {
 				files = append(files, s.file)
@@ -123,13 +123,13 @@ func (t *Tree) journal(s *sessionState, a *ack) error {
 	if a.save != nil {
 		key, err := t.Journal.Put(a.draft)
 		if err != nil {
-			t.do(func(*state) { a.file.dirty = true })
+			t.state.Do(func(*state) { a.file.dirty = true })
 			return err
 		}
 		a.save.key = key
 	}
 	var done []string
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		if a.save != nil {
 			done, s.stale = s.stale, nil
 			s.enqueue(a.save, a.replaced)

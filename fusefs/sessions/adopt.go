@@ -28,7 +28,7 @@ func (t *Tree) Adopt(ctx context.Context, found []drafts.Draft) error {
 	a := adoption{Tree: t, versions: map[string]*baseVersion{}, saved: map[step]string{}}
 	for _, d := range found {
 		if d.State == drafts.Beside {
-			t.do(func(st *state) {
+			t.state.Do(func(st *state) {
 				st.adoptFile(d)
 				st.attachSoon()
 			})
@@ -66,7 +66,7 @@ func (a *adoption) dropDone() error {
 		return nil
 	}
 	var later []drafts.Draft
-	a.do(func(st *state) {
+	a.state.Do(func(st *state) {
 		for made := range a.saved {
 			s := st.session(made.name)
 			later = append(append(later, s.rebased()...), s.removalDraft()...)
@@ -88,7 +88,7 @@ func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
 	a.versions[d.Key] = version
 	if d.State == drafts.Saved {
 		from := ""
-		a.do(func(*state) { from = version.base() })
+		a.state.Do(func(*state) { from = version.base() })
 		id, err := a.since(ctx, d.Name, from, func(data []byte) bool { return bytes.Equal(data, d.Data) }, int64(len(d.Data)))
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func (a *adoption) adopt(ctx context.Context, d drafts.Draft) error {
 			return nil
 		}
 	}
-	a.do(func(st *state) {
+	a.state.Do(func(st *state) {
 		switch d.State {
 		case drafts.Merged:
 			s := st.session(d.Name)

@@ -36,7 +36,7 @@ func (st *state) attachSoon() {
 // attachPasted is attach in the background.
 func (t *Tree) attachPasted() {
 	closed := false
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		if closed = st.closed; !closed {
 			t.working.Add(1)
 		}
@@ -88,7 +88,7 @@ func isBelow(p, directory string) bool { return directory == "" || strings.HasPr
 // pasted returns the images that have drafts and that no program is writing.
 func (t *Tree) pasted() []pasted {
 	var found []pasted
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		for p, f := range st.files {
 			if f.draft == "" || f.draftPath != p || f.dirty || f.write > 0 || f.length() > maxImage {
 				continue
@@ -160,7 +160,7 @@ func (t *Tree) attachOne(ctx context.Context, info *domarkx.Info, rel string, p 
 	if err != nil {
 		return err
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		if f := s.file; f != nil && f.id == before.ID && before.Bytes == after.Bytes {
 			f.id = after.ID
 			if f.version != nil && f.version.id == before.ID {
@@ -179,7 +179,7 @@ func (t *Tree) attached(p pasted, info domarkx.Info) error {
 	t.keeping.Lock()
 	defer t.keeping.Unlock()
 	key := ""
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		f := p.file
 		if f.dirty || f.version != p.version || st.files[p.path] != f {
 			return

@@ -121,7 +121,7 @@ func (t *Tree) lookupAttached(ctx context.Context, p string, f *File) (*File, *D
 		return nil, nil, err
 	}
 	var sub *Directory
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		f = st.files[p]
 		if f != nil && (f.kept == nil || a != nil && f.kept.file.SHA256 == a.file.SHA256) {
 			return
@@ -185,7 +185,7 @@ func (t *Tree) listAttached(ctx context.Context, d *Directory, entries []Entry) 
 	if d.path != "" {
 		prefix = d.path + "/"
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		entries = slices.DeleteFunc(entries, func(e Entry) bool { // views are added below, if a session still has them
 			f := st.files[prefix+e.Name]
 			return !e.Directory && f != nil && f.kept != nil
@@ -211,7 +211,7 @@ func (t *Tree) listAttached(ctx context.Context, d *Directory, entries []Entry) 
 	if err != nil || len(found) == 0 {
 		return entries, err
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		for i := range found {
 			e := &found[i]
 			sub, f := st.directories[prefix+e.Name], st.files[prefix+e.Name]

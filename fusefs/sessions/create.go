@@ -58,7 +58,7 @@ func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32,
 	}
 	session, ok := SessionOf(p)
 	if !ok {
-		t.do(func(st *state) {
+		t.state.Do(func(st *state) {
 			if f = st.files[p]; f == nil {
 				f, made = st.newFile(p, perm), true
 				f.dirty = true
@@ -72,7 +72,7 @@ func (t *Tree) make(ctx context.Context, d *Directory, name string, perm uint32,
 	}
 	s := t.session(session)
 	t.freeze(s)
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		defer st.thaw(s)
 		if f = s.file; f != nil && f.local() {
 			return // another process created it
@@ -114,7 +114,7 @@ func (st *state) replaces(s *sessionState, c Caller) *baseVersion {
 func (t *Tree) checkNew(ctx context.Context, session string) error {
 	for try := 0; ; try++ {
 		known := false
-		err := t.try(func(st *state) (err error) {
+		err := t.state.Try(func(st *state) (err error) {
 			s := st.sessions[session]
 			known = s != nil && (s.removal != nil || len(s.queue) > 0)
 			for other, o := range st.sessions {
@@ -138,7 +138,7 @@ func (t *Tree) checkNew(ctx context.Context, session string) error {
 // whether it found any.
 func (t *Tree) finishRemovals(session string) bool {
 	var in []*sessionState
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		for name, s := range st.sessions {
 			if s.removal != nil && s.removal.removing && clash(name, session) {
 				in = append(in, s)
@@ -188,7 +188,7 @@ func (t *Tree) Mkdir(ctx context.Context, d *Directory, name string, perm uint32
 	if err != nil {
 		return nil, err
 	}
-	err = t.try(func(st *state) error {
+	err = t.state.Try(func(st *state) error {
 		if there := st.directories[p]; there != nil && there.made || st.files[p] != nil {
 			return domarkx.ErrExists
 		}

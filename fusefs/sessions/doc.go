@@ -13,6 +13,9 @@
 // content that the saving process, or its group, last read under that name. The store
 // merges if the session has changed since.
 //
+// The tree does an operation in steps, between which it asks the store and the journal. A
+// step is done under the tree's lock, which only package monitor can take and release.
+//
 // An open file never changes under its readers: when a session changes elsewhere, or a
 // save was merged, its name gets a new [File], as after a rename over it.
 package sessions

@@ -137,7 +137,7 @@ func (f *File) shed() {
 
 // Attr returns the attributes of a file.
 func (t *Tree) Attr(f *File) (a Attr) {
-	t.do(func(*state) { a = f.attr() })
+	t.state.Do(func(*state) { a = f.attr() })
 	return a
 }
 
@@ -151,7 +151,7 @@ func (f *File) Target() string { return f.target }
 
 // DirectoryAttr returns the attributes of a directory.
 func (t *Tree) DirectoryAttr(d *Directory) (a Attr) {
-	t.do(func(*state) {
+	t.state.Do(func(*state) {
 		a = Attr{Ino: d.ino, Gen: d.gen, Links: 2, Mode: d.mode, UID: d.uid, GID: d.gid, Accessed: d.modified, Modified: d.modified, Changed: d.modified}
 		if d.removed {
 			a.Links = 0
@@ -170,7 +170,7 @@ type Change struct {
 // SetAttr changes the attributes of a file. Nothing stores them: they last until the
 // mount ends or, for a session's file, the session is changed outside the mount.
 func (t *Tree) SetAttr(f *File, c Change) {
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		st.register(f)
 		set(&f.mode, c.Mode)
 		set(&f.uid, c.UID)
@@ -183,7 +183,7 @@ func (t *Tree) SetAttr(f *File, c Change) {
 
 // SetDirectoryAttr changes the attributes of a directory until the mount ends.
 func (t *Tree) SetDirectoryAttr(d *Directory, c Change) {
-	t.do(func(*state) {
+	t.state.Do(func(*state) {
 		set(&d.mode, c.Mode)
 		set(&d.uid, c.UID)
 		set(&d.gid, c.GID)

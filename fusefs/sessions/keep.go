@@ -37,7 +37,7 @@ func (t *Tree) keepFile(f *File) error {
 	defer t.keeping.Unlock()
 	var d drafts.Draft
 	drop := ""
-	err := t.try(func(st *state) (err error) {
+	err := t.state.Try(func(st *state) (err error) {
 		p := st.keptPath(f)
 		switch {
 		case p == "":
@@ -60,7 +60,7 @@ func (t *Tree) keepFile(f *File) error {
 		return err
 	}
 	key, err := t.Journal.Put(d)
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		if err != nil {
 			f.dirty = true
 			return
@@ -118,7 +118,7 @@ func (st *state) adoptFile(d drafts.Draft) {
 // them, sorted.
 func (t *Tree) Drafts() []string {
 	var paths []string
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		for p, f := range st.files {
 			if f.draft != "" && !IsScratch(p) {
 				paths = append(paths, p)

@@ -37,7 +37,7 @@ func (t *Tree) Lookup(ctx context.Context, d *Directory, name string) (*File, *D
 		}
 	}
 	attached := false
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		f = st.files[p]
 		attached = f != nil && f.kept != nil
 	})
@@ -59,7 +59,7 @@ func (t *Tree) Lookup(ctx context.Context, d *Directory, name string) (*File, *D
 // path returns the path of a name in a directory, or an error if the directory was
 // removed.
 func (t *Tree) path(d *Directory, name string) (p string, err error) {
-	t.do(func(*state) {
+	t.state.Do(func(*state) {
 		switch p = join(d.path, name); {
 		case d.removed:
 			err = domarkx.ErrNotFound
@@ -73,7 +73,7 @@ func (t *Tree) path(d *Directory, name string) (p string, err error) {
 // directory returns the directory at a path, or nil.
 func (t *Tree) directory(ctx context.Context, p string) (d *Directory, err error) {
 	there, witness := false, ""
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		d = st.directories[p]
 		there = d != nil && (d.made || d.path == "")
 		if !there && st.holds(p) {

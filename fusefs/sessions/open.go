@@ -24,7 +24,7 @@ func (t *Tree) Open(ctx context.Context, f *File, m Mode, c Caller) (*Handle, er
 	if m.Write && t.Saver == nil {
 		return nil, syscall.EROFS
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		f.opens++
 		if m.Write {
 			st.register(f)
@@ -48,7 +48,7 @@ func (t *Tree) Open(ctx context.Context, f *File, m Mode, c Caller) (*Handle, er
 func (t *Tree) Read(ctx context.Context, f *File, p []byte, off int64) (n int, err error) {
 	for {
 		ready := false
-		t.do(func(*state) { n, ready, err = f.readAt(p, off) })
+		t.state.Do(func(*state) { n, ready, err = f.readAt(p, off) })
 		if ready {
 			return n, err
 		}
@@ -62,7 +62,7 @@ func (t *Tree) Read(ctx context.Context, f *File, p []byte, off int64) (n int, e
 func (t *Tree) withContent(ctx context.Context, f *File, step func(*state) error) error {
 	for {
 		ready := false
-		err := t.try(func(st *state) (err error) {
+		err := t.state.Try(func(st *state) (err error) {
 			if ready, err = f.load(); ready && err == nil {
 				err = step(st)
 			}
@@ -82,7 +82,7 @@ func (t *Tree) withContent(ctx context.Context, f *File, step func(*state) error
 func (t *Tree) fetch(ctx context.Context, f *File) error {
 	var a *attached
 	id, ready := "", false
-	t.do(func(*state) { a, id, ready = f.kept, f.id, f.ready() })
+	t.state.Do(func(*state) { a, id, ready = f.kept, f.id, f.ready() })
 	switch {
 	case ready:
 		return nil
@@ -91,7 +91,7 @@ func (t *Tree) fetch(ctx context.Context, f *File) error {
 		if b == nil {
 			b = []byte{}
 		}
-		t.do(func(*state) {
+		t.state.Do(func(*state) {
 			if err == nil && !f.ready() && f.id == id {
 				f.read = b
 			}
@@ -102,7 +102,7 @@ func (t *Tree) fetch(ctx context.Context, f *File) error {
 	if err != nil {
 		return err
 	}
-	t.do(func(*state) {
+	t.state.Do(func(*state) {
 		if a.content == nil && f.kept == a {
 			a.content = content
 		} else {
@@ -192,7 +192,7 @@ func (t *Tree) Truncate(ctx context.Context, f *File, h *Handle, size int64, c C
 	}
 	var err error
 	if size == 0 {
-		err = t.try(step)
+		err = t.state.Try(step)
 	} else {
 		err = t.withContent(ctx, f, step)
 	}
@@ -229,7 +229,7 @@ func (t *Tree) Sync(h *Handle, c Caller) error {
 // Release closes a handle.
 func (t *Tree) Release(h *Handle, c Caller) error {
 	f, closed := h.file, false
-	t.do(func(*state) {
+	t.state.Do(func(*state) {
 		if closed = h.closed; closed {
 			return
 		}
@@ -248,7 +248,7 @@ func (t *Tree) Release(h *Handle, c Caller) error {
 			t.acknowledgeLater(f, c, 0)
 		}
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		f.shed()
 		st.release(f)
 	})

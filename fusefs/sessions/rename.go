@@ -71,7 +71,7 @@ func (t *Tree) Rename(ctx context.Context, from *Directory, oldName string, to *
 
 // isKept reports whether a file is a view of an attached file.
 func (t *Tree) isKept(f *File) (kept bool) {
-	t.do(func(*state) { kept = f.kept != nil })
+	t.state.Do(func(*state) { kept = f.kept != nil })
 	return kept
 }
 
@@ -89,7 +89,7 @@ func (t *Tree) renameFile(ctx context.Context, f *File, oldPath, newPath string,
 		if err := t.adoptAs(ctx, f, newSession, c); err != nil {
 			return err
 		}
-		t.do(func(st *state) {
+		t.state.Do(func(st *state) {
 			if st.files[oldPath] == f {
 				delete(st.files, oldPath)
 				f.links--
@@ -105,7 +105,7 @@ func (t *Tree) renameFile(ctx context.Context, f *File, oldPath, newPath string,
 func (t *Tree) renameScratch(oldPath, newPath string) error {
 	var f, displaced *File
 	var s *sessionState
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		if f = st.files[oldPath]; f == nil {
 			return
 		}
@@ -142,7 +142,7 @@ func (t *Tree) exchange(a, b string, both bool) error {
 		return domarkx.ErrNotFound
 	}
 	var one, other *File
-	err := t.try(func(st *state) error {
+	err := t.state.Try(func(st *state) error {
 		one, other = st.files[a], st.files[b]
 		if one == nil || other == nil || one.kept != nil || other.kept != nil {
 			return syscall.EINVAL
@@ -167,7 +167,7 @@ func (t *Tree) carryAway(ctx context.Context, session, newPath string) error {
 	}
 	var displaced *File
 	var other *sessionState
-	err = t.try(func(st *state) error {
+	err = t.state.Try(func(st *state) error {
 		defer st.thaw(s)
 		f := st.shown(session, info)
 		if f == nil {
@@ -249,7 +249,7 @@ func (t *Tree) pin(ctx context.Context, f *File) error {
 }
 
 func (t *Tree) unpin(f *File) {
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		f.opens--
 		f.shed()
 		st.release(f)
@@ -263,7 +263,7 @@ func (t *Tree) become(s *sessionState, f *File, tip domarkx.Info, c Caller) erro
 	var was *baseVersion
 	var wasName string
 	undo := func() { f.version, f.name = was, wasName }
-	err := t.try(func(st *state) (err error) {
+	err := t.state.Try(func(st *state) (err error) {
 		displaced = st.shown(s.name, tip)
 		back := s.removal != nil && s.removal.carrier == f && f.id != "" && f.id == s.removal.tip
 		if displaced != nil {
@@ -285,12 +285,12 @@ func (t *Tree) become(s *sessionState, f *File, tip domarkx.Info, c Caller) erro
 	}
 	if a != nil {
 		if err := t.journal(s, a); err != nil {
-			t.do(func(*state) { undo() })
+			t.state.Do(func(*state) { undo() })
 			return err
 		}
 	}
 	var stale []string
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		if s.removal != nil {
 			st.takeBack(s)
 		}

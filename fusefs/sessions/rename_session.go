@@ -34,7 +34,7 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c Caller) err
 	if stored {
 		t.finish(t.session(from)) // saves belong to the session before it is renamed
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		if s := st.sessions[to]; s != nil && s.removal != nil && s.removal.removing {
 			removing, isNew = s, true
 		}
@@ -63,7 +63,7 @@ func (t *Tree) renameSession(ctx context.Context, from, to string, c Caller) err
 		return err
 	}
 	move := false
-	err = t.try(func(st *state) error {
+	err = t.state.Try(func(st *state) error {
 		switch {
 		case st.shown(from, tipA) != f:
 			return domarkx.ErrConflict
@@ -88,7 +88,7 @@ func (t *Tree) move(ctx context.Context, a, b *sessionState, f *File) error {
 		return err
 	}
 	var moved []drafts.Draft
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		st.hide(a, nil)
 		if b.removal != nil {
 			st.takeBack(b)
@@ -116,7 +116,7 @@ func (t *Tree) move(ctx context.Context, a, b *sessionState, f *File) error {
 // Both must be frozen.
 func (t *Tree) replace(a, b *sessionState, f *File, tipA, tipB domarkx.Info, c Caller) error {
 	var g *pendingRemoval
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		st.show(a, f)
 		g = &pendingRemoval{tip: tipA.ID, version: f.version}
 	})
@@ -127,7 +127,7 @@ func (t *Tree) replace(a, b *sessionState, f *File, tipA, tipB domarkx.Info, c C
 	if err != nil {
 		t.Logger.Error("removing a session that was renamed", "session", a.name, "err", err)
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		if err == nil {
 			st.startRemoval(a, g, key)
 		}
@@ -195,7 +195,7 @@ func (t *Tree) renameDirectory(ctx context.Context, d *Directory, newPath string
 		}
 	}
 	var moved []*File
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		st.forgetDirectory(newPath)
 		for p, f := range maps.Clone(st.files) {
 			if rest, ok := strings.CutPrefix(p, below); ok {

@@ -36,7 +36,7 @@ func (t *Tree) save(s *sessionState, q *save, base string) {
 		t.broken(s, q, err)
 	default:
 		t.Logger.Error("creating a snapshot", "session", s.name, "err", err)
-		t.do(func(st *state) { st.failed(s, q, err) })
+		t.state.Do(func(st *state) { st.failed(s, q, err) })
 	}
 }
 
@@ -50,9 +50,9 @@ func hopeless(err error) bool {
 func (t *Tree) saved(s *sessionState, q *save, r SaveResult) {
 	var done []string
 	var notice *saveError
-	t.do(func(st *state) { done, notice = st.saved(s, q, r) })
+	t.state.Do(func(st *state) { done, notice = st.saved(s, q, r) })
 	var later []drafts.Draft
-	t.when(func(*state) bool { return !s.held }, func(*state) {
+	t.state.When(func(*state) bool { return !s.held }, func(*state) {
 		s.held = true
 		later = append(s.rebased(), s.removalDraft()...)
 		done = append(done, q.keys()...)
@@ -69,7 +69,7 @@ func (t *Tree) saved(s *sessionState, q *save, r SaveResult) {
 	if err != nil {
 		t.Logger.Error("updating the journal", "session", s.name, "err", err)
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		s.stale = append(s.stale, done...) // not deleted, because other drafts may refer to them
 		st.thaw(s)
 	})
@@ -197,14 +197,14 @@ func (t *Tree) remove(s *sessionState, g *pendingRemoval) {
 	}
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		t.Logger.Error("removing a session", "session", s.name, "err", err)
-		t.do(func(*state) {
+		t.state.Do(func(*state) {
 			g.due = time.Now().Add(t.Timing.backoff(g.failures))
 			g.failures++
 		})
 		return
 	}
 	var keys []string
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		keys, s.stale = s.stale, nil
 		if g.key != "" {
 			keys = append(keys, g.key)

@@ -50,7 +50,7 @@ func (s *sessionState) mended(q *save, merged bool) (keys []string) {
 func (t *Tree) broken(s *sessionState, q *save, problem error) {
 	var keys []string
 	var d drafts.Draft
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		keys = s.mended(q, true)
 		if q.earlier != nil {
 			keys = append(keys, q.earlier.key)
@@ -69,7 +69,7 @@ func (t *Tree) broken(s *sessionState, q *save, problem error) {
 	if err != nil {
 		t.Logger.Error("updating the journal", "session", s.name, "err", err)
 	}
-	t.do(func(*state) { s.stale = append(s.stale, keys...) })
+	t.state.Do(func(*state) { s.stale = append(s.stale, keys...) })
 }
 
 // errorKeys returns the keys of the drafts of the session's errors.
@@ -94,7 +94,7 @@ func (s *sessionState) setFailure(q *save, problem string) {
 // SessionsWithErrors returns the sessions with entries in errors/, sorted by name.
 func (t *Tree) SessionsWithErrors() []string {
 	var names []string
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		for name, s := range st.sessions {
 			if len(s.saveErrors) > 0 {
 				names = append(names, name)
@@ -110,7 +110,7 @@ func (t *Tree) SessionsWithErrors() []string {
 func (t *Tree) SaveErrors(name string) ([]byte, time.Time, error) {
 	var b bytes.Buffer
 	var at time.Time
-	err := t.try(func(st *state) error {
+	err := t.state.Try(func(st *state) error {
 		s := st.sessions[name]
 		if s == nil || len(s.saveErrors) == 0 {
 			return domarkx.ErrNotFound
@@ -142,7 +142,7 @@ func (t *Tree) Dismiss(ctx context.Context, name string) error {
 	}
 	defer t.thaw(s)
 	var keys []string
-	err = t.try(func(*state) error {
+	err = t.state.Try(func(*state) error {
 		if len(s.saveErrors) == 0 {
 			return domarkx.ErrNotFound
 		}
@@ -158,7 +158,7 @@ func (t *Tree) Dismiss(ctx context.Context, name string) error {
 	if err := t.Journal.Delete(keys...); err != nil {
 		return err
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		s.saveErrors = nil
 		if s.file != nil && s.file.local() {
 			st.showNewest(s)
@@ -172,7 +172,7 @@ func (t *Tree) Dismiss(ctx context.Context, name string) error {
 func (t *Tree) DismissDraft(ctx context.Context, key string) error {
 	ours := func(tr *saveError) bool { return tr.key == key && tr.State == drafts.Broken }
 	name := ""
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		for _, s := range st.sessions {
 			if slices.ContainsFunc(s.saveErrors, ours) {
 				name = s.name
@@ -188,7 +188,7 @@ func (t *Tree) DismissDraft(ctx context.Context, key string) error {
 	}
 	defer t.thaw(s)
 	var version *baseVersion
-	err = t.try(func(*state) error {
+	err = t.state.Try(func(*state) error {
 		i := slices.IndexFunc(s.saveErrors, ours)
 		if i < 0 {
 			return nil
@@ -205,7 +205,7 @@ func (t *Tree) DismissDraft(ctx context.Context, key string) error {
 	if err := t.Journal.Delete(key); err != nil {
 		return err
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		s.saveErrors = slices.DeleteFunc(s.saveErrors, ours)
 		if s.file != nil && s.file.version == version {
 			st.showNewest(s)

@@ -22,7 +22,7 @@ func (t *Tree) Settle(ctx context.Context) []string {
 	defer stop()
 	grace := time.Now().Add(closing)
 	var unsettled, pending []string
-	t.do(func(st *state) { unsettled = st.unsettled() })
+	t.state.Do(func(st *state) { unsettled = st.unsettled() })
 	for _, name := range unsettled {
 		if !t.settleSession(ctx, t.session(name), grace) {
 			pending = append(pending, name)
@@ -33,7 +33,7 @@ func (t *Tree) Settle(ctx context.Context) []string {
 }
 
 // wake wakes all goroutines that wait for a session.
-func (t *Tree) wake() { t.do(func(*state) {}) }
+func (t *Tree) wake() { t.state.Do(func(*state) {}) }
 
 // unsettled returns the sessions with queued or running work, sorted by name. It includes
 // running work without a queue, which may still write to the journal.
@@ -55,7 +55,7 @@ func (t *Tree) settleSession(ctx context.Context, s *sessionState, grace time.Ti
 	defer alarm.Stop()
 	for tried := false; ; tried = true {
 		var settled, failed bool
-		t.when(func(st *state) bool {
+		t.state.When(func(st *state) bool {
 			if s.busy() {
 				return false
 			}

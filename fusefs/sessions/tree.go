@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/fusefs/sessions/monitor"
 )
 
 // A Tree is the directory of sessions, with all changes that are not stored yet. Its
@@ -20,12 +21,11 @@ type Tree struct {
 	ctx    context.Context // of background work
 	cancel context.CancelFunc
 
-	mu sync.Mutex
-	state
-	idle    *sync.Cond     // signals that a session finished its work
+	root    *Directory
+	state   *monitor.Monitor[state]
 	working sync.WaitGroup // running saves and removals
 
-	keeping   sync.Mutex          // held while the draft of a file outside sessions changes; lock before mu
+	keeping   sync.Mutex          // held while the draft of a file outside sessions changes; no step may wait for it
 	attaching sync.Mutex          // held while images are attached; lock before keeping; guards showing
 	showing   map[string][]string // images of snapshots
 
@@ -33,12 +33,17 @@ type Tree struct {
 	attachedBy map[string][]domarkx.AttachedFile // attached files of snapshots
 }
 
-// A state is what a tree knows, as it is between two steps. Its methods are parts of
-// steps.
+// A state is what a tree knows. Each operation of the tree is a few steps, between which
+// it asks the store and the journal. A part of a step is a method of state, or of what is
+// in it: it has nothing there to wait for, and cannot let other steps in.
 type state struct {
-	settings
-	epoch       uint64 // incremented when a name shows another file
-	root        *Directory
+	readOnly bool
+	attaches bool // images
+	uid, gid uint32
+	timing   Timing
+	after    func(time.Duration, func(*Tree)) *time.Timer // starts work later, outside of all steps
+
+	epoch       uint64                   // incremented when a name shows another file
 	sessions    map[string]*sessionState // that were used, by name
 	files       map[string]*File         // files outside sessions, by path
 	directories map[string]*Directory    // known directories, by path
@@ -47,15 +52,6 @@ type state struct {
 	seen        reads
 	closed      bool // no more work may start
 	attachTimer *time.Timer
-}
-
-// The settings of a tree.
-type settings struct {
-	readOnly bool
-	attaches bool // images
-	uid, gid uint32
-	timing   Timing
-	after    func(time.Duration, func(*Tree)) *time.Timer // starts work later, outside of all steps
 }
 
 // A sessionState is what the tree knows of a session beyond the store.
@@ -92,36 +88,24 @@ func New(c Config) *Tree {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	t := &Tree{Config: c, state: state{
-		settings: settings{readOnly: c.Saver == nil, attaches: c.Attacher != nil, uid: c.UID, gid: c.GID, timing: c.Timing},
-		sessions: map[string]*sessionState{}, files: map[string]*File{}, directories: map[string]*Directory{}, inodes: map[uint64]any{},
-	}}
-	t.after = func(d time.Duration, work func(*Tree)) *time.Timer { return time.AfterFunc(d, func() { work(t) }) }
-	t.idle = sync.NewCond(&t.mu)
+	t := &Tree{Config: c}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	t.root = t.newDirectory("")
-	t.root.made = true
+	t.state = monitor.New(state{
+		readOnly: c.Saver == nil, attaches: c.Attacher != nil, uid: c.UID, gid: c.GID, timing: c.Timing, after: t.after,
+		sessions: map[string]*sessionState{}, files: map[string]*File{}, directories: map[string]*Directory{}, inodes: map[uint64]any{},
+	})
+	t.state.Do(func(st *state) {
+		t.root = st.newDirectory("")
+		t.root.made = true
+	})
 	return t
 }
 
+func (t *Tree) after(d time.Duration, work func(*Tree)) *time.Timer {
+	return time.AfterFunc(d, func() { work(t) })
+}
+
 // Root returns the directory of sessions.
-func (t *Tree) do(step func(*state)) { t.when(func(*state) bool { return true }, step) }
-
-func (t *Tree) try(step func(*state) error) (err error) {
-	t.do(func(st *state) { err = step(st) })
-	return err
-}
-
-func (t *Tree) when(ready func(*state) bool, step func(*state)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for !ready(&t.state) {
-		t.idle.Wait()
-	}
-	defer t.idle.Broadcast()
-	step(&t.state)
-}
-
 func (t *Tree) Root() *Directory { return t.root }
 
 // number returns an unused inode number for a path. Unless another file has it, it is the
@@ -283,12 +267,12 @@ func (t *Tree) withList(ctx context.Context, prefix string, step func(*state, []
 func (t *Tree) withStored(ctx context.Context, read func() error, step func(*state) error) error {
 	for {
 		var epoch uint64
-		t.do(func(st *state) { epoch = st.epoch })
+		t.state.Do(func(st *state) { epoch = st.epoch })
 		if err := read(); err != nil {
 			return err
 		}
 		current := false
-		err := t.try(func(st *state) error {
+		err := t.state.Try(func(st *state) error {
 			if current = st.epoch == epoch; !current {
 				return ctx.Err()
 			}
@@ -302,7 +286,7 @@ func (t *Tree) withStored(ctx context.Context, read func() error, step func(*sta
 
 // session returns what the tree knows of a session.
 func (t *Tree) session(name string) (s *sessionState) {
-	t.do(func(st *state) { s = st.session(name) })
+	t.state.Do(func(st *state) { s = st.session(name) })
 	return s
 }
 

@@ -29,7 +29,7 @@ func (t *Tree) Unlink(ctx context.Context, d *Directory, name string) error {
 	var f *File
 	var s *sessionState
 	ours := false
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		f = st.files[p]
 		if ours = f != nil && f.kept == nil; ours {
 			s = st.unbind(p)
@@ -95,7 +95,7 @@ func (t *Tree) unlinkSession(ctx context.Context, session string) error {
 	defer t.thaw(s)
 	var f *File
 	var g *pendingRemoval
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		if f = st.shown(session, tip); f != nil {
 			g = &pendingRemoval{tip: tip.ID, version: f.version}
 		}
@@ -107,7 +107,7 @@ func (t *Tree) unlinkSession(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		st.startRemoval(s, g, key)
 		st.show(s, f)
 		st.hide(s, g)
@@ -123,11 +123,11 @@ func (t *Tree) unlinkSession(ctx context.Context, session string) error {
 // that the trash has their text. An empty file is not worth that.
 func (t *Tree) storeText(s *sessionState) error {
 	hasText, failing := false, false
-	t.do(func(*state) { hasText = slices.ContainsFunc(s.queue, func(q *save) bool { return len(q.data) > 0 }) })
+	t.state.Do(func(*state) { hasText = slices.ContainsFunc(s.queue, func(q *save) bool { return len(q.data) > 0 }) })
 	if hasText {
 		t.finish(s)
 	}
-	t.do(func(*state) { failing = s.failing() })
+	t.state.Do(func(*state) { failing = s.failing() })
 	if failing {
 		return fmt.Errorf("removing %q: %w: its last save is not stored yet", s.name, syscall.EAGAIN)
 	}
@@ -139,7 +139,7 @@ func (t *Tree) storeText(s *sessionState) error {
 func (t *Tree) recordRemoval(s *sessionState, tip string) (key string, err error) {
 	if tip == "" {
 		var keys []string
-		t.do(func(*state) {
+		t.state.Do(func(*state) {
 			for _, q := range s.queue {
 				keys = append(keys, q.keys()...)
 			}
@@ -167,7 +167,7 @@ func (st *state) startRemoval(s *sessionState, g *pendingRemoval, key string) {
 // file has lost its last name.
 func (t *Tree) removeCarried(s *sessionState, f *File) error {
 	isNew := false
-	t.do(func(*state) { isNew = s.removal != nil && s.removal.carrier == f && s.removal.tip == "" })
+	t.state.Do(func(*state) { isNew = s.removal != nil && s.removal.carrier == f && s.removal.tip == "" })
 	if isNew {
 		if err := t.storeText(s); err != nil {
 			return err
@@ -176,7 +176,7 @@ func (t *Tree) removeCarried(s *sessionState, f *File) error {
 	t.freeze(s)
 	defer t.thaw(s)
 	var g *pendingRemoval
-	t.do(func(*state) {
+	t.state.Do(func(*state) {
 		if s.removal != nil && s.removal.carrier == f {
 			g = s.removal
 			g.carrier = nil
@@ -187,7 +187,7 @@ func (t *Tree) removeCarried(s *sessionState, f *File) error {
 	}
 	key, err := t.recordRemoval(s, g.tip)
 	if err == nil {
-		t.do(func(st *state) { st.startRemoval(s, g, key) })
+		t.state.Do(func(st *state) { st.startRemoval(s, g, key) })
 	}
 	return err
 }
@@ -199,7 +199,7 @@ func (t *Tree) Symlink(ctx context.Context, d *Directory, name, target string) (
 		return nil, err
 	}
 	var f *File
-	err = t.try(func(st *state) error {
+	err = t.state.Try(func(st *state) error {
 		if st.files[p] != nil {
 			return domarkx.ErrExists
 		}
@@ -245,7 +245,7 @@ func (t *Tree) Link(ctx context.Context, f *File, d *Directory, name string, c C
 	if err != nil {
 		return err
 	}
-	return t.try(func(st *state) error {
+	return t.state.Try(func(st *state) error {
 		st.register(f)
 		switch {
 		case f.links <= 0:
@@ -276,7 +276,7 @@ func (t *Tree) linkSession(ctx context.Context, f *File, d *Directory, name, ses
 		return err
 	}
 	other := false
-	t.do(func(*state) { other = f.name != "" || f.link || f.links <= 0 || f.kept != nil })
+	t.state.Do(func(*state) { other = f.name != "" || f.link || f.links <= 0 || f.kept != nil })
 	if other {
 		return syscall.EPERM
 	}

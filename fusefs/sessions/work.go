@@ -41,7 +41,7 @@ func (s *sessionState) due() (due time.Time, ok bool) {
 // work does all work of a session that is due, unless it is busy.
 func (t *Tree) work(s *sessionState) {
 	busy := false
-	t.do(func(*state) {
+	t.state.Do(func(*state) {
 		if busy = s.busy(); !busy {
 			s.running = true
 			t.working.Add(1)
@@ -55,7 +55,7 @@ func (t *Tree) work(s *sessionState) {
 		var q *save
 		var g *pendingRemoval
 		base := ""
-		t.do(func(st *state) {
+		t.state.Do(func(st *state) {
 			due, ok := s.due()
 			switch {
 			case !ok || due.After(time.Now()) || s.held:
@@ -85,7 +85,7 @@ func (s *sessionState) busy() bool { return s.running || s.held }
 // freeze waits for running work of the sessions, and prevents further work and
 // acknowledgements until thaw.
 func (t *Tree) freeze(states ...*sessionState) {
-	t.when(func(*state) bool { return !slices.ContainsFunc(states, (*sessionState).busy) }, func(*state) {
+	t.state.When(func(*state) bool { return !slices.ContainsFunc(states, (*sessionState).busy) }, func(*state) {
 		for _, s := range states {
 			s.held = true
 		}
@@ -94,7 +94,7 @@ func (t *Tree) freeze(states ...*sessionState) {
 
 // thaw ends freeze.
 func (t *Tree) thaw(states ...*sessionState) {
-	t.do(func(st *state) { st.thaw(states...) })
+	t.state.Do(func(st *state) { st.thaw(states...) })
 }
 
 func (st *state) thaw(states ...*sessionState) {
@@ -108,12 +108,12 @@ func (st *state) thaw(states ...*sessionState) {
 func (t *Tree) finish(s *sessionState) {
 	for {
 		left, failing := 0, false
-		t.when(func(*state) bool { return !s.busy() }, func(*state) { left = s.force(time.Now()) })
+		t.state.When(func(*state) bool { return !s.busy() }, func(*state) { left = s.force(time.Now()) })
 		if left == 0 {
 			return
 		}
 		t.work(s)
-		if t.do(func(*state) { failing = s.failing() }); failing {
+		if t.state.Do(func(*state) { failing = s.failing() }); failing {
 			return
 		}
 	}
@@ -145,11 +145,11 @@ func (t *Tree) Close(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, t.cancel)
 	defer stop()
 	var all []*sessionState
-	t.do(func(st *state) { all = slices.Collect(maps.Values(st.sessions)) })
+	t.state.Do(func(st *state) { all = slices.Collect(maps.Values(st.sessions)) })
 	for _, s := range all {
 		t.finish(s)
 		var stale []string
-		t.do(func(*state) {
+		t.state.Do(func(*state) {
 			if s.removal == nil {
 				stale, s.stale = s.stale, nil
 			}
@@ -164,13 +164,13 @@ func (t *Tree) Close(ctx context.Context) error {
 			failing = append(failing, t.Journal.Delete(stale...))
 		}
 	}
-	t.do(func(st *state) {
+	t.state.Do(func(st *state) {
 		if st.attachTimer != nil {
 			st.attachTimer.Stop()
 		}
 	})
 	t.attach(t.ctx)
-	t.do(func(st *state) { st.closed = true })
+	t.state.Do(func(st *state) { st.closed = true })
 	t.working.Wait()
 	t.cancel()
 	return errors.Join(failing...)
