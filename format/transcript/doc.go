@@ -81,7 +81,7 @@ type Note struct {
 	// After identifies what a prompt follows; "" if unknown. If two prompts follow the same, the
 	// user has abandoned the first one: it and all that follows it are a branch.
 	After string
-	// Text is the text of a prompt. The first one becomes the title if no record states one. A
+	// Text is the text of a prompt. The first one that says something becomes the title if no record states one. A
 	// prompt also replaces an earlier Queued prompt with the same text. The text of an answer only
 	// identifies it among Copies.
 	Text string
@@ -117,7 +117,7 @@ type Session struct {
 	Parent  string `json:"parent,omitempty"`  // the ID of the session that started this one
 	Title   string `json:"title,omitempty"`   // given by the program or the user
 	Rank    int    `json:"rank,omitempty"`    // rank of Title; a title of a lower rank does not replace it
-	Prompt  string `json:"prompt,omitempty"`  // the beginning of the first prompt
+	Prompt  string `json:"prompt,omitempty"`  // the title that the first prompts give the session
 	Created string `json:"created,omitempty"` // the time of the first message
 	Cwd     string `json:"cwd,omitempty"`     // the first working directory
 	// Branches are the Git branches that the agent worked on, in the order of their appearance.

@@ -222,7 +222,7 @@ func (x *index) results(n Note, at jsonlines.Place) (without int) {
 func (x *index) prompt(n Note, at jsonlines.Place) {
 	text := x.short(n.Text)
 	if x.session.Prompt == "" && !n.Queued {
-		x.session.Prompt = text
+		x.session.Prompt = strings.Clone(format.PromptTitle(n.Text))
 	}
 	if k, ok := x.queued[text]; ok && text != "" {
 		x.messages[k].dead = true

@@ -22,9 +22,6 @@ const (
 	keyFork     = "fork" // the id of the last record or message of an abandoned branch
 )
 
-// maxTitle is the maximum length of a title, in characters.
-const maxTitle = 80
-
 // header returns the front matter of a session.
 func (a *Agent) header(s Session) domarkx.Header {
 	h := domarkx.NewHeader()
@@ -34,9 +31,9 @@ func (a *Agent) header(s Session) domarkx.Header {
 		}
 		return s
 	}
-	title := oneLine(s.Title, maxTitle)
+	title := format.Title(s.Title)
 	if title == "" {
-		title = oneLine(s.Prompt, maxTitle)
+		title = format.Title(s.Prompt)
 	}
 	var branches any
 	if len(s.Branches) > 0 {
@@ -162,13 +159,4 @@ func Slug(s string) string {
 		n++
 	}
 	return strings.Trim(b.String(), "-")
-}
-
-// oneLine returns text on one line, shortened to that many characters.
-func oneLine(s string, most int) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	if runes := []rune(s); len(runes) > most {
-		s = strings.TrimSpace(string(runes[:most-1])) + "…"
-	}
-	return s
 }
