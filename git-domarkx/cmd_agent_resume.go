@@ -66,6 +66,9 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&revision.Name); err != nil {
+		return err
+	}
 	info, err := opened.sessions.Resolve(inv.ctx, revision)
 	if err != nil {
 		return err

@@ -49,6 +49,11 @@ func (c *appendCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if !c.New {
+		if err := inv.complete(&c.Name); err != nil {
+			return err
+		}
+	}
 	info, err := opened.turns.Append(inv.ctx, turns.AppendRequest{Name: c.Name, New: c.New, Role: c.Role, Text: *message})
 	if err != nil {
 		return withNew(err)

@@ -21,19 +21,19 @@ type blameCmd struct {
 func (blameCmd) row() any { return []blameRow{} }
 
 type blameRow struct {
-	Line      int       `json:"line" head:"LINE" doc:"the number of the line, from 1"`
+	Line      int       `json:"line" head:"LINE" show:"index" doc:"the number of the line, from 1"`
 	Source    string    `json:"source" doc:"session, person or unclear"`
 	Session   string    `json:"session,omitempty" doc:"the session that wrote it"`
 	Message   *int      `json:"message,omitempty" doc:"the number of the message; none if the session no longer has it"`
 	MessageID string    `json:"message_id,omitempty" doc:"the id of the message"`
-	Who       string    `json:"-" head:"SESSION"`
+	Who       string    `json:"-" head:"SESSION" show:"name"`
 	K         string    `json:"-" head:"K"`
 	Model     string    `json:"model,omitempty" doc:"the model that answered"`
-	ModelName string    `json:"-" head:"MODEL"`
-	Date      timeField `json:"date" head:"DATE" doc:"when it was written"`
+	ModelName string    `json:"-" head:"MODEL" show:"name,spare"`
+	Date      timeField `json:"date" head:"DATE" show:",spare" doc:"when it was written"`
 	Version   string    `json:"version,omitempty" doc:"the workspace version in which it appeared"`
 	Commit    string    `json:"commit,omitempty" doc:"of a person's line: the commit that git blame names"`
-	Text      string    `json:"text" head:"TEXT" show:"preview" doc:"the line"`
+	Text      codeField `json:"text" head:"TEXT" show:"code" doc:"the line"`
 }
 
 func (blameCmd) Help() string {
@@ -120,7 +120,7 @@ func (c *blameCmd) writeTrace(inv *invocation, path string, lines []blame.Line) 
 }
 
 func blameRowOf(line blame.Line) blameRow {
-	row := blameRow{Line: line.Number, Source: "person", Who: "-", K: "-", ModelName: "-", Date: timeField(line.Date), Version: line.Version, Commit: line.Commit, Text: line.Text}
+	row := blameRow{Line: line.Number, Source: "person", Who: "-", K: "-", ModelName: "-", Date: timeField(line.Date), Version: line.Version, Commit: line.Commit, Text: codeField(line.Text)}
 	switch line.Source {
 	case blame.Unclear:
 		row.Source, row.Who, row.K = "unclear", "?", "?"

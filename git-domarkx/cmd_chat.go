@@ -132,6 +132,11 @@ func (c *chatCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if !c.New {
+		if err := inv.complete(&c.Name); err != nil {
+			return err
+		}
+	}
 	inv.mentionDrafts(c.Name)
 	git, err := inv.git()
 	if err != nil {

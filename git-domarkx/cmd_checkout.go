@@ -56,6 +56,9 @@ func (c *checkoutCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&revision.Name); err != nil {
+		return err
+	}
 	v, err := opened.sessions.VersionAt(inv.ctx, revision)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func (c *diffCmd) Run(inv *invocation) error {
 		if a.Message >= 0 {
 			return usagef("%q is a message; name another to compare it with", c.A)
 		}
-		c.A, c.B = a.Before().String(), c.A
+		c.B = c.A
 		a = a.Before()
 	}
 	b, err := engine.ParseRevision(c.B)
@@ -49,7 +49,10 @@ func (c *diffCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	diff, err := sessions.Diff(inv.ctx, a, b, c.A, c.B)
+	if err := inv.complete(&a.Name, &b.Name); err != nil {
+		return err
+	}
+	diff, err := sessions.Diff(inv.ctx, a, b, a.String(), b.String())
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ func (c *editCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&c.Name); err != nil {
+		return err
+	}
 	file := editedFile{inv: inv, name: c.Name}
 	edited, err := opened.sessions.Edit(inv.ctx, c.Name, func(text []byte) ([]byte, error) {
 		next, err := file.edit(text)

@@ -82,6 +82,9 @@ func (c *execCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&request.Name); err != nil {
+		return err
+	}
 	report, err := opened.turns.Exec(inv.ctx, request)
 	showSetup(inv.err, err)
 	if err != nil {

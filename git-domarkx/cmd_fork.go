@@ -39,6 +39,9 @@ func (c *forkCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&revision.Name); err != nil {
+		return err
+	}
 	fork, err := opened.turns.Fork(inv.ctx, revision, c.New)
 	if err != nil {
 		return err

@@ -2,30 +2,41 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/usage"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 type listCmd struct {
 	jsonOption
-	Sort     string   `enum:"name,updated,messages" default:"name" placeholder:"KEY" help:"Sort by name (the default), updated (newest first) or messages (most first)."`
+	Sort     string   `enum:"name,activity,created,messages" default:"activity" placeholder:"KEY" help:"Sort by name, activity (the default, newest first), created (newest first) or messages (most first)."`
 	Limit    int      `short:"n" placeholder:"N" help:"List at most N sessions."`
 	Tag      string   `placeholder:"TAG" help:"List only sessions with this tag in the tags of their front matter."`
 	Agent    string   `placeholder:"AGENT" help:"List only sessions that were imported from this agent: claude-code, codex and so on, as agent list names them."`
 	Branch   string   `placeholder:"BRANCH" help:"List only sessions whose agent worked on this Git branch."`
-	Patterns []string `arg:"" optional:"" name:"PATTERN" help:"List only sessions whose name matches: as in for-each-ref, a glob, or a name with all below it."`
+	Patterns []string `arg:"" optional:"" name:"PATTERN" help:"List only sessions whose name matches: a name, one with all below it, or a glob, in which * matches slashes, too."`
 }
 
 func (listCmd) row() any { return []listRow{} }
 
 type listRow struct {
-	Session       string    `json:"session" head:"NAME" doc:"the name of the session"`
+	Name          string    `json:"name" head:"NAME" show:"name" doc:"the name of the session"`
+	Title         string    `json:"title" head:"TITLE" show:"preview" doc:"the title that its agent or front matter gives, else the first words of the first prompt that says something"`
+	Agent         string    `json:"agent" head:"AGENT" doc:"the program that it was imported from; empty if it was not"`
+	Branch        string    `json:"branch" doc:"the last Git branch on which its agent worked"`
+	Tags          []string  `json:"tags" doc:"the tags in its front matter"`
 	Messages      int       `json:"messages" head:"MESSAGES" doc:"how many messages it has"`
-	Updated       timeField `json:"updated" head:"UPDATED" doc:"when its newest snapshot was made"`
-	Summary       textField `json:"summary" head:"SUMMARY" show:"preview" doc:"the number of messages and the beginning of the first"`
+	Started       timeField `json:"started_at" doc:"the time of its first message"`
+	Active        timeField `json:"active_at" head:"ACTIVITY" doc:"the time of its last message, as its agent recorded it, else of the snapshot that brought it"`
+	Imported      timeField `json:"imported_at" doc:"when its newest snapshot was made"`
+	Tokens        int64     `json:"tokens" doc:"how many tokens of input, cached or not, and of output its responses used"`
+	Session       string    `json:"session" doc:"the same as name"`
+	Updated       timeField `json:"updated" doc:"the same as imported_at"`
 	OID           oidField  `json:"oid" doc:"the commit of its newest snapshot"`
 	Bytes         int64     `json:"bytes" doc:"the size of its Markdown document"`
 	Conflicts     int       `json:"conflicts" doc:"how many messages a merge left in conflict"`
@@ -36,15 +47,28 @@ type listRow struct {
 
 func (listCmd) Help() string {
 	return `
-Lists the sessions.
+Lists the sessions, those with the newest activity first: the time of the last message, as
+its agent recorded it, else of the snapshot that brought it.
+
+The title is the one that the agent or the front matter gives. Else it is the first words of
+the first prompt that is no slash command and nothing that the agent added itself.
+
+Commands take a part of a name where it is a part of one session's name only, and @1 for the
+session with the newest activity, @2 for the next: "git domarkx show greeting#3",
+"git domarkx log @1". Only rm, redact and restore want whole names, and those that ask a
+remote.
 
 ## Output
 
-    NAME  MESSAGES  UPDATED  SUMMARY
+    NAME  TITLE  AGENT  MESSAGES  ACTIVITY
 
-The summary is the number of messages and the beginning of the first. Sessions with a
-save that is not in them, and those with conflicts, are named on standard error. Where
-there are no sessions, standard error says how to get some.
+Sessions with a save that is not in them, and those with conflicts, are named on standard
+error. Where there are no sessions, standard error says how to get some.
+
+## Examples
+
+    git domarkx list '*login*'
+    git domarkx list --sort messages -n 10
 `
 }
 
@@ -59,13 +83,13 @@ func (c *listCmd) Run(inv *invocation) error {
 		return err
 	}
 	sessions := opened.sessions
-	list, unread := sessions.List(inv.ctx)
+	list, unread := sessions.ListAbout(inv.ctx)
 	if list == nil && unread != nil {
 		return unread
 	}
 	inv.mentionDrafts()
-	all := len(list)
-	list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: c.Patterns, Tag: c.Tag, Agent: c.Agent, Branch: c.Branch, Sort: c.Sort, Limit: c.Limit})
+	all := list
+	list, err = sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: c.Patterns, Tag: c.Tag, Agent: c.Agent, Branch: c.Branch, Sort: c.Sort, Limit: c.Limit})
 	if list == nil {
 		return err
 	}
@@ -75,14 +99,17 @@ func (c *listCmd) Run(inv *invocation) error {
 		return err
 	}
 	inv.mentionConflicts(conflicts)
-	if err := c.print(inv, sessions, list, conflicts); err != nil {
+	if err := c.print(inv, opened, list, all, conflicts); err != nil {
 		return err
 	}
 	if unread != nil {
 		return badInput(inv, []error{unread})
 	}
-	if all == 0 {
+	switch {
+	case len(all) == 0:
 		inv.hintNoSessions(opened)
+	case len(list) == 0:
+		inv.notice(visibleLine("no session matches" + c.filter()))
 	}
 	if inv.reportPending() {
 		return errNo
@@ -93,16 +120,36 @@ func (c *listCmd) Run(inv *invocation) error {
 	return nil
 }
 
-func (c *listCmd) print(inv *invocation, sessions *engine.SessionManager, list []domarkx.Info, conflicts map[string]int) error {
-	identities := map[string]format.Identity{}
+// filter returns what the user asked for, as typed.
+func (c *listCmd) filter() string {
+	var b strings.Builder
+	for _, option := range [][2]string{{"tag", c.Tag}, {"agent", c.Agent}, {"branch", c.Branch}} {
+		if option[1] != "" {
+			b.WriteString(" --" + option[0] + " " + refname.Argument(option[1]))
+		}
+	}
+	for _, pattern := range c.Patterns {
+		b.WriteString(" " + refname.Argument(pattern))
+	}
+	return b.String()
+}
+
+func (c *listCmd) print(inv *invocation, opened managers, list, all []domarkx.Info, conflicts map[string]int) error {
+	identities, tokens := map[string]format.Identity{}, map[string]int64{}
 	if c.JSON {
-		identities = sessions.Identities(inv.ctx, list)
+		identities = opened.sessions.Identities(inv.ctx, list)
+		reader := usage.Reader{Store: opened.store, Agent: opened.sessions.Agent, Dir: opened.store.StateDir()}
+		var err error
+		if tokens, err = reader.Tokens(inv.ctx, list, all); err != nil {
+			inv.warn(err)
+		}
 	}
-	rows := make([]listRow, len(list))
-	for n, i := range list {
-		id := identities[i.Name]
-		rows[n] = listRow{Session: i.Name, Messages: i.Messages, Updated: timeField(i.Date), Summary: textField(i.Summary()), OID: oidField(i.ID), Bytes: i.Bytes, Conflicts: conflicts[i.Name],
+	return printEach(inv, c.JSON, len(list), func(n int) listRow {
+		i := list[n]
+		id, about := identities[i.Name], i.Described()
+		return listRow{Name: i.Name, Title: about.Title, Agent: about.Agent, Branch: about.Branch, Tags: about.Tags, Messages: i.Messages,
+			Started: timeField(about.Started), Active: timeField(about.Active), Imported: timeField(i.Date), Tokens: tokens[i.ID],
+			Session: i.Name, Updated: timeField(i.Date), OID: oidField(i.ID), Bytes: i.Bytes, Conflicts: conflicts[i.Name],
 			SourceID: id.SessionID, SourceCreated: id.CreatedAt, SourceUpdated: id.UpdatedAt}
-	}
-	return printResults(inv, c.JSON, rows)
+	})
 }

@@ -25,7 +25,7 @@ type snapshotRow struct {
 }
 
 type messageRow struct {
-	Index     int       `json:"index" head:"K" doc:"the K of NAME#K (with --messages)"`
+	Index     int       `json:"index" head:"K" show:"index" doc:"the K of NAME#K (with --messages)"`
 	Role      string    `json:"role" head:"ROLE" doc:"user or assistant (with --messages)"`
 	Written   timeField `json:"date" head:"DATE" doc:"when this text was written (with --messages)"`
 	Workspace oidField  `json:"workspace_oid" head:"WORKSPACE" doc:"the workspace version that it is linked to; empty for none (with --messages)"`
@@ -58,6 +58,9 @@ func (c *logCmd) Run(inv *invocation) error {
 	}
 	sessions, err := inv.sessions()
 	if err != nil {
+		return err
+	}
+	if err := inv.complete(&revision.Name); err != nil {
 		return err
 	}
 	if c.Messages {

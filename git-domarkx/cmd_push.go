@@ -67,6 +67,11 @@ func (c *pushCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	for i := range names {
+		if err := inv.complete(&names[i]); err != nil {
+			return err
+		}
+	}
 	request := transfer.PushRequest{Remote: remote, Names: names, All: c.All, AllowIgnored: c.AllowIgnored}
 	secrets := scan.Gate{Manager: opened.scans}
 	if !c.AllowSecrets {

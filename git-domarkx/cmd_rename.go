@@ -27,6 +27,9 @@ func (c *renameCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&c.From); err != nil {
+		return err
+	}
 	info, err := opened.turns.Rename(inv.ctx, c.From, c.To)
 	if err != nil {
 		return err

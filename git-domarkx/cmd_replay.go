@@ -44,6 +44,9 @@ func (c *replayCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&c.Name); err != nil {
+		return err
+	}
 	var broken error // errors of writing the output
 	w := newResultWriter[replayRow](inv, c.JSON)
 	w.prompt = true

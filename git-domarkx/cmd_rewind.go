@@ -79,6 +79,9 @@ func (c *rewindCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&revision.Name); err != nil {
+		return err
+	}
 	workspace, err := opened.sessions.WorkspaceOf(inv.ctx, revision.Name)
 	if err != nil {
 		return err

@@ -72,6 +72,9 @@ func (c *runCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&c.Name); err != nil {
+		return err
+	}
 	inv.mentionDrafts(c.Name)
 	var broken error // errors of writing the output
 	w := newResultWriter[runRow](inv, c.JSON)

@@ -20,10 +20,10 @@ type scanCmd struct {
 func (scanCmd) row() any { return []secretRow{} }
 
 type secretRow struct {
-	Message     string `json:"message" head:"NAME#K" doc:"the message, as NAME#K; only the session if the secret is elsewhere in it"`
-	Rule        string `json:"rule" head:"RULE" doc:"the rule that found it"`
-	Where       string `json:"where" head:"WHERE" doc:"where it is: text, tool-call, original, a file of a workspace version, …"`
-	Masked      string `json:"masked" head:"MASKED" doc:"the beginning that all secrets of the kind have, and asterisks"`
+	Message     string `json:"message" head:"NAME#K" show:"name" doc:"the message, as NAME#K; only the session if the secret is elsewhere in it"`
+	Rule        string `json:"rule" head:"RULE" show:"name" doc:"the rule that found it"`
+	Where       string `json:"where" head:"WHERE" show:"name,spare" doc:"where it is: text, tool-call, original, a file of a workspace version, …"`
+	Masked      string `json:"masked" head:"MASKED" show:"name" doc:"the beginning that all secrets of the kind have, and asterisks"`
 	Fingerprint string `json:"fingerprint" head:"FINGERPRINT" doc:"identifies the secret on this machine; equal for equal secrets"`
 	Commit      string `json:"commit" doc:"the newest snapshot or workspace version that has it"`
 }
@@ -129,14 +129,15 @@ func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, in
 	if all == nil && unlisted != nil {
 		return nil, 0, unlisted
 	}
-	selected, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: c.Names, Sort: "name"})
+	names, err := inv.matching(all, c.Names)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := eachMatches(opened, inv, all, c.Names); err != nil {
+	selected, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: names, Sort: "name"})
+	if err != nil {
 		return nil, 0, err
 	}
-	names := make([]string, len(selected))
+	names = make([]string, len(selected))
 	for i, info := range selected {
 		names[i] = info.Name
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -155,6 +156,11 @@ type hitWriter struct {
 const searchMemory = 128 << 20
 
 func (w *hitWriter) add(hits []search.Hit) error {
+	if w.n == 0 && len(hits) > 0 {
+		if err := w.inv.page(); err != nil {
+			return err
+		}
+	}
 	if w.n > 0 {
 		setMemoryLimit(w.inv.getenv, searchMemory)
 	}
@@ -206,6 +212,9 @@ func (w *hitWriter) end() error {
 		return errNo
 	}
 	if w.most > 0 && w.n > w.most && !w.inv.opts.Quiet {
+		if err := w.inv.out.close(); err != nil {
+			return err
+		}
 		fmt.Fprintln(w.inv.err, "There are more; --limit 0 shows all.")
 	}
 	return nil
@@ -215,6 +224,14 @@ func matchingSessions(inv *invocation, sessions *engine.SessionManager, patterns
 	list, err := sessions.List(inv.ctx)
 	if list == nil && err != nil {
 		return nil, err
+	}
+	if len(patterns) > 0 {
+		if full, err := inv.matching(list, patterns); !errors.Is(err, domarkx.ErrNoSession) {
+			if err != nil {
+				return nil, badValue("--session", err)
+			}
+			patterns = full
+		}
 	}
 	if list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: patterns, Tag: tag, Sort: "name"}); list == nil {
 		return nil, badValue("--session", err)

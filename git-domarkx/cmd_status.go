@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,6 +25,9 @@ are live on this machine, and sessions that are not trusted.
 ## Output
 
     WHAT  NAME  DETAIL
+
+Of sessions in the same state, those with the newest activity come first; a terminal shows
+when that was.
 
 - ` + "`" + `mount` + "`" + `: NAME is the directory, DETAIL says who serves it, and whether that process ended or does not answer.
 - ` + "`" + `watch` + "`" + `: a process records the conversations of coding agents; DETAIL says since when.
@@ -73,7 +77,26 @@ func (c *statusCmd) Run(inv *invocation) error {
 		return err
 	}
 	var rows []statusRow
-	add := func(what, name, detail string) { rows = append(rows, statusRow{what, name, detail}) }
+	add := func(what, name, detail string) {
+		rows = append(rows, statusRow{What: what, Name: name, Detail: detail})
+	}
+	list, err := sessions.ListAbout(inv.ctx)
+	if list == nil && err != nil {
+		return err
+	}
+	active := make(map[string]int64, len(list))
+	for _, info := range list {
+		active[info.Name] = info.Described().Active
+	}
+	// ofSessions sorts the rows of sessions that add adds by their activity, the newest first.
+	ofSessions := func(add func()) {
+		start := len(rows)
+		add()
+		for i := range rows[start:] {
+			rows[start+i].Active = timeField(active[rows[start+i].Name])
+		}
+		slices.SortStableFunc(rows[start:], func(a, b statusRow) int { return cmp.Compare(b.Active, a.Active) })
+	}
 	mounts, err := inv.listMounts()
 	if err != nil {
 		return err
@@ -84,16 +107,20 @@ func (c *statusCmd) Run(inv *invocation) error {
 	if running, ok := recording.Running(recording.Dir(git.CommonDir)); ok {
 		add("watch", fmt.Sprintf("process %d", running.PID), "records agents since "+running.Since.Format(time.RFC3339))
 	}
-	for _, name := range slices.Sorted(maps.Keys(inv.opened.pending)) {
-		add(engine.Pending, name, inv.opened.pending[name].Reason)
-	}
+	ofSessions(func() {
+		for _, name := range slices.Sorted(maps.Keys(inv.opened.pending)) {
+			add(engine.Pending, name, inv.opened.pending[name].Reason)
+		}
+	})
 	unsaved, err := sessions.Drafts()
 	if err != nil {
 		return err
 	}
-	for _, d := range unsaved {
-		add("draft", d.Name, d.Problem)
-	}
+	ofSessions(func() {
+		for _, d := range unsaved {
+			add("draft", d.Name, d.Problem)
+		}
+	})
 	files, err := drafts.ListBeside(mountd.DraftsDir(git))
 	if err != nil {
 		return err
@@ -101,20 +128,20 @@ func (c *statusCmd) Run(inv *invocation) error {
 	for _, path := range files {
 		add("file", path, "is in no session; a mount shows it in sessions/")
 	}
-	list, err := sessions.List(inv.ctx)
-	if list == nil && err != nil {
-		return err
-	}
 	conflicts, err := sessions.Conflicts(inv.ctx, list)
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(conflicts)) {
-		add(engine.Conflict, name, describeConflicts(conflicts[name]))
-	}
-	for _, d := range differing {
-		add(d.State, d.Name, d.Remote)
-	}
+	ofSessions(func() {
+		for _, name := range slices.Sorted(maps.Keys(conflicts)) {
+			add(engine.Conflict, name, describeConflicts(conflicts[name]))
+		}
+	})
+	ofSessions(func() {
+		for _, d := range differing {
+			add(d.State, d.Name, d.Remote)
+		}
+	})
 	workspaces, err := opened.turns.WorkspaceStates(inv.ctx)
 	if err != nil {
 		return err
@@ -134,7 +161,8 @@ func (c *statusCmd) Run(inv *invocation) error {
 func (statusCmd) row() any { return []statusRow{} }
 
 type statusRow struct {
-	What   string `json:"what" head:"WHAT" doc:"what it is: mount, watch, draft, pending, ahead, behind, live, dirty …"`
-	Name   string `json:"name" head:"NAME" doc:"the session, workspace, directory or file"`
-	Detail string `json:"detail" head:"DETAIL" doc:"more about it"`
+	What   string    `json:"what" head:"WHAT" doc:"what it is: mount, watch, draft, pending, ahead, behind, live, dirty …"`
+	Name   string    `json:"name" head:"NAME" show:"name" doc:"the session, workspace, directory or file"`
+	Detail string    `json:"detail" head:"DETAIL" show:"wrap" doc:"more about it"`
+	Active timeField `json:"active_at" head:"ACTIVITY" show:",person" doc:"the last activity of the session that it is about"`
 }

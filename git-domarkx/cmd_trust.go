@@ -82,6 +82,9 @@ func (c *trustCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&c.Name); err != nil {
+		return err
+	}
 	status := trust.Trusted
 	if c.Revoke {
 		if status, err = opened.trust.Revoke(inv.ctx, c.Name); err != nil {

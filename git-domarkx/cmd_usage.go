@@ -2,12 +2,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage"
@@ -25,7 +23,7 @@ type usageCmd struct {
 func (usageCmd) row() any { return []usageSumRow{} }
 
 type usageSumRow struct {
-	Key        string    `json:"key" head:"KEY" doc:"the session, agent, model, day or branch; - if it is not recorded"`
+	Key        string    `json:"key" head:"KEY" show:"name" doc:"the session, agent, model, day or branch; - if it is not recorded"`
 	Responses  int       `json:"responses" head:"RESPONSES" doc:"how many responses of models"`
 	Input      int64     `json:"input" head:"INPUT" doc:"tokens of input that were not cached"`
 	CacheRead  int64     `json:"cache_read" head:"CACHE READ" doc:"tokens of input that came from the provider's cache"`
@@ -92,11 +90,12 @@ func (c *usageCmd) Run(inv *invocation) error {
 	if all == nil && unlisted != nil {
 		return unlisted
 	}
-	selected, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: c.Names, Sort: "name"})
+	names, err := inv.matching(all, c.Names)
 	if err != nil {
 		return err
 	}
-	if err := eachMatches(opened, inv, all, c.Names); err != nil {
+	selected, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: names, Sort: "name"})
+	if err != nil {
 		return err
 	}
 	settings, err := inv.modelSettings()
@@ -136,20 +135,6 @@ func unpricedNotice(models []string) string {
 		models = append(named, unnamed)
 	}
 	return "no price is known for " + strings.Join(models, ", ") + "; set domarkx.price.MODEL.input and .output (USD for a million tokens)"
-}
-
-// eachMatches returns an error for a name or pattern that no session matches.
-func eachMatches(opened managers, inv *invocation, all []domarkx.Info, patterns []string) error {
-	for _, p := range patterns {
-		some, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: []string{p}})
-		if err != nil {
-			return err
-		}
-		if len(some) == 0 {
-			return fmt.Errorf("session %q: %w", p, domarkx.ErrNoSession)
-		}
-	}
-	return nil
 }
 
 func (c *usageCmd) print(inv *invocation, sums []usage.Sum) error {

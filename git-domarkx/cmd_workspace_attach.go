@@ -27,6 +27,9 @@ func (c *workspaceAttachCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := inv.complete(&c.Name); err != nil {
+		return err
+	}
 	if err := opened.turns.AttachWorkspace(inv.ctx, c.Name, c.Workspace); err != nil {
 		return err
 	}

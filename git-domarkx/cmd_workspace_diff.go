@@ -37,6 +37,11 @@ func (c *workspaceDiffCmd) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
+		if revision.Message >= 0 {
+			if err := inv.complete(&revision.Name); err != nil {
+				return err
+			}
+		}
 		if sides[i], err = sessions.ResolveVersion(inv.ctx, revision); err != nil {
 			return err
 		}

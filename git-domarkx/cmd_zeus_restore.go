@@ -137,6 +137,9 @@ func (c *zeusRestoreCmd) find(inv *invocation, sessions *engine.SessionManager) 
 		if revision.Message >= 0 {
 			return nil, domarkx.Info{}, usagef("%q is a message; a snapshot is restored as a whole", c.Name)
 		}
+		if err := inv.complete(&revision.Name); err != nil {
+			return nil, domarkx.Info{}, err
+		}
 		var doc *domarkx.Document
 		var info domarkx.Info
 		if doc, info, err = sessions.Document(inv.ctx, revision); err == nil {

@@ -6,13 +6,33 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
-// field returns s as one field of a tab-separated line. It escapes tabs, line ends and
-// backslashes as \t, \n, \r and \\.
-func field(s string) string { return fieldEscapes.Replace(s) }
+// field returns s as one field of a tab-separated line. It escapes backslashes as \\, and what could control a terminal: tabs
+// and line ends as \t, \n and \r, others as \xNN and \uNNNN. Bytes that are no UTF-8 stay as they are.
+func field(s string) string {
+	if strings.IndexFunc(s, unsafeInField) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == '\\':
+			b.WriteString(`\\`)
+		case unsafeInField(r):
+			b.WriteString(escaped(r))
+		default:
+			b.WriteString(s[:size])
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
 
-var fieldEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+func unsafeInField(r rune) bool { return r == '\\' || unsafeOnTerminal(r) }
 
 // visible escapes the characters of s that could control a terminal: those that move the
 // cursor, change colours or reverse the text direction.
@@ -26,6 +46,23 @@ func visibleLine(s string) string { return escapeRunes(s, unsafeOnTerminal) }
 // oneLine returns s with one space for each run of white space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// withoutTabs replaces the tabs in a line by spaces up to the next multiple of eight columns.
+func withoutTabs(line string) string {
+	const stop = 8
+	var b strings.Builder
+	column := 0
+	for i, part := range strings.Split(line, "\t") {
+		if i > 0 {
+			spaces := stop - column%stop
+			b.WriteString(strings.Repeat(" ", spaces))
+			column += spaces
+		}
+		b.WriteString(part)
+		column += uniseg.StringWidth(part)
+	}
+	return b.String()
+}
+
 func escapeRunes(s string, bad func(rune) bool) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, bad) < 0 {
@@ -33,28 +70,34 @@ func escapeRunes(s string, bad func(rune) bool) string {
 	}
 	var b strings.Builder
 	for _, r := range s {
-		switch {
-		case !bad(r):
+		if bad(r) {
+			b.WriteString(escaped(r))
+		} else {
 			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
 }
 
+// escaped returns the escape of a character.
+func escaped(r rune) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\t':
+		return `\t`
+	case r == '\r':
+		return `\r`
+	case r < 0x100:
+		return fmt.Sprintf(`\x%02x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
 // unsafeOnTerminal reports whether r is a control character or one that
 // reorders text (Unicode Standard Annex 9).
 func unsafeOnTerminal(r rune) bool {
-	return unicode.IsControl(r) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // A visibleWriter escapes what could control a terminal, except line ends and tabs, and

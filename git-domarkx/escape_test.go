@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,9 +12,12 @@ import (
 
 func TestField(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain":         "plain",
-		"a\tb\nc\\d\re": `a\tb\nc\\d\re`,
-		"":              "",
+		"plain":                    "plain",
+		"a\tb\nc\\d\re":            `a\tb\nc\\d\re`,
+		"":                         "",
+		"\x1b[2J\x00\x7f":          `\x1b[2J\x00\x7f`,
+		"\u009b\u202e\u2066\u200f": `\x9b\u202e\u2066\u200f`,
+		"not \xff UTF-8":           "not \xff UTF-8",
 	} {
 		if got := field(in); got != want {
 			t.Errorf("field(%q) = %q, expected %q", in, got, want)
@@ -26,10 +31,21 @@ func TestFieldKeepsItsPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
 		got := field(s)
-		if strings.ContainsAny(got, "\t\n\r") {
+		if strings.ContainsAny(got, "\t\n\r") || strings.ContainsFunc(got, unsafeOnTerminal) {
 			t.Fatalf("field(%q) = %q holds a separator", s, got)
 		}
-		back := strings.NewReplacer(`\\`, "\\", `\t`, "\t", `\n`, "\n", `\r`, "\r").Replace(got)
+		code := regexp.MustCompile(`\\(x[0-9a-f]{2}|u[0-9a-f]{4}|.)`)
+		back := code.ReplaceAllStringFunc(got, func(escape string) string {
+			switch escape[1] {
+			case 'x', 'u':
+				n, err := strconv.ParseUint(escape[2:], 16, 16)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(rune(n))
+			}
+			return strings.NewReplacer(`\\`, "\\", `\t`, "\t", `\n`, "\n", `\r`, "\r").Replace(escape)
+		})
 		if back != s {
 			t.Fatalf("field(%q) reads back as %q", s, back)
 		}

@@ -67,6 +67,7 @@ func report(w io.Writer, err error) int {
 	var working *observe.BusyError
 	var changed *dirversion.ChangedError
 	var status statusError
+	var ambiguous *engine.AmbiguousError
 	switch {
 	case err == nil:
 		return exitOK
@@ -86,7 +87,7 @@ func report(w io.Writer, err error) int {
 	case errors.As(err, &status):
 		return int(status)
 	case errors.As(err, &syntax), errors.As(err, &refused), errors.As(err, &notLive),
-		errors.As(err, &untrusted), errors.As(err, &setup), errors.As(err, &tool), errors.As(err, &pending), errors.As(err, &busy), errors.As(err, &working):
+		errors.As(err, &untrusted), errors.As(err, &setup), errors.As(err, &tool), errors.As(err, &pending), errors.As(err, &busy), errors.As(err, &working), errors.As(err, &ambiguous):
 		printError(w, err)
 		return exitNo
 	case (errors.As(err, &resource) || errors.As(err, &changed)) && !isTrouble(err):

@@ -38,9 +38,9 @@ func (findingOption) row() any { return []findingRow{} }
 
 type findingRow struct {
 	Severity string `json:"severity" head:"SEVERITY" doc:"error, warning or info"`
-	What     string `json:"what" head:"WHAT" doc:"what was found"`
-	Where    string `json:"where" head:"WHERE" doc:"the session, workspace, file or setting that it is about"`
-	Fix      string `json:"fix" head:"FIX" doc:"what to do"`
+	What     string `json:"what" head:"WHAT" show:"wrap" doc:"what was found"`
+	Where    string `json:"where" head:"WHERE" show:"name" doc:"the session, workspace, file or setting that it is about"`
+	Fix      string `json:"fix" head:"FIX" show:"wrap" doc:"what to do"`
 }
 
 func writeFindings(inv *invocation, found []engine.Finding, asJSON bool) error {

@@ -33,6 +33,9 @@ func (inv *invocation) revisionIn(format, spelled string, others ...string) (*en
 	if err != nil {
 		return nil, engine.Revision{}, err
 	}
+	if err := inv.complete(&revision.Name); err != nil {
+		return nil, engine.Revision{}, err
+	}
 	inv.opened.store.BoundMemory(packMemory)
 	setGCPercent(inv.getenv, 100)
 	inv.mentionDrafts(revision.Name)

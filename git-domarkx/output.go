@@ -14,13 +14,14 @@ import (
 // output is standard output, where a command prints its result.
 type output struct {
 	*bufio.Writer
+	to    io.Writer
 	file  *os.File // nil if the output is not a file
 	tty   bool
 	pager *pager // nil when there is none
 }
 
 func newOutput(w io.Writer) *output {
-	o := &output{Writer: bufio.NewWriterSize(w, 1<<16)}
+	o := &output{Writer: bufio.NewWriterSize(w, 1<<16), to: w}
 	o.file, _ = w.(*os.File)
 	o.tty = isTerminal(w)
 	return o
@@ -36,6 +37,18 @@ func (o *output) width() int {
 	return 80
 }
 
+// height returns the terminal's height in lines, or 0 if it is not known.
+func (o *output) height() int {
+	if o.file == nil {
+		return 0
+	}
+	_, h, err := term.GetSize(int(o.file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return h
+}
+
 // document returns a writer for a document. It writes the exact bytes, but on a terminal
 // it escapes what could control the terminal.
 func (o *output) document() io.WriteCloser {
@@ -49,10 +62,13 @@ type exact struct{ io.Writer }
 
 func (exact) Close() error { return nil }
 
+// close ends the output, and waits for the pager. What follows goes to the terminal.
 func (o *output) close() error {
 	err := o.Flush()
 	if o.pager != nil {
-		return o.pager.close(err)
+		err = o.pager.close(err)
+		o.pager = nil
+		o.Reset(o.to)
 	}
 	return err
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -43,6 +45,31 @@ func (inv *invocation) page() error {
 	inv.out.pager = &pager{cmd: cmd, in: in}
 	inv.out.Reset(in)
 	return nil
+}
+
+// paged prints a result, through the user's pager if it is longer than the screen. It returns when the user has left the pager.
+func (inv *invocation) paged(print func() error) error {
+	if !inv.out.tty || inv.out.pager != nil {
+		return print()
+	}
+	direct := inv.out.Writer
+	var result bytes.Buffer
+	inv.out.Writer = bufio.NewWriter(&result)
+	err := errors.Join(print(), inv.out.Flush())
+	inv.out.Writer = direct
+	screen := inv.out.height()
+	if err == nil && screen > 0 && bytes.Count(result.Bytes(), []byte("\n")) >= screen {
+		if err := inv.page(); err != nil {
+			return err
+		}
+		_, err = result.WriteTo(inv.out)
+		if errors.Is(err, syscall.EPIPE) { // the user has left the pager
+			err = nil
+		}
+		return errors.Join(err, inv.out.close())
+	}
+	_, e := result.WriteTo(inv.out)
+	return errors.Join(err, e)
 }
 
 // close waits until the pager ends. A pager that the user quits early is not an error.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/remote"
@@ -12,12 +13,12 @@ import (
 // the name of a session and not that of a remote or a path, it counts as a session name,
 // and the remote is the default one.
 func (inv *invocation) remoteAndNames(first string, names []string) (string, []string, error) {
-	session, err := inv.isSessionOnly(first)
+	session, err := inv.sessionOnly(first)
 	if err != nil {
 		return "", nil, err
 	}
-	if session {
-		first, names = "", append([]string{first}, names...)
+	if session != "" {
+		first, names = "", append([]string{session}, names...)
 	}
 	git, err := inv.git()
 	if err != nil {
@@ -27,23 +28,29 @@ func (inv *invocation) remoteAndNames(first string, names []string) (string, []s
 	return found.Name, names, err
 }
 
-// isSessionOnly reports whether a word is the name of a session, but not of a remote or a
-// path.
-func (inv *invocation) isSessionOnly(word string) (bool, error) {
+// sessionOnly returns the session whose name a word is, unless it is a remote or a path. @N is the session with the Nth newest
+// activity; no other part of a name counts, because a misspelt remote would then send a session to another one.
+func (inv *invocation) sessionOnly(word string) (string, error) {
 	if word == "" {
-		return false, nil
+		return "", nil
 	}
 	configured, err := inv.remotes()
 	if err != nil || slices.Contains(configured, word) {
-		return false, err
+		return "", err
 	}
 	if _, err := os.Stat(word); err == nil {
-		return false, nil
+		return "", nil
 	}
 	sessions, err := inv.sessions()
 	if err != nil {
-		return false, err
+		return "", err
+	}
+	if strings.HasPrefix(word, "@") {
+		return sessions.FullName(inv.ctx, word)
 	}
 	list, err := sessions.List(inv.ctx)
-	return slices.ContainsFunc(list, func(i domarkx.Info) bool { return i.Name == word }), err
+	if slices.ContainsFunc(list, func(i domarkx.Info) bool { return i.Name == word }) {
+		return word, err
+	}
+	return "", err
 }

@@ -22,7 +22,8 @@ type jsonOption struct {
 //
 //	json   the name of the JSON member; ",omitempty" omits a zero value
 //	head   the column's heading; a field without it is not in the table
-//	show   "preview" for a last column that people see cut to the width of their terminal
+//	show   how people see the column on a narrow terminal (see [shape]): name, preview, code, wrap or index; with
+//	       ",spare" it may be left out there, with ",person" it is only on terminals
 //	doc    the description of the member, for the documentation
 //
 // A row that is not in a slice means that the command prints one object, not a list.
@@ -36,6 +37,7 @@ type (
 	oidField  string // an object id; people see an abbreviation
 	timeField int64  // Unix seconds; 0 if unknown
 	textField string // a text of several lines; people see it as one
+	codeField string // a line of a file; people see its tabs as spaces
 	pathField string // the path of a file or directory
 )
 
@@ -50,7 +52,7 @@ func (c costField) cell() cell {
 	if !c.known {
 		return text("-")
 	}
-	return cell{strconv.FormatFloat(c.usd, 'f', 4, 64), strconv.FormatFloat(c.usd, 'f', 2, 64)}
+	return cell{program: strconv.FormatFloat(c.usd, 'f', 4, 64), person: strconv.FormatFloat(c.usd, 'f', 2, 64)}
 }
 
 func (c costField) value() jsonvalue.Value {
@@ -60,15 +62,24 @@ func (c costField) value() jsonvalue.Value {
 	return jsonvalue.NumberValue(strconv.FormatFloat(c.usd, 'f', 6, 64))
 }
 
-// printResults prints rows as a table or as a JSON array.
+// printResults prints rows as a table or as a JSON array, through the pager if they are longer than the screen.
 func printResults[T any](inv *invocation, asJSON bool, rows []T) error {
-	w := newResultWriter[T](inv, asJSON)
-	w.aligned = len(rows)
-	var err error
-	for _, row := range rows {
-		err = errors.Join(err, w.add(row))
-	}
-	return errors.Join(err, w.end())
+	return printEach(inv, asJSON, len(rows), func(n int) T { return rows[n] })
+}
+
+// printEach is like printResults for a number of rows that are made one by one.
+func printEach[T any](inv *invocation, asJSON bool, count int, row func(n int) T) error {
+	return inv.paged(func() error {
+		w := newResultWriter[T](inv, asJSON)
+		if inv.out.tty {
+			w.aligned = count
+		}
+		var err error
+		for n := range count {
+			err = errors.Join(err, w.add(row(n)))
+		}
+		return errors.Join(err, w.end())
+	})
 }
 
 // printResult prints one row as a line or as a JSON object.
@@ -76,8 +87,9 @@ func printResult[T any](inv *invocation, asJSON bool, row T) error {
 	if asJSON {
 		return inv.writeJSON(jsonValue(reflect.ValueOf(row)).AppendJSON(nil, "", "  "))
 	}
-	t := newTable()
-	t.add(cells(reflect.ValueOf(row), columnsOf(reflect.TypeFor[T]()))...)
+	t, columns := newTable(), columnsOf(reflect.TypeFor[T]())
+	t.shapes = shapes(columns)
+	t.add(appendCells(nil, reflect.ValueOf(row), columns)...)
 	return t.write(inv)
 }
 
@@ -100,6 +112,8 @@ type resultWriter[T any] struct {
 	prompt  bool
 	columns []reflect.StructField
 	table   *table
+	row     T      // the last one
+	cells   []cell // of a row that was printed at once
 	some    bool
 }
 
@@ -110,7 +124,7 @@ const rowsAligned = 1000
 func newResultWriter[T any](inv *invocation, asJSON bool) *resultWriter[T] {
 	columns := columnsOf(reflect.TypeFor[T]())
 	t := newTable(heads(columns)...)
-	t.preview = slices.ContainsFunc(columns, func(f reflect.StructField) bool { return f.Tag.Get("show") == "preview" })
+	t.shapes = shapes(columns)
 	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: columns, table: t}
 }
 
@@ -128,7 +142,13 @@ func (w *resultWriter[T]) add(row T) error {
 	if w.prompt {
 		w.table.head = nil
 	}
-	w.table.add(cells(reflect.ValueOf(row), w.columns)...)
+	w.row = row
+	fields := reflect.ValueOf(&w.row).Elem()
+	if !w.inv.out.tty {
+		w.cells = appendCells(w.cells[:0], fields, w.columns)
+		return errors.Join(w.table.writeLine(w.inv, w.cells), w.flush())
+	}
+	w.table.add(appendCells(nil, fields, w.columns)...)
 	if len(w.table.rows) < w.aligned && !w.prompt {
 		return nil
 	}
@@ -153,7 +173,7 @@ func (w *resultWriter[T]) end() error {
 		return err
 	}
 	err := w.table.write(w.inv)
-	w.table.head, w.table.rows = nil, nil
+	w.table.head, w.table.rows = nil, w.table.rows[:0]
 	return err
 }
 
@@ -176,10 +196,28 @@ func heads(columns []reflect.StructField) []string {
 	return names
 }
 
-// cells returns the cells of a row. columns is from [columnsOf], which need not be called
+func shapes(columns []reflect.StructField) []shape {
+	list := make([]shape, len(columns))
+	for i, f := range columns {
+		kind, option, _ := strings.Cut(f.Tag.Get("show"), ",")
+		switch f.Type.Kind() {
+		case reflect.Int, reflect.Int64:
+			if f.Type != reflect.TypeFor[timeField]() && kind != indexColumn {
+				kind = numberColumn
+			}
+		case reflect.Struct:
+			if f.Type == reflect.TypeFor[costField]() {
+				kind = numberColumn
+			}
+		}
+		list[i] = shape{kind: kind, spare: option != "", person: option == "person"}
+	}
+	return list
+}
+
+// appendCells appends the cells of a row. columns is from [columnsOf], which need not be called
 // for each row.
-func cells(row reflect.Value, columns []reflect.StructField) []cell {
-	line := make([]cell, 0, len(columns))
+func appendCells(line []cell, row reflect.Value, columns []reflect.StructField) []cell {
 	for _, f := range columns {
 		switch v := row.FieldByIndex(f.Index); value := v.Interface().(type) {
 		case outcomeField:
@@ -191,7 +229,9 @@ func cells(row reflect.Value, columns []reflect.StructField) []cell {
 		case timeField:
 			line = append(line, date(int64(value)))
 		case textField:
-			line = append(line, cell{text(string(value)).program, oneLine(string(value))})
+			line = append(line, cell{program: text(string(value)).program, person: oneLine(string(value))})
+		case codeField:
+			line = append(line, cell{program: text(string(value)).program, person: withoutTabs(string(value))})
 		case pathField:
 			line = append(line, path(string(value)))
 		case jsonvalue.Value:
@@ -199,7 +239,9 @@ func cells(row reflect.Value, columns []reflect.StructField) []cell {
 		case []string:
 			line = append(line, text(strings.Join(value, ",")))
 		default:
-			if v.CanInt() {
+			if f.Tag.Get("show") == indexColumn {
+				line = append(line, text(strconv.FormatInt(v.Int(), 10)))
+			} else if v.CanInt() {
 				line = append(line, number(v.Int()))
 			} else {
 				line = append(line, text(v.String()))

@@ -17,7 +17,7 @@ import (
 
 // A sessionRow is a session and its newest snapshot.
 type sessionRow struct {
-	Session string   `json:"session" head:"NAME" doc:"the name of the session"`
+	Session string   `json:"session" head:"NAME" show:"name" doc:"the name of the session"`
 	OID     oidField `json:"oid" head:"OID" doc:"the commit of its newest snapshot"`
 }
 
@@ -68,7 +68,7 @@ func (exchangeOption) row() any { return []exchangeRow{} }
 
 // An exchangeRow is the outcome for one session.
 type exchangeRow struct {
-	Session string `json:"session" head:"NAME" doc:"the name of the session"`
+	Session string `json:"session" head:"NAME" show:"name" doc:"the name of the session"`
 	Status  string `json:"status" head:"STATUS" doc:"what became of it, as the help of the command lists it"`
 }
 

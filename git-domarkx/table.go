@@ -1,45 +1,47 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/rivo/uniseg"
 )
 
-// A table is a list of results. On a terminal it has aligned columns, perhaps a head, short
+// A table is a list of results. On a terminal it has aligned columns that fit it, perhaps a head, short
 // object ids and local dates. Elsewhere the fields of a line are separated by tabs, with
 // full ids and UTC dates (see [field]).
 type table struct {
-	head    []string
-	rows    [][]cell
-	widths  []int // minimum widths of the columns, from earlier rows
-	preview bool  // cut the last column to the width of the terminal: another command shows the whole text
+	head   []string
+	shapes []shape // of the columns; those beyond them are fixed
+	rows   [][]cell
+	widths []int // minimum widths of the columns, from earlier rows
 }
 
-// A cell is one field, in a form for programs and a form for people.
-type cell struct{ program, person string }
+// A cell is one field, in a form for programs, one for people, and one for narrow terminals, which may be "".
+type cell struct{ program, person, short string }
 
 // text returns the cell of a text; invalid UTF-8 in it becomes U+FFFD.
-func text(s string) cell { return cell{strings.ToValidUTF8(s, "\uFFFD"), s} }
+func text(s string) cell { return cell{program: strings.ToValidUTF8(s, "\uFFFD"), person: s} }
 
 // path returns the cell of a path. Programs get its bytes unchanged, even if they are not UTF-8.
-func path(s string) cell { return cell{s, s} }
+func path(s string) cell { return cell{program: s, person: s} }
 
-func number[N int | int64](n N) cell { s := strconv.FormatInt(int64(n), 10); return cell{s, s} }
+// number returns the cell of a number; people see separators, or on a narrow terminal about how much it is.
+func number[N int | int64](n N) cell {
+	return cell{strconv.FormatInt(int64(n), 10), grouped(n), roughly(int64(n))}
+}
 
 // oid returns the cell of an object id; people see its first ten digits.
-func oid(id string) cell { return cell{id, id[:min(len(id), 10)]} }
+func oid(id string) cell { return cell{program: id, person: id[:min(len(id), 10)]} }
 
-// date returns the cell of a time in Unix seconds; 0 means no date.
+// date returns the cell of a time in Unix seconds; 0 means no date. On a narrow terminal people see the day.
 func date(unix int64) cell {
 	if unix == 0 {
 		return cell{}
 	}
 	t := time.Unix(unix, 0)
-	return cell{t.UTC().Format(time.RFC3339), t.Format("2006-01-02 15:04")}
+	return cell{t.UTC().Format(time.RFC3339), t.Format("2006-01-02 15:04"), t.Format(time.DateOnly)}
 }
 
 func newTable(head ...string) *table { return &table{head: head} }
@@ -51,80 +53,78 @@ func (t *table) write(inv *invocation) error {
 		return t.writeAligned(inv)
 	}
 	for _, row := range t.rows {
-		for i, c := range row {
-			if i > 0 {
-				inv.out.WriteByte('\t')
-			}
-			inv.out.WriteString(field(c.program))
-		}
-		if err := inv.out.WriteByte('\n'); err != nil {
+		if err := t.writeLine(inv, row); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeLine writes a row for programs.
+func (t *table) writeLine(inv *invocation, row []cell) error {
+	for i, c := range row {
+		if i < len(t.shapes) && t.shapes[i].person {
+			continue
+		}
+		if i > 0 {
+			inv.out.WriteByte('\t')
+		}
+		inv.out.WriteString(field(c.program))
+	}
+	return inv.out.WriteByte('\n')
 }
 
 func (t *table) writeAligned(inv *invocation) error {
 	if len(t.rows) == 0 {
 		return nil
 	}
-	widths := make([]int, len(t.rows[0]))
-	copy(widths, t.widths)
-	for i, h := range t.head {
-		widths[i] = uniseg.StringWidth(h)
-	}
-	shown := make([][]string, len(t.rows))
-	for r, row := range t.rows {
-		for i, c := range row {
-			s := visibleLine(c.person)
-			shown[r] = append(shown[r], s)
-			widths[i] = max(widths[i], uniseg.StringWidth(s))
-		}
-	}
-	t.widths = widths
+	columns := t.columns()
+	fit(columns, inv.out.width())
 	paint := inv.color()
-	line := func(cells []string, style style) error {
-		used := 0
-		var b strings.Builder
-		for i, s := range cells {
-			if i == len(cells)-1 {
-				if t.preview {
-					s = cut(s, max(20, inv.out.width()-used))
-				}
-				b.WriteString(s)
-				break
-			}
-			b.WriteString(s + strings.Repeat(" ", widths[i]-uniseg.StringWidth(s)+2))
-			used += widths[i] + 2
-		}
-		_, err := fmt.Fprintln(inv.out, paint(style, strings.TrimRight(b.String(), " ")))
-		return err
-	}
 	if len(t.head) > 0 {
-		if err := line(t.head, bold); err != nil {
-			return err
+		for _, line := range headLines(columns) {
+			if _, err := fmt.Fprintln(inv.out, paint(bold, line)); err != nil {
+				return err
+			}
 		}
 	}
-	for _, row := range shown {
-		if err := line(row, plain); err != nil {
-			return err
+	for r := range t.rows {
+		cells := make([][]string, len(columns))
+		for i, c := range columns {
+			cells[i] = c.lines(r)
+		}
+		for _, line := range sideBySide(columns, cells) {
+			if _, err := fmt.Fprintln(inv.out, line); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// cut shortens s to a width in columns.
-func cut(s string, width int) string {
-	if uniseg.StringWidth(s) <= width {
-		return s
-	}
-	var b strings.Builder
-	used := 0
-	for g := uniseg.NewGraphemes(s); g.Next(); {
-		if used += g.Width(); used > width-1 {
-			break
+// columns returns the columns of the table, as wide as their content.
+func (t *table) columns() []*column {
+	columns := make([]*column, len(t.rows[0]))
+	for i := range columns {
+		c := &column{}
+		if i < len(t.shapes) {
+			c.shape = t.shapes[i]
 		}
-		b.WriteString(g.Str())
+		if i < len(t.head) {
+			c.head = t.head[i]
+		}
+		for _, row := range t.rows {
+			c.cells = append(c.cells, shownCell{visibleLine(row[i].person), visibleLine(cmp.Or(row[i].short, row[i].person))})
+		}
+		c.measure()
+		if i < len(t.widths) {
+			c.natural = max(c.natural, t.widths[i])
+		}
+		columns[i] = c
 	}
-	return b.String() + "…"
+	t.widths = t.widths[:0]
+	for _, c := range columns {
+		t.widths = append(t.widths, c.natural)
+	}
+	return columns
 }

@@ -37,7 +37,7 @@ func TestTableForPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "talk\t" + someID + "\t2026-03-02T09:54:09Z\t3\ta\\tb\\nc\n" +
-		"日本\t\t\t10\t\x1b[31m red\n" +
+		"日本\t\t\t10\t\\x1b[31m red\n" +
 		"bad \uFFFD utf-8\t\uFFFD cut\tbad \xff utf-8\n"
 	if b.String() != want {
 		t.Errorf("got  %q\nwant %q", b.String(), want)
@@ -47,9 +47,9 @@ func TestTableForPrograms(t *testing.T) {
 func TestTableForPeople(t *testing.T) {
 	inv, b := sampleInvocation(true)
 	long := strings.Repeat("fix ", 30)
-	for _, preview := range []bool{false, true} {
+	for _, kind := range []string{nameColumn, previewColumn} {
 		cut := newTable()
-		cut.preview = preview
+		cut.shapes = []shape{{kind: kind}}
 		cut.add(text(long))
 		if err := cut.write(inv); err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestTableForPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	when := time.Unix(1772445249, 0).Format("2006-01-02 15:04")
-	want := strings.TrimSpace(long) + "\n" + long[:79] + "…\n" +
+	want := strings.TrimSpace(long[:40]+"…"+long[81:]) + "\n" + long[:79] + "…\n" +
 		"NAME  SNAPSHOT    DATE              N   SUMMARY\n" +
 		"talk  0123456789  " + when + "  3   a\\tb\\nc\n" +
 		"日本                                10  \\x1b[31m red\n"

@@ -42,8 +42,17 @@ type reply struct{ when, typed string }
 // on runs a command line on a terminal, and returns its status and what the screen shows.
 func (p place) on(replies []reply, args ...string) (status int, shown string) {
 	p.t.Helper()
+	return p.onSized(func(*os.File) error { return nil }, replies, args...)
+}
+
+// onSized is like on. resize changes the size of the terminal before.
+func (p place) onSized(resize func(program *os.File) error, replies []reply, args ...string) (status int, shown string) {
+	p.t.Helper()
 	p.t.Chdir(p.dir)
 	screen, program := terminal(p.t)
+	if err := resize(program); err != nil {
+		p.t.Fatal(err)
+	}
 	go func() {
 		defer program.Close() // ends the reading of the screen
 		status = run(context.Background(), args, os.Getenv, stdio{program, program, program})
@@ -87,8 +96,8 @@ func TestOnATerminal(t *testing.T) {
 		status     int
 		has, lacks []string
 	}{
-		"list":                    {0, []string{"talk", "first words", "text b…"}, []string{tip}},
-		"list --json":             {0, []string{`text\n\nbelow`}, nil},
+		"list":                    {0, []string{"talk", "first words", "hostile text below"}, []string{tip, `\n`, "\u202e"}},
+		"list --json":             {0, []string{`"title": "hostile text below"`}, nil},
 		"list --color=never":      {0, []string{"talk"}, []string{"\x1b["}},
 		"show hostile":            {0, []string{`hostile \x1b[2J\u202e text`}, []string{"\x1b[2J", "\u202e"}},
 		"log talk":                {0, []string{tip[:10]}, []string{tip}},
@@ -131,6 +140,7 @@ func TestOnATerminal(t *testing.T) {
 func TestManyHits(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("TERM", "dumb")
+	t.Setenv("GIT_PAGER", "cat")
 	p.write("long.md", strings.Repeat("## user\n\nneedle\n\n", terminalHits+1))
 	p.run(0, "-q", "import", "long.md")
 	for line, test := range map[string]struct {

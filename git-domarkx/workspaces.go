@@ -117,6 +117,11 @@ func (inv *invocation) version(spelled string) (managers, engine.Revision, domar
 	if err != nil {
 		return managers{}, revision, domarkx.Version{}, err
 	}
+	if revision.Message >= 0 {
+		if err := inv.complete(&revision.Name); err != nil {
+			return managers{}, revision, domarkx.Version{}, err
+		}
+	}
 	v, err := opened.sessions.ResolveVersion(inv.ctx, revision)
 	return opened, revision, v, err
 }

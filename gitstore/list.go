@@ -17,12 +17,18 @@ import (
 // List returns the newest snapshot of each session, sorted by name. It omits sessions that cannot be read, and returns their
 // errors, joined, together with the list.
 func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
+	_, infos, err := s.list(ctx)
+	return slices.Clone(infos), err
+}
+
+// list returns the result of [Store.List], which is not to be changed, and the references that it was read from.
+func (s *Store) list(ctx context.Context) (*refdb.Listing, []domarkx.Info, error) {
 	refs, err := s.refs.Listing(refname.Sessions.Prefix)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if last := s.listed.Load(); last != nil && last.of == refs {
-		return slices.Clone(last.infos), nil
+		return refs, last.infos, nil
 	}
 	cache := listCache{}
 	if content, ok := derived.Sessions.Read(s.StateDir()); ok {
@@ -35,7 +41,38 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 		_ = derived.Sessions.Write(s.StateDir(), encodeListCache(infos)) // the repository may be read-only
 	}
 	if err == nil {
-		s.listed.Store(&listed{refs, slices.Clone(infos)})
+		s.listed.Store(&listed{refs, infos})
+	}
+	return refs, infos, err
+}
+
+// ListAbout is like [Store.List], and also returns what is said about each session. about reads that of a session for which
+// it is not in the cache; where it fails, there is none. The list is not to be changed.
+func (s *Store) ListAbout(ctx context.Context, about func(ctx context.Context, info domarkx.Info) (*domarkx.About, error)) ([]domarkx.Info, error) {
+	refs, infos, err := s.list(ctx)
+	missed, isOwn := 0, false
+	for i := range infos {
+		if infos[i].About != nil {
+			continue
+		}
+		if !isOwn {
+			infos, isOwn = slices.Clone(infos), true
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		said, err := about(ctx, infos[i])
+		if err == nil {
+			infos[i].About = said
+			missed++
+		}
+	}
+	const often = 8 // reading so many costs less than writing the cache
+	if missed > often+len(infos)/1000 {
+		_ = derived.Sessions.Write(s.StateDir(), encodeListCache(infos)) // the repository may be read-only
+	}
+	if err == nil && missed > 0 {
+		s.listed.Store(&listed{refs, infos})
 	}
 	return infos, err
 }

@@ -38,7 +38,7 @@ func (c *listCache) find(id string) (domarkx.Info, bool) {
 }
 
 // encodeListCache returns the content of [derived.Sessions]: for each commit its id; number, messages, bytes and date;
-// and subject, preview and operation.
+// subject, preview and operation; and 1 with what is said about it, or 0.
 func encodeListCache(infos []domarkx.Info) []byte {
 	data := make([]byte, 0, len(infos)*160)
 	for _, info := range infos {
@@ -49,8 +49,24 @@ func encodeListCache(infos []domarkx.Info) []byte {
 		for _, text := range []string{info.Subject, info.Preview, info.Operation} {
 			data = derived.AppendText(data, text)
 		}
+		data = appendAbout(data, info.About)
 	}
 	return data
+}
+
+func appendAbout(data []byte, about *domarkx.About) []byte {
+	if about == nil {
+		return append(data, 0)
+	}
+	data = append(data, 1)
+	for _, text := range []string{about.Title, about.Agent, about.Branch} {
+		data = derived.AppendText(data, text)
+	}
+	data = binary.AppendUvarint(data, uint64(len(about.Tags)))
+	for _, tag := range about.Tags {
+		data = derived.AppendText(data, tag)
+	}
+	return binary.AppendVarint(binary.AppendVarint(data, about.Started), about.Active)
 }
 
 // decodeListCache returns nil if the content is invalid.
@@ -62,10 +78,23 @@ func decodeListCache(data []byte) []domarkx.Info {
 		info := domarkx.Info{ID: d.Hex()}
 		info.Number, info.Messages, info.Bytes, info.Date = int(d.Varint()), int(d.Varint()), d.Varint(), d.Varint()
 		info.Subject, info.Preview, info.Operation = d.Text(), d.Text(), d.Text()
+		info.About = decodeAbout(d)
 		infos = append(infos, info)
 	}
 	if d.Bad() {
 		return nil
 	}
 	return infos
+}
+
+func decodeAbout(d *derived.Decoder) *domarkx.About {
+	if d.Uvarint() == 0 {
+		return nil
+	}
+	about := &domarkx.About{Title: d.Text(), Agent: d.Text(), Branch: d.Text()}
+	for n := d.Count(1); n > 0; n-- {
+		about.Tags = append(about.Tags, d.Text())
+	}
+	about.Started, about.Active = d.Varint(), d.Varint()
+	return about
 }

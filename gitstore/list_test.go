@@ -2,9 +2,11 @@ package gitstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/derived"
 )
 
 func list(t *testing.T, s *gitstore.Store) []domarkx.Info {
@@ -65,9 +68,52 @@ func TestListCache(t *testing.T) {
 	}
 }
 
+// TestListAbout checks that what is said about a session is read once, survives in the cache, and is read again for a changed one.
+func TestListAbout(t *testing.T) {
+	s, dir := newStore(t)
+	manySessions(t, s, 30, 1)
+	read := map[string]int{}
+	about := func(_ context.Context, info domarkx.Info) (*domarkx.About, error) {
+		if read[info.Name]++; info.Name == "directory1/session1" {
+			return nil, errors.New("no")
+		}
+		return &domarkx.About{Title: info.ID, Tags: []string{"a", info.Name}, Active: 7}, nil
+	}
+	listed := func(s *gitstore.Store) []domarkx.Info {
+		t.Helper()
+		infos, err := s.ListAbout(context.Background(), about)
+		if err != nil || len(infos) != 30 {
+			t.Fatalf("%d sessions, %v", len(infos), err)
+		}
+		return infos
+	}
+	first := listed(s)
+	if i := slices.IndexFunc(first, func(i domarkx.Info) bool { return i.About == nil }); first[i].Name != "directory1/session1" || first[i].Described().Active != first[i].Date {
+		t.Errorf("of what cannot be read: %+v", first[i])
+	}
+	for _, store := range []*gitstore.Store{s, open(t, dir)} {
+		if diff := cmp.Diff(first, listed(store)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if read["directory0/session0"] != 1 || read["directory1/session1"] != 3 {
+		t.Errorf("read %v", read)
+	}
+	changed := save(t, s, "directory0/session0", conversation(2))
+	if got := listed(s); got[0].About.Title != changed.ID || read["directory0/session0"] != 2 {
+		t.Errorf("after a change: %+v", got[0].About)
+	}
+	if err := derived.RemoveTexts(filepath.Join(dir, "domarkx")); err != nil {
+		t.Fatal(err)
+	}
+	if listed(open(t, dir)); read["directory0/session0"] != 3 {
+		t.Errorf("after a redaction: read %v", read)
+	}
+}
+
 func FuzzListCache(f *testing.F) {
 	f.Add(gitstore.EncodeListCache([]domarkx.Info{{ID: fmt.Sprintf("%040d", 1), Number: 3, Messages: 2, Bytes: 1 << 40, Date: -1,
-		Subject: "a", Preview: "b\n", Operation: "c"}}))
+		Subject: "a", Preview: "b\n", Operation: "c"}, {ID: fmt.Sprintf("%040d", 2), About: &domarkx.About{Title: "t", Agent: "a", Branch: "b", Tags: []string{"x", ""}, Started: 1, Active: -2}}}))
 	f.Fuzz(func(t *testing.T, records []byte) {
 		cache := gitstore.DecodeListCache(records)
 		again := gitstore.DecodeListCache(gitstore.EncodeListCache(cache))

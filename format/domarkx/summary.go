@@ -23,6 +23,8 @@ type Info struct {
 	Operation string
 	// Replaces is the snapshot that this redacted one replaces; "" for any other.
 	Replaces string
+	// About is what the messages and the front matter say; nil if they were not read.
+	About *About
 }
 
 // Summary returns the summary of a session in the words of agent-chatter (its specification,

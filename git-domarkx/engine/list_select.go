@@ -16,17 +16,17 @@ import (
 
 // ListOptions select and sort the sessions of a list.
 type ListOptions struct {
-	Patterns []string // globs of session names, as in git for-each-ref; none for all
+	Patterns []string // names, directories of names, or globs; none for all
 	Tag      string   // a tag in the front matter; "" for any
 	Agent    string   // the agent that the session is from, by the name of its format; "" for any
 	Branch   string   // a Git branch on which the session's agent worked; "" for any
-	Sort     string   // "name", "updated" (newest first) or "messages" (most first)
+	Sort     string   // "name", "activity" or "created" (newest first), or "messages" (most first)
 	Limit    int      // 0 for all
 }
 
 // Select returns the sessions of a list that match the options. The list must be sorted by name. Sessions
 // whose header cannot be read are omitted; their errors are joined and returned together with the rest. The
-// result is nil only if the options are invalid.
+// result is nil only if the options are invalid. It may be the list itself.
 func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o ListOptions) ([]domarkx.Info, error) {
 	for _, pattern := range o.Patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -35,7 +35,11 @@ func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o List
 	}
 	selected := []domarkx.Info{}
 	var unread []error
-	for _, info := range list {
+	all := list
+	if len(o.Patterns) == 0 && o.Tag == "" && o.Agent == "" && o.Branch == "" && list != nil {
+		selected, all = list, nil
+	}
+	for _, info := range all {
 		if len(o.Patterns) > 0 && !slices.ContainsFunc(o.Patterns, func(p string) bool { return matchesName(p, info.Name) }) {
 			continue
 		}
@@ -51,10 +55,12 @@ func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o List
 		}
 	}
 	switch o.Sort {
-	case "updated":
-		slices.SortStableFunc(selected, func(a, b domarkx.Info) int { return cmp.Compare(b.Date, a.Date) })
+	case "activity":
+		selected = NewestFirst(selected)
+	case "created":
+		selected = sorted(selected, func(i *domarkx.Info) [2]int64 { return [2]int64{i.Described().Started} })
 	case "messages":
-		slices.SortStableFunc(selected, func(a, b domarkx.Info) int { return cmp.Compare(b.Messages, a.Messages) })
+		selected = sorted(selected, func(i *domarkx.Info) [2]int64 { return [2]int64{int64(i.Messages)} })
 	}
 	if o.Limit > 0 && len(selected) > o.Limit {
 		selected = selected[:o.Limit]
@@ -62,9 +68,40 @@ func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o List
 	return selected, errors.Join(unread...)
 }
 
-// matchesName reports whether a glob matches a name or one of its parent directories.
+// NewestFirst returns sessions in the order of their last activity. Of equal ones, those that began last come first.
+func NewestFirst(list []domarkx.Info) []domarkx.Info {
+	return sorted(list, func(i *domarkx.Info) [2]int64 {
+		about := i.Described()
+		return [2]int64{about.Active, about.Started}
+	})
+}
+
+// sorted returns sessions with the greatest keys first, and otherwise in their order. It moves only keys while it sorts, because
+// an Info is large.
+func sorted(list []domarkx.Info, key func(i *domarkx.Info) [2]int64) []domarkx.Info {
+	type place struct {
+		key [2]int64
+		at  int
+	}
+	places := make([]place, len(list))
+	for n := range list {
+		places[n] = place{key(&list[n]), n}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(b.key[0], a.key[0]), cmp.Compare(b.key[1], a.key[1]), cmp.Compare(a.at, b.at))
+	})
+	ordered := make([]domarkx.Info, len(list))
+	for n, p := range places {
+		ordered[n] = list[p.at]
+	}
+	return ordered
+}
+
+// matchesName reports whether a glob matches a name, or the pattern is the name of a directory above it. * and ? match
+// slashes, too.
 func matchesName(pattern, name string) bool {
-	matched, _ := path.Match(pattern, name)
+	const slash = "\x01" // which no name has
+	matched, _ := path.Match(strings.ReplaceAll(pattern, "/", slash), strings.ReplaceAll(name, "/", slash))
 	return matched || strings.HasPrefix(name, strings.TrimSuffix(pattern, "/")+"/")
 }
 
@@ -86,7 +123,8 @@ func (m *SessionManager) matchesHeader(ctx context.Context, info domarkx.Info, o
 	if h.UserMetadata != nil {
 		about = *h.UserMetadata
 	}
-	if o.Tag != "" && !hasTag(about, o.Tag) || o.Branch != "" && !hasBranch(about, o.Branch) {
+	tags, _ := about.Get("tags")
+	if o.Tag != "" && !slices.Contains(tagsOf(tags), o.Tag) || o.Branch != "" && !hasBranch(about, o.Branch) {
 		return false, nil
 	}
 	if o.Agent == "" {
@@ -104,15 +142,6 @@ func (m *SessionManager) matchesHeader(ctx context.Context, info domarkx.Info, o
 		}
 	}
 	return false, nil
-}
-
-// hasTag reports whether "tags" in front matter contains a tag.
-func hasTag(about jsonvalue.Value, tag string) bool {
-	tags, _ := about.Get("tags")
-	if tags.Kind() == jsonvalue.String {
-		return slices.Contains(strings.FieldsFunc(tags.Text(), func(r rune) bool { return r == ',' || r == ' ' }), tag)
-	}
-	return hasItem(tags, tag)
 }
 
 // hasBranch reports whether "git_branches" in front matter contains a branch.

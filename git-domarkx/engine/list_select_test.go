@@ -32,7 +32,7 @@ func TestSelect(t *testing.T) {
 		{"a directory", engine.ListOptions{Patterns: []string{"docs"}}, "docs/a docs/b"},
 		{"a directory with a slash", engine.ListOptions{Patterns: []string{"docs/"}}, "docs/a docs/b"},
 		{"a glob", engine.ListOptions{Patterns: []string{"no*"}}, "notes notes-2"},
-		{"a glob does not cross directories", engine.ListOptions{Patterns: []string{"*"}}, "notes notes-2 untagged"},
+		{"a glob crosses directories", engine.ListOptions{Patterns: []string{"*b", "n*s"}}, "docs/b notes"},
 		{"several", engine.ListOptions{Patterns: []string{"docs/b", "unt*", "none"}}, "docs/b untagged"},
 		{"a tag", engine.ListOptions{Tag: "fix"}, "docs/a docs/b"},
 		{"a part of a tag", engine.ListOptions{Tag: "slo"}, ""},

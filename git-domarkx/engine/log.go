@@ -10,7 +10,6 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/rogpeppe/go-internal/diff"
 )
@@ -47,32 +46,13 @@ func (m *SessionManager) Identities(ctx context.Context, list []domarkx.Info) ma
 	return found
 }
 
-// Agent returns the program from whose document a session was imported, by the name of its
-// format; "" if it is not known.
+// Agent returns the program from which a session was imported, by the name of its format; "" if it is not known.
 func (m *SessionManager) Agent(ctx context.Context, info domarkx.Info) string {
 	h, err := view.Header(ctx, m.store, info.ID)
 	if err != nil {
 		return ""
 	}
-	for _, codec := range m.codecs {
-		if codec.Identify != nil && codec.Identify(h).ID != "" {
-			return codec.Name
-		}
-	}
-	return ""
-}
-
-// Title returns the title in the front matter of a snapshot; "" if it has none.
-func (m *SessionManager) Title(ctx context.Context, info domarkx.Info) string {
-	h, err := view.Header(ctx, m.store, info.ID)
-	if err != nil || h.UserMetadata == nil {
-		return ""
-	}
-	title, _ := h.UserMetadata.Get("title")
-	if title.Kind() != jsonvalue.String {
-		return ""
-	}
-	return title.Text()
+	return m.agentOf(h)
 }
 
 // Log returns the snapshots of a revision, newest first. If the revision does not exist, it yields

@@ -160,22 +160,6 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-func TestTitle(t *testing.T) {
-	c := newClone(t)
-	for text, want := range map[string]string{
-		"---\ntitle: A title\n---\n": "A title", "---\ntitle: 7\n---\n": "", "---\ntitle: [a]\n---\n": "", "---\nother: x\n---\n": "", "# Heading\n": "", "": "",
-	} {
-		c.Saved("s", "", text)
-		if got := c.Title(t.Context(), c.Tip("s")); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-		c.clear("s")
-	}
-	if got := c.Title(t.Context(), domarkx.Info{ID: strings.Repeat("1", 40)}); got != "" {
-		t.Errorf("of nothing: %q", got)
-	}
-}
-
 // TestIdentities checks the times of sessions of other programs: one that changed here is as new as its snapshot.
 func TestIdentities(t *testing.T) {
 	c := imported(t)

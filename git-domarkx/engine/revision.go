@@ -11,7 +11,7 @@ import (
 )
 
 // A Revision names a snapshot or one of its messages: NAME, NAME~2 or NAME@OID, optionally
-// followed by #K or :K.
+// followed by #K or :K. NAME may be @N, see [SessionManager.FullName].
 type Revision struct {
 	Name    string
 	Back    int    // number of snapshots before the newest
@@ -23,8 +23,13 @@ type Revision struct {
 func ParseRevision(s string) (Revision, error) {
 	r := Revision{Message: -1}
 	rest := s
-	if i := strings.IndexAny(s, "~@#:"); i >= 0 {
-		r.Name, rest = s[:i], s[i:]
+	after := strings.TrimLeft(strings.TrimPrefix(s, "@"), "0123456789")
+	start := len(s) - len(after) // of what follows @N
+	if !strings.HasPrefix(s, "@") || start == 1 || after != "" && !strings.ContainsRune("~@#:", rune(after[0])) {
+		start = 0
+	}
+	if i := strings.IndexAny(s[start:], "~@#:"); i >= 0 {
+		r.Name, rest = s[:start+i], s[start+i:]
 	} else {
 		r.Name, rest = s, ""
 	}

@@ -124,7 +124,8 @@ type (
 			Session, URI    string
 			Messages        int
 			Updated, Origin string
-			Snippet         string
+			Snippet, Title  string
+			ActiveAt        string `json:"active_at"`
 		}
 		Total, Next int
 	}

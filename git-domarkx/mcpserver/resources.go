@@ -81,14 +81,14 @@ func (s *Server) listResources(ctx context.Context, params *sdk.ListResourcesPar
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: short(fmt.Errorf("cursor %q is not one of this server; without a cursor the list begins anew", params.Cursor)).Error()}
 		}
 	}
-	list, err := s.list(ctx, engine.ListOptions{Sort: "updated"})
+	list, err := s.list(ctx, engine.ListOptions{Sort: "activity"})
 	if err != nil {
 		return nil, err
 	}
 	from = min(from, len(list)) // limit from, so that from+maxPage does not overflow
 	result := &sdk.ListResourcesResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Resources: []*sdk.Resource{}}
 	for _, info := range list[from:min(len(list), from+maxPage)] {
-		result.Resources = append(result.Resources, &sdk.Resource{URI: sessionURI(info.Name), Name: info.Name, MIMEType: markdownType, Description: engine.Count(info.Messages)})
+		result.Resources = append(result.Resources, &sdk.Resource{URI: sessionURI(info.Name), Name: info.Name, Title: info.Described().Title, MIMEType: markdownType, Description: engine.Count(info.Messages)})
 	}
 	if from+maxPage < len(list) {
 		result.NextCursor = strconv.Itoa(from + maxPage)

@@ -179,7 +179,7 @@ func (s *Server) noSnapshot(ctx context.Context, r engine.Revision) error {
 
 // list returns the sessions that are offered.
 func (s *Server) list(ctx context.Context, o engine.ListOptions) ([]domarkx.Info, error) {
-	all, err := s.Sessions.List(ctx)
+	all, err := s.Sessions.ListAbout(ctx)
 	if err != nil && all == nil {
 		return nil, err
 	}

@@ -32,7 +32,9 @@ type sessionEntry struct {
 	Session  string `json:"session"`
 	URI      string `json:"uri"`
 	Messages int    `json:"messages"`
-	Updated  string `json:"updated"`
+	Title    string `json:"title,omitempty"`
+	ActiveAt string `json:"active_at" jsonschema:"the time of the last message"`
+	Updated  string `json:"updated" jsonschema:"when the session was changed here"`
 	Origin   string `json:"origin" jsonschema:"the program that it was imported from, or git-domarkx"`
 	Snippet  string `json:"snippet" jsonschema:"how the first message begins"`
 }
@@ -42,7 +44,7 @@ func (s *Server) listSessions(ctx context.Context, r listRequest) (listResult, e
 	if err != nil {
 		return listResult{}, err
 	}
-	o := engine.ListOptions{Tag: r.Tag, Agent: r.Agent, Branch: r.Branch, Sort: "updated"}
+	o := engine.ListOptions{Tag: r.Tag, Agent: r.Agent, Branch: r.Branch, Sort: "activity"}
 	if r.Session != "" {
 		o.Patterns = []string{r.Session}
 	}
@@ -56,7 +58,7 @@ func (s *Server) listSessions(ctx context.Context, r listRequest) (listResult, e
 	result := listResult{Sessions: []sessionEntry{}, Total: len(list)}
 	for _, info := range list[r.From:min(len(list), r.From+count)] {
 		result.Sessions = append(result.Sessions, sessionEntry{Session: info.Name, URI: sessionURI(info.Name), Messages: info.Messages,
-			Updated: date(info.Date), Origin: s.origin(ctx, info.ID), Snippet: info.Preview})
+			Title: info.Described().Title, ActiveAt: date(info.Described().Active), Updated: date(info.Date), Origin: s.origin(ctx, info.ID), Snippet: info.Preview})
 	}
 	if r.From+count < len(list) {
 		result.Next = r.From + count

@@ -25,12 +25,12 @@ func TestListSessions(t *testing.T) {
 		total int
 		next  int
 	}{
-		"all, newest first":    {nil, "team/b team/a " + agent + " tagged", 4, 0},
+		"all, newest first":    {nil, agent + " team/b team/a tagged", 4, 0},
 		"null for the default": {arguments{"count": nil, "from": nil, "tag": nil, "session": "t*/a"}, "team/a", 1, 0},
-		"a page":               {arguments{"count": 2}, "team/b team/a", 4, 2},
-		"the next page":        {arguments{"from": 2, "count": 2}, agent + " tagged", 4, 0},
+		"a page":               {arguments{"count": 2}, agent + " team/b", 4, 2},
+		"the next page":        {arguments{"from": 2, "count": 2}, "team/a tagged", 4, 0},
 		"after the last":       {arguments{"from": 4}, "", 4, 0},
-		"more than there are":  {arguments{"count": 1 << 40}, "team/b team/a " + agent + " tagged", 4, 0},
+		"more than there are":  {arguments{"count": 1 << 40}, agent + " team/b team/a tagged", 4, 0},
 		"directory of names":   {arguments{"session": "team"}, "team/b team/a", 2, 0},
 		"glob":                 {arguments{"session": "t*/a"}, "team/a", 1, 0},
 		"tag":                  {arguments{"tag": "red"}, "tagged", 1, 0},
@@ -56,7 +56,7 @@ func TestListSessions(t *testing.T) {
 	}
 	var got list
 	c.call("list_sessions", arguments{"session": agent}, &got)
-	if s := got.Sessions[0]; s.Origin != "claude-code" || s.Snippet != "from an agent" || s.Messages != 1 || s.URI != "domarkx:///sessions/"+agent {
+	if s := got.Sessions[0]; s.Origin != "claude-code" || s.Snippet != "from an agent" || s.Title != "from an agent" || s.ActiveAt != "2025-01-01T00:00:00Z" || s.Updated != "2023-11-14T22:13:22Z" || s.Messages != 1 || s.URI != "domarkx:///sessions/"+agent {
 		t.Errorf("the agent's session is %+v", s)
 	}
 	c.call("list_sessions", arguments{"session": "team/a"}, &got)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,13 +26,13 @@ const (
 func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	get := func(name string) string { return strings.TrimSpace(query.Get(name)) }
-	all, unread := s.Sessions.List(r.Context())
+	all, unread := s.Sessions.ListAbout(r.Context())
 	if all == nil && unread != nil {
 		return unread
 	}
 	sort := get("sort")
 	if sort == "" {
-		sort = "updated"
+		sort = "activity"
 	}
 	o := engine.ListOptions{Agent: get("agent"), Branch: get("branch"), Tag: get("tag"), Sort: sort}
 	if name := get("name"); name != "" {
@@ -62,7 +63,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	from, _ := strconv.Atoi(get("from"))
 	from = max(0, min(from, len(list)))
-	s.rows(r.Context(), p, list[from:min(from+sessionsShown, len(list))])
+	rows(p, list[from:min(from+sessionsShown, len(list))])
 	p.WriteString(`<nav class="pages">`)
 	if from > 0 {
 		p.link(again(r, "from", strconv.Itoa(max(0, from-sessionsShown))), "← Before")
@@ -109,7 +110,7 @@ func (p *page) filters(get func(string) string) {
 		p.WriteString(`"></label>`)
 	}
 	p.WriteString(`<label>Sort <select name="sort">`)
-	for _, sort := range []string{"updated", "name", "messages"} {
+	for _, sort := range []string{"activity", "created", "name", "messages"} {
 		selected := ""
 		if get("sort") == sort {
 			selected = " selected"
@@ -124,7 +125,7 @@ func named(list []domarkx.Info, q string) []domarkx.Info {
 	var found []domarkx.Info
 	q = strings.ToLower(q)
 	for _, info := range list {
-		if strings.Contains(strings.ToLower(info.Name), q) || strings.Contains(strings.ToLower(info.Preview), q) {
+		if slices.ContainsFunc([]string{info.Name, info.Described().Title, info.Preview}, func(text string) bool { return strings.Contains(strings.ToLower(text), q) }) {
 			found = append(found, info)
 		}
 	}
@@ -132,21 +133,22 @@ func named(list []domarkx.Info, q string) []domarkx.Info {
 }
 
 // rows writes a list of sessions.
-func (s *Server) rows(ctx context.Context, p *page, list []domarkx.Info) {
+func rows(p *page, list []domarkx.Info) {
 	p.WriteString("<ul class=\"rows\">\n")
 	for _, info := range list {
 		p.WriteString("<li><div>")
-		p.link(at("/s/", info.Name), s.title(ctx, info))
+		about := info.Described()
+		p.link(at("/s/", info.Name), title(info))
 		p.WriteString(`<p class="meta"><span>`)
 		p.text(info.Name)
 		p.WriteString("</span>")
-		if agent := s.Sessions.Agent(ctx, info); agent != "" && !strings.HasPrefix(info.Name, agent+"/") {
+		if about.Agent != "" && !strings.HasPrefix(info.Name, about.Agent+"/") {
 			p.WriteString(" <span>")
-			p.text(agent)
+			p.text(about.Agent)
 			p.WriteString("</span>")
 		}
 		p.WriteString("</p></div><div class=\"side\">")
-		html.WriteTime(&p.Buffer, info.Date)
+		html.WriteTime(&p.Buffer, about.Active)
 		fmt.Fprintf(p, "<br>%s</div></li>\n", messages(info.Messages))
 	}
 	p.WriteString("</ul>\n")
@@ -159,13 +161,12 @@ func messages(n int) string {
 	return fmt.Sprintf("%d messages", n)
 }
 
-// title returns the title in the front matter of a session, or its beginning.
-func (s *Server) title(ctx context.Context, info domarkx.Info) string {
-	if t := html.Line(s.Sessions.Title(ctx, info), 120); t != "" {
-		return t
-	}
-	if t := html.Line(strings.ToValidUTF8(info.Preview, "\ufffd"), 120); t != "" {
-		return t
+// title returns the title of a session, or its beginning.
+func title(info domarkx.Info) string {
+	for _, text := range []string{info.Described().Title, strings.ToValidUTF8(info.Preview, "\ufffd")} {
+		if t := html.Line(text, 120); t != "" {
+			return t
+		}
 	}
 	return info.Name
 }

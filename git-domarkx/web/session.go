@@ -49,7 +49,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 	if err != nil {
 		return err
 	}
-	title := s.title(r.Context(), info)
+	title := title(s.Sessions.WithAbout(r.Context(), info))
 	p := newPage(title)
 	s.sessionHeader(r.Context(), p, title, v, info, count)
 	if err := s.attached(r, p, name, info); err != nil {

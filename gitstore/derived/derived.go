@@ -28,7 +28,7 @@ type Kind struct {
 
 // The kinds of derived files.
 var (
-	Sessions   = Kind{path: "list-cache", version: 3, texts: true}      // newest snapshots of sessions
+	Sessions   = Kind{path: "list-cache", version: 4, texts: true}      // newest snapshots of sessions
 	Conflicts  = Kind{path: "conflict-cache", version: 3, texts: true}  // numbers of conflicts in snapshots
 	Workspaces = Kind{path: "workspace-cache", version: 3, texts: true} // newest versions of workspaces
 	Synced     = Kind{path: "synced"}                                   // packs and packed-refs that are known to be durable

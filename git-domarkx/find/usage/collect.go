@@ -48,6 +48,28 @@ type answer struct {
 // snapshots of all sessions; their cached rows are kept. If some sessions cannot be read, Responses
 // returns the responses in the others together with an error.
 func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([]Response, error) {
+	known, unread := r.load(ctx, selected, all)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return merge(selected, known), unread
+}
+
+// Tokens returns how many tokens the responses in each of the selected sessions used, by the ids of their snapshots. A response
+// that several sessions share counts in all of them. The errors are those of [Reader.Responses].
+func (r *Reader) Tokens(ctx context.Context, selected, all []domarkx.Info) (map[string]int64, error) {
+	known, unread := r.load(ctx, selected, all)
+	tokens := make(map[string]int64, len(selected))
+	for _, info := range selected {
+		for _, response := range merge([]domarkx.Info{info}, known) {
+			tokens[info.ID] += response.Input + response.CacheRead + response.CacheWrite + response.Output
+		}
+	}
+	return tokens, unread
+}
+
+// load returns the rows of the selected sessions by the ids of their snapshots, and writes those that were not in the cache to it.
+func (r *Reader) load(ctx context.Context, selected, all []domarkx.Info) (map[string]*session, error) {
 	var cached []session
 	if content, ok := derived.Usage.Read(r.Dir); ok {
 		cached = decodeCache(content)
@@ -63,7 +85,7 @@ func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([
 		}
 	}
 	if len(missing) == 0 {
-		return merge(selected, known), nil
+		return known, nil
 	}
 	unread := r.readAll(ctx, missing, cached, known)
 	if err := ctx.Err(); err != nil {
@@ -78,7 +100,7 @@ func (r *Reader) Responses(ctx context.Context, selected, all []domarkx.Info) ([
 		}
 	}
 	_ = derived.Usage.Write(r.Dir, encodeCache(keep)) // the repository may be read-only
-	return merge(selected, known), unread
+	return known, unread
 }
 
 // readAll reads sessions and adds them to known.

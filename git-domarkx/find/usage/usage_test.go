@@ -222,6 +222,24 @@ func TestCache(t *testing.T) {
 }
 
 // TestUnreadable checks that a session that cannot be read is reported, and that the others are counted.
+// TestTokens checks that each session has the tokens of its own responses, also of those that another one shares, and that two
+// records of one response count once.
+func TestTokens(t *testing.T) {
+	s := newStore()
+	s.add(tipA, 1, 99, `{"response_id":"r","usage":{"input":1,"cache_read":2,"cache_write":3,"output":4}}`)
+	s.add(tipA, 2, 99, `{"response_id":"r","usage":{"input":1,"cache_read":2,"cache_write":3,"output":4}}`)
+	s.add(tipB, 1, 99, `{"response_id":"r","usage":{"input":1,"cache_read":2,"cache_write":3,"output":4}}`)
+	s.add(tipB, 3, 99, `{"usage":{"output":5}}`)
+	list := []domarkx.Info{{Name: "a", ID: tipA}, {Name: "b", ID: tipB}}
+	dir := t.TempDir()
+	for range 2 { // the second time from the cache
+		got, err := reader(s, dir).Tokens(t.Context(), list, list)
+		if diff := cmp.Diff(map[string]int64{tipA: 10, tipB: 15}, got); diff != "" || err != nil {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	}
+}
+
 func TestUnreadable(t *testing.T) {
 	s := newStore()
 	s.add(tipA, 1, 1, `{"usage":{"input":1}}`)

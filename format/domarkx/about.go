@@ -1,0 +1,20 @@
+package domarkx
+
+// An About is what lists say of a session beside its [Info].
+type About struct {
+	Title  string // see format.Title; "" if nothing gives it one
+	Agent  string // the program that it was imported from; "" if it is not known
+	Branch string // the last Git branch on which its agent worked; "" if it recorded none
+	Tags   []string
+	// Started and Active are the times of the first and the last message, in Unix seconds: as the agent recorded them, else of
+	// the snapshots that brought the messages.
+	Started, Active int64
+}
+
+// Described returns what is said of the session. Of one that was not read, only the date of its snapshot is known.
+func (i Info) Described() About {
+	if i.About == nil {
+		return About{Started: i.Date, Active: i.Date}
+	}
+	return *i.About
+}

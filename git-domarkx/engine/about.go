@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+)
+
+// ListAbout is like [SessionManager.List], and the result, which is not to be changed, also has what is said about
+// each session.
+func (m *SessionManager) ListAbout(ctx context.Context) ([]domarkx.Info, error) {
+	return m.store.ListAbout(ctx, m.about)
+}
+
+// WithAbout returns a snapshot with what is said about it, if that can be read.
+func (m *SessionManager) WithAbout(ctx context.Context, info domarkx.Info) domarkx.Info {
+	if about, err := m.about(ctx, info); err == nil {
+		info.About = about
+	}
+	return info
+}
+
+// about reads what is said about a session.
+func (m *SessionManager) about(ctx context.Context, info domarkx.Info) (*domarkx.About, error) {
+	h, err := view.Header(ctx, m.store, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	front := jsonvalue.ObjectValue()
+	if h.UserMetadata != nil {
+		front = *h.UserMetadata
+	}
+	tags, _ := front.Get("tags")
+	branches, _ := front.Get("git_branches")
+	a := &domarkx.About{Agent: m.agentOf(h), Tags: tagsOf(tags), Started: info.Date, Active: info.Date}
+	for _, branch := range branches.Items() {
+		if branch.Kind() == jsonvalue.String {
+			a.Branch = branch.Text()
+		}
+	}
+	if info.Messages > 0 {
+		first, err := m.store.Entry(ctx, info.ID, 0)
+		if err != nil {
+			return nil, err
+		}
+		last, err := m.store.Entry(ctx, info.ID, info.Messages-1)
+		if err != nil {
+			return nil, err
+		}
+		a.Started, a.Active = first.Date, last.Date
+	}
+	given := ""
+	if title, ok := front.Get("title"); ok && title.Kind() == jsonvalue.String {
+		given = title.Text()
+	}
+	// Earlier versions made the title of a transcript of its first prompt, whatever that was.
+	said := format.PromptTitle(given)
+	if _, isTranscript := front.Get("agent"); given != "" && (!isTranscript || said == format.Title(given)) {
+		a.Title = format.Title(given)
+		return a, nil
+	}
+	if a.Title, err = m.promptTitle(ctx, info); a.Title == "" {
+		a.Title = said
+	}
+	return a, err
+}
+
+// agentOf returns the program that the header of a session names, or whose identity of a session it states.
+func (m *SessionManager) agentOf(h domarkx.Header) string {
+	if h.UserMetadata != nil {
+		if agent, ok := h.UserMetadata.Get("agent"); ok && agent.Kind() == jsonvalue.String {
+			return agent.Text()
+		}
+	}
+	for _, codec := range m.codecs {
+		if codec.Identify != nil && codec.Identify(h).ID != "" {
+			return codec.Name
+		}
+	}
+	return ""
+}
+
+// tagsOf returns the tags in front matter: a list, or a text with spaces or commas between them.
+func tagsOf(tags jsonvalue.Value) []string {
+	if tags.Kind() == jsonvalue.String {
+		return strings.FieldsFunc(tags.Text(), func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	var list []string
+	for _, tag := range tags.Items() {
+		if tag.Kind() == jsonvalue.String {
+			list = append(list, tag.Text())
+		}
+	}
+	return list
+}
+
+// Limits of the search for a title.
+const (
+	maxTitleEntries = 1000
+	maxTitlePrompts = 20
+)
+
+// promptTitle returns the title that the first prompts give a session.
+func (m *SessionManager) promptTitle(ctx context.Context, info domarkx.Info) (string, error) {
+	entries, prompts := 0, 0
+	for e, err := range m.store.Entries(ctx, info.ID) {
+		if err != nil {
+			return "", err
+		}
+		if entries++; entries > maxTitleEntries || prompts == maxTitlePrompts {
+			break
+		}
+		if e.Role != domarkx.User {
+			continue
+		}
+		prompts++
+		msg, err := view.LoadMessage(ctx, m.store, e)
+		if err != nil {
+			return "", err
+		}
+		if msg.Metadata != nil && transcript.Get(*msg.Metadata, transcript.KeySummary).IsTrue() {
+			continue
+		}
+		texts := slices.Collect(func(yield func(string) bool) {
+			for _, block := range msg.Content {
+				if !yield(block.Text) {
+					return
+				}
+			}
+		})
+		if title := format.PromptTitle(strings.Join(texts, "\n\n")); title != "" {
+			return title, nil
+		}
+	}
+	return "", nil
+}

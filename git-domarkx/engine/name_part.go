@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+)
+
+// An AmbiguousError means that a part of a name fits several sessions.
+type AmbiguousError struct {
+	Part  string
+	Names []string // sorted
+}
+
+// mostNamed is how many of the sessions an [AmbiguousError] lists.
+const mostNamed = 10
+
+func (e *AmbiguousError) Error() string {
+	list := strings.Join(e.Names[:min(len(e.Names), mostNamed)], "\n    ")
+	if more := len(e.Names) - mostNamed; more > 0 {
+		list += fmt.Sprintf("\n    and %d more", more)
+	}
+	return fmt.Sprintf("session %q fits %d sessions; give more of the name:\n    %s", e.Part, len(e.Names), list)
+}
+
+// FullName returns the name of the session that a user means: one with this name, the only one with this part of a name, or for @N
+// the one with the Nth newest activity. It returns a name that fits none as it is. If several fit, it returns an
+// [AmbiguousError].
+func (m *SessionManager) FullName(ctx context.Context, part string) (string, error) {
+	if n, ok := place(part); ok {
+		list, err := m.ListAbout(ctx)
+		if n > len(list) {
+			if err != nil {
+				return "", err
+			}
+			return "", fmt.Errorf("session %q: %w: there are %d", part, domarkx.ErrNoSession, len(list))
+		}
+		return NewestFirst(list)[n-1].Name, nil
+	}
+	names, err := m.store.Refs()
+	if err != nil || names[part] != "" || part == "" {
+		return part, err
+	}
+	var fits []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if strings.Contains(name, part) {
+			fits = append(fits, name)
+		}
+	}
+	switch len(fits) {
+	case 0:
+		return part, nil
+	case 1:
+		return fits[0], nil
+	}
+	return "", &AmbiguousError{part, fits}
+}
+
+// place returns the N of @N.
+func place(part string) (n int, ok bool) {
+	digits, ok := strings.CutPrefix(part, "@")
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil && n > 0 && digits[0] != '+'
+}

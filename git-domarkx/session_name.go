@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+)
+
+// complete replaces the names of sessions that a user typed, which may be parts of them (see [engine.SessionManager.FullName]).
+// It is for sessions that exist, in the opened repository.
+//
+// Commands after which the same part could mean another session, or that make copies elsewhere, do not call it: rm, redact,
+// restore, and the remotes' pull and fetch.
+func (inv *invocation) complete(names ...*string) error {
+	for _, name := range names {
+		full, err := inv.opened.sessions.FullName(inv.ctx, *name)
+		if err != nil {
+			return err
+		}
+		*name = full
+	}
+	return nil
+}
+
+// matching returns the patterns with the parts of names in them completed, or an error for one that no session matches.
+func (inv *invocation) matching(all []domarkx.Info, patterns []string) ([]string, error) {
+	var full []string
+	for _, p := range patterns {
+		some, err := inv.opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: []string{p}})
+		if err != nil && some == nil {
+			return nil, err
+		}
+		if isGlob := strings.ContainsAny(p, `*?[\`); len(some) == 0 && !isGlob {
+			was := p
+			if err := inv.complete(&p); err != nil {
+				return nil, err
+			}
+			some = make([]domarkx.Info, 0, 1)
+			if p != was {
+				some = some[:1]
+			}
+		}
+		if len(some) == 0 {
+			return nil, fmt.Errorf("session %q: %w", p, domarkx.ErrNoSession)
+		}
+		full = append(full, p)
+	}
+	return full, nil
+}
