@@ -273,6 +273,22 @@ func (s *Server) attachment(w http.ResponseWriter, r *http.Request, name string)
 	return sendRaw(w, r, file, content)
 }
 
+const (
+	textType = "text/plain; charset=utf-8"
+	anyType  = "application/octet-stream"
+)
+
+// rawType returns the type as which a browser may show a file, given the file's first bytes.
+func rawType(name string, head []byte) string {
+	if kind := html.ImageType(head); kind != "" {
+		return kind
+	}
+	if strings.HasPrefix(http.DetectContentType(head), "text/") && !strings.HasSuffix(strings.ToLower(name), ".svg") && !bytes.Contains(bytes.ToLower(head), []byte("<svg")) {
+		return textType
+	}
+	return anyType
+}
+
 // sendRaw sends a file as it is: images and text to be shown, everything else, SVG too, to be
 // downloaded. No browser runs it or guesses another type.
 func sendRaw(w http.ResponseWriter, r *http.Request, name string, content domarkx.Content) error {
@@ -281,14 +297,8 @@ func sendRaw(w http.ResponseWriter, r *http.Request, name string, content domark
 		return err
 	}
 	h := w.Header()
-	kind := html.ImageType(head)
-	isText := strings.HasPrefix(http.DetectContentType(head), "text/") && !strings.HasSuffix(strings.ToLower(name), ".svg") && !bytes.Contains(bytes.ToLower(head), []byte("<svg"))
-	switch {
-	case kind != "":
-	case isText:
-		kind = "text/plain; charset=utf-8"
-	default:
-		kind = "application/octet-stream"
+	kind := rawType(name, head)
+	if kind == anyType {
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": strings.ToValidUTF8(name, "_")}))
 	}
 	h.Set("Content-Type", kind)

@@ -63,7 +63,11 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	from, _ := strconv.Atoi(get("from"))
 	from = max(0, min(from, len(list)))
-	rows(p, list[from:min(from+sessionsShown, len(list))])
+	p.WriteString("<ul class=\"rows\">\n")
+	for _, info := range list[from:min(from+sessionsShown, len(list))] {
+		row(p, info, at("/s/", info.Name))
+	}
+	p.WriteString("</ul>\n")
 	p.WriteString(`<nav class="pages">`)
 	if from > 0 {
 		p.link(again(r, "from", strconv.Itoa(max(0, from-sessionsShown))), "← Before")
@@ -132,26 +136,22 @@ func named(list []domarkx.Info, q string) []domarkx.Info {
 	return found
 }
 
-// rows writes a list of sessions.
-func rows(p *page, list []domarkx.Info) {
-	p.WriteString("<ul class=\"rows\">\n")
-	for _, info := range list {
-		p.WriteString("<li><div>")
-		about := info.Described()
-		p.link(at("/s/", info.Name), title(info))
-		p.WriteString(`<p class="meta"><span>`)
-		p.text(info.Name)
+// row writes a session of a list, with a link to an address.
+func row(p *page, info domarkx.Info, address string) {
+	about := info.Described()
+	p.WriteString("<li><div>")
+	p.link(address, title(info))
+	p.WriteString(`<p class="meta"><span>`)
+	p.text(info.Name)
+	p.WriteString("</span>")
+	if about.Agent != "" && !strings.HasPrefix(info.Name, about.Agent+"/") {
+		p.WriteString(" <span>")
+		p.text(about.Agent)
 		p.WriteString("</span>")
-		if about.Agent != "" && !strings.HasPrefix(info.Name, about.Agent+"/") {
-			p.WriteString(" <span>")
-			p.text(about.Agent)
-			p.WriteString("</span>")
-		}
-		p.WriteString("</p></div><div class=\"side\">")
-		html.WriteTime(&p.Buffer, about.Active)
-		fmt.Fprintf(p, "<br>%s</div></li>\n", messages(info.Messages))
 	}
-	p.WriteString("</ul>\n")
+	p.WriteString("</p></div><div class=\"side\">")
+	html.WriteTime(&p.Buffer, about.Active)
+	fmt.Fprintf(p, "<br>%s</div></li>\n", messages(info.Messages))
 }
 
 func messages(n int) string {

@@ -44,11 +44,17 @@ type page struct {
 
 // newPage begins a page. Titles come from sessions, too.
 func newPage(title string) *page {
+	return beginPage(title, pagePolicy(), `<a href="/">Sessions</a> <a href="/w/">Workspaces</a>`)
+}
+
+func beginPage(title, policy, links string) *page {
 	p := &page{}
-	html.Begin(&p.Buffer, title+" – git domarkx", pagePolicy(), styles)
-	p.WriteString(`<nav class="site"><a href="/">Sessions</a> <a href="/w/">Workspaces</a></nav>` + "\n")
+	html.Begin(&p.Buffer, title+" – git domarkx", policy, styles)
+	p.WriteString(`<nav class="site">` + links + "</nav>\n")
 	return p
 }
+
+func (p *page) end() { p.WriteString("</div>\n</body>\n</html>\n") }
 
 // text writes a text with HTML escaped; the text may come from anybody.
 func (p *page) text(s string) { html.Escape(&p.Buffer, s) }
@@ -78,7 +84,7 @@ func (p *page) oid(id string) {
 func short(id string) string { return id[:min(len(id), 10)] }
 
 func (p *page) send(w http.ResponseWriter, status int) {
-	p.WriteString("</div>\n</body>\n</html>\n")
+	p.end()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	content := io.Reader(&p.Buffer)
 	if p.Len() > maxHeld {

@@ -2,10 +2,8 @@ package web
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/domarkx/domarkx/format/html"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
 
 // A page of a session ends after so many messages or bytes of text. It has at least one message.
@@ -28,8 +26,9 @@ func pageEnds(shown html.Session) (ends []int) {
 	return append(ends, count)
 }
 
-// pageLinks returns links from page n of a snapshot to the neighbours of that page, the first one and the last.
-func pageLinks(v engine.Revision, n, last int, shown string) []byte {
+// pageLinks returns links from page n of a snapshot to the neighbours of that page, the first one and the last. address returns
+// the address of a page.
+func pageLinks(address func(k int) string, n, last int, shown string) []byte {
 	if last == 1 {
 		return nil
 	}
@@ -41,7 +40,7 @@ func pageLinks(v engine.Revision, n, last int, shown string) []byte {
 			continue
 		}
 		linked = k
-		p.link(at("/s/", v.Name, "at", v.ID, "page", strconv.Itoa(k)), fmt.Sprintf("Page %d", k))
+		p.link(address(k), fmt.Sprintf("Page %d", k))
 	}
 	fmt.Fprintf(p, "<span class=\"meta\">Page %d of %d, %s</span></nav>\n", n, last, shown)
 	return p.Bytes()

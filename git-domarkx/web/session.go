@@ -52,41 +52,44 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, name string) er
 	title := title(s.Sessions.WithAbout(r.Context(), info))
 	p := newPage(title)
 	s.sessionHeader(r.Context(), p, title, v, info, count)
-	if err := s.attached(r, p, name, info); err != nil {
+	files, err := s.Store.Files(r.Context(), info.ID)
+	if err != nil {
 		return err
 	}
-	turn := pageLinks(v, n, last, fmt.Sprintf("messages %d to %d", from, to-1))
-	p.Write(turn)
-	p.Write(part.Prompts)
-	p.WriteString("<main")
-	live := v.ID == "" && n == last
-	if live {
-		p.WriteString(` data-live="`)
-		p.text(at("/live/", name, "at", info.ID, "from", strconv.Itoa(max(0, count-1))))
-		p.WriteString(`"`)
+	p.attached(files, func(f domarkx.AttachedFile) string { return at("/a/", name, "at", info.ID, "sha256", f.SHA256) })
+	turn := pageLinks(func(k int) string { return at("/s/", v.Name, "at", v.ID, "page", strconv.Itoa(k)) }, n, last, fmt.Sprintf("messages %d to %d", from, to-1))
+	live := ""
+	if v.ID == "" && n == last {
+		live = at("/live/", name, "at", info.ID, "from", strconv.Itoa(max(0, count-1)))
 	}
-	p.WriteString(">\n")
-	p.Write(part.Messages)
-	p.WriteString("</main>\n")
-	p.Write(turn)
-	if live {
+	p.part(part, turn, live)
+	if live != "" {
 		p.WriteString("<script>" + script + "</script>\n")
 	}
 	p.send(w, http.StatusOK)
 	return nil
 }
 
+// part writes messages of a snapshot between links to other pages. live is the address of the messages that follow; "" if the page
+// does not show them.
+func (p *page) part(part html.Part, turn []byte, live string) {
+	p.Write(turn)
+	p.Write(part.Prompts)
+	p.WriteString("<main")
+	if live != "" {
+		p.WriteString(` data-live="`)
+		p.text(live)
+		p.WriteString(`"`)
+	}
+	p.WriteString(">\n")
+	p.Write(part.Messages)
+	p.WriteString("</main>\n")
+	p.Write(turn)
+}
+
 // sessionHeader writes the beginning of a page of a snapshot: its title, its kind, and links to its surroundings.
 func (s *Server) sessionHeader(ctx context.Context, p *page, title string, v engine.Revision, info domarkx.Info, count int) {
-	p.WriteString("<header>")
-	p.heading(title)
-	p.WriteString(`<p class="meta"><span>`)
-	p.text(v.Name)
-	p.WriteString("</span> <span>")
-	p.oid(info.ID)
-	p.WriteString("</span> <span>")
-	html.WriteTime(&p.Buffer, info.Date)
-	fmt.Fprintf(p, "</span> <span>%s</span></p>\n", messages(count))
+	p.about(title, v.Name, info, count)
 	p.WriteString(`<nav class="pages">`)
 	p.link(at("/log/", v.Name), "Snapshots")
 	p.link(at("/diff/", v.Name, "b", info.ID), "Last change")
@@ -104,22 +107,33 @@ func (s *Server) sessionHeader(ctx context.Context, p *page, title string, v eng
 	p.WriteString("</nav></header>\n")
 }
 
-// attached writes the list of the files that a snapshot keeps.
-func (s *Server) attached(r *http.Request, p *page, name string, info domarkx.Info) error {
-	files, err := s.Store.Files(r.Context(), info.ID)
-	if err != nil || len(files) == 0 {
-		return err
+// about begins the header of a page of a snapshot.
+func (p *page) about(title, name string, info domarkx.Info, count int) {
+	p.WriteString("<header>")
+	p.heading(title)
+	p.WriteString(`<p class="meta"><span>`)
+	p.text(name)
+	p.WriteString("</span> <span>")
+	p.oid(info.ID)
+	p.WriteString("</span> <span>")
+	html.WriteTime(&p.Buffer, info.Date)
+	fmt.Fprintf(p, "</span> <span>%s</span></p>\n", messages(count))
+}
+
+// attached writes the list of the files that a snapshot keeps. address returns the address of one.
+func (p *page) attached(files []domarkx.AttachedFile, address func(domarkx.AttachedFile) string) {
+	if len(files) == 0 {
+		return
 	}
 	fmt.Fprintf(p, "<details class=\"more\"><summary>Attached files: %d</summary>\n<table class=\"files\">\n", len(files))
 	for _, f := range files[:min(len(files), filesShown)] {
 		p.WriteString("<tr><td>")
-		p.link(at("/a/", name, "at", info.ID, "sha256", f.SHA256), f.Path)
+		p.link(address(f), f.Path)
 		p.WriteString("</td><td>")
 		p.text(bytesOf(f.Size))
 		p.WriteString("</td></tr>\n")
 	}
 	p.WriteString("</table></details>\n")
-	return nil
 }
 
 // message leads to the page and the place of a message.
