@@ -75,6 +75,7 @@ var arrows = []arrow{
 	{"git-domarkx/openpocket", []string{below, "git-domarkx/engine"}, "the homes of a program are kept beside the sessions in them"},
 	{"git-domarkx/mcpserver", []string{below, "git-domarkx/engine", "git-domarkx/chat", "git-domarkx/find"}, "the server offers what the wings can do, and is no command"},
 	{"git-domarkx/mountd", []string{"format", "plugins", "fusefs", "gitstore", "git-domarkx/engine", "git-domarkx/background"}, "the mount is served without knowing the command line"},
+	{"git-domarkx/web/folder", []string{"gitstore/atomicfile"}, "files of pages are files, whatever the pages show"},
 	{"git-domarkx/web", []string{below, "git-domarkx/engine", "git-domarkx/find"}, "pages show what the wings return"},
 }
 
