@@ -10,16 +10,19 @@ import (
 )
 
 type exportCmd struct {
-	Format   string `required:"" placeholder:"F" formats:"html" help:"html, md, json, agent-chatter, zeus, openpocket, or an agent: claude-code, codex, gemini, qwen, copilot, opencode or pi."`
-	Output   string `short:"o" placeholder:"PATH" help:"Write to a file, which is replaced only when all is written, or at the format's own path below a directory."`
-	Strict   bool   `help:"Refuse what would lose something."`
-	Team     string `placeholder:"ID" help:"Refuse a session of another team; give this one to a session that has none."`
-	Revision string `arg:"" name:"NAME" help:"A session, NAME~2 or NAME@OID."`
+	Format       string `required:"" placeholder:"F" formats:"html" help:"html, md, json, agent-chatter, zeus, openpocket, or an agent: claude-code, codex, gemini, qwen, copilot, opencode or pi."`
+	Output       string `short:"o" placeholder:"PATH" help:"Write to a file, which is replaced only when all is written, or at the format's own path below a directory."`
+	Strict       bool   `help:"Refuse what would lose something."`
+	Team         string `placeholder:"ID" help:"Refuse a session of another team; give this one to a session that has none."`
+	All          bool   `help:"Write all sessions as a folder of pages, for html."`
+	AllowSecrets bool   `help:"With --all: write sessions with secrets, too."`
+
+	Names []string `arg:"" optional:"" name:"NAME" help:"A session, NAME~2 or NAME@OID; with --all, write only sessions that match: as in list, a name, a glob, or a name with all below it."`
 }
 
 func (exportCmd) Help() string {
 	return `
-Writes a session in a format. While a session is as it was imported, exporting it in the
+Writes a session in a format, or all as a folder of pages. While a session is as it was imported, exporting it in the
 format that it came in gives back the original bytes. Of a session that was changed, or
 came in another format, it makes a document that the format's own program reads.
 
@@ -59,28 +62,58 @@ beside the file: with -o talk.html, talk.pages/ has the pages, and talk.html lis
 the numbers of its messages and its first 50 prompts, below the session's title, tokens and cost.
 talk.html has no messages itself, so copy both.
 
+## A site
+
+With --all, all sessions, or those that match, become a folder of such pages, DIR or domarkx-site, as
+"git domarkx web" shows them: index.html lists them by date, agent and tag, and s/ has a directory for
+each session with its pages and attached files. It can be opened from the disk, put on any web
+server, and moved: links are relative, nothing runs and nothing is loaded from elsewhere. The path
+of the index is printed.
+
+Written again, the folder is as the sessions are now: only pages that changed are written, and
+those of sessions that are gone, or no longer match, are removed. A file that this program did not
+write, or that was changed since, is never replaced or removed; when it is in the way of a page,
+that is an error. Files are replaced one by one, each at once.
+
+A session with a finding of "git domarkx scan" is left out and named on standard error, unless
+--allow-secrets says so or the finding was allowed ("scan --allow"). Pages of it that are there from
+earlier are removed.
+
+Directories are named after the sessions, in lower-case ASCII, with ~ for /; where that is not the whole
+name, a digest follows. Attached files that are neither images nor text end in .bin, so that no
+browser runs them.
+
 ## Examples
 
     git domarkx export --format html -o talk.html talk
+    git domarkx export --format html --all -o public
     git domarkx export --format agent-chatter -o ~/.agent-chatter/sessions review-team/42
     git domarkx export --format json talk | jq .conversation
 `
 }
 
 func (exportCmd) ExitOne() string {
-	return "The session is of another team, or --strict and something would be lost."
+	return "The session is of another team, or --strict and something would be lost; with --all, a session cannot be read, and the others are written."
 }
 
 // reportFiles lists the attached files that are not written, because the output is a
 // stream.
 func (c *exportCmd) reportFiles(inv *invocation, files []domarkx.AttachedFile) {
 	for _, f := range files {
-		fmt.Fprintf(inv.err, "%s: not written: %s (%d bytes); -o PATH writes it beside the document\n", visible(c.Revision), visibleLine(f.Path), f.Size)
+		fmt.Fprintf(inv.err, "%s: not written: %s (%d bytes); -o PATH writes it beside the document\n", visible(c.Names[0]), visibleLine(f.Path), f.Size)
 	}
 }
 
 func (c *exportCmd) Run(inv *invocation) error {
-	sessions, revision, err := inv.revisionIn(c.Format, c.Revision, engine.HTML)
+	switch {
+	case c.All:
+		return c.site(inv)
+	case c.AllowSecrets:
+		return usagef("--allow-secrets is for --all; a session that is named is written with its secrets")
+	case len(c.Names) != 1:
+		return usagef("expected one NAME, got %d; to write several sessions as pages: --format html --all", len(c.Names))
+	}
+	sessions, revision, err := inv.revisionIn(c.Format, c.Names[0], engine.HTML)
 	if err != nil {
 		return err
 	}

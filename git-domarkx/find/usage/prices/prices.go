@@ -103,11 +103,14 @@ func (l *List) Of(model string, aliases ...string) (p Price, ok bool, err error)
 	return p, ok, nil
 }
 
+// Parts are the last parts of the keys that set the price of a model.
+var Parts = [...]string{"input", "output", "cacheRead", "cacheWrite"}
+
 // configured returns the prices that the configuration sets for a model, by the last part of their
 // key.
 func (l *List) configured(name string) (map[string]float64, error) {
 	set := map[string]float64{}
-	for _, part := range []string{"input", "output", "cacheRead", "cacheWrite"} {
+	for _, part := range Parts {
 		key := "domarkx.price." + name + "." + part
 		text, ok := l.config.Get(key)
 		if !ok {
