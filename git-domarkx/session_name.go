@@ -32,17 +32,15 @@ func (inv *invocation) matching(all []domarkx.Info, patterns []string) ([]string
 		if err != nil && some == nil {
 			return nil, err
 		}
-		if isGlob := strings.ContainsAny(p, `*?[\`); len(some) == 0 && !isGlob {
+		found := len(some) > 0
+		if isGlob := strings.ContainsAny(p, `*?[\`); !found && !isGlob {
 			was := p
 			if err := inv.complete(&p); err != nil {
 				return nil, err
 			}
-			some = make([]domarkx.Info, 0, 1)
-			if p != was {
-				some = some[:1]
-			}
+			found = p != was
 		}
-		if len(some) == 0 {
+		if !found {
 			return nil, fmt.Errorf("session %q: %w", p, domarkx.ErrNoSession)
 		}
 		full = append(full, p)
