@@ -2,24 +2,14 @@ package blame
 
 import (
 	"context"
-	"errors"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
-
-// authors caches sessions and the origins of versions.
-type authors struct {
-	sessions map[string]*session
-	users    map[string][]string // workspace → sessions that work in it under another name
-	origins  map[int]Origin      // index of an event → its origin
-}
 
 // A session is the newest snapshot of a session.
 type session struct {
@@ -32,7 +22,7 @@ type session struct {
 
 // origin returns the origin of the lines that event i wrote. The event must not be a person's.
 func (t *trace) origin(ctx context.Context, i int) (Origin, error) {
-	if known, ok := t.from.origins[i]; ok {
+	if known, ok := t.past.origins[i]; ok {
 		return known, nil
 	}
 	e := t.past.events[i]
@@ -45,10 +35,7 @@ func (t *trace) origin(ctx context.Context, i int) (Origin, error) {
 			return o, err
 		}
 	}
-	if t.from.origins == nil {
-		t.from.origins = map[int]Origin{}
-	}
-	t.from.origins[i] = o
+	t.past.origins[i] = o
 	return o, nil
 }
 
@@ -107,12 +94,12 @@ func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
 		o.Session, o.ID = v.Call.Session, v.Call.Message
 		names = []string{v.Call.Session, e.workspace}
 	}
-	users, err := t.usersOf(ctx, e.workspace)
+	users, err := t.s.usersOf(ctx, e.workspace)
 	if err != nil {
 		return o, false, err
 	}
 	for _, name := range append(names, users...) {
-		s, err := t.session(ctx, name)
+		s, err := t.s.session(ctx, name)
 		if err != nil {
 			return o, false, err
 		}
@@ -152,7 +139,7 @@ func (t *trace) linkedAfter(ctx context.Context, s *session, v domarkx.Version) 
 	if s.numbers == nil {
 		s.numbers = map[string]int{}
 		for id := range s.byLink {
-			linked, err := t.m.store.Version(ctx, id)
+			linked, err := t.s.m.store.Version(ctx, id)
 			if err != nil {
 				return 0, false, err
 			}
@@ -200,7 +187,7 @@ func (s *session) endOf(k int, v domarkx.Version) int {
 func (t *trace) choose(ctx context.Context, s *session, first, last int, o *Origin) (bool, error) {
 	touches := false
 	for k := last; k >= first && !touches; k-- {
-		msg, err := view.LoadMessage(ctx, t.m.store, s.entries[k])
+		msg, err := view.LoadMessage(ctx, t.s.m.store, s.entries[k])
 		if err != nil {
 			return false, err
 		}
@@ -218,55 +205,6 @@ func modelOf(msg domarkx.Message) string {
 	}
 	model, _ := msg.Metadata.Get("model")
 	return model.Text()
-}
-
-// usersOf returns the sessions that are attached to a workspace on this machine.
-func (t *trace) usersOf(ctx context.Context, workspace string) ([]string, error) {
-	if t.from.users == nil {
-		t.from.users = map[string][]string{}
-		attached, err := local.Attached(ctx, t.m.state)
-		if err != nil {
-			return nil, err
-		}
-		for session, workspace := range attached {
-			t.from.users[workspace] = append(t.from.users[workspace], session)
-		}
-		for _, names := range t.from.users {
-			slices.Sort(names)
-		}
-	}
-	return t.from.users[workspace], nil
-}
-
-// session loads the newest snapshot of a session. It returns nil if there is none.
-func (t *trace) session(ctx context.Context, name string) (*session, error) {
-	if s, ok := t.from.sessions[name]; ok {
-		return s, nil
-	}
-	if t.from.sessions == nil {
-		t.from.sessions = map[string]*session{}
-	}
-	t.from.sessions[name] = nil
-	tip, err := t.m.store.Tip(ctx, name)
-	if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	state, err := t.m.store.Load(ctx, tip.ID)
-	if err != nil {
-		return nil, err
-	}
-	s := &session{name: name, entries: state.Thread.Live, byID: map[domarkx.ID]int{}, byLink: map[string]int{}}
-	for k, e := range s.entries {
-		s.byID[e.ID] = k
-		if _, ok := s.byLink[e.Link]; !ok && e.Link != "" {
-			s.byLink[e.Link] = k
-		}
-	}
-	t.from.sessions[name] = s
-	return s, nil
 }
 
 // touchesPath reports whether a message has a call that names a path and does not only read. at is

@@ -17,7 +17,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
@@ -67,6 +66,7 @@ type Origin struct {
 	Date    int64      // Unix seconds; 0 if unknown
 	Version string     // the workspace version in which the line appeared
 	Commit  string     // for a line without a session: the commit that git blame names, if any
+	Author  string     // the author of Commit
 }
 
 // Path returns a file's path relative to the top of the work tree, with slashes. The error matches
@@ -110,29 +110,12 @@ func (m *Manager) File(ctx context.Context, path string, first, last int) ([]Lin
 	if first > 1 && first > len(texts) || last > len(texts) || last < first && len(texts) > 0 {
 		return nil, fmt.Errorf("blame %q: lines %d to %d: %w: it has %d lines", path, first, last, domarkx.ErrInvalid, len(texts))
 	}
-	past, err := m.history(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	t := &trace{m: m, past: past, path: path, found: make([]Origin, len(texts)), known: make([]bool, len(texts))}
-	var open []place
-	for i := first - 1; i < last; i++ {
-		open = append(open, place{at: i, line: i})
-	}
-	if err := t.follow(ctx, contentOf(m.git.Hash, past.seed, data), len(past.events), open); err != nil {
-		return nil, err
-	}
-	if err := t.ask(ctx, first, last); err != nil {
-		return nil, err
-	}
-	lines := make([]Line, 0, max(0, last-first+1))
-	for i := first - 1; i < last; i++ {
-		if !t.known[i] {
-			t.found[i].Message = -1
-		}
-		lines = append(lines, Line{Number: i + 1, Text: strings.TrimSuffix(string(texts[i]), "\n"), Origin: t.found[i]})
-	}
-	return lines, nil
+	var found []Line
+	err = m.Texts(ctx, func(yield func(Text) bool) { yield(Text{Path: path, Data: data, Ranges: []Range{{first, last}}}) }, func(lines []Line) error {
+		found = lines
+		return nil
+	})
+	return found, err
 }
 
 // read reads a file of the work tree.

@@ -42,19 +42,21 @@ type history struct {
 	seed   maphash.Seed
 
 	contents map[string]content
+	origins  map[int]Origin // index of an event → its origin
 }
 
-// history reads the events of a path, which is relative to the top of the work tree.
-func (m *Manager) history(ctx context.Context, path string) (*history, error) {
-	h := &history{byBlob: map[string][]int{}, contents: map[string]content{}, seed: maphash.MakeSeed()}
-	tips, err := m.store.Workspaces(ctx)
-	if err != nil && tips == nil {
-		return nil, err
+// history returns the events of a path, which is relative to the top of the work tree.
+func (s *survey) history(ctx context.Context, at string) (*history, error) {
+	if known, ok := s.histories[at]; ok {
+		return known, nil
 	}
-	f := finder{m: m, path: path, blobs: map[string]string{}, at: map[string]found{}}
-	for _, tip := range tips {
-		if err := f.workspace(ctx, h, tip); err != nil {
-			return nil, err
+	h := &history{byBlob: map[string][]int{}, contents: map[string]content{}, origins: map[int]Origin{}, seed: maphash.MakeSeed()}
+	f := finder{m: s.m, path: at, blobs: map[string]string{}, at: map[string]found{}}
+	for _, list := range [][]int{s.book.any, s.book.named[path.Base(at)]} {
+		for _, i := range list {
+			if err := f.version(ctx, h, s.book.versions[i]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	h.events = inOrder(h.events)
@@ -63,6 +65,7 @@ func (m *Manager) history(ctx context.Context, path string) (*history, error) {
 			h.byBlob[e.blob] = append(h.byBlob[e.blob], i)
 		}
 	}
+	s.histories[at] = h
 	return h, nil
 }
 
@@ -120,38 +123,29 @@ type found struct {
 	elsewhere bool
 }
 
-// workspace adds the events of a workspace.
-func (f *finder) workspace(ctx context.Context, h *history, tip domarkx.Version) error {
-	for v, err := range f.m.store.Versions(ctx, tip.ID) {
-		if err != nil {
-			return err
-		}
-		if _, seen := f.at[v.ID+" event"]; seen { // a fork shares versions with its origin
+// version adds the event of a version, if it is one.
+func (f *finder) version(ctx context.Context, h *history, w written) error {
+	now, err := f.in(ctx, w.version.ID)
+	if err != nil {
+		return err
+	}
+	e := &event{version: w.version, workspace: w.workspace, blob: now.blob, elsewhere: now.elsewhere}
+	same := false
+	for i, parent := range w.version.Parents {
+		was, err := f.in(ctx, parent)
+		if errors.Is(err, domarkx.ErrNotFound) { // a shallow clone
 			continue
 		}
-		f.at[v.ID+" event"] = found{}
-		now, err := f.in(ctx, v.ID)
 		if err != nil {
 			return err
 		}
-		e := &event{version: v, workspace: tip.Workspace, blob: now.blob, elsewhere: now.elsewhere}
-		same := false
-		for i, parent := range v.Parents {
-			was, err := f.in(ctx, parent)
-			if errors.Is(err, domarkx.ErrNotFound) { // a shallow clone
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			same = same || was.blob == now.blob
-			if i == 0 {
-				e.before = was.blob
-			}
+		same = same || was.blob == now.blob
+		if i == 0 {
+			e.before = was.blob
 		}
-		if !same && (now.blob != "" || e.before != "") {
-			h.events = append(h.events, e)
-		}
+	}
+	if !same && (now.blob != "" || e.before != "") {
+		h.events = append(h.events, e)
 	}
 	return nil
 }

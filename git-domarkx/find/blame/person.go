@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,32 +19,39 @@ type committed struct {
 	commit, path string
 	line         int // the line's number in that commit, from 0
 	date         int64
+	author       string
+	boundary     bool // the line may be older
 }
 
-// ask runs git blame for the lines without an origin. It then follows the content of the commits
-// that introduced them, as for the content of the work tree.
-func (t *trace) ask(ctx context.Context, first, last int) error {
-	open := 0
-	for i := first - 1; i < last; i++ {
-		if !t.known[i] {
-			open++
+// ask runs git blame for the wanted lines without an origin. It then follows the content of the commits
+// that introduced them, as for the text itself.
+func (t *trace) ask(ctx context.Context, text Text, wanted []place) error {
+	var open []Range
+	for _, p := range wanted {
+		switch n := p.line + 1; {
+		case t.known[p.line]:
+		case len(open) > 0 && open[len(open)-1].Last == n-1:
+			open[len(open)-1].Last = n
+		default:
+			open = append(open, Range{n, n})
 		}
 	}
-	if open == 0 {
+	if len(open) == 0 {
 		return nil
 	}
-	lines, err := t.m.committed(ctx, t.path, first, last)
+	lines, err := t.s.m.committed(ctx, text, open)
 	if err != nil || lines == nil {
 		return err
 	}
 	groups := map[[2]string][]place{}
 	var order [][2]string
-	for i := first - 1; i < last; i++ {
+	for _, p := range wanted {
+		i := p.line
 		c, ok := lines[i]
 		if !ok || t.known[i] {
 			continue
 		}
-		t.found[i].Commit, t.found[i].Date = c.commit, c.date
+		t.found[i].Commit, t.found[i].Author, t.found[i].Date = c.commit, c.author, c.date
 		key := [2]string{c.commit, c.path}
 		if groups[key] == nil {
 			order = append(order, key)
@@ -60,7 +68,7 @@ func (t *trace) ask(ctx context.Context, first, last int) error {
 
 // commit finds the origins of lines that a commit introduced in the file at path.
 func (t *trace) commit(ctx context.Context, commit, path string, open []place) error {
-	data, err := t.m.git.Run(ctx, nil, "cat-file", "blob", commit+":"+path)
+	data, err := t.s.m.git.Run(ctx, nil, "cat-file", "blob", commit+":"+path)
 	if err != nil || len(data) > MaxSize {
 		return ctx.Err() // a submodule, or an object that a partial clone does not have
 	}
@@ -69,7 +77,7 @@ func (t *trace) commit(ctx context.Context, commit, path string, open []place) e
 		return err
 	}
 	past := there.past
-	now := contentOf(t.m.git.Hash, past.seed, data)
+	now := contentOf(t.s.m.git.Hash, past.seed, data)
 	for _, p := range open {
 		if p.at >= len(now.lines) {
 			return nil
@@ -84,7 +92,7 @@ func (t *trace) uncommitted(ctx context.Context, o *domarkx.Observation, now con
 	if o == nil || o.Head == "" {
 		return open
 	}
-	data, err := t.m.git.Run(ctx, nil, "cat-file", "blob", o.Head+":"+t.path)
+	data, err := t.s.m.git.Run(ctx, nil, "cat-file", "blob", o.Head+":"+t.path)
 	if err != nil || len(data) > MaxSize {
 		return open // the file is not in that commit, or the commit is gone
 	}
@@ -92,9 +100,33 @@ func (t *trace) uncommitted(ctx context.Context, o *domarkx.Observation, now con
 	return slices.DeleteFunc(slices.Clone(open), func(p place) bool { return to[p.at] >= 0 })
 }
 
+// maxRanges is the maximum number of ranges that git blame is asked about; of more, it is asked about all lines between.
+const maxRanges = 200
+
 // committed runs git blame. It returns nil if no commit contains the file.
-func (m *Manager) committed(ctx context.Context, path string, first, last int) (map[int]committed, error) {
-	out, err := m.git.Run(ctx, nil, "-C", m.git.WorkTree, "-c", "blame.ignoreRevsFile=", "blame", "--line-porcelain", "-L", strconv.Itoa(first)+","+strconv.Itoa(last), "--", path)
+func (m *Manager) committed(ctx context.Context, text Text, open []Range) (map[int]committed, error) {
+	args := []string{"-c", "blame.ignoreRevsFile=", "blame", "--line-porcelain"}
+	if m.git.WorkTree != "" {
+		args = append([]string{"-C", m.git.WorkTree}, args...)
+	}
+	if len(open) > maxRanges {
+		open = []Range{{open[0].First, open[len(open)-1].Last}}
+	}
+	for _, r := range open {
+		args = append(args, "-L", strconv.Itoa(r.First)+","+strconv.Itoa(r.Last))
+	}
+	var in io.Reader
+	if text.Staged {
+		in = bytes.NewReader(text.Data)
+		args = append(args, "--contents", "-")
+	}
+	if text.Since != "" {
+		args = append(args, "^"+text.Since)
+	}
+	if text.Commit != "" {
+		args = append(args, text.Commit)
+	}
+	out, err := m.git.Run(ctx, in, append(args, "--", text.Path)...)
 	var failed *gitcmd.Error
 	if errors.As(err, &failed) && failed.Code == 128 && ctx.Err() == nil {
 		return nil, nil // the file is in no commit, or there is none
@@ -121,10 +153,14 @@ func (m *Manager) committed(ctx context.Context, path string, first, last int) (
 			}
 			c.line, at, head = n-1, to-1, false
 		case strings.HasPrefix(line, "\t"):
-			if strings.Trim(c.commit, "0") != "" {
+			if strings.Trim(c.commit, "0") != "" && !c.boundary {
 				lines[at] = c
 			}
 			head = true
+		case line == "boundary":
+			c.boundary = text.Since != ""
+		case strings.HasPrefix(line, "author "):
+			c.author = strings.TrimPrefix(line, "author ")
 		case strings.HasPrefix(line, "committer-time "):
 			c.date, _ = strconv.ParseInt(fields[1], 10, 64)
 		case strings.HasPrefix(line, "filename "):

@@ -23,7 +23,7 @@ type former struct {
 // renamed follows lines of a file that event e created under its old path, if e renamed it. It returns the
 // other lines. As in Git, the file was renamed if one that e removed has at least half of its lines.
 func (t *trace) renamed(ctx context.Context, e *event, now content, open []place) ([]place, error) {
-	removed, err := t.m.removed(ctx, e, t.path)
+	removed, err := t.s.m.removed(ctx, e, t.path)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (t *trace) renamed(ctx context.Context, e *event, now content, open []place
 		if left -= f.size; left < 0 || from != "" && was.id == now.id {
 			break
 		}
-		other, err := t.m.content(ctx, t.past, f.blob)
+		other, err := t.s.m.content(ctx, t.past, f.blob)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func (t *trace) renamed(ctx context.Context, e *event, now content, open []place
 	if err != nil {
 		return nil, err
 	}
-	if was, err = t.m.content(ctx, there.past, was.id); err != nil { // hashed anew: there has another seed
+	if was, err = t.s.m.content(ctx, there.past, was.id); err != nil { // hashed anew: there has another seed
 		return nil, err
 	}
 	limit, _ := slices.BinarySearchFunc(there.past.events, e.version.Date+1, func(f *event, date int64) int { return cmp.Compare(f.version.Date, date) })

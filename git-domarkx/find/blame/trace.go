@@ -13,12 +13,11 @@ type place struct{ at, line int }
 
 // A trace follows the lines of a file back through the history.
 type trace struct {
-	m     *Manager
+	s     *survey
 	past  *history
 	path  string
 	found []Origin
 	known []bool // whether an origin was found
-	from  authors
 }
 
 // named returns a trace of the same lines for the time when the file had another path.
@@ -26,13 +25,11 @@ func (t *trace) named(ctx context.Context, path string) (*trace, error) {
 	if path == t.path {
 		return t, nil
 	}
-	past, err := t.m.history(ctx, path)
+	past, err := t.s.history(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	there := &trace{m: t.m, past: past, path: path, found: t.found, known: t.known, from: t.from}
-	there.from.origins = nil // they belong to the events of t.past
-	return there, nil
+	return &trace{s: t.s, past: past, path: path, found: t.found, known: t.known}, nil
 }
 
 // follow finds the origins of lines of a text. It considers only the events before limit.
@@ -59,7 +56,7 @@ func (t *trace) follow(ctx context.Context, now content, limit int, open []place
 			continue
 		}
 		e := t.past.events[i]
-		old, err := t.m.content(ctx, t.past, e.before)
+		old, err := t.s.m.content(ctx, t.past, e.before)
 		if err != nil {
 			return err
 		}
@@ -125,7 +122,7 @@ func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []p
 	var closest content
 	bag := bagOf(now.lines)
 	for _, c := range candidates {
-		other, err := t.m.content(ctx, t.past, t.past.events[c].blob)
+		other, err := t.s.m.content(ctx, t.past, t.past.events[c].blob)
 		if err != nil {
 			return 0, now, nil, err
 		}

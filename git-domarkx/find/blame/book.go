@@ -1,0 +1,126 @@
+package blame
+
+import (
+	"context"
+	"errors"
+	"path"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+)
+
+// A book lists which versions of all workspaces can have changed files of a name. Looking up a path is then
+// a matter of a few versions, however many there are.
+type book struct {
+	versions []written
+	named    map[string][]int // last element of a path → indexes of the versions that changed such a file
+	any      []int            // indexes of the versions whose changes are not known by name
+}
+
+// A written is a version and the workspace in which it was found first.
+type written struct {
+	version   domarkx.Version // has no Resources
+	workspace string
+}
+
+// newBook reads the versions of all workspaces.
+func (m *Manager) newBook(ctx context.Context) (*book, error) {
+	b := &book{named: map[string][]int{}}
+	tips, err := m.store.Workspaces(ctx)
+	if err != nil && tips == nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	resources := map[string][]domarkx.ResourceVersion{}
+	for _, tip := range tips {
+		for v, err := range m.store.Versions(ctx, tip.ID) {
+			if err != nil {
+				return nil, err
+			}
+			if seen[v.ID] { // a fork shares versions with its origin
+				continue
+			}
+			seen[v.ID] = true
+			if err := b.add(ctx, m, written{v, tip.Workspace}, resources); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b, nil
+}
+
+// add adds a version. It compares it with the first parent that is here: a path that is equal there was not changed.
+func (b *book) add(ctx context.Context, m *Manager, w written, resources map[string][]domarkx.ResourceVersion) error {
+	i := len(b.versions)
+	b.versions = append(b.versions, w)
+	load := func(id string) ([]domarkx.ResourceVersion, error) {
+		if known, ok := resources[id]; ok {
+			return known, nil
+		}
+		v, err := m.store.Version(ctx, id)
+		if err == nil {
+			resources[id] = v.Resources
+		}
+		return v.Resources, err
+	}
+	now, err := load(w.version.ID)
+	if err != nil {
+		return err
+	}
+	delete(resources, w.version.ID) // its children came before it
+	for _, parent := range w.version.Parents {
+		was, err := load(parent)
+		if errors.Is(err, domarkx.ErrNotFound) { // a shallow clone
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if sameResources(was, now) {
+			err = b.compare(ctx, m, i, was, now)
+			if !errors.Is(err, domarkx.ErrCorrupt) {
+				return err
+			}
+		}
+		break
+	}
+	b.any = append(b.any, i)
+	return nil
+}
+
+// sameResources reports whether two versions have the same resources, with the same configuration.
+func sameResources(a, b []domarkx.ResourceVersion) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].ID != b[i].ID || !a[i].Config.Equal(b[i].Config) {
+			return false
+		}
+	}
+	return true
+}
+
+// compare notes the names of the files that differ between the resources of two versions.
+func (b *book) compare(ctx context.Context, m *Manager, i int, was, now []domarkx.ResourceVersion) error {
+	var changed []string
+	for k := range now {
+		if was[k].Version == now[k].Version {
+			continue
+		}
+		err := m.store.DiffVersions(ctx, was[k].Version, now[k].Version, func(at string, x, y *domarkx.File) error {
+			if x != nil && x.Type == domarkx.Regular || y != nil && y.Type == domarkx.Regular {
+				changed = append(changed, path.Base(at))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range changed {
+		if list := b.named[name]; len(list) == 0 || list[len(list)-1] != i {
+			b.named[name] = append(list, i)
+		}
+	}
+	return nil
+}

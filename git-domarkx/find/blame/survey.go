@@ -1,0 +1,70 @@
+package blame
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+)
+
+// A survey is what the lookups of one call share.
+type survey struct {
+	m         *Manager
+	book      *book
+	sessions  map[string]*session
+	users     map[string][]string // workspace → sessions that work in it under another name; nil until needed
+	histories map[string]*history // by path
+}
+
+func (m *Manager) newSurvey(ctx context.Context) (*survey, error) {
+	b, err := m.newBook(ctx)
+	return &survey{m: m, book: b, sessions: map[string]*session{}, histories: map[string]*history{}}, err
+}
+
+// usersOf returns the sessions that are attached to a workspace on this machine.
+func (s *survey) usersOf(ctx context.Context, workspace string) ([]string, error) {
+	if s.users == nil {
+		s.users = map[string][]string{}
+		attached, err := local.Attached(ctx, s.m.state)
+		if err != nil {
+			return nil, err
+		}
+		for session, workspace := range attached {
+			s.users[workspace] = append(s.users[workspace], session)
+		}
+		for _, names := range s.users {
+			slices.Sort(names)
+		}
+	}
+	return s.users[workspace], nil
+}
+
+// session loads the newest snapshot of a session. It returns nil if there is none.
+func (s *survey) session(ctx context.Context, name string) (*session, error) {
+	if known, ok := s.sessions[name]; ok {
+		return known, nil
+	}
+	s.sessions[name] = nil
+	tip, err := s.m.store.Tip(ctx, name)
+	if errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrInvalid) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.m.store.Load(ctx, tip.ID)
+	if err != nil {
+		return nil, err
+	}
+	known := &session{name: name, entries: state.Thread.Live, byID: map[domarkx.ID]int{}, byLink: map[string]int{}}
+	for k, e := range known.entries {
+		known.byID[e.ID] = k
+		if _, ok := known.byLink[e.Link]; !ok && e.Link != "" {
+			known.byLink[e.Link] = k
+		}
+	}
+	s.sessions[name] = known
+	return known, nil
+}

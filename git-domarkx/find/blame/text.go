@@ -1,0 +1,72 @@
+package blame
+
+import (
+	"context"
+	"iter"
+	"strings"
+)
+
+// A Text is the content of a file whose lines are looked up.
+type Text struct {
+	Path   string // relative to the top of the work tree, with slashes
+	Data   []byte
+	Ranges []Range // the lines to look up
+
+	Commit string // the commit that contains the text; "" if it is in the work tree or in the index
+	Staged bool   // the text is in the index
+	Since  string // git blame is asked only about the commits that this commit does not reach; "" for all
+}
+
+// A Range is a range of lines, counted from 1; both ends are included.
+type Range struct{ First, Last int }
+
+// Texts looks up lines of many texts. It calls each with the lines of the ranges of one text after the other.
+// An error of each ends it.
+func (m *Manager) Texts(ctx context.Context, texts iter.Seq[Text], each func([]Line) error) error {
+	s, err := m.newSurvey(ctx)
+	if err != nil {
+		return err
+	}
+	for text := range texts {
+		lines, err := s.lines(ctx, text)
+		if err != nil {
+			return err
+		}
+		if err := each(lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines looks up lines of one text.
+func (s *survey) lines(ctx context.Context, text Text) ([]Line, error) {
+	past, err := s.history(ctx, text.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(s.histories) // they hold all contents of the file
+	texts := splitLines(text.Data)
+	t := &trace{s: s, past: past, path: text.Path, found: make([]Origin, len(texts)), known: make([]bool, len(texts))}
+	var open []place
+	for _, r := range text.Ranges {
+		for i := max(r.First, 1) - 1; i < min(r.Last, len(texts)); i++ {
+			open = append(open, place{at: i, line: i})
+		}
+	}
+	wanted := append([]place(nil), open...)
+	if err := t.follow(ctx, contentOf(s.m.git.Hash, past.seed, text.Data), len(past.events), open); err != nil {
+		return nil, err
+	}
+	if err := t.ask(ctx, text, wanted); err != nil {
+		return nil, err
+	}
+	lines := make([]Line, 0, len(wanted))
+	for _, p := range wanted {
+		if !t.known[p.line] {
+			t.found[p.line].Message = -1
+		}
+		lines = append(lines, Line{Number: p.line + 1, Text: strings.TrimSuffix(string(texts[p.line]), "\n"), Origin: t.found[p.line]})
+	}
+	return lines, nil
+}
