@@ -46,6 +46,7 @@ type commandLine struct {
 	Log      logCmd      `cmd:"" group:"read" help:"List the snapshots or the messages of a session."`
 	Diff     diffCmd     `cmd:"" group:"read" help:"Show what differs between two snapshots."`
 	Blame    blameCmd    `cmd:"" group:"read" help:"Say which message wrote each line of a file."`
+	Review   reviewCmd   `cmd:"" group:"read" help:"Show a change beside the conversation that led to it."`
 	Export   exportCmd   `cmd:"" group:"read" help:"Write a session in a format of choice."`
 	Web      webCmd      `cmd:"" group:"read" help:"Show the sessions in a browser on this machine."`
 	Tokens   usageCmd    `cmd:"" name:"usage" group:"read" help:"Count the tokens that models used, and what they cost."`

@@ -64,6 +64,7 @@ func TestJSONMembers(t *testing.T) {
 		{"log --json talk", 0},
 		{"log --json --messages talk", 0},
 		{"blame --json other.md", 0},
+		{"review --json", 0},
 		{"usage --json", 0},
 		{"append --json -m x talk", 0},
 		{"fork --json talk copy", 0},

@@ -9,7 +9,7 @@ func TestSuggestions(t *testing.T) {
 	root := model(t).Node
 	for typed, want := range map[string]string{
 		"lst": `"list"`, "lits": `"list"`, "improt": `"import"`, "stauts": `"status"`, "shw": `"show"`,
-		"check": `"checkout"`, "vers": `"version"`, "remove": "", "r": `"rename" or "restore" or "rewind"`,
+		"check": `"checkout"`, "vers": `"version"`, "remove": "", "r": `"review" or "rename" or "restore"`,
 		"rn": `"run"`, "gcc": "", "rmm": "", "__complete": "", "": "",
 	} {
 		_, got, _ := strings.Cut(notACommand(root, typed).Error(), "; did you mean ")

@@ -68,6 +68,7 @@ var arrows = []arrow{
 	{"git-domarkx/chat", []string{below, "git-domarkx/engine", "git-domarkx/find/usage/prices"}, "models answer in sessions"},
 	{"git-domarkx/chat/provider", []string{model}, "requests to models know nothing of sessions that are stored"},
 	{"git-domarkx/find", []string{below, "git-domarkx/engine"}, "what is found is read, not changed"},
+	{"git-domarkx/find/review", []string{below, "git-domarkx/engine", "git-domarkx/find/blame", "git-domarkx/secrets"}, "a review is made to be shown to others, so it finds and masks secrets"},
 	{"git-domarkx/find/when", []string{model}, "dates are dates"},
 	{"git-domarkx/find/usage", []string{"format", "gitstore/derived", "gitstore/oid"}, "tokens are counted in messages, wherever they are"},
 	{"git-domarkx/secrets", []string{below, "git-domarkx/engine"}, "secrets are found and replaced in what the engine stores"},
@@ -76,7 +77,7 @@ var arrows = []arrow{
 	{"git-domarkx/mcpserver", []string{below, "git-domarkx/engine", "git-domarkx/chat", "git-domarkx/find"}, "the server offers what the wings can do, and is no command"},
 	{"git-domarkx/mountd", []string{"format", "plugins", "fusefs", "gitstore", "git-domarkx/engine", "git-domarkx/background"}, "the mount is served without knowing the command line"},
 	{"git-domarkx/web/folder", []string{"gitstore/atomicfile"}, "files of pages are files, whatever the pages show"},
-	{"git-domarkx/web", []string{below, "git-domarkx/engine", "git-domarkx/find"}, "pages show what the wings return"},
+	{"git-domarkx/web", []string{below, "git-domarkx/engine", "git-domarkx/find", "git-domarkx/secrets"}, "pages show what the wings return"},
 }
 
 type arrow struct {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/find/review"
+)
+
+type reviewCmd struct {
+	jsonOption
+	Format string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"text (the default) or json."`
+	Stat   bool     `help:"Only the numbers of lines of each file, without the hunks."`
+	Staged bool     `help:"Review what is staged, since RANGE or HEAD."`
+	Range  string   `arg:"" optional:"" name:"RANGE" help:"What to review, as for git diff: A..B, A...B or REV; COMMIT^! is what a commit changed."`
+	Paths  []string `arg:"" optional:"" name:"PATH" help:"Only these files and directories; they follow after --."`
+}
+
+func (reviewCmd) row() any { return review.Review{} }
+
+func (reviewCmd) Help() string {
+	return `
+Shows a change as "git diff" does, with a line above each hunk for each message whose lines
+survive in it: SESSION#K for "git domarkx show", the agent and the model, when, and the prompt
+that led to it. Lines of a person, and lines of which nobody can say who wrote them, are named
+as such. Before the hunks it says how many lines models and persons added, which sessions took
+part with their prompts, which commands ran in their turns and how they ended, and which of these
+sessions are not on the remote.
+
+Without RANGE it reviews the branch since it left its upstream, otherwise since it left the
+remote's default branch, otherwise the last commit; each with what is not committed, also files
+that Git does not track yet. A REV alone is compared with the work tree.
+
+Only content counts, as for "git domarkx blame", so the answer is the same after a rebase, a
+squash or a cherry-pick. In a clone, "git domarkx pull" gets the sessions first. What
+"git domarkx scan" would find is masked.
+
+## Examples
+
+    git domarkx review
+    git domarkx review --stat main...feature
+    git domarkx review HEAD^! -- src
+`
+}
+
+func (c *reviewCmd) Run(inv *invocation) error {
+	options, err := c.options(inv.args)
+	if err != nil {
+		return err
+	}
+	git, err := inv.git()
+	if err != nil {
+		return err
+	}
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	opened.store.BoundMemory(packMemory)
+	m := review.Manager{Store: opened.store, Git: git, State: local.NewFile(git), Remotes: opened.remotes, Scans: opened.scans, Agent: opened.sessions.Agent}
+	r, err := m.Review(inv.ctx, options)
+	if err != nil {
+		return err
+	}
+	if c.JSON || c.Format == "json" {
+		return printResult(inv, true, *r)
+	}
+	if err := inv.page(); err != nil {
+		return err
+	}
+	return writeReview(inv, r)
+}
+
+// options returns what is reviewed. Paths are the arguments after "--".
+func (c *reviewCmd) options(typed []string) (review.Options, error) {
+	o := review.Options{Staged: c.Staged, Stat: c.Stat}
+	named := c.Paths
+	if c.Range != "" {
+		named = append([]string{c.Range}, c.Paths...)
+	}
+	if i := slices.Index(typed, "--"); i >= 0 {
+		n := max(0, len(named)-(len(typed)-i-1))
+		named, o.Paths = named[:n], named[n:]
+	}
+	if len(named) > 1 {
+		return o, usagef("%q and %q are two ranges; write A..B, and paths after --", named[0], named[1])
+	}
+	if len(named) == 1 {
+		o.Range = named[0]
+	}
+	return o, nil
+}

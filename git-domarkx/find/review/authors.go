@@ -1,0 +1,151 @@
+package review
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/find/blame"
+)
+
+// authors finds out who wrote the added lines of each hunk, and counts them.
+func (m *Manager) authors(ctx context.Context, c compared, r *Review, contents []sides) error {
+	var asked []int
+	var texts []blame.Text
+	for i := range r.Files {
+		f := &r.Files[i]
+		text := blame.Text{Path: f.new, Data: contents[i].new, Staged: c.to == Index, Since: c.since}
+		if c.to != Index && c.to != WorkTree {
+			text.Commit = c.to
+		}
+		for k := range f.Hunks {
+			text.Ranges = append(text.Ranges, added(&f.Hunks[k])...)
+		}
+		if r.Recorded && len(text.Ranges) > 0 && text.Data != nil && !f.Submodule {
+			asked, texts = append(asked, i), append(texts, text)
+			continue
+		}
+		f.attribute(nil)
+	}
+	n := 0
+	each := func(yield func(blame.Text) bool) {
+		for _, text := range texts {
+			if !yield(text) {
+				return
+			}
+		}
+	}
+	err := m.blame().Texts(ctx, each, func(lines []blame.Line) error {
+		r.Files[asked[n]].attribute(lines)
+		n++
+		return nil
+	})
+	for _, f := range r.Files {
+		r.Lines.add(f.Lines)
+	}
+	return err
+}
+
+func (m *Manager) blame() *blame.Manager { return blame.New(m.Store, m.Git, m.State) }
+
+// added returns the lines of the new file that a hunk adds.
+func added(h *Hunk) (ranges []blame.Range) {
+	n := h.newStart
+	for _, line := range h.Lines {
+		switch sign(line) {
+		case '+':
+			if last := len(ranges) - 1; last >= 0 && ranges[last].Last == n-1 {
+				ranges[last].Last = n
+			} else {
+				ranges = append(ranges, blame.Range{First: n, Last: n})
+			}
+			n++
+		case ' ':
+			n++
+		}
+	}
+	return ranges
+}
+
+// attribute sets the authors of a file's hunks and counts its lines. A line that is not in lines as it is in the diff,
+// because the file was changed meanwhile, is nobody's.
+func (f *File) attribute(lines []blame.Line) {
+	for i := range f.Hunks {
+		h := &f.Hunks[i]
+		n := h.newStart
+		for _, line := range h.Lines {
+			switch sign(line) {
+			case '-':
+				if !f.Submodule {
+					f.Lines.Removed++
+				}
+			case ' ':
+				n++
+			case '+':
+				origin := blame.Origin{Source: blame.Unclear, Message: -1}
+				if len(lines) > 0 && lines[0].Number == n {
+					if sameLine(lines[0].Text, line[1:]) {
+						origin = lines[0].Origin
+					}
+					lines = lines[1:]
+				}
+				if !f.Submodule {
+					f.Lines.count(h.credit(origin, n), 1)
+				}
+				n++
+			}
+		}
+	}
+}
+
+// sameLine reports whether a line of a file is a line of a diff: Git may convert line ends.
+func sameLine(a, b string) bool { return strings.TrimSuffix(a, "\r") == strings.TrimSuffix(b, "\r") }
+
+// credit adds line n of the new file to those of its author, and returns the source.
+func (h *Hunk) credit(o blame.Origin, n int) string {
+	a := authorOf(o)
+	for i := range h.Authors {
+		if b := &h.Authors[i]; b.from.Source == o.Source && b.Session == a.Session && b.from.ID == o.ID && b.from.Message == o.Message && b.Model == a.Model && b.Commit == a.Commit {
+			b.take(n)
+			return b.Source
+		}
+	}
+	a.take(n)
+	h.Authors = append(h.Authors, a)
+	return a.Source
+}
+
+// take adds a line.
+func (a *Author) take(n int) {
+	a.Lines++
+	if last := len(a.Ranges) - 1; last >= 0 && a.Ranges[last].Last == n-1 {
+		a.Ranges[last].Last = n
+		return
+	}
+	a.Ranges = append(a.Ranges, Range{n, n})
+}
+
+func authorOf(o blame.Origin) Author {
+	a := Author{Source: Unknown, Date: dateOf(o.Date), from: o}
+	switch o.Source {
+	case blame.Session:
+		a.Source, a.Session, a.Model = Model, o.Session, o.Model
+		if !o.ID.IsZero() {
+			a.MessageID = o.ID.String()
+		}
+		if o.Message >= 0 {
+			a.Message = &o.Message
+		}
+	case blame.Person:
+		a.Source, a.Commit, a.Name = Person, o.Commit, o.Author
+	}
+	return a
+}
+
+// dateOf returns a time as RFC 3339, or "" for 0.
+func dateOf(unix int64) string {
+	if unix == 0 {
+		return ""
+	}
+	return time.Unix(unix, 0).UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,236 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
+)
+
+// options make the output of git diff the same whatever is configured, and run no other program.
+var options = []string{
+	"-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false", "-c", "core.fsmonitor=false",
+	"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--patch", "--full-index", "--find-renames", "--unified=3", "--inter-hunk-context=0",
+	"--src-prefix=a/", "--dst-prefix=b/", "--no-relative", "--ignore-submodules=dirty", "--submodule=short", "--diff-algorithm=myers", "-O" + os.DevNull,
+}
+
+// diff runs git diff.
+func (m *Manager) diff(ctx context.Context, c compared, paths []string) ([]File, error) {
+	command := gitcmd.Command{Args: append([]string(nil), options...)}
+	if c.to == Index {
+		command.Args = append(command.Args, "--cached")
+	}
+	command.Args = append(command.Args, c.from)
+	if c.to != Index && c.to != WorkTree {
+		command.Args = append(command.Args, c.to)
+	}
+	command.Args = append(append(command.Args, "--"), paths...)
+	if c.fresh {
+		index, done, err := m.withNew(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		if index != "" {
+			command.Env = []string{"GIT_INDEX_FILE=" + index}
+		}
+	}
+	out, err := m.Git.Do(ctx, command)
+	if err != nil {
+		return nil, err
+	}
+	return parse(out)
+}
+
+// withNew returns a copy of the index that has the files that Git does not track, or "" if there are none. No
+// content is stored for them.
+func (m *Manager) withNew(ctx context.Context) (index string, done func(), err error) {
+	done = func() {}
+	out, err := m.Git.Run(ctx, nil, "-C", m.Git.WorkTree, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil || len(out) == 0 {
+		return "", done, err
+	}
+	dir, err := os.MkdirTemp("", "git-domarkx-")
+	if err != nil {
+		return "", done, err
+	}
+	done = func() { os.RemoveAll(dir) }
+	index = filepath.Join(dir, "index")
+	where, err := m.Git.Run(ctx, nil, "rev-parse", "--path-format=absolute", "--git-path", "index")
+	if err != nil {
+		return "", done, err
+	}
+	data, err := os.ReadFile(strings.TrimSuffix(string(where), "\n"))
+	if err == nil {
+		err = os.WriteFile(index, data, 0o600)
+	}
+	if err != nil && !os.IsNotExist(err) {
+		return "", done, err
+	}
+	_, err = m.Git.Do(ctx, gitcmd.Command{Args: []string{"--literal-pathspecs", "-c", "core.splitIndex=false", "-C", m.Git.WorkTree, "add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"},
+		Stdin: bytes.NewReader(out), Env: []string{"GIT_INDEX_FILE=" + index}})
+	return index, done, err
+}
+
+// parse parses the output of git diff.
+func parse(out []byte) ([]File, error) {
+	files := []File{}
+	for len(out) > 0 {
+		line := cutLine(&out)
+		if !strings.HasPrefix(line, "diff --git ") {
+			continue // such as "* Unmerged path"
+		}
+		f := File{Status: "modified", Header: []string{line}, Hunks: []Hunk{}}
+		names := strings.TrimPrefix(line, "diff --git ")
+		if n := len(names) / 2; len(names)%2 == 1 { // "a/X b/X", unless other lines name it
+			f.old, f.new = named(names[:n]), named(names[n+1:])
+		}
+		for len(out) > 0 && !bytes.HasPrefix(out, []byte("@@ ")) && !bytes.HasPrefix(out, []byte("diff --git ")) {
+			if bytes.HasPrefix(out, []byte("* Unmerged path ")) {
+				break
+			}
+			line = cutLine(&out)
+			f.Header = append(f.Header, line)
+			f.head(line)
+		}
+		for bytes.HasPrefix(out, []byte("@@ ")) {
+			h, err := parseHunk(&out)
+			if err != nil {
+				return nil, err
+			}
+			f.Hunks = append(f.Hunks, h)
+		}
+		if f.Path = f.new; f.Status == "deleted" {
+			f.Path = f.old
+		}
+		if f.Status == "renamed" {
+			f.OldPath = f.old
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// cutLine removes the first line of a text and returns it without its end.
+func cutLine(out *[]byte) string {
+	line, rest, _ := bytes.Cut(*out, []byte{'\n'})
+	*out = rest
+	return string(line)
+}
+
+// head reads a line between "diff --git" and the first hunk.
+func (f *File) head(line string) {
+	cut := func(prefix string) (string, bool) { return strings.CutPrefix(line, prefix) }
+	if name, ok := cut("--- "); ok && name != os.DevNull {
+		f.old = named(strings.TrimSuffix(name, "\t"))
+	}
+	if name, ok := cut("+++ "); ok && name != os.DevNull {
+		f.new = named(strings.TrimSuffix(name, "\t"))
+	}
+	if name, ok := cut("rename from "); ok {
+		f.old, f.Status = unquote(name), "renamed"
+	}
+	if name, ok := cut("rename to "); ok {
+		f.new = unquote(name)
+	}
+	if mode, ok := cut("new file mode "); ok {
+		f.Status = "added"
+		f.mode(mode)
+	}
+	if mode, ok := cut("deleted file mode "); ok {
+		f.Status = "deleted"
+		f.mode(mode)
+	}
+	if ids, ok := cut("index "); ok {
+		ids, mode, _ := strings.Cut(ids, " ")
+		f.oldID, f.newID, _ = strings.Cut(ids, "..")
+		f.mode(mode)
+	}
+	if strings.HasPrefix(line, "Binary files ") {
+		f.Binary = true
+	}
+}
+
+func (f *File) mode(mode string) {
+	f.Submodule = f.Submodule || mode == "160000"
+	f.link = f.link || mode == "120000"
+}
+
+// named returns the path in a name with the prefix a/ or b/.
+func named(name string) string {
+	name = unquote(name)
+	return name[min(2, len(name)):]
+}
+
+// unquote undoes Git's quoting of unusual names.
+func unquote(name string) string {
+	if strings.HasPrefix(name, `"`) {
+		if plain, err := strconv.Unquote(name); err == nil {
+			return plain
+		}
+	}
+	return name
+}
+
+// parseHunk removes the first hunk of a text. Its header says how many lines it has, whatever is in them.
+func parseHunk(out *[]byte) (Hunk, error) {
+	h := Hunk{Header: cutLine(out), Authors: []Author{}}
+	fields := strings.Fields(h.Header)
+	if len(fields) < 3 {
+		return h, fmt.Errorf("git diff: the hunk %.80q has no line numbers", h.Header)
+	}
+	oldStart, olds, err := span(fields[1], "-")
+	if err != nil {
+		return h, err
+	}
+	newStart, news, err := span(fields[2], "+")
+	if err != nil {
+		return h, err
+	}
+	h.oldStart, h.newStart = oldStart, newStart
+	for olds > 0 || news > 0 || bytes.HasPrefix(*out, []byte(`\`)) {
+		if len(*out) == 0 {
+			return h, fmt.Errorf("git diff: the hunk %.80q is cut off", h.Header)
+		}
+		line := cutLine(out)
+		switch sign(line) {
+		case '+':
+			news--
+		case '-':
+			olds--
+		case ' ':
+			olds--
+			news--
+		}
+		h.Lines = append(h.Lines, line)
+	}
+	return h, nil
+}
+
+// sign returns the sign of a line of a hunk.
+func sign(line string) byte {
+	if line == "" {
+		return ' '
+	}
+	return line[0]
+}
+
+// span parses the lines of one side in the header of a hunk, such as -1,2.
+func span(text, sign string) (start, lines int, err error) {
+	first, count, several := strings.Cut(strings.TrimPrefix(text, sign), ",")
+	if start, err = strconv.Atoi(first); err != nil {
+		return 0, 0, fmt.Errorf("git diff: the hunk has the lines %.80q", text)
+	}
+	lines = 1
+	if several {
+		if lines, err = strconv.Atoi(count); err != nil {
+			return 0, 0, fmt.Errorf("git diff: the hunk has the lines %.80q", text)
+		}
+	}
+	return start, lines, nil
+}

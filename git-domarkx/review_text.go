@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/find/review"
+)
+
+// What a terminal shows of a review before the hunks.
+const (
+	commandsShown = 10 // of a turn
+	authorsShown  = 8  // of a hunk
+	silentShown   = 2  // prompts in a row that wrote no line of the change
+)
+
+// A reviewWriter writes a review for a terminal.
+type reviewWriter struct {
+	inv   *invocation
+	paint func(style, string) string
+	width int // of a line, in characters
+}
+
+func writeReview(inv *invocation, r *review.Review) error {
+	w := reviewWriter{inv, inv.color(), 100}
+	if inv.out.tty {
+		w.width = inv.out.width()
+	}
+	w.summary(r)
+	for i := range r.Files {
+		if r.Files[i].Header == nil {
+			w.stat(&r.Files[i])
+			continue
+		}
+		if err := w.file(&r.Files[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// line writes a line of our own, cut to the width.
+func (w reviewWriter) line(st style, format string, args ...any) {
+	text := []rune(visibleLine(fmt.Sprintf(format, args...)))
+	if len(text) > w.width {
+		text = append(text[:max(1, w.width-1)], '…')
+	}
+	fmt.Fprintln(w.inv.out, w.paint(st, string(text)))
+}
+
+// summary writes what is above the hunks.
+func (w reviewWriter) summary(r *review.Review) {
+	w.line(bold, "%s", r.Range)
+	w.line(plain, "%s in %s", linesOf(r.Lines), review.Count(len(r.Files), "file"))
+	for _, m := range r.Models {
+		name := m.Model
+		if name == "" {
+			name = "a model that is not recorded"
+		}
+		w.line(plain, "  %s by %s", review.Count(m.Lines, "line"), name)
+	}
+	if !r.Recorded && r.Lines.Added > 0 {
+		w.line(plain, "No session is recorded in this repository; git domarkx pull gets those of the remote.")
+	}
+	var missing []string
+	for _, s := range r.Sessions {
+		w.session(s)
+		if r.Remote != "" && !s.OnRemote && !s.Gone {
+			missing = append(missing, s.Name)
+		}
+	}
+	if len(missing) > 0 {
+		w.line(red, "Not on %s, or only in part:", r.Remote)
+		for _, name := range missing {
+			w.line(red, "  %s", name)
+		}
+	}
+	if len(r.Files) > 0 {
+		fmt.Fprintln(w.inv.out)
+	}
+}
+
+// linesOf says how many lines were changed, by whom.
+func linesOf(l review.Lines) string {
+	return fmt.Sprintf("%s added (%d by models, %d by persons, %d unknown), %d removed", review.Count(l.Added, "line"), l.Model, l.Person, l.Unknown, l.Removed)
+}
+
+// session writes a session with its prompts and commands.
+func (w reviewWriter) session(s review.Session) {
+	fmt.Fprintln(w.inv.out)
+	about := review.Count(s.Lines, "line")
+	if s.Agent != "" {
+		about = s.Agent + ", " + about
+	}
+	w.line(cyan, "%s (%s)", s.Name, about)
+	for i := 0; i < len(s.Prompts); i++ {
+		silent := i
+		for silent < len(s.Prompts) && s.Prompts[silent].Lines == 0 {
+			silent++
+		}
+		if silent-i > silentShown {
+			w.line(plain, "  … %d prompts that wrote no line here", silent-i)
+			i = silent - 1
+			continue
+		}
+		w.prompt(s.Prompts[i])
+	}
+}
+
+func (w reviewWriter) prompt(p review.Prompt) {
+	text := oneLine(p.Text[:min(len(p.Text), 8*w.width)])
+	lines := ""
+	if p.Lines > 0 {
+		lines = " (" + review.Count(p.Lines, "line") + ")"
+	}
+	if p.Message < 0 {
+		w.line(plain, "  before the first prompt%s", lines)
+	} else {
+		w.line(plain, "  #%d %s%s %s", p.Message, shortDate(p.Date), lines, text)
+	}
+	for i, c := range p.Commands {
+		if i == commandsShown {
+			w.line(plain, "      … and %s more", review.Count(len(p.Commands)-i, "command"))
+			break
+		}
+		st := plain
+		if c.Status != "ok" {
+			st = red
+		}
+		w.line(st, "      %s: %s", exitText(c), oneLine(c.Text[:min(len(c.Text), 8*w.width)]))
+	}
+}
+
+// exitText says how a command ended.
+func exitText(c review.Command) string {
+	if c.Exit != nil {
+		return "exit " + strconv.Itoa(*c.Exit)
+	}
+	return c.Status
+}
+
+// shortDate returns a time in RFC 3339 to the minute.
+func shortDate(date string) string {
+	if len(date) < 16 {
+		return date
+	}
+	return date[:10] + " " + date[11:16]
+}
+
+// stat writes a line about a file.
+func (w reviewWriter) stat(f *review.File) {
+	switch {
+	case f.Binary:
+		w.line(plain, "%s: binary", f.Path)
+	case f.Submodule:
+		w.line(plain, "%s: submodule", f.Path)
+	default:
+		w.line(plain, "%s: +%d -%d (%d by models, %d by persons, %d unknown)", f.Path, f.Lines.Added, f.Lines.Removed, f.Lines.Model, f.Lines.Person, f.Lines.Unknown)
+	}
+}
+
+// file writes the diff of a file as git does, with the authors above each hunk.
+func (w reviewWriter) file(f *review.File) error {
+	if err := writeDiff(w.inv, []byte(strings.Join(f.Header, "\n")+"\n")); err != nil {
+		return err
+	}
+	for _, h := range f.Hunks {
+		w.authors(h, f.Submodule)
+		if err := writeDiff(w.inv, []byte(h.Header+"\n")); err != nil {
+			return err
+		}
+		if err := w.lines(h.Lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines writes the lines of a hunk. Unlike [writeDiff] it knows that they are no headers.
+func (w reviewWriter) lines(lines []string) error {
+	for _, line := range lines {
+		if w.inv.out.tty {
+			line = escapeRunes(strings.TrimSuffix(line, "\r"), func(r rune) bool { return unsafeOnTerminal(r) && r != '\t' })
+		}
+		st := plain
+		if strings.HasPrefix(line, "+") {
+			st = green
+		} else if strings.HasPrefix(line, "-") {
+			st = red
+		}
+		if _, err := w.inv.out.WriteString(w.paint(st, line) + "\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w reviewWriter) authors(h review.Hunk, submodule bool) {
+	if len(h.Authors) == 0 && !submodule {
+		w.line(bold, "# only removes lines")
+	}
+	for i, a := range h.Authors {
+		if submodule {
+			break
+		}
+		if i == authorsShown {
+			w.line(bold, "# … and %d more", len(h.Authors)-i)
+			break
+		}
+		w.line(bold, "# %s", review.Describe(a))
+	}
+}
