@@ -110,12 +110,11 @@ func (m *Manager) File(ctx context.Context, path string, first, last int) ([]Lin
 	if first > 1 && first > len(texts) || last > len(texts) || last < first && len(texts) > 0 {
 		return nil, fmt.Errorf("blame %q: lines %d to %d: %w: it has %d lines", path, first, last, domarkx.ErrInvalid, len(texts))
 	}
-	var found []Line
-	err = m.Texts(ctx, func(yield func(Text) bool) { yield(Text{Path: path, Data: data, Ranges: []Range{{first, last}}}) }, func(lines []Line) error {
-		found = lines
-		return nil
-	})
-	return found, err
+	s, err := m.newSurvey(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.lines(ctx, Text{Path: path, Data: data, Ranges: []Range{{first, last}}})
 }
 
 // read reads a file of the work tree.

@@ -22,8 +22,9 @@ type written struct {
 	workspace string
 }
 
-// newBook reads the versions of all workspaces.
-func (m *Manager) newBook(ctx context.Context) (*book, error) {
+// newBook reads the versions of all workspaces. Comparing them takes longer than looking one path up in each, so it does
+// that only for many paths.
+func (m *Manager) newBook(ctx context.Context, many bool) (*book, error) {
 	b := &book{named: map[string][]int{}}
 	tips, err := m.store.Workspaces(ctx)
 	if err != nil && tips == nil {
@@ -40,6 +41,11 @@ func (m *Manager) newBook(ctx context.Context) (*book, error) {
 				continue
 			}
 			seen[v.ID] = true
+			if !many {
+				b.any = append(b.any, len(b.versions))
+				b.versions = append(b.versions, written{v, tip.Workspace})
+				continue
+			}
 			if err := b.add(ctx, m, written{v, tip.Workspace}, resources); err != nil {
 				return nil, err
 			}

@@ -39,6 +39,14 @@ func (t *trace) ask(ctx context.Context, text Text, wanted []place) error {
 	if len(open) == 0 {
 		return nil
 	}
+	if c := text.Blamed; c != nil {
+		for _, p := range wanted {
+			if !t.known[p.line] {
+				t.found[p.line].Commit, t.found[p.line].Author, t.found[p.line].Date = c.ID, c.Author, c.Date
+			}
+		}
+		return nil
+	}
 	lines, err := t.s.m.committed(ctx, text, open)
 	if err != nil || lines == nil {
 		return err

@@ -18,8 +18,9 @@ type survey struct {
 	histories map[string]*history // by path
 }
 
-func (m *Manager) newSurvey(ctx context.Context) (*survey, error) {
-	b, err := m.newBook(ctx)
+// newSurvey returns a survey for many paths or for few.
+func (m *Manager) newSurvey(ctx context.Context, many bool) (*survey, error) {
+	b, err := m.newBook(ctx, many)
 	return &survey{m: m, book: b, sessions: map[string]*session{}, histories: map[string]*history{}}, err
 }
 

@@ -15,6 +15,16 @@ type Text struct {
 	Commit string // the commit that contains the text; "" if it is in the work tree or in the index
 	Staged bool   // the text is in the index
 	Since  string // git blame is asked only about the commits that this commit does not reach; "" for all
+
+	// Blamed is what git blame would say of all lines that no session wrote, if the caller knows that. The text is
+	// then the content in that commit, unless its ID is "": the lines are in no commit.
+	Blamed *Commit
+}
+
+// A Commit is a commit that introduced lines.
+type Commit struct {
+	ID, Author string
+	Date       int64 // Unix seconds
 }
 
 // A Range is a range of lines, counted from 1; both ends are included.
@@ -23,7 +33,7 @@ type Range struct{ First, Last int }
 // Texts looks up lines of many texts. It calls each with the lines of the ranges of one text after the other.
 // An error of each ends it.
 func (m *Manager) Texts(ctx context.Context, texts iter.Seq[Text], each func([]Line) error) error {
-	s, err := m.newSurvey(ctx)
+	s, err := m.newSurvey(ctx, true)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,10 @@ import (
 
 // authors finds out who wrote the added lines of each hunk, and counts them.
 func (m *Manager) authors(ctx context.Context, c compared, r *Review, contents []sides) error {
+	log, err := m.commits(ctx, c)
+	if err != nil {
+		return err
+	}
 	var asked []int
 	var texts []blame.Text
 	for i := range r.Files {
@@ -21,6 +25,7 @@ func (m *Manager) authors(ctx context.Context, c compared, r *Review, contents [
 		for k := range f.Hunks {
 			text.Ranges = append(text.Ranges, added(&f.Hunks[k])...)
 		}
+		text.Blamed = log.only(f.new)
 		if r.Recorded && len(text.Ranges) > 0 && text.Data != nil && !f.Submodule {
 			asked, texts = append(asked, i), append(texts, text)
 			continue
@@ -35,7 +40,7 @@ func (m *Manager) authors(ctx context.Context, c compared, r *Review, contents [
 			}
 		}
 	}
-	err := m.blame().Texts(ctx, each, func(lines []blame.Line) error {
+	err = m.blame().Texts(ctx, each, func(lines []blame.Line) error {
 		r.Files[asked[n]].attribute(lines)
 		n++
 		return nil

@@ -15,13 +15,13 @@ import (
 // options make the output of git diff the same whatever is configured, and run no other program.
 var options = []string{
 	"-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false", "-c", "core.fsmonitor=false",
-	"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--patch", "--full-index", "--find-renames", "--unified=3", "--inter-hunk-context=0",
+	"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index", "--find-renames", "--unified=3", "--inter-hunk-context=0",
 	"--src-prefix=a/", "--dst-prefix=b/", "--no-relative", "--ignore-submodules=dirty", "--submodule=short", "--diff-algorithm=myers", "-O" + os.DevNull,
 }
 
 // diff runs git diff.
 func (m *Manager) diff(ctx context.Context, c compared, paths []string) ([]File, error) {
-	command := gitcmd.Command{Args: append([]string(nil), options...)}
+	command := gitcmd.Command{Args: append(append([]string(nil), options...), "--patch")}
 	if c.to == Index {
 		command.Args = append(command.Args, "--cached")
 	}
