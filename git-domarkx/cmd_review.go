@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
@@ -9,7 +10,7 @@ import (
 
 type reviewCmd struct {
 	jsonOption
-	Format string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"text (the default) or json."`
+	Format string   `enum:"text,markdown,json,html" default:"text" placeholder:"FORMAT" help:"text (the default), markdown for a comment on a pull request, json, or html, one page without scripts."`
 	Stat   bool     `help:"Only the numbers of lines of each file, without the hunks."`
 	Staged bool     `help:"Review what is staged, since RANGE or HEAD."`
 	Range  string   `arg:"" optional:"" name:"RANGE" help:"What to review, as for git diff: A..B, A...B or REV; COMMIT^! is what a commit changed."`
@@ -34,6 +35,9 @@ that Git does not track yet. A REV alone is compared with the work tree.
 Only content counts, as for "git domarkx blame", so the answer is the same after a rebase, a
 squash or a cherry-pick. In a clone, "git domarkx pull" gets the sessions first. What
 "git domarkx scan" would find is masked.
+
+In Markdown, hunks are folded, and all of them are shortened alike if the text had more than
+60,000 characters, so that it fits into a comment; the text says so.
 
 ## Examples
 
@@ -62,8 +66,13 @@ func (c *reviewCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON || c.Format == "json" {
+	switch {
+	case c.JSON || c.Format == "json":
 		return printResult(inv, true, *r)
+	case c.Format == "markdown":
+		return inv.writeDocument([]byte(review.Markdown(r)))
+	case c.Format == "html":
+		return inv.writeDocument(review.HTML(r))
 	}
 	if err := inv.page(); err != nil {
 		return err
@@ -89,4 +98,11 @@ func (c *reviewCmd) options(typed []string) (review.Options, error) {
 		o.Range = named[0]
 	}
 	return o, nil
+}
+
+// writeDocument prints a text as it is, or so that it cannot control the terminal.
+func (inv *invocation) writeDocument(data []byte) error {
+	w := inv.out.document()
+	_, err := w.Write(data)
+	return errors.Join(err, w.Close())
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/find/review"
@@ -30,7 +29,7 @@ func writeReview(inv *invocation, r *review.Review) error {
 	w.summary(r)
 	for i := range r.Files {
 		if r.Files[i].Header == nil {
-			w.stat(&r.Files[i])
+			w.line(plain, "%s: %s", r.Files[i].Path, review.FileSummary(&r.Files[i]))
 			continue
 		}
 		if err := w.file(&r.Files[i]); err != nil {
@@ -52,7 +51,7 @@ func (w reviewWriter) line(st style, format string, args ...any) {
 // summary writes what is above the hunks.
 func (w reviewWriter) summary(r *review.Review) {
 	w.line(bold, "%s", r.Range)
-	w.line(plain, "%s in %s", linesOf(r.Lines), review.Count(len(r.Files), "file"))
+	w.line(plain, "%s in %s", review.Summary(r.Lines), review.Count(len(r.Files), "file"))
 	for _, m := range r.Models {
 		name := m.Model
 		if name == "" {
@@ -63,13 +62,10 @@ func (w reviewWriter) summary(r *review.Review) {
 	if !r.Recorded && r.Lines.Added > 0 {
 		w.line(plain, "No session is recorded in this repository; git domarkx pull gets those of the remote.")
 	}
-	var missing []string
 	for _, s := range r.Sessions {
 		w.session(s)
-		if r.Remote != "" && !s.OnRemote && !s.Gone {
-			missing = append(missing, s.Name)
-		}
 	}
+	missing := review.Missing(r)
 	if len(missing) > 0 {
 		w.line(red, "Not on %s, or only in part:", r.Remote)
 		for _, name := range missing {
@@ -79,11 +75,6 @@ func (w reviewWriter) summary(r *review.Review) {
 	if len(r.Files) > 0 {
 		fmt.Fprintln(w.inv.out)
 	}
-}
-
-// linesOf says how many lines were changed, by whom.
-func linesOf(l review.Lines) string {
-	return fmt.Sprintf("%s added (%d by models, %d by persons, %d unknown), %d removed", review.Count(l.Added, "line"), l.Model, l.Person, l.Unknown, l.Removed)
 }
 
 // session writes a session with its prompts and commands.
@@ -117,7 +108,7 @@ func (w reviewWriter) prompt(p review.Prompt) {
 	if p.Message < 0 {
 		w.line(plain, "  before the first prompt%s", lines)
 	} else {
-		w.line(plain, "  #%d %s%s %s", p.Message, shortDate(p.Date), lines, text)
+		w.line(plain, "  #%d %s%s %s", p.Message, review.Minute(p.Date), lines, text)
 	}
 	for i, c := range p.Commands {
 		if i == commandsShown {
@@ -128,35 +119,7 @@ func (w reviewWriter) prompt(p review.Prompt) {
 		if c.Status != "ok" {
 			st = red
 		}
-		w.line(st, "      %s: %s", exitText(c), oneLine(c.Text[:min(len(c.Text), 8*w.width)]))
-	}
-}
-
-// exitText says how a command ended.
-func exitText(c review.Command) string {
-	if c.Exit != nil {
-		return "exit " + strconv.Itoa(*c.Exit)
-	}
-	return c.Status
-}
-
-// shortDate returns a time in RFC 3339 to the minute.
-func shortDate(date string) string {
-	if len(date) < 16 {
-		return date
-	}
-	return date[:10] + " " + date[11:16]
-}
-
-// stat writes a line about a file.
-func (w reviewWriter) stat(f *review.File) {
-	switch {
-	case f.Binary:
-		w.line(plain, "%s: binary", f.Path)
-	case f.Submodule:
-		w.line(plain, "%s: submodule", f.Path)
-	default:
-		w.line(plain, "%s: +%d -%d (%d by models, %d by persons, %d unknown)", f.Path, f.Lines.Added, f.Lines.Removed, f.Lines.Model, f.Lines.Person, f.Lines.Unknown)
+		w.line(st, "      %s: %s", review.Exit(c), oneLine(c.Text[:min(len(c.Text), 8*w.width)]))
 	}
 }
 

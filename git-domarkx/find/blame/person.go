@@ -113,7 +113,7 @@ const maxRanges = 200
 
 // committed runs git blame. It returns nil if no commit contains the file.
 func (m *Manager) committed(ctx context.Context, text Text, open []Range) (map[int]committed, error) {
-	args := []string{"-c", "blame.ignoreRevsFile=", "blame", "--line-porcelain"}
+	args := []string{"-c", "blame.ignoreRevsFile=", "blame", "--line-porcelain", "--no-textconv"}
 	if m.git.WorkTree != "" {
 		args = append([]string{"-C", m.git.WorkTree}, args...)
 	}

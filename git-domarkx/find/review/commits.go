@@ -3,6 +3,7 @@ package review
 import (
 	"bytes"
 	"context"
+	"os"
 	"strconv"
 	"strings"
 
@@ -49,7 +50,7 @@ func (m *Manager) commits(ctx context.Context, c compared) (log, error) {
 			l.unclear[name] = true
 		}
 	}
-	args := []string{"log", "--no-show-signature", "--no-color", "--no-ext-diff", "--diff-merges=separate", "--find-renames", "--name-status", "-z", "--format=%x01%H%x00%ct%x00%an%x00", head}
+	args := []string{"log", "--no-show-signature", "--no-color", "--no-ext-diff", "--no-textconv", "-O" + os.DevNull, "--diff-merges=separate", "--find-renames", "--name-status", "-z", "--format=%x01%H%x00%ct%x00%an%x00", head}
 	if c.since != "" {
 		args = append(args, "^"+c.since)
 	}

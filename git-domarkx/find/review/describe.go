@@ -8,36 +8,75 @@ import (
 
 // Describe says on one line who wrote lines, when, and what was asked for.
 func Describe(a Author) string {
-	var parts []string
-	switch a.Source {
-	case Model:
-		who := a.Session
-		if a.Message != nil {
-			who += "#" + strconv.Itoa(*a.Message)
-		} else {
-			who += " (a message that it no longer has)"
-		}
-		parts = append(parts, who)
-		if by := strings.TrimSpace(a.Agent + " " + a.Model); by != "" {
-			parts = append(parts, by)
-		}
-	case Person:
-		who := "a person"
-		if a.Commit != "" {
-			who = fmt.Sprintf("a person (%s in %.10s)", a.Name, a.Commit)
-		}
-		parts = append(parts, who)
-	default:
-		parts = append(parts, "unknown")
+	parts := []string{who(a)}
+	if by := strings.TrimSpace(a.Agent + " " + a.Model); by != "" {
+		parts = append(parts, by)
 	}
-	if len(a.Date) >= 16 {
-		parts = append(parts, a.Date[:10]+" "+a.Date[11:16])
+	if a.Date != "" {
+		parts = append(parts, Minute(a.Date))
 	}
 	parts = append(parts, Count(a.Lines, "line"))
 	if a.Prompt != "" {
 		parts = append(parts, a.Prompt)
 	}
 	return strings.Join(parts, " · ")
+}
+
+// who names an author: SESSION#K, a person or unknown.
+func who(a Author) string {
+	switch {
+	case a.Source == Model && a.Message != nil:
+		return a.Session + "#" + strconv.Itoa(*a.Message)
+	case a.Source == Model:
+		return a.Session + " (a message that it no longer has)"
+	case a.Source == Person && a.Commit != "":
+		return fmt.Sprintf("a person (%s in %.10s)", a.Name, a.Commit)
+	case a.Source == Person:
+		return "a person"
+	}
+	return "unknown"
+}
+
+// Summary says how many lines were changed, by whom.
+func Summary(l Lines) string {
+	return fmt.Sprintf("%s added (%d by models, %d by persons, %d unknown), %d removed", Count(l.Added, "line"), l.Model, l.Person, l.Unknown, l.Removed)
+}
+
+// FileSummary says what was changed in a file.
+func FileSummary(f *File) string {
+	switch {
+	case f.Binary:
+		return f.Status + ", binary"
+	case f.Submodule:
+		return f.Status + ", submodule"
+	}
+	return fmt.Sprintf("+%d -%d (%d by models, %d by persons, %d unknown)", f.Lines.Added, f.Lines.Removed, f.Lines.Model, f.Lines.Person, f.Lines.Unknown)
+}
+
+// Missing returns the names of the sessions that the remote does not have, or only in part.
+func Missing(r *Review) (names []string) {
+	for _, s := range r.Sessions {
+		if r.Remote != "" && !s.OnRemote && !s.Gone {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// Exit says how a command ended.
+func Exit(c Command) string {
+	if c.Exit != nil {
+		return "exit " + strconv.Itoa(*c.Exit)
+	}
+	return c.Status
+}
+
+// Minute returns a time in RFC 3339 to the minute.
+func Minute(date string) string {
+	if len(date) < 16 {
+		return date
+	}
+	return date[:10] + " " + date[11:16]
 }
 
 // Count returns a number with a noun.

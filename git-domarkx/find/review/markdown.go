@@ -1,0 +1,269 @@
+package review
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/domarkx/domarkx/format/html"
+)
+
+// MaxMarkdown is the maximum length of a review in Markdown, in characters. Hosts accept a little more in a comment.
+const MaxMarkdown = 60_000
+
+// Markdown returns a review as a comment for a pull request (GitHub Flavored Markdown). Hunks are folded. If it would be longer than
+// [MaxMarkdown], every hunk, prompt and list is shortened to the same length, and the text says so.
+func Markdown(r *Review) string {
+	most := maxText / charactersPer
+	for _, f := range r.Files {
+		for _, h := range f.Hunks {
+			most = max(most, len(h.Lines))
+		}
+	}
+	for _, s := range r.Sessions {
+		most = max(most, len(s.Prompts))
+		for _, p := range s.Prompts {
+			most = max(most, len(p.Commands))
+		}
+	}
+	most = max(most, len(r.Files), len(r.Sessions), len(r.Models))
+	render := func(n int) string {
+		w := markdownWriter{limit: n}
+		w.review(r)
+		return w.text()
+	}
+	fits := func(n int) bool { return utf8.RuneCountInString(render(n)) <= MaxMarkdown }
+	if fits(most) {
+		return render(most)
+	}
+	return render(max(0, sort.Search(most, func(n int) bool { return !fits(n) })-1))
+}
+
+// Texts are shortened to so many characters for each line of a hunk, and always to maxText.
+const charactersPer, maxText = 20, 4000
+
+// A markdownWriter writes a review. limit is the length of every list and hunk.
+type markdownWriter struct {
+	bytes.Buffer
+	limit int
+	short bool // something was left out
+}
+
+// text returns what was written, below a note if something was left out.
+func (w *markdownWriter) text() string {
+	title, rest, _ := strings.Cut(w.String(), "\n")
+	note := ""
+	if w.short {
+		note = fmt.Sprintf("\n_Shortened to fit into a comment: hunks, prompts and lists alike (%s of a hunk). `git domarkx review` shows all._\n", Count(w.limit, "line"))
+	}
+	return title + "\n" + note + rest
+}
+
+// isFull reports whether the text is certainly too long, so that the rest of it need not be written.
+func (w *markdownWriter) isFull() bool { return w.Len() > utf8.UTFMax*MaxMarkdown }
+
+// first returns how many of n things are shown, of which at least some are.
+func (w *markdownWriter) first(n, some int) int {
+	if w.isFull() {
+		return 0
+	}
+	if shown := max(some, w.limit); shown < n {
+		w.short = true
+		return shown
+	}
+	return n
+}
+
+// more says that things were left out.
+func (w *markdownWriter) more(n, shown int, before, what string) {
+	if n > shown {
+		fmt.Fprintf(w, "%s… and %d more %s\n", before, n-shown, what)
+	}
+}
+
+// characters returns how long a text may be.
+func (w *markdownWriter) characters() int { return min(maxText, charactersPer*max(4, w.limit)) }
+
+// cut shortens a text to a line.
+func (w *markdownWriter) cut(s string) string {
+	line := brief(s, w.characters())
+	if strings.HasSuffix(line, "…") {
+		w.short = true
+	}
+	return line
+}
+
+// code returns a text of anybody as a code span (CommonMark 0.31, section 6.1), in which nothing is Markdown, HTML or a mention.
+func code(s string) string {
+	s = shown(strings.Join(strings.Fields(s), " "))
+	if s == "" {
+		return "(empty)"
+	}
+	fence := strings.Repeat("`", longest(s)+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// shown replaces invisible and reordering characters, except line ends and tabs.
+func shown(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029') {
+			return '\uFFFD'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// longest returns the length of the longest run of backticks.
+func longest(s string) int {
+	most, n := 0, 0
+	for i := range len(s) {
+		if s[i] != '`' {
+			n = 0
+			continue
+		}
+		n++
+		most = max(most, n)
+	}
+	return most
+}
+
+func (w *markdownWriter) review(r *Review) {
+	fmt.Fprintf(w, "### The conversation beside the diff: %s\n\n", code(w.cut(r.Range)))
+	fmt.Fprintf(w, "**%s** in %s\n\n", Summary(r.Lines), Count(len(r.Files), "file"))
+	n := w.first(len(r.Models), 3)
+	for _, m := range r.Models[:n] {
+		fmt.Fprintf(w, "- %s by %s\n", Count(m.Lines, "line"), modelName(m.Model, w))
+	}
+	w.more(len(r.Models), n, "- ", "models")
+	if !r.Recorded && r.Lines.Added > 0 {
+		w.WriteString("\nNo session is recorded in this repository.\n")
+	}
+	w.missing(r)
+	n = w.first(len(r.Sessions), 3)
+	for _, s := range r.Sessions[:n] {
+		w.session(s)
+	}
+	w.more(len(r.Sessions), n, "\n", "sessions")
+	n = w.first(len(r.Files), 10)
+	for i := range r.Files[:n] {
+		if w.isFull() {
+			break
+		}
+		w.file(&r.Files[i])
+	}
+	w.more(len(r.Files), n, "\n", "files")
+}
+
+func modelName(name string, w *markdownWriter) string {
+	if name == "" {
+		return "a model that is not recorded"
+	}
+	return code(w.cut(name))
+}
+
+// missing names the sessions that the remote does not have.
+func (w *markdownWriter) missing(r *Review) {
+	names := Missing(r)
+	if len(names) == 0 {
+		return
+	}
+	n := w.first(len(names), 3)
+	fmt.Fprintf(w, "\n**Not on %s, or only in part:**\n\n", code(w.cut(r.Remote)))
+	for _, name := range names[:n] {
+		fmt.Fprintf(w, "- %s\n", code(w.cut(name)))
+	}
+	w.more(len(names), n, "- ", "sessions")
+}
+
+func (w *markdownWriter) session(s Session) {
+	about := Count(s.Lines, "line")
+	if s.Agent != "" {
+		about = code(w.cut(s.Agent)) + ", " + about
+	}
+	fmt.Fprintf(w, "\n#### %s\n\n%s\n\n", code(w.cut(s.Name)), about)
+	n := w.first(len(s.Prompts), 2)
+	for _, p := range s.Prompts[:n] {
+		if w.isFull() {
+			break
+		}
+		w.prompt(p)
+	}
+	w.more(len(s.Prompts), n, "- ", "prompts")
+}
+
+func (w *markdownWriter) prompt(p Prompt) {
+	at := "Before the first prompt"
+	if p.Message >= 0 {
+		at = fmt.Sprintf("%s %s", code(fmt.Sprintf("#%d", p.Message)), code(w.cut(p.Text)))
+	}
+	if p.Lines > 0 {
+		at += " (" + Count(p.Lines, "line") + ")"
+	}
+	fmt.Fprintf(w, "- %s\n", at)
+	n := w.first(len(p.Commands), 1)
+	for _, c := range p.Commands[:n] {
+		fmt.Fprintf(w, "  - %s: %s\n", Exit(c), code(w.cut(c.Text)))
+	}
+	w.more(len(p.Commands), n, "  - ", "commands")
+}
+
+// file writes a file, folded. The summary is HTML.
+func (w *markdownWriter) file(f *File) {
+	w.WriteString("\n<details><summary><code>")
+	html.Escape(&w.Buffer, w.cut(f.Path))
+	w.WriteString("</code>")
+	if f.OldPath != "" {
+		w.WriteString(" from <code>")
+		html.Escape(&w.Buffer, w.cut(f.OldPath))
+		w.WriteString("</code>")
+	}
+	fmt.Fprintf(w, " %s</summary>\n", FileSummary(f))
+	n := w.first(len(f.Hunks), 1)
+	for _, h := range f.Hunks[:n] {
+		w.hunk(h)
+	}
+	w.more(len(f.Hunks), n, "\n", "hunks")
+	w.WriteString("\n</details>\n")
+}
+
+func (w *markdownWriter) hunk(h Hunk) {
+	w.WriteString("\n")
+	n := w.first(len(h.Authors), 1)
+	for _, a := range h.Authors[:n] {
+		fmt.Fprintf(w, "- %s\n", code(w.cut(Describe(a))))
+	}
+	w.more(len(h.Authors), n, "- ", "authors")
+	if len(h.Authors) == 0 {
+		w.WriteString("- only removes lines\n")
+	}
+	n = w.first(len(h.Lines), 0)
+	if n == 0 {
+		fmt.Fprintf(w, "- %s\n", code(w.cut(h.Header)))
+		return
+	}
+	var body strings.Builder
+	for _, line := range append([]string{h.Header}, h.Lines[:n]...) {
+		body.WriteString(shown(w.cutLine(line)) + "\n")
+	}
+	fence := strings.Repeat("`", max(3, longest(body.String())+1))
+	fmt.Fprintf(w, "\n%sdiff\n%s%s\n", fence, body.String(), fence)
+	w.more(len(h.Lines), n, "\n", "lines")
+}
+
+// cutLine shortens a line of a hunk.
+func (w *markdownWriter) cutLine(line string) string {
+	n := w.characters()
+	for i := range line {
+		if n--; n < 0 {
+			w.short = true
+			return line[:i] + "…"
+		}
+	}
+	return line
+}
