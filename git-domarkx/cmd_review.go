@@ -52,16 +52,11 @@ func (c *reviewCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	git, err := inv.git()
+	m, err := inv.reviews()
 	if err != nil {
 		return err
 	}
-	opened, err := inv.open()
-	if err != nil {
-		return err
-	}
-	opened.store.BoundMemory(packMemory)
-	m := review.Manager{Store: opened.store, Git: git, State: local.NewFile(git), Remotes: opened.remotes, Scans: opened.scans, Agent: opened.sessions.Agent}
+	m.Store.BoundMemory(packMemory)
 	r, err := m.Review(inv.ctx, options)
 	if err != nil {
 		return err
@@ -105,4 +100,17 @@ func (inv *invocation) writeDocument(data []byte) error {
 	w := inv.out.document()
 	_, err := w.Write(data)
 	return errors.Join(err, w.Close())
+}
+
+// reviews returns what makes reviews.
+func (inv *invocation) reviews() (*review.Manager, error) {
+	git, err := inv.git()
+	if err != nil {
+		return nil, err
+	}
+	opened, err := inv.open()
+	if err != nil {
+		return nil, err
+	}
+	return &review.Manager{Store: opened.store, Git: git, State: local.NewFile(git), Remotes: opened.remotes, Scans: opened.scans, Agent: opened.sessions.Agent}, nil
 }

@@ -25,8 +25,9 @@ type webCmd struct {
 func (webCmd) Help() string {
 	return `
 Serves the sessions to a browser on this machine, until it is interrupted: a list of sessions with
-search and filters, each session as it grows, its snapshots and their differences, and the
-versions of workspaces as directories of files. Nothing can be changed there.
+search and filters, each session as it grows, its snapshots and their differences, the
+versions of workspaces as directories of files, and any commit or range of commits beside the
+conversation that led to it. Nothing can be changed there.
 
 It prints the address to open. Its token is exchanged for a cookie, without which nothing is
 answered, so other users of the machine and pages of other sites see nothing. The server can be
@@ -63,7 +64,11 @@ func (c *webCmd) Run(inv *invocation) error {
 		}
 		return fmt.Errorf("listening: %w", err)
 	}
-	pages := &web.Server{Sessions: opened.sessions, Store: opened.store, Cost: inv.costs()}
+	reviews, err := inv.reviews()
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	pages := &web.Server{Sessions: opened.sessions, Store: opened.store, Cost: inv.costs(), Reviews: reviews}
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	if err != nil {
 		return errors.Join(err, listener.Close())

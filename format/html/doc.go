@@ -30,6 +30,8 @@ type Session struct {
 	Version func(k int) string
 	// Files returns the URL of the pages of a workspace version. It may be nil.
 	Files func(version string) string
+	// Lines returns the URL of the page of the lines that message k wrote. It may be nil.
+	Lines func(k int) string
 }
 
 // A Usage holds the token counts of a response. Input excludes cached tokens, and Output includes

@@ -109,6 +109,11 @@ func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadat
 			b.WriteString(` <a href="`)
 			escape(b, w.session.Files(version))
 			b.WriteString(`">files</a>`)
+			if w.session.Lines != nil && m.Role == domarkx.Assistant {
+				b.WriteString(` <a href="`)
+				escape(b, w.session.Lines(k))
+				b.WriteString(`">lines</a>`)
+			}
 		}
 	}
 	if m.Date > 0 {

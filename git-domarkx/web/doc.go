@@ -14,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/review"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -23,6 +24,8 @@ type Server struct {
 	Store    *gitstore.Store
 	// Cost returns the cost of a response in USD, if that is known. It may be nil.
 	Cost func(model string, u html.Usage) (float64, bool)
+	// Reviews shows commits beside the conversation. It may be nil.
+	Reviews *review.Manager
 
 	host   string // with the port
 	port   string

@@ -44,7 +44,7 @@ type page struct {
 
 // newPage begins a page. Titles come from sessions, too.
 func newPage(title string) *page {
-	return beginPage(title, pagePolicy(), `<a href="/">Sessions</a> <a href="/w/">Workspaces</a>`)
+	return beginPage(title, pagePolicy(), `<a href="/">Sessions</a> <a href="/w/">Workspaces</a> <a href="/r/">Review</a>`)
 }
 
 func beginPage(title, policy, links string) *page {
@@ -174,7 +174,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		show   func(w http.ResponseWriter, r *http.Request, name string) error
 	}{
 		{"/s/", s.session}, {"/m/", s.message}, {"/log/", s.log}, {"/diff/", s.diff}, {"/a/", s.attachment}, {"/live/", s.live},
-		{"/w/", s.workspace}, {"/v/", s.version}, {"/c/", s.changes},
+		{"/w/", s.workspace}, {"/v/", s.version}, {"/c/", s.changes}, {"/r/", s.review},
 	}
 	if r.URL.Path == "/" {
 		s.report(w, s.list(w, r))

@@ -23,6 +23,9 @@ func (s *Server) pages(r *http.Request, v engine.Revision) (html.Session, domark
 	p, info, err := s.Sessions.Pages(r.Context(), v)
 	p.Cost = s.Cost
 	p.Files = func(version string) string { return "/v/" + version + "/" }
+	if s.Reviews != nil && v.ID == "" {
+		p.Lines = func(k int) string { return at("/r/", v.Name, "k", strconv.Itoa(k)) }
+	}
 	return p, info, err
 }
 

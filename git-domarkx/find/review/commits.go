@@ -85,3 +85,33 @@ func (l log) read(out []byte) {
 		}
 	}
 }
+
+// A Commit is a commit in a list.
+type Commit struct {
+	ID, Author, Subject string
+	Date                int64 // Unix seconds
+}
+
+// Commits returns the newest commits of HEAD, at most n, masked.
+func (m *Manager) Commits(ctx context.Context, n int) (all []Commit, err error) {
+	head := m.find(ctx, "HEAD")
+	if head == "" {
+		return nil, ctx.Err()
+	}
+	mask, err := m.newMask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := m.Git.Run(ctx, nil, "log", "--no-show-signature", "--no-color", "-z", "--max-count="+strconv.Itoa(n), "--format=%H%n%ct%n%an%n%s", head, "--")
+	if err != nil {
+		return nil, err
+	}
+	for record := range strings.SplitSeq(string(out), "\x00") {
+		fields := strings.SplitN(record, "\n", 4)
+		if len(fields) == 4 {
+			date, _ := strconv.ParseInt(fields[1], 10, 64)
+			all = append(all, Commit{ID: fields[0], Author: mask.text(fields[2]), Subject: mask.text(fields[3]), Date: date})
+		}
+	}
+	return all, nil
+}

@@ -16,7 +16,7 @@ type mask struct {
 }
 
 func (m *Manager) newMask(ctx context.Context) (*mask, error) {
-	scanner, err := m.Scans.Scanner(ctx)
+	scanner, err := m.Scans.Scanner(context.WithoutCancel(ctx)) // it keeps the first answer, also an error
 	if err != nil {
 		return nil, err
 	}
