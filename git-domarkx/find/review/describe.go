@@ -53,6 +53,27 @@ func FileSummary(f *File) string {
 	return fmt.Sprintf("+%d -%d (%d by models, %d by persons, %d unknown)", f.Lines.Added, f.Lines.Removed, f.Lines.Model, f.Lines.Person, f.Lines.Unknown)
 }
 
+// fileSummary is like [FileSummary], but leaves out what is not there.
+func fileSummary(f *File) string {
+	if f.Binary || f.Submodule {
+		return FileSummary(f)
+	}
+	var by []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{f.Lines.Model, "by models"}, {f.Lines.Person, "by persons"}, {f.Lines.Unknown, "unknown"}} {
+		if part.n > 0 {
+			by = append(by, strconv.Itoa(part.n)+" "+part.what)
+		}
+	}
+	text := fmt.Sprintf("+%d -%d", f.Lines.Added, f.Lines.Removed)
+	if len(by) > 0 {
+		text += " (" + strings.Join(by, ", ") + ")"
+	}
+	return text
+}
+
 // Missing returns the names of the sessions that the remote does not have, or only in part.
 func Missing(r *Review) (names []string) {
 	for _, s := range r.Sessions {

@@ -29,26 +29,34 @@ func Markdown(r *Review) string {
 			most = max(most, len(p.Commands))
 		}
 	}
-	most = max(most, len(r.Files), len(r.Sessions), len(r.Models))
-	render := func(n int) string {
-		w := markdownWriter{limit: n}
+	most = max(most, len(r.Sessions), len(r.Models))
+	render := func(lines, files int) string {
+		w := markdownWriter{limit: lines, files: files}
 		w.review(r)
 		return w.text()
 	}
-	fits := func(n int) bool { return utf8.RuneCountInString(render(n)) <= MaxMarkdown }
-	if fits(most) {
-		return render(most)
+	fits := func(lines, files int) bool { return utf8.RuneCountInString(render(lines, files)) <= MaxMarkdown }
+	all := len(r.Files)
+	switch {
+	case fits(most, all):
+		return render(most, all)
+	case fits(0, all): // every file is there
+		return render(sort.Search(most, func(n int) bool { return !fits(n, all) })-1, all)
 	}
-	return render(max(0, sort.Search(most, func(n int) bool { return !fits(n) })-1))
+	return render(0, max(0, sort.Search(all, func(n int) bool { return !fits(0, n) })-1))
 }
 
 // Texts are shortened to so many characters for each line of a hunk, and always to maxText.
 const charactersPer, maxText = 20, 4000
 
-// A markdownWriter writes a review. limit is the length of every list and hunk.
+// hunksPer is the number of hunks of a file that are shown for each line of a hunk.
+const hunksPer = 10
+
+// A markdownWriter writes a review. limit is the length of every hunk and of lists, and files that of the list of files.
 type markdownWriter struct {
 	bytes.Buffer
 	limit int
+	files int
 	short bool // something was left out
 }
 
@@ -57,7 +65,11 @@ func (w *markdownWriter) text() string {
 	title, rest, _ := strings.Cut(w.String(), "\n")
 	note := ""
 	if w.short {
-		note = fmt.Sprintf("\n_Shortened to fit into a comment: hunks, prompts and lists alike (%s of a hunk). `git domarkx review` shows all._\n", Count(w.limit, "line"))
+		lines := "without the lines"
+		if w.limit > 0 {
+			lines = "at most " + Count(w.limit, "line")
+		}
+		note = fmt.Sprintf("\n_Shortened to fit into a comment: prompts, lists and hunks alike, each hunk %s. `git domarkx review` shows all._\n", lines)
 	}
 	return title + "\n" + note + rest
 }
@@ -80,7 +92,7 @@ func (w *markdownWriter) first(n, some int) int {
 // more says that things were left out.
 func (w *markdownWriter) more(n, shown int, before, what string) {
 	if n > shown {
-		fmt.Fprintf(w, "%s… and %d more %s\n", before, n-shown, what)
+		fmt.Fprintf(w, "%s… and %s\n", before, Count(n-shown, "more "+what))
 	}
 }
 
@@ -140,7 +152,7 @@ func (w *markdownWriter) review(r *Review) {
 	for _, m := range r.Models[:n] {
 		fmt.Fprintf(w, "- %s by %s\n", Count(m.Lines, "line"), modelName(m.Model, w))
 	}
-	w.more(len(r.Models), n, "- ", "models")
+	w.more(len(r.Models), n, "- ", "model")
 	if !r.Recorded && r.Lines.Added > 0 {
 		w.WriteString("\nNo session is recorded in this repository.\n")
 	}
@@ -149,15 +161,16 @@ func (w *markdownWriter) review(r *Review) {
 	for _, s := range r.Sessions[:n] {
 		w.session(s)
 	}
-	w.more(len(r.Sessions), n, "\n", "sessions")
-	n = w.first(len(r.Files), 10)
+	w.more(len(r.Sessions), n, "\n", "session")
+	n = min(len(r.Files), w.files)
+	w.short = w.short || n < len(r.Files)
 	for i := range r.Files[:n] {
 		if w.isFull() {
 			break
 		}
 		w.file(&r.Files[i])
 	}
-	w.more(len(r.Files), n, "\n", "files")
+	w.more(len(r.Files), n, "\n", "file")
 }
 
 func modelName(name string, w *markdownWriter) string {
@@ -178,7 +191,7 @@ func (w *markdownWriter) missing(r *Review) {
 	for _, name := range names[:n] {
 		fmt.Fprintf(w, "- %s\n", code(w.cut(name)))
 	}
-	w.more(len(names), n, "- ", "sessions")
+	w.more(len(names), n, "- ", "session")
 }
 
 func (w *markdownWriter) session(s Session) {
@@ -194,7 +207,7 @@ func (w *markdownWriter) session(s Session) {
 		}
 		w.prompt(p)
 	}
-	w.more(len(s.Prompts), n, "- ", "prompts")
+	w.more(len(s.Prompts), n, "- ", "prompt")
 }
 
 func (w *markdownWriter) prompt(p Prompt) {
@@ -210,7 +223,7 @@ func (w *markdownWriter) prompt(p Prompt) {
 	for _, c := range p.Commands[:n] {
 		fmt.Fprintf(w, "  - %s: %s\n", Exit(c), code(w.cut(c.Text)))
 	}
-	w.more(len(p.Commands), n, "  - ", "commands")
+	w.more(len(p.Commands), n, "  - ", "command")
 }
 
 // file writes a file, folded. The summary is HTML.
@@ -223,12 +236,12 @@ func (w *markdownWriter) file(f *File) {
 		html.Escape(&w.Buffer, w.cut(f.OldPath))
 		w.WriteString("</code>")
 	}
-	fmt.Fprintf(w, " %s</summary>\n", FileSummary(f))
-	n := w.first(len(f.Hunks), 1)
+	fmt.Fprintf(w, " %s</summary>\n", fileSummary(f))
+	n := w.first(len(f.Hunks), 1+hunksPer*w.limit)
 	for _, h := range f.Hunks[:n] {
 		w.hunk(h)
 	}
-	w.more(len(f.Hunks), n, "\n", "hunks")
+	w.more(len(f.Hunks), n, "\n", "hunk")
 	w.WriteString("\n</details>\n")
 }
 
@@ -236,15 +249,18 @@ func (w *markdownWriter) hunk(h Hunk) {
 	w.WriteString("\n")
 	n := w.first(len(h.Authors), 1)
 	for _, a := range h.Authors[:n] {
-		fmt.Fprintf(w, "- %s\n", code(w.cut(Describe(a))))
+		about := Describe(a)
+		if w.limit == 0 {
+			about = who(a)
+		}
+		fmt.Fprintf(w, "- %s\n", code(w.cut(about)))
 	}
-	w.more(len(h.Authors), n, "- ", "authors")
+	w.more(len(h.Authors), n, "- ", "author")
 	if len(h.Authors) == 0 {
 		w.WriteString("- only removes lines\n")
 	}
 	n = w.first(len(h.Lines), 0)
 	if n == 0 {
-		fmt.Fprintf(w, "- %s\n", code(w.cut(h.Header)))
 		return
 	}
 	var body strings.Builder
@@ -253,7 +269,7 @@ func (w *markdownWriter) hunk(h Hunk) {
 	}
 	fence := strings.Repeat("`", max(3, longest(body.String())+1))
 	fmt.Fprintf(w, "\n%sdiff\n%s%s\n", fence, body.String(), fence)
-	w.more(len(h.Lines), n, "\n", "lines")
+	w.more(len(h.Lines), n, "\n", "line")
 }
 
 // cutLine shortens a line of a hunk.
