@@ -148,7 +148,7 @@ func fit(columns []*column, screen int) {
 	}
 }
 
-// share gives what is free to the columns that want it, in equal parts, up to their natural widths. It returns the rest.
+// share gives the free width to the columns that want it, in equal parts, up to their natural widths. It returns the rest.
 func share(columns []*column, free int, wants func(c *column) bool) int {
 	for given := true; free > 0 && given; {
 		given = false

@@ -11,7 +11,7 @@ type About struct {
 	Started, Active int64
 }
 
-// Described returns what is said of the session. Of one that was not read, only the date of its snapshot is known.
+// Described returns the session's description. For one that was not read, only the date of its snapshot is known.
 func (i Info) Described() About {
 	if i.About == nil {
 		return About{Started: i.Date, Active: i.Date}

@@ -12,13 +12,13 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// ListAbout is like [SessionManager.List], and the result, which is not to be changed, also has what is said about
+// ListAbout is like [SessionManager.List], and the result, which is not to be changed, also describes
 // each session.
 func (m *SessionManager) ListAbout(ctx context.Context) ([]domarkx.Info, error) {
 	return m.store.ListAbout(ctx, m.about)
 }
 
-// WithAbout returns a snapshot with what is said about it, if that can be read.
+// WithAbout returns a snapshot with its description, if that can be read.
 func (m *SessionManager) WithAbout(ctx context.Context, info domarkx.Info) domarkx.Info {
 	if about, err := m.about(ctx, info); err == nil {
 		info.About = about
@@ -26,7 +26,7 @@ func (m *SessionManager) WithAbout(ctx context.Context, info domarkx.Info) domar
 	return info
 }
 
-// about reads what is said about a session.
+// about reads the description of a session.
 func (m *SessionManager) about(ctx context.Context, info domarkx.Info) (*domarkx.About, error) {
 	h, err := view.Header(ctx, m.store, info.ID)
 	if err != nil {

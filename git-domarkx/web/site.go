@@ -94,7 +94,7 @@ func (s *Server) WriteSite(ctx context.Context, site Site) (unread, err error) {
 }
 
 // writeSession writes the pages of a snapshot, unless they are there. The first page is written last: its
-// state tells which snapshot all files are from, and how many there are.
+// state names the snapshot of all files, and their number.
 func (s *Server) writeSession(ctx context.Context, site Site, dir string, info domarkx.Info) error {
 	files, err := site.Folder.Files(dir)
 	if err != nil {

@@ -113,7 +113,7 @@ func TestPushPortionRefused(t *testing.T) {
 	gittest.Run(t, hub, "fsck", "--strict")
 }
 
-// A rewritten history replaces the remote's in one push: no commit of it descends from what is there.
+// A rewritten history replaces the remote's in one push: none of its commits descends from the remote's.
 func TestPushPortionRewritten(t *testing.T) {
 	const size = 100_000
 	hub, dir := gittest.Init(t, "--bare"), gittest.Init(t)

@@ -151,6 +151,7 @@ func (m *Manager) committed(ctx context.Context, text Text, open []Range) (map[i
 	for scan.Scan() {
 		line := scan.Text()
 		fields := strings.Fields(line)
+		key, value, _ := strings.Cut(line, " ")
 		switch {
 		case head && len(fields) >= 3:
 			c = committed{commit: fields[0]}
@@ -167,8 +168,8 @@ func (m *Manager) committed(ctx context.Context, text Text, open []Range) (map[i
 			head = true
 		case line == "boundary":
 			c.boundary = text.Since != ""
-		case strings.HasPrefix(line, "author "):
-			c.author = strings.TrimPrefix(line, "author ")
+		case key == "author":
+			c.author = value
 		case strings.HasPrefix(line, "committer-time "):
 			c.date, _ = strconv.ParseInt(fields[1], 10, 64)
 		case strings.HasPrefix(line, "filename "):

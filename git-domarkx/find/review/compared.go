@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
-// The values of [Review.To] that are no commits.
+// The values of [Review.To] other than commits.
 const (
 	Index    = "index"
 	WorkTree = "worktree"
@@ -25,7 +25,7 @@ type compared struct {
 	fresh bool   // also the files that Git does not track
 }
 
-// compared resolves what is reviewed.
+// compared resolves the range of a review.
 func (m *Manager) compared(ctx context.Context, o Options) (compared, error) {
 	if strings.HasPrefix(o.Range, "-") {
 		return compared{}, fmt.Errorf("range %q: %w, it begins with -; git domarkx review --help lists the options", o.Range, domarkx.ErrInvalid)
@@ -125,8 +125,8 @@ func (m *Manager) fromNothing(ctx context.Context, c *compared) error {
 	return err
 }
 
-// branch sets what is reviewed if nothing is named: the branch since it left its upstream, else the remote's
-// default branch, else the last commit, each with what is not committed.
+// branch chooses the range if none is named: the branch since it left its upstream, else the remote's
+// default branch, else the last commit, each with uncommitted changes.
 func (m *Manager) branch(ctx context.Context, c *compared) error {
 	head := m.find(ctx, "HEAD")
 	switch {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Describe says on one line who wrote lines, when, and what was asked for.
+// Describe says on one line who wrote lines, when, and the prompt.
 func Describe(a Author) string {
 	parts := []string{who(a)}
 	if by := strings.TrimSpace(a.Agent + " " + a.Model); by != "" {
@@ -42,7 +42,7 @@ func Summary(l Lines) string {
 	return fmt.Sprintf("%s added (%d by models, %d by persons, %d unknown), %d removed", Count(l.Added, "line"), l.Model, l.Person, l.Unknown, l.Removed)
 }
 
-// FileSummary says what was changed in a file.
+// FileSummary describes the change of a file.
 func FileSummary(f *File) string {
 	switch {
 	case f.Binary:
@@ -53,7 +53,7 @@ func FileSummary(f *File) string {
 	return fmt.Sprintf("+%d -%d (%d by models, %d by persons, %d unknown)", f.Lines.Added, f.Lines.Removed, f.Lines.Model, f.Lines.Person, f.Lines.Unknown)
 }
 
-// fileSummary is like [FileSummary], but leaves out what is not there.
+// fileSummary is like [FileSummary], but leaves out absent parts.
 func fileSummary(f *File) string {
 	if f.Binary || f.Submodule {
 		return FileSummary(f)

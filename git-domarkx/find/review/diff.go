@@ -157,7 +157,7 @@ func (f *File) head(line string) {
 }
 
 func (f *File) mode(mode string) {
-	f.Submodule = f.Submodule || mode == "160000"
+	f.Submodule = f.Submodule || isSubmodule(mode)
 	f.link = f.link || mode == "120000"
 }
 
@@ -233,4 +233,10 @@ func span(text, sign string) (start, lines int, err error) {
 		}
 	}
 	return start, lines, nil
+}
+
+// isSubmodule reports whether the mode of a file in a raw diff, in octal, is that of a submodule (git-diff(1), RAW OUTPUT FORMAT).
+func isSubmodule(mode string) bool {
+	bits, err := strconv.ParseUint(mode, 8, 32)
+	return err == nil && bits == 0o160000
 }

@@ -60,7 +60,7 @@ type markdownWriter struct {
 	short bool // something was left out
 }
 
-// text returns what was written, below a note if something was left out.
+// text returns the Markdown, below a note if something was left out.
 func (w *markdownWriter) text() string {
 	title, rest, _ := strings.Cut(w.String(), "\n")
 	note := ""
@@ -77,7 +77,7 @@ func (w *markdownWriter) text() string {
 // isFull reports whether the text is certainly too long, so that the rest of it need not be written.
 func (w *markdownWriter) isFull() bool { return w.Len() > utf8.UTFMax*MaxMarkdown }
 
-// first returns how many of n things are shown, of which at least some are.
+// first returns how many of n things are shown.
 func (w *markdownWriter) first(n, some int) int {
 	if w.isFull() {
 		return 0

@@ -1,5 +1,5 @@
 // Package review shows a change beside the conversation that led to it: for each hunk of a diff the
-// messages whose lines survive in it, and before the hunks what was asked for and which commands ran.
+// messages whose lines survive in it, and before the hunks the prompts and the commands that ran.
 //
 // Package blame says who wrote a line. It compares contents, so a change is reviewed alike after a
 // rebase, a squash or a cherry-pick. Everything that a review holds is masked: it is made to be
@@ -28,7 +28,7 @@ type Manager struct {
 	Agent   func(context.Context, domarkx.Info) string // name of the program that recorded a session; "" if unknown
 }
 
-// Options say what is reviewed.
+// Options choose the range of a review.
 type Options struct {
 	Range  string // as for git diff: A..B, A...B or REV, and COMMIT^! for what a commit changed; "" for the branch
 	Staged bool   // the index instead of the work tree
@@ -102,7 +102,7 @@ type Session struct {
 	Prompts  []Prompt `json:"prompts" doc:"what was asked for, in order"`
 }
 
-// A Prompt is what a user asked for, with what came of it.
+// A Prompt is a request of a user, with its results.
 type Prompt struct {
 	Message  int       `json:"message" doc:"the number of the message; -1 for what came before the first prompt"`
 	Date     string    `json:"date,omitempty" doc:"when it was written"`

@@ -2,7 +2,7 @@
 //
 // A page ends with a seal: a comment with what the page was made from and a digest of its path and
 // content. So the pages that this program wrote are known without a list of them that could be lost
-// or wrong: no file without a valid seal is replaced or removed. A file that is no page has the
+// or wrong: no file without a valid seal is replaced or removed. A file other than a page has the
 // digest of its content as its name, which says the same.
 package folder
 
