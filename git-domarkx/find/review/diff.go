@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -238,5 +239,5 @@ func span(text, sign string) (start, lines int, err error) {
 // isSubmodule reports whether the mode of a file in a raw diff, in octal, is that of a submodule (git-diff(1), RAW OUTPUT FORMAT).
 func isSubmodule(mode string) bool {
 	bits, err := strconv.ParseUint(mode, 8, 32)
-	return err == nil && bits == 0o160000
+	return err == nil && bits == syscall.S_IFDIR|syscall.S_IFLNK // as Git defines S_IFGITLINK
 }
