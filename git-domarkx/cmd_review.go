@@ -75,7 +75,7 @@ func (c *reviewCmd) Run(inv *invocation) error {
 	return writeReview(inv, r)
 }
 
-// options returns what is reviewed. Paths are the arguments after "--".
+// options returns the selection. Paths are the arguments after "--".
 func (c *reviewCmd) options(typed []string) (review.Options, error) {
 	o := review.Options{Staged: c.Staged, Stat: c.Stat}
 	named := c.Paths

@@ -48,7 +48,7 @@ func (w reviewWriter) line(st style, format string, args ...any) {
 	fmt.Fprintln(w.inv.out, w.paint(st, string(text)))
 }
 
-// summary writes what is above the hunks.
+// summary writes the part above the hunks.
 func (w reviewWriter) summary(r *review.Review) {
 	w.line(bold, "%s", r.Range)
 	w.line(plain, "%s in %s", review.Summary(r.Lines), review.Count(len(r.Files), "file"))
@@ -140,7 +140,7 @@ func (w reviewWriter) file(f *review.File) error {
 	return nil
 }
 
-// lines writes the lines of a hunk. Unlike [writeDiff] it knows that they are no headers.
+// lines writes the lines of a hunk. Unlike [writeDiff] it takes none of them for a header.
 func (w reviewWriter) lines(lines []string) error {
 	for _, line := range lines {
 		if w.inv.out.tty {

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
 )
 
-// BenchmarkReview reviews a branch of 300 files and 20,000 lines, of which a person changed some after the agent.
+// BenchmarkReview reviews a branch of 300 files and 20,000 lines. A person changed some of them after the agent.
 func BenchmarkReview(b *testing.B) {
 	const files, lines, batches = 300, 67, 100
 	s := newRepository(b)

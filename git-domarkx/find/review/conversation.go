@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
@@ -120,14 +121,10 @@ func (s *spoken) read(ctx context.Context, m *Manager, mask *mask) error {
 	return nil
 }
 
-// isPrompt reports whether a user's message asks for something: a program writes some in the user's name.
+// isPrompt reports whether a user's message asks for something: programs write some in the user's name. A command counts,
+// because it may be one of the user's own.
 func isPrompt(text string) bool {
-	for _, mark := range []string{"Caveat: ", "[Request interrupted", "<local-command-", "<system-reminder>"} {
-		if strings.HasPrefix(text, mark) {
-			return false
-		}
-	}
-	return text != ""
+	return format.PromptTitle(text) != "" || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "<command-")
 }
 
 // wrote notes the lines of an author, and completes the author.
