@@ -23,8 +23,8 @@ type exportCmd struct {
 func (exportCmd) Help() string {
 	return `
 Writes a session in a format, or all as a folder of pages. While a session is as it was imported, exporting it in the
-format that it came in gives back the original bytes. Of a session that was changed, or
-came in another format, it makes a document that the format's own program reads.
+format that it came in returns the original bytes. A session that was changed, or came in
+another format, becomes a document that the format's own program reads.
 
 What the format cannot hold is listed on standard error, for the first ten messages that lose
 the same, and counted for the others; with --strict nothing is written then.

@@ -23,7 +23,7 @@ func (reviewCmd) Help() string {
 	return `
 Shows a change as "git diff" does, with a line above each hunk for each message whose lines
 survive in it: SESSION#K for "git domarkx show", the agent and the model, when, and the prompt
-that led to it. Lines of a person, and lines of which nobody can say who wrote them, are named
+that led to it. Lines of a person and lines of an unknown author are named
 as such. Before the hunks it says how many lines models and persons added, which sessions took
 part with their prompts, which commands ran in their turns and how they ended, and which of these
 sessions are not on the remote.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 )
@@ -129,15 +128,11 @@ func (c *scanCmd) findings(inv *invocation, opened managers) ([]scan.Finding, in
 	if all == nil && unlisted != nil {
 		return nil, 0, unlisted
 	}
-	names, err := inv.matching(all, c.Names)
+	selected, err := inv.selected(all, c.Names)
 	if err != nil {
 		return nil, 0, err
 	}
-	selected, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: names, Sort: "name"})
-	if err != nil {
-		return nil, 0, err
-	}
-	names = make([]string, len(selected))
+	names := make([]string, len(selected))
 	for i, info := range selected {
 		names[i] = info.Name
 	}

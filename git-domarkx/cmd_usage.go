@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format/html"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
 )
@@ -90,11 +89,7 @@ func (c *usageCmd) Run(inv *invocation) error {
 	if all == nil && unlisted != nil {
 		return unlisted
 	}
-	names, err := inv.matching(all, c.Names)
-	if err != nil {
-		return err
-	}
-	selected, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: names, Sort: "name"})
+	selected, err := inv.selected(all, c.Names)
 	if err != nil {
 		return err
 	}

@@ -41,11 +41,7 @@ func (c *exportCmd) site(inv *invocation) error {
 	if all == nil && unlisted != nil {
 		return unlisted
 	}
-	names, err := inv.matching(all, c.Names)
-	if err != nil {
-		return err
-	}
-	selected, err := opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: names, Sort: "name"})
+	selected, err := inv.selected(all, c.Names)
 	if err != nil {
 		return err
 	}

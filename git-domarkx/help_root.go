@@ -43,7 +43,7 @@ These are read with git config:
 - ` + "`domarkx.allowNetwork`" + `: whether containers may reach the network; false unless set.
 - ` + "`domarkx.allowMount`" + `, ` + "`domarkx.allowDSN`" + `, ` + "`domarkx.allowURL`" + `: a host directory that containers may see, a database that may be used, the beginning of the URLs that may be cloned or that MCP servers may have; each any number of times.
 - ` + "`domarkx.limit.file`" + `: the size in bytes, also as 500m or 2g, of the largest file that versions of workspaces contain; 1g unless set, 0 for any. Larger files are named by the version, by the call's result and by doctor, and a rewind leaves them as they are.
-- ` + "`domarkx.limit.push`" + `: how many bytes one push sends, for hosts that refuse large packs; 1g unless set, 0 for any number. More is sent in portions, after each of which the remote has whole sessions and versions; a single version is never divided.
+- ` + "`domarkx.limit.push`" + `: how many bytes one push sends, for hosts that refuse large packs; 1g unless set, 0 for any number. More is sent in portions; the remote has whole sessions and versions after each portion. A single snapshot or version is never divided.
 - ` + "`domarkx.sandbox`" + `: false lets the commands of local shells run without confinement.
 - ` + "`domarkx.model`" + `, ` + "`domarkx.approve`" + `, ` + "`domarkx.price`" + `: models, what they may do and cost; see "git domarkx help model", "help chat" and "help usage".
 - ` + "`domarkx.agent.ignore`" + `, ` + "`domarkx.redact`" + `, ` + "`domarkx.scan.repositoryRules`" + `: see "git domarkx help agent watch", "help import" and "help scan".

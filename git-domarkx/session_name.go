@@ -24,6 +24,16 @@ func (inv *invocation) complete(names ...*string) error {
 	return nil
 }
 
+// selected returns the sessions that patterns or parts of their names choose, by name; all of them if there are none. It returns
+// an error for a pattern that no session matches.
+func (inv *invocation) selected(all []domarkx.Info, patterns []string) ([]domarkx.Info, error) {
+	full, err := inv.matching(all, patterns)
+	if err != nil {
+		return nil, err
+	}
+	return inv.opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: full, Sort: "name"})
+}
+
 // matching returns the patterns with the parts of names in them completed, or an error for one that no session matches.
 func (inv *invocation) matching(all []domarkx.Info, patterns []string) ([]string, error) {
 	var full []string

@@ -13,9 +13,9 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 )
 
-// portions divides the changes of a push, because hosts refuse packs over some size. Each portion but those with a larger commit
-// sends at most c.Portion bytes, in the size that the objects have here. A reference with a longer history gets earlier commits of
-// it first, so the remote has a whole history after each portion. Each portion moves references to where the next one expects them.
+// portions divides the changes of a push, because hosts refuse packs over some size. A portion sends at most c.Portion bytes, as
+// the objects are stored here, unless a single commit has more. It moves a reference with a longer history to an earlier commit of
+// that history, so the remote never has a part of a history. Old of a later portion is New of the one before.
 func (c *Client) portions(ctx context.Context, to Remote, changes []refdb.Change) ([][]refdb.Change, error) {
 	var tips strings.Builder
 	for _, change := range changes {
@@ -31,8 +31,12 @@ func (c *Client) portions(ctx context.Context, to Remote, changes []refdb.Change
 	if err != nil {
 		return nil, fmt.Errorf("measuring what to push: %w", err)
 	}
-	if bytes, err := strconv.ParseInt(strings.TrimSpace(string(size)), 10, 64); err != nil || bytes <= c.Portion {
-		return [][]refdb.Change{changes}, err
+	bytes, err := strconv.ParseInt(strings.TrimSpace(string(size)), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("measuring what to push: %w", err)
+	}
+	if bytes <= c.Portion {
+		return [][]refdb.Change{changes}, nil
 	}
 	d, sent := &division{limit: c.Portion}, ""
 	for _, change := range changes {
@@ -53,10 +57,10 @@ type division struct {
 	limit      int64
 	done       [][]refdb.Change
 	open       []refdb.Change // changes of the next portion
-	size, rest int64          // bytes of the next portion, and those of them that are not needed where it can end
+	size, rest int64          // bytes of the next portion, and how many of them would remain if it ended now
 }
 
-// end ends a portion in which change goes only as far as the commit id, or not at all if id is "". It returns what remains of change.
+// end ends the portion. It moves the reference of change to the commit id first, unless id is "", and returns the rest of change.
 func (d *division) end(change refdb.Change, id string) refdb.Change {
 	if id != "" {
 		d.open = append(d.open, refdb.Change{Ref: change.Ref, Old: change.Old, New: id})
@@ -69,8 +73,8 @@ func (d *division) end(change refdb.Change, id string) refdb.Change {
 	return change
 }
 
-// divide adds a change to the division. The remote already has the commits that known, an argument of git rev-list, names, and gets
-// those that sent names, lines for its stdin, before.
+// divide adds a change to the division. known is an argument of git rev-list for the commits that the remote has; sent are lines
+// for its stdin that exclude the commits of earlier changes.
 func (c *Client) divide(ctx context.Context, to Remote, d *division, change refdb.Change, sent, known string) error {
 	stops, err := c.stops(ctx, to, change)
 	if err != nil {
@@ -87,7 +91,8 @@ func (c *Client) divide(ctx context.Context, to Remote, d *division, change refd
 	go func() {
 		_, err := c.Git.Do(ctx, gitcmd.Command{Args: []string{"cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize:disk)", "--buffer"}, Stdin: list.Stdout, Stdout: writer})
 		_ = writer.CloseWithError(err)
-		sized <- errors.Join(err, list.Wait())
+		_, unread := io.Copy(io.Discard, list.Stdout) // nothing, unless git cat-file has ended early
+		sized <- errors.Join(err, unread, list.Wait())
 	}()
 	var current, stop string // the commit whose objects are listed, and the newest one before it at which the portion can end
 	d.rest = 0

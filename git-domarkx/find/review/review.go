@@ -62,7 +62,7 @@ type Lines struct {
 	Removed int `json:"removed" doc:"removed lines"`
 	Model   int `json:"model" doc:"added lines that a model wrote"`
 	Person  int `json:"person" doc:"added lines that a person wrote"`
-	Unknown int `json:"unknown" doc:"added lines of which nobody can say who wrote them"`
+	Unknown int `json:"unknown" doc:"added lines with an unknown author"`
 }
 
 // count adds added lines of one source.
