@@ -36,7 +36,7 @@ func (c *restoreCmd) Run(inv *invocation) error {
 			return opened.redactions.Undo(inv.ctx, name)
 		}
 		info, err := opened.turns.Restore(inv.ctx, name)
-		if errors.Is(err, domarkx.ErrNotFound) && opened.store.IsReplaced(name) {
+		if (errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrExists)) && opened.store.IsReplaced(name) {
 			err = fmt.Errorf("session %q is not in the trash, but a redaction replaced it: to bring back what was there before: git domarkx restore --redacted %s", name, refname.Argument(name))
 		}
 		return info, err
