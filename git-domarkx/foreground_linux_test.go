@@ -47,7 +47,7 @@ func TestForegroundPrograms(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			p.t = t
-			if status, shown := p.on([]reply{}, strings.Fields(line)...); status != 0 {
+			if status, shown := p.onSized(rows(2), []reply{}, strings.Fields(line)...); status != 0 {
 				t.Errorf("status %d, expected 0:\n%s", status, shown)
 			}
 			p.started(want)

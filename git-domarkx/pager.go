@@ -1,34 +1,100 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
+
+	"github.com/rivo/uniseg"
 )
 
-// A pager is a running program that shows output one screen at a time.
+// A pager is the user's program that shows output one screen at a time. It starts when the output is longer than the screen,
+// so that a short result needs no key to leave it.
 type pager struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
+	inv  *invocation
+	held []byte // the output so far, until the pager starts
+	cmd  *exec.Cmd
+	in   io.WriteCloser // of cmd; nil until it starts, the terminal if there is no pager
 }
 
-// page sends the remaining output through the user's pager, as Git does for its own log
-// and diff. It does so only on a terminal, and not if Git has already started a pager.
+// page sends the remaining output through the user's pager if it is longer than the screen. It does so only on a terminal,
+// and not if Git has already started a pager.
 func (inv *invocation) page() error {
-	if !inv.out.tty || inv.getenv("GIT_PAGER_IN_USE") == "true" {
+	if !inv.out.tty || inv.out.pager != nil || inv.getenv("GIT_PAGER_IN_USE") == "true" {
 		return nil
 	}
-	command, err := inv.pagerCommand()
-	if err != nil || command == "" || command == "cat" {
-		return nil // without a pager, the output goes to the terminal
+	err := inv.out.Flush()
+	inv.out.pager = &pager{inv: inv}
+	inv.out.Reset(inv.out.pager)
+	return err
+}
+
+// paged prints a result, through the user's pager if it is longer than the screen. It returns when the user has left the pager.
+func (inv *invocation) paged(print func() error) error {
+	if !inv.out.tty || inv.out.pager != nil {
+		return print()
 	}
-	cmd := inv.foreground(context.WithoutCancel(inv.ctx), inv.out, "sh", "-c", command)
+	if err := inv.page(); err != nil {
+		return err
+	}
+	err := print()
+	if errors.Is(err, syscall.EPIPE) { // the user has left the pager
+		err = nil
+	}
+	return errors.Join(err, inv.out.close())
+}
+
+func (p *pager) Write(b []byte) (int, error) {
+	if p.in != nil {
+		return p.in.Write(b)
+	}
+	p.held = append(p.held, b...)
+	if p.fits() {
+		return len(b), nil
+	}
+	if err := p.start(); err != nil {
+		return 0, err
+	}
+	if _, err := p.in.Write(p.held); err != nil {
+		return 0, err
+	}
+	p.held = nil
+	return len(b), nil
+}
+
+// fits reports whether the output and a prompt below it fit the screen. A line that the terminal wraps takes several rows. Where the
+// size of the screen is not known, the pager finds out.
+func (p *pager) fits() bool {
+	rows, height, width := 1, p.inv.out.height(), p.inv.out.width()
+	if height == 0 {
+		return false
+	}
+	colors := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for line := range bytes.Lines(colors.ReplaceAll(p.held, nil)) {
+		if rows += 1 + max(0, uniseg.StringWidth(string(bytes.TrimSuffix(line, []byte("\n"))))-1)/width; rows > height {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *pager) start() error {
+	inv := p.inv
+	command, err := inv.pagerCommand()
+	if err != nil {
+		return err
+	}
+	p.in = exact{inv.out.to}
+	if command == "" || command == "cat" {
+		return nil
+	}
+	cmd := inv.foreground(context.WithoutCancel(inv.ctx), inv.out.to, "sh", "-c", command)
 	cmd.Env = append(os.Environ(), "GIT_PAGER_IN_USE=true")
 	for _, preset := range []string{"LESS=FRX", "LV=-c"} {
 		if name, _, _ := strings.Cut(preset, "="); inv.getenv(name) == "" {
@@ -40,42 +106,20 @@ func (inv *invocation) page() error {
 		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil
+		return nil // the output goes to the terminal
 	}
-	inv.out.pager = &pager{cmd: cmd, in: in}
-	inv.out.Reset(in)
+	p.cmd, p.in = cmd, in
 	return nil
-}
-
-// paged prints a result, through the user's pager if it is longer than the screen. It returns when the user has left the pager.
-func (inv *invocation) paged(print func() error) error {
-	if !inv.out.tty || inv.out.pager != nil {
-		return print()
-	}
-	direct := inv.out.Writer
-	var result bytes.Buffer
-	inv.out.Writer = bufio.NewWriter(&result)
-	err := errors.Join(print(), inv.out.Flush())
-	inv.out.Writer = direct
-	screen := inv.out.height()
-	if err == nil && screen > 0 && bytes.Count(result.Bytes(), []byte("\n")) >= screen {
-		if err := inv.page(); err != nil {
-			return err
-		}
-		_, err = result.WriteTo(inv.out)
-		if errors.Is(err, syscall.EPIPE) { // the user has left the pager
-			err = nil
-		}
-		return errors.Join(err, inv.out.close())
-	}
-	_, e := result.WriteTo(inv.out)
-	return errors.Join(err, e)
 }
 
 // close waits until the pager ends. A pager that the user quits early is not an error.
 func (p *pager) close(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		err = nil
+	}
+	if p.cmd == nil {
+		_, e := p.inv.out.to.Write(p.held)
+		return errors.Join(err, e)
 	}
 	return errors.Join(err, p.in.Close(), p.cmd.Wait())
 }

@@ -82,7 +82,8 @@ func TestLongOutputIsPaged(t *testing.T) {
 	for i := range 30 {
 		p.run(0, "-q", "append", "--new", "-m", "needle", fmt.Sprintf("s%d", i))
 	}
-	for line, paged := range map[string]bool{"list": true, "list s1": false, "list -n 22": false, "list -n 23": true, "list --json": true, "search needle": true} {
+	for line, paged := range map[string]bool{"list": true, "list s1": false, "list -n 22": false, "list -n 23": true, "list --json": true, "search needle": true,
+		"search s1": false, "log s1": false, "show s1": false, "help list": true} {
 		if _, shown := p.on(nil, strings.Fields(line)...); strings.Contains(shown, "PAGED:") != paged {
 			t.Errorf("%s: paged %t\n%s", line, !paged, shown)
 		}

@@ -176,7 +176,7 @@ func TestPagerOnATerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p.t = t
 			t.Setenv("GIT_PAGER", test.pager)
-			status, shown := p.on(nil, "log", "talk")
+			status, shown := p.onSized(rows(2), nil, "log", "talk")
 			if status != test.status || !strings.Contains(shown, test.shown) {
 				t.Errorf("status %d:\n%s", status, shown)
 			}
@@ -185,8 +185,15 @@ func TestPagerOnATerminal(t *testing.T) {
 	p.t = t
 	t.Setenv("GIT_PAGER", "sed s/^/PAGED:/")
 	t.Setenv("GIT_PAGER_IN_USE", "true")
-	if _, shown := p.on(nil, "log", "talk"); strings.Contains(shown, "PAGED:") {
+	if _, shown := p.onSized(rows(2), nil, "log", "talk"); strings.Contains(shown, "PAGED:") {
 		t.Errorf("a pager in a pager:\n%s", shown)
+	}
+}
+
+// rows returns a function that makes a terminal of so many rows and 80 columns.
+func rows(n uint16) func(program *os.File) error {
+	return func(program *os.File) error {
+		return unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: n, Col: 80})
 	}
 }
 
