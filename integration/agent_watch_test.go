@@ -235,6 +235,7 @@ func hookTimes(s *site, rounds int) (small, large []time.Duration) {
 // TestHookStartsNoProgram checks why hooks are fast, which BenchmarkHook measures: while the watcher runs, a hook leaves
 // everything to it. It starts no program, not even Git, and does not wait for the watcher.
 func TestHookStartsNoProgram(t *testing.T) {
+	t.Parallel()
 	s := newRepository(t)
 	s.domarkx("agent", "watch")
 	s.endWatcher()
@@ -335,6 +336,7 @@ func BenchmarkWatcherIdle(b *testing.B) {
 // TestWatcherForeground checks that a watcher in the foreground prints the sessions that grow, and
 // ends when it is interrupted.
 func TestWatcherForeground(t *testing.T) {
+	t.Parallel()
 	s := newRepository(t)
 	a := s.newAgent(1, s.dir)
 	a.say()

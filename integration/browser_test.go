@@ -128,6 +128,7 @@ const hostilePage = "---\ntitle: \"</title><script>document.title='taken'</scrip
 // TestPageInBrowser opens an exported page in Chromium: it runs nothing, asks for nothing
 // and has nothing to complain of.
 func TestPageInBrowser(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	dir := t.TempDir()
 	s := newScratch(t, dir)

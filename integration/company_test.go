@@ -97,6 +97,7 @@ func TestCompanyAppend(t *testing.T) {
 // TestCompanyCollection runs Git's garbage collection while other processes write, read,
 // push and pull sessions.
 func TestCompanyCollection(t *testing.T) {
+	t.Parallel()
 	for _, collect := range [][]string{
 		{"gc", "--prune=now", "-q"}, {"repack", "-adq"}, {"prune", "--expire=now"}, {"repack", "-Adq", "--unpack-unreachable=now"},
 		{"pack-refs", "--all", "--prune"}, {"maintenance", "run", "--task=loose-objects", "--quiet"},
@@ -256,6 +257,7 @@ func TestCompanyMount(t *testing.T) {
 // the editor had read. Either the session ends with both changes, or an error preserves
 // the saved text.
 func TestCompanySaveOver(t *testing.T) {
+	t.Parallel()
 	needFUSE(t)
 	// Each function reads the file, waits for the other change, and saves.
 	ways := map[string]string{

@@ -125,10 +125,12 @@ zpty -d b
 `
 
 func TestBashCompletion(t *testing.T) {
+	t.Parallel()
 	checkCompletions(t, "bash", "git-domarkx.bash", bashCapture, "zsh", "-f", ".shell/capture")
 }
 
 func TestFishCompletion(t *testing.T) {
+	t.Parallel()
 	checkCompletions(t, "fish", "git-domarkx.fish", `
 source .shell/git-domarkx.fish
 for line in $argv
@@ -169,5 +171,6 @@ zpty -d z
 `
 
 func TestZshCompletion(t *testing.T) {
+	t.Parallel()
 	checkCompletions(t, "zsh", "_git-domarkx", zshCapture, "zsh", "-f", ".shell/capture")
 }

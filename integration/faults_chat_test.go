@@ -165,6 +165,7 @@ func TestFaultDiskFullStream(t *testing.T) {
 // last second, and the next chat keeps it and goes on. It also cuts the power just after the
 // answer was printed.
 func TestFaultPowerStream(t *testing.T) {
+	t.Parallel()
 	for _, kind := range fileSystems(t) {
 		t.Run(kind, func(t *testing.T) {
 			p := newPowered(t, kind)

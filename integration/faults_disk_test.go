@@ -102,6 +102,7 @@ func (s *site) fillNodes(leave int) (free func()) {
 // Existing sessions must remain readable, the error must name the problem, and no repair
 // may be necessary once space is available again.
 func TestFaultDiskFull(t *testing.T) {
+	t.Parallel()
 	type test struct {
 		name, kind, options string
 		fill                func(s *site, step int) func()

@@ -93,6 +93,7 @@ const poweredDocument = "```yaml workspace-config\nresources:\n  - {type: filesy
 // results must exist, nothing may report the call as interrupted, and the next call must
 // not commit differences caused only by the power cut.
 func TestFaultPowerCall(t *testing.T) {
+	t.Parallel()
 	for _, kind := range fileSystems(t) {
 		t.Run(kind, func(t *testing.T) {
 			p := newPowered(t, kind)
@@ -146,6 +147,7 @@ func TestFaultPowerCall(t *testing.T) {
 // TestFaultPowerTrust cuts the power just after trust and the workspace of a session were
 // recorded, and after they were revoked.
 func TestFaultPowerTrust(t *testing.T) {
+	t.Parallel()
 	for _, kind := range fileSystems(t) {
 		t.Run(kind, func(t *testing.T) {
 			p := newPowered(t, kind)
@@ -175,6 +177,7 @@ func TestFaultPowerTrust(t *testing.T) {
 
 // TestFaultPowerOutput cuts the power just after checkouts and exports.
 func TestFaultPowerOutput(t *testing.T) {
+	t.Parallel()
 	for _, kind := range fileSystems(t) {
 		t.Run(kind, func(t *testing.T) {
 			p := newPowered(t, kind)

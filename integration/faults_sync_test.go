@@ -123,6 +123,7 @@ var objectName = regexp.MustCompile(`/objects/(?:[0-9a-f]{2}/[0-9a-f]{38,62}|pac
 // be on the disk before a reference moves, and every reference before the command prints
 // anything.
 func TestFaultSyncOrder(t *testing.T) {
+	t.Parallel()
 	needProgram(t, "strace")
 	for _, disk := range []string{"disk", "memory"} {
 		t.Run(disk, func(t *testing.T) {

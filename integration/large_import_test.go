@@ -181,6 +181,7 @@ func fileSum(tb testing.TB, path string) (string, int64) {
 // the size of the document. Each of these documents would exceed the limit if it were
 // held in memory as values. When soaking, they have one gigabyte.
 func TestSoakLargeImport(t *testing.T) {
+	t.Parallel()
 	const most = 300_000_000
 	size := int64(15_000_000)
 	if soaking() {

@@ -5,6 +5,7 @@ import "testing"
 // TestLogReadsMessagesInTurn lists the messages of a long session, while only a few may
 // be in memory at once.
 func TestLogReadsMessagesInTurn(t *testing.T) {
+	t.Parallel()
 	const messages = 200_000
 	r := newRepository(t)
 	writeDocument(t, r.path("long.md"), func(w *documentWriter) {

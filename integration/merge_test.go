@@ -14,6 +14,7 @@ import (
 // bare remote. In the end all clones must have the same commit, and no text may be lost
 // that nobody removed.
 func TestMergeConverges(t *testing.T) {
+	t.Parallel()
 	cases := 3
 	if soaking() {
 		cases = 40
@@ -283,6 +284,7 @@ func (s *site) rewrite(session string, change func(string) string) {
 // TestMergeIsTheSameOnBothSides merges the same two changes independently in both clones.
 // The resulting commits must be identical.
 func TestMergeIsTheSameOnBothSides(t *testing.T) {
+	t.Parallel()
 	replace := func(old, new string) func(*site) {
 		return func(s *site) {
 			s.rewrite("s", func(doc string) string { return strings.Replace(doc, old, new, 1) })

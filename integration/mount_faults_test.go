@@ -58,6 +58,7 @@ var waysToSave = []struct {
 // TestMountFaultKill kills the mount at random moments during saves, and mounts again on
 // the same directory.
 func TestMountFaultKill(t *testing.T) {
+	t.Parallel()
 	needFUSE(t)
 	for _, way := range waysToSave {
 		t.Run(way.name, func(t *testing.T) {

@@ -115,6 +115,7 @@ func (p *planter) removed(name string) {
 // TestNoSecretLeaves makes random histories with a key in one place. No object and no name at the remote has the key after
 // a push. Sent with --allow-secrets, a search of the objects finds it, so the test looks at the right places.
 func TestNoSecretLeaves(t *testing.T) {
+	t.Parallel()
 	needProgram(t, "setfattr")
 	rounds := 1
 	if soaking() {

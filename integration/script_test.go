@@ -25,6 +25,7 @@ import (
 // $WORK, which contains the files at the script's end. Besides the commands of testscript
 // and those of this file, scripts can use git, which means "exec git".
 func TestScript(t *testing.T) {
+	t.Parallel()
 	bin := program(t)
 	linkMCPServer(t, bin)
 	testscript.Run(t, testscript.Params{
@@ -75,8 +76,8 @@ func TestScript(t *testing.T) {
 }
 
 // maxScripts is the timeout for all scripts together. It leaves time for a machine that
-// is busy testing other packages; each program in a script has a timeout of its own.
-const maxScripts = 20 * time.Minute
+// is busy with other tests; each program in a script has a timeout of its own.
+const maxScripts = 35 * time.Minute
 
 // scriptCondition evaluates has:PROGRAM and has:fuse, and files, which is true unless git makes repositories with the reftable
 // backend. With CI=true, a missing program is an error.

@@ -13,6 +13,7 @@ import (
 // TestSearchKilled kills searches while they index, at ever later moments, and checks that the next one finds
 // everything, and that an import beside searches disturbs none of them.
 func TestSearchKilled(t *testing.T) {
+	t.Parallel()
 	const messages = 2000
 	r := newRepository(t)
 	r.write("s.md", document("s", messages))

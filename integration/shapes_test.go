@@ -168,6 +168,7 @@ func exercise(t *testing.T, repo, outside *site) {
 
 // TestShapesMount mounts every layout, reads and saves.
 func TestShapesMount(t *testing.T) {
+	t.Parallel()
 	needFUSE(t)
 	for _, sh := range shapes {
 		t.Run(sh.name, func(t *testing.T) {
@@ -228,6 +229,7 @@ func TestShapesGitOptions(t *testing.T) {
 // TestShapesRefused checks that the program does not write at all to a repository that it
 // cannot write correctly.
 func TestShapesRefused(t *testing.T) {
+	t.Parallel()
 	reftable := func(s *site) {
 		s.git("init", "-q", "-b", "main", "repo")
 		r := s.at("repo")
@@ -277,6 +279,7 @@ func TestShapesRefused(t *testing.T) {
 
 // TestShapesIncomplete uses sessions that Git fetched only in part.
 func TestShapesIncomplete(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name    string
 		options []string
@@ -319,6 +322,7 @@ func TestShapesIncomplete(t *testing.T) {
 // TestShapesPackedRefs removes and renames sessions after git pack-refs. Only the lines
 // of sessions in packed-refs may change.
 func TestShapesPackedRefs(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("GIT_DEFAULT_REF_FORMAT") == "reftable" {
 		t.Skip("the reftable backend has no packed-refs")
 	}

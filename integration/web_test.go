@@ -121,6 +121,7 @@ func shown(t *testing.T) *scratch {
 }
 
 func TestWebGuard(t *testing.T) {
+	t.Parallel()
 	s := newScratch(t, t.TempDir())
 	s.domarkx("append", "--new", "-m", "the secret of this session", "secret")
 	w := newWebSite(s)
@@ -222,6 +223,7 @@ func TestWebGuard(t *testing.T) {
 // TestWebPages follows all links from the first page, and checks that every page is there and
 // harmless.
 func TestWebPages(t *testing.T) {
+	t.Parallel()
 	w := newWebSite(shown(t))
 	pages := map[string]string{}
 	queue := []string{"/", "/?q=export", "/?q=%3Cscript%3E", "/?agent=none", "/?sort=name", "/?q=%22", "/w/"}
@@ -329,6 +331,7 @@ func TestWebOpens(t *testing.T) {
 
 // TestWebFiles checks that files of a version and attachments are sent so that nothing in them runs.
 func TestWebFiles(t *testing.T) {
+	t.Parallel()
 	w := newWebSite(shown(t))
 	version := "/v/" + strings.TrimSpace(w.run("git", "rev-parse", "refs/domarkx/workspaces/files")) + "/files/"
 	_, page, _ := w.get("/s/kept")
@@ -359,6 +362,7 @@ func TestWebFiles(t *testing.T) {
 
 // TestWebLive checks that messages appear as they are recorded.
 func TestWebLive(t *testing.T) {
+	t.Parallel()
 	s := newScratch(t, t.TempDir())
 	s.domarkx("append", "--new", "-m", "one", "talk")
 	w := newWebSite(s)
@@ -410,6 +414,7 @@ func TestWebLive(t *testing.T) {
 
 // TestWebInBrowser opens the pages in Chromium.
 func TestWebInBrowser(t *testing.T) {
+	t.Parallel()
 	w := newWebSite(shown(t))
 	b := newBrowser(t)
 	token := "token=" + strings.SplitN(w.address, "token=", 2)[1]

@@ -39,6 +39,7 @@ func (f *fleet) saved() []string {
 // TestZeusSaveWhole saves when one of the two places is not writable. Then the other one
 // must not have the snapshot either.
 func TestZeusSaveWhole(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	f.stygian("s-1", f.transcript("a.jsonl"))
 	state, refs := filepath.Join(f.home(), ".zeus"), f.path(".git/refs/domarkx")
@@ -133,6 +134,7 @@ func TestZeusSaveBroken(t *testing.T) {
 
 // TestZeusSaveTogether runs several saves at once with the same name.
 func TestZeusSaveTogether(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	f.stygian("s-1", f.transcript("a.jsonl"))
 	const savers = 6

@@ -10,6 +10,7 @@ import (
 
 // TestZeusHostile restores snapshots with malicious content.
 func TestZeusHostile(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	pwn := `touch '` + f.path("pwned") + `'`
 	nasty := []string{`$(` + pwn + `)`, "`" + pwn + "`", `"; ` + pwn + `; "`, `'; ` + pwn + ` #`, `#(` + pwn + `)`, `x;`, `\;`, `;`, `-x`, "a\nb", `\'; ` + pwn + `; '`}
@@ -131,6 +132,7 @@ func TestZeusHostile(t *testing.T) {
 // TestZeusLargeTranscript saves a transcript that exceeds the memory limit, and restores
 // it to both places.
 func TestZeusLargeTranscript(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	path := f.transcript("large.jsonl")
 	const size, most = 300 << 20, 200 << 20

@@ -12,6 +12,7 @@ import (
 // is not replaced must stay. An agent without its directory starts in the home directory,
 // as with Zeus.
 func TestZeusPolicies(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	good := f.transcript("good.jsonl")
 	const free, running, taken = "free", "running", "taken"

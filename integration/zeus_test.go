@@ -142,6 +142,7 @@ func (f *fleet) only(suffix string) string {
 
 // TestZeusSave saves agents in tmux, both for this program and for Zeus.
 func TestZeusSave(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	f.expect(1, []string{"save"})
 	if o := f.try("", "git-domarkx", "zeus", "save", "--json"); o.code != 1 || o.out != "[]\n" {
@@ -204,6 +205,7 @@ func TestZeusSave(t *testing.T) {
 
 // TestZeusRestore restarts agents in tmux with each policy.
 func TestZeusRestore(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	a, h := f.transcript("a.jsonl"), f.transcript("h.jsonl")
 	f.stygian("s-1", a)
@@ -305,6 +307,7 @@ func TestZeusRestore(t *testing.T) {
 // TestZeusNames saves, closes and restores tmux sessions whose names have a special
 // meaning in tmux targets.
 func TestZeusNames(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	f.tmux("x")
 	names := []string{"=x", "==x", "=", "@0", "%1", "+1", "-", "-x", "!", "^", "~x", "{last}", "{", "*", "?", "[x", "x*", "x ", " x", "x;", ";",
@@ -344,6 +347,7 @@ func TestZeusNames(t *testing.T) {
 
 // TestZeusElsewhere restores agents on another machine from a pulled session.
 func TestZeusElsewhere(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	a := f.transcript("a.jsonl")
 	f.write("fleet.json", `{"schema_version":1,"working_agent_ids":["s-1"],"entries":[
