@@ -322,7 +322,6 @@ func TestShapesIncomplete(t *testing.T) {
 // TestShapesPackedRefs removes and renames sessions after git pack-refs. Only the lines
 // of sessions in packed-refs may change.
 func TestShapesPackedRefs(t *testing.T) {
-	t.Parallel()
 	if os.Getenv("GIT_DEFAULT_REF_FORMAT") == "reftable" {
 		t.Skip("the reftable backend has no packed-refs")
 	}

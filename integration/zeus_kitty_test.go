@@ -72,7 +72,6 @@ func (f *fleet) kitty(id, name string, env ...string) {
 
 // TestZeusKitty saves and restores agents in windows.
 func TestZeusKitty(t *testing.T) {
-	t.Parallel()
 	f := newFleet(t)
 	f = f.screen(t)
 	t.Cleanup(func() { f.try("", "git-domarkx", "zeus", "save", "--close") }) // restored agents outlive the program that starts them
@@ -139,7 +138,6 @@ func TestZeusKitty(t *testing.T) {
 
 // TestZeusSway restores windows to their workspaces.
 func TestZeusSway(t *testing.T) {
-	t.Parallel()
 	needProgram(t, "sway", "kitty", "setpriv")
 	f := newFleet(t)
 	run, err := os.MkdirTemp("/tmp", "gdz-")
