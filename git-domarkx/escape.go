@@ -97,6 +97,9 @@ func escaped(r rune) string {
 // unsafeOnTerminal reports whether r is a control character or one that
 // reorders text (Unicode Standard Annex 9).
 func unsafeOnTerminal(r rune) bool {
+	if r < 0x7f {
+		return r < ' '
+	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 

@@ -60,7 +60,7 @@ func (w reviewWriter) summary(r *review.Review) {
 		w.line(plain, "  %s by %s", review.Count(m.Lines, "line"), name)
 	}
 	if !r.Recorded && r.Lines.Added > 0 {
-		w.line(plain, "No session is recorded in this repository; git domarkx pull gets those of the remote.")
+		w.line(plain, "No session here recorded which files it changed; git domarkx pull gets the sessions of the remote.")
 	}
 	for _, s := range r.Sessions {
 		w.session(s)

@@ -39,7 +39,7 @@ func WriteBody(b *bytes.Buffer, r *Review, link func(session string, message int
 	}
 	b.WriteString("</p>\n")
 	if !r.Recorded && r.Lines.Added > 0 {
-		b.WriteString("<p class=\"note\">No session is recorded in this repository.</p>\n")
+		b.WriteString("<p class=\"note\">No session here recorded which files it changed.</p>\n")
 	}
 	if names := Missing(r); len(names) > 0 {
 		b.WriteString("<p class=\"note\">")

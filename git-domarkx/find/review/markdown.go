@@ -154,7 +154,7 @@ func (w *markdownWriter) review(r *Review) {
 	}
 	w.more(len(r.Models), n, "- ", "model")
 	if !r.Recorded && r.Lines.Added > 0 {
-		w.WriteString("\nNo session is recorded in this repository.\n")
+		w.WriteString("\nNo session here recorded which files it changed.\n")
 	}
 	w.missing(r)
 	n = w.first(len(r.Sessions), 3)
