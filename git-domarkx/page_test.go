@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -84,36 +83,6 @@ func TestGenerated(t *testing.T) {
 				t.Errorf("%s belongs to no command", path)
 			}
 		}
-	}
-}
-
-// TestReadme compares the table of commands in README.md with the command model.
-func TestReadme(t *testing.T) {
-	const path, begin, end = "../README.md", "make generate -->\n", "<!-- /commands -->"
-	readme, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, ok := strings.Cut(string(readme), begin)
-	table, tail, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatal("README.md has no place for the table of commands")
-	}
-	var want strings.Builder
-	want.WriteString("| command | |\n|---|---|\n")
-	for _, p := range allPages(model(t)) {
-		if len(p.Groups) > 0 {
-			continue // its subcommands have lines of their own
-		}
-		usage := strings.ReplaceAll(strings.TrimPrefix(p.Usage, "git domarkx "), "|", "\\|")
-		fmt.Fprintf(&want, "| [`%s`](git-domarkx/doc/%s) | %s |\n", usage, p.MarkdownName(), p.Summary)
-	}
-	if *update {
-		if err := os.WriteFile(path, []byte(head+begin+want.String()+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if diff := cmp.Diff(want.String(), table); diff != "" {
-		t.Errorf("README.md is not current; run make generate (-model +file):\n%s", diff)
 	}
 }
 
