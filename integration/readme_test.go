@@ -18,7 +18,12 @@ const maxReadme = 900
 // own. Of make, it only checks that the targets exist.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	readme := newSite(t).read(absolute(t, "../README.md"))
+	top, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := newSite(t).at(top)
+	readme := project.read("README.md")
 	if words := len(strings.Fields(readme)); words > maxReadme {
 		t.Errorf("README.md has %d words, at most %d are allowed; move some to GUIDE.md", words, maxReadme)
 	}
@@ -36,7 +41,7 @@ func TestReadme(t *testing.T) {
 		delete(prepare, title)
 		if quickstart == nil {
 			for _, block := range blocks {
-				checkTargets(t, block[1])
+				checkTargets(t, project, block[1])
 			}
 			continue
 		}
@@ -85,22 +90,13 @@ func readerWithEditor(t *testing.T) (reader *site, shown []string) {
 }
 
 // checkTargets fails unless the lines of a block are calls of make for targets of the Makefile.
-func checkTargets(t *testing.T, block string) {
+func checkTargets(t *testing.T, project *site, block string) {
 	for line := range strings.Lines(block) {
 		args, ok := strings.CutPrefix(line, "make ")
 		if !ok {
 			t.Errorf("README.md: no test runs %s", line)
 			continue
 		}
-		newSite(t).must("", "sh", "-c", "make -n -C "+absolute(t, "..")+" "+args)
+		project.must("", "sh", "-c", "make -n "+args)
 	}
-}
-
-func absolute(t *testing.T, path string) string {
-	t.Helper()
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
