@@ -50,7 +50,7 @@ func TestReadme(t *testing.T) {
 			var printed strings.Builder
 			for _, block := range blocks {
 				// The last line shows that no command has read the lines after it.
-				o := reader.try(block[1]+"\necho all was pasted\n", "bash", "-ev")
+				o := reader.try(block[1]+"\necho all was 'pasted'\n", "bash", "-ev")
 				if o.code != 0 || !strings.HasSuffix(o.out, "all was pasted\n") {
 					t.Fatalf("a line of README.md fails, the last one below:\n%s", o)
 				}
