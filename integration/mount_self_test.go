@@ -17,7 +17,6 @@ import (
 // path in its own mount: if it were killed during the lookup, it would wait for its own
 // answer forever, and so would every user of the mount.
 func TestMountFaultSelf(t *testing.T) {
-	t.Parallel()
 	needProgram(t, "strace")
 	needFUSE(t)
 	if os.Geteuid() != 0 {
