@@ -87,6 +87,7 @@ type commandLine struct {
 	Fsck   fsckCmd   `cmd:"" group:"care" help:"Verify that every stored byte is what was written."`
 	Doctor doctorCmd `cmd:"" group:"care" help:"Find out what keeps git-domarkx from working here."`
 	Gc     gcCmd     `cmd:"" group:"care" help:"Tidy up, and empty the trash of what is old."`
+	Size   sizeCmd   `cmd:"" group:"care" help:"Say what takes space on the disk."`
 
 	ShowVersion versionCmd    `cmd:"" name:"version" group:"tool" help:"Print the version."`
 	Completion  completionCmd `cmd:"" group:"tool" help:"Print the completion script of a shell."`

@@ -66,6 +66,8 @@ func TestJSONMembers(t *testing.T) {
 		{"blame --json other.md", 0},
 		{"review --json", 0},
 		{"usage --json", 0},
+		{"size --json", 0},
+		{"size --json --by session", 0},
 		{"append --json -m x talk", 0},
 		{"fork --json talk copy", 0},
 		{"rename --json copy copied", 0},

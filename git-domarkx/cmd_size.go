@@ -1,0 +1,86 @@
+package main
+
+import (
+	"github.com/domarkx/domarkx/git-domarkx/find/size"
+)
+
+type sizeCmd struct {
+	jsonOption
+	By string `enum:"session,workspace,kind" default:"kind" placeholder:"KEY" help:"List sessions, workspaces or kinds of content (the default)."`
+}
+
+func (sizeCmd) row() any { return rowAlternatives{[]kindSizeRow{}, []sizeRow{}} }
+
+type kindSizeRow struct {
+	Name   string `json:"name" head:"NAME" show:"name" doc:"the kind of content: messages, originals, attachments, versions, trash or remotes; or an entry of .git/domarkx"`
+	Only   int64  `json:"only" head:"ONLY" doc:"bytes on disk that only sessions and workspaces need"`
+	Shared int64  `json:"shared" head:"SHARED" doc:"bytes on disk that branches, tags or other references need as well"`
+}
+
+type sizeRow struct {
+	Name        string `json:"name" head:"NAME" show:"name" doc:"the name of the session or workspace"`
+	Only        int64  `json:"only" head:"ONLY" doc:"bytes on disk that nothing else needs"`
+	Shared      int64  `json:"shared" head:"SHARED" doc:"bytes on disk that others need as well"`
+	Messages    int64  `json:"messages" head:"MESSAGES" doc:"bytes of messages and snapshots, in only and shared together"`
+	Originals   int64  `json:"originals" head:"ORIGINALS" doc:"bytes of imported documents as their programs wrote them"`
+	Attachments int64  `json:"attachments" head:"ATTACHMENTS" doc:"bytes of attached files"`
+	Versions    int64  `json:"versions" head:"VERSIONS" doc:"bytes of versions of workspaces"`
+}
+
+func (sizeCmd) Help() string {
+	return `
+Says what takes space on the disk: bytes of objects as Git compresses them, and of the files
+in .git/domarkx.
+
+A session's ONLY is what no other session and no branch or tag needs: forks share what they
+have in common, and what an agent commits is shared with the branch. For workspaces, ONLY is
+what no other workspace needs. The versions that a session's messages are linked to count for
+the session and for their workspace. What a remote has as well is not shared.
+
+Git removes what no reference needs any more with "git gc"; before that, the trash and the
+reflogs keep what was removed or redacted for a while.
+
+## Output
+
+    NAME  ONLY  SHARED
+
+With --by session or workspace, there are MESSAGES, ORIGINALS, ATTACHMENTS and VERSIONS, too:
+the parts of ONLY and SHARED together. The largest come first.
+
+## Examples
+
+    git domarkx size --by session
+`
+}
+
+func (c *sizeCmd) Run(inv *invocation) error {
+	opened, err := inv.open()
+	if err != nil {
+		return err
+	}
+	report, err := size.Measure(inv.ctx, opened.store)
+	if err != nil {
+		return err
+	}
+	switch c.By {
+	case "session":
+		return c.print(inv, report.Sessions)
+	case "workspace":
+		return c.print(inv, report.Workspaces)
+	}
+	var rows []kindSizeRow
+	for _, k := range report.Kinds {
+		rows = append(rows, kindSizeRow{string(k.Kind), k.Only, k.Shared})
+	}
+	for _, s := range report.State {
+		rows = append(rows, kindSizeRow{".git/domarkx/" + s.Name, s.Bytes, 0})
+	}
+	return printResults(inv, c.JSON, rows)
+}
+
+func (c *sizeCmd) print(inv *invocation, uses []size.Use) error {
+	return printEach(inv, c.JSON, len(uses), func(n int) sizeRow {
+		u := uses[n]
+		return sizeRow{u.Name, u.Only, u.Shared, u.Of[size.Messages], u.Of[size.Originals], u.Of[size.Attachments], u.Of[size.Versions]}
+	})
+}
