@@ -51,6 +51,8 @@ These are the settings files of the agents, by scope; opencode and pi need no ho
     qwen         user     ~/.qwen/settings.json
                  project  .qwen/settings.json
 
+A file of the scope local that Git neither tracks nor ignores gets a line in .git/info/exclude.
+
 A hook of the scope user runs in all repositories, and does nothing where its agent is not
 recorded. Codex runs hooks only after you reviewed them in Codex itself; until then, its
 conversations are recorded all the same. git domarkx doctor says whether hooks are active.
@@ -117,6 +119,11 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 			continue
 		}
 		rows, installed = append(rows, more...), append(installed, a)
+		if scope, _ := a.ScopeOf(c.Scope); scope == hooks.Local && !c.DryRun {
+			if err := inv.excludeSettings(place, more); err != nil {
+				return err
+			}
+		}
 	}
 	if c.DryRun {
 		return c.endDryRun(inv, rows, bad)
@@ -198,6 +205,9 @@ func (c *agentUninstallCmd) Run(inv *invocation) error {
 	}
 	if c.DryRun {
 		return c.endDryRun(inv, rows, bad)
+	}
+	if err := inv.includeSettings(place, rows); err != nil {
+		return err
 	}
 	settings, err := recording.ReadSettings(dir)
 	if err == nil && len(settings.Agents) > 0 {

@@ -32,6 +32,8 @@ func (c *fetchCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	results, err := opened.remotes.Fetch(inv.ctx, remote, names, inv.gitProgress())
+	progress, finish := inv.fetchProgress()
+	results, err := opened.remotes.Fetch(inv.ctx, remote, names, progress)
+	finish()
 	return c.printExchange(inv, results, err)
 }

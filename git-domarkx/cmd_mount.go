@@ -37,7 +37,7 @@ FUSE is needed: the package fuse3 on Debian and Ubuntu, macFUSE on macOS.
 
 ## Output
 
-The directory.
+The directory. Inside it, commands use the repository that is mounted.
 
 ## Files
 
@@ -53,6 +53,9 @@ func (c *mountCmd) Run(inv *invocation) error {
 	dir, err := mounts.Dir(inv.ctx, c.Dir)
 	if err != nil {
 		return err
+	}
+	if missing := missingForMount(); len(missing) > 0 {
+		return missing[0]
 	}
 	switch ours, err := mounts.Prepare(inv.ctx, dir); {
 	case err != nil:

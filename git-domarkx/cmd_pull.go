@@ -79,7 +79,9 @@ func (c *pullCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	results, err := opened.remotes.Pull(inv.ctx, transfer.PullRequest{Remote: remote, Names: names, AcceptRedaction: c.AcceptRedaction}, inv.gitProgress())
+	progress, finish := inv.fetchProgress()
+	results, err := opened.remotes.Pull(inv.ctx, transfer.PullRequest{Remote: remote, Names: names, AcceptRedaction: c.AcceptRedaction}, progress)
+	finish()
 	inv.mentionRedacted(results)
 	return errors.Join(c.printExchange(inv, results, err), inv.mentionMerged(opened.sessions, results), inv.mentionAttached(opened.sessions, before))
 }

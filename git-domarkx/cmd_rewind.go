@@ -102,7 +102,7 @@ func (c *rewindCmd) Run(inv *invocation) error {
 		done, err = opened.turns.Rewind(inv.ctx, revision)
 	}
 	if done.Now.ID != done.Before.ID && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "To undo: git domarkx rewind %s\n", visible(refname.Argument(done.Before.Name+"@"+done.Before.ID)))
+		fmt.Fprintf(inv.err, "To undo: git domarkx rewind %s\n", visible(refname.Argument(done.Before.Name+"@"+oid(done.Before.ID).person)))
 	}
 	row := rewindRow{sessionRow: sessionRow{done.Now.Name, oidField(done.Now.ID)}, LeftAlone: []leftAloneRow{}}
 	for _, f := range tree.LeftAlone {

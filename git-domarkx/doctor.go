@@ -70,25 +70,8 @@ func (d *doctor) manual() {
 
 // fuse checks the requirements of a mount.
 func (d *doctor) fuse() {
-	if runtime.GOOS != "linux" {
-		return
-	}
-	device, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
-	switch {
-	case err == nil:
-		device.Close()
-	case errors.Is(err, fs.ErrPermission):
-		d.find(severityWarning, "mounting is impossible: you may not open /dev/fuse", "/dev/fuse", "as root: chmod 666 /dev/fuse")
-	default:
-		d.find(severityWarning, "mounting is impossible: "+err.Error(), "/dev/fuse", "as root: modprobe fuse, or give the container --device /dev/fuse")
-	}
-	if os.Geteuid() == 0 {
-		return
-	}
-	if _, err := exec.LookPath("fusermount3"); err != nil {
-		if _, err := exec.LookPath("fusermount"); err != nil {
-			d.find(severityWarning, "mounting is impossible: fusermount3 is not installed", "PATH", "apt-get install fuse3")
-		}
+	for _, lack := range missingForMount() {
+		d.find(severityWarning, lack.what, lack.where, lack.fix)
 	}
 }
 

@@ -106,16 +106,37 @@ func (inv *invocation) warn(err error) {
 	}
 }
 
-// git returns the repository of the current directory.
+// git returns the repository of the current directory: the one in which it is, or else the one whose sessions are mounted there.
 func (inv *invocation) git() (*gitcmd.Git, error) {
 	if inv.repository == nil {
 		found, err := gitcmd.Discover(inv.ctx, ".", nil)
+		if errors.Is(err, gitcmd.ErrNoRepository) {
+			found, err = inv.mounted(err)
+		}
 		if err != nil {
 			return nil, err
 		}
 		inv.repository = found
 	}
 	return inv.repository, nil
+}
+
+// mounted returns the repository whose sessions are mounted on the current directory or above it, with its main work tree. If none
+// is, the error is otherwise.
+func (inv *invocation) mounted(otherwise error) (*gitcmd.Git, error) {
+	commonDir, ok := mountd.RepositoryAt(".")
+	if !ok {
+		return nil, otherwise
+	}
+	found, err := gitcmd.Discover(inv.ctx, commonDir, nil)
+	if err != nil {
+		return nil, err
+	}
+	trees, err := found.WorkTrees(inv.ctx)
+	if err != nil || len(trees) == 0 || !isDirectory(trees[0]) {
+		return found, err
+	}
+	return gitcmd.Discover(inv.ctx, trees[0], nil)
 }
 
 // config returns a setting of Git's configuration. A setting that cannot be read, for

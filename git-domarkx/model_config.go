@@ -50,6 +50,9 @@ func (inv *invocation) openModel(d models.Definition) (provider.Client, error) {
 	if err != nil {
 		return provider.Client{}, err
 	}
+	if key.IsZero() && d.NeedsKey() {
+		return provider.Client{}, fmt.Errorf("there is no key for %s: set the environment variable %s, or git config domarkx.model.%s.keyHelper COMMAND", d.URL.Host, d.KeyEnv, d.Name)
+	}
 	return provider.Client{Wire: models.Open(d, key)}, nil
 }
 

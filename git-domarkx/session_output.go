@@ -91,7 +91,7 @@ func (o exchangeOption) printExchange(inv *invocation, results []transfer.Result
 		unsent = unsent || rejected
 	}
 	inv.reportPending()
-	if unsent {
+	if unsent && !inv.out.tty { // on a terminal the lines are enough
 		printError(inv.err, errors.New("some sessions were not exchanged; see the reason on the line of each"))
 	}
 	w := newResultWriter[exchangeRow](inv, o.JSON)

@@ -164,6 +164,24 @@ func mountAt(dir string) (Mount, bool) {
 	return readMount(path, source)
 }
 
+// RepositoryAt returns the common directory of the repository whose sessions are mounted on a directory or on one above it.
+func RepositoryAt(dir string) (commonDir string, ok bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	for {
+		if source, ok := mountpoint.SourceOf(dir); ok && filepath.IsAbs(source) {
+			return source, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
 // readMount reads the note about a mount of the repository with the given common
 // directory. It returns false if the note is incomplete, is being removed, or was written
 // before a reboot.

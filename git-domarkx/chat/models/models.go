@@ -49,6 +49,11 @@ func (d Definition) Origin() provider.Origin {
 	return provider.Origin{Provider: d.Provider, Host: d.URL.Host, Model: d.Model}
 }
 
+// NeedsKey reports whether the model is at a provider that answers nobody without a key. Servers elsewhere may need none.
+func (d Definition) NeedsKey() bool {
+	return d.KeyEnv != "" && slices.ContainsFunc(vendors(), func(v vendor) bool { return v.url == d.URL.String() })
+}
+
 // A vendor is a provider that needs no configuration.
 type vendor struct {
 	name, url, keyEnv string
