@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // maxColoured is the length in bytes up to which a text is examined for a diff.
@@ -29,8 +29,8 @@ func writeCode(b *bytes.Buffer, language, code string) {
 	b.WriteString("</code></pre>\n")
 }
 
-// The first and last line of a patch in the form of the tool apply_patch.
-const beginPatch, endPatch = "*** Begin Patch", "*** End Patch"
+// endPatch is the last line of a patch that begins with [transcript.BeginPatch].
+const endPatch = "*** End Patch"
 
 // isDiff reports whether a text is a unified diff or a patch of apply_patch.
 func isDiff(s string) bool {
@@ -38,7 +38,7 @@ func isDiff(s string) bool {
 		return false
 	}
 	head := s[:min(len(s), 4<<10)]
-	if strings.Contains("\n"+head, "\n"+beginPatch+"\n") {
+	if strings.Contains("\n"+head, "\n"+transcript.BeginPatch+"\n") {
 		return true
 	}
 	return strings.Contains("\n"+head, "\n@@ -") && (strings.HasPrefix(head, "diff ") || strings.Contains("\n"+head, "\n--- ") && strings.Contains(head, "\n+++ "))
@@ -67,7 +67,7 @@ func writeDiff(b *bytes.Buffer, diff string) {
 				hunk[0]--
 				hunk[1]--
 			}
-		case isPatch && strings.HasPrefix(line, "*** ") || strings.TrimSpace(line) == beginPatch:
+		case isPatch && strings.HasPrefix(line, "*** ") || strings.TrimSpace(line) == transcript.BeginPatch:
 			class, isPatch = "file", strings.TrimSpace(line) != endPatch
 		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "index "):
 			class, hunk = "file", [2]int{}
@@ -117,13 +117,4 @@ func writeReplacement(b *bytes.Buffer, old, new string) {
 		}
 	}
 	b.WriteString("</code></pre>\n")
-}
-
-// writeValue writes a JSON value: a string as text, other values as indented JSON.
-func writeValue(b *bytes.Buffer, v jsonvalue.Value) {
-	if v.Kind() == jsonvalue.String {
-		writeCode(b, "", v.Text())
-		return
-	}
-	writeCode(b, "json", string(v.AppendJSON(nil, "", "  ")))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 // maxImages limits the total size of the images of one page, in bytes.
@@ -68,7 +69,7 @@ func (w *writer) message(b *bytes.Buffer, k, page int) (int, error) {
 	fmt.Fprintf(b, "<article class=%q id=%q>\n<header><a class=\"k\" href=\"#%s\">%d</a> <b>%s</b>", role, anchor, anchor, k, strings.ToUpper(role[:1])+role[1:])
 	w.about(b, k, m, metadata)
 	b.WriteString("</header>\n")
-	if conflict := str(metadata, "conflict"); conflict != "" {
+	if conflict := transcript.Text(metadata, "conflict"); conflict != "" {
 		b.WriteString(`<p class="note">One of several texts of this message, which a merge left.</p>`)
 	}
 	size, err := w.content(b, m.Message)
@@ -86,7 +87,7 @@ func (w *writer) message(b *bytes.Buffer, k, page int) (int, error) {
 func (w *writer) about(b *bytes.Buffer, k int, m domarkx.WrittenMessage, metadata jsonvalue.Value) {
 	t := &w.total
 	t.messages++
-	if model := str(metadata, "model"); model != "" && m.Role == domarkx.Assistant {
+	if model := transcript.Text(metadata, "model"); model != "" && m.Role == domarkx.Assistant {
 		b.WriteString(` <span>`)
 		escape(b, clean(cut(model, 80)))
 		b.WriteString("</span>")
@@ -140,7 +141,7 @@ func (t *totals) model(name string) {
 // cost returns the cost of a response in USD: the recorded cost, or one computed from the model's
 // price.
 func (w *writer) cost(metadata jsonvalue.Value, u Usage) (float64, bool) {
-	if v := get(metadata, "cost"); v.Kind() == jsonvalue.Number {
+	if v := transcript.Get(metadata, "cost"); v.Kind() == jsonvalue.Number {
 		if n, err := strconv.ParseFloat(v.Text(), 64); err == nil && n > 0 && n < 1e9 {
 			return n, true
 		}
@@ -148,7 +149,7 @@ func (w *writer) cost(metadata jsonvalue.Value, u Usage) (float64, bool) {
 	if w.session.Cost == nil {
 		return 0, false
 	}
-	return w.session.Cost(str(metadata, "model"), u)
+	return w.session.Cost(transcript.Text(metadata, "model"), u)
 }
 
 // content writes the blocks of a message and returns the bytes of text in them.
@@ -157,22 +158,26 @@ func (w *writer) content(b *bytes.Buffer, m domarkx.Message) (int, error) {
 	for i := 0; i < len(m.Content); i++ {
 		block := m.Content[i]
 		size += len(block.Text)
+		call, isCall := transcript.CallOf(block)
+		result, isResult := transcript.ResultOf(block)
 		switch {
 		case block.Type == domarkx.TextBlock:
 			if err := w.markdown.write(b, block.Text); err != nil {
 				return size, err
 			}
-		case isCode(block, callLanguage):
-			var result *domarkx.Block
-			if i+1 < len(m.Content) && isCode(m.Content[i+1], resultLanguage) {
-				i++
-				result = &m.Content[i]
-				size += len(result.Text)
+		case isCall:
+			var answer *transcript.Result
+			if i+1 < len(m.Content) {
+				if next, ok := transcript.ResultOf(m.Content[i+1]); ok {
+					i++
+					answer = &next
+					size += len(m.Content[i].Text)
+				}
 			}
-			writeCall(b, &block, result)
-		case isCode(block, resultLanguage):
-			writeResult(b, block)
-		case isCode(block, thoughtLanguage):
+			writeCall(b, &call, answer)
+		case isResult:
+			writeResult(b, &result)
+		case transcript.IsCode(block, "thought"):
 			b.WriteString(`<details class="thought"><summary>Thought <span class="brief">`)
 			escape(b, clean(cut(block.Text, 160)))
 			b.WriteString("</span></summary>\n")
@@ -203,14 +208,14 @@ func promptText(m domarkx.Message) string {
 }
 
 func usageOf(metadata jsonvalue.Value) (Usage, bool) {
-	u := get(metadata, "usage")
+	u := transcript.Get(metadata, "usage")
 	n := Usage{count(u, "input"), count(u, "cache_read"), count(u, "cache_write"), count(u, "output")}
 	return n, n != Usage{}
 }
 
 func count(v jsonvalue.Value, name string) int64 {
-	n, err := strconv.ParseFloat(get(v, name).Text(), 64)
-	if err != nil || !(n >= 0 && n < 1e15) || get(v, name).Kind() != jsonvalue.Number {
+	n, err := strconv.ParseFloat(transcript.Get(v, name).Text(), 64)
+	if err != nil || !(n >= 0 && n < 1e15) || transcript.Get(v, name).Kind() != jsonvalue.Number {
 		return 0
 	}
 	return int64(n)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/domarkx/domarkx/format/transcript"
 )
 
 //go:embed style.css
@@ -79,7 +81,7 @@ func end(b *bytes.Buffer) {
 // its name.
 func (w *writer) title() string {
 	if m := w.session.Header.UserMetadata; m != nil {
-		if t := plain(clean(cut(str(*m, "title"), 120))); t != "" {
+		if t := plain(clean(cut(transcript.Text(*m, "title"), 120))); t != "" {
 			return t
 		}
 	}
