@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/chat"
-	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
-
-// dim is the style of thoughts and results.
-const dim style = "\x1b[2m"
 
 func (t *talk) show(e chat.Event) {
 	if n, ok := e.(chat.Notice); ok {
@@ -43,10 +39,11 @@ func (t *talk) display(e chat.Event) {
 		t.write(paint(dim, displayed(string(e))))
 	case chat.CallEvent:
 		t.endLine()
-		t.write(paint(cyan, "> "+visibleLine(e.Resource+" "+e.Tool)) + " " + shortLine(e.Arguments.JSON(), t.inv.out.width()*4) + "\n")
+		t.write(callLine(paint, visibleLine(e.Resource+" "+e.Tool), e.Arguments.JSON(), t.inv.out.width()*4))
 	case chat.ResultEvent:
 		t.endLine()
-		t.write(paint(dim, "  "+shortLine(resultLine(e.CallResult), t.inv.out.width()-3)) + "\n")
+		result, _ := transcript.ResultOf(e.Outcome.Block())
+		t.write(paint(dim, "  "+shortLine(resultLine(&result), t.inv.out.width()-3)) + "\n")
 	case chat.MessageEvent:
 		t.endLine()
 	}
@@ -74,24 +71,34 @@ func (t *talk) endLine() {
 	}
 }
 
-// resultLine returns the outcome of a call, for one line.
-func resultLine(r turns.CallResult) string {
-	if !r.OK {
-		return r.Code + ": " + r.Outcome.Message
+// callLine returns a line for a call of a tool, with the beginning of a text about it, in so many columns.
+func callLine(paint func(style, string) string, tool, about string, columns int) string {
+	line := paint(cyan, "> "+tool)
+	if about != "" {
+		line += " " + shortLine(about, columns)
 	}
-	for _, name := range []string{"output", "content"} {
-		if v, ok := r.Result.Get(name); ok && v.Kind() == jsonvalue.String {
-			return strings.TrimSpace(v.Text())
-		}
-	}
-	return r.Result.JSON()
+	return line + "\n"
 }
 
-// shortLine returns the beginning of a text as one line of at most n characters.
-func shortLine(s string, n int) string {
-	line := []rune(visibleLine(s))
-	if n = max(n, 20); len(line) > n {
-		return string(line[:n-1]) + "…"
+// resultLine returns the text of a result for one line. r is nil if there is none.
+func resultLine(r *transcript.Result) string {
+	text := r.Status()
+	if r == nil || r.Failed && r.Value.Text() == "" {
+		return text
 	}
-	return string(line)
+	if r.Failed {
+		text += ": "
+	}
+	return text + strings.TrimSpace(r.Sections()[0].Text)
+}
+
+// shortLine returns the beginning of a text as one line of so many columns.
+func shortLine(s string, columns int) string {
+	columns = max(columns, 20)
+	part := s[:min(len(s), 8*columns)]
+	line := visibleLine(oneLine(part))
+	if len(part) < len(s) {
+		line += "…"
+	}
+	return cut(line, columns)
 }

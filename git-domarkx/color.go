@@ -7,6 +7,7 @@ type style string
 const (
 	plain style = ""
 	bold  style = "\x1b[1m"
+	dim   style = "\x1b[2m" // thoughts, results, and what is less important
 	red   style = "\x1b[31m"
 	green style = "\x1b[32m"
 	cyan  style = "\x1b[36m"

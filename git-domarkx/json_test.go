@@ -61,6 +61,8 @@ func TestJSONMembers(t *testing.T) {
 		{"list --json", 0},
 		{"status --json", 0},
 		{"search --json words", 0},
+		{"show --json talk", 0},
+		{"show --json work#1", 0},
 		{"log --json talk", 0},
 		{"log --json --messages talk", 0},
 		{"blame --json other.md", 0},

@@ -13,7 +13,7 @@ import (
 
 // printsText lists the commands that print a document, a diff, a script or help, or that
 // print nothing.
-var printsText = []string{"show", "diff", "export", "validate", "exec", "mcp", "agent resume", "agent watch", "agent hook", "agent pause", "workspace diff", "completion", "man", "help", "web"}
+var printsText = []string{"diff", "export", "validate", "exec", "mcp", "agent resume", "agent watch", "agent hook", "agent pause", "workspace diff", "completion", "man", "help", "web"}
 
 // TestResultFields requires a --json option for every command that prints results, and a
 // snake_case name and a description for every field.

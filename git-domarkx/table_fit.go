@@ -247,10 +247,10 @@ func beginning(s string, width int) string {
 // wrap returns s in lines of at most a width in columns. It breaks them at spaces, and words that are wider.
 func wrap(s string, width int) []string {
 	var lines []string
-	for uniseg.StringWidth(s) > width {
+	for {
 		line := beginning(s, width)
-		if line == "" {
-			break // a character wider than the column
+		if line == "" || len(line) == len(s) {
+			break // the first may be a character wider than the column
 		}
 		if i := strings.LastIndexByte(line, ' '); i > 0 && !strings.HasPrefix(s[len(line):], " ") {
 			line = line[:i]
