@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -24,7 +25,7 @@ type searchCmd struct {
 	Since   string   `placeholder:"DATE" help:"Find only messages since a date, or since so long ago: 2026-11-01, 2w."`
 	Until   string   `placeholder:"DATE" help:"Find only messages until a date; the day is included."`
 	History bool     `help:"Find also texts that were replaced; they are named NAME@OID#K."`
-	Limit   *int     `short:"n" placeholder:"N" help:"Show at most N messages; 0 for all. On a terminal, 100 unless this is given."`
+	Limit   *int     `short:"n" placeholder:"N" help:"Show at most N messages; 0 for all. On a terminal, 10 unless this is given."`
 	Query   []string `arg:"" name:"QUERY" help:"What to search for; several arguments are joined by spaces."`
 }
 
@@ -69,7 +70,9 @@ removed at any time. Each message is indexed once.
     MESSAGE  DATE  ROLE  SNIPPET
 
 MESSAGE is the message, as NAME#K. On a terminal the snippet is on a line of its own, with
-the matches highlighted.
+the matches highlighted. Without -n it shows the ten best hits there, those first that have a
+word of the query in what the user or the model says and not only in calls and results, and
+says how many more there are. With -F and -e these are the newest ones.
 `
 }
 
@@ -98,7 +101,11 @@ func (c *searchCmd) Run(inv *invocation) error {
 	return c.find(inv, opened, q)
 }
 
-const terminalHits = 100
+// terminalHits is how many hits a terminal shows, and countedHits how many are counted.
+const (
+	terminalHits = 10
+	countedHits  = 10_000
+)
 
 func (c *searchCmd) find(inv *invocation, opened managers, q search.Query) error {
 	var err error
@@ -110,18 +117,10 @@ func (c *searchCmd) find(inv *invocation, opened managers, q search.Query) error
 			return err
 		}
 	}
-	cut := inv.out.tty && c.Limit == nil && !c.JSON
-	if cut {
-		q.Limit = terminalHits + 1
-	}
 	opened.store.BoundMemory(packMemory)
 	p := inv.progress()
 	defer p.finish()
-	w := hitWriter{inv: inv, rows: newResultWriter[searchRow](inv, c.JSON), asJSON: c.JSON}
-	if cut {
-		w.most = terminalHits
-	}
-	for hits, err := range search.Each(inv.ctx, opened.store, q, search.Options{Warn: inv.warn, Progress: func(n int) {
+	x, err := search.Open(inv.ctx, opened.store, search.Options{History: q.History, Warn: inv.warn, Progress: func(n int) {
 		switch n {
 		case 100:
 			setGCPercent(inv.getenv, 100)
@@ -131,65 +130,105 @@ func (c *searchCmd) find(inv *invocation, opened managers, q search.Query) error
 		if n%100 == 0 {
 			p.report("Indexing messages", int64(n), 0)
 		}
-	}}) {
-		p.finish()
-		if err == nil {
-			err = w.add(hits)
-		}
-		if err != nil {
-			return err
-		}
+	}})
+	if err != nil {
+		return err
 	}
-	return w.end()
+	defer x.Close()
+	p.finish()
+	if inv.out.tty && c.Limit == nil && !c.JSON {
+		return c.best(inv, x, q)
+	}
+	return c.all(inv, x, q)
 }
 
-// A hitWriter prints hits as they come.
-type hitWriter struct {
-	inv    *invocation
-	rows   *resultWriter[searchRow]
-	asJSON bool
-	most   int // how many are printed; 0 for all
-	n      int // that came
+// best prints the best hits to a terminal, and says how many more there are.
+func (c *searchCmd) best(inv *invocation, x *search.Index, q search.Query) error {
+	q.Limit, q.Prose, q.Width = terminalHits, true, max(20, min(inv.out.width()-4, 160))
+	n := 0
+	err := inv.paged(func() error {
+		for hits, err := range x.Hits(inv.ctx, q) {
+			if err != nil {
+				return err
+			}
+			for _, h := range hits {
+				if err := inv.showHit(h); err != nil {
+					return err
+				}
+			}
+			n += len(hits)
+		}
+		return nil
+	})
+	if err != nil || n < terminalHits || inv.opts.Quiet {
+		return cmp.Or(err, found(n))
+	}
+	if err := inv.out.Flush(); err != nil {
+		return err
+	}
+	total, err := x.Count(inv.ctx, q, countedHits)
+	if more := grouped(total - n); total == countedHits {
+		fmt.Fprintf(inv.err, "At least %s more; -n 0 shows all, -n 50 the best 50.\n", more)
+	} else if total > n {
+		fmt.Fprintf(inv.err, "%s more; -n 0 shows all.\n", more)
+	}
+	return err
+}
+
+// found returns errNo if there are no hits.
+func found(n int) error {
+	if n == 0 {
+		return errNo
+	}
+	return nil
 }
 
 // searchMemory limits the memory while many hits are printed.
 const searchMemory = 128 << 20
 
-func (w *hitWriter) add(hits []search.Hit) error {
-	if w.n == 0 && len(hits) > 0 {
-		if err := w.inv.page(); err != nil {
+// all prints hits as they come.
+func (c *searchCmd) all(inv *invocation, x *search.Index, q search.Query) error {
+	rows := newResultWriter[searchRow](inv, c.JSON)
+	n := 0
+	for hits, err := range x.Hits(inv.ctx, q) {
+		if err == nil && n == 0 {
+			err = inv.page()
+		}
+		if err != nil {
 			return err
 		}
-	}
-	if w.n > 0 {
-		setMemoryLimit(w.inv.getenv, searchMemory)
-	}
-	if w.n += len(hits); w.most > 0 && w.n > w.most {
-		hits = hits[:len(hits)-(w.n-w.most)]
-	}
-	if !w.asJSON && w.inv.out.tty {
+		if n > 0 {
+			setMemoryLimit(inv.getenv, searchMemory)
+		}
+		n += len(hits)
 		for _, h := range hits {
-			if err := w.show(h); err != nil {
+			if !c.JSON && inv.out.tty {
+				err = inv.showHit(h)
+			} else {
+				err = rows.add(searchRow{Message: messageName(h), Session: h.Session, Index: h.K, Snapshot: oidField(h.Snapshot), Date: timeField(h.Date), Role: string(h.Role), Model: h.Model, Snippet: h.Snippet})
+			}
+			if err != nil {
 				return err
 			}
 		}
-		return w.inv.out.Flush()
-	}
-	for _, h := range hits {
-		row := searchRow{Message: messageName(h), Session: h.Session, Index: h.K, Snapshot: oidField(h.Snapshot), Date: timeField(h.Date), Role: string(h.Role), Model: h.Model, Snippet: h.Snippet}
-		if err := w.rows.add(row); err != nil {
+		if err := inv.out.Flush(); err != nil {
 			return err
 		}
 	}
-	return w.inv.out.Flush()
+	if c.JSON || !inv.out.tty {
+		if err := rows.end(); err != nil {
+			return err
+		}
+	}
+	return found(n)
 }
 
-// show prints a hit to a terminal, with the matches highlighted.
-func (w *hitWriter) show(h search.Hit) error {
+// showHit prints a hit to a terminal, with the matches highlighted.
+func (inv *invocation) showHit(h search.Hit) error {
 	if h.Snapshot != "" {
 		h.Snapshot = h.Snapshot[:10]
 	}
-	paint := w.inv.color()
+	paint := inv.color()
 	var line strings.Builder
 	last := 0
 	for _, m := range h.Matches {
@@ -197,27 +236,8 @@ func (w *hitWriter) show(h search.Hit) error {
 		last = m[1]
 	}
 	line.WriteString(visibleLine(h.Snippet[last:]))
-	_, err := fmt.Fprintf(w.inv.out, "%s  %s  %s\n  %s\n", paint(cyan, visibleLine(messageName(h))), date(h.Date).person, h.Role, line.String())
+	_, err := fmt.Fprintf(inv.out, "%s  %s  %s\n  %s\n", paint(cyan, visibleLine(messageName(h))), date(h.Date).person, h.Role, line.String())
 	return err
-}
-
-// end prints the end of the list. Its error is errNo if there were no hits.
-func (w *hitWriter) end() error {
-	if w.asJSON || !w.inv.out.tty {
-		if err := w.rows.end(); err != nil {
-			return err
-		}
-	}
-	if w.n == 0 {
-		return errNo
-	}
-	if w.most > 0 && w.n > w.most && !w.inv.opts.Quiet {
-		if err := w.inv.out.close(); err != nil {
-			return err
-		}
-		fmt.Fprintln(w.inv.err, "There are more; --limit 0 shows all.")
-	}
-	return nil
 }
 
 func matchingSessions(inv *invocation, sessions *engine.SessionManager, patterns []string, tag string) (map[string]bool, error) {

@@ -82,9 +82,19 @@ func TestLongOutputIsPaged(t *testing.T) {
 	for i := range 30 {
 		p.run(0, "-q", "append", "--new", "-m", "needle", fmt.Sprintf("s%d", i))
 	}
-	for line, paged := range map[string]bool{"list": true, "list s1": false, "list -n 22": false, "list -n 23": true, "list --json": true, "search needle": true,
-		"search s1": false, "log s1": false, "show s1": false, "help list": true} {
-		if _, shown := p.on(nil, strings.Fields(line)...); strings.Contains(shown, "PAGED:") != paged {
+	const secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	for i := range 10 {
+		p.write("used.md", fmt.Sprintf("## assistant\n\n```msg-metadata\n{\"model\": \"claude-opus-4-5\", \"usage\": {\"input\": %d}}\n```\n\n%s\n", 1+i, secret))
+		p.run(0, "-q", "import", "--as", fmt.Sprintf("used%d", i), "used.md")
+	}
+	for line, paged := range map[string]bool{"list": true, "list s1": false, "list -n 22": false, "list -n 23": true, "list --json": true, "search needle": false, "search s1": false, "log s1": false, "show s1": false, "help list": true, "search -n 0 needle": true,
+		"small search needle": true, "small search needle --session s1": false, "usage": false, "small usage": true, "small scan": true, "scan s1": false, "usage --json": true} {
+		size := func(*os.File) error { return nil }
+		words, isSmall := strings.CutPrefix(line, "small ")
+		if isSmall {
+			size = rows(8)
+		}
+		if _, shown := p.onSized(size, nil, strings.Fields(words)...); strings.Contains(shown, "PAGED:") != paged {
 			t.Errorf("%s: paged %t\n%s", line, !paged, shown)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rivo/uniseg"
 	"golang.org/x/sys/unix"
 )
 
@@ -99,14 +100,15 @@ func TestOnATerminal(t *testing.T) {
 		"list":                    {0, []string{"talk", "first words", "hostile text below"}, []string{tip, `\n`, "\u202e"}},
 		"list --json":             {0, []string{`"title": "hostile text below"`}, nil},
 		"list --color=never":      {0, []string{"talk"}, []string{"\x1b["}},
-		"show hostile":            {0, []string{`hostile \x1b[2J\u202e text`}, []string{"\x1b[2J", "\u202e"}},
+		"show hostile":            {0, []string{`hostile \x1b[2J\u202e text`, "\x1b[36m#0\x1b[m"}, []string{"\x1b[2J", "\u202e", "## user"}},
+		"show --format md talk":   {0, []string{"## user\n\nfirst words"}, []string{"\x1b[", "#0"}},
 		"log talk":                {0, []string{tip[:10]}, []string{tip}},
 		"log --json talk":         {0, []string{tip}, []string{"\x1b["}},
 		"log -p talk":             {0, []string{"\x1b[32m+more words\x1b[m"}, nil},
 		"diff talk":               {1, []string{"\x1b[1mdiff ", "\x1b[36m@@", "\x1b[32m+more words\x1b[m"}, nil},
 		"diff --color=never talk": {1, []string{"\n+more words"}, []string{"\x1b["}},
 		"diff hostile talk":       {1, []string{`\x1b[2J`}, []string{"\x1b[2J", "\u202e"}},
-		"search words":            {0, []string{"first \x1b[1;31mwords\x1b[m", "more \x1b[1;31mwords\x1b[m", "talk#0\x1b[m  "}, []string{"There are more"}},
+		"search words":            {0, []string{"first \x1b[1;31mwords\x1b[m", "more \x1b[1;31mwords\x1b[m", "talk#0\x1b[m  "}, []string{"more;"}},
 		"search hostile":          {0, []string{"\x1b[1;31mhostile\x1b[m \\x1b[2J\\u202e"}, []string{"\x1b[2J", "\u202e"}},
 		"search nothing":          {1, nil, []string{"talk"}},
 		"status":                  {0, nil, []string{"talk"}},
@@ -136,26 +138,46 @@ func TestOnATerminal(t *testing.T) {
 	}
 }
 
-// TestManyHits checks that a search on a terminal stops at a hundred, and says so.
+// TestManyHits checks that a search on a terminal shows the best ten hits, and says how many more there are.
 func TestManyHits(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("TERM", "dumb")
 	t.Setenv("GIT_PAGER", "cat")
-	p.write("long.md", strings.Repeat("## user\n\nneedle\n\n", terminalHits+1))
+	const call = "## assistant\n\n```tool-call\n{\"resource\": \"codex\", \"tool\": \"sh\", \"arguments\": {\"command\": \"needle needle needle\"}}\n```\n\n"
+	p.write("long.md", strings.Repeat(call, 90)+strings.Repeat("## user\n\nneedle in a text that is as long as it has to be, so that it is not found for its length\n\n", terminalHits+1))
 	p.run(0, "-q", "import", "long.md")
 	for line, test := range map[string]struct {
 		hits int
-		more bool
+		more string
 	}{
-		"search needle": {terminalHits, true}, "-q search needle": {terminalHits, false}, "search --limit 0 needle": {terminalHits + 1, false}, "search --limit 3 needle": {3, false},
+		"search needle":           {terminalHits, "\n91 more; -n 0 shows all.\n"},
+		"search -F needle":        {terminalHits, "\n91 more; -n 0 shows all.\n"},
+		"-q search needle":        {terminalHits, ""},
+		"search -n 0 needle":      {101, ""},
+		"search --limit 3 needle": {3, ""},
+		"search text needle":      {terminalHits, "\n1 more; -n 0 shows all.\n"},
+		"search text NOT needle":  {0, ""},
+		"search --role user text": {terminalHits, "\n1 more;"},
+		"search --session x text": {0, ""},
 	} {
 		_, shown := p.on(nil, strings.Fields(line)...)
-		if got := strings.Count(shown, "\n  needle"); got != test.hits || strings.Contains(shown, "There are more; --limit 0 shows all.") != test.more {
-			t.Errorf("%s: %d hits\n%s", line, got, shown[max(0, len(shown)-200):])
+		if got := strings.Count(shown, "  user\n  ") + strings.Count(shown, "  assistant\n  "); got != test.hits || !strings.Contains(shown, test.more) || test.more == "" && strings.Contains(shown, "more;") {
+			t.Errorf("%s: %d hits\n%s", line, got, shown[max(0, len(shown)-300):])
 		}
 	}
-	if out, stderr := p.run(0, "search", "needle"); strings.Count(out, "\n") != terminalHits+1 || stderr != "" {
-		t.Errorf("off a terminal: %d lines, %q", strings.Count(out, "\n"), stderr)
+	for _, width := range []int{60, 80, 200} {
+		_, shown := p.onWidth(width, "search", "needle")
+		if strings.Count(shown, "  user\n  needle in a text that is as long") != terminalHits {
+			t.Errorf("%d: prose is not preferred:\n%s", width, shown)
+		}
+		for row := range strings.Lines(shown) {
+			if uniseg.StringWidth(row) > width {
+				t.Errorf("wider than %d: %q", width, row)
+			}
+		}
+	}
+	if out, stderr := p.run(0, "search", "needle"); strings.Count(out, "\n") != 101 || stderr != "" || !strings.Contains(strings.SplitN(out, "\n", 2)[0], "needle needle") {
+		t.Errorf("off a terminal: %d lines, %q\n%.200s", strings.Count(out, "\n"), stderr, out)
 	}
 }
 

@@ -23,6 +23,7 @@ type row struct {
 // hit converts a row to a Hit.
 func (r *row) hit(p *places) Hit {
 	h := Hit{Session: p.names[r.session], K: int(r.k), Snapshot: p.snapshots[r.snapshot], Date: r.date, Role: roleOf(int64(r.role)), Model: p.models[r.model]}
+	h.Commit = cmp.Or(h.Snapshot, p.tips[r.session])
 	h.Snippet, h.Matches = unpack(r.text)
 	return h
 }

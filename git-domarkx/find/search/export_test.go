@@ -85,7 +85,7 @@ func Within(word, query string) (may, is bool) {
 func Best(scores []float32, n int) (chosen, sorted []int64) {
 	var all []ranking
 	for i, s := range scores {
-		all = append(all, ranking{uint32(i), s})
+		all = append(all, ranking{message: uint32(i), score: s})
 	}
 	for _, r := range best(all, n) {
 		chosen = append(chosen, int64(r.message))

@@ -35,6 +35,10 @@ type Query struct {
 	History  bool            // whether to find also texts that were replaced; needs [Options.History]
 	Limit    int             // maximum number of hits
 	Width    int             // maximum number of characters in a snippet; 0 stands for 160
+
+	// Prose says that messages with a word of the query in their own text come before those that have them only in calls and
+	// results, and that snippets are of that text where they can. Each hit takes the time to read its message.
+	Prose bool
 }
 
 // A Hit is a message that was found, in one session. A message in several sessions has a hit for each.
@@ -42,6 +46,7 @@ type Hit struct {
 	Session  string
 	K        int
 	Snapshot string // id of the snapshot; "" if the message is in the newest one
+	Commit   string // id of the snapshot in any case
 	Date     int64  // in Unix seconds
 	Role     domarkx.Role
 	Model    string

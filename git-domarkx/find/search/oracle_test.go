@@ -50,7 +50,7 @@ func (o Oracle) Find(query string) (got, want []int64, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := o.x.rank(groups)
+	all, err := o.x.rank(groups, false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,6 +14,7 @@ type places struct {
 	db        *database
 	q         Query
 	names     []string          // names of the sessions, in ascending order
+	tips      []string          // their newest snapshots
 	sessions  map[int64]uint32  // indexes in names, by number of the session in the index
 	snapshots []string          // ids of snapshots that contain replaced texts; the first element is ""
 	known     map[string]uint32 // indexes in snapshots, by binary id
@@ -37,17 +38,20 @@ func compareSpots(a, b spot) int {
 
 func (x *Index) places(q Query) (*places, error) {
 	p := &places{db: x.db, q: q, sessions: map[int64]uint32{}, snapshots: []string{""}, known: map[string]uint32{}, models: map[uint32]string{}}
-	named := map[string]int64{}
+	named, tips := map[string]int64{}, map[string]string{}
 	err := x.db.query(selectSessions, func(s *sqlite3.Stmt) error {
 		if name := s.Column(1).(string); q.Sessions == nil || q.Sessions[name] {
 			p.names = append(p.names, name)
 			named[name] = s.Int(0)
+			tip, _ := s.Column(2).([]byte)
+			tips[name] = hex.EncodeToString(tip)
 		}
 		return nil
 	})
 	slices.Sort(p.names)
 	for i, name := range p.names {
 		p.sessions[named[name]] = uint32(i)
+		p.tips = append(p.tips, tips[name])
 	}
 	return p, err
 }

@@ -13,25 +13,36 @@ import (
 type ranking struct {
 	message uint32
 	score   float32
+	prose   bool // the message comes before all others, because the match is in its own text
 }
 
 // compareRankings sorts rankings by descending score. Of messages with the same score, the one that was indexed last
 // comes first.
 func compareRankings(a, b ranking) int {
+	if a.prose != b.prose {
+		if a.prose {
+			return -1
+		}
+		return 1
+	}
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.message, a.message))
 }
 
 // rank returns the messages that match one of several groups, in no particular order. Scores are those of SQLite's
 // bm25. Words in calls and results count less, because they say less about the subject of a message; parts of
-// identifiers count least.
-func (x *Index) rank(groups []group) (found []ranking, err error) {
-	const sql = "SELECT rowid, bm25(words, 2, 1, 0.5) FROM words WHERE words MATCH ?"
+// identifiers count least. If prose is set, messages with a match in their own text come before all others.
+func (x *Index) rank(groups []group, prose bool) (found []ranking, err error) {
+	sql := "SELECT rowid, bm25(words, 2, 1, 0.5)"
+	if prose {
+		sql += ", bm25(words, 1, 0, 0)" // 0 without a match in the first column
+	}
+	sql += " FROM words WHERE words MATCH ?"
 	err = x.db.query(sql, func(s *sqlite3.Stmt) error {
 		message := s.Int(0)
 		if message < 0 || message >= math.MaxUint32 {
 			return fmt.Errorf("%w: message %d", errBlock, message)
 		}
-		found = append(found, ranking{uint32(message), float32(-s.Float(1))})
+		found = append(found, ranking{uint32(message), float32(-s.Float(1)), prose && s.Float(2) < 0})
 		return nil
 	}, expression(groups))
 	return found, err

@@ -70,3 +70,75 @@ func TestOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestProse checks that messages which say a word themselves come before those that have it in a call or result, however often,
+// and that the snippets are of their own text.
+func TestProse(t *testing.T) {
+	r := newRepository(t)
+	const call = "```tool-call\n{\"resource\": \"shell\", \"tool\": \"exec\", \"arguments\": {\"command\": %q}}\n```"
+	filler := strings.Repeat("and many other words that say nothing ", 20)
+	r.save("a",
+		fmt.Sprintf(call, strings.Repeat("kettle ", 50)),
+		filler+filler+"the kettle is said last",
+		fmt.Sprintf(call, "kettle in a call")+"\n\nThe kettle boils.",
+		fmt.Sprintf(call, "kettle here")+"\n\nIt is done.",
+		"getKettle is a part",
+	)
+	find := func(q search.Query) (found []int, snippets []string) {
+		hits, err := search.Find(t.Context(), r.store, q, search.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range hits {
+			found, snippets = append(found, h.K), append(snippets, h.Snippet)
+		}
+		return found, snippets
+	}
+	q := words("kettle")
+	if found, _ := find(q); slices.Index(found, 0) > slices.Index(found, 1) {
+		t.Errorf("the usual order is %v", found)
+	}
+	q.Prose = true
+	found, snippets := find(q)
+	first := slices.Sorted(slices.Values(found[:2]))
+	if !slices.Equal(first, []int{1, 2}) || len(found) != 5 {
+		t.Errorf("found %v", found)
+	}
+	for i, k := range found {
+		if want := map[int]string{1: "the kettle is said last", 2: "The kettle boils.", 3: "kettle here"}[k]; !strings.Contains(snippets[i], want) {
+			t.Errorf("the snippet of %d is %q", k, snippets[i])
+		}
+	}
+	q.Limit = 1
+	if found, _ := find(q); !slices.Equal(found, first[:1]) && !slices.Equal(found, first[1:]) {
+		t.Errorf("the best is %v", found)
+	}
+	q = fixed("kettle")
+	q.Prose = true
+	if found, snippets := find(q); found[0] != 3 || !strings.Contains(snippets[1], "The kettle boils.") {
+		t.Errorf("a fixed text: %v, %q", found, snippets)
+	}
+}
+
+// TestCount checks the number of hits, with and without a limit.
+func TestCount(t *testing.T) {
+	r := newManyHits(t)
+	x, err := search.Open(t.Context(), r.store, search.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	q := words("kettle")
+	q.Limit = 3
+	for _, q := range []search.Query{q, fixed("kettle"), words("absent")} {
+		want := manyHits
+		if q.Text == "absent" {
+			want = 0
+		}
+		for _, most := range []int{1, 100, manyHits, manyHits + 1} {
+			if n, err := x.Count(t.Context(), q, most); n != min(want, most) || err != nil {
+				t.Errorf("%q has %d hits of at most %d, %v", q.Text, n, most, err)
+			}
+		}
+	}
+}

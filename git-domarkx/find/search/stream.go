@@ -101,7 +101,7 @@ func (s *stream) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.give(rows); err != nil {
+		if err := s.give(ctx, rows); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (s *stream) find(ctx context.Context) error {
 		return err
 	}
 	if s.q.Kind == Words {
-		s.spots, err = s.x.words(s.m, allowed, s.p)
+		s.spots, err = s.x.words(s.m, allowed, s.p, s.q.Prose)
 	} else {
 		s.spots, err = s.x.scan(ctx, s.m, allowed, s.p)
 	}
@@ -174,8 +174,8 @@ func (s *stream) find(ctx context.Context) error {
 }
 
 // words finds messages with the full-text index.
-func (x *Index) words(m *matching, allowed set, p *places) (source, error) {
-	found, err := x.rank(m.groups)
+func (x *Index) words(m *matching, allowed set, p *places, prose bool) (source, error) {
+	found, err := x.rank(m.groups, prose)
 	if err != nil {
 		return nil, err
 	}
@@ -211,11 +211,14 @@ func (s *stream) describe(ctx context.Context) (rows []row, more bool, err error
 }
 
 // give returns hits to the caller.
-func (s *stream) give(rows []row) error {
+func (s *stream) give(ctx context.Context, rows []row) error {
 	for piece := range slices.Chunk(rows, pieceSize) {
 		hits := make([]Hit, len(piece))
 		for i, r := range piece {
 			hits[i] = r.hit(s.p)
+			if s.q.Prose {
+				s.x.quoteProse(ctx, &hits[i], s.m)
+			}
 			s.given = append(s.given, s.hash(r.spot))
 		}
 		if !s.yield(hits, nil) {
