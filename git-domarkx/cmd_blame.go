@@ -24,8 +24,9 @@ type blameRow struct {
 	Line      int       `json:"line" head:"LINE" show:"index" doc:"the number of the line, from 1"`
 	Source    string    `json:"source" doc:"session, person or unclear"`
 	Session   string    `json:"session,omitempty" doc:"the session that wrote it"`
-	Message   *int      `json:"message,omitempty" doc:"the number of the message; none if the session no longer has it"`
-	MessageID string    `json:"message_id,omitempty" doc:"the id of the message"`
+	Index     *int      `json:"index,omitempty" doc:"the K of NAME#K; none if the session no longer has the message"`
+	Message   string    `json:"message,omitempty" doc:"the id of the message"`
+	MessageID string    `json:"message_id,omitempty" doc:"the same as message"`
 	Who       string    `json:"-" head:"SESSION" show:"name"`
 	K         string    `json:"-" head:"K"`
 	Model     string    `json:"model,omitempty" doc:"the model that answered"`
@@ -130,10 +131,11 @@ func blameRowOf(line blame.Line) blameRow {
 			row.ModelName = line.Model
 		}
 		if !line.ID.IsZero() {
-			row.MessageID = line.ID.String()
+			row.Message = line.ID.String()
+			row.MessageID = row.Message
 		}
 		if line.Message >= 0 {
-			row.Message, row.K = &line.Message, strconv.Itoa(line.Message)
+			row.Index, row.K = &line.Message, strconv.Itoa(line.Message)
 		}
 	}
 	return row

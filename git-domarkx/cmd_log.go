@@ -30,7 +30,7 @@ type messageRow struct {
 	Written   timeField `json:"date" head:"DATE" doc:"when this text was written (with --messages)"`
 	Workspace oidField  `json:"workspace_oid" head:"WORKSPACE" doc:"the workspace version that it is linked to; empty for none (with --messages)"`
 	FirstLine string    `json:"first_line" head:"FIRST LINE" show:"preview" doc:"the first line of its text (with --messages)"`
-	Message   string    `json:"message" doc:"its id (with --messages)"`
+	Message   string    `json:"message" doc:"the id of the message (with --messages)"`
 }
 
 func (logCmd) Help() string {

@@ -19,7 +19,10 @@ type scanCmd struct {
 func (scanCmd) row() any { return []secretRow{} }
 
 type secretRow struct {
-	Message     string `json:"message" head:"NAME#K" show:"name" doc:"the message, as NAME#K; only the session if the secret is elsewhere in it"`
+	Place       string `json:"-" head:"NAME#K" show:"name"`
+	Session     string `json:"session" doc:"the name of the session"`
+	Index       *int   `json:"index,omitempty" doc:"the K of NAME#K; none if the secret is elsewhere in the session"`
+	Message     string `json:"message,omitempty" doc:"the id of the message"`
 	Rule        string `json:"rule" head:"RULE" show:"name" doc:"the rule that found it"`
 	Where       string `json:"where" head:"WHERE" show:"name,spare" doc:"where it is: text, tool-call, original, a file of a workspace version, …"`
 	Masked      string `json:"masked" head:"MASKED" show:"name" doc:"the beginning that all secrets of the kind have, and asterisks"`
@@ -102,7 +105,14 @@ func (c *scanCmd) Run(inv *invocation) error {
 	}
 	rows := make([]secretRow, len(found))
 	for i, f := range found {
-		rows[i] = secretRow{Message: secretPlace(f), Rule: f.Rule, Where: f.Where, Masked: f.Masked, Fingerprint: f.Fingerprint, Commit: f.Commit}
+		rows[i] = secretRow{Place: secretPlace(f), Session: f.Session, Rule: f.Rule, Where: f.Where, Masked: f.Masked, Fingerprint: f.Fingerprint, Commit: f.Commit}
+		if f.Message < 0 {
+			continue
+		}
+		rows[i].Index = &f.Message
+		if e, err := opened.store.Entry(inv.ctx, f.Commit, f.Message); err == nil {
+			rows[i].Message = e.ID.String()
+		}
 	}
 	if err := printResults(inv, c.JSON, rows); err != nil {
 		return err

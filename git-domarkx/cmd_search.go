@@ -32,9 +32,10 @@ type searchCmd struct {
 func (searchCmd) row() any { return []searchRow{} }
 
 type searchRow struct {
-	Message  string    `json:"message" head:"MESSAGE" doc:"the message, as NAME#K"`
+	Place    string    `json:"-" head:"MESSAGE"`
 	Session  string    `json:"session" doc:"the name of the session"`
 	Index    int       `json:"index" doc:"the K of NAME#K"`
+	Message  string    `json:"message,omitempty" doc:"the id of the message"`
 	Snapshot oidField  `json:"oid,omitempty" doc:"the snapshot that has the text, if it was replaced since (with --history)"`
 	Date     timeField `json:"date" head:"DATE" doc:"when the text was written"`
 	Role     string    `json:"role" head:"ROLE" doc:"user or assistant"`
@@ -188,7 +189,7 @@ const searchMemory = 128 << 20
 
 // all prints hits as they come.
 func (c *searchCmd) all(inv *invocation, x *search.Index, q search.Query) error {
-	rows := newResultWriter[searchRow](inv, c.JSON)
+	rows, ids := newResultWriter[searchRow](inv, c.JSON), search.NewIDs(inv.opened.store)
 	n := 0
 	for hits, err := range x.Hits(inv.ctx, q) {
 		if err == nil && n == 0 {
@@ -205,7 +206,11 @@ func (c *searchCmd) all(inv *invocation, x *search.Index, q search.Query) error 
 			if !c.JSON && inv.out.tty {
 				err = inv.showHit(h)
 			} else {
-				err = rows.add(searchRow{Message: messageName(h), Session: h.Session, Index: h.K, Snapshot: oidField(h.Snapshot), Date: timeField(h.Date), Role: string(h.Role), Model: h.Model, Snippet: h.Snippet})
+				row := searchRow{Place: messageName(h), Session: h.Session, Index: h.K, Snapshot: oidField(h.Snapshot), Date: timeField(h.Date), Role: string(h.Role), Model: h.Model, Snippet: h.Snippet}
+				if c.JSON {
+					row.Message = ids.Of(inv.ctx, h)
+				}
+				err = rows.add(row)
 			}
 			if err != nil {
 				return err

@@ -30,6 +30,7 @@ type usageSumRow struct {
 	Output     int64     `json:"output" head:"OUTPUT" doc:"tokens of output, with reasoning"`
 	Cost       costField `json:"cost" head:"COST" doc:"USD, for the responses whose price is known; null if no price is known"`
 	Unpriced   int       `json:"unpriced" doc:"how many of the responses have no known price"`
+	PricesDate string    `json:"prices_date" doc:"the day of the table of prices, YYYY-MM-DD"`
 }
 
 func (usageCmd) Help() string {
@@ -44,8 +45,8 @@ of your time zone. What an edit or a rewind removed from a session is not counte
 ## Cost
 
 COST is in USD: what the agent recorded, otherwise the tokens times the price of the model. Prices
-come from a table that is part of this program and was made from models.dev on ` + prices.Date() + `. Yours
-override them (USD for a million tokens):
+come from a table that is part of this program and was made from models.dev on ` + prices.Date() + `; on a
+terminal and in JSON the date is beside the result. Yours override them (USD for a million tokens):
 
     git config domarkx.price.MODEL.input 3
     git config domarkx.price.MODEL.output 15
@@ -106,8 +107,11 @@ func (c *usageCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := c.print(inv, sums); err != nil {
+	if err := errors.Join(c.print(inv, sums), inv.out.Flush()); err != nil { // what follows is about the table
 		return err
+	}
+	if inv.out.tty && !c.JSON && len(sums) > 0 {
+		inv.notice("prices of " + prices.Date() + ", from models.dev")
 	}
 	if len(unpriced) > 0 {
 		inv.notice(visibleLine(unpricedNotice(unpriced)))
@@ -137,7 +141,7 @@ func (c *usageCmd) print(inv *invocation, sums []usage.Sum) error {
 	var total usage.Sum
 	add := func(s usage.Sum) {
 		rows = append(rows, usageSumRow{Key: s.Key, Responses: s.Responses, Input: s.Input, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Output: s.Output,
-			Cost: costField{s.Cost, s.Priced > 0}, Unpriced: s.Responses - s.Priced})
+			Cost: costField{s.Cost, s.Priced > 0}, Unpriced: s.Responses - s.Priced, PricesDate: prices.Date()})
 	}
 	for _, s := range sums {
 		add(s)

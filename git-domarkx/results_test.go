@@ -38,6 +38,9 @@ func TestResultFields(t *testing.T) {
 		}
 		for _, f := range resultItems(printer.row()) {
 			checked++
+			if last := f.Term[strings.LastIndexByte(f.Term, '.')+1:]; last == "message" && !strings.HasPrefix(f.Text, "the id of the message") {
+				t.Errorf("%s: member %q holds %q and not the id of a message", clidoc.VerbOf(leaf), f.Term, f.Text)
+			}
 			if !snake.MatchString(f.Term) && f.Term != "tools.inputSchema" || f.Text == "" {
 				t.Errorf("%s: member %q, described as %q", clidoc.VerbOf(leaf), f.Term, f.Text)
 			}

@@ -105,10 +105,10 @@ func (w reviewWriter) prompt(p review.Prompt) {
 	if p.Lines > 0 {
 		lines = " (" + review.Count(p.Lines, "line") + ")"
 	}
-	if p.Message < 0 {
+	if p.Index < 0 {
 		w.line(plain, "  before the first prompt%s", lines)
 	} else {
-		w.line(plain, "  #%d %s%s %s", p.Message, review.Minute(p.Date), lines, text)
+		w.line(plain, "  #%d %s%s %s", p.Index, review.Minute(p.Date), lines, text)
 	}
 	for i, c := range p.Commands {
 		if i == commandsShown {

@@ -29,7 +29,7 @@ func TestTablesFit(t *testing.T) {
 		has    []string
 	}{
 		"list":                              {0, []string{"NAME", "TITLE", "AGENT", "MESSAGES", "ACTIVITY", "claude", "name", "short"}},
-		"usage":                             {0, []string{"KEY", "RESPONSES", "INPUT", "CACHE", "READ", "WRITE", "OUTPUT", "COST"}},
+		"usage":                             {0, []string{"\ngit-domarkx: prices of 20", "KEY", "RESPONSES", "INPUT", "CACHE", "READ", "WRITE", "OUTPUT", "COST"}},
 		"scan":                              {1, []string{"NAME#K", "RULE", "MASKED", "FINGERPRINT", "name#1"}},
 		"log " + long:                       {0, []string{"SNAPSHOT", "DATE", "MESSAGES", "SUBJECT", "import"}},
 		"log --messages " + long:            {0, []string{"K", "ROLE", "DATE", "FIRST LINE", "assistant"}},

@@ -58,7 +58,12 @@ func WriteFieldPage(w io.Writer, pages []*Page) error {
 With --json a command prints an array of objects, or one object where it has one result.
 Times are in ISO 8601, UTC, or null; object ids are complete. Members may be added; none is removed or changes its
 meaning without a note in CHANGELOG.md.
-`)
+
+These names mean the same everywhere:
+
+- ` + "`session`: the name of a session\n- `oid`: a commit, such as a snapshot\n" +
+		"- `message`: the id of a message, which it keeps when others are added or removed before it, and in forks and merges\n" +
+		"- `index`: its K, as in NAME#K; only `call.index` is the number of a call in its message\n")
 	for _, p := range pages {
 		if len(p.fields) == 0 {
 			continue

@@ -136,7 +136,8 @@ type (
 		Next                      *struct{ From, Offset int }
 	}
 	message struct {
-		Message         int
+		Index           int
+		Message         string
 		URI, Role, Date string
 		Model, Text     string
 		Offset, Bytes   int
@@ -145,7 +146,8 @@ type (
 	matches struct {
 		Matches []struct {
 			Session                   string
-			Message                   int
+			Index                     int
+			Message                   string
 			URI, Snapshot, Role, Date string
 			Model, Origin, Snippet    string
 		}

@@ -39,7 +39,7 @@ func TestTools(t *testing.T) {
 		"read_messages": {"session", "count from offset", "messages next origin session snapshot total", false},
 		"diff":          {"a", "b offset", "a b next text", false},
 		"workspace_log": {"workspace", "count from", "next versions workspace", false},
-		"read_file":     {"workspace", "message offset path version", "base64 bytes entries next path text type version workspace", false},
+		"read_file":     {"workspace", "index offset path version", "base64 bytes entries next path text type version workspace", false},
 		"append":        {"session text", "new role", "messages session snapshot uri", true},
 		"fork":          {"new session", "", "messages session snapshot uri", true},
 	} {

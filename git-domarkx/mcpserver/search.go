@@ -37,7 +37,8 @@ type searchResult struct {
 
 type searchMatch struct {
 	Session  string `json:"session"`
-	Message  int    `json:"message" jsonschema:"pass it as from to read_messages"`
+	Index    int    `json:"index" jsonschema:"the K of NAME#K; pass it as from to read_messages"`
+	Message  string `json:"message,omitempty" jsonschema:"the id of the message"`
 	URI      string `json:"uri"`
 	Snapshot string `json:"snapshot,omitempty" jsonschema:"the snapshot that has the text, if it was replaced since"`
 	Role     string `json:"role"`
@@ -51,7 +52,7 @@ func (r searchResult) links() []sdk.Content {
 	var links []sdk.Content
 	for _, m := range r.Matches {
 		if m.Snapshot == "" {
-			links = append(links, &sdk.ResourceLink{URI: m.URI, Name: fmt.Sprintf("%s#%d", m.Session, m.Message), MIMEType: markdownType})
+			links = append(links, &sdk.ResourceLink{URI: m.URI, Name: fmt.Sprintf("%s#%d", m.Session, m.Index), MIMEType: markdownType})
 		}
 	}
 	return links
@@ -73,14 +74,14 @@ func (s *Server) search(ctx context.Context, r searchRequest) (searchResult, err
 		hits, result.More, result.Next = hits[:q.Limit-1], true, q.Limit-1
 	}
 	hits = hits[min(r.From, len(hits)):]
-	origins := map[string]string{}
+	origins, ids := map[string]string{}, search.NewIDs(s.Store)
 	for _, h := range hits {
 		if _, ok := origins[h.Session]; !ok {
 			if tip, err := s.Store.Tip(ctx, h.Session); err == nil {
 				origins[h.Session] = s.origin(ctx, tip.ID)
 			}
 		}
-		result.Matches = append(result.Matches, searchMatch{Session: h.Session, Message: h.K, URI: messageURI(h.Session, h.K), Snapshot: h.Snapshot, Role: string(h.Role),
+		result.Matches = append(result.Matches, searchMatch{Session: h.Session, Index: h.K, Message: ids.Of(ctx, h), URI: messageURI(h.Session, h.K), Snapshot: h.Snapshot, Role: string(h.Role),
 			Date: date(h.Date), Model: h.Model, Origin: origins[h.Session], Snippet: h.Snippet})
 	}
 	return result, nil

@@ -88,7 +88,8 @@ type position struct {
 }
 
 type messageEntry struct {
-	Message  int    `json:"message" jsonschema:"the K of NAME#K"`
+	Index    int    `json:"index" jsonschema:"the K of NAME#K"`
+	Message  string `json:"message" jsonschema:"the id of the message"`
 	URI      string `json:"uri"`
 	Role     string `json:"role"`
 	Date     string `json:"date,omitempty"`
@@ -161,7 +162,7 @@ func (s *Server) message(ctx context.Context, revision engine.Revision, info dom
 	}
 	whole := []byte(markdown.RenderContent(m.Content))
 	text, next, err := cut(whole, offset, most)
-	entry := messageEntry{Message: k, URI: messageURI(revision.Name, k), Role: string(e.Role), Date: date(e.Date), Model: modelOf(m), Text: text, Offset: offset, Snapshot: e.Link}
+	entry := messageEntry{Index: k, Message: e.ID.String(), URI: messageURI(revision.Name, k), Role: string(e.Role), Date: date(e.Date), Model: modelOf(m), Text: text, Offset: offset, Snapshot: e.Link}
 	if len(text) < len(whole) {
 		entry.Bytes = len(whole)
 	}

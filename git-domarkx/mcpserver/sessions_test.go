@@ -131,7 +131,11 @@ func TestReadMessage(t *testing.T) {
 		t.Fatalf("got %+v", got)
 	}
 	m := got.Messages[0]
-	if m.Message != 1 || m.Role != "assistant" || m.Model != "m-1" || m.URI != "domarkx:///sessions/talk/messages/1" || m.Bytes != 0 || m.Version != "" {
+	e, err := c.Store.Entry(t.Context(), got.Snapshot, 1)
+	if err != nil || m.Message != e.ID.String() {
+		t.Errorf("the id is %q, %v", m.Message, err)
+	}
+	if m.Index != 1 || m.Role != "assistant" || m.Model != "m-1" || m.URI != "domarkx:///sessions/talk/messages/1" || m.Bytes != 0 || m.Version != "" {
 		t.Errorf("got %+v", m)
 	}
 	if !strings.HasPrefix(m.Text, "answer\n") || !strings.Contains(m.Text, "```tool-call\n") {
@@ -158,13 +162,13 @@ func TestReadOn(t *testing.T) {
 		c.call("read_messages", at, &got)
 		size := 0
 		for _, m := range got.Messages {
-			if size += len(m.Text); strings.Contains(m.Text, "\uFFFD") || m.Offset != texts[m.Message].Len() {
-				t.Errorf("part of message %d from %d has a broken character, or begins elsewhere than at %d", m.Message, m.Offset, texts[m.Message].Len())
+			if size += len(m.Text); strings.Contains(m.Text, "\uFFFD") || m.Offset != texts[m.Index].Len() {
+				t.Errorf("part of message %d from %d has a broken character, or begins elsewhere than at %d", m.Index, m.Offset, texts[m.Index].Len())
 			}
-			if whole := m.Bytes == 0; whole != (m.Message != 1) {
-				t.Errorf("message %d: the whole has %d bytes", m.Message, m.Bytes)
+			if whole := m.Bytes == 0; whole != (m.Index != 1) {
+				t.Errorf("message %d: the whole has %d bytes", m.Index, m.Bytes)
 			}
-			texts[m.Message].WriteString(m.Text)
+			texts[m.Index].WriteString(m.Text)
 		}
 		if size > 64<<10 {
 			t.Errorf("a part has %d bytes", size)
@@ -272,9 +276,12 @@ func TestSearch(t *testing.T) {
 			r := c.call("search", test.args, &got)
 			var hits []string
 			for i, m := range got.Matches {
-				hits = append(hits, fmt.Sprintf("%s#%d", m.Session, m.Message))
+				hits = append(hits, fmt.Sprintf("%s#%d", m.Session, m.Index))
+				if e, err := c.Store.Entry(t.Context(), c.Tip(m.Session).ID, m.Index); m.Snapshot == "" && (err != nil || m.Message != e.ID.String()) {
+					t.Errorf("match %d has the id %q, %v", i, m.Message, err)
+				}
 				link, ok := r.Content[i+1].(*sdk.ResourceLink)
-				if want := fmt.Sprintf("domarkx:///sessions/%s/messages/%d", m.Session, m.Message); m.URI != want || !ok || link.URI != want || link.Name != hits[i] {
+				if want := fmt.Sprintf("domarkx:///sessions/%s/messages/%d", m.Session, m.Index); m.URI != want || !ok || link.URI != want || link.Name != hits[i] {
 					t.Errorf("match %d has the URI %s and the link %+v", i, m.URI, r.Content[i+1])
 				}
 			}

@@ -108,7 +108,7 @@ func (s *Server) workspace(ctx context.Context, name string) (domarkx.Version, e
 type fileRequest struct {
 	Workspace string `json:"workspace" jsonschema:"the workspace, by default of the name of its session"`
 	Version   string `json:"version,omitempty" jsonschema:"a version, at least 4 digits of it; the newest by default"`
-	Message   *int   `json:"message,omitempty" jsonschema:"in place of a version: as message K of the session of that name left it"`
+	Index     *int   `json:"index,omitempty" jsonschema:"in place of a version: as message K of the session of that name left it"`
 	Path      string `json:"path,omitempty" jsonschema:"RESOURCE/PATH; a directory is listed"`
 	Offset    int    `json:"offset,omitempty" jsonschema:"how many bytes, or entries of a directory, to skip; next of the part before"`
 }
@@ -163,7 +163,7 @@ func (s *Server) readFile(ctx context.Context, r fileRequest) (fileResult, error
 
 // version returns the version of a workspace that a client names.
 func (s *Server) version(ctx context.Context, r fileRequest) (domarkx.Version, error) {
-	if r.Message != nil {
+	if r.Index != nil {
 		return s.versionAt(ctx, r)
 	}
 	newest, err := s.workspace(ctx, r.Workspace)
@@ -187,19 +187,19 @@ func (s *Server) version(ctx context.Context, r fileRequest) (domarkx.Version, e
 
 // versionAt returns the version that a message left.
 func (s *Server) versionAt(ctx context.Context, r fileRequest) (domarkx.Version, error) {
-	if r.Version != "" || *r.Message < 0 {
+	if r.Version != "" || *r.Index < 0 {
 		return domarkx.Version{}, errors.New("expected a version or the number of a message")
 	}
 	if !s.offers(r.Workspace) {
 		return domarkx.Version{}, s.notOffered("session", r.Workspace)
 	}
-	info, err := s.resolve(ctx, engine.Revision{Name: r.Workspace, Message: *r.Message})
+	info, err := s.resolve(ctx, engine.Revision{Name: r.Workspace, Message: *r.Index})
 	if err != nil {
 		return domarkx.Version{}, err
 	}
-	link, err := s.Sessions.LinkAt(ctx, info.ID, *r.Message)
+	link, err := s.Sessions.LinkAt(ctx, info.ID, *r.Index)
 	if err == nil && link == "" {
-		err = fmt.Errorf("version that message %d left: %w: neither it nor a message before it made a call", *r.Message, domarkx.ErrNotFound)
+		err = fmt.Errorf("version that message %d left: %w: neither it nor a message before it made a call", *r.Index, domarkx.ErrNotFound)
 	}
 	if err != nil {
 		return domarkx.Version{}, err

@@ -140,9 +140,9 @@ func TestReadFile(t *testing.T) {
 		"a short version":       {arguments{"version": old.ID[:3]}, old.ID[:3]},
 		"another object":        {arguments{"version": strings.Repeat("0", 40)}, "not found in this workspace; workspace_log lists"},
 		"a ref":                 {arguments{"version": "HEAD"}, "HEAD"},
-		"version and message":   {arguments{"version": old.ID, "message": 1}, "a version or the number"},
-		"negative message":      {arguments{"message": -1}, "a version or the number"},
-		"message of no session": {arguments{"message": 1}, "not found"},
+		"version and message":   {arguments{"version": old.ID, "index": 1}, "a version or the number"},
+		"negative message":      {arguments{"index": -1}, "a version or the number"},
+		"message of no session": {arguments{"index": 1}, "not found"},
 		"negative offset":       {arguments{"path": "notes/n", "offset": -1}, "offset is negative"},
 		"beyond the end":        {arguments{"path": "notes/n", "offset": 5}, "the file has 4 bytes"},
 		"beyond the last entry": {arguments{"path": "notes", "offset": 11}, "the directory has 10 entries"},
@@ -236,7 +236,7 @@ func TestReadFileOfMessage(t *testing.T) {
 	var fork written
 	c.call("fork", arguments{"session": "talk", "new": "other"}, &fork)
 	var got file
-	c.call("read_file", arguments{"workspace": "talk", "message": 1, "path": "notes/n"}, &got)
+	c.call("read_file", arguments{"workspace": "talk", "index": 1, "path": "notes/n"}, &got)
 	if got.Text != "as left" || got.Workspace != "talk" {
 		t.Errorf("got %+v", got)
 	}
@@ -245,11 +245,11 @@ func TestReadFileOfMessage(t *testing.T) {
 	if m.Messages[0].Version != got.Version {
 		t.Errorf("the message left %q, the file is of %q", m.Messages[0].Version, got.Version)
 	}
-	c.refuses("read_file", arguments{"workspace": "talk", "message": 9, "path": "notes/n"}, "message 9")
+	c.refuses("read_file", arguments{"workspace": "talk", "index": 9, "path": "notes/n"}, "message 9")
 	hidden := connect(clone, func(s *mcpserver.Server) { s.Pattern = "other" })
 	var log versions
 	if hidden.call("workspace_log", arguments{"workspace": "other"}, &log); len(log.Versions) == 0 || strings.Contains(fmt.Sprint(log), "talk") {
 		t.Errorf("the fork's workspace has %+v", log)
 	}
-	hidden.refuses("read_file", arguments{"workspace": "talk", "message": 1, "path": "notes/n"}, "not found")
+	hidden.refuses("read_file", arguments{"workspace": "talk", "index": 1, "path": "notes/n"}, "not found")
 }

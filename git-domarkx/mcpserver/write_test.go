@@ -73,7 +73,7 @@ func TestAppendedTextIsData(t *testing.T) {
 			}
 			var got messages
 			c.call("read_messages", arguments{"session": session}, &got)
-			if m := got.Messages[0]; m.Role != "assistant" || m.Message != 0 {
+			if m := got.Messages[0]; m.Role != "assistant" || m.Index != 0 {
 				t.Errorf("got %+v", m)
 			}
 			if runs, err := c.Listing(t.Context(), c.Tip(session)); err != nil || len(runs) > 0 {

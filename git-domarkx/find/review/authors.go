@@ -136,10 +136,11 @@ func authorOf(o blame.Origin) Author {
 	case blame.Session:
 		a.Source, a.Session, a.Model = Model, o.Session, o.Model
 		if !o.ID.IsZero() {
-			a.MessageID = o.ID.String()
+			a.Message = o.ID.String()
+			a.MessageID = a.Message
 		}
 		if o.Message >= 0 {
-			a.Message = &o.Message
+			a.Index = &o.Message
 		}
 	case blame.Person:
 		a.Source, a.Commit, a.Name = Person, o.Commit, o.Author

@@ -33,7 +33,7 @@ func commandsIn(msg domarkx.Message, k int) (all []Command) {
 			text = strings.TrimSpace(b.Text)
 		}
 		if text != "" {
-			c := Command{Message: k, Text: text, Status: "no result"}
+			c := Command{Index: k, Text: text, Status: "no result"}
 			if result != nil {
 				c.Exit, c.Status = exitOf(toolcall.ParseOutcome(result.Text))
 			}

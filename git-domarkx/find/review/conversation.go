@@ -103,16 +103,17 @@ func (s *spoken) read(ctx context.Context, m *Manager, mask *mask) error {
 		}
 		if e.Role == domarkx.User {
 			if text := strings.TrimSpace(markdown.RenderContent(msg.Content)); isPrompt(text) {
-				s.Prompts = append(s.Prompts, Prompt{Message: k, Date: dateOf(e.Date), Text: mask.text(strings.ToValidUTF8(text, "\uFFFD")), Commands: []Command{}})
+				s.Prompts = append(s.Prompts, Prompt{Index: k, Message: e.ID.String(), Date: dateOf(e.Date), Text: mask.text(strings.ToValidUTF8(text, "\uFFFD")), Commands: []Command{}})
 			}
 		}
 		if len(s.Prompts) == 0 && e.Role == domarkx.Assistant {
-			s.Prompts = append(s.Prompts, Prompt{Message: -1, Commands: []Command{}})
+			s.Prompts = append(s.Prompts, Prompt{Index: -1, Commands: []Command{}})
 		}
 		if s.turns[k] = len(s.Prompts) - 1; e.Role != domarkx.Assistant {
 			continue
 		}
 		for _, c := range commandsIn(msg, k) {
+			c.Message = e.ID.String()
 			c.Text = mask.text(strings.ToValidUTF8(c.Text, "\uFFFD"))
 			p := &s.Prompts[len(s.Prompts)-1]
 			p.Commands = append(p.Commands, c)
@@ -138,8 +139,8 @@ func (s *spoken) wrote(a *Author) {
 		if turn := s.turns[k]; turn >= 0 {
 			p := &s.Prompts[turn]
 			p.Lines += a.Lines
-			if p.Message >= 0 {
-				a.PromptAt, a.Prompt = &p.Message, brief(p.Text, maxBrief)
+			if p.Index >= 0 {
+				a.PromptAt, a.Prompt = &p.Index, brief(p.Text, maxBrief)
 			}
 		}
 	}

@@ -25,8 +25,8 @@ func Describe(a Author) string {
 // who names an author: SESSION#K, a person or unknown.
 func who(a Author) string {
 	switch {
-	case a.Source == Model && a.Message != nil:
-		return a.Session + "#" + strconv.Itoa(*a.Message)
+	case a.Source == Model && a.Index != nil:
+		return a.Session + "#" + strconv.Itoa(*a.Index)
 	case a.Source == Model:
 		return a.Session + " (a message that it no longer has)"
 	case a.Source == Person && a.Commit != "":

@@ -90,10 +90,10 @@ func (w htmlWriter) session(s Session) {
 	w.WriteString("</span></p>\n")
 	for _, p := range s.Prompts {
 		w.WriteString("<details class=\"more\"><summary>")
-		if p.Message < 0 {
+		if p.Index < 0 {
 			w.WriteString("Before the first prompt")
 		} else {
-			w.text(fmt.Sprintf("#%d %s", p.Message, brief(p.Text, maxBrief)))
+			w.text(fmt.Sprintf("#%d %s", p.Index, brief(p.Text, maxBrief)))
 		}
 		w.WriteString(` <span class="status">`)
 		w.text(Count(p.Lines, "line"))
@@ -105,9 +105,9 @@ func (w htmlWriter) session(s Session) {
 }
 
 func (w htmlWriter) prompt(session string, p Prompt) {
-	if p.Message >= 0 {
+	if p.Index >= 0 {
 		w.WriteString("<p class=\"meta\"><span>")
-		w.linked(session, p.Message, fmt.Sprintf("Message %d", p.Message))
+		w.linked(session, p.Index, fmt.Sprintf("Message %d", p.Index))
 		w.WriteString("</span> <span>")
 		w.text(Minute(p.Date))
 		w.WriteString("</span></p>\n<pre class=\"plain\">")
@@ -116,7 +116,7 @@ func (w htmlWriter) prompt(session string, p Prompt) {
 	}
 	for _, c := range p.Commands {
 		w.WriteString("<p class=\"label\">")
-		w.linked(session, c.Message, fmt.Sprintf("#%d", c.Message))
+		w.linked(session, c.Index, fmt.Sprintf("#%d", c.Index))
 		w.text(" " + Exit(c))
 		w.WriteString("</p>\n<pre class=\"plain\">")
 		w.text(c.Text)
@@ -140,8 +140,8 @@ func (w htmlWriter) file(f *File) {
 		w.WriteString("<ul class=\"meta\">\n")
 		for _, a := range h.Authors {
 			w.WriteString("<li>")
-			if a.Message != nil {
-				w.linked(a.Session, *a.Message, who(a))
+			if a.Index != nil {
+				w.linked(a.Session, *a.Index, who(a))
 			} else {
 				w.text(who(a))
 			}

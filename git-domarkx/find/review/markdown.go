@@ -212,8 +212,8 @@ func (w *markdownWriter) session(s Session) {
 
 func (w *markdownWriter) prompt(p Prompt) {
 	at := "Before the first prompt"
-	if p.Message >= 0 {
-		at = fmt.Sprintf("%s %s", code(fmt.Sprintf("#%d", p.Message)), code(w.cut(p.Text)))
+	if p.Index >= 0 {
+		at = fmt.Sprintf("%s %s", code(fmt.Sprintf("#%d", p.Index)), code(w.cut(p.Text)))
 	}
 	if p.Lines > 0 {
 		at += " (" + Count(p.Lines, "line") + ")"

@@ -108,7 +108,7 @@ func TestCommands(t *testing.T) {
 			}
 			continue
 		}
-		if len(found) != 1 || found[0].Text != c.text || found[0].Status != c.status || found[0].Message != 7 {
+		if len(found) != 1 || found[0].Text != c.text || found[0].Status != c.status || found[0].Index != 7 {
 			t.Errorf("%s %s: %+v", c.arguments, c.result, found)
 			continue
 		}

@@ -104,7 +104,8 @@ type Session struct {
 
 // A Prompt is a request of a user, with its results.
 type Prompt struct {
-	Message  int       `json:"message" doc:"the number of the message; -1 for what came before the first prompt"`
+	Index    int       `json:"index" doc:"the K of NAME#K; -1 for what came before the first prompt"`
+	Message  string    `json:"message,omitempty" doc:"the id of the message"`
 	Date     string    `json:"date,omitempty" doc:"when it was written"`
 	Text     string    `json:"text" doc:"the prompt"`
 	Lines    int       `json:"lines" doc:"how many added lines its turn wrote"`
@@ -113,7 +114,8 @@ type Prompt struct {
 
 // A Command is a command that ran in a turn.
 type Command struct {
-	Message int    `json:"message" doc:"the number of the message that ran it"`
+	Index   int    `json:"index" doc:"the K of the message NAME#K that ran it"`
+	Message string `json:"message" doc:"the id of the message"`
 	Text    string `json:"command" doc:"the command"`
 	Exit    *int   `json:"exit_status" doc:"its exit status; null if it is not recorded"`
 	Status  string `json:"status" doc:"ok, failed, or why there is no result"`
@@ -149,13 +151,14 @@ type Hunk struct {
 type Author struct {
 	Source    string  `json:"source" doc:"model, person or unknown"`
 	Session   string  `json:"session,omitempty" doc:"the session"`
-	Message   *int    `json:"message,omitempty" doc:"the number of the message; none if the session no longer has it"`
-	MessageID string  `json:"message_id,omitempty" doc:"the id of the message"`
+	Index     *int    `json:"index,omitempty" doc:"the K of NAME#K; none if the session no longer has the message"`
+	Message   string  `json:"message,omitempty" doc:"the id of the message"`
+	MessageID string  `json:"message_id,omitempty" doc:"the same as message"`
 	Agent     string  `json:"agent,omitempty" doc:"the program that recorded the session"`
 	Model     string  `json:"model,omitempty" doc:"the model"`
 	Date      string  `json:"date,omitempty" doc:"when the lines were written"`
 	Prompt    string  `json:"prompt,omitempty" doc:"the beginning of the prompt that led to the message"`
-	PromptAt  *int    `json:"prompt_message,omitempty" doc:"the number of the prompt's message"`
+	PromptAt  *int    `json:"prompt_message,omitempty" doc:"the index of the prompt's message"`
 	Commit    string  `json:"commit,omitempty" doc:"of a person's lines: the commit that introduced them"`
 	Name      string  `json:"name,omitempty" doc:"the author of that commit"`
 	Lines     int     `json:"lines" doc:"how many lines"`
