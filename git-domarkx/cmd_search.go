@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -146,40 +145,28 @@ func (c *searchCmd) find(inv *invocation, opened managers, q search.Query) error
 // best prints the best hits to a terminal, and says how many more there are.
 func (c *searchCmd) best(inv *invocation, x *search.Index, q search.Query) error {
 	q.Limit, q.Prose, q.Width = terminalHits, true, max(20, min(inv.out.width()-4, 160))
-	n := 0
-	err := inv.paged(func() error {
-		for hits, err := range x.Hits(inv.ctx, q) {
-			if err != nil {
-				return err
-			}
+	hits, total, err := x.Best(inv.ctx, q, countedHits)
+	if err == nil {
+		err = inv.paged(func() error {
 			for _, h := range hits {
 				if err := inv.showHit(h); err != nil {
 					return err
 				}
 			}
-			n += len(hits)
-		}
-		return nil
-	})
-	if err != nil || n < terminalHits || inv.opts.Quiet {
-		return cmp.Or(err, found(n))
+			return nil
+		})
 	}
-	if err := inv.out.Flush(); err != nil {
+	if err = errors.Join(err, inv.out.Flush()); err != nil {
 		return err
 	}
-	total, err := x.Count(inv.ctx, q, countedHits)
-	if more := grouped(total - n); total == countedHits {
-		fmt.Fprintf(inv.err, "At least %s more; -n 0 shows all, -n 50 the best 50.\n", more)
-	} else if total > n {
-		fmt.Fprintf(inv.err, "%s more; -n 0 shows all.\n", more)
-	}
-	return err
-}
-
-// found returns errNo if there are no hits.
-func found(n int) error {
-	if n == 0 {
+	switch more := grouped(total - len(hits)); {
+	case total == 0:
 		return errNo
+	case total == len(hits) || inv.opts.Quiet:
+	case total == countedHits:
+		fmt.Fprintf(inv.err, "At least %s more; -n 0 shows all, -n 50 the best 50.\n", more)
+	default:
+		fmt.Fprintf(inv.err, "%s more; -n 0 shows all.\n", more)
 	}
 	return nil
 }
@@ -225,7 +212,10 @@ func (c *searchCmd) all(inv *invocation, x *search.Index, q search.Query) error 
 			return err
 		}
 	}
-	return found(n)
+	if n == 0 {
+		return errNo
+	}
+	return nil
 }
 
 // showHit prints a hit to a terminal, with the matches highlighted.

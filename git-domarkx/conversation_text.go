@@ -30,11 +30,11 @@ func (inv *invocation) writeConversation(p html.Session, info domarkx.Info, firs
 	}
 	for n := range p.Messages.Len() {
 		m, err := p.Messages.At(n)
-		if err == nil {
-			err = w.message(first+n, m)
-		}
 		if err != nil {
 			return fmt.Errorf("message %d: %w", first+n, err)
+		}
+		if err := w.message(first+n, m); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -128,16 +128,16 @@ func TestCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	q := words("kettle")
-	q.Limit = 3
-	for _, q := range []search.Query{q, fixed("kettle"), words("absent")} {
+	for _, q := range []search.Query{words("kettle"), fixed("kettle"), words("absent")} {
+		q.Limit = 3
 		want := manyHits
 		if q.Text == "absent" {
 			want = 0
 		}
 		for _, most := range []int{1, 100, manyHits, manyHits + 1} {
-			if n, err := x.Count(t.Context(), q, most); n != min(want, most) || err != nil {
-				t.Errorf("%q has %d hits of at most %d, %v", q.Text, n, most, err)
+			hits, n, err := x.Best(t.Context(), q, most)
+			if n != min(want, most) || len(hits) != min(want, q.Limit) || err != nil {
+				t.Errorf("%q has %d hits of at most %d, and returns %d, %v", q.Text, n, most, len(hits), err)
 			}
 		}
 	}

@@ -27,12 +27,28 @@ var errChanged = errors.New("the search index has changed")
 // two of these. If it changes meanwhile, hits that were yielded are not yielded again. If the index is damaged, it is
 // made again. An error is yielded last.
 func (x *Index) Hits(ctx context.Context, q Query) iter.Seq2[[]Hit, error] {
+	return (&stream{x: x, q: q}).hits(ctx)
+}
+
+// Best returns the first hits of a query, as many as its limit, and how many it has in all. It counts no more than most.
+func (x *Index) Best(ctx context.Context, q Query, most int) (best []Hit, total int, err error) {
+	s := &stream{x: x, q: q, most: most}
+	for hits, err := range s.hits(ctx) {
+		if err != nil {
+			return nil, 0, err
+		}
+		best = append(best, hits...)
+	}
+	return best, s.total, nil
+}
+
+func (s *stream) hits(ctx context.Context) iter.Seq2[[]Hit, error] {
 	return func(yield func([]Hit, error) bool) {
-		s := &stream{x: x, q: q, batch: firstBatch, seed: maphash.MakeSeed(), yield: yield}
+		s.batch, s.seed, s.yield = firstBatch, maphash.MakeSeed(), yield
 		for {
 			err := s.run(ctx)
 			if err != nil && isDamaged(err) && !s.remade && ctx.Err() == nil {
-				if s.remade, err = true, x.remake(ctx); err == nil {
+				if s.remade, err = true, s.x.remake(ctx); err == nil {
 					err = errChanged
 				}
 			}
@@ -56,6 +72,8 @@ type stream struct {
 	q     Query
 	yield func([]Hit, error) bool
 	batch int // size of the next batch
+	most  int // up to how many hits are counted; 0 for no count
+	total int // how many hits there are, at most so many
 
 	seed   maphash.Seed
 	given  []uint64            // hashes of the hits that were returned
@@ -95,6 +113,9 @@ func (s *stream) run(ctx context.Context) error {
 		err := s.x.read(ctx, func() (err error) {
 			if err = s.find(ctx); err == nil {
 				rows, more, err = s.describe(ctx)
+			}
+			if err == nil && !more {
+				err = s.count()
 			}
 			return err
 		})
@@ -152,7 +173,7 @@ func (s *stream) find(ctx context.Context) error {
 		}
 		return nil
 	}
-	s.version = version
+	s.version, s.total = version, 0
 	if s.m == nil {
 		if s.m, err = newMatching(s.q); err != nil {
 			return err
@@ -162,7 +183,11 @@ func (s *stream) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.p, err = s.x.places(s.q); err != nil {
+	wanted := s.q
+	if s.most > 0 {
+		wanted.Limit = s.most
+	}
+	if s.p, err = s.x.places(wanted); err != nil {
 		return err
 	}
 	if s.q.Kind == Words {
@@ -196,6 +221,7 @@ func (s *stream) describe(ctx context.Context) (rows []row, more bool, err error
 			return nil, false, err
 		}
 		more = len(spots) >= want
+		s.total += len(spots)
 		rows = slices.Grow(rows, len(spots))
 		for _, at := range spots {
 			if _, skip := s.skip[s.hash(at)]; !skip {
@@ -208,6 +234,21 @@ func (s *stream) describe(ctx context.Context) (rows []row, more bool, err error
 	}
 	s.batch = min(s.batch*batchGrows, maxBatch)
 	return rows, more, s.p.describe(ctx, rows, s.m)
+}
+
+// count counts the spots that are left.
+func (s *stream) count() error {
+	for more := true; more && s.total < s.most; {
+		want := s.most - s.total
+		spots, err := s.spots.next(want)
+		if err != nil {
+			return err
+		}
+		s.total += len(spots)
+		more = len(spots) >= want
+	}
+	s.total = min(s.total, s.most)
+	return nil
 }
 
 // give returns hits to the caller.
