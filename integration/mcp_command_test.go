@@ -51,7 +51,7 @@ type mcpMessages struct {
 	Session, Origin string
 	Total           int
 	Messages        []struct {
-		Message       int
+		Index         int
 		URI           string
 		Role, Text    string
 		Offset, Bytes int
@@ -110,12 +110,12 @@ func TestMCPServer(t *testing.T) {
 		s := s.under(t)
 		var r mcpMessages
 		s.call(c, "read_messages", map[string]any{"session": "talk", "from": 10, "count": 1000}, &r)
-		if len(r.Messages) != 100 || r.Total != 250 || r.Next == nil || r.Next.From != 110 || r.Messages[0].Message != 10 {
+		if len(r.Messages) != 100 || r.Total != 250 || r.Next == nil || r.Next.From != 110 || r.Messages[0].Index != 10 {
 			t.Errorf("%d of %d messages, next %+v", len(r.Messages), r.Total, r.Next)
 		}
 		r = mcpMessages{}
 		s.call(c, "read_messages", map[string]any{"session": "talk", "from": -1}, &r)
-		if len(r.Messages) != 1 || r.Messages[0].Message != 249 || r.Next != nil || !strings.Contains(r.Messages[0].Text, "message 249") {
+		if len(r.Messages) != 1 || r.Messages[0].Index != 249 || r.Next != nil || !strings.Contains(r.Messages[0].Text, "message 249") {
 			t.Errorf("the last: %+v", r)
 		}
 		if e := s.call(c, "read_messages", map[string]any{"session": "talk", "from": 250}, nil); !strings.Contains(e, "the session has 250") {
@@ -138,7 +138,7 @@ func TestMCPServer(t *testing.T) {
 			size := 0
 			for _, m := range r.Messages {
 				size += len(m.Text)
-				if m.Message == 0 {
+				if m.Index == 0 {
 					whole += m.Text
 				}
 			}
@@ -312,7 +312,7 @@ func TestMCPServerWrites(t *testing.T) {
 	if file.Type != "file" || file.Text != "one\n" {
 		t.Errorf("%+v", file)
 	}
-	s.call(c, "read_file", map[string]any{"workspace": "work", "message": 1, "path": "shell"}, &file)
+	s.call(c, "read_file", map[string]any{"workspace": "work", "index": 1, "path": "shell"}, &file)
 	if file.Type != "directory" || len(file.Entries) == 0 || file.Entries[0].Name != "file" {
 		t.Errorf("%+v", file)
 	}
