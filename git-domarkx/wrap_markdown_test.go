@@ -37,7 +37,9 @@ func TestWrapMarkdown(t *testing.T) {
 
 // TestWrapKeeps checks that no character but spaces and the marks of quotes is lost or added, in long and strange texts.
 func TestWrapKeeps(t *testing.T) {
-	kept := func(text string) string { return strings.NewReplacer(" ", "", "\t", "", "\n", "", ">", "").Replace(text) }
+	kept := func(text string) string {
+		return strings.NewReplacer(" ", "", "\t", "", "\n", "", ">", "").Replace(text)
+	}
 	for _, text := range []string{"word ", "x", ">", "> ", "- ", "`", "```\n", "\t", "    ", "1. ", "\u0300", "日", "- > a\n", "\n\n    a b\n"} {
 		text = strings.Repeat(text, 1<<18/len(text)) + "end"
 		for _, width := range []int{1, 20, 200} {
