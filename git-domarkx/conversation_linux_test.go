@@ -61,6 +61,11 @@ func TestShowOnATerminal(t *testing.T) {
 	if _, shown := p.on(nil, "show", "talk"); !strings.Contains(shown, "\x1b[36m> Bash\x1b[m ls") || strings.Contains(shown, "\x1b[2J") {
 		t.Errorf("with colours:\n%q", shown)
 	}
+	p.write("model.md", "## assistant\n\n```msg-metadata\n{\"model\": \"claude-"+strings.Repeat("long-", 20)+"\"}\n```\n\nHi.\n")
+	p.run(0, "-q", "import", "model.md")
+	if _, shown := p.onWidth(60, "show", "model"); !strings.Contains(shown, "claude-long-long-lo…  20") {
+		t.Errorf("a long model:\n%q", shown)
+	}
 	if out, _ := p.run(0, "show", "--calls", "talk"); out != spoken {
 		t.Errorf("off a terminal:\n%s", out)
 	}

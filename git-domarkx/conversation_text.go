@@ -68,7 +68,7 @@ func (w *conversationWriter) message(k int, m domarkx.WrittenMessage) error {
 		metadata = *m.Metadata
 	}
 	if model := transcript.Text(metadata, "model"); model != "" && m.Role == domarkx.Assistant {
-		about += "  " + shortLine(model, 80)
+		about += "  " + shortLine(model, w.width-40) // beside the number, the role and the time
 	}
 	if m.Date > 0 {
 		about += "  " + time.Unix(m.Date, 0).Format("2006-01-02 15:04")
