@@ -102,14 +102,16 @@ func (g *Git) supported(objects, refs string) error {
 		return fmt.Errorf("the repository %q names its objects by the %w; use a repository with sha1 or sha256", g.GitDir, err)
 	}
 	switch g.Reftable = refs == "reftable"; {
-	case g.Reftable, refs == "files":
+	case g.Reftable:
 		return nil
+	case refs == "files":
+		return g.filesAgree()
 	case !strings.HasPrefix(refs, "--"):
 		return fmt.Errorf("the repository %q keeps its references as %q: %w; convert it (git refs migrate --ref-format=files)", g.GitDir, refs, domarkx.ErrUnsupported)
 	case isDir(filepath.Join(g.CommonDir, "reftable")):
 		return needsGit(g.GitDir, "the reftable backend", Version{2, 45})
 	}
-	return nil
+	return g.filesAgree()
 }
 
 // needsGit is the error for a repository that git is too old for.

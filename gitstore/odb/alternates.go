@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
 // maxAlternates is how deep alternates may be nested, as in Git.
@@ -18,7 +19,7 @@ const maxAlternates = 5
 // withAlternates returns an object directory and all alternates of it, each once: first those in the environment
 // (separated as in PATH), then those in the file info/alternates of each directory (gitrepository-layout(5)). As in
 // Git, missing directories are skipped.
-func withAlternates(objects, environment string) ([]string, error) {
+func withAlternates(objects, environment string, by oid.Hash) ([]string, error) {
 	dirs := []string{objects}
 	seen := []os.FileInfo{}
 	if info, err := os.Stat(objects); err == nil {
@@ -35,6 +36,10 @@ func withAlternates(objects, environment string) ([]string, error) {
 		}
 		if depth > maxAlternates {
 			return fmt.Errorf("alternate object directory %q: %w: more than %d deep", dir, domarkx.ErrUnsupported, maxAlternates)
+		}
+		if other := configuredHash(dir); other != by.String() && other != "" {
+			return fmt.Errorf("alternate object directory %q: %w: it names its objects by %s, this repository by %s; remove it from info/alternates",
+				dir, domarkx.ErrUnsupported, other, by)
 		}
 		seen = append(seen, info)
 		dirs = append(dirs, dir)
@@ -72,6 +77,22 @@ func withAlternates(objects, environment string) ([]string, error) {
 		return nil, err
 	}
 	return dirs, nil
+}
+
+// configuredHash returns Git's name of the hash function in the configuration of the repository that an object directory belongs
+// to, or "" if there is no configuration.
+func configuredHash(objects string) string {
+	config, err := os.ReadFile(filepath.Join(filepath.Dir(objects), "config"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(strings.ToLower(string(config))) {
+		name, value, _ := strings.Cut(line, "=")
+		if strings.TrimSpace(name) == "objectformat" {
+			return strings.Trim(value, " \t\r\n\"")
+		}
+	}
+	return oid.SHA1.String()
 }
 
 // splitList splits a list of paths as Git does. The separator is that of PATH. A path may be in double quotes; a

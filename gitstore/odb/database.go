@@ -69,7 +69,7 @@ func Open(gitDir, commonDir string, by oid.Hash) (*Database, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("open objects of repository %q: %w", gitDir, err)
 	}
-	dirs, err := withAlternates(objects, os.Getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"))
+	dirs, err := withAlternates(objects, os.Getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"), by)
 	if err != nil {
 		return nil, fmt.Errorf("open objects of repository %q: %w", gitDir, err)
 	}

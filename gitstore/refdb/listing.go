@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -71,6 +72,18 @@ const maxListings = 8
 // list again, which costs one look at each directory. A mount asks for the list at each lookup.
 func (r *Refs) Listing(prefix string) (*Listing, error) {
 	return r.current(prefix, func() (*Listing, error) { return r.read(prefix) })
+}
+
+// listed returns a list in memory that is current and has the reference, if it exists, or nil.
+func (r *Refs) listed(name string) *Listing {
+	r.listing.Lock()
+	defer r.listing.Unlock()
+	for prefix, l := range r.listings {
+		if strings.HasPrefix(name, prefix) && l.isCurrent(r) {
+			return l
+		}
+	}
+	return nil
 }
 
 // current returns the list with a key, which it reads if the references have changed since it was read last.

@@ -89,17 +89,16 @@ func (r *Refs) Forget(names ...string) error {
 		if err := checkName(name); err != nil {
 			return err
 		}
-		err := error(nil)
-		if r.git.Reftable {
-			err = r.forgetTables(name)
-		} else {
-			err = forget(r.path("logs/" + name))
-		}
-		if err != nil {
+	}
+	if r.git.Reftable {
+		return r.forgetTables(names)
+	}
+	for _, name := range names {
+		if err := forget(r.path("logs/" + name)); err != nil {
 			return fmt.Errorf("clearing the reflog of %q: %w", name, err)
 		}
 	}
-	return r.compact()
+	return nil
 }
 
 // forget does the work of [Refs.Forget] for one reflog.
@@ -128,7 +127,7 @@ func (r *Refs) ForgetValues(forgotten func(id string) bool, prefixes ...string) 
 		return errors.New("clearing reflogs: the repository's lock is not held")
 	}
 	if r.git.Reftable {
-		return r.forgetLines(r.logLines, func(l logLine) bool { return forgotten(l.now) }, prefixes)
+		return r.forgetLines(func(l logLine) bool { return forgotten(l.now) }, prefixes)
 	}
 	return r.eachLog(prefixes, func(path string) error { return forgetValues(path, forgotten) })
 }
@@ -141,7 +140,7 @@ func (r *Refs) RewriteReasons(rewrite func(reason string) (string, bool)) error 
 		return errors.New("rewriting reflogs: the repository's lock is not held")
 	}
 	if r.git.Reftable {
-		return r.forgetLines(r.logReasons, func(l logLine) bool { _, changed := rewrite(l.reason); return changed }, ours[:])
+		return r.forgetLines(func(l logLine) bool { _, changed := rewrite(l.reason); return changed }, ours[:])
 	}
 	return r.eachLog(ours[:], func(path string) error { return rewriteReasons(path, rewrite) })
 }

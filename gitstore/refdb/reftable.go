@@ -43,7 +43,7 @@ func (r *Refs) tables() (string, error) {
 
 // ask returns the references below a pattern of git for-each-ref(1): a name, with those of which it is a directory.
 func (r *Refs) ask(pattern string) (*Listing, error) {
-	tables, err := r.tables()
+	tables, err := r.wholeTables()
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,10 @@ func errorText(err error) string {
 
 // readTables is [Refs.Read] for the reftable backend.
 func (r *Refs) readTables(name string) (id string, ok bool, err error) {
-	l, err := r.current("="+name, func() (*Listing, error) { return r.ask(name) })
+	l := r.listed(name)
+	if l == nil {
+		l, err = r.current("="+name, func() (*Listing, error) { return r.ask(name) })
+	}
 	if err != nil {
 		return "", false, err
 	}

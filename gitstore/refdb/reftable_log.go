@@ -41,24 +41,28 @@ func (r *Refs) logLines(name string) ([]logLine, error) {
 	return lines, nil
 }
 
-// logReasons is logLines with the reasons. It omits lines whose objects do not exist: git reflog shows no others.
-func (r *Refs) logReasons(name string) ([]logLine, error) {
-	out, err := r.git.Run(r.ctx, nil, "reflog", "show", "--format=%H %gd %gs", name, "--")
-	if err != nil {
-		return nil, fmt.Errorf("reading the reflog of %q: %w", name, err)
-	}
-	var lines []logLine
-	for text := range strings.Lines(string(out)) {
-		id, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
-		selector, reason, _ := strings.Cut(rest, " ")
-		_, number, _ := strings.Cut(selector, "@{")
-		at, err := strconv.Atoi(strings.TrimSuffix(number, "}"))
+// allLines returns the lines of the reflogs of references, the last one of each first. It omits lines whose objects do not
+// exist: git reflog shows no others.
+func (r *Refs) allLines(names []string) (map[string][]logLine, error) {
+	logs := make(map[string][]logLine, len(names))
+	for part := range slices.Chunk(names, most) {
+		args := slices.Concat([]string{"reflog", "show", "--format=%H %gD %gs"}, part, []string{"--"})
+		out, err := r.git.Run(r.ctx, nil, args...)
 		if err != nil {
-			return nil, fmt.Errorf("reading the reflog of %q: git prints %q", name, text)
+			return nil, fmt.Errorf("reading reflogs: %w", err)
 		}
-		lines = append(lines, logLine{at, id, reason})
+		for text := range strings.Lines(string(out)) {
+			id, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
+			selector, reason, _ := strings.Cut(rest, " ")
+			name, number, _ := strings.Cut(selector, "@{")
+			at, err := strconv.Atoi(strings.TrimSuffix(number, "}"))
+			if err != nil {
+				return nil, fmt.Errorf("reading reflogs: git prints %q", text)
+			}
+			logs[name] = append(logs[name], logLine{at, id, reason})
+		}
 	}
-	return lines, nil
+	return logs, nil
 }
 
 // logLength returns the number of lines of a reflog, and false if there is no reflog.
@@ -103,32 +107,47 @@ func (r *Refs) logValues(name string) (values []string, created bool, err error)
 	return values, false, nil
 }
 
-// forgetTables is [Refs.Forget] for one reference in the reftable backend. It also removes the last line, since git does not
-// change the old value in it.
-func (r *Refs) forgetTables(name string) error {
-	lines, err := r.logLines(name)
+// withLogs returns the references that have a reflog and that fit, also those that no longer exist.
+func (r *Refs) withLogs(fits func(name string) bool) ([]string, error) {
+	out, err := r.git.Run(r.ctx, nil, "reflog", "list")
+	if err != nil {
+		return nil, fmt.Errorf("clearing reflogs: %w", err)
+	}
+	return slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return !fits(name) }), nil
+}
+
+// forgetTables is [Refs.Forget] for the reftable backend. It also removes the last lines, since git does not change the old
+// values in them.
+func (r *Refs) forgetTables(names []string) error {
+	names, err := r.withLogs(func(name string) bool { return slices.Contains(names, name) })
 	if err != nil {
 		return err
 	}
-	return r.deleteLines(name, lines)
+	for part := range slices.Chunk(names, most) {
+		args := []string{"reflog", "expire", "--expire=all", "--expire-unreachable=all"}
+		if _, err := r.git.Run(r.ctx, nil, append(args, part...)...); err != nil {
+			return fmt.Errorf("clearing reflogs: %w", err)
+		}
+	}
+	return r.compact()
 }
 
-// forgetLines removes lines from the reflogs of all references below prefixes, and the old values that they leave. read
-// returns the lines of one.
-func (r *Refs) forgetLines(read func(name string) ([]logLine, error), forgotten func(logLine) bool, prefixes []string) error {
-	out, err := r.git.Run(r.ctx, nil, "reflog", "list")
+// forgetLines removes lines from the reflogs of all references below prefixes, and the old values that they leave. It starts one
+// git for many of them.
+func (r *Refs) forgetLines(forgotten func(logLine) bool, prefixes []string) error {
+	names, err := r.withLogs(func(name string) bool {
+		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	})
 	if err != nil {
-		return fmt.Errorf("clearing reflogs: %w", err)
+		return err
 	}
-	for name := range strings.Lines(string(out)) {
-		name = strings.TrimSuffix(name, "\n")
-		if !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
-			continue
-		}
-		lines, err := read(name)
-		if err != nil {
-			return err
-		}
+	logs, err := r.allLines(names)
+	if err != nil {
+		return err
+	}
+	var selectors []string // of the lines to remove
+	for _, name := range names {
+		lines := logs[name]
 		gone := slices.DeleteFunc(slices.Clone(lines), func(l logLine) bool { return !forgotten(l) })
 		// Git does not change the old value of the first line that is left.
 		if len(gone) > 0 {
@@ -137,8 +156,15 @@ func (r *Refs) forgetLines(read func(name string) ([]logLine, error), forgotten 
 				gone = append(gone, kept[n-1])
 			}
 		}
-		if err := r.deleteLines(name, gone); err != nil {
-			return fmt.Errorf("clearing the reflog of %q: %w", name, err)
+		slices.SortFunc(gone, func(a, b logLine) int { return b.at - a.at }) // the numbers of the others stay as they are
+		for _, l := range gone {
+			selectors = append(selectors, fmt.Sprintf("%s@{%d}", name, l.at))
+		}
+	}
+	for part := range slices.Chunk(selectors, most) {
+		// The old value of a line becomes the new one of the line before it.
+		if _, err := r.git.Run(r.ctx, nil, append([]string{"reflog", "delete", "--rewrite"}, part...)...); err != nil {
+			return fmt.Errorf("clearing reflogs: %w", err)
 		}
 	}
 	return r.compact()
@@ -147,26 +173,8 @@ func (r *Refs) forgetLines(read func(name string) ([]logLine, error), forgotten 
 // most is the number of arguments of one git.
 const most = 1000
 
-// deleteLines removes lines from a reflog. The old value of a line becomes the new one of the line before it.
-func (r *Refs) deleteLines(name string, lines []logLine) error {
-	slices.SortFunc(lines, func(a, b logLine) int { return b.at - a.at }) // the numbers of the others stay as they are
-	for part := range slices.Chunk(lines, most) {
-		args := []string{"reflog", "delete", "--rewrite"}
-		for _, l := range part {
-			args = append(args, fmt.Sprintf("%s@{%d}", name, l.at))
-		}
-		if _, err := r.git.Run(r.ctx, nil, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// compact makes Git write the tables anew, so that removed lines are in no table. In the files backend it does nothing.
+// compact makes Git write the tables anew, so that removed lines are in no table.
 func (r *Refs) compact() error {
-	if !r.git.Reftable {
-		return nil
-	}
 	if _, err := r.git.Run(r.ctx, nil, "-c", "core.fsync=reference", "pack-refs", "--all"); err != nil {
 		return fmt.Errorf("compacting the tables of references: %w", err)
 	}

@@ -26,8 +26,11 @@ func (c *Client) portions(ctx context.Context, to Remote, changes []refdb.Change
 	if c.Portion <= 0 || tips.Len() == 0 {
 		return [][]refdb.Change{changes}, nil
 	}
-	known := "--glob=" + to.Prefix() + "*"
-	size, err := c.Git.Run(ctx, strings.NewReader(tips.String()), "rev-list", "--objects", "--disk-usage", "--missing=allow-any", "--stdin", "--not", known)
+	known, err := c.known(to)
+	if err != nil {
+		return nil, err
+	}
+	size, err := c.Git.Run(ctx, strings.NewReader(tips.String()+known), "rev-list", "--objects", "--disk-usage", "--missing=allow-any", "--ignore-missing", "--stdin")
 	if err != nil {
 		return nil, fmt.Errorf("measuring what to push: %w", err)
 	}
@@ -38,18 +41,29 @@ func (c *Client) portions(ctx context.Context, to Remote, changes []refdb.Change
 	if bytes <= c.Portion {
 		return [][]refdb.Change{changes}, nil
 	}
-	d, sent := &division{limit: c.Portion}, ""
+	d := &division{limit: c.Portion}
 	for _, change := range changes {
 		if change.New != "" {
-			if err := c.divide(ctx, to, d, change, sent, known); err != nil {
+			if err := c.divide(ctx, to, d, change, known); err != nil {
 				return nil, fmt.Errorf("dividing what to push: %w", err)
 			}
-			sent += "^" + change.New + "\n"
+			known += "^" + change.New + "\n"
 		} else {
 			d.open = append(d.open, change)
 		}
 	}
 	return append(d.done, d.open), nil
+}
+
+// known returns lines for the stdin of git rev-list that exclude the commits that the remote has. Those that a redaction replaced
+// here count as far as they are still stored.
+func (c *Client) known(to Remote) (string, error) {
+	seen, _, err := c.Seen(to)
+	var lines strings.Builder
+	for _, ref := range seen {
+		lines.WriteString("^" + c.there(to.Tracking(ref.Name), ref.ID) + "\n")
+	}
+	return lines.String(), err
 }
 
 // A division is a list of portions in the making.
@@ -73,18 +87,18 @@ func (d *division) end(change refdb.Change, id string) refdb.Change {
 	return change
 }
 
-// divide adds a change to the division. known is an argument of git rev-list for the commits that the remote has; sent are lines
-// for its stdin that exclude the commits of earlier changes.
-func (c *Client) divide(ctx context.Context, to Remote, d *division, change refdb.Change, sent, known string) error {
+// divide adds a change to the division. known are lines for the stdin of git rev-list that
+// exclude the commits that the remote has by then.
+func (c *Client) divide(ctx context.Context, to Remote, d *division, change refdb.Change, known string) error {
 	stops, err := c.stops(ctx, to, change)
 	if err != nil {
 		return err
 	}
-	list, err := c.Git.Start(ctx, "rev-list", "--objects", "--in-commit-order", "--reverse", "--no-object-names", "--missing=allow-any", "--stdin", "--not", known)
+	list, err := c.Git.Start(ctx, "rev-list", "--objects", "--in-commit-order", "--reverse", "--no-object-names", "--missing=allow-any", "--ignore-missing", "--stdin")
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(list.Stdin, change.New+"\n"+sent)
+	_, err = io.WriteString(list.Stdin, change.New+"\n"+known)
 	err = errors.Join(err, list.Stdin.Close())
 	reader, writer := io.Pipe()
 	sized := make(chan error, 1)
