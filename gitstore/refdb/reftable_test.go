@@ -115,15 +115,43 @@ func TestReftableDamage(t *testing.T) {
 	if err != nil || len(tables) == 0 {
 		t.Fatalf("tables %q, %v", tables, err)
 	}
-	path := filepath.Join(dir, ".git", filepath.FromSlash(tables[0]))
-	if err := os.Truncate(path, 30); err != nil {
+	path := filepath.Join(dir, ".git", filepath.FromSlash(tables[len(tables)-1]))
+	whole, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if list, err := open(t, dir).List("refs/domarkx/"); !errors.Is(err, domarkx.ErrCorrupt) {
-		t.Errorf("a truncated table: %v, %v", list, err)
+	list := filepath.Join(dir, ".git", "reftable", "tables.list")
+	names, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if id, ok, err := open(t, dir).Read(session("a")); !errors.Is(err, domarkx.ErrCorrupt) {
-		t.Errorf("a truncated table: %q, %v, %v", id, ok, err)
+	changed := slices.Clone(whole)
+	changed[len(changed)-20]++
+	for name, damage := range map[string]func() error{
+		"a truncated table":      func() error { return os.Truncate(path, 30) },
+		"a table without end":    func() error { return os.Truncate(path, int64(len(whole)-5)) },
+		"an empty table":         func() error { return os.Truncate(path, 0) },
+		"a file of another kind": func() error { return os.WriteFile(path, bytes.Repeat([]byte("text "), 100), 0o666) },
+		"a changed footer":       func() error { return os.WriteFile(path, changed, 0o666) },
+		"a missing table":        func() error { return os.Remove(path) },
+		"no list":                func() error { return os.Remove(list) },
+		"a foreign list":         func() error { return os.WriteFile(list, []byte("../../HEAD\n"), 0o666) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := open(t, dir).List("refs/domarkx/"); !errors.Is(err, domarkx.ErrCorrupt) {
+			t.Errorf("%s: %v, %v", name, list, err)
+		}
+		if id, ok, err := open(t, dir).Read(session("a")); !errors.Is(err, domarkx.ErrCorrupt) {
+			t.Errorf("%s: %q, %v, %v", name, id, ok, err)
+		}
+		if err := errors.Join(os.WriteFile(path, whole, 0o666), os.WriteFile(list, names, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if id, ok, err := open(t, dir).Read(session("a")); id != ids[0] || !ok || err != nil {
+		t.Errorf("whole again: %q, %v, %v", id, ok, err)
 	}
 }
 

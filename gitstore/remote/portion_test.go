@@ -131,3 +131,33 @@ func TestPushPortionRewritten(t *testing.T) {
 		t.Errorf("pushes: %q", sent)
 	}
 }
+
+// A redaction has replaced the whole history here, and the tracking reference follows it: all of it is still to send.
+func TestPushPortionRedacted(t *testing.T) {
+	const size = 100_000
+	hub, dir := gittest.Init(t, "--bare"), gittest.Init(t)
+	a := attach(t, dir, hub)
+	old := grow(t, dir, 1, size)
+	a.push(t, refdb.Change{Ref: session("one"), New: old[0]})
+	gittest.Run(t, dir, "checkout", "-q", "--orphan", "other")
+	ids := grow(t, dir, 3, size)
+	gittest.Run(t, dir, "checkout", "-q", "--orphan", "another")
+	two := grow(t, dir, 2, size)
+	tracking := a.origin.Tracking(session("one"))
+	gittest.Run(t, dir, "update-ref", tracking, ids[2])
+	a.client.There = func(ref, id string) string {
+		if ref == tracking && id == ids[2] {
+			return old[0]
+		}
+		return id
+	}
+	log := hook(t, hub, "")
+	a.client.Portion = 2*size + size/2
+	got := a.push(t, refdb.Change{Ref: session("one"), Old: ids[2], New: ids[2]}, refdb.Change{Ref: session("two"), New: two[1]})
+	if len(got) != 2 || !got[0].Status.OK() || !got[1].Status.OK() {
+		t.Errorf("push: %v", got)
+	}
+	if sent := pushes(t, log); len(sent) != 2 {
+		t.Errorf("%d pushes: %q", len(sent), sent)
+	}
+}
