@@ -37,6 +37,8 @@ type Codec struct {
 	// Encode writes a whole document. The result depends only on the document and the target.
 	Encode func(doc *domarkx.Document, to Target) ([]byte, error)
 
+	// Program is the name under which users know the format's program, such as "Claude Code"; "" if it is Name.
+	Program string
 	// Identify returns the identity of the session that a document was saved from, as its header
 	// states it. If Identify is nil or the identity is unknown, the file identifies the session.
 	Identify func(h domarkx.Header) Identity
@@ -162,6 +164,13 @@ func (t Target) Lose(form string, args ...any) { t.LoseOf(-1, form, args...) }
 func (t Target) LoseOf(message int, form string, args ...any) {
 	if t.Losses != nil {
 		t.Losses.Add(message, fmt.Sprintf(form, args...))
+	}
+}
+
+// LoseCall records something in a call or in its result that the format cannot represent.
+func (t Target) LoseCall(what string) {
+	if t.Losses != nil {
+		t.Losses.AddOne("call", what)
 	}
 }
 

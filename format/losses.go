@@ -2,67 +2,85 @@ package format
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
+// maxLossKinds is the maximum number of kinds of losses, and maxLossText the maximum length of the name of one in bytes: each
+// message of a hostile session may lose something different.
 const (
-	// listedLosses is how many losses of a kind are listed individually.
-	listedLosses = 10
-	// maxLossKinds is the maximum number of kinds, and maxLossText the maximum length of a loss in
-	// bytes: each message of a hostile session may lose something different.
 	maxLossKinds = 1000
 	maxLossText  = 300
 )
 
-// Losses collects what a format cannot represent of a session. If many messages lose the same kind
-// of thing, it lists the first ones and counts the others. The zero value is empty.
+// Losses counts what a format cannot represent of a session, by kind. The zero value is empty.
 type Losses struct {
-	told  []string
-	kinds []string // in the order of addition
-	count map[string]int
+	kinds []*loss          // in the order of addition
+	known map[string]*loss // by unit and name
 	total int
+}
+
+// A loss is a kind of thing that is lost.
+type loss struct {
+	what  string
+	unit  string // what count counts; "" for something of the session, of which there is one
+	count int
+	last  int // the message to which it was last added
 }
 
 // Add adds a loss of a message, counted from 0, or of the session if message is -1.
 func (l *Losses) Add(message int, what string) {
+	unit := "message"
+	if message < 0 {
+		unit = ""
+	}
+	if k := l.kind(what, unit); k != nil && (k.count == 0 || k.last != message) {
+		k.count, k.last = k.count+1, message
+	}
+}
+
+// AddOne adds the loss of one of several things, which unit names in the singular.
+func (l *Losses) AddOne(unit, what string) {
+	if k := l.kind(what, unit); k != nil {
+		k.count++
+	}
+}
+
+// kind returns the kind of a loss, or nil if there are too many kinds.
+func (l *Losses) kind(what, unit string) *loss {
 	if len(what) > maxLossText {
 		what = strings.ToValidUTF8(what[:maxLossText], "") + "…"
 	}
 	l.total++
-	if l.count == nil {
-		l.count = map[string]int{}
-	}
-	if l.count[what] == 0 {
-		if len(l.kinds) == maxLossKinds {
-			return
+	key := unit + " " + what
+	k := l.known[key]
+	if k == nil && len(l.kinds) < maxLossKinds {
+		if l.known == nil {
+			l.known = map[string]*loss{}
 		}
-		l.kinds = append(l.kinds, what)
+		k = &loss{what: what, unit: unit}
+		l.known[key], l.kinds = k, append(l.kinds, k)
 	}
-	if l.count[what]++; l.count[what] > listedLosses {
-		return
-	}
-	if message >= 0 {
-		what = fmt.Sprintf("message %d: %s", message, what)
-	}
-	l.told = append(l.told, what)
+	return k
 }
 
 // Len returns how many things are lost.
 func (l *Losses) Len() int { return l.total }
 
-// Texts returns the listed losses in the order in which they were added, followed by the numbers of
-// those that are not listed.
+// Texts returns what is lost, a text for each kind with its count, in the order in which the kinds were added.
 func (l *Losses) Texts() []string {
-	texts, counted := slices.Clone(l.told), 0
-	for _, what := range l.kinds {
-		n := l.count[what]
-		if counted += n; n > listedLosses {
-			texts = append(texts, fmt.Sprintf("%d times more: %s", n-listedLosses, what))
+	var texts []string
+	for _, k := range l.kinds {
+		switch {
+		case k.unit == "":
+			texts = append(texts, k.what)
+		case k.count == 1:
+			texts = append(texts, fmt.Sprintf("%s: 1 %s", k.what, k.unit))
+		default:
+			texts = append(texts, fmt.Sprintf("%s: %d %ss", k.what, k.count, k.unit))
 		}
 	}
-	if l.total > counted {
-		texts = append(texts, fmt.Sprintf("%d things more", l.total-counted))
+	if len(l.kinds) == maxLossKinds {
+		texts = append(texts, "perhaps more: only the first kinds are counted")
 	}
 	return texts
 }

@@ -8,6 +8,9 @@ import (
 // recorded have such a name as their resource.
 var records = map[string]bool{"claude-code": true, "codex": true, "copilot": true, "cursor": true, "gemini": true, "opencode": true, "pi": true, "qwen": true}
 
+// IsAgent reports whether calls with this resource are records of calls that an agent made.
+func IsAgent(resource string) bool { return records[resource] }
+
 // IsRecord reports whether the text of a tool-call block records a call that an agent made. Such a
 // call must never run, whatever the resources of a workspace are called.
 func IsRecord(call string) bool {
@@ -16,5 +19,5 @@ func IsRecord(call string) bool {
 		return false
 	}
 	resource, _ := v.Get("resource")
-	return resource.Kind() == jsonvalue.String && records[resource.Text()]
+	return resource.Kind() == jsonvalue.String && IsAgent(resource.Text())
 }

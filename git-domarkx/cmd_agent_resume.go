@@ -293,11 +293,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	if err != nil {
 		return nil, "", err
 	}
-	if !inv.opts.Quiet {
-		for _, loss := range export.Losses.Texts() {
-			fmt.Fprintf(inv.err, "%s has no place in %s: %s\n", visible(revision.Name), agent.Name, visible(loss))
-		}
-	}
+	inv.reportLosses(export)
 	if dir == "" {
 		err = c.hand(inv, agent, export)
 	} else {

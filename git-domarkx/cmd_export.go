@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -104,6 +105,19 @@ func (c *exportCmd) reportFiles(inv *invocation, files []domarkx.AttachedFile) {
 	}
 }
 
+// reportLosses prints what the format of an export cannot store, a line for each kind.
+func (inv *invocation) reportLosses(export *engine.Export) {
+	const most = 20
+	texts := export.Losses.Texts()
+	for i, loss := range texts {
+		if i == most && len(texts) > most+1 {
+			inv.say("and %d other kinds of things", len(texts)-i)
+			return
+		}
+		inv.say("%s cannot store %s", cmp.Or(export.Codec.Program, export.Codec.Name), visibleLine(loss))
+	}
+}
+
 func (c *exportCmd) Run(inv *invocation) error {
 	switch {
 	case c.All:
@@ -118,10 +132,8 @@ func (c *exportCmd) Run(inv *invocation) error {
 		return err
 	}
 	export, err := sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: c.Format, Team: c.Team, Strict: c.Strict, Cost: inv.costs()})
-	if export != nil && !inv.opts.Quiet {
-		for _, loss := range export.Losses.Texts() {
-			fmt.Fprintf(inv.err, "%s has no place in %s: %s\n", visible(revision.Name), c.Format, visible(loss))
-		}
+	if export != nil {
+		inv.reportLosses(export)
 	}
 	if err != nil {
 		return err

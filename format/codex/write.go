@@ -93,7 +93,7 @@ func (o *writing) answer(t transcript.Turn, at string) {
 				continue
 			}
 			if p.Result.Failed && !hasFailed(p.Result.Said()) {
-				o.Lose(t, "that the result of a call is a failure")
+				o.LoseCall("that the result of a call is a failure")
 			}
 			o.line(at, typeItem, transcript.Object("type", "function_call_output", "call_id", p.Call.ID, "output", output(p.Result)))
 		}

@@ -185,7 +185,7 @@ func (o *writing) prompt(t transcript.Turn, at string) {
 	for _, p := range t.Parts {
 		for _, piece := range mdtext.Pieces(p.Text) {
 			if piece.Image != nil {
-				o.Lose(t, "an image")
+				o.Lose(t, "images")
 			} else {
 				texts = append(texts, piece.Text)
 			}
@@ -222,7 +222,7 @@ func (o *writing) answer(t transcript.Turn, at string, step int, parts []transcr
 			result = transcript.Object("toolCallId", p.Call.ID, "success", false, "error", transcript.Object("message", p.Result.Said()))
 		}
 		if len(p.Result.Images) > 0 {
-			o.Lose(t, "images in the result of a call")
+			o.LoseCall("images in the result of a call")
 		}
 		o.event(at, "tool.execution_complete", result)
 	}

@@ -84,7 +84,7 @@ func TestWrittenEvents(t *testing.T) {
 		"assistant.message", `{"content":"x","model":"m","toolRequests":[{"toolCallId":"c1","name":"a"}]}`, "tool.execution_complete", `{"toolCallId":"c1","result":{"content":"o"}}`, "assistant.message", `{"content":"y"}`))[0].Document
 	doc.Conversation[1].Content = append(doc.Conversation[1].Content, domarkx.Block{Type: domarkx.TextBlock, Text: "![image](data:image/png;base64,QQ==)"})
 	written, lost := formattest.Encode(t, copilot.Codec(), doc)
-	if diff := cmp.Diff([]string{"message 0: an image", "message 1: images in the result of a call"}, lost); diff != "" {
+	if diff := cmp.Diff([]string{"images: 1 message", "images in the result of a call: 1 call"}, lost); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}
 	last, seen := "null", map[string]bool{}

@@ -298,7 +298,7 @@ func answer(w *transcript.Writer, t transcript.Turn, id, at string, step []trans
 			status, member = "error", "error"
 		}
 		if len(p.Result.Images) > 0 {
-			w.Lose(t, "images in the result of a call")
+			w.LoseCall("images in the result of a call")
 		}
 		response := transcript.Object("functionResponse", transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "response", transcript.Object(member, p.Result.Said())))
 		calls = append(calls, transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "args", p.Call.Arguments, "result", transcript.List(response),

@@ -176,7 +176,7 @@ func TestSteps(t *testing.T) {
 	if diff := cmp.Diff([]string{`assistant: x [c1 sh {}] -> "o"`, "assistant: then"}, formattest.Shown(formattest.MustOpen(t, gemini.Codec(), written)[0].Document)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !strings.Contains(strings.Join(lost, "\n"), "message 0: images in the result of a call") {
+	if !strings.Contains(strings.Join(lost, "\n"), "images in the result of a call: 1 call") {
 		t.Errorf("lost %q", lost)
 	}
 }

@@ -239,7 +239,7 @@ func (o *writing) message(t transcript.Turn) jsonvalue.Value {
 			continue
 		}
 		if len(p.Result.Images) > 0 {
-			o.Lose(t, "images in the result of a call")
+			o.LoseCall("images in the result of a call")
 		}
 		span := transcript.Object("start", at, "end", at)
 		state := transcript.Object("status", "completed", "input", p.Call.Arguments, "output", p.Result.Said(), "title", p.Call.Tool, "metadata", transcript.Object(), "time", span)

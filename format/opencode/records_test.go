@@ -121,7 +121,7 @@ func TestWritten(t *testing.T) {
 			t.Errorf("message %d asks %s", k, model.JSON())
 		}
 	}
-	if diff := cmp.Diff([]string{"message 1: images in the result of a call"}, lost.Texts()); diff != "" {
+	if diff := cmp.Diff([]string{"images in the result of a call: 1 call"}, lost.Texts()); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}
 }

@@ -153,7 +153,7 @@ func TestForeign(t *testing.T) {
 	if diff := cmp.Diff(want, out); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"user_metadata.title", "message 1: resource of a tool-call", "message 1: that a result is JSON, which becomes text", "message 2: that it is of the user: a session has one task"}, lost); diff != "" {
+	if diff := cmp.Diff([]string{"user_metadata.title", "resource of a tool-call: 1 message", "that a result is JSON, which becomes text: 1 message", "that it is of the user: a session has one task: 1 message"}, lost); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}
 }
@@ -175,18 +175,18 @@ func TestWhole(t *testing.T) {
 		{"## user\n\nMow.\n", "## Task\n\nMow.\n\n## Steps\n\n" + failed, []string{noEnd}},
 		{"## user\n\nMow.\n\n## assistant\n\n" + call, "```\n" + failed, []string{noEnd}},
 		{"## user\n\nMow.\n\n## assistant\n\nI see.\n\n## user\n\nAnd?\n", "I see.\n```\n- action:\n```json\n{}\n```\n- execution_result:\n```text\n\n```\n" + failed,
-			[]string{"message 1: that nothing was done after its last text, which becomes a step with an empty action", "message 2: that it is of the user: a session has one task", noEnd}},
+			[]string{"that nothing was done after its last text, which becomes a step with an empty action: 1 message", "that it is of the user: a session has one task: 1 message", noEnd}},
 		{"## user\n\nMow.\n\n## assistant\n\nI see.\n\n" + call + "\nDone.\n", "I see.\n```\n- action:\n```json\n{\n  \"type\": \"tap\"\n}\n```\n- execution_result:\n```text\n\n```\n" +
 			"## Final\n\n- status: SUCCESS\n- ended_at: 2026-01-02T03:04:05.000Z\n\n### Message\n\nDone.\n", nil},
 		{"---\nid: today\nstarted_at: noon\n---\n\n## assistant\n\n```json msg-metadata\n{\"status\": \"MAYBE\", \"ended_at\": 7}\n```\n\nDone.\n", "- id: 20260102-030405\n- started_at: 2026-01-02T03:04:05.000Z\n",
-			[]string{"user_metadata.id", "user_metadata.started_at", "message 0: message_metadata.status", "message 0: message_metadata.ended_at"}},
-		{"## user\n\n```json msg-metadata\n{\"speaker\": \"Ada\"}\n```\n\nMow.\n\n## assistant\n\nDone.\n", "Mow.", []string{"message 0: message_metadata.speaker"}},
-		{"## system_message\n\nYou mow.\n\n## user\n\nMow.\n\n## assistant\n\nDone.\n", "## Task\n\nMow.\n\n", []string{"message 0: message_metadata.role", "message 0: that it is of the user: a session has one task"}},
+			[]string{"user_metadata.id", "user_metadata.started_at", "message_metadata.status: 1 message", "message_metadata.ended_at: 1 message"}},
+		{"## user\n\n```json msg-metadata\n{\"speaker\": \"Ada\"}\n```\n\nMow.\n\n## assistant\n\nDone.\n", "Mow.", []string{"message_metadata.speaker: 1 message"}},
+		{"## system_message\n\nYou mow.\n\n## user\n\nMow.\n\n## assistant\n\nDone.\n", "## Task\n\nMow.\n\n", []string{"message_metadata.role: 1 message", "that it is of the user: a session has one task: 1 message"}},
 		{"## assistant\n\nHello.\n\n## user\n\nMow.\n\n## assistant\n\nDone.\n", "## Task\n\nMow.\n\n",
-			[]string{"message 0: that nothing was done after its last text, which becomes a step with an empty action", "message 1: that it follows others: the task comes first"}},
-		{"## assistant\n\n```tool-call\n[1]\n```\n\nDone.\n", "{\n  \"type\": \"action\",\n  \"text\": \"[1]\"\n}", []string{"message 0: that a tool-call is not a JSON object, which becomes text"}},
-		{"## assistant\n\n```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":[1]}\n```\n\nDone.\n", "{\n  \"type\": \"tap\"\n}", []string{"message 0: arguments of a tool-call"}},
-		{"## assistant\n\n```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":{\"type\":\"x\"}}\n```\n\nDone.\n", "{\n  \"type\": \"tap\"\n}", []string{"message 0: arguments.type of a tool-call"}},
+			[]string{"that nothing was done after its last text, which becomes a step with an empty action: 1 message", "that it follows others: the task comes first: 1 message"}},
+		{"## assistant\n\n```tool-call\n[1]\n```\n\nDone.\n", "{\n  \"type\": \"action\",\n  \"text\": \"[1]\"\n}", []string{"that a tool-call is not a JSON object, which becomes text: 1 message"}},
+		{"## assistant\n\n```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":[1]}\n```\n\nDone.\n", "{\n  \"type\": \"tap\"\n}", []string{"arguments of a tool-call: 1 message"}},
+		{"## assistant\n\n```tool-call\n{\"resource\":\"phone\",\"tool\":\"tap\",\"arguments\":{\"type\":\"x\"}}\n```\n\nDone.\n", "{\n  \"type\": \"tap\"\n}", []string{"arguments.type of a tool-call: 1 message"}},
 	} {
 		doc, err := markdown.Decode(format.Source{Data: []byte(test.text)})
 		if err != nil {
@@ -322,7 +322,7 @@ func TestEndsOnce(t *testing.T) {
 	if want := "### Step 5\n\n- at: 2026-02-18T13:00:03.000Z\n- thought:\n```text\nDone.\n"; !strings.Contains(string(again), want) {
 		t.Errorf("expected %q in:\n%s", want, again)
 	}
-	if lost.Len() == 0 || lost.Texts()[0] != "message 2: that the session ended there: it continues" {
+	if lost.Len() == 0 || lost.Texts()[0] != "that the session ended there: it continues: 1 message" {
 		t.Errorf("lost %q", lost.Texts())
 	}
 }

@@ -362,7 +362,7 @@ func (w *writing) entry(v jsonvalue.Value) {
 	case transcript.Text(v, "message", "role") == "assistant":
 		w.of(transcript.Get(v, "message"))
 	case kind == "compaction" && !w.used[transcript.Text(v, "firstKeptEntryId")]:
-		w.Lose(w.turn, "what the compaction %q keeps: it begins with the entry %q, which does not exist, so that pi keeps nothing before it", id, transcript.Text(v, "firstKeptEntryId"))
+		w.Lose(w.turn, "what a compaction keeps from an entry on that does not exist")
 	case kind == "session_info":
 		w.name = strings.Clone(transcript.Text(v, "name"))
 	}

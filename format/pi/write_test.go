@@ -84,13 +84,13 @@ func TestKeepsEntries(t *testing.T) {
 		}, original + `{"type":"session_info","id":"ID","parentId":"a0000012","timestamp":"2026-02-18T05:00:00.120Z","name":"Watch"}` + "\n", nil},
 		{"a call with late results", func(doc *domarkx.Document) { doc.Conversation = slices.Delete(doc.Conversation, 1, 2) }, chained(without(4, 5, 8)), nil},
 		{"what a compaction keeps", func(doc *domarkx.Document) { doc.Conversation = slices.Delete(doc.Conversation, 3, 4) }, chained(without(9)),
-			[]string{`message 5: what the compaction "a000000d" keeps: it begins with the entry "a0000009", which does not exist, so that pi keeps nothing before it`}},
+			[]string{`what a compaction keeps from an entry on that does not exist: 1 message`}},
 		{"a result", func(doc *domarkx.Document) {
 			b := &doc.Conversation[1].Content[3]
 			b.Text = strings.Replace(b.Text, "noon", "midnight", 1)
 		}, strings.Replace(replace(`{"type":"thinking","thinking":"It needs to be read.\n\n## user","thinkingSignature":"c2ln"},`, ""),
 			`[{"type":"text","text":"12:00"},`+image+`,{"type":"text","text":"noon"}]`, `[{"type":"text","text":"12:00\nmidnight"},`+image+`]`, 1),
-			[]string{"message 1: a thought, which only the program that had it can send to its model"}},
+			[]string{"thoughts, which only the program that had them can send to its model: 1 message"}},
 		{"more", func(doc *domarkx.Document) {
 			doc.Conversation = append(doc.Conversation, domarkx.WrittenMessage{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "More."}}}})
 		}, original + `{"type":"message","id":"ID","parentId":"a0000012","timestamp":"2026-02-18T05:00:16.001Z","message":{"role":"assistant","content":[{"type":"text","text":"More."}],` +

@@ -170,7 +170,7 @@ func write(w *transcript.Writer) error {
 					member = "error"
 				}
 				if len(p.Result.Images) > 0 {
-					w.Lose(t, "images in the result of a call")
+					w.LoseCall("images in the result of a call")
 				}
 				parts = append(parts, transcript.Object("functionCall", transcript.Object("id", p.Call.ID, "name", p.Call.Tool, "args", p.Call.Arguments)))
 				results = append(results, transcript.Object("functionResponse", transcript.Object("id", p.Call.ID, "name", p.Call.Tool,

@@ -98,7 +98,7 @@ func TestWrittenChain(t *testing.T) {
 	if len(seen) != 6 { // a prompt, two steps of an answer, and three results
 		t.Errorf("%d records:\n%s", len(seen), written)
 	}
-	if !strings.Contains(strings.Join(lost, "\n"), "message 1: images in the result of a call") {
+	if !strings.Contains(strings.Join(lost, "\n"), "images in the result of a call: 1 call") {
 		t.Errorf("lost %q", lost)
 	}
 }

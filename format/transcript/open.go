@@ -18,6 +18,7 @@ import (
 func Codec(a *Agent) format.Codec {
 	c := format.Codec{
 		Name:     a.Name,
+		Program:  a.Program,
 		Detect:   func(head []byte, _ string) bool { return a.Is(jsonlines.First(head)) },
 		Decode:   a.decode,
 		Encode:   a.encode,

@@ -185,6 +185,9 @@ func (w *Writer) Raw(s string) { w.out.WriteString(s) }
 // Lose records something in a message that the transcript cannot represent.
 func (w *Writer) Lose(t Turn, format string, args ...any) { w.to.LoseOf(t.Index, format, args...) }
 
+// LoseCall records something in a call or in its result that the transcript cannot represent.
+func (w *Writer) LoseCall(what string) { w.to.LoseCall(what) }
+
 // Turns yields the messages of the session. If one cannot be read, it ends, and WriteTo returns the
 // error.
 func (w *Writer) Turns() iter.Seq[Turn] {
@@ -285,15 +288,19 @@ var keptImage = regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(([^():\s]+\.(?:png|jpeg|
 func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 	switch {
 	case p.Thought:
-		w.Lose(t, "a thought, which only the program that had it can send to its model")
+		w.Lose(t, "thoughts, which only the program that had them can send to its model")
 	case p.Call != nil:
 		if id := p.Call.ID; w.calls[id] || !callID.MatchString(id) {
 			sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00call %s %d", w.seed, seed, i))
 			p.Call.ID = fmt.Sprintf("call_%x", sum[:12])
 		}
 		w.calls[p.Call.ID] = true
-		if p.Call.Resource != w.agent.Name {
-			w.Lose(t, "that a call is of the resource %q", p.Call.Resource)
+		switch resource := p.Call.Resource; {
+		case resource == w.agent.Name:
+		case format.IsAgent(resource):
+			w.LoseCall("tool names of other agents")
+		default:
+			w.LoseCall("which resource a call is of")
 		}
 		if p.Result == nil || p.Result.Failed && p.Result.Code == codeNoResult {
 			p.Result = &Result{Failed: true, Value: Str("The call was not completed.")}

@@ -186,7 +186,7 @@ func TestTurns(t *testing.T) {
 	if parts := w.turns[2].Parts; len(parts) != 2 || parts[0].Text != "r" || parts[0].Result != nil {
 		t.Errorf("a result without a call is %+v", parts)
 	}
-	if diff := cmp.Diff([]string{"message 1: a thought, which only the program that had it can send to its model", "message 2: that a text is the result of a call, which is missing"}, w.lost); diff != "" {
+	if diff := cmp.Diff([]string{"thoughts, which only the program that had them can send to its model: 1 message", "that a text is the result of a call, which is missing: 1 message"}, w.lost); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 	for k := 1; k < len(w.turns); k++ {
@@ -216,7 +216,7 @@ func TestLosses(t *testing.T) {
 	m.Extra = extra
 	m.Content[0].Extra = extra
 	want := []string{"execution_config (session-config, workspace-config)", "setup_script", "x_meta", "x_extra", "user_metadata.tags",
-		"message 0: message_metadata.rating", "message 0: x_extra", "message 0: members of its content blocks", `message 0: that a call is of the resource "shell"`}
+		"message_metadata.rating: 1 message", "x_extra: 1 message", "members of its content blocks: 1 message", `which resource a call is of: 1 call`}
 	if diff := cmp.Diff(want, write(t, h, format.Target{}, m).lost); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

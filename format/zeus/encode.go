@@ -101,12 +101,12 @@ func loseHeader(h domarkx.Header, to format.Target) {
 
 func entryOf(i int, m domarkx.Message, to format.Target) (jsonvalue.Value, bool) {
 	if m.Metadata == nil || KindOf(*m.Metadata) == "" {
-		to.LoseOf(i, "it is not an agent")
+		to.LoseOf(i, "what is not an agent")
 		return jsonvalue.Value{}, false
 	}
 	entry := *m.Metadata
 	if len(m.Content) != 1 || m.Content[0].Type != domarkx.TextBlock || m.Content[0].Text != describe(entry) {
-		to.LoseOf(i, "its text")
+		to.LoseOf(i, "the text")
 	}
 	for _, extra := range m.Extra {
 		to.LoseOf(i, "%s", extra.Name)

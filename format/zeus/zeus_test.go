@@ -208,7 +208,7 @@ func TestForeign(t *testing.T) {
 	if diff := cmp.Diff(want, string(out)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"message 0: it is not an agent", "user_metadata.hostname", "user_metadata.created_at", "user_metadata.entries"}, lost.Texts()); diff != "" {
+	if diff := cmp.Diff([]string{"what is not an agent: 1 message", "user_metadata.hostname", "user_metadata.created_at", "user_metadata.entries"}, lost.Texts()); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}
 	if again := decode(t, string(out)); again.Damage != nil {

@@ -30,11 +30,15 @@ func (m *SessionManager) exportFiles(ctx context.Context, e *Export, info domark
 		return err
 	}
 	if !IsForm(e.Codec.Name) {
+		what := ""
 		for _, f := range files {
 			if e.Codec.Images && path.Dir(f.Path) == ImageDir { // written where it is shown
 				continue
 			}
-			e.Losses.Add(-1, fmt.Sprintf("the attached file %s", f.Path))
+			if what == "" {
+				what = "attached files, such as " + f.Path
+			}
+			e.Losses.AddOne("file", what)
 		}
 		return nil
 	}
