@@ -103,21 +103,6 @@ func withPending(results []transfer.Result, pending pendingSaves) []transfer.Res
 	return results
 }
 
-// printSecrets lists the secrets that kept sessions from being sent.
-func (inv *invocation) printSecrets(found []scan.Finding) {
-	const most = 50
-	for i, f := range found {
-		if i == most && len(found) > most+1 {
-			fmt.Fprintf(inv.err, "and %d more\n", len(found)-i)
-			break
-		}
-		fmt.Fprintf(inv.err, "%s: %s in %s: %s (%s)\n", visibleLine(secretPlace(f)), f.Rule, visibleLine(f.Where), visibleLine(f.Masked), f.Fingerprint)
-	}
-	if len(found) > 0 {
-		inv.notice("Sessions with secrets were not sent. To remove them from the history: git domarkx redact NAME. If a finding is harmless: git domarkx scan --allow FINGERPRINT; to send all: --allow-secrets.")
-	}
-}
-
 // maxIgnored is the maximum number of ignored files that are listed.
 const maxIgnored = 50
 

@@ -11,6 +11,7 @@ import (
 
 type scanCmd struct {
 	jsonOption
+	All    bool     `help:"On a terminal, list all places of each secret, not only the first."`
 	Allow  []string `placeholder:"FINGERPRINT" help:"Do not report this secret any more, on this machine."`
 	Revoke []string `placeholder:"FINGERPRINT" help:"Report a secret again that was allowed."`
 	Names  []string `arg:"" optional:"" name:"NAME" help:"Scan only these sessions: as in list, a name, a glob, or a name with all below it."`
@@ -19,13 +20,14 @@ type scanCmd struct {
 func (scanCmd) row() any { return []secretRow{} }
 
 type secretRow struct {
-	Place       string `json:"-" head:"NAME#K" show:"name"`
+	Place       string `json:"-" head:"NAME#K"`
 	Session     string `json:"session" doc:"the name of the session"`
 	Index       *int   `json:"index,omitempty" doc:"the K of NAME#K; none if the secret is elsewhere in the session"`
 	Message     string `json:"message,omitempty" doc:"the id of the message"`
-	Rule        string `json:"rule" head:"RULE" show:"name" doc:"the rule that found it"`
-	Where       string `json:"where" head:"WHERE" show:"name,spare" doc:"where it is: text, tool-call, original, a file of a workspace version, …"`
-	Masked      string `json:"masked" head:"MASKED" show:"name" doc:"the beginning that all secrets of the kind have, and asterisks"`
+	Rule        string `json:"rule" head:"RULE" doc:"the rule that found it"`
+	Where       string `json:"where" head:"WHERE" doc:"where it is: text, tool-call, original, a file of a workspace version, …"`
+	Masked      string `json:"masked" head:"MASKED" doc:"the beginning that all secrets of the kind have, and asterisks"`
+	Key         string `json:"key" doc:"the name that the secret is assigned to there, such as OPENAI_API_KEY; empty if there is none"`
 	Fingerprint string `json:"fingerprint" head:"FINGERPRINT" doc:"identifies the secret on this machine; equal for equal secrets"`
 	Commit      string `json:"commit" doc:"the newest snapshot or workspace version that has it"`
 }
@@ -74,7 +76,9 @@ and remove it from the history with "git domarkx redact".
 
     NAME#K  RULE  WHERE  MASKED  FINGERPRINT
 
-A line for each finding. WHERE names the snapshot if the secret is only in an earlier one.
+A line for each finding. WHERE names the snapshot if the secret is only in an earlier one. A terminal shows an entry for each
+secret instead: the name that it is assigned to and the masked secret, as in OPENAI_API_KEY=sk-****, the rule, in how many places
+it is, the fingerprint, and below it the first places; --all lists all of them.
 
 ## Examples
 
@@ -103,18 +107,7 @@ func (c *scanCmd) Run(inv *invocation) error {
 	if unread != nil && len(found) == 0 {
 		return unread
 	}
-	rows := make([]secretRow, len(found))
-	for i, f := range found {
-		rows[i] = secretRow{Place: secretPlace(f), Session: f.Session, Rule: f.Rule, Where: f.Where, Masked: f.Masked, Fingerprint: f.Fingerprint, Commit: f.Commit}
-		if f.Message < 0 {
-			continue
-		}
-		rows[i].Index = &f.Message
-		if e, err := opened.store.Entry(inv.ctx, f.Commit, f.Message); err == nil {
-			rows[i].Message = e.ID.String()
-		}
-	}
-	if err := printResults(inv, c.JSON, rows); err != nil {
+	if err := c.print(inv, found); err != nil {
 		return err
 	}
 	if allowed > 0 {
@@ -123,11 +116,30 @@ func (c *scanCmd) Run(inv *invocation) error {
 	if unread != nil { // the findings are already printed
 		return unread
 	}
-	if len(rows) > 0 {
+	if len(found) > 0 {
 		return errNo
 	}
 	inv.allIsWell("scan: no secrets found")
 	return nil
+}
+
+// print prints a row for each finding; on a terminal, an entry for each secret.
+func (c *scanCmd) print(inv *invocation, found []scan.Finding) error {
+	if inv.out.tty && !c.JSON {
+		return inv.paged(func() error { return secretTable(found, c.All).write(inv) })
+	}
+	return printEach(inv, c.JSON, len(found), func(n int) secretRow {
+		f := found[n]
+		row := secretRow{Place: secretPlace(f), Session: f.Session, Rule: f.Rule, Where: f.Where, Masked: f.Masked, Key: f.Key, Fingerprint: f.Fingerprint, Commit: f.Commit}
+		if !c.JSON || f.Message < 0 {
+			return row
+		}
+		row.Index = &f.Message
+		if e, err := inv.opened.store.Entry(inv.ctx, f.Commit, f.Message); err == nil {
+			row.Message = e.ID.String()
+		}
+		return row
+	})
 }
 
 // findings scans the chosen sessions, or without names all sessions and the workspaces that

@@ -15,7 +15,8 @@ type table struct {
 	head   []string
 	shapes []shape // of the columns; those beyond them are fixed
 	rows   [][]cell
-	widths []int // minimum widths of the columns, from earlier rows
+	below  [][]string // lines below each row that only people see
+	widths []int      // minimum widths of the columns, from earlier rows
 }
 
 // A cell is one field, in a form for programs, one for people, and one for narrow terminals, which may be "".
@@ -95,6 +96,15 @@ func (t *table) writeAligned(inv *invocation) error {
 		}
 		for _, line := range sideBySide(columns, cells) {
 			if _, err := fmt.Fprintln(inv.out, line); err != nil {
+				return err
+			}
+		}
+		if r >= len(t.below) {
+			continue
+		}
+		for _, line := range t.below[r] {
+			const indent = "    "
+			if _, err := fmt.Fprintln(inv.out, indent+shorten(visibleLine(line), inv.out.width()-len(indent))); err != nil {
 				return err
 			}
 		}

@@ -28,20 +28,21 @@ func TestTablesFit(t *testing.T) {
 		status int
 		has    []string
 	}{
-		"list":                              {0, []string{"NAME", "TITLE", "AGENT", "MESSAGES", "ACTIVITY", "claude", "name", "short"}},
-		"usage":                             {0, []string{"\ngit-domarkx: prices of 20", "KEY", "RESPONSES", "INPUT", "CACHE", "READ", "WRITE", "OUTPUT", "COST"}},
-		"scan":                              {1, []string{"NAME#K", "RULE", "MASKED", "FINGERPRINT", "name#1"}},
-		"log " + long:                       {0, []string{"SNAPSHOT", "DATE", "MESSAGES", "SUBJECT", "import"}},
-		"log --messages " + long:            {0, []string{"K", "ROLE", "DATE", "FIRST LINE", "assistant"}},
-		"blame code.go":                     {0, []string{"LINE", "SESSION", "TEXT", "                if x {", "yyyyyyyyyyyyyyyyyyyyyyyyyyyy…"}},
-		"import --as " + long + "2 long.md": {0, []string{"NAME", "OID", "MESSAGES", "name2"}},
-		"doctor":                            {0, []string{"SEVERITY", "WHAT", "WHERE", "FIX", "Git"}},
-		"workspace list":                    {0, nil},
+		"list":                               {0, []string{"NAME", "TITLE", "AGENT", "MESSAGES", "ACTIVITY", "claude", "name", "short"}},
+		"usage":                              {0, []string{"\ngit-domarkx: prices of 20", "KEY", "RESPONSES", "INPUT", "CACHE", "READ", "WRITE", "OUTPUT", "COST"}},
+		"scan":                               {1, []string{"SECRET", "RULE", "PLACES", "FINGERPRINT", "****", "name#1"}},
+		"scan --all":                         {1, []string{"FINGERPRINT", "name#1"}},
+		"log " + long:                        {0, []string{"SNAPSHOT", "DATE", "MESSAGES", "SUBJECT", "import"}},
+		"log --messages " + long:             {0, []string{"K", "ROLE", "DATE", "FIRST LINE", "assistant"}},
+		"blame code.go":                      {0, []string{"LINE", "SESSION", "TEXT", "                if x {", "yyyyyyyyyyyyyyyyyyyyyyyyyyyy…"}},
+		"import --as " + long + "%d long.md": {0, []string{"NAME", "OID", "MESSAGES", "name"}},
+		"doctor":                             {0, []string{"SEVERITY", "WHAT", "WHERE", "FIX", "Git"}},
+		"workspace list":                     {0, nil},
 	} {
 		for _, width := range []int{60, 80, 200} {
 			t.Run(fmt.Sprintf("%d/%.10s", width, line), func(t *testing.T) {
 				p.t = t
-				status, shown := p.onWidth(width, strings.Fields(line)...)
+				status, shown := p.onWidth(width, strings.Fields(strings.ReplaceAll(line, "%d", fmt.Sprint(width)))...)
 				if status != test.status && !strings.HasPrefix(line, "doctor") {
 					t.Errorf("status %d", status)
 				}

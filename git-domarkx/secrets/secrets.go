@@ -26,6 +26,7 @@ type Finding struct {
 	Inside      string // part of a container that holds the secret, such as an object in a pack
 	Fingerprint string // the same for equal secrets, regardless of rule and place
 	Masked      string // public prefix of the secret, if it has one, and asterisks
+	Key         string // name that the secret is assigned to, such as OPENAI_API_KEY; "" if there is none
 }
 
 // A Scanner finds secrets. Its methods are safe for concurrent use. It compiles rules on first use,
@@ -85,7 +86,7 @@ func (s *Scanner) findings(matches []match, content []byte) []Finding {
 			text = content[m.start:m.end]
 		}
 		if !s.allows(text) {
-			found = append(found, Finding{Rule: m.rule, Start: m.start, End: m.end, Fingerprint: s.fingerprint(text), Masked: m.prefix + "****"})
+			found = append(found, Finding{Rule: m.rule, Start: m.start, End: m.end, Fingerprint: s.fingerprint(text), Masked: m.prefix + "****", Key: s.rules().keyBefore(content[:m.start])})
 		}
 	}
 	return found

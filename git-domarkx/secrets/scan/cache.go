@@ -22,7 +22,7 @@ import (
 // A cache stores the results of scans in two files for each version of the rules. Lines are
 // appended to the file of blobs. The file of tips holds the findings in the histories of sessions.
 // Both may be deleted at any time. They contain only the public prefix and the fingerprint of a
-// secret.
+// secret, and the name that it is assigned to.
 type cache struct {
 	mu       sync.Mutex
 	stateDir string
@@ -46,7 +46,7 @@ type tipRows struct {
 const maxVersions = 3
 
 func openCache(stateDir, version string, key []byte) *cache {
-	sum := sha256.Sum256(append([]byte("3 "+version+" "), key...))
+	sum := sha256.Sum256(append([]byte("4 "+version+" "), key...))
 	return &cache{stateDir: stateDir, name: hex.EncodeToString(sum[:8])}
 }
 

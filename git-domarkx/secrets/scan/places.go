@@ -15,7 +15,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/version"
 )
 
-// A row is a secret in a commit. It contains only the secret's public prefix and fingerprint.
+// A row is a secret in a commit. It contains only the secret's public prefix, fingerprint and the name that it is assigned to.
 type row struct {
 	Commit      string `json:"c"`
 	Workspace   bool   `json:"w,omitempty"`
@@ -26,6 +26,7 @@ type row struct {
 	Line        int    `json:"l,omitempty"` // line in the file, from 1
 	Inside      string `json:"o,omitempty"` // part of a container
 	Masked      string `json:"m"`
+	Key         string `json:"k,omitempty"`
 	Fingerprint string `json:"f"`
 }
 
@@ -73,7 +74,7 @@ func messageOf(name string) int {
 // describe returns the finding for a row, and a description of its place that is the same in all
 // snapshots.
 func (m *Manager) describe(session string, r row) (Finding, string) {
-	f := Finding{Session: session, Message: -1, Rule: r.Rule, Masked: r.Masked, Fingerprint: r.Fingerprint, Commit: r.Commit, Workspace: r.Workspace, Path: r.Path, Blob: r.Blob}
+	f := Finding{Session: session, Message: -1, Rule: r.Rule, Masked: r.Masked, Key: r.Key, Fingerprint: r.Fingerprint, Commit: r.Commit, Workspace: r.Workspace, Path: r.Path, Blob: r.Blob}
 	top, rest, _ := strings.Cut(r.Path, "/")
 	if !r.Workspace {
 		f.Message = messageOf(r.Path)

@@ -26,6 +26,7 @@ type hit struct {
 	Line        int    `json:"l,omitempty"`
 	Inside      string `json:"o,omitempty"`
 	Masked      string `json:"m"`
+	Key         string `json:"k,omitempty"`
 	Fingerprint string `json:"f"`
 }
 
@@ -142,17 +143,17 @@ func (m *Manager) commit(ctx context.Context, c work, quick *limit) ([]row, erro
 	var rows []row
 	add := func(path, blob string, hits []hit) {
 		for _, h := range hits {
-			rows = append(rows, row{Commit: c.ID, Workspace: c.Workspace, Path: path, Blob: blob, Rule: h.Rule, Place: h.Place, Line: h.Line, Inside: h.Inside, Masked: h.Masked, Fingerprint: h.Fingerprint})
+			rows = append(rows, row{Commit: c.ID, Workspace: c.Workspace, Path: path, Blob: blob, Rule: h.Rule, Place: h.Place, Line: h.Line, Inside: h.Inside, Masked: h.Masked, Key: h.Key, Fingerprint: h.Fingerprint})
 		}
 	}
 	hits, ok := m.cache.get(c.ID)
 	if !ok {
 		for _, f := range m.scanner.Text(append(append(c.Headers, '\n'), description(c.Message)...)) {
-			hits = append(hits, hit{Rule: f.Rule, Masked: f.Masked, Fingerprint: f.Fingerprint})
+			hits = append(hits, hitOf(f))
 		}
 		for _, f := range m.scanner.Record(c.Message) { // also in the ids that the description leaves out
 			if !slices.ContainsFunc(hits, func(h hit) bool { return h.Fingerprint == f.Fingerprint }) {
-				hits = append(hits, hit{Rule: f.Rule, Masked: f.Masked, Fingerprint: f.Fingerprint})
+				hits = append(hits, hitOf(f))
 			}
 		}
 		m.cache.put(c.ID, hits)
@@ -282,7 +283,7 @@ func (m *Manager) content(name string, content io.Reader, size int64, message bo
 }
 
 func hitOf(f secrets.Finding) hit {
-	return hit{Rule: f.Rule, Inside: f.Inside, Masked: f.Masked, Fingerprint: f.Fingerprint}
+	return hit{Rule: f.Rule, Inside: f.Inside, Masked: f.Masked, Key: f.Key, Fingerprint: f.Fingerprint}
 }
 
 const (

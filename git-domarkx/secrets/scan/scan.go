@@ -26,6 +26,7 @@ type Finding struct {
 	Rule        string
 	Where       string
 	Masked      string
+	Key         string // name that the secret is assigned to there; "" if there is none
 	Fingerprint string
 	Commit      string // the newest snapshot or version that contains it
 	Workspace   bool   // Commit is a workspace version
