@@ -23,7 +23,8 @@ open and written meanwhile, and is not changed.
 
     NAME  OID  MESSAGES
 
-One line for each session, with its newest snapshot and how many messages it has.
+One line for each session, with its newest snapshot and how many messages it has. On a terminal only those that are new or
+changed are listed.
 
 ## Examples
 

@@ -102,7 +102,8 @@ is refused, unless --format md insists that it is a session. An empty file, and 
 matter or configuration alone, is a session without messages.
 
 A document that is damaged, or does not quite fit its format, is imported as far as possible,
-with a warning on standard error; git domarkx validate refuses it.
+with a warning on standard error; git domarkx validate refuses it. Warnings of a kind are one line, with the first of them and
+how many more there are; validate lists all damage of a document.
 
 A ` + "`" + `workspace_version` + "`" + ` that a document gives a message is only data: it is kept in the
 message's metadata. With --links it becomes a link, when it is a version of the session's
@@ -114,7 +115,7 @@ Images that a Markdown document or a snapshot shows, as ` + "`![...](shot.png)`"
 the session when the document itself is named, not a directory with it: PNG, JPEG, GIF, WebP and
 AVIF files by their content, of at most 16 MiB each and 100 MiB together, inside the document's
 directory. Symbolic links, hidden files, and what Git ignores are left out. Standard error
-lists each file that is kept, and why another one is not. --attach keeps any other file inside that
+says how many files are kept, and why others are not. --attach keeps any other file inside that
 directory; for standard input it is the current directory. Attached files are pushed and exported along,
 and a mount shows them beside the session. Transcripts of other programs, text from a model and
 append never bring files.
@@ -139,7 +140,8 @@ importing the same snapshot again keeps it anew.
 
     NAME  OID  MESSAGES
 
-One line for each session, with its newest snapshot and how many messages it has.
+One line for each session, with its newest snapshot and how many messages it has. On a terminal only those that are new or
+changed are listed.
 
 ## Examples
 
@@ -210,9 +212,7 @@ func (inv *invocation) importDocuments(opened managers, request importer.Request
 		return err
 	}
 	if !inv.opts.Quiet {
-		for _, warning := range result.Warnings {
-			printWarning(inv.err, warning)
-		}
+		printWarnings(inv.err, result.Warnings)
 		if result.Redacted > 0 {
 			inv.notice(fmt.Sprintf("%s replaced by [REDACTED:RULE:N] before anything was stored; the originals are exported like that", counted(result.Redacted, "secret")))
 		}
@@ -263,9 +263,15 @@ type importRow struct {
 }
 
 func printImport(inv *invocation, asJSON bool, result importer.Result) error {
-	rows := make([]importRow, len(result.Sessions))
-	for i, s := range result.Sessions {
-		rows[i] = importRow{sessionRow{s.Name, oidField(s.ID)}, s.Messages}
+	rows := make([]importRow, 0, len(result.Sessions))
+	changed := 0
+	for _, s := range result.Sessions {
+		if s.Changed {
+			changed++
+		}
+		if s.Changed || asJSON || !inv.out.tty {
+			rows = append(rows, importRow{sessionRow{s.Name, oidField(s.ID)}, s.Messages})
+		}
 	}
 	if err := printResults(inv, asJSON, rows); err != nil {
 		return err
@@ -275,29 +281,26 @@ func printImport(inv *invocation, asJSON bool, result importer.Result) error {
 			return err
 		}
 	}
-	for _, a := range result.Attached {
-		if !inv.opts.Quiet {
-			fmt.Fprintf(inv.err, "%s: attached %s (%d bytes)\n", visible(a.Session), visibleLine(a.Path), a.Size)
+	if n := len(result.Attached); n > 0 {
+		first, more := result.Attached[0], ""
+		if n > 1 {
+			more = fmt.Sprintf(" (and %s)", counted(n-1, "other file"))
 		}
+		inv.say("%s: attached %s (%d bytes)%s", visible(first.Session), visibleLine(first.Path), first.Size, more)
 	}
 	for _, k := range result.Kept {
 		if !inv.opts.Quiet {
 			fmt.Fprintf(inv.err, "%s: its files were stored as version %s of the workspace %s\n", visibleLine(k.Directory), k.Version.ID[:12], k.Version.Workspace)
 		}
 	}
-	if result.Empty > 0 && !inv.opts.Quiet {
+	repeated := len(result.Sessions) > 0 && changed == 0
+	if result.Empty > 0 && !repeated && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "transcripts without a message that were skipped: %d\n", result.Empty)
 	}
-	if result.Others > 0 && !inv.opts.Quiet {
+	if result.Others > 0 && !repeated && !inv.opts.Quiet {
 		fmt.Fprintf(inv.err, "%d other files were not recognised as sessions and were skipped; to import one anyway, name it\n", result.Others)
 	}
-	if n := len(result.Sessions); n > 1 && !asJSON {
-		changed := 0
-		for _, s := range result.Sessions {
-			if s.Changed {
-				changed++
-			}
-		}
+	if n := len(result.Sessions); (n > 1 || repeated) && !asJSON {
 		inv.allIsWell(fmt.Sprintf("import: %s, %s new or changed", counted(n, "session"), grouped(changed)))
 	}
 	return nil

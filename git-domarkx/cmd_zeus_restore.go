@@ -159,7 +159,7 @@ func (c *zeusRestoreCmd) find(inv *invocation, sessions *engine.SessionManager) 
 		doc, err := readSnapshot(path)
 		if err == nil && !inv.opts.Quiet {
 			for _, damage := range doc.Damage {
-				printWarning(inv.err, damage)
+				printWarning(inv.err, damage, "")
 			}
 		}
 		return doc, domarkx.Info{}, err

@@ -214,9 +214,7 @@ func importSnapshot(inv *invocation, imports *importer.Manager, name string, sna
 		return false, err
 	}
 	if !inv.opts.Quiet {
-		for _, warning := range result.Warnings {
-			printWarning(inv.err, warning)
-		}
+		printWarnings(inv.err, result.Warnings)
 	}
 	return false, nil
 }

@@ -163,21 +163,6 @@ func withHint(err error) string {
 	return text
 }
 
-// printWarning prints a problem with input that was accepted nevertheless.
-func printWarning(w io.Writer, err error) {
-	var syntax *syntax.Error
-	if !errors.As(err, &syntax) {
-		printError(w, fmt.Errorf("warning: %w", err))
-		return
-	}
-	warning := *syntax
-	if warning.Pointer != "" {
-		warning.Msg = warning.Pointer + ": " + warning.Msg
-	}
-	warning.Pointer, warning.Msg = "", "warning: "+warning.Msg
-	printError(w, &warning)
-}
-
 // joined returns the errors inside a result of [errors.Join]. It returns nil for an error
 // that wraps several but has a message of its own.
 func joined(err error) []error {

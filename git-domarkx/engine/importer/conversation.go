@@ -154,6 +154,9 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 	}
 	if err == nil {
 		imp.result.Warnings = append(imp.result.Warnings, e.Stated.Warnings(in.path)...)
+		if imp.files != nil && !in.isFork {
+			imp.result.Warnings = append(imp.result.Warnings, imp.files.warnings...)
+		}
 		for _, f := range e.Files {
 			imp.result.Attached = append(imp.result.Attached, AttachedFile{c.Name, f})
 		}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
@@ -32,12 +33,21 @@ type fileSet struct {
 	seen      map[string]bool
 	digest    io.Writer // digest of the document, its includes and the files
 	redacted  func([]byte) []byte
-	warn      func(error)
-	warned    int
+	warnings  []error
+	refused   map[string]*Repeated // the images that are not attached, by reason
 }
 
-// maxFileWarnings is the maximum number of warnings about images that are not attached.
-const maxFileWarnings = 10
+// maxReasons is the maximum number of reasons why images of a document are not attached that are reported.
+const maxReasons = 10
+
+// A Repeated is a warning about the first of several things for which the same holds.
+type Repeated struct {
+	error
+	Count int
+}
+
+// Unwrap returns the warning.
+func (r *Repeated) Unwrap() error { return r.error }
 
 // filesOf finds the files to import with a document. It returns nil if there are none.
 func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, digest io.Writer) (*fileSet, error) {
@@ -53,20 +63,16 @@ func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, d
 	if err != nil {
 		return nil, err
 	}
-	s := &fileSet{directory: directory, seen: map[string]bool{}, digest: digest, redacted: in.withoutSecrets}
-	s.warn = func(err error) { imp.result.Warnings = append(imp.result.Warnings, fmt.Errorf("%s: %w", in.path, err)) }
+	s := &fileSet{directory: directory, seen: map[string]bool{}, digest: digest, redacted: in.withoutSecrets, refused: map[string]*Repeated{}}
 	for _, path := range imp.attach {
 		if err := s.attach(path, dir); err != nil {
 			s.close()
 			return nil, fmt.Errorf("attaching %q: %w", path, err)
 		}
 	}
-	if err := imp.addImages(ctx, s, images); err != nil {
+	if err := imp.addImages(ctx, s, in.path, images); err != nil {
 		s.close()
 		return nil, err
-	}
-	if more := s.warned - maxFileWarnings; more > 0 {
-		s.warn(fmt.Errorf("%d more images are not attached", more))
 	}
 	return s, nil
 }
@@ -127,8 +133,8 @@ func (s *fileSet) attach(path, dir string) error {
 	return s.add(filepath.ToSlash(rel), func([]byte) error { return nil })
 }
 
-// addImages adds the images that are local files and may be imported. It warns about the others.
-func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []string) error {
+// addImages adds the images that are local files and may be imported, and warnings about the others in a document.
+func (imp *importer) addImages(ctx context.Context, s *fileSet, document string, destinations []string) error {
 	var names, paths []string
 	listed := map[string]bool{}
 	for _, destination := range destinations {
@@ -138,7 +144,7 @@ func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []s
 		}
 		listed[destination] = true
 		if err != nil {
-			s.refuse(destination, err)
+			s.refuse(document, destination, err)
 		} else if name != "" {
 			listed[name] = true
 			names, paths = append(names, name), append(paths, filepath.Join(s.directory.dir, filepath.FromSlash(name)))
@@ -153,7 +159,7 @@ func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []s
 			return err
 		}
 		if ignored[i] {
-			s.refuse(name, fmt.Errorf("%w: Git ignores it", domarkx.ErrInvalid))
+			s.refuse(document, name, fmt.Errorf("%w: Git ignores it", domarkx.ErrInvalid))
 			continue
 		}
 		err := s.add(name, func(head []byte) error {
@@ -163,20 +169,31 @@ func (imp *importer) addImages(ctx context.Context, s *fileSet, destinations []s
 			return fmt.Errorf("%w: it is not a PNG, JPEG, GIF, WebP or AVIF image; --attach takes other files", domarkx.ErrInvalid)
 		})
 		if err != nil {
-			s.refuse(name, err)
+			s.refuse(document, name, err)
 		}
 	}
 	return nil
 }
 
-// refuse warns that an image is not attached.
-func (s *fileSet) refuse(name string, err error) {
+// refuse adds the warning that an image of a document is not attached, one for each reason.
+func (s *fileSet) refuse(document, name string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("there is no such file")
 	}
-	if s.warned++; s.warned <= maxFileWarnings {
-		s.warn(fmt.Errorf("image %q is not attached: %w", name, err))
+	reason, warning := strings.ReplaceAll(err.Error(), name, ""), fmt.Errorf("%s: image %q is not attached: %w", document, name, err)
+	switch {
+	case s.refused[reason] != nil:
+	case len(s.refused) < maxReasons:
+		s.refused[reason] = &Repeated{error: warning}
+		s.warnings = append(s.warnings, s.refused[reason])
+	default:
+		reason = ""
+		if s.refused[reason] == nil {
+			s.refused[reason] = &Repeated{error: fmt.Errorf("%s: images are not attached for other reasons", document)}
+			s.warnings = append(s.warnings, s.refused[reason])
+		}
 	}
+	s.refused[reason].Count++
 }
 
 // add adds a file, unless accept returns an error for its beginning.
