@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
@@ -37,6 +38,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, std std
 	inv := newInvocation(ctx, getenv, std, &line.globals, parser.Model)
 	inv.args, inv.signals = args, signals
 	err = runCommand(parser, inv, args)
+	if errors.Is(err, syscall.EPIPE) && inv.out.pager != nil {
+		err = nil // the user has left the pager
+	}
 	err = errors.Join(err, inv.close())
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause // the signal is the cause of other errors

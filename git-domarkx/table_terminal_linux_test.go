@@ -89,7 +89,7 @@ func TestLongOutputIsPaged(t *testing.T) {
 		p.run(0, "-q", "import", "--as", fmt.Sprintf("used%d", i), "used.md")
 	}
 	for line, paged := range map[string]bool{"list": true, "list s1": false, "list -n 22": false, "list -n 23": true, "list --json": true, "search needle": false, "search s1": false, "log s1": false, "show s1": false, "help list": true, "search -n 0 needle": true,
-		"small search needle": true, "small search needle --session s1": false, "usage": false, "small usage": true, "small scan": true, "scan s1": false, "usage --json": true} {
+		"small search needle": true, "small search needle --session s1": false, "usage": false, "small usage": true, "small scan": false, "small scan --all": true, "scan s1": false, "usage --json": true} {
 		size := func(*os.File) error { return nil }
 		words, isSmall := strings.CutPrefix(line, "small ")
 		if isSmall {
@@ -102,5 +102,10 @@ func TestLongOutputIsPaged(t *testing.T) {
 	t.Setenv("GIT_PAGER", "head -n 1")
 	if status, shown := p.on(nil, "list"); status != 0 || strings.Count(shown, "\n") != 1 {
 		t.Errorf("a pager that ends early: status %d\n%s", status, shown)
+	}
+	p.write("long.md", "## user\n\n"+strings.Repeat("many lines\n", 100_000))
+	p.run(0, "-q", "import", "long.md")
+	if status, shown := p.on(nil, "show", "--format", "md", "long"); status != 0 || shown != "## user\n" {
+		t.Errorf("a pager that ends before the output: status %d\n%.200s", status, shown)
 	}
 }
