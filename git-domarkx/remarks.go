@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/domarkx/domarkx/format/syntax"
@@ -44,7 +45,7 @@ func printWarnings(w io.Writer, warnings []error) {
 }
 
 // quotedText matches what a message quotes.
-var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
 
 // kindOfWarning returns the words of a warning without what differs between warnings of a kind: quoted texts, numbers and paths.
 func kindOfWarning(err error) string {
@@ -54,7 +55,7 @@ func kindOfWarning(err error) string {
 		text = syntax.Msg
 	}
 	var words []string
-	for word := range strings.FieldsSeq(quotedText.ReplaceAllString(text, "")) {
+	for word := range strings.FieldsSeq(quotedText().ReplaceAllString(text, "")) {
 		if word = strings.Trim(word, ".,:;()"); !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) {
 			words = append(words, word)
 		}
