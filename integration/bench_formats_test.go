@@ -10,6 +10,7 @@ import (
 func BenchmarkFormats(b *testing.B) {
 	s := newSite(b)
 	if sid, err := filepath.Abs("../bin/git-sid/bin"); err == nil {
+		b.Setenv("PATH", sid+":"+os.Getenv("PATH")) // commands of a site are looked up there
 		s = s.with("PATH=" + program(b) + ":" + sid + ":" + os.Getenv("PATH"))
 	}
 	if s.try("", "git", "init", "-q", "--ref-format=reftable", "probe").code != 0 {
