@@ -37,10 +37,10 @@ func ownSource() string {
 func BenchmarkJSON(b *testing.B) {
 	data := transcript(2000)
 	s := secrets.New(nil, nil)
-	s.JSON(data)
+	s.File("", data)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		s.JSON(data)
+		s.File("", data)
 	}
 }
 

@@ -31,7 +31,10 @@ type jsonScan struct {
 	found    []match
 }
 
-// json returns the secrets in the values of JSON. Since no string of JSON contains a line end, each line can be read by itself.
+// json returns the secrets in JSON or in lines of JSON. It searches strings and JSON inside of
+// strings, and uses the names of members as context. It does not search the values of ids,
+// signatures, digests and images. It scans everything that is not JSON, such as a damaged line, as
+// text. Since no string of JSON contains a line end, each line can be read by itself.
 func (s *ruleSet) json(data []byte) []match {
 	scan := &jsonScan{rules: s}
 	scan.read(data)
@@ -229,12 +232,6 @@ func isEncoded(name string, value []byte) bool {
 		}
 	}
 	return true
-}
-
-func (s *ruleSet) value(name string, value []byte) []match {
-	scan := &jsonScan{rules: s, name: name}
-	scan.value(value)
-	return resolve(scan.found)
 }
 
 // An escape relates an offset in a decoded string to one in the literal: the offsets of the text

@@ -52,20 +52,6 @@ func (s *Scanner) Text(text []byte) []Finding {
 	return s.findings(s.rules().text(text, strong|weak), text)
 }
 
-// Value returns the secrets in the value of a known name, such as the argument "password" of a
-// call.
-func (s *Scanner) Value(name string, value []byte) []Finding {
-	return s.findings(s.rules().value(name, value), value)
-}
-
-// JSON returns the secrets in JSON or in lines of JSON. It searches strings and JSON inside of
-// strings, and uses the names of members as context. It does not search the values of ids,
-// signatures, digests and images. It scans everything that is not JSON, such as a damaged line, as
-// text.
-func (s *Scanner) JSON(data []byte) []Finding {
-	return s.findings(s.rules().json(data), data)
-}
-
 // A match is a secret that a rule found.
 type match struct {
 	rule       string

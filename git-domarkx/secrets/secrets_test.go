@@ -102,7 +102,7 @@ func TestJSON(t *testing.T) {
 		"damaged line":   {"{\"text\":\"a\"}\n{\"text\":\"" + ghp + "\n", ghp},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := secretsIn(c.text, secrets.New(nil, nil).JSON([]byte(c.text)))
+			got := secretsIn(c.text, secrets.New(nil, nil).File("", []byte(c.text)))
 			if got != c.want {
 				t.Errorf("found %q, expected %q", got, c.want)
 			}

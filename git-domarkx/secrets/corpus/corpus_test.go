@@ -138,7 +138,7 @@ var places = []place{
 }
 
 func asText(s *secrets.Scanner, data []byte) []secrets.Finding { return s.Text(data) }
-func asJSON(s *secrets.Scanner, data []byte) []secrets.Finding { return s.JSON(data) }
+func asJSON(s *secrets.Scanner, data []byte) []secrets.Finding { return s.File("", data) }
 
 func jsonOf(v any) []byte {
 	data, err := json.Marshal(v)

@@ -13,15 +13,7 @@ func (t *table) spans(text []byte, isJSON bool) []span {
 	}
 	spans = append(spans, t.occurrences(text, isJSON)...)
 	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
-	joined := spans[:0]
-	for _, s := range spans {
-		if n := len(joined); n > 0 && s.start < joined[n-1].end {
-			joined[n-1].end = max(joined[n-1].end, s.end)
-			continue
-		}
-		joined = append(joined, s)
-	}
-	return joined
+	return joined(spans)
 }
 
 // A learned associates a text of one side with the placeholder that the other side has in its

@@ -7,7 +7,6 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
-	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // Filter returns a function that replaces the secrets in additions to the session whose newest
@@ -236,12 +235,7 @@ func (m *Manager) forgetImports(h *history, done map[string]string) error {
 	if err != nil {
 		return err
 	}
-	sessions := map[string]bool{}
-	for _, ref := range h.refs {
-		if k, name := refname.Of(ref.Name); k == refname.Sessions {
-			sessions[name] = true
-		}
-	}
+	sessions := h.sessions()
 	err = record.Forget(func(s *sources.Source) bool {
 		if !sessions[s.Session] {
 			return false

@@ -57,19 +57,28 @@ func numberOf(h snapshot.CommitHead) int {
 
 // sorted returns the given commits in the order in which their secrets are numbered.
 func (g *graph) sorted(ids map[string]bool) (snapshots, versions []snapshot.CommitHead) {
-	for _, id := range g.order {
-		switch h := g.heads[id]; {
-		case !ids[id]:
-		case h.IsVersion:
+	var all []snapshot.CommitHead
+	for id := range ids {
+		all = append(all, g.heads[id])
+	}
+	return divided(ordered(all))
+}
+
+// ordered returns commits sorted by number, then by id.
+func ordered(lists ...[]snapshot.CommitHead) []snapshot.CommitHead {
+	return slices.SortedFunc(slices.Values(slices.Concat(lists...)), func(a, b snapshot.CommitHead) int {
+		return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
+	})
+}
+
+// divided returns the snapshots and the workspace versions among commits.
+func divided(commits []snapshot.CommitHead) (snapshots, versions []snapshot.CommitHead) {
+	for _, h := range commits {
+		if h.IsVersion {
 			versions = append(versions, h)
-		default:
+		} else {
 			snapshots = append(snapshots, h)
 		}
-	}
-	for _, list := range [][]snapshot.CommitHead{snapshots, versions} {
-		slices.SortStableFunc(list, func(a, b snapshot.CommitHead) int {
-			return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
-		})
 	}
 	return snapshots, versions
 }
@@ -137,6 +146,17 @@ func overlaps(a, b map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// sessions returns the names of the sessions of a history.
+func (h *history) sessions() map[string]bool {
+	all := map[string]bool{}
+	for _, ref := range h.refs {
+		if k, name := refname.Of(ref.Name); k == refname.Sessions {
+			all[name] = true
+		}
+	}
+	return all
 }
 
 // names returns the sessions and workspaces of a history, including those in the trash.

@@ -16,7 +16,6 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/derived"
-	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // kept reports whether a redaction skips a file or directory of the state directory, other than derived files: locks, files
@@ -40,12 +39,7 @@ const maxLeftover = 256 << 20
 // their redacted forms. If a running mount holds such a text, leftovers returns an error that
 // matches [drafts.ErrInUse] and changes nothing.
 func (m *Manager) leftovers(h *history, t *table, done map[string]string) error {
-	sessions := map[string]bool{}
-	for _, ref := range h.refs {
-		if k, name := refname.Of(ref.Name); k == refname.Sessions {
-			sessions[name] = true
-		}
-	}
+	sessions := h.sessions()
 	err := drafts.Rewrite(filepath.Join(m.env.StateDir, "drafts"), func(d drafts.Draft) (drafts.Draft, bool) {
 		data, changed := t.literally(d.Data, false)
 		if sessions[d.Name] {

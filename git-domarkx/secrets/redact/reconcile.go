@@ -73,15 +73,8 @@ func (r *reconciler) check(ctx context.Context, p pair) error {
 	differ := func(what string) error {
 		return fmt.Errorf("%w: %s of snapshot %.12s and %.12s", transfer.ErrNotSame, what, a.Info.ID, b.Info.ID)
 	}
-	parent := func(ids []string) []string {
-		keys := make([]string, len(ids))
-		for i, id := range ids {
-			keys[i] = keyOf(id, r.keys[id])
-		}
-		return keys
-	}
 	switch {
-	case a.Info.Number != b.Info.Number || !slices.Equal(parent(a.Parents), parent(b.Parents)):
+	case a.Info.Number != b.Info.Number || !r.sameParents(a, b):
 		return differ("the place in the history")
 	case a.Info.Operation != b.Info.Operation || !sameSignature(a.Author, b.Author) || !sameSignature(a.Committer, b.Committer):
 		return differ("author, date or operation")
@@ -111,6 +104,11 @@ func (r *reconciler) check(ctx context.Context, p pair) error {
 		}
 	}
 	return r.attachments(ctx, a.Info.ID, b.Info.ID)
+}
+
+// sameParents reports whether the parents of two commits are forms of the same commits.
+func (r *reconciler) sameParents(a, b snapshot.CommitHead) bool {
+	return slices.EqualFunc(a.Parents, b.Parents, func(x, y string) bool { return keyOf(x, r.keys[x]) == keyOf(y, r.keys[y]) })
 }
 
 var errPlaces = errors.New("the ids, the order or the dates of the messages")

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,15 +24,8 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 			return nil, err
 		}
 	}
-	var others []snapshot.CommitHead
-	for _, head := range theirs {
-		if !head.IsVersion {
-			others = append(others, head)
-		}
-	}
-	all := slices.SortedFunc(slices.Values(slices.Concat(h.snapshots, others)), func(a, b snapshot.CommitHead) int {
-		return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
-	})
+	others, otherVersions := divided(theirs)
+	all := ordered(h.snapshots, others)
 	if slices.ContainsFunc(all, func(c snapshot.CommitHead) bool { return c.Info.Replaces != "" }) {
 		if err := m.collect(ctx, &collector{from: m.store.Reader, table: t, seen: map[string]bool{}, marks: true}, all); err != nil {
 			return nil, err
@@ -47,7 +39,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	}
 	r, err := m.reconcile(ctx, t, h.snapshots, others, keys, accept)
 	if err == nil {
-		err = m.checkVersions(ctx, r, h.versions, slices.DeleteFunc(slices.Clone(theirs), func(c snapshot.CommitHead) bool { return !c.IsVersion }))
+		err = m.checkVersions(ctx, r, h.versions, otherVersions)
 	}
 	if err != nil {
 		return nil, err
@@ -57,13 +49,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	}
 	walked, names := map[string]string{}, map[string]bool{}
 	c := collector{from: m.store.Reader, table: t, seen: map[string]bool{}}
-	versions := h.versions
-	for _, head := range theirs {
-		if head.IsVersion {
-			versions = append(versions, head)
-		}
-	}
-	for _, head := range versions {
+	for _, head := range slices.Concat(h.versions, otherVersions) {
 		v, err := m.store.Version(ctx, head.Version.ID)
 		if err == nil {
 			err = c.noteVersion(ctx, tx, v, walked, names)
@@ -74,7 +60,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	}
 	w := newRewriter(tx, t, drop, m.env.Workspaces)
 	w.joined = r
-	if err := m.rewriteVersions(ctx, w, h.versions, theirs); err != nil {
+	if err := m.rewriteVersions(ctx, w, h.versions, otherVersions); err != nil {
 		return nil, err
 	}
 	return w, m.rewriteAll(ctx, w, r, all, others)
@@ -131,7 +117,7 @@ func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, al
 		if foreign[head.Info.ID] && !paired && !moved {
 			w.done[head.Info.ID] = head.Info.ID
 		} else if err := w.snapshot(ctx, head); err != nil {
-			return fmt.Errorf("redacting: %w", err)
+			return fmt.Errorf("redacting: snapshot %.12s: %w", head.Info.ID, err)
 		}
 		if paired {
 			w.done[p.ours.Info.ID] = w.done[head.Info.ID]
@@ -143,21 +129,12 @@ func (m *Manager) rewriteAll(ctx context.Context, w *rewriter, r *reconciler, al
 // rewriteVersions creates the redacted workspace versions. If both sides have a version in
 // different forms, it redacts their form; [Manager.checkVersions] has compared the two.
 func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs []snapshot.CommitHead) error {
-	var others []snapshot.CommitHead
-	for _, head := range theirs {
-		if head.IsVersion {
-			others = append(others, head)
-		}
-	}
-	both := pairs(ours, others)
+	both := pairs(ours, theirs)
 	foreign := map[string]bool{}
-	for _, head := range others {
+	for _, head := range theirs {
 		foreign[head.Version.ID] = true
 	}
-	all := slices.SortedFunc(slices.Values(slices.Concat(ours, others)), func(a, b snapshot.CommitHead) int {
-		return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)), cmp.Compare(idOf(a), idOf(b)))
-	})
-	for _, head := range all {
+	for _, head := range ordered(ours, theirs) {
 		p, paired := both[key(head)]
 		if paired && head.Version.ID == p.ours.Version.ID {
 			continue
@@ -194,15 +171,8 @@ func (m *Manager) checkVersions(ctx context.Context, r *reconciler, ours, theirs
 		if err != nil {
 			return err
 		}
-		parent := func(ids []string) []string {
-			keys := make([]string, len(ids))
-			for i, id := range ids {
-				keys[i] = keyOf(id, r.keys[id])
-			}
-			return keys
-		}
 		differ := fmt.Errorf("%w: workspace version %.12s and %.12s", transfer.ErrNotSame, a.ID, b.ID)
-		if a.Number != b.Number || a.Operation != b.Operation || len(a.Resources) != len(b.Resources) || !slices.Equal(parent(p.ours.Parents), parent(p.theirs.Parents)) ||
+		if a.Number != b.Number || a.Operation != b.Operation || len(a.Resources) != len(b.Resources) || !r.sameParents(p.ours, p.theirs) ||
 			!sameSignature(p.ours.Author, p.theirs.Author) || !sameSignature(p.ours.Committer, p.theirs.Committer) {
 			return differ
 		}

@@ -73,13 +73,6 @@ func (w *rewriter) parents(ids []string) ([]string, bool) {
 // snapshot stores the redacted form of a snapshot, whose parents must be done. If neither the
 // snapshot nor an ancestor changes, the snapshot is its own redacted form.
 func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error {
-	if err := w.rewrite(ctx, head); err != nil {
-		return fmt.Errorf("snapshot %.12s: %w", head.Info.ID, err)
-	}
-	return nil
-}
-
-func (w *rewriter) rewrite(ctx context.Context, head snapshot.CommitHead) error {
 	info := head.Info
 	parents, changed := w.parents(head.Parents)
 	attachments, moved, err := w.attachments(ctx, info.ID)

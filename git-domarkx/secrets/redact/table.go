@@ -228,21 +228,26 @@ func apply(text []byte, spans []span) ([]byte, bool) {
 		return text, false
 	}
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
-	var joined []span
-	for _, s := range spans {
-		if n := len(joined); n > 0 && s.start < joined[n-1].end {
-			joined[n-1].end = max(joined[n-1].end, s.end)
-			continue
-		}
-		joined = append(joined, s)
-	}
 	out := make([]byte, 0, len(text))
 	at := 0
-	for _, s := range joined {
+	for _, s := range joined(spans) {
 		out = append(append(out, text[at:s.start]...), s.with...)
 		at = s.end
 	}
 	return append(out, text[at:]...), true
+}
+
+// joined joins overlapping spans, which are sorted by their start.
+func joined(spans []span) []span {
+	all := spans[:0]
+	for _, s := range spans {
+		if n := len(all); n > 0 && s.start < all[n-1].end {
+			all[n-1].end = max(all[n-1].end, s.end)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // line is like redact for a line that may be cut off, such as the subject of a commit: it also
