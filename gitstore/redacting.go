@@ -244,7 +244,7 @@ func (s *Store) Leases() (Leases, error) {
 	return leases, nil
 }
 
-// EndLeases removes the leases of remote-tracking refs. It is called after their refs were pushed.
+// EndLeases removes the leases of remote-tracking refs. It is called after their refs were pushed, or fetched without a change.
 func (s *Store) EndLeases(tracking []string) error {
 	leases, err := s.Leases()
 	if err != nil || len(leases) == 0 {

@@ -122,6 +122,13 @@ func (p *pull) receive(ctx context.Context, from, name string) (bool, error) {
 		return false, err
 	}
 	received, err := p.m.redacted.Receive(ctx, Incoming{Ref: place.Tracking(refname.Sessions.Ref(name)), ID: now, Redacted: true, Accept: p.accept})
+	if err == nil && (received.Moved || received.Replaced) { // the workspaces of the session have moved with it
+		tracked, err := p.m.Tracked(ctx, from)
+		if err != nil {
+			return received.Replaced, err
+		}
+		p.After = tracked
+	}
 	p.After.Sessions[name] = received.ID
 	return received.Replaced, err
 }

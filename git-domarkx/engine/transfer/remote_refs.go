@@ -64,7 +64,11 @@ func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (r
 		if !m.store.HasReplacements() {
 			return false, nil
 		}
-		received, err := m.redacted.Receive(ctx, Incoming{Ref: from.Tracking(ref.Name), ID: ref.ID})
+		tracking := from.Tracking(ref.Name)
+		received, err := m.redacted.Receive(ctx, Incoming{Ref: tracking, ID: ref.ID})
+		if err == nil && !received.Moved { // the tracking reference will have what the remote has
+			err = m.store.EndLeases([]string{tracking})
+		}
 		return received.Moved, err
 	}
 	client.Along = func(ref refdb.Ref) bool {
