@@ -148,13 +148,18 @@ func TestTwoRedactions(t *testing.T) {
 	for name, make := range map[string]func(*enginetest.Clone){"a document": everywhere, "a transcript": places["original"].make} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, peers := newPeers(t, 3)
-			a, b, c := peers[0], peers[1], peers[2]
+			n := 2
+			if name == "a document" {
+				n = 3
+			}
+			_, peers := newPeers(t, n)
+			a, b, c := peers[0], peers[1], peers[n-1]
 			make(a.Clone)
 			a.Appended("s", "The second one is "+other+".")
 			a.push()
-			b.pull()
-			c.pull()
+			for _, p := range peers[1:] {
+				p.pull()
+			}
 			numbers := map[string]int{}
 			for _, p := range peers {
 				numbers[p.Tip("s").ID]++
@@ -169,10 +174,12 @@ func TestTwoRedactions(t *testing.T) {
 			a.push()
 			b.pull()
 			b.push()
-			c.pull()
-			c.push()
+			if n > 2 {
+				c.pull()
+				c.push()
+				b.pull()
+			}
 			a.pull()
-			b.pull()
 			shown := a.Shown("s")
 			for _, p := range peers {
 				if p.Tip("s").ID != a.Tip("s").ID || p.Shown("s") != shown {

@@ -173,20 +173,20 @@ const partSize = 64 << 20
 
 // Copy writes a document of the given size in bytes to w, without its secrets.
 func (d *Document) Copy(w io.Writer, document io.ReaderAt, size int64) error {
-	err := parts(io.NewSectionReader(document, 0, size), func(part []byte) error { d.table.note(part, true); return nil })
+	err := partsOf(io.NewSectionReader(document, 0, size), partSize, func(part []byte) error { d.table.note(part, true); return nil })
 	if err != nil {
 		return err
 	}
-	return parts(io.NewSectionReader(document, 0, size), func(part []byte) error {
+	return partsOf(io.NewSectionReader(document, 0, size), partSize, func(part []byte) error {
 		text, _ := d.table.redact(part, true)
 		_, err := w.Write(text)
 		return err
 	})
 }
 
-// parts calls visit for consecutive parts of content. Each ends at a line end if possible.
-func parts(content *io.SectionReader, visit func(part []byte) error) error {
-	buffer := make([]byte, 0, min(content.Size()+1, partSize))
+// partsOf calls visit for consecutive parts of content, of at most size bytes. Each ends at a line end if possible.
+func partsOf(content *io.SectionReader, size int, visit func(part []byte) error) error {
+	buffer := make([]byte, 0, min(content.Size()+1, int64(size)))
 	for {
 		n, err := io.ReadFull(content, buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]

@@ -1,6 +1,9 @@
 package redact
 
 import (
+	"io"
+	"strings"
+
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/gitstore/codec"
 )
@@ -41,4 +44,22 @@ func SameRecord(scan *secrets.Scanner, digests map[string]string, ours, theirs c
 	m := attachmentMatch{reconciler: &reconciler{ours: newTable(scan, nil), theirs: newTable(scan, nil), digests: digests}}
 	same, err := m.isRecord(ours.Encode(), theirs.Encode())
 	return same && err == nil
+}
+
+// Line is line.
+func (t *table) Line(text string) string { return t.line(text) }
+
+// Mask is mask.
+func (t *table) Mask(path string, data []byte) error { return t.mask(path, data) }
+
+// Spellings is spellings.
+func Spellings(raw string) []string { return spellings(raw) }
+
+// Parts returns the parts of a text in which it is redacted, of at most size bytes.
+func Parts(text string, size int) (all []string, err error) {
+	err = partsOf(io.NewSectionReader(strings.NewReader(text), 0, int64(len(text))), size, func(part []byte) error {
+		all = append(all, string(part))
+		return nil
+	})
+	return all, err
 }

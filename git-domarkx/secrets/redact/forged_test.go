@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,20 +27,21 @@ type forger struct {
 }
 
 // offer lets the victim receive a commit, and returns what that says.
-func (f *forger) offer(ref, id string, accept bool) error {
-	f.T.Helper()
-	f.number++
-	branch := fmt.Sprint("refs/heads/forged", f.number)
-	git(f.T, f.Dir, "update-ref", branch, id)
-	tracking := "refs/domarkx-remotes/origin/" + ref
-	git(f.T, f.victim.Dir, "fetch", "-q", f.Dir, "+"+branch+":"+tracking)
-	_, err := f.victim.redactions.Receive(f.T.Context(), transfer.Incoming{Ref: tracking, ID: id, Redacted: true, Accept: accept})
+func (f *forger) offer(ref, id string) error {
+	_, err := f.victim.redactions.Receive(f.T.Context(), transfer.Incoming{Ref: "refs/domarkx-remotes/origin/" + ref, ID: id, Redacted: true})
 	return err
+}
+
+// send gives the victim all forged commits.
+func (f *forger) send() {
+	f.T.Helper()
+	git(f.T, f.victim.Dir, "fetch", "-q", f.Dir, "+refs/domarkx/*:refs/forged/*")
 }
 
 // update stores what fn returns the id of, as a session or workspace of its own.
 func (f *forger) update(set func(tx *gitstore.Tx, id string) error, fn func(tx *gitstore.Tx) (string, error)) (id string) {
 	f.T.Helper()
+	f.number++
 	err := f.Store.Update(f.T.Context(), "forge", func(tx *gitstore.Tx) (err error) {
 		if id, err = fn(tx); err != nil {
 			return err
@@ -57,6 +60,16 @@ func (f *forger) session(tx *gitstore.Tx, id string) error {
 
 func (f *forger) workspace(tx *gitstore.Tx, id string) error {
 	return tx.SetWorkspace(f.T.Context(), fmt.Sprint("forged", f.number), id)
+}
+
+// withdraw removes the refs of the forged commits.
+func (f *forger) withdraw() {
+	f.T.Helper()
+	for name := range strings.FieldsSeq(git(f.T, f.victim.Dir, "for-each-ref", "--format=%(refname)", "refs/forged")) {
+		if err := os.Remove(filepath.Join(f.victim.Dir, ".git", name)); err != nil {
+			f.T.Fatal(err)
+		}
+	}
 }
 
 // json returns the content of a blob with a change.
@@ -93,6 +106,7 @@ func TestForgedSnapshots(t *testing.T) {
 	}
 	shown := f.victim.Shown("s")
 	later := func(s domarkx.Signature) domarkx.Signature { s.When = s.When.Add(time.Second); return s }
+	forged := map[string]string{}
 	for name, forge := range map[string]func(c *domarkx.Commit){
 		"a text": func(c *domarkx.Commit) { e := &c.State.Thread.Live[2]; e.JSON = f.json(e.JSON, "Alice", "Mallory") },
 		"a text as a secret": func(c *domarkx.Commit) {
@@ -130,26 +144,29 @@ func TestForgedSnapshots(t *testing.T) {
 		"an attachment less": func(c *domarkx.Commit) { c.Kept = c.Kept[1:] },
 		"a history before":   func(c *domarkx.Commit) { c.Parents = []string{tip} },
 	} {
+		forged[name] = f.update(f.session, func(tx *gitstore.Tx) (string, error) {
+			f.tx = tx
+			state, err := f.Store.Load(ctx, tip)
+			if err != nil {
+				return "", err
+			}
+			for i := range state.Headers { // an original names its snapshot
+				state.Headers[i].Origin = ""
+			}
+			c := domarkx.Commit{Parents: head.Parents, State: state, Operation: head.Info.Operation, Subject: head.Info.Subject, Bytes: head.Info.Bytes,
+				Preview: head.Info.Preview, Author: head.Author, Committer: head.Committer, Replaces: old}
+			if c.Kept, err = f.Store.AttachmentsOf(ctx, tip); err != nil {
+				return "", err
+			}
+			forge(&c)
+			info, err := tx.Commit(ctx, c)
+			return info.ID, err
+		})
+	}
+	f.send()
+	for name, id := range forged {
 		t.Run(name, func(t *testing.T) {
-			id := f.update(f.session, func(tx *gitstore.Tx) (string, error) {
-				f.tx = tx
-				state, err := f.Store.Load(ctx, tip)
-				if err != nil {
-					return "", err
-				}
-				for i := range state.Headers { // an original names its snapshot
-					state.Headers[i].Origin = ""
-				}
-				c := domarkx.Commit{Parents: head.Parents, State: state, Operation: head.Info.Operation, Subject: head.Info.Subject, Bytes: head.Info.Bytes,
-					Preview: head.Info.Preview, Author: head.Author, Committer: head.Committer, Replaces: old}
-				if c.Kept, err = f.Store.AttachmentsOf(ctx, tip); err != nil {
-					return "", err
-				}
-				forge(&c)
-				info, err := tx.Commit(ctx, c)
-				return info.ID, err
-			})
-			if err := f.offer("sessions/s", id, false); !errors.Is(err, transfer.ErrNotSame) {
+			if err := f.offer("sessions/s", id); !errors.Is(err, transfer.ErrNotSame) {
 				t.Errorf("received: %v", err)
 			}
 			if f.victim.Tip("s").ID != old || f.victim.Shown("s") != shown || f.victim.Store.HasReplacements() && f.victim.refs("refs/domarkx-trash") != "" {
@@ -157,9 +174,10 @@ func TestForgedSnapshots(t *testing.T) {
 			}
 		})
 	}
-	if err := f.offer("sessions/s", tip, false); err != nil || f.victim.Tip("s").ID != tip {
+	if err := f.offer("sessions/s", tip); err != nil || f.victim.Tip("s").ID != tip {
 		t.Errorf("the true redaction: %v, %s, want %s", err, f.victim.Tip("s").ID, tip)
 	}
+	f.withdraw()
 	f.victim.Fsck()
 	f.victim.without(secret)
 }
@@ -207,6 +225,7 @@ func TestForgedVersions(t *testing.T) {
 	link := enginetest.OtherFile("a", domarkx.Symlink, "b")
 	executable := file("b", mark)
 	executable.File.Mode = 0o755
+	forged := map[string]string{}
 	for name, forge := range map[string]func(c *domarkx.VersionCommit){
 		"a file":               with(file("a", "harmful\n"), file("b", mark)),
 		"a file as a secret":   with(file("a", "[REDACTED:github-pat:2]\n"), file("b", mark)),
@@ -224,15 +243,18 @@ func TestForgedVersions(t *testing.T) {
 		"the committer's date": func(c *domarkx.VersionCommit) { c.Committer.When = c.Committer.When.Add(time.Second) },
 		"a version before":     func(c *domarkx.VersionCommit) { c.Parents = []string{tip.ID} },
 	} {
+		c := domarkx.VersionCommit{Parents: head.Parents, Resources: []domarkx.ResourceVersion{tip.Resources[0]}, Operation: tip.Operation, Subject: tip.Subject,
+			Call: tip.Call, Author: head.Author, Committer: head.Committer, Replaces: v.ID}
+		forge(&c)
+		forged[name] = f.update(f.workspace, func(tx *gitstore.Tx) (string, error) {
+			now, err := tx.CommitVersion(ctx, "", c)
+			return now.ID, err
+		})
+	}
+	f.send()
+	for name, id := range forged {
 		t.Run(name, func(t *testing.T) {
-			c := domarkx.VersionCommit{Parents: head.Parents, Resources: []domarkx.ResourceVersion{tip.Resources[0]}, Operation: tip.Operation, Subject: tip.Subject,
-				Call: tip.Call, Author: head.Author, Committer: head.Committer, Replaces: v.ID}
-			forge(&c)
-			id := f.update(f.workspace, func(tx *gitstore.Tx) (string, error) {
-				now, err := tx.CommitVersion(ctx, "", c)
-				return now.ID, err
-			})
-			if err := f.offer("workspaces/s", id, false); !errors.Is(err, transfer.ErrNotSame) {
+			if err := f.offer("workspaces/s", id); !errors.Is(err, transfer.ErrNotSame) {
 				t.Errorf("received: %v", err)
 			}
 			if now, err := f.victim.Store.WorkspaceTip(ctx, "s"); err != nil || now.ID != v.ID || f.victim.File(t, now.ID, "b") != "log in with "+secret+"\n" {
@@ -240,12 +262,13 @@ func TestForgedVersions(t *testing.T) {
 			}
 		})
 	}
-	if err := f.offer("sessions/s", f.Tip("s").ID, false); err != nil {
+	if err := f.offer("sessions/s", f.Tip("s").ID); err != nil {
 		t.Errorf("the true redaction: %v", err)
 	}
 	if now, err := f.victim.Store.WorkspaceTip(ctx, "s"); err != nil || f.victim.File(t, now.ID, "b") != mark {
 		t.Errorf("the true redaction: %+v, %v", now, err)
 	}
+	f.withdraw()
 	f.victim.without(secret)
 	f.victim.Fsck()
 }

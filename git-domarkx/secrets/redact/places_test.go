@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
@@ -65,6 +66,8 @@ func call(tool string, pairs ...string) func(*enginetest.Clone) {
 		}
 	}
 }
+
+func revision(name string) engine.Revision { return engine.Revision{Name: name, Message: -1} }
 
 // described stores a snapshot with that subject and that author.
 func described(subject, author string) func(*enginetest.Clone) {

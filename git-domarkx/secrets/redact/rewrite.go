@@ -26,10 +26,9 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	}
 	others, otherVersions := divided(theirs)
 	all := ordered(h.snapshots, others)
-	if slices.ContainsFunc(all, func(c snapshot.CommitHead) bool { return c.Info.Replaces != "" }) {
-		if err := m.collect(ctx, &collector{from: m.store.Reader, table: t, seen: map[string]bool{}, marks: true}, all); err != nil {
-			return nil, err
-		}
+	// The history can have placeholders, of earlier redactions or of sessions from elsewhere.
+	if err := m.collect(ctx, &collector{from: m.store.Reader, table: t, seen: map[string]bool{}, marks: true}, all); err != nil {
+		return nil, err
 	}
 	keys := map[string]string{}
 	for _, head := range slices.Concat(h.snapshots, h.versions, theirs) {

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 )
@@ -215,4 +219,194 @@ func TestAligned(t *testing.T) {
 			t.Errorf("%q and %q: %q, want %q", tt.a, tt.b, got, tt.want)
 		}
 	}
+}
+
+// TestKeysStayDistinct redacts objects whose names are secrets: members that differed still differ.
+func TestKeysStayDistinct(t *testing.T) {
+	for _, keys := range [][]string{{token(1), token(2)}, {token(1), token(1) + "x"}, {"a " + token(1), "b " + token(1)}} {
+		text := []byte("{")
+		for i, k := range keys {
+			text = fmt.Appendf(text, `"%s": %d, `, k, i)
+		}
+		text = append(text, `"end": 0}`...)
+		table := redact.NewTable(scanner())
+		table.Note(text, true)
+		now, _ := table.Redact(text, true)
+		var object map[string]int
+		if err := json.Unmarshal(now, &object); err != nil || len(object) != len(keys)+1 {
+			t.Errorf("%s becomes %s: %v", text, now, err)
+		}
+		if strings.Contains(string(now), token(1)) {
+			t.Errorf("%s has the secret", now)
+		}
+	}
+}
+
+// TestForeignPlaceholders redacts a session that has placeholders of another one: they keep standing for what they stood for, and
+// members of one object stay distinct.
+func TestForeignPlaceholders(t *testing.T) {
+	t.Parallel()
+	p := newPeer(enginetest.New(t))
+	markdown("## user\n\n```msg-metadata\n{\"" + secret + "\": 1, \"[REDACTED:github-pat:1]\": 2}\n```\n\nHello.\n")(p.Clone)
+	p.Appended("s", "Elsewhere it was [REDACTED:github-pat:3].")
+	p.redact(redact.Request{Name: "s"})
+	shown := p.Shown("s")
+	for _, want := range []string{`"[REDACTED:github-pat:4]": 1`, `"[REDACTED:github-pat:1]": 2`, "Elsewhere it was [REDACTED:github-pat:3]."} {
+		if strings.Count(shown, want) != 1 {
+			t.Errorf("%s is not there once:\n%s", want, shown)
+		}
+	}
+	p.Appended("s", "New is "+other+" now")
+	if p.redact(redact.Request{Name: "s"}); !strings.Contains(p.Shown("s"), "New is [REDACTED:gitlab-pat:5] now") {
+		t.Errorf("%s", p.Shown("s"))
+	}
+	p.Fsck()
+}
+
+// TestJSONStaysJSON redacts any JSON with secrets in names, values and nested text: it is still JSON of the same shape.
+func TestJSONStaysJSON(t *testing.T) {
+	word := rapid.OneOf(rapid.StringMatching(`[a-z"\\\n]{0,6}`), rapid.Map(rapid.IntRange(0, 3), token))
+	rapid.Check(t, func(t *rapid.T) {
+		value := map[string]any{}
+		for i, text := range rapid.SliceOfN(word, 0, 6).Draw(t, "texts") {
+			nested, err := json.Marshal(map[string]string{"text": text, "password": text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			value[fmt.Sprint(i, text)] = []any{text, i, true, nil, string(nested)}
+		}
+		data, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := redact.NewTable(scanner())
+		table.Note(data, true)
+		now, _ := table.Redact(data, true)
+		var after map[string][]any
+		if err := json.Unmarshal(now, &after); err != nil || len(after) != len(value) {
+			t.Fatalf("%s becomes %s: %v", data, now, err)
+		}
+		for name, list := range after {
+			var nested map[string]string
+			if len(list) != 5 || json.Unmarshal([]byte(list[4].(string)), &nested) != nil || len(nested) != 2 {
+				t.Errorf("%q is %v", name, list)
+			}
+		}
+		for n := range 4 {
+			if strings.Contains(string(now), token(n)) {
+				t.Errorf("%s has secret %d", now, n)
+			}
+		}
+	})
+}
+
+// TestLine redacts lines that may be cut off: also the beginning of a secret before an ellipsis.
+func TestLine(t *testing.T) {
+	long := token(1)
+	for text, want := range map[string]string{
+		"":                               "",
+		"see " + long:                    "see [REDACTED:github-pat:1]",
+		"see " + long[:20] + "…":         "see [REDACTED:github-pat:1]…",
+		"see " + long[:20] + "...":       "see [REDACTED:github-pat:1]...",
+		"see " + long[:6] + "...":        "see [REDACTED:github-pat:1]...",
+		"see " + long[:5] + "...":        "see " + long[:5] + "...",
+		"see " + long[:20]:               "see " + long[:20], // nothing says that it goes on
+		"see " + long[1:20] + "...":      "see " + long[1:20] + "...",
+		long + " and " + long[:9] + "…":  "[REDACTED:github-pat:1] and [REDACTED:github-pat:1]…",
+		"nothing is cut off here...":     "nothing is cut off here...",
+		"[REDACTED:github-pat:1] stays…": "[REDACTED:github-pat:1] stays…",
+	} {
+		table := redact.NewTable(scanner())
+		table.Note([]byte(long), false)
+		if got := table.Line(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestSpellings checks that a secret is known as it is, in JSON, and in JSON inside of JSON, whichever of these was found.
+func TestSpellings(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		plain := rapid.StringMatching(`[a-z"\\/<é\n]{1,12}`).Draw(t, "secret")
+		once, err := json.Marshal(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(plain); err != nil {
+			t.Fatal(err)
+		}
+		escaped := strings.TrimSuffix(b.String()[1:], "\"\n")
+		forms := redact.Spellings(plain)
+		if !slices.Contains(forms, plain) || len(forms) > 4 || len(slices.Compact(slices.Sorted(slices.Values(forms)))) != len(forms) {
+			t.Errorf("%q: %q", plain, forms)
+		}
+		if !strings.Contains(plain, `\`) && !slices.Contains(forms, escaped) {
+			t.Errorf("%q, in JSON %s, has the spellings %q", plain, once, forms)
+		}
+		if !strings.Contains(plain, `\`) && !slices.Contains(redact.Spellings(escaped), plain) {
+			t.Errorf("%q, in JSON %s, is not known as it is: %q", plain, escaped, redact.Spellings(escaped))
+		}
+	})
+}
+
+// TestMask overwrites secrets in a file in its place, and says what prevents it.
+func TestMask(t *testing.T) {
+	table := redact.NewTable(scanner())
+	table.Note([]byte(token(1)), false)
+	path := filepath.Join(t.TempDir(), "log")
+	text := "a " + token(1) + token(1) + "\nb"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Mask(path, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	stars := strings.Repeat("*", len(token(1)))
+	if data, err := os.ReadFile(path); err != nil || string(data) != "a "+stars+stars+"\nb" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if err := table.Mask(filepath.Join(path, "none"), []byte(text)); err == nil {
+		t.Error("a file that cannot be opened: no error")
+	}
+	if err := table.Mask(filepath.Join(path, "none"), []byte("nothing")); err != nil {
+		t.Errorf("nothing to mask: %v", err)
+	}
+}
+
+// FuzzRedact looks for texts that panic, keep a secret, or change again when they are redacted again.
+func FuzzRedact(f *testing.F) {
+	f.Add([]byte(`{"`+token(1)+`": "`+token(2)+`"}`), true)
+	f.Add([]byte("x"+token(1)+token(1)+"\n{\"a\": 1}\n"), true)
+	f.Add([]byte("[REDACTED:github-pat:1]"+token(1)+"[REDACTED:"), false)
+	f.Add([]byte(`"\`+token(1)+`\"`), true)
+	scan := scanner()
+	f.Fuzz(func(t *testing.T, text []byte, isJSON bool) {
+		table := redact.NewTable(scan)
+		table.Note([]byte(token(1)), false)
+		table.Note(text, isJSON)
+		now, changed := table.Redact(text, isJSON)
+		if changed == bytes.Equal(now, text) {
+			t.Errorf("changed %t: %q becomes %q", changed, text, now)
+		}
+		if !isJSON && bytes.Contains(now, []byte(token(1))) {
+			t.Errorf("%q has the secret", now)
+		}
+	})
+}
+
+// FuzzAligned looks for texts that panic, and for pairs that do not rebuild the text.
+func FuzzAligned(f *testing.F) {
+	f.Add("x secret y", "x [REDACTED:a:1] y")
+	f.Add("", "[REDACTED:a:1]")
+	f.Add("ab", "a[REDACTED:a:1]b[REDACTED:b:2]")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for mark, raw := range redact.Aligned(a, b) {
+			if !strings.Contains(a, raw) || !strings.Contains(b, mark) {
+				t.Errorf("%q and %q: %q is %q", a, b, mark, raw)
+			}
+		}
+	})
 }
