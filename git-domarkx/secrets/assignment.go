@@ -109,7 +109,7 @@ func operatorAfter(text []byte, from, to int, kind nameKind) (style, int) {
 		return element, i + 1
 	case gap && from > 1 && text[from-1] == '-' && text[from-2] == '-':
 		return option, i
-	case gap && (bytes.HasPrefix(rest, []byte("is ")) || bytes.HasPrefix(rest, []byte("is: ")) || bytes.HasPrefix(rest, []byte("was "))) && !quoted:
+	case gap && (bytes.HasPrefix(rest, []byte("is ")) || bytes.HasPrefix(rest, []byte("is: ")) || bytes.HasPrefix(rest, []byte("was ")) || bytes.HasPrefix(rest, []byte("was: "))) && !quoted:
 		return word, skipBlanks(text, i+bytes.IndexByte(rest, ' '))
 	case gap && kind == passwordName && at(i) == '\'' && !quoted:
 		return option, i
@@ -161,6 +161,9 @@ func skipBlanks(text []byte, i int) int {
 	}
 	j := i
 	for j < len(text) && j < i+40 && strings.IndexByte(" \t\r\n\\", text[j]) >= 0 {
+		if text[j] == '\\' && j+1 < len(text) && (text[j+1] == '"' || text[j+1] == '\'') { // an escaped quote
+			return j
+		}
 		j++
 	}
 	if j > i && j < len(text) && strings.IndexByte("\"'`", text[j]) >= 0 {

@@ -87,6 +87,9 @@ func findNetrc(found []match, text []byte, offset int) []match {
 			break
 		}
 		value := string(text[from:i])
+		if fields%2 == 1 && value != "login" && value != "account" && value != "password" {
+			break // a sentence
+		}
 		if previous == "password" && fields >= 3 && len(value) >= 4 && !isPlaceholder(value) {
 			return append(found, match{rule: "command-line-password", start: offset + from, end: offset + i, weak: true})
 		}

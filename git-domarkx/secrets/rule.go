@@ -84,7 +84,7 @@ const (
 
 // The sizes in bytes of windows around keywords.
 const (
-	nearBefore  = 64
+	nearBefore  = 96
 	farBefore   = 2048
 	maxAfter    = 4096
 	maxKeyBlock = 65536 // for an armored private key

@@ -133,7 +133,7 @@ func compareBool(a, b bool) int {
 }
 
 // rulesVersion must change whenever a text may get other findings.
-const rulesVersion = "6"
+const rulesVersion = "7"
 
 // Version identifies the rules. A text that was scanned under a version need not be scanned again
 // under the same version.

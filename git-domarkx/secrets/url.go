@@ -34,7 +34,7 @@ func findURLPassword(found []match, text []byte, start, end int) []match {
 	}
 	first := at - len(password)
 	if strings.EqualFold(password, "x-oauth-basic") { // the token is in the place of the user
-		password, first, at = user, end, end+len(user)
+		user, password, first, at = "", user, end, end+len(user)
 	}
 	if len(password) < 2 || isPlaceholder(password) || password == user || strings.ContainsAny(password, "{}<>()[]") {
 		return found

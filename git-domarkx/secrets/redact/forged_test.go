@@ -62,9 +62,10 @@ func (f *forger) workspace(tx *gitstore.Tx, id string) error {
 	return tx.SetWorkspace(f.T.Context(), fmt.Sprint("forged", f.number), id)
 }
 
-// withdraw removes the refs of the forged commits.
+// withdraw removes the refs of the forged commits, and records what the remote has.
 func (f *forger) withdraw() {
 	f.T.Helper()
+	git(f.T, f.victim.Dir, "fetch", "-q", f.Dir, "+refs/domarkx/*/s:refs/domarkx-remotes/origin/*/s")
 	for name := range strings.FieldsSeq(git(f.T, f.victim.Dir, "for-each-ref", "--format=%(refname)", "refs/forged")) {
 		if err := os.Remove(filepath.Join(f.victim.Dir, ".git", name)); err != nil {
 			f.T.Fatal(err)
