@@ -90,7 +90,7 @@ func TestStoppedRedaction(t *testing.T) {
 		if now := p.Shown(name); now != redacted {
 			t.Fatalf("redacted after step %d: %s", step, now)
 		}
-		step += 1 + step/2 // the first steps are the cheap ones
+		step += 2 + step // the first steps are the cheap ones
 	}
 	if !finished {
 		t.Errorf("not finished after %d steps", step)

@@ -80,7 +80,7 @@ var placeholder = regexp.MustCompile(`\[REDACTED:[a-z-]+:(\d+)\]`)
 // TestRandomHistories redacts random histories: no live object has a secret, every snapshot is still there, texts differ only in
 // placeholders, one for each secret, and later additions get the same ones.
 func TestRandomHistories(t *testing.T) {
-	seeds := 8
+	seeds := 6
 	if testing.Short() {
 		seeds = 2
 	}
