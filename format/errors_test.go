@@ -61,7 +61,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestWindowErrors: an error of the file is returned as it is, and what was read before is not taken for it.
+// TestWindowErrors: an error of the file is returned as it is, also after lines that were read.
 func TestWindowErrors(t *testing.T) {
 	text := strings.Repeat("line\n", 100<<10)
 	for name, newWindow := range map[string]func(format.File) *format.Window{"keeping": format.NewWindow, "passing": format.NewPassingWindow} {

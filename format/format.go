@@ -283,7 +283,7 @@ func stringEnd(s []byte) int {
 	}
 }
 
-// A Growth is data that was appended to a document, and what is known about the document.
+// A Growth is data that was appended to a document, with the state of the document before.
 type Growth struct {
 	Path   string
 	Data   []byte         // the bytes that follow the first Stream.Read bytes; shared as in [Source]
@@ -291,7 +291,7 @@ type Growth struct {
 	Header domarkx.Header // header of the session so far
 }
 
-// A Grown is what a [Growth] adds to a session.
+// A Grown has the messages that a [Growth] adds to a session.
 type Grown struct {
 	Messages []domarkx.WrittenMessage // appended to the session's messages
 	Header   domarkx.Header           // the new header, which replaces the old one

@@ -12,7 +12,7 @@ const (
 	maxLossText  = 300
 )
 
-// Losses counts what a format cannot represent of a session, by kind. The zero value is empty.
+// Losses counts the parts of a session that a format cannot represent, by kind. The zero value is empty.
 type Losses struct {
 	kinds []*loss          // in the order of addition
 	known map[string]*loss // by unit and name
@@ -66,7 +66,7 @@ func (l *Losses) kind(what, unit string) *loss {
 // Len returns how many things are lost.
 func (l *Losses) Len() int { return l.total }
 
-// Texts returns what is lost, a text for each kind with its count, in the order in which the kinds were added.
+// Texts returns the losses, a text for each kind with its count, in the order in which the kinds were added.
 func (l *Losses) Texts() []string {
 	var texts []string
 	for _, k := range l.kinds {

@@ -356,7 +356,7 @@ func (m *mount) settle() {
 	})
 }
 
-// expect checks the snapshots of a session after what was saved has settled.
+// expect checks the snapshots of a session after the saves have settled.
 func (m *mount) expect(name string, want ...string) {
 	m.Helper()
 	m.settle()

@@ -103,7 +103,7 @@ func (c *showCmd) Run(inv *invocation) error {
 	return errors.Join(write(w), w.Close())
 }
 
-// conversation shows what was said, for people or as JSON.
+// conversation shows the messages, for people or as JSON.
 func (c *showCmd) conversation(inv *invocation, sessions *engine.SessionManager, revision engine.Revision) error {
 	p, info, err := sessions.Pages(inv.ctx, revision)
 	if err != nil {

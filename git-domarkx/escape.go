@@ -11,7 +11,7 @@ import (
 )
 
 // field returns s as one field of a tab-separated line. It escapes backslashes as \\, and what could control a terminal: tabs
-// and line ends as \t, \n and \r, others as \xNN and \uNNNN. Bytes that are no UTF-8 stay as they are.
+// and line ends as \t, \n and \r, others as \xNN and \uNNNN. Bytes that are not UTF-8 stay as they are.
 func field(s string) string {
 	if strings.IndexFunc(s, unsafeInField) < 0 {
 		return s

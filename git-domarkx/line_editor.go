@@ -17,8 +17,8 @@ import (
 // errInterrupt means that the user pressed Ctrl-C instead of finishing a line.
 var errInterrupt = errors.New("interrupted")
 
-// mostTyped is the number of characters after which the terminal library drops what is typed,
-// but not what is pasted.
+// mostTyped is the number of characters after which the terminal library drops typed characters,
+// but no pasted ones.
 const mostTyped = 4096
 
 var errLongLine = fmt.Errorf("a line has more than %d characters, so the message was not sent; end a line with \"\\\" to continue it on the next", mostTyped-1)

@@ -14,7 +14,7 @@ type lack struct{ what, where, fix string }
 
 func (l lack) Error() string { return fmt.Sprintf("%s; to mend it: %s", l.what, l.fix) }
 
-// missingForMount returns what a mount needs and this machine does not have.
+// missingForMount returns the requirements of a mount that this machine lacks.
 func missingForMount() []lack {
 	if runtime.GOOS != "linux" {
 		return nil

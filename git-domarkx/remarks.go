@@ -44,7 +44,7 @@ func printWarnings(w io.Writer, warnings []error) {
 	}
 }
 
-// quotedText matches what a message quotes.
+// quotedText matches a quoted part of a message.
 var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
 
 // kindOfWarning returns the words of a warning without what differs between warnings of a kind: quoted texts, numbers and paths.

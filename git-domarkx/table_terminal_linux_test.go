@@ -74,7 +74,7 @@ func (p place) onWidth(width int, args ...string) (status int, shown string) {
 	return p.onSized(resize, nil, args...)
 }
 
-// TestLongOutputIsPaged checks that what is longer than the screen goes through the pager, and what is not does not. What a
+// TestLongOutputIsPaged checks that only a result that is longer than the screen goes through the pager. What a
 // command says afterwards follows the pager's screen.
 func TestLongOutputIsPaged(t *testing.T) {
 	p := newPlace(t)

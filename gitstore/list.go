@@ -46,7 +46,7 @@ func (s *Store) list(ctx context.Context) (*refdb.Listing, []domarkx.Info, error
 	return refs, infos, err
 }
 
-// ListAbout is like [Store.List], and also returns what is said about each session. about reads that of a session for which
+// ListAbout is like [Store.List], and also describes each session. about reads that of a session for which
 // it is not in the cache; where it fails, there is none. The list is not to be changed.
 func (s *Store) ListAbout(ctx context.Context, about func(ctx context.Context, info domarkx.Info) (*domarkx.About, error)) ([]domarkx.Info, error) {
 	refs, infos, err := s.list(ctx)

@@ -68,7 +68,7 @@ func TestListCache(t *testing.T) {
 	}
 }
 
-// TestListAbout checks that what is said about a session is read once, survives in the cache, and is read again for a changed one.
+// TestListAbout checks that the description of a session is read once, survives in the cache, and is read again for a changed one.
 func TestListAbout(t *testing.T) {
 	s, dir := newStore(t)
 	manySessions(t, s, 30, 1)

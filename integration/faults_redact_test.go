@@ -11,7 +11,7 @@ import (
 )
 
 // TestFaultKillRedact kills redactions of a session and its fork. Both must be completely old or completely new, and the next
-// redaction completes what is left: then only the trash leads to the secret.
+// redaction completes the rest: then only the trash leads to the secret.
 func TestFaultKillRedact(t *testing.T) {
 	t.Parallel()
 	r, random := newRepository(t), newRandom(t)

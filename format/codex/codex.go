@@ -23,7 +23,7 @@ func agent() *transcript.Agent {
 }
 
 // The types of records that the decoder interprets. Before version 0.32, records had no envelope: the
-// first line was what is now the payload of session_meta, and the other lines were payloads of
+// first line was the later payload of session_meta, and the other lines were payloads of
 // response_item.
 const (
 	typeMeta     = "session_meta"

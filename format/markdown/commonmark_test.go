@@ -66,7 +66,7 @@ func ours(t interface{ Fatalf(string, ...any) }, source string) []string {
 	return found
 }
 
-// TestCommonMark: what is at top level agrees with CommonMark. HTML blocks are left
+// TestCommonMark: blocks at top level agree with CommonMark. HTML blocks are left
 // out: they do not hide a heading from us (SPEC.md).
 func TestCommonMark(t *testing.T) {
 	for _, source := range []string{

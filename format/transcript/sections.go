@@ -121,7 +121,7 @@ func isEdits(v jsonvalue.Value) bool {
 
 func inJSON(v jsonvalue.Value) Section { return Section{Language: "json", Text: Indented(v)} }
 
-// Sections returns what a tool returned, or what went wrong. The output of a command is a text.
+// Sections returns the result of a tool, or its error. The output of a command is a text.
 func (r *Result) Sections() (all []Section) {
 	switch {
 	case r.Failed && r.Value.Text() == "":

@@ -64,7 +64,7 @@ func (x *index) remember(v jsonvalue.Value, set map[uint64]bool) {
 	}
 }
 
-// isCopy reports whether a record, or what it says, is in a set.
+// isCopy reports whether a record, or one with the same text, is in a set.
 func (x *index) isCopy(v jsonvalue.Value, set map[uint64]bool) bool {
 	keys, group := x.keysOf(v)
 	return slices.ContainsFunc(keys, func(key uint64) bool { return set[key] }) || len(keys) <= 1 && group != 0 && set[group]

@@ -223,7 +223,7 @@ func TestTooLarge(t *testing.T) {
 	m.unlink("scratch~")
 }
 
-// TestScratchWithoutSpace checks a large scratch file for which there is no directory.
+// TestScratchWithoutSpace checks a large scratch file without a directory for it.
 func TestScratchWithoutSpace(t *testing.T) {
 	dir := t.TempDir()
 	m := newMachine(t, dir)

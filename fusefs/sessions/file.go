@@ -72,7 +72,7 @@ func (f *File) length() int64 {
 	return f.size
 }
 
-// ready reports whether readAt and load have what they need.
+// ready reports whether readAt and load have all that they need.
 func (f *File) ready() bool {
 	return f.data != nil || f.kept != nil && f.kept.content != nil || f.kept == nil && f.read != nil
 }

@@ -114,7 +114,7 @@ func TestAttachAtOnce(t *testing.T) {
 	}
 }
 
-// TestEditMeanwhile saves a text that was opened before files were attached. That is no conflict: nothing is merged.
+// TestEditMeanwhile saves a text that was opened before files were attached. Nothing is merged, and no conflict arises.
 func TestEditMeanwhile(t *testing.T) {
 	c := newClone(t)
 	base := c.Appended("s", "Hello.")

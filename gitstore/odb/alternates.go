@@ -80,7 +80,7 @@ func withAlternates(objects, environment string, by oid.Hash) ([]string, error) 
 }
 
 // configuredHash returns Git's name of the hash function in the configuration of the repository that an object directory belongs
-// to, or "" if there is no configuration.
+// to, or "" without a configuration.
 func configuredHash(objects string) string {
 	config, err := os.ReadFile(filepath.Join(filepath.Dir(objects), "config"))
 	if err != nil {

@@ -173,7 +173,7 @@ func (c *Client) note(ctx context.Context, to Remote, changes []refdb.Change, re
 	return err
 }
 
-// maxHostText is how much of what a host says is in a [Result], in bytes.
+// maxHostText is the maximum size of a host's text in a [Result], in bytes.
 const maxHostText = 2000
 
 // hostText returns what a host and its hooks have printed during a push, in one line.

@@ -145,7 +145,7 @@ func TestTearDown(t *testing.T) {
 	}
 }
 
-// TestKilledLoad checks that Open removes what a process left that was killed during a load, and
+// TestKilledLoad checks that Open removes the files of a process that was killed during a load, and
 // that the container is unchanged.
 func TestKilledLoad(t *testing.T) {
 	s := used(t)

@@ -28,7 +28,7 @@ func canonical(index []byte) []byte {
 	return index
 }
 
-// canonicalOf is canonical for an index with ids of a hash function, which its checksum tells. It returns nil for any
+// canonicalOf is canonical for an index with ids of a hash function, which its checksum shows. It returns nil for any
 // other.
 func canonicalOf(by oid.Hash, index []byte) []byte {
 	end := len(index) - by.Size()

@@ -92,7 +92,7 @@ func (r *resource) moveAcross(from string) error {
 	return os.Remove(from)
 }
 
-// leave makes SQLite finish or undo what is in the journal and the log of the database and remove both, so that it does
+// leave makes SQLite finish or undo the changes in the journal and the log of the database and remove both, so that it does
 // not apply them to the new file.
 func (r *resource) leave(ctx context.Context) error {
 	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {

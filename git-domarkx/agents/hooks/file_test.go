@@ -126,7 +126,7 @@ func TestRemoveFile(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreNone checks that what is no settings file is refused before anything is written.
+// TestFilesThatAreNone checks that a file without settings is refused before anything is written.
 func TestFilesThatAreNone(t *testing.T) {
 	u := newUser(t, t.TempDir())
 	u.write(t, "read-only", "{}")

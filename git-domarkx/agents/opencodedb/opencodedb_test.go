@@ -191,7 +191,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestRefused refuses what is no database of OpenCode, and runs nothing that its schema says.
+// TestRefused refuses files other than databases of OpenCode, and runs nothing that its schema says.
 func TestRefused(t *testing.T) {
 	other, _ := makeDatabase(t, "CREATE TABLE x (y)")
 	if _, err := opencodedb.Open(other); !errors.Is(err, domarkx.ErrUnsupported) {

@@ -58,7 +58,7 @@ func ReadSettings(dir string) (Settings, error) {
 	return s, nil
 }
 
-// LockSettings keeps other processes from changing what is recorded in a repository, and the settings
+// LockSettings keeps other processes from changing the agents that are recorded in a repository, and the settings
 // of agents for it, until the file is closed. It waits for those that do.
 func LockSettings(ctx context.Context, dir string) (*os.File, error) {
 	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {

@@ -98,7 +98,7 @@ func TestIdentityOfMessages(t *testing.T) {
 	}
 }
 
-// TestEditsKeepBytes makes random edits: what was saved reads back byte for byte, no id is used
+// TestEditsKeepBytes makes random edits: saved bytes read back byte for byte, no id is used
 // twice, and messages that are in both states at the same place keep their ids.
 func TestEditsKeepBytes(t *testing.T) {
 	c := enginetest.New(t)

@@ -15,7 +15,7 @@ import (
 // zstdMagic is the beginning of a Zstandard frame (RFC 8878, section 3.1.1).
 const zstdMagic = "\x28\xb5\x2f\xfd"
 
-// Limits in bytes of what is decompressed: of the window, which is in memory, and of the document, which is in a file.
+// Limits in bytes of decompression: of the window, which is in memory, and of the document, which is in a file.
 const (
 	maxZstdWindow   = 128 << 20
 	maxUncompressed = 16 << 30

@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// store stores what was recognised of a document, and its branches as forks. left is tooEarly or isSecret if one of the branches is
+// store stores the recognised conversation of a document, and its branches as forks. left is tooEarly or isSecret if one of the branches is
 // that, so that a later update must import the document.
 func (imp *importer) store(ctx context.Context, d *document, r recognised) (saved engine.SaveResult, left finding, err error) {
 	switch r.is {

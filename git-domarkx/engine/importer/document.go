@@ -36,7 +36,7 @@ type input struct {
 	damage   []*syntax.Error // what could not be read when the document was made
 }
 
-// A content is what a document contains. All of its conversations share it.
+// A content is the parsed content of a document, which all of its conversations share.
 type content struct {
 	io.ReaderAt
 	size   int64

@@ -155,7 +155,7 @@ func block(t *testing.T, path string) {
 	}
 }
 
-// TestOthersAreNotRead checks that what is recorded of one document costs the same however many others
+// TestOthersAreNotRead checks that the record of one document costs the same however many others
 // there are: their files are neither read nor written.
 func TestOthersAreNotRead(t *testing.T) {
 	dir := t.TempDir()
@@ -360,7 +360,7 @@ func TestDocumentKey(t *testing.T) {
 	}
 }
 
-// TestForgetUnfinished checks that nothing remains of what a killed save was about to write.
+// TestForgetUnfinished checks that nothing remains of the unfinished files of a killed save.
 func TestForgetUnfinished(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir)

@@ -279,7 +279,7 @@ func (s *snippets) find(text []byte) *wordFinder {
 	return f
 }
 
-// add adds the next match to spans. It returns nil if there is no match or there are enough.
+// add adds the next match to spans. It returns nil without another match, or with enough of them.
 func (s *snippets) add(f *wordFinder) *wordFinder {
 	found, ok := f.next()
 	if !ok {

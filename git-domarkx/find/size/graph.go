@@ -50,7 +50,7 @@ const (
 	blob
 )
 
-// add adds what a commit reaches and the graph does not have. kind is that of the objects, or "" if their paths say it.
+// add adds the objects that a commit reaches and the graph does not have. kind is that of the objects, or "" if their paths say it.
 func (g *graph) add(tip odb.ID, kind Kind) error {
 	first, here := g.index[tip]
 	if !here || g.nodes[first].kind != "" {
@@ -121,7 +121,7 @@ func (g *graph) follow(s step, byPath bool) ([]step, error) {
 	return steps, nil
 }
 
-// kindOf returns the kind of what is at a name in the tree of a snapshot (section 3 of gitstore/SPEC.md).
+// kindOf returns the kind of the entry with a name in the tree of a snapshot (section 3 of gitstore/SPEC.md).
 func kindOf(name string) Kind {
 	switch name {
 	case "source":

@@ -72,7 +72,7 @@ func Measure(ctx context.Context, store *gitstore.Store) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A database of its own gets nothing from the remote of a partial clone: what is not here takes no space.
+	// A database of its own gets nothing from the remote of a partial clone: objects that are missing take no space.
 	db, err := odb.Open(git.GitDir, git.CommonDir, git.Hash)
 	if err != nil {
 		return nil, err

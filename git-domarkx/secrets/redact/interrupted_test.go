@@ -62,7 +62,7 @@ func (s *stopped) Err() error {
 }
 
 // TestStoppedRedaction stops a redaction at each of its steps. The session and its workspace are whole then, either as they
-// were or redacted, and the next redaction completes what is left.
+// were or redacted, and the next redaction completes the rest.
 func TestStoppedRedaction(t *testing.T) {
 	t.Parallel()
 	p := newPeer(enginetest.New(t))

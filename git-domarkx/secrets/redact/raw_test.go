@@ -158,7 +158,7 @@ func TestOwnRefs(t *testing.T) {
 	p.Fsck()
 }
 
-// TestPurgeKeepsOthers removes what was replaced of one session only, and objects that a live workspace needs stay.
+// TestPurgeKeepsOthers removes the replaced objects of one session only, and objects that a live workspace needs stay.
 func TestPurgeKeepsOthers(t *testing.T) {
 	t.Parallel()
 	p := newPeer(enginetest.New(t))

@@ -57,7 +57,7 @@ func seal(name string, content []byte, state string) string {
 	return fmt.Sprintf("<!-- git-domarkx %s %x -->\n", state, sum.Sum(nil))
 }
 
-// State returns the state that a page was written with; "" if there is no such page. It reads only
+// State returns the state that a page was written with; "" for a page that does not exist. It reads only
 // the end of the page.
 func (f *Folder) State(name string) string {
 	file, err := os.Open(f.at(name))

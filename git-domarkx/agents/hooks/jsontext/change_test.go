@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents/hooks/jsontext"
 )
 
-// TestRemove checks that only what is removed goes: comments, order and white space around it stay.
+// TestRemove checks that only the removed part goes: comments, order and white space around it stay.
 func TestRemove(t *testing.T) {
 	for name, test := range map[string]struct{ before, path, after string }{
 		"first":                      {`{"a": 1, "b": 2}`, "a", `{ "b": 2}`},

@@ -107,7 +107,7 @@ func text(t *rapid.T, depth int) string {
 	return b.String() + closing
 }
 
-// TestUndo checks that removing what was added to a container with other parts gives the same
+// TestUndo checks that removing an addition to a container with other parts gives the same
 // bytes, and that the values of other parts keep theirs in any case.
 func TestUndo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
