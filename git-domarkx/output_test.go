@@ -32,11 +32,11 @@ func TestPager(t *testing.T) {
 		tty   bool
 		want  string
 	}{
-		"pager":              {"sed s/^/paged:/", nil, true, "paged:one\npaged:two\n"},
-		"leaves early":       {"head -n 1", nil, true, "one\n"},
-		"cat is no pager":    {"cat", nil, true, "one\ntwo\n"},
-		"Git has started it": {"sed s/^/paged:/", map[string]string{"GIT_PAGER_IN_USE": "true"}, true, "one\ntwo\n"},
-		"no terminal":        {"sed s/^/paged:/", nil, false, "one\ntwo\n"},
+		"pager":              {"sed s/^/paged:/", nil, true, strings.Repeat("paged:line\n", 30)},
+		"leaves early":       {"head -n 1", nil, true, "line\n"},
+		"cat is no pager":    {"cat", nil, true, strings.Repeat("line\n", 30)},
+		"Git has started it": {"sed s/^/paged:/", map[string]string{"GIT_PAGER_IN_USE": "true"}, true, strings.Repeat("line\n", 30)},
+		"no terminal":        {"sed s/^/paged:/", nil, false, strings.Repeat("line\n", 30)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			repository(t)
@@ -46,7 +46,7 @@ func TestPager(t *testing.T) {
 			if err := inv.page(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := inv.out.WriteString("one\ntwo\n"); err != nil {
+			if _, err := inv.out.WriteString(strings.Repeat("line\n", 30)); err != nil {
 				t.Fatal(err)
 			}
 			if err := inv.close(); err != nil {

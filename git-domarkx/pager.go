@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -68,13 +69,10 @@ func (p *pager) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// fits reports whether the output and a prompt below it fit the screen. A line that the terminal wraps takes several rows. Where the
-// size of the screen is not known, the pager finds out.
+// fits reports whether the output and a prompt below it fit the screen. A line that the terminal wraps takes several rows. A screen
+// whose size is not known has 24 rows, as pagers assume.
 func (p *pager) fits() bool {
-	rows, height, width := 1, p.inv.out.height(), p.inv.out.width()
-	if height == 0 {
-		return false
-	}
+	rows, height, width := 1, cmp.Or(p.inv.out.height(), 24), p.inv.out.width()
 	colors := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for line := range bytes.Lines(colors.ReplaceAll(p.held, nil)) {
 		if rows += 1 + max(0, uniseg.StringWidth(string(bytes.TrimSuffix(line, []byte("\n"))))-1)/width; rows > height {
