@@ -22,7 +22,7 @@ type Losses struct {
 // A loss is a kind of thing that is lost.
 type loss struct {
 	what  string
-	unit  string // what count counts; "" for something of the session, of which there is one
+	unit  string // "calls", "files" or the like; "" for a part that a session has once
 	count int
 	last  int // the message to which it was last added
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -111,6 +113,9 @@ func editExcludes(commonDir string, edit func(lines []string) ([]string, error))
 	}
 	if _, err := f.Write([]byte(after)); err != nil {
 		return errors.Join(err, f.Abort())
+	}
+	if now, err := os.ReadFile(path); err == nil && !bytes.Equal(now, before) { // an editor saved it meanwhile
+		return errors.Join(fmt.Errorf("%q was changed by another program; run the command again", path), f.Abort())
 	}
 	return f.Commit()
 }
