@@ -13,7 +13,7 @@ import (
 // field returns s as one field of a tab-separated line. It escapes backslashes as \\, and what could control a terminal: tabs
 // and line ends as \t, \n and \r, others as \xNN and \uNNNN. Bytes that are not UTF-8 stay as they are.
 func field(s string) string {
-	if strings.IndexFunc(s, unsafeInField) < 0 {
+	if isPlain(s) || strings.IndexFunc(s, unsafeInField) < 0 {
 		return s
 	}
 	var b strings.Builder
@@ -30,6 +30,16 @@ func field(s string) string {
 		s = s[size:]
 	}
 	return b.String()
+}
+
+// isPlain reports whether s has only printable ASCII characters and no backslash, as most fields do.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7f || s[i] == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 func unsafeInField(r rune) bool { return r == '\\' || unsafeOnTerminal(r) }

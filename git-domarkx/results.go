@@ -87,10 +87,9 @@ func printResult[T any](inv *invocation, asJSON bool, row T) error {
 	if asJSON {
 		return inv.writeJSON(jsonValue(reflect.ValueOf(row)).AppendJSON(nil, "", "  "))
 	}
-	t, columns := newTable(), columnsOf(reflect.TypeFor[T]())
-	t.shapes = shapes(columns)
-	t.add(appendCells(nil, reflect.ValueOf(row), columns)...)
-	return t.write(inv)
+	w := newResultWriter[T](inv, false)
+	w.table.head = nil
+	return errors.Join(w.add(row), w.end())
 }
 
 // jsonLine prints a row as JSON on one line, for commands that print a stream of rows.
@@ -110,7 +109,7 @@ type resultWriter[T any] struct {
 	asJSON  bool
 	aligned int // how many rows share the widths of columns
 	prompt  bool
-	columns []reflect.StructField
+	columns []resultColumn
 	table   *table
 	row     T      // the last one
 	cells   []cell // of a row that was printed at once
@@ -122,10 +121,10 @@ type resultWriter[T any] struct {
 const rowsAligned = 1000
 
 func newResultWriter[T any](inv *invocation, asJSON bool) *resultWriter[T] {
-	columns := columnsOf(reflect.TypeFor[T]())
-	t := newTable(heads(columns)...)
-	t.shapes = shapes(columns)
-	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: columns, table: t}
+	fields := columnsOf(reflect.TypeFor[T]())
+	t := newTable(heads(fields)...)
+	t.shapes = shapes(fields)
+	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: resultColumns(fields, inv.out.tty), table: t}
 }
 
 // add prints a row: at once if w.prompt is set, otherwise perhaps later.
@@ -215,38 +214,63 @@ func shapes(columns []reflect.StructField) []shape {
 	return list
 }
 
-// appendCells appends the cells of a row. columns is from [columnsOf], which need not be called
-// for each row.
-func appendCells(line []cell, row reflect.Value, columns []reflect.StructField) []cell {
-	for _, f := range columns {
-		switch v := row.FieldByIndex(f.Index); value := v.Interface().(type) {
-		case outcomeField:
-			line = append(line, value.cell())
-		case costField:
-			line = append(line, value.cell())
-		case oidField:
-			line = append(line, oid(string(value)))
-		case timeField:
-			line = append(line, date(int64(value)))
-		case textField:
-			line = append(line, cell{program: text(string(value)).program, person: oneLine(string(value))})
-		case codeField:
-			line = append(line, cell{program: text(string(value)).program, person: withoutTabs(string(value))})
-		case pathField:
-			line = append(line, path(string(value)))
-		case jsonvalue.Value:
-			line = append(line, text(value.JSON()))
-		case []string:
-			line = append(line, text(strings.Join(value, ",")))
-		default:
-			if f.Tag.Get("show") == indexColumn {
-				line = append(line, text(strconv.FormatInt(v.Int(), 10)))
-			} else if v.CanInt() {
-				line = append(line, number(v.Int()))
-			} else {
-				line = append(line, text(v.String()))
-			}
+// A resultColumn makes the cells of one column.
+type resultColumn struct {
+	index []int // of the field in the row
+	cell  func(field reflect.Value) cell
+}
+
+// resultColumns returns what makes the cells of the fields, once for all rows. Cells that only programs read have no forms
+// for people.
+func resultColumns(fields []reflect.StructField, people bool) []resultColumn {
+	columns := make([]resultColumn, len(fields))
+	for i, f := range fields {
+		columns[i] = resultColumn{f.Index, cellOf(f, people)}
+	}
+	return columns
+}
+
+func cellOf(f reflect.StructField, people bool) func(reflect.Value) cell {
+	switch f.Type {
+	case reflect.TypeFor[outcomeField]():
+		return func(v reflect.Value) cell { return outcomeField(v.String()).cell() }
+	case reflect.TypeFor[costField]():
+		return func(v reflect.Value) cell { return v.Interface().(costField).cell() }
+	case reflect.TypeFor[oidField]():
+		return func(v reflect.Value) cell { return oid(v.String()) }
+	case reflect.TypeFor[timeField]():
+		if people {
+			return func(v reflect.Value) cell { return date(v.Int()) }
 		}
+		return func(v reflect.Value) cell { return cell{program: utc(v.Int())} }
+	case reflect.TypeFor[textField]():
+		return func(v reflect.Value) cell {
+			return cell{program: text(v.String()).program, person: oneLine(v.String())}
+		}
+	case reflect.TypeFor[codeField]():
+		return func(v reflect.Value) cell {
+			return cell{program: text(v.String()).program, person: withoutTabs(v.String())}
+		}
+	case reflect.TypeFor[pathField]():
+		return func(v reflect.Value) cell { return path(v.String()) }
+	case reflect.TypeFor[jsonvalue.Value]():
+		return func(v reflect.Value) cell { return text(v.Interface().(jsonvalue.Value).JSON()) }
+	case reflect.TypeFor[[]string]():
+		return func(v reflect.Value) cell { return text(strings.Join(v.Interface().([]string), ",")) }
+	}
+	switch isNumber := f.Type.Kind() == reflect.Int || f.Type.Kind() == reflect.Int64; {
+	case isNumber && people && f.Tag.Get("show") != indexColumn:
+		return func(v reflect.Value) cell { return number(v.Int()) }
+	case isNumber:
+		return func(v reflect.Value) cell { return text(strconv.FormatInt(v.Int(), 10)) }
+	}
+	return func(v reflect.Value) cell { return text(v.String()) }
+}
+
+// appendCells appends the cells of a row.
+func appendCells(line []cell, row reflect.Value, columns []resultColumn) []cell {
+	for _, c := range columns {
+		line = append(line, c.cell(row.FieldByIndex(c.index)))
 	}
 	return line
 }

@@ -42,7 +42,15 @@ func date(unix int64) cell {
 		return cell{}
 	}
 	t := time.Unix(unix, 0)
-	return cell{t.UTC().Format(time.RFC3339), t.Format("2006-01-02 15:04"), t.Format(time.DateOnly)}
+	return cell{utc(unix), t.Format("2006-01-02 15:04"), t.Format(time.DateOnly)}
+}
+
+// utc returns a time in Unix seconds for programs; 0 means no date.
+func utc(unix int64) string {
+	if unix == 0 {
+		return ""
+	}
+	return time.Unix(unix, 0).UTC().Format(time.RFC3339)
 }
 
 func newTable(head ...string) *table { return &table{head: head} }

@@ -17,7 +17,7 @@ func (s *Store) Conflicts(ctx context.Context, snapshots []domarkx.Info) (map[st
 		known = decodeConflictCache(content)
 	}
 	found := map[string]int{}
-	asked := make(map[string]int, len(snapshots))
+	asked := map[string]int{}
 	missed := false
 	for _, info := range snapshots {
 		n, ok := known[info.ID]
@@ -55,7 +55,7 @@ func encodeConflictCache(counts map[string]int) []byte {
 }
 
 // decodeConflictCache returns nil if the content is invalid.
-func decodeConflictCache(data []byte) map[string]int {
+func decodeConflictCache(data string) map[string]int {
 	known := map[string]int{}
 	d := derived.NewDecoder(data)
 	for d.More() {

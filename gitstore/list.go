@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -23,16 +24,27 @@ func (s *Store) List(ctx context.Context) ([]domarkx.Info, error) {
 
 // list returns the result of [Store.List], which is not to be changed, and the references that it was read from.
 func (s *Store) list(ctx context.Context) (*refdb.Listing, []domarkx.Info, error) {
+	cached := sync.OnceValue(func() (infos []domarkx.Info) {
+		if content, ok := derived.Sessions.Read(s.StateDir()); ok {
+			infos = decodeListCache(content)
+		}
+		return infos
+	})
+	last := s.listed.Load()
+	if last == nil {
+		go cached() // for many sessions it takes as long as reading the references
+	}
 	refs, err := s.refs.Listing(refname.Sessions.Prefix)
 	if err != nil {
 		return nil, nil, err
 	}
-	if last := s.listed.Load(); last != nil && last.of == refs {
+	if last != nil && last.of == refs {
 		return refs, last.infos, nil
 	}
-	cache := listCache{}
-	if content, ok := derived.Sessions.Read(s.StateDir()); ok {
-		cache.infos = decodeListCache(content)
+	cache := listCache{infos: cached()}
+	if cache.setNames(refs.Refs) {
+		s.listed.Store(&listed{refs, cache.infos})
+		return refs, cache.infos, nil
 	}
 	read := func(id string) (domarkx.Info, error) { return s.Info(ctx, id) }
 	infos, isStale, err := tips(ctx, s, refname.Sessions, refs.Refs, cache.find, read, func(info *domarkx.Info, name string) { info.Name = name })

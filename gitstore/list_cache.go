@@ -2,9 +2,12 @@ package gitstore
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/derived"
+	"github.com/domarkx/domarkx/gitstore/refdb"
+	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
 // cacheAfter is the number of misses after which a cache is written again.
@@ -37,12 +40,24 @@ func (c *listCache) find(id string) (domarkx.Info, bool) {
 	return c.infos[at], true
 }
 
+// setNames gives the snapshots the names of the references, and reports whether it did: only if the references are those from
+// which the list was made, as is usual.
+func (c *listCache) setNames(refs []refdb.Ref) bool {
+	if !slices.EqualFunc(c.infos, refs, func(info domarkx.Info, ref refdb.Ref) bool { return info.ID == ref.ID }) {
+		return false
+	}
+	for i := range c.infos {
+		c.infos[i].Name = refname.Sessions.Name(refs[i].Name)
+	}
+	return true
+}
+
 // encodeListCache returns the content of [derived.Sessions]: for each commit its id; number, messages, bytes and date;
-// subject, preview and operation; and 1 with what is said about it, or 0.
+// subject, preview and operation; and 1 with what is said about it, or 0. The number of commits comes first.
 func encodeListCache(infos []domarkx.Info) []byte {
-	data := make([]byte, 0, len(infos)*160)
+	data := binary.AppendUvarint(make([]byte, 0, len(infos)*160), uint64(len(infos)))
 	for _, info := range infos {
-		data = derived.AppendHex(data, info.ID)
+		data = derived.AppendText(data, info.ID)
 		for _, n := range []int64{int64(info.Number), int64(info.Messages), info.Bytes, info.Date} {
 			data = binary.AppendVarint(data, n)
 		}
@@ -70,31 +85,31 @@ func appendAbout(data []byte, about *domarkx.About) []byte {
 }
 
 // decodeListCache returns nil if the content is invalid.
-func decodeListCache(data []byte) []domarkx.Info {
-	const usualRecord = 64 // bytes; most records have more
-	infos := make([]domarkx.Info, 0, len(data)/usualRecord)
+func decodeListCache(data string) []domarkx.Info {
+	const smallest = 1 + 4 + 3 + 1 // bytes in a record
 	d := derived.NewDecoder(data)
-	for d.More() {
-		info := domarkx.Info{ID: d.Hex()}
+	count := d.Count(smallest)
+	infos, abouts := make([]domarkx.Info, count), make([]domarkx.About, count)
+	for i := range infos {
+		info := &infos[i]
+		info.ID = d.Text()
 		info.Number, info.Messages, info.Bytes, info.Date = int(d.Varint()), int(d.Varint()), d.Varint(), d.Varint()
 		info.Subject, info.Preview, info.Operation = d.Text(), d.Text(), d.Text()
-		info.About = decodeAbout(d)
-		infos = append(infos, info)
+		if d.Uvarint() == 1 {
+			info.About = &abouts[i]
+			decodeAbout(d, info.About)
+		}
 	}
-	if d.Bad() {
+	if d.Bad() || d.More() {
 		return nil
 	}
 	return infos
 }
 
-func decodeAbout(d *derived.Decoder) *domarkx.About {
-	if d.Uvarint() == 0 {
-		return nil
-	}
-	about := &domarkx.About{Title: d.Text(), Agent: d.Text(), Branch: d.Text()}
+func decodeAbout(d *derived.Decoder, about *domarkx.About) {
+	about.Title, about.Agent, about.Branch = d.Text(), d.Text(), d.Text()
 	for n := d.Count(1); n > 0; n-- {
 		about.Tags = append(about.Tags, d.Text())
 	}
 	about.Started, about.Active = d.Varint(), d.Varint()
-	return about
 }

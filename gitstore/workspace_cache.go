@@ -31,7 +31,7 @@ func encodeVersionCache(versions []domarkx.Version) []byte {
 }
 
 // decodeVersionCache returns nil if the content is invalid.
-func decodeVersionCache(data []byte) map[string]domarkx.Version {
+func decodeVersionCache(data string) map[string]domarkx.Version {
 	cache := map[string]domarkx.Version{}
 	d := derived.NewDecoder(data)
 	for d.More() {

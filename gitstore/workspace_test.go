@@ -359,13 +359,13 @@ func TestVersionCache(t *testing.T) {
 		{ID: strings.Repeat("cd", 20), Parents: []string{}},
 	}
 	data := gitstore.EncodeVersionCache(versions)
-	got := gitstore.DecodeVersionCache(data)
+	got := gitstore.DecodeVersionCache(string(data))
 	for _, v := range versions {
 		if diff := cmp.Diff(v, got[v.ID], cmp.AllowUnexported(jsonvalue.Value{})); diff != "" {
 			t.Error(diff)
 		}
 	}
-	if gitstore.DecodeVersionCache(data[:len(data)-1]) != nil {
+	if gitstore.DecodeVersionCache(string(data[:len(data)-1])) != nil {
 		t.Error("a cache that was cut off was read")
 	}
 	s, dir := newStore(t)

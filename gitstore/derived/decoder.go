@@ -13,7 +13,7 @@ type Decoder struct {
 }
 
 // NewDecoder returns a decoder of content.
-func NewDecoder(content []byte) *Decoder { return &Decoder{rest: string(content)} }
+func NewDecoder(content string) *Decoder { return &Decoder{rest: content} }
 
 // AppendText appends a text after its length.
 func AppendText(dst []byte, text string) []byte {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ type Kind struct {
 
 // The kinds of derived files.
 var (
-	Sessions   = Kind{path: "list-cache", version: 4, texts: true}      // newest snapshots of sessions
+	Sessions   = Kind{path: "list-cache", version: 5, texts: true}      // newest snapshots of sessions
 	Conflicts  = Kind{path: "conflict-cache", version: 3, texts: true}  // numbers of conflicts in snapshots
 	Workspaces = Kind{path: "workspace-cache", version: 3, texts: true} // newest versions of workspaces
 	Synced     = Kind{path: "synced"}                                   // packs and packed-refs that are known to be durable
@@ -74,27 +75,35 @@ func (k Kind) head() string { return fmt.Sprintf("domarkx %s %d\n", k.path, k.ve
 // sumSize is the size of the CRC-32 (Castagnoli) of the content, big endian, between the first line and the content.
 const sumSize = 4
 
-func sum(content []byte) uint32 { return crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli)) }
-
 // Read returns the content that Write stored. ok is false if there is none, or if it is damaged or of another version. A state
 // directory "" stands for none.
-func (k Kind) Read(stateDir string) (content []byte, ok bool) {
+func (k Kind) Read(stateDir string) (content string, ok bool) {
 	if stateDir == "" {
-		return nil, false
+		return "", false
 	}
-	data, err := os.ReadFile(k.Path(stateDir, ""))
+	f, err := os.Open(k.Path(stateDir, ""))
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	head := k.head()
-	if err != nil || len(data) < len(head)+sumSize || string(data[:len(head)]) != head {
-		return nil, false
+	start := make([]byte, len(head)+sumSize)
+	if _, e := io.ReadFull(f, start); err != nil || e != nil || string(start[:len(head)]) != head {
+		return "", false
 	}
-	content = data[len(head)+sumSize:]
-	return content, binary.BigEndian.Uint32(data[len(head):]) == sum(content)
+	// The content is long, so it is in memory only once.
+	var b strings.Builder
+	b.Grow(int(info.Size()))
+	checksum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	_, err = io.Copy(io.MultiWriter(&b, checksum), f)
+	return b.String(), err == nil && checksum.Sum32() == binary.BigEndian.Uint32(start[len(head):])
 }
 
 // Write replaces the content, unless the state directory does not exist: reading a repository does not create it. It syncs
 // nothing, because Read ignores a damaged file.
 func (k Kind) Write(stateDir string, content []byte) error {
-	head := binary.BigEndian.AppendUint32([]byte(k.head()), sum(content))
+	head := binary.BigEndian.AppendUint32([]byte(k.head()), crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli)))
 	return k.replace(stateDir, head, content)
 }
 

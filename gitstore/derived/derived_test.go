@@ -44,7 +44,7 @@ func TestReadWhatWasWritten(t *testing.T) {
 		if err := derived.Sessions.Write(dir, []byte(content)); err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := derived.Sessions.Read(dir); !ok || string(got) != content {
+		if got, ok := derived.Sessions.Read(dir); !ok || got != content {
 			t.Errorf("read %.20q, %t; want %.20q", got, ok, content)
 		}
 		path := derived.Sessions.Path(dir, "")
@@ -148,7 +148,7 @@ func FuzzDecoder(f *testing.F) {
 	f.Add([]byte{3, 'a', 'b', 'c', 1}, "text")
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, "")
 	f.Fuzz(func(t *testing.T, data []byte, text string) {
-		d := derived.NewDecoder(data)
+		d := derived.NewDecoder(string(data))
 		for d.More() {
 			left := d.Left()
 			if n := d.Count(2); n > d.Left()/2 {
@@ -160,7 +160,7 @@ func FuzzDecoder(f *testing.F) {
 				t.Fatal("the decoder does not advance")
 			}
 		}
-		again := derived.NewDecoder(derived.AppendText(nil, text))
+		again := derived.NewDecoder(string(derived.AppendText(nil, text)))
 		if got := again.Text(); got != text || again.Bad() || again.More() {
 			t.Errorf("read %q, want %q", got, text)
 		}

@@ -51,6 +51,6 @@ func FuzzJournal(f *testing.F) {
 	f.Add([]byte("null\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		refdb.ParseJournal(data)
-		refdb.ParseRecord(data)
+		refdb.ParseRecord(string(data))
 	})
 }

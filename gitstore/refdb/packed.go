@@ -1,7 +1,6 @@
 package refdb
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -64,7 +63,7 @@ func (r *Refs) readPacked(name string) (id string, ok bool, err error) {
 	defer p.file.Close()
 	err = p.each(name, func(ref Ref) bool {
 		if ref.Name == name {
-			id, ok = ref.ID, true
+			id, ok = strings.Clone(ref.ID), true
 			return false
 		}
 		return !p.sorted || ref.Name < name
@@ -81,6 +80,9 @@ func (r *Refs) listPacked(prefix string) (refs []Ref, err error) {
 	err = p.each(prefix, func(ref Ref) bool {
 		if strings.HasPrefix(ref.Name, prefix) {
 			if checkName(ref.Name) == nil {
+				if refs == nil { // as many as there can be about, because growing a long list costs more than reading it
+					refs = make([]Ref, 0, p.size/int64(len(ref.ID)+len(ref.Name)+2)+1)
+				}
 				refs = append(refs, ref)
 			}
 			return true
@@ -93,7 +95,8 @@ func (r *Refs) listPacked(prefix string) (refs []Ref, err error) {
 	return refs, err
 }
 
-// each calls yield for one record after the other until yield returns false. If the file is sorted, it may leave out
+// each calls yield for one record after the other until yield returns false. A record that is kept keeps some dozen kilobytes
+// around it. If the file is sorted, it may leave out
 // records whose names are less than name.
 func (p *packedRefs) each(name string, yield func(Ref) bool) error {
 	start := p.body
@@ -103,23 +106,32 @@ func (p *packedRefs) each(name string, yield func(Ref) bool) error {
 			return err
 		}
 	}
-	lines := bufio.NewReaderSize(io.NewSectionReader(p.file, start, p.size-start), 4*maxLine)
+	buffer := make([]byte, 4*maxLine)
+	rest := "" // the beginning of a record
 	for {
-		line, err := lines.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 {
-			return nil
+		n, err := p.file.ReadAt(buffer, start)
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("reading packed references: %w", err)
 		}
-		if err != nil {
-			return p.corrupt() // a truncated or overlong record
+		start += int64(n)
+		rest += string(buffer[:n]) // the records that are yielded are parts of it
+		for line, after, ok := strings.Cut(rest, "\n"); ok; line, after, ok = strings.Cut(rest, "\n") {
+			rest = after
+			if strings.HasPrefix(line, "^") || strings.HasPrefix(line, "#") {
+				continue
+			}
+			ref, ok := parseRecord(line)
+			if !ok {
+				return p.corrupt()
+			}
+			if !yield(ref) {
+				return nil
+			}
 		}
-		if line[0] == '^' || line[0] == '#' {
-			continue
+		if len(rest) > maxLine || err == io.EOF && rest != "" {
+			return p.corrupt() // an overlong or truncated record
 		}
-		ref, ok := parseRecord(line)
-		if !ok {
-			return p.corrupt()
-		}
-		if !yield(ref) {
+		if err == io.EOF {
 			return nil
 		}
 	}
@@ -165,14 +177,14 @@ func firstRecord(block []byte) (start int, ref Ref, ok bool) {
 		if end < 0 {
 			return 0, Ref{}, false
 		}
-		ref, ok = parseRecord(rest[:end+1])
+		ref, ok = parseRecord(string(rest[:end]))
 		return start, ref, ok
 	}
 }
 
-// parseRecord parses "ID NAME\n".
-func parseRecord(line []byte) (Ref, bool) {
-	id, name, ok := strings.Cut(string(line[:len(line)-1]), " ")
+// parseRecord parses "ID NAME".
+func parseRecord(line string) (Ref, bool) {
+	id, name, ok := strings.Cut(line, " ")
 	return Ref{Name: name, ID: id}, ok && name != "" && oid.IsHex(id)
 }
 

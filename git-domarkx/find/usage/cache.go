@@ -84,7 +84,7 @@ func (r *row) flags() (flags byte) {
 }
 
 // decodeCache returns the sessions in a cache, or nil if it is damaged.
-func decodeCache(data []byte) []session {
+func decodeCache(data string) []session {
 	d := decoder{Decoder: derived.NewDecoder(data)}
 	for n := d.Count(1); n > 0 && !d.Bad(); n-- {
 		d.table = append(d.table, d.Text())
