@@ -298,7 +298,7 @@ func printImport(inv *invocation, asJSON bool, result importer.Result) error {
 		fmt.Fprintf(inv.err, "transcripts without a message that were skipped: %d\n", result.Empty)
 	}
 	if result.Others > 0 && !repeated && !inv.opts.Quiet {
-		fmt.Fprintf(inv.err, "%d other files were not recognised as sessions and were skipped; to import one anyway, name it\n", result.Others)
+		fmt.Fprintf(inv.err, "%s not recognised as a session, and skipped; to import one anyway, name it\n", counted(result.Others, "other file"))
 	}
 	if n := len(result.Sessions); (n > 1 || repeated) && !asJSON {
 		inv.allIsWell(fmt.Sprintf("import: %s, %s new or changed", counted(n, "session"), grouped(changed)))

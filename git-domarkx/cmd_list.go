@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage"
@@ -135,9 +134,8 @@ func (c *listCmd) filter() string {
 }
 
 func (c *listCmd) print(inv *invocation, opened managers, list, all []domarkx.Info, conflicts map[string]int) error {
-	identities, tokens := map[string]format.Identity{}, map[string]int64{}
+	tokens := map[string]int64{}
 	if c.JSON {
-		identities = opened.sessions.Identities(inv.ctx, list)
 		reader := usage.Reader{Store: opened.store, Agent: opened.sessions.Agent, Dir: opened.store.StateDir()}
 		var err error
 		if tokens, err = reader.Tokens(inv.ctx, list, all); err != nil {
@@ -146,10 +144,10 @@ func (c *listCmd) print(inv *invocation, opened managers, list, all []domarkx.In
 	}
 	return printEach(inv, c.JSON, len(list), func(n int) listRow {
 		i := list[n]
-		id, about := identities[i.Name], i.Described()
+		about := i.Described()
 		return listRow{Name: i.Name, Title: about.Title, Agent: about.Agent, Branch: about.Branch, Tags: about.Tags, Messages: i.Messages,
 			Started: timeField(about.Started), Active: timeField(about.Active), Imported: timeField(i.Date), Tokens: tokens[i.ID],
 			Session: i.Name, Updated: timeField(i.Date), OID: oidField(i.ID), Bytes: i.Bytes, Conflicts: conflicts[i.Name],
-			SourceID: id.SessionID, SourceCreated: id.CreatedAt, SourceUpdated: id.UpdatedAt}
+			SourceID: about.SourceID, SourceCreated: about.SourceCreated, SourceUpdated: about.SourceUpdated}
 	})
 }

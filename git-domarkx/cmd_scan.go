@@ -111,6 +111,9 @@ func (c *scanCmd) Run(inv *invocation) error {
 		return err
 	}
 	if allowed > 0 {
+		if err := inv.out.Flush(); err != nil {
+			return err
+		}
 		inv.notice(counted(allowed, "finding") + " not shown: allowed on this machine")
 	}
 	if unread != nil { // the findings are already printed

@@ -58,7 +58,8 @@ func (inv *invocation) writeConversationJSON(p html.Session, info domarkx.Info, 
 	about := info.Described()
 	row := showRow{Session: p.Name, OID: oidField(info.ID), Title: about.Title, Agent: about.Agent, Branch: about.Branch, Tags: about.Tags,
 		Started: timeField(about.Started), Active: timeField(about.Active), Total: info.Messages}
-	head, ok := bytes.CutSuffix(jsonValue(reflect.ValueOf(row)).AppendJSON(nil, "", "  "), []byte("]\n}"))
+	rows := jsonRows{}
+	head, ok := bytes.CutSuffix(rows.value(reflect.ValueOf(row)).AppendJSON(nil, "", "  "), []byte("]\n}"))
 	if !ok {
 		return errors.New("the messages are not the last member of a session's JSON")
 	}
@@ -73,7 +74,7 @@ func (inv *invocation) writeConversationJSON(p html.Session, info domarkx.Info, 
 		if p.Version != nil {
 			shown.Workspace = oidField(p.Version(first + n))
 		}
-		if _, err := inv.out.Write(escapeControls(jsonValue(reflect.ValueOf(shown)).AppendJSON([]byte(between), "    ", "  "))); err != nil {
+		if _, err := inv.out.Write(escapeControls(rows.value(reflect.ValueOf(shown)).AppendJSON([]byte(between), "    ", "  "))); err != nil {
 			return err
 		}
 		between = ",\n    "

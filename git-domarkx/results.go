@@ -85,7 +85,7 @@ func printEach[T any](inv *invocation, asJSON bool, count int, row func(n int) T
 // printResult prints one row as a line or as a JSON object.
 func printResult[T any](inv *invocation, asJSON bool, row T) error {
 	if asJSON {
-		return inv.writeJSON(jsonValue(reflect.ValueOf(row)).AppendJSON(nil, "", "  "))
+		return inv.writeJSON(jsonRows{}.value(reflect.ValueOf(row)).AppendJSON(nil, "", "  "))
 	}
 	w := newResultWriter[T](inv, false)
 	w.table.head = nil
@@ -94,7 +94,7 @@ func printResult[T any](inv *invocation, asJSON bool, row T) error {
 
 // jsonLine prints a row as JSON on one line, for commands that print a stream of rows.
 func (inv *invocation) jsonLine(row any) error {
-	return inv.writeJSON([]byte(jsonValue(reflect.ValueOf(row)).JSON()))
+	return inv.writeJSON([]byte(jsonRows{}.value(reflect.ValueOf(row)).JSON()))
 }
 
 func (inv *invocation) writeJSON(data []byte) error {
@@ -110,6 +110,7 @@ type resultWriter[T any] struct {
 	aligned int // how many rows share the widths of columns
 	prompt  bool
 	columns []resultColumn
+	json    jsonRows
 	table   *table
 	row     T      // the last one
 	cells   []cell // of a row that was printed at once
@@ -124,7 +125,7 @@ func newResultWriter[T any](inv *invocation, asJSON bool) *resultWriter[T] {
 	fields := columnsOf(reflect.TypeFor[T]())
 	t := newTable(heads(fields)...)
 	t.shapes = shapes(fields)
-	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: resultColumns(fields, inv.out.tty), table: t}
+	return &resultWriter[T]{inv: inv, asJSON: asJSON, aligned: rowsAligned, columns: resultColumns(fields, inv.out.tty), json: jsonRows{}, table: t}
 }
 
 // add prints a row: at once if w.prompt is set, otherwise perhaps later.
@@ -135,7 +136,7 @@ func (w *resultWriter[T]) add(row T) error {
 			before = "[\n  "
 		}
 		w.some = true
-		_, err := w.inv.out.Write(escapeControls(jsonValue(reflect.ValueOf(row)).AppendJSON([]byte(before), "  ", "  ")))
+		_, err := w.inv.out.Write(escapeControls(w.json.value(reflect.ValueOf(row)).AppendJSON([]byte(before), "  ", "  ")))
 		return errors.Join(err, w.flush())
 	}
 	if w.prompt {
@@ -275,8 +276,20 @@ func appendCells(line []cell, row reflect.Value, columns []resultColumn) []cell 
 	return line
 }
 
-// jsonValue converts a row, or a value in a row, to JSON.
-func jsonValue(v reflect.Value) jsonvalue.Value {
+// A jsonRows converts rows to JSON. It keeps the fields of their types.
+type jsonRows map[reflect.Type][]reflect.StructField
+
+func (j jsonRows) fields(t reflect.Type) []reflect.StructField {
+	fields, ok := j[t]
+	if !ok {
+		fields = rowFields(t)
+		j[t] = fields
+	}
+	return fields
+}
+
+// value converts a row, or a value in a row.
+func (j jsonRows) value(v reflect.Value) jsonvalue.Value {
 	switch value := v.Interface().(type) {
 	case jsonvalue.Value:
 		return value
@@ -299,22 +312,22 @@ func jsonValue(v reflect.Value) jsonvalue.Value {
 		if v.IsNil() {
 			return jsonvalue.Value{}
 		}
-		return jsonValue(v.Elem())
+		return j.value(v.Elem())
 	case reflect.Slice:
 		items := make([]jsonvalue.Value, v.Len())
 		for i := range items {
-			items[i] = jsonValue(v.Index(i))
+			items[i] = j.value(v.Index(i))
 		}
 		return jsonvalue.ArrayValue(items...)
 	}
 	var members []jsonvalue.Member
-	for _, f := range rowFields(v.Type()) {
+	for _, f := range j.fields(v.Type()) {
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 		field := v.FieldByIndex(f.Index)
 		if name == "" || name == "-" || option == "omitempty" && field.IsZero() {
 			continue
 		}
-		members = append(members, jsonvalue.Member{Name: name, Value: jsonValue(field)})
+		members = append(members, jsonvalue.Member{Name: name, Value: j.value(field)})
 	}
 	return jsonvalue.ObjectValue(members...)
 }

@@ -74,7 +74,7 @@ func appendAbout(data []byte, about *domarkx.About) []byte {
 		return append(data, 0)
 	}
 	data = append(data, 1)
-	for _, text := range []string{about.Title, about.Agent, about.Branch} {
+	for _, text := range []string{about.Title, about.Agent, about.Branch, about.SourceID, about.SourceCreated, about.SourceUpdated} {
 		data = derived.AppendText(data, text)
 	}
 	data = binary.AppendUvarint(data, uint64(len(about.Tags)))
@@ -108,6 +108,7 @@ func decodeListCache(data string) []domarkx.Info {
 
 func decodeAbout(d *derived.Decoder, about *domarkx.About) {
 	about.Title, about.Agent, about.Branch = d.Text(), d.Text(), d.Text()
+	about.SourceID, about.SourceCreated, about.SourceUpdated = d.Text(), d.Text(), d.Text()
 	for n := d.Count(1); n > 0; n-- {
 		about.Tags = append(about.Tags, d.Text())
 	}

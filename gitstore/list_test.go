@@ -113,7 +113,7 @@ func TestListAbout(t *testing.T) {
 
 func FuzzListCache(f *testing.F) {
 	f.Add(gitstore.EncodeListCache([]domarkx.Info{{ID: fmt.Sprintf("%040d", 1), Number: 3, Messages: 2, Bytes: 1 << 40, Date: -1,
-		Subject: "a", Preview: "b\n", Operation: "c"}, {ID: fmt.Sprintf("%040d", 2), About: &domarkx.About{Title: "t", Agent: "a", Branch: "b", Tags: []string{"x", ""}, Started: 1, Active: -2}}}))
+		Subject: "a", Preview: "b\n", Operation: "c"}, {ID: fmt.Sprintf("%040d", 2), About: &domarkx.About{Title: "t", Agent: "a", Branch: "b", Tags: []string{"x", ""}, Started: 1, Active: -2, SourceID: "i", SourceCreated: "c", SourceUpdated: "u"}}}))
 	f.Fuzz(func(t *testing.T, records []byte) {
 		cache := gitstore.DecodeListCache(string(records))
 		again := gitstore.DecodeListCache(string(gitstore.EncodeListCache(cache)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -39,6 +40,12 @@ func (m *SessionManager) about(ctx context.Context, info domarkx.Info) (*domarkx
 	tags, _ := front.Get("tags")
 	branches, _ := front.Get("git_branches")
 	a := &domarkx.About{Agent: m.agentOf(h), Tags: tagsOf(tags), Started: info.Date, Active: info.Date}
+	if id, _ := m.identity(h); id.ID != "" {
+		if changed := time.Unix(info.Date, 0).UTC(); info.Operation != "import" && changed.UnixMilli() > id.Saved {
+			id.UpdatedAt = changed.Format("2006-01-02T15:04:05.000Z")
+		}
+		a.SourceID, a.SourceCreated, a.SourceUpdated = id.SessionID, id.CreatedAt, id.UpdatedAt
+	}
 	for _, branch := range branches.Items() {
 		if branch.Kind() == jsonvalue.String {
 			a.Branch = branch.Text()
@@ -78,12 +85,21 @@ func (m *SessionManager) agentOf(h domarkx.Header) string {
 			return agent.Text()
 		}
 	}
+	_, agent := m.identity(h)
+	return agent
+}
+
+// identity returns the identity that a header states, and the name of the format that knows it.
+func (m *SessionManager) identity(h domarkx.Header) (format.Identity, string) {
 	for _, codec := range m.codecs {
-		if codec.Identify != nil && codec.Identify(h).ID != "" {
-			return codec.Name
+		if codec.Identify == nil {
+			continue
+		}
+		if id := codec.Identify(h); id.ID != "" {
+			return id, codec.Name
 		}
 	}
-	return ""
+	return format.Identity{}, ""
 }
 
 // tagsOf returns the tags in front matter: a list, or a text with spaces or commas between them.

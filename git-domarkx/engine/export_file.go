@@ -158,6 +158,9 @@ func settleAt(path string, f *os.File) (bool, error) {
 // is "". The caller removes the file.
 func (e *Export) Aside(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".git-domarkx-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the directory %q does not exist; create it first", dir)
+	}
 	if err != nil {
 		return nil, err
 	}

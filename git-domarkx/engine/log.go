@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
-	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/rogpeppe/go-internal/diff"
@@ -17,34 +15,6 @@ import (
 // List returns all sessions, sorted by name. Sessions that cannot be read are omitted; their errors
 // are joined and returned together with the rest.
 func (m *SessionManager) List(ctx context.Context) ([]domarkx.Info, error) { return m.store.List(ctx) }
-
-// Identities returns the identities that the headers of sessions state, by session name. Sessions
-// without an identity are omitted. For a session that was changed here, the update time is that
-// of its snapshot.
-func (m *SessionManager) Identities(ctx context.Context, list []domarkx.Info) map[string]format.Identity {
-	found := map[string]format.Identity{}
-	for _, info := range list {
-		h, err := view.Header(ctx, m.store, info.ID)
-		if err != nil {
-			continue
-		}
-		for _, codec := range m.codecs {
-			if codec.Identify == nil {
-				continue
-			}
-			id := codec.Identify(h)
-			if id.ID == "" {
-				continue
-			}
-			if changed := time.Unix(info.Date, 0).UTC(); info.Operation != "import" && changed.UnixMilli() > id.Saved {
-				id.UpdatedAt = changed.Format("2006-01-02T15:04:05.000Z")
-			}
-			found[info.Name] = id
-			break
-		}
-	}
-	return found
-}
 
 // Agent returns the program from which a session was imported, by the name of its format; "" if it is not known.
 func (m *SessionManager) Agent(ctx context.Context, info domarkx.Info) string {

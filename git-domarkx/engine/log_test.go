@@ -160,29 +160,30 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestIdentities checks the times of sessions of other programs: one that changed here is as new as its snapshot.
-func TestIdentities(t *testing.T) {
+// TestSourceUpdated checks the times of sessions of other programs: one that changed here is as new as its snapshot.
+func TestSourceUpdated(t *testing.T) {
 	c := imported(t)
 	c.Appended("own", "Hello.")
-	identity := func() (string, int) {
-		list, err := c.List(t.Context())
+	updated := func(name string) string {
+		list, err := c.ListAbout(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := c.Identities(t.Context(), list)
-		return found["s"].UpdatedAt, len(found)
+		for _, info := range list {
+			if info.Name == name {
+				return info.Described().SourceUpdated
+			}
+		}
+		return "no session"
 	}
-	before, n := identity()
-	if n != 1 {
-		t.Errorf("%d sessions have an identity", n)
+	before := updated("s")
+	if own := updated("own"); own != "" {
+		t.Errorf("a session of no other program was updated there at %q", own)
 	}
 	c.Now = c.Now.AddDate(3, 0, 0)
 	c.Appended("s", "More.")
-	if after, _ := identity(); after == before || !strings.HasPrefix(after, c.Now.Format("2006-01-02T15:04:")) {
+	if after := updated("s"); after == before || !strings.HasPrefix(after, c.Now.Format("2006-01-02T15:04:")) {
 		t.Errorf("updated %q, then %q", before, after)
-	}
-	if found := c.Identities(t.Context(), []domarkx.Info{{Name: "x", ID: strings.Repeat("1", 40)}}); len(found) != 0 {
-		t.Errorf("of nothing: %v", found)
 	}
 }
 
