@@ -80,9 +80,9 @@ func (c *statusCmd) Run(inv *invocation) error {
 	add := func(what, name, detail string) {
 		rows = append(rows, statusRow{What: what, Name: name, Detail: detail})
 	}
-	list, err := sessions.ListAbout(inv.ctx)
-	if list == nil && err != nil {
-		return err
+	list, unread := sessions.ListAbout(inv.ctx)
+	if list == nil && unread != nil {
+		return unread
 	}
 	active := make(map[string]int64, len(list))
 	for _, info := range list {
@@ -152,11 +152,16 @@ func (c *statusCmd) Run(inv *invocation) error {
 	if err := opened.trust.CheckProject(inv.ctx); err != nil {
 		add("settings", trust.ProjectFile, err.Error())
 	}
-	if len(rows) == 0 {
+	if len(rows) == 0 && unread == nil {
 		inv.allIsWell("status: nothing needs attention")
 	}
-	return printResults(inv, c.JSON, rows)
+	if err := printResults(inv, c.JSON, rows); err != nil || unread == nil {
+		return err
+	}
+	return badInput(inv, []error{unread})
 }
+
+func (statusCmd) ExitOne() string { return "A session cannot be read, and the rest is listed." }
 
 func (statusCmd) row() any { return []statusRow{} }
 

@@ -42,7 +42,7 @@ func (s *Store) list(ctx context.Context) (*refdb.Listing, []domarkx.Info, error
 		return refs, last.infos, nil
 	}
 	cache := listCache{infos: cached()}
-	if cache.setNames(refs.Refs) {
+	if len(refs.Damaged()) == 0 && cache.setNames(refs.Refs) {
 		s.listed.Store(&listed{refs, cache.infos})
 		return refs, cache.infos, nil
 	}
@@ -51,6 +51,12 @@ func (s *Store) list(ctx context.Context) (*refdb.Listing, []domarkx.Info, error
 	slices.SortFunc(infos, func(a, b domarkx.Info) int { return strings.Compare(a.Name, b.Name) })
 	if isStale {
 		_ = derived.Sessions.Write(s.StateDir(), encodeListCache(infos)) // the repository may be read-only
+	}
+	for _, damaged := range refs.Damaged() {
+		if errors.Is(damaged, domarkx.ErrCorrupt) {
+			damaged = fmt.Errorf("%w; git domarkx fsck says what helps", damaged)
+		}
+		err = errors.Join(err, damaged)
 	}
 	if err == nil {
 		s.listed.Store(&listed{refs, infos})

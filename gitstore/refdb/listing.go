@@ -18,6 +18,9 @@ type Listing struct {
 	tables   string // the list of tables
 }
 
+// Damaged returns what [Refs.Damaged] says of the references in the list.
+func (l *Listing) Damaged() []error { return l.damaged }
+
 // A placeState is the state of a directory with references, or of packed-refs. Git replaces the file of a reference by
 // renaming, which changes the time of its directory.
 type placeState struct {

@@ -87,7 +87,7 @@ func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (r
 	}
 	fetched, err := client.Fetch(ctx, from, only...)
 	if err != nil {
-		return result, err
+		return result, explained(err)
 	}
 	for _, ignored := range fetched.Ignored {
 		m.sessions.Warn(ignored)
@@ -165,6 +165,7 @@ func (m *Manager) pushRefs(ctx context.Context, name string, out outgoing, progr
 		changes = append(changes, refdb.Change{Ref: refname.Sessions.Ref(session), Old: seen.Sessions[session], New: tips.Sessions[session]})
 	}
 	results, err := client.Push(ctx, to, changes...)
+	err = explained(err)
 	statuses := tipsIn(nil)
 	var sent []string
 	for _, r := range results {
@@ -198,44 +199,4 @@ func pushStatus(r remote.Result) string {
 		return "rejected: the connection ended before the remote answered; run git domarkx fetch to see what it has"
 	}
 	return "rejected by the remote: " + r.Reason + advice(r.Reason)
-}
-
-// hostRules are what hosts say when a rule of theirs refuses a reference, in lower case, and what one can do. The first that fits
-// counts.
-var hostRules = []struct{ says, advice string }{
-	{"hidden ref", "the host takes no references outside refs/heads and refs/tags: push to another remote"},
-	{"prohibited", "the host takes no references outside refs/heads and refs/tags: push to another remote"},
-	{"quota", noSpace},
-	{"exceeded its size limit", noSpace},  // GitLab
-	{"over its size limit", noSpace},      // Bitbucket
-	{"file size limit", tooLarge},         // GitHub
-	{"blobs which exceed", tooLarge},      // GitLab
-	{"larger than the allowed", tooLarge}, // GitLab
-	{"pack exceeds", "the host limits how much one push sends: push in smaller portions (git config domarkx.limit.push 100m)"},
-	{"protected", "the host protects this reference: ask its owner to allow pushes to refs/domarkx, or push to another remote"},
-	{"rule violations", "the host protects this reference: ask its owner to allow pushes to refs/domarkx, or push to another remote"}, // GitHub
-	{"archived", noRight},
-	{"read-only", noRight},
-	{"permission", noRight},
-	{"not allowed", noRight},
-	{"denied", noRight},
-	{"unpack", "the host did not take the objects, perhaps because of a limit of size: ask its owner, or push to another remote"},
-	{"declined", "a rule of the host refused it: ask its owner, or push to another remote"},
-}
-
-const (
-	noSpace  = "the host has no space left for this repository: ask its owner for more, or push to another remote"
-	tooLarge = "the host limits the size of files: ask its owner for a higher limit, or push to another remote"
-	noRight  = "this account may not write there: ask the owner of the repository for the right to push, or push to another remote"
-)
-
-// advice returns what to do about a refusal, with a semicolon before it, or "".
-func advice(reason string) string {
-	reason = strings.ToLower(reason)
-	for _, rule := range hostRules {
-		if strings.Contains(reason, rule.says) {
-			return "; " + rule.advice
-		}
-	}
-	return ""
 }
