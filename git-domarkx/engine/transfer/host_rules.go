@@ -62,8 +62,12 @@ func explained(err error) error {
 	if !errors.As(err, &failed) {
 		return err
 	}
-	if advice := advice(failed.Stderr); advice != "" {
-		return fmt.Errorf("%w%s", err, advice)
+	advice := advice(failed.Stderr)
+	if strings.Contains(err.Error(), "\n") { // git says several lines
+		advice = strings.Replace(advice, "; ", "\n", 1)
 	}
-	return err
+	if advice == "" {
+		return err
+	}
+	return fmt.Errorf("%w%s", err, advice)
 }
