@@ -16,22 +16,24 @@ import (
 	"time"
 )
 
-// fastKills is the approximate total number of kills of all kill tests in a fast run.
-const fastKills = 250
+// allKills is the approximate total number of kills in the rounds of all kill tests, and usualKills that of a usual run.
+const (
+	allKills   = 250
+	usualKills = 100
+)
 
-// rounds yields the rounds of a random test: by default as many as fast. If DOMARKX_KILLS
-// is set to a total number of kills, the number changes in proportion. If SOAK is set to
-// a duration, the rounds continue at least that long.
-func rounds(tb testing.TB, fast int) iter.Seq[int] {
+// rounds yields the rounds of a random test: all of them if DOMARKX_KILLS is set to [allKills], otherwise in proportion, and
+// [usualKills] by default. If SOAK is set to a duration, the rounds continue at least that long.
+func rounds(tb testing.TB, all int) iter.Seq[int] {
 	tb.Helper()
-	n, until := fast, time.Time{}
+	kills, until := usualKills, time.Time{}
 	if text := os.Getenv("DOMARKX_KILLS"); text != "" {
-		all, err := strconv.Atoi(text)
-		if err != nil || all < 1 {
+		var err error
+		if kills, err = strconv.Atoi(text); err != nil || kills < 1 {
 			tb.Fatalf("DOMARKX_KILLS=%q is not a number of kills", text)
 		}
-		n = max(1, fast*all/fastKills)
 	}
+	n := max(1, all*kills/allKills)
 	if text := os.Getenv("SOAK"); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil {
