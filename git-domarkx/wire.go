@@ -118,10 +118,11 @@ func (inv *invocation) openStored() (managers, error) {
 		Local:      local.NewFile(git),
 		Warn:       inv.warn,
 	}
-	sessions := engine.New(store, all.Codecs(), env)
 	trust := trust.New(store, env)
 	scans := scan.New(store, env)
-	redactions := redact.New(sessions, store, env, scans)
+	redactor := redact.NewRedactor(store, env, scans)
+	sessions := engine.New(store, all.Codecs(), env, redactor)
+	redactions := redact.New(sessions, redactor)
 	inv.opened = managers{
 		store:     store,
 		sessions:  sessions,
@@ -130,7 +131,7 @@ func (inv *invocation) openStored() (managers, error) {
 		imports:   importer.New(sessions, trust, store, all.Codecs(), env, databases()),
 		remotes:   transfer.New(sessions, store, env, redactions),
 		checkouts: checkout.New(sessions, trust, store),
-		trees:     observe.New(store, git, env, bootID(), func() ([]string, error) { l, err := inv.limits(git); return l.Forbidden, err }),
+		trees:     observe.New(sessions, store, git, env, bootID(), func() ([]string, error) { l, err := inv.limits(git); return l.Forbidden, err }),
 		scans:     scans,
 
 		redactions: redactions,
@@ -139,7 +140,6 @@ func (inv *invocation) openStored() (managers, error) {
 	inv.opened.imports.RenamesSessions(inv.opened.turns)
 	inv.opened.imports.KeepsHomes(openpocket.Keeper{Store: store, Env: env,
 		Vacant: func(ctx context.Context, name string) error { return sessions.CheckVacant(ctx, "", name) }})
-	sessions.Redacts(redactions)
 	redactions.OnForget(func(ctx context.Context) error { return search.Forget(ctx, store) })
 	return inv.opened, nil
 }
@@ -164,5 +164,5 @@ func identity(ctx context.Context, git *gitcmd.Git) (author, committer domarkx.S
 func (inv *invocation) validator() *importer.Manager {
 	workTree, types := inv.resourceTypes()
 	env := local.Environment{WorkTree: workTree, Workspaces: types}
-	return importer.New(engine.New(nil, all.Codecs(), env), trust.New(nil, env), nil, all.Codecs(), env, databases())
+	return importer.New(engine.New(nil, all.Codecs(), env, nil), trust.New(nil, env), nil, all.Codecs(), env, databases())
 }

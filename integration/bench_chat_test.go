@@ -17,7 +17,10 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -203,8 +206,8 @@ func repeatTurn(b *testing.B, r *site, times int) {
 	}
 	r.write("many.md", document.String())
 	r.domarkx("import", "many.md")
-	sessions := engine.New(store, all.Codecs(), local.Environment{StateDir: git.StateDir()})
-	check(sessions.Update(b.Context(), "append many", func(tx *gitstore.Tx) error {
+	sessions := engine.New(store, all.Codecs(), local.Environment{StateDir: git.StateDir()}, enginetest.NoRedactor{})
+	check(sessions.Update(b.Context(), "append many", func(tx *transaction.Tx) error {
 		tip, err := tx.Tip(b.Context(), "many")
 		if err != nil {
 			return err
@@ -212,16 +215,12 @@ func repeatTurn(b *testing.B, r *site, times int) {
 		who := domarkx.Signature{Name: "Ada", Email: "ada@example.org", When: time.Now()}
 		a := engine.Addition{ID: domarkx.NewID(0, who.When), Message: domarkx.Message{Role: domarkx.User, Content: []domarkx.Block{{Type: domarkx.TextBlock, Text: "more"}}}}
 		for _, record := range records {
-			blob, sum, err := tx.StoreAttachment(b.Context(), strings.NewReader(record))
-			if err != nil {
-				return err
-			}
-			a.Attachments = append(a.Attachments, domarkx.Attachment{SHA256: sum, Blob: blob})
+			a.Extra = append(a.Extra, []byte(record))
 		}
-		info, _, err := sessions.AppendTo(b.Context(), tx, tip, engine.Change{Name: "many", Operation: "append", Author: who, Committer: who}, a)
+		info, msg, err := sessions.AppendTo(b.Context(), tx, tip, engine.Change{Name: "many", Operation: "append", Author: who, Committer: who}, a)
 		if err != nil {
 			return err
 		}
-		return tx.Set(b.Context(), "many", info.ID)
+		return tx.Set(b.Context(), "many", info, trust.Appended(msg))
 	}))
 }

@@ -11,7 +11,10 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/find/blame"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -36,7 +39,7 @@ func observing(tb testing.TB, s *site) (*observe.Manager, *gitstore.Store, *gitc
 			now.When = time.Now()
 			return now, now, nil
 		}}
-	return observe.New(store, git, env, "boot", func() ([]string, error) { return nil, nil }), store, git
+	return observe.New(transaction.New(store, trust.New(store, env), enginetest.NoRedactor{}), store, git, env, "boot", func() ([]string, error) { return nil, nil }), store, git
 }
 
 // BenchmarkObserve takes versions of a work tree with 50,000 files.

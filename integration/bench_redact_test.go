@@ -38,7 +38,8 @@ func BenchmarkRedact(b *testing.B) {
 		}
 		env := local.Environment{StateDir: git.StateDir(), WorkTree: git.WorkTree, Local: local.NewFile(git)}
 		scans := scan.New(store, env)
-		redactions := redact.New(engine.New(store, all.Codecs(), env), store, env, scans)
+		redactor := redact.NewRedactor(store, env, scans)
+		redactions := redact.New(engine.New(store, all.Codecs(), env, redactor), redactor)
 		each = append(each, milliseconds(processorTime(b, func() {
 			if result, err := redactions.Redact(b.Context(), redact.Request{Name: "s"}); err != nil || result.Secrets != 2 {
 				b.Fatal(result, err)

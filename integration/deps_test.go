@@ -20,7 +20,7 @@ const (
 	// below is what the engine is built on.
 	below = "format, gitstore, plugins/., plugins/dirversion, plugins/gitignore, plugins/sqlite/sqlite3, fusefs/drafts"
 	// values are the packages of the engine that need no SessionManager.
-	values = "git-domarkx/engine/edit, git-domarkx/engine/ignored, git-domarkx/engine/local, git-domarkx/engine/project, git-domarkx/engine/sources, git-domarkx/engine/toolcall, git-domarkx/engine/trust, git-domarkx/engine/view"
+	values = "git-domarkx/engine/edit, git-domarkx/engine/ignored, git-domarkx/engine/local, git-domarkx/engine/project, git-domarkx/engine/sources, git-domarkx/engine/toolcall, git-domarkx/engine/transaction, git-domarkx/engine/trust, git-domarkx/engine/view"
 )
 
 // arrows lists the allowed dependencies, direct or indirect, of the packages below a
@@ -61,6 +61,7 @@ var arrows = []arrow{
 	{"git-domarkx/engine/local", []string{"format", "gitstore", "plugins/."}, "records of a clone know nothing of who makes them"},
 	{"git-domarkx/engine/sources", []string{"format", "gitstore"}, "records of a clone know nothing of who makes them"},
 	{"git-domarkx/engine/trust", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/view"}, "what runs is decided before anything runs"},
+	{"git-domarkx/engine/transaction", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/trust", "git-domarkx/engine/view"}, "what is added passes it, whoever adds it"},
 	{"git-domarkx/agents", []string{below, "git-domarkx/engine"}, "coding agents are watched from outside"},
 	{"git-domarkx/agents/transcripts", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb"}, "where agents keep their files has nothing to do with Git"},
 	{"git-domarkx/agents/recording", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb", "git-domarkx/background", "git-domarkx/agents/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},

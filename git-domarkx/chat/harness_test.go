@@ -105,7 +105,7 @@ func openSite(t testing.TB, dir string, script ...reply) *site {
 		Workspaces: plugins.New([]domarkx.Plugin{filesystem.Plugin{}}, versions{s.store},
 			plugins.Config{Dir: filepath.Join(git.StateDir(), "workspaces"), WorkTree: git.WorkTree, Grace: time.Second}),
 		Local: local.NewFile(git)}
-	s.SessionManager, s.trustManager = engine.New(s.store, all.Codecs(), env), trust.New(s.store, env)
+	s.SessionManager, s.trustManager = engine.New(s.store, all.Codecs(), env, enginetest.NoRedactor{}), trust.New(s.store, env)
 	s.turnsManager = turns.New(s.SessionManager, s.trustManager, s.store, env)
 	s.importManager = importer.New(s.SessionManager, s.trustManager, s.store, all.Codecs(), env, importer.Databases{})
 	s.chat = chat.New(s.turnsManager, git.StateDir())

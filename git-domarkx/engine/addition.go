@@ -9,8 +9,8 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // An Addition is a message to append to a session, with what belongs to it. All of it may have secrets, which are not stored
@@ -39,27 +39,23 @@ type keptAddition struct {
 	moved       map[string]string // SHA-256 of an attachment → that of its redacted form
 }
 
-// keep stores the attachments of an addition to the session whose newest snapshot is tip, "" for a new session, and removes the
-// secrets if the session was redacted. Everything that is appended passes here.
-func (m *SessionManager) keep(ctx context.Context, tx *gitstore.Tx, tip string, a Addition) (keptAddition, error) {
+// keep stores the attachments of an addition without the secrets that f replaces, and returns the addition as it is stored.
+func (m *SessionManager) keep(ctx context.Context, tx *transaction.Tx, f transaction.Filter, a Addition) (keptAddition, error) {
 	kept := keptAddition{message: a.Message, attachments: a.Attachments, moved: map[string]string{}}
-	filter, err := m.Filter(ctx, tip)
-	if err != nil {
-		return kept, err
-	}
 	for _, data := range a.Extra {
-		if _, _, err := kept.attach(ctx, tx, filter, data); err != nil {
+		if _, _, err := kept.attach(ctx, tx, f, data); err != nil {
 			return kept, err
 		}
 	}
-	for _, f := range a.Files {
-		sum, size, err := kept.attach(ctx, tx, filter, f.Data)
+	for _, file := range a.Files {
+		sum, size, err := kept.attach(ctx, tx, f, file.Data)
 		if err != nil {
 			return kept, err
 		}
-		kept.files = append(kept.files, domarkx.AttachedFile{Path: f.Path, SHA256: sum, Size: size})
+		kept.files = append(kept.files, domarkx.AttachedFile{Path: file.Path, SHA256: sum, Size: size})
 	}
-	if kept.message, err = filter.Message(ctx, a.Message); err != nil || len(kept.moved) == 0 {
+	var err error
+	if kept.message, err = f.Message(ctx, a.Message); err != nil || len(kept.moved) == 0 {
 		return kept, err
 	}
 	text := string(view.PrettyJSON(kept.message.Value()))
@@ -74,21 +70,15 @@ func (m *SessionManager) keep(ctx context.Context, tx *gitstore.Tx, tip string, 
 }
 
 // attach stores an attachment and returns its SHA-256 and its size in bytes.
-func (k *keptAddition) attach(ctx context.Context, tx *gitstore.Tx, filter Filter, data []byte) (sum string, size int64, err error) {
-	content := data
-	if redacted, err := filter.File(ctx, data); err != nil {
-		return "", 0, err
-	} else if redacted != nil {
-		content = redacted
-	}
-	blob, sum, err := tx.StoreAttachment(ctx, bytes.NewReader(content))
+func (k *keptAddition) attach(ctx context.Context, tx *transaction.Tx, f transaction.Filter, data []byte) (sum string, size int64, err error) {
+	a, size, err := tx.StoreAttachment(ctx, f, bytes.NewReader(data))
 	if err != nil {
 		return "", 0, err
 	}
 	before := sha256.Sum256(data)
-	if name := hex.EncodeToString(before[:]); name != sum {
-		k.moved[name] = sum
+	if name := hex.EncodeToString(before[:]); name != a.SHA256 {
+		k.moved[name] = a.SHA256
 	}
-	k.attachments = append(k.attachments, domarkx.Attachment{SHA256: sum, Blob: blob})
-	return sum, int64(len(content)), nil
+	k.attachments = append(k.attachments, a)
+	return a.SHA256, size, nil
 }

@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -10,8 +12,28 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
+
+// A redactor replaces a word in the session with a tip.
+type redactor struct {
+	transaction.Redaction // for imports
+	tip, from, to         string
+}
+
+func (r redactor) Document(_ context.Context, tip string, _ bool) (transaction.Redaction, error) {
+	if tip != r.tip {
+		return nil, nil
+	}
+	return r, nil
+}
+
+func (r redactor) Bytes(_ context.Context, content []byte) ([]byte, error) {
+	return bytes.ReplaceAll(content, []byte(r.from), []byte(r.to)), nil
+}
+
+func (r redactor) Secrets() int { return 0 }
 
 // TestAppendedToARedactedSession appends a message with a file and an attachment that it names, all with a secret: nothing of
 // it is stored, and the message names the stored attachment.
@@ -32,11 +54,11 @@ func TestAppendedToARedactedSession(t *testing.T) {
 		Files: []engine.File{{Path: "notes.txt", Data: []byte("file secret")}}, Extra: [][]byte{[]byte("extra secret")}}
 	var info domarkx.Info
 	var msg domarkx.Message
-	err = c.Store.Update(ctx, "append", func(tx *gitstore.Tx) (err error) {
+	err = c.Update(ctx, "append", func(tx *transaction.Tx) (err error) {
 		if info, msg, err = c.AppendTo(ctx, tx, tip, engine.Change{Name: "s", Operation: "append", Author: author, Committer: committer}, a); err != nil {
 			return err
 		}
-		return tx.Set(ctx, "s", info.ID)
+		return tx.Set(ctx, "s", info, trust.Unchanged)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,13 +7,17 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // Begin commits a new session with one message.
-func (m *SessionManager) Begin(ctx context.Context, tx *gitstore.Tx, c Change, a Addition) (domarkx.Info, error) {
-	kept, err := m.keep(ctx, tx, "", a)
+func (m *SessionManager) Begin(ctx context.Context, tx *transaction.Tx, c Change, a Addition) (domarkx.Info, error) {
+	f, err := tx.Filter(ctx, c.Name)
+	if err != nil {
+		return domarkx.Info{}, err
+	}
+	kept, err := m.keep(ctx, tx, f, a)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
@@ -29,21 +33,25 @@ func (m *SessionManager) Begin(ctx context.Context, tx *gitstore.Tx, c Change, a
 		return domarkx.Info{}, err
 	}
 	commit.Attachments, commit.Files = kept.attachments, kept.files
-	return tx.Commit(ctx, commit)
+	return tx.Commit(ctx, f, commit)
 }
 
 // AppendTo commits a snapshot that adds a message to tip. It does not update the session's ref. It returns the message as it is
 // stored: in a redacted session without its secrets.
-func (m *SessionManager) AppendTo(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c Change, a Addition) (domarkx.Info, domarkx.Message, error) {
-	kept, err := m.keep(ctx, tx, tip.ID, a)
+func (m *SessionManager) AppendTo(ctx context.Context, tx *transaction.Tx, tip domarkx.Info, c Change, a Addition) (domarkx.Info, domarkx.Message, error) {
+	f, err := tx.Filter(ctx, c.Name)
 	if err != nil {
 		return domarkx.Info{}, a.Message, err
 	}
-	info, err := m.appendKept(ctx, tx, tip, c, a, kept)
+	kept, err := m.keep(ctx, tx, f, a)
+	if err != nil {
+		return domarkx.Info{}, a.Message, err
+	}
+	info, err := m.appendKept(ctx, tx, f, tip, c, a, kept)
 	return info, kept.message, err
 }
 
-func (m *SessionManager) appendKept(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c Change, a Addition, kept keptAddition) (domarkx.Info, error) {
+func (m *SessionManager) appendKept(ctx context.Context, tx *transaction.Tx, f transaction.Filter, tip domarkx.Info, c Change, a Addition, kept keptAddition) (domarkx.Info, error) {
 	msg := kept.message
 	headers, err := m.store.Header(ctx, tip.ID)
 	if err != nil {
@@ -79,7 +87,7 @@ func (m *SessionManager) appendKept(ctx context.Context, tx *gitstore.Tx, tip do
 	}
 	commit.Bytes = tip.Bytes + grown.Size() - before
 	commit.State.Thread.Live = []domarkx.Entry{entry}
-	return tx.Append(ctx, commit)
+	return tx.Append(ctx, f, commit)
 }
 
 // Tail returns a state with the last messages of a session, the view of that state and the size

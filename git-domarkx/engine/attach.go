@@ -11,8 +11,9 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -43,15 +44,15 @@ func (m *SessionManager) Attach(ctx context.Context, name, path string, content 
 	if len(data) > MaxFileSize {
 		return before, after, fmt.Errorf("attaching %q: %w: it has more than %d MiB", path, domarkx.ErrInvalid, MaxFileSize>>20)
 	}
-	err = m.Update(ctx, attachOperation+" "+name, func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, attachOperation+" "+name, func(tx *transaction.Tx) error {
 		if before, err = tx.Tip(ctx, name); err != nil {
 			return err
 		}
-		blob, sum, err := tx.StoreAttachment(ctx, bytes.NewReader(data))
+		a, size, err := tx.StoreAttachment(ctx, transaction.AsIs(), bytes.NewReader(data))
 		if err != nil {
 			return err
 		}
-		file := domarkx.AttachedFile{Path: path, SHA256: sum, Size: int64(len(data))}
+		file := domarkx.AttachedFile{Path: path, SHA256: a.SHA256, Size: size}
 		kept, err := tx.Files(ctx, before.ID)
 		if err != nil {
 			return err
@@ -61,15 +62,15 @@ func (m *SessionManager) Attach(ctx context.Context, name, path string, content 
 		}
 		commit := domarkx.Commit{Parents: []string{before.ID}, Operation: attachOperation, Subject: fmt.Sprintf("attach %s to %s", path, name),
 			Preview: before.Preview, Author: author, Committer: committer,
-			Attachments: []domarkx.Attachment{{SHA256: sum, Blob: blob}}, Files: []domarkx.AttachedFile{file}}
+			Attachments: []domarkx.Attachment{a}, Files: []domarkx.AttachedFile{file}}
 		if commit.State, commit.Bytes, err = m.sameText(ctx, before); err != nil {
 			return err
 		}
-		if after, err = tx.Append(ctx, commit); err != nil {
+		if after, err = tx.Append(ctx, transaction.AsIs(), commit); err != nil {
 			return err
 		}
 		after.Name = name
-		return tx.Set(ctx, name, after.ID)
+		return tx.Set(ctx, name, after, trust.Unchanged)
 	})
 	return before, after, err
 }

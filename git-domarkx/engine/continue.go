@@ -5,13 +5,13 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // ContinueWith commits a state as the successor of a snapshot. linked are workspace versions to
 // link from the new snapshot.
-func (m *SessionManager) ContinueWith(ctx context.Context, tx *gitstore.Tx, parent domarkx.Info, state *domarkx.State, c Change, subject string, linked ...string) (domarkx.Info, error) {
+func (m *SessionManager) ContinueWith(ctx context.Context, tx *transaction.Tx, parent domarkx.Info, state *domarkx.State, c Change, subject string, linked ...string) (domarkx.Info, error) {
 	owned, err := m.OwnedHeaders(ctx, state.Headers)
 	if err != nil {
 		return domarkx.Info{}, err
@@ -27,7 +27,7 @@ func (m *SessionManager) ContinueWith(ctx context.Context, tx *gitstore.Tx, pare
 		return domarkx.Info{}, err
 	}
 	commit.Parents = append([]string{parent.ID}, linked...)
-	return tx.Commit(ctx, commit)
+	return tx.Commit(ctx, transaction.AsIs(), commit)
 }
 
 // Revert resets a state to the headers and messages of wanted. If n is not negative, it keeps

@@ -6,13 +6,14 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // CommitEdit commits an edition on its base. If the session's tip is another snapshot, it
-// merges both. It keeps only a few messages of a long conversation in memory.
-func (m *SessionManager) CommitEdit(ctx context.Context, tx *gitstore.Tx, e *edit.Edit, c Change) (SaveResult, error) {
+// merges both. It keeps only a few messages of a long conversation in memory. f has filtered what the edition has.
+func (m *SessionManager) CommitEdit(ctx context.Context, tx *transaction.Tx, f transaction.Filter, e *edit.Edit, c Change, extend trust.Extension) (SaveResult, error) {
 	tip, err := tx.Tip(ctx, c.Name)
 	switch {
 	case errors.Is(err, domarkx.ErrNotFound):
@@ -30,7 +31,7 @@ func (m *SessionManager) CommitEdit(ctx context.Context, tx *gitstore.Tx, e *edi
 		return SaveResult{Info: tip, Document: c.Base}, nil
 	}
 	merges := tip.ID != "" && tip.ID != c.Base
-	info, state, err := m.commitNext(ctx, tx, e, next, c, merges)
+	info, state, err := m.commitNext(ctx, tx, f, e, next, c, merges)
 	if err != nil {
 		return SaveResult{}, err
 	}
@@ -51,12 +52,15 @@ func (m *SessionManager) CommitEdit(ctx context.Context, tx *gitstore.Tx, e *edi
 		}
 	}
 	saved.Name = c.Name
-	return saved, tx.Set(ctx, c.Name, saved.ID)
+	if merges {
+		return saved, tx.SetMerged(ctx, c.Name, saved.Info, extend)
+	}
+	return saved, tx.Set(ctx, c.Name, saved.Info, extend)
 }
 
 // commitNext commits the next state of a session. It also returns the state if that is small
 // or if wanted is set, and nil otherwise.
-func (m *SessionManager) commitNext(ctx context.Context, tx *gitstore.Tx, e *edit.Edit, next edit.NextState, c Change, wanted bool) (domarkx.Info, *domarkx.State, error) {
+func (m *SessionManager) commitNext(ctx context.Context, tx *transaction.Tx, f transaction.Filter, e *edit.Edit, next edit.NextState, c Change, wanted bool) (domarkx.Info, *domarkx.State, error) {
 	commit := domarkx.Commit{State: &domarkx.State{Headers: next.Headers}, Operation: c.Operation, Subject: subject(c, e),
 		Author: c.Author, Committer: c.Committer, Attachments: e.Attachments, Files: e.Files}
 	if c.Base != "" {
@@ -87,7 +91,7 @@ func (m *SessionManager) commitNext(ctx context.Context, tx *gitstore.Tx, e *edi
 	}
 	commit.Preview, commit.State.Thread.Dead = t.Preview, next.Dead()
 	commit.Parents = append(commit.Parents, e.NewLinks...)
-	info, err := tx.Commit(ctx, commit)
+	info, err := tx.Commit(ctx, f, commit)
 	if err != nil || !t.Keeps {
 		return info, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/gitstore"
 )
@@ -19,17 +20,15 @@ type SessionManager struct {
 	store  *gitstore.Store
 	env    local.Environment
 	codecs []format.Codec
-	trust  *trust.Manager
-
-	redactor Redactor // may be nil
+	*transaction.Updates
 
 	lengths lengths // cached lengths of messages
 }
 
 // New returns a manager for the sessions in a store. Without a store, it can only work on
-// documents.
-func New(store *gitstore.Store, codecs []format.Codec, env local.Environment) *SessionManager {
-	return &SessionManager{store: store, env: env, codecs: codecs, trust: trust.New(store, env)}
+// documents, and needs no redactor.
+func New(store *gitstore.Store, codecs []format.Codec, env local.Environment, redactor transaction.Redactor) *SessionManager {
+	return &SessionManager{store: store, env: env, codecs: codecs, Updates: transaction.New(store, trust.New(store, env), redactor)}
 }
 
 // Codecs returns the codecs of all formats.

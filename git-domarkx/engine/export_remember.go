@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // RememberExport records that a file holds an export, so that importing it continues the session.
@@ -42,7 +42,7 @@ func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path str
 	if !todo {
 		return nil
 	}
-	err = m.Update(ctx, "export "+e.Name, func(*gitstore.Tx) error {
+	err = m.Update(ctx, "export "+e.Name, func(*transaction.Tx) error {
 		s, err := sources.Open(m.env.StateDir)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/gitstore/original"
 )
 
@@ -23,7 +23,7 @@ type MergeSide struct {
 
 // Merge commits the merge of two snapshots. The commit depends only on the two, so that every
 // clone that merges them creates the same one.
-func (m *SessionManager) Merge(ctx context.Context, tx *gitstore.Tx, a, b MergeSide) (domarkx.Info, error) {
+func (m *SessionManager) Merge(ctx context.Context, tx *transaction.Tx, a, b MergeSide) (domarkx.Info, error) {
 	if b.Info.ID < a.Info.ID {
 		a, b = b, a
 	}
@@ -46,13 +46,13 @@ func (m *SessionManager) Merge(ctx context.Context, tx *gitstore.Tx, a, b MergeS
 		return domarkx.Info{}, err
 	}
 	c.Parents = []string{a.Info.ID, b.Info.ID}
-	return tx.Commit(ctx, c)
+	return tx.Commit(ctx, transaction.AsIs(), c)
 }
 
 // mergeStates merges two states. Of two imports of one transcript that grew in between, the newer one counts, without a conflict. It is the
 // newer one if its original continues that of the other, or if its header has replaced the header of the other. A header that the user
 // changed before an import kept the change is in conflict nevertheless, unless the newer import knows the change.
-func (m *SessionManager) mergeStates(ctx context.Context, tx *gitstore.Tx, a, b MergeSide) (*domarkx.State, error) {
+func (m *SessionManager) mergeStates(ctx context.Context, tx *transaction.Tx, a, b MergeSide) (*domarkx.State, error) {
 	merged := domarkx.MergeStates(a.State, b.State)
 	sides := [][2]MergeSide{{a, b}, {b, a}}
 	if len(a.State.Headers) == 1 && len(b.State.Headers) == 1 {
@@ -101,7 +101,7 @@ func headerOf(s MergeSide, rev domarkx.Rev) (domarkx.HeaderEntry, bool) {
 
 // changedSince reports whether a user may have changed the older header of two, in the history of a snapshot, without the newer one knowing. What a
 // user writes has no original. If the history is not all there, the answer is yes.
-func changedSince(ctx context.Context, tx *gitstore.Tx, snapshot string, older, newer domarkx.HeaderEntry) (bool, error) {
+func changedSince(ctx context.Context, tx *transaction.Tx, snapshot string, older, newer domarkx.HeaderEntry) (bool, error) {
 	unknown := map[domarkx.Rev]bool{}
 	for _, rev := range older.Past {
 		unknown[rev] = rev != newer.Rev && !slices.Contains(newer.Past, rev)

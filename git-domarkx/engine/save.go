@@ -9,9 +9,9 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // A SaveRequest is a document to save under a session's name.
@@ -34,10 +34,6 @@ type SaveResult struct {
 	State  *domarkx.State // state of Document, if it was created and is small; otherwise nil
 	Grows  bool           // whether later messages of the document can be appended
 	Before domarkx.Info   // the session's newest snapshot before the save
-}
-
-func (s SaveResult) change() trust.SavedChange {
-	return trust.SavedChange{Before: s.Before, After: s.Info, Merged: s.Merged}
 }
 
 // Save creates a snapshot from a saved document. If the session moved since the base, Save merges
@@ -75,18 +71,13 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 		return SaveResult{}, err
 	}
 	var saved SaveResult
-	err = m.Update(ctx, r.Operation+" "+r.Name, func(tx *gitstore.Tx) error {
+	err = m.Update(ctx, r.Operation+" "+r.Name, func(tx *transaction.Tx) error {
 		e := edit.New(m.store, base, doc, committer)
-		saved, err = m.CommitEdit(ctx, tx, e, Change{Name: r.Name, Base: r.Base, Operation: r.Operation, Author: author, Committer: committer})
-		if err == nil && saved.Changed && !saved.Merged {
-			err = m.trust.ExtendSaved(ctx, saved.change(), r.Base, doc)
-		}
+		c := Change{Name: r.Name, Base: r.Base, Operation: r.Operation, Author: author, Committer: committer}
+		saved, err = m.CommitEdit(ctx, tx, transaction.AsIs(), e, c, trust.Saved(r.Base, doc))
 		return err
 	})
-	if err != nil || !saved.Changed || !saved.Merged {
-		return saved, err
-	}
-	return saved, trust.NotExtended(saved.Name, m.trust.ExtendSaved(ctx, saved.change(), r.Base, doc))
+	return saved, err
 }
 
 // InPlaceOf returns the commit with which a redaction replaced the given one, or the commit itself
@@ -118,23 +109,6 @@ func (m *SessionManager) parse(ctx context.Context, r SaveRequest, base *view.Vi
 		src.Include = view.StoredInclude(files)
 	}
 	return markdown.Decode(src)
-}
-
-// attempts is the maximum number of attempts of an update. Updates of this program exclude each
-// other, so only plain Git commands cause conflicts.
-const attempts = 100
-
-// Update calls fn in an update of the store and retries on conflicts with other processes. If they
-// persist, the error matches [domarkx.ErrConflict].
-func (m *SessionManager) Update(ctx context.Context, reason string, fn func(*gitstore.Tx) error) error {
-	var err error
-	for range attempts {
-		err = m.store.Update(ctx, reason, fn)
-		if !errors.Is(err, domarkx.ErrConflict) || ctx.Err() != nil {
-			return err
-		}
-	}
-	return err
 }
 
 // A Change describes the commit of a new snapshot.

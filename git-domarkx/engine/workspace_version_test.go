@@ -9,8 +9,9 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // at parses a revision.
@@ -165,11 +166,11 @@ func TestLinkAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Store.Update(t.Context(), "test", func(tx *gitstore.Tx) error {
+	err = c.Update(t.Context(), "test", func(tx *transaction.Tx) error {
 		if tip, err = c.ContinueWith(t.Context(), tx, tip, state, engine.Change{Name: "s", Operation: "edit", Author: author, Committer: committer}, "edit"); err != nil {
 			return err
 		}
-		return tx.Set(t.Context(), "s", tip.ID)
+		return tx.Set(t.Context(), "s", tip, trust.Unchanged)
 	})
 	if err != nil {
 		t.Fatal(err)

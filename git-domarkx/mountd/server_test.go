@@ -20,6 +20,7 @@ import (
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
@@ -82,7 +83,7 @@ func open(ctx context.Context, git *gitcmd.Git) (mountd.Sessions, error) {
 		return who, who, nil
 	}
 	env := local.Environment{StateDir: git.StateDir(), WorkTree: git.WorkTree, Identity: ada}
-	sessions := engine.New(store, all.Codecs(), env)
+	sessions := engine.New(store, all.Codecs(), env, enginetest.NoRedactor{})
 	return mountd.Sessions{Store: store, Sessions: sessions, Turns: turns.New(sessions, trust.New(store, env), store, env)}, nil
 }
 

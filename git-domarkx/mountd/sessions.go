@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore"
 )
@@ -112,7 +113,7 @@ func engineForm(form fusefs.Form) engine.Form {
 // CheckName returns domarkx.ErrInvalid or domarkx.ErrExists if a new session cannot have
 // this name.
 func (s Sessions) CheckName(ctx context.Context, name string) error {
-	return s.Store.Update(ctx, "", func(tx *gitstore.Tx) error { return tx.CheckName(ctx, name) })
+	return s.Sessions.Update(ctx, "", func(tx *transaction.Tx) error { return tx.CheckName(ctx, name) })
 }
 
 // Save creates a snapshot from a saved document.
@@ -136,7 +137,7 @@ func (s Sessions) Attach(ctx context.Context, session, path string, data []byte)
 
 // Settle completes or undoes operations of killed processes.
 func (s Sessions) Settle(ctx context.Context) error {
-	return s.Store.Update(ctx, "", func(*gitstore.Tx) error { return nil })
+	return s.Sessions.Update(ctx, "", func(*transaction.Tx) error { return nil })
 }
 
 // Remove moves a session to the trash.

@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins"
@@ -195,7 +196,7 @@ func (m Keeper) keepHome(ctx context.Context, h *Home, records *records, warn fu
 }
 
 // Commit creates a workspace version for each home that changed since its last import.
-func (h *Dirs) Commit(ctx context.Context, tx *gitstore.Tx, c engine.Change) error {
+func (h *Dirs) Commit(ctx context.Context, tx *transaction.Tx, c engine.Change) error {
 	for _, k := range h.all {
 		if err := h.commitOne(ctx, tx, c, k); err != nil {
 			return fmt.Errorf("keeping the files of %s: %w", k.top, err)
@@ -204,7 +205,7 @@ func (h *Dirs) Commit(ctx context.Context, tx *gitstore.Tx, c engine.Change) err
 	return nil
 }
 
-func (h *Dirs) commitOne(ctx context.Context, tx *gitstore.Tx, c engine.Change, k *keptDir) error {
+func (h *Dirs) commitOne(ctx context.Context, tx *transaction.Tx, c engine.Change, k *keptDir) error {
 	k.new = false
 	k.made = record{Workspace: k.before.Workspace, Version: k.version, Commit: k.before.Commit, Files: k.stats}
 	tip, err := h.workspaceFor(ctx, tx, k)
@@ -232,7 +233,7 @@ func (h *Dirs) commitOne(ctx context.Context, tx *gitstore.Tx, c engine.Change, 
 
 // workspaceFor chooses the workspace for a home, sets k.made.Workspace and returns the workspace's
 // newest version.
-func (h *Dirs) workspaceFor(ctx context.Context, tx *gitstore.Tx, k *keptDir) (domarkx.Version, error) {
+func (h *Dirs) workspaceFor(ctx context.Context, tx *transaction.Tx, k *keptDir) (domarkx.Version, error) {
 	if k.made.Workspace != "" {
 		tip, err := tx.WorkspaceTip(ctx, k.made.Workspace)
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {

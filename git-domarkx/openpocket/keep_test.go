@@ -22,8 +22,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/openpocket"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -104,7 +104,7 @@ func (d *desk) keep() (kept []importer.Kept, warnings []string) {
 		d.T.Fatal(err)
 	}
 	defer dirs.Abort()
-	err = d.Store.Update(ctx, "test", func(tx *gitstore.Tx) error {
+	err = d.Update(ctx, "test", func(tx *transaction.Tx) error {
 		return dirs.Commit(ctx, tx, engine.Change{Operation: "import"})
 	})
 	if err != nil {
@@ -350,7 +350,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = d.Store.Update(t.Context(), "test", func(tx *gitstore.Tx) error {
+	err = d.Update(t.Context(), "test", func(tx *transaction.Tx) error {
 		return dirs.Commit(t.Context(), tx, engine.Change{Operation: "import"})
 	})
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "keeping the files of "+d.dir) {
@@ -385,7 +385,7 @@ func TestLinks(t *testing.T) {
 	if dirs.IsNew(homes[0]) {
 		t.Error("a version is new before it is committed")
 	}
-	if err := d.Store.Update(ctx, "test", func(tx *gitstore.Tx) error {
+	if err := d.Update(ctx, "test", func(tx *transaction.Tx) error {
 		return dirs.Commit(ctx, tx, engine.Change{Operation: "import"})
 	}); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // LinkOperation is the operation of snapshots that differ from their parent only in links.
@@ -45,7 +46,7 @@ func (m *Manager) link(ctx context.Context, name string, ended bool) error {
 	if plan, err := m.plan(ctx, name, tip, ended); err != nil || len(plan.links) == 0 { // usually nothing to do, so take no lock
 		return err
 	}
-	return m.store.Update(ctx, "link "+name, func(tx *gitstore.Tx) error {
+	return m.updates.Update(ctx, "link "+name, func(tx *transaction.Tx) error {
 		now, err := tx.Tip(ctx, name)
 		if err != nil {
 			return err
@@ -290,7 +291,7 @@ func (m *Manager) callsOf(ctx context.Context, e domarkx.Entry) ([]string, error
 // commitLinks commits a snapshot with the links of a plan. Its document is the same as that of its
 // parent. An export therefore still returns the original document, and the next import continues
 // the session.
-func (m *Manager) commitLinks(ctx context.Context, tx *gitstore.Tx, p plan, author, committer domarkx.Signature) error {
+func (m *Manager) commitLinks(ctx context.Context, tx *transaction.Tx, p plan, author, committer domarkx.Signature) error {
 	live := p.state.Thread.Live
 	first := len(live)
 	var versions []string
@@ -311,20 +312,20 @@ func (m *Manager) commitLinks(ctx context.Context, tx *gitstore.Tx, p plan, auth
 		}
 		c.State.Headers = renoted
 	}
-	info, err := tx.Append(ctx, c)
+	info, err := tx.Append(ctx, transaction.AsIs(), c)
 	if err != nil {
 		return err
 	}
 	if err := sources.Moved(m.env.StateDir, p.snapshot.Name, p.snapshot.ID, info.ID); err != nil {
 		return err
 	}
-	return tx.Set(ctx, p.snapshot.Name, info.ID)
+	return tx.Set(ctx, p.snapshot.Name, info, trust.Unchanged)
 }
 
 // renoted returns the headers of a snapshot for the next one, which has the same document: the note
 // of the original document refers to the next snapshot. It returns nil if the session changed since
 // it was imported.
-func (m *Manager) renoted(ctx context.Context, tx *gitstore.Tx, p plan) ([]domarkx.HeaderEntry, error) {
+func (m *Manager) renoted(ctx context.Context, tx *transaction.Tx, p plan) ([]domarkx.HeaderEntry, error) {
 	h := p.state.Headers[0]
 	origin, err := m.store.Origin(ctx, h.Origin)
 	if err != nil {

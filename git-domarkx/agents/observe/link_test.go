@@ -42,7 +42,7 @@ func (d *desk) agent(t *testing.T, n int) *agent {
 		who := domarkx.Signature{Name: "Ann", Email: "ann@example.org", When: a.clock}
 		return who, who, nil
 	}
-	a.desk = &desk{t: d.t, top: d.top, store: c.Store, m: observe.New(c.Store, c.Store.Git(), env, "boot", func() ([]string, error) { return nil, nil })}
+	a.desk = &desk{t: d.t, top: d.top, store: c.Store, m: observe.New(c, c.Store, c.Store.Git(), env, "boot", func() ([]string, error) { return nil, nil })}
 	return a
 }
 

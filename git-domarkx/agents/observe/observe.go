@@ -23,6 +23,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -52,6 +53,7 @@ type Moment struct {
 
 // Manager takes versions of the work trees of a repository. Its methods are safe for concurrent use.
 type Manager struct {
+	updates   Updater
 	store     *gitstore.Store
 	env       local.Environment
 	git       *gitcmd.Git
@@ -69,10 +71,15 @@ type knownTree struct {
 	found time.Time
 }
 
+// An Updater updates sessions and workspaces.
+type Updater interface {
+	Update(ctx context.Context, reason string, fn func(*transaction.Tx) error) error
+}
+
 // New returns a manager for the work trees of a repository. boot identifies the boot of the system,
 // or is "". forbidden returns paths that must not be read or written, such as mounts.
-func New(store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string, forbidden func() ([]string, error)) *Manager {
-	return &Manager{store: store, git: git, env: env, boot: boot, forbidden: forbidden, trees: map[string]knownTree{}, warned: map[string]bool{}}
+func New(updates Updater, store *gitstore.Store, git *gitcmd.Git, env local.Environment, boot string, forbidden func() ([]string, error)) *Manager {
+	return &Manager{updates: updates, store: store, git: git, env: env, boot: boot, forbidden: forbidden, trees: map[string]knownTree{}, warned: map[string]bool{}}
 }
 
 // Resource is the id of the resource in the versions that this package takes.
@@ -155,7 +162,7 @@ func (m *Manager) commit(ctx context.Context, workspace string, c domarkx.Versio
 	c.Resources = []domarkx.ResourceVersion{resourceOf(now.version)}
 	c.Subject = subjectOf(c)
 	var v domarkx.Version
-	err = m.store.Update(ctx, c.Operation+" "+workspace, func(tx *gitstore.Tx) error {
+	err = m.updates.Update(ctx, c.Operation+" "+workspace, func(tx *transaction.Tx) error {
 		tip, err := tx.WorkspaceTip(ctx, workspace)
 		switch {
 		case errors.Is(err, domarkx.ErrNotFound):
@@ -230,7 +237,7 @@ func sessionOf(known *sources.Record, key string, s *session) string {
 // adopt renames the workspace of a session that has just been imported from its temporary name to
 // the session's.
 func (m *Manager) adopt(ctx context.Context, from, to string) error {
-	return m.store.Update(ctx, "rename workspace "+from, func(tx *gitstore.Tx) error {
+	return m.updates.Update(ctx, "rename workspace "+from, func(tx *transaction.Tx) error {
 		if _, err := tx.WorkspaceTip(ctx, from); errors.Is(err, domarkx.ErrNotFound) {
 			return nil
 		}

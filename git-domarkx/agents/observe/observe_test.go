@@ -16,7 +16,10 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -70,7 +73,7 @@ func open(t testing.TB, top string) *desk {
 			who := domarkx.Signature{Name: "Ann", Email: "ann@example.org", When: time.Now()}
 			return who, who, nil
 		}}
-	d.m = observe.New(d.store, repository, env, "boot", func() ([]string, error) { return nil, nil })
+	d.m = observe.New(transaction.New(d.store, trust.New(d.store, env), enginetest.NoRedactor{}), d.store, repository, env, "boot", func() ([]string, error) { return nil, nil })
 	return d
 }
 

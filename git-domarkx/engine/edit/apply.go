@@ -11,7 +11,6 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // An Edit computes the next state of a session from a document.
@@ -145,8 +144,13 @@ type NextState struct {
 	Changed bool // whether the state differs from the base
 }
 
+// An Includer stores the files that a document includes (package transaction).
+type Includer interface {
+	StoreIncludes(ctx context.Context, files []domarkx.Include) (string, error)
+}
+
 // Apply returns the next state, and whether it differs from the base.
-func (e *Edit) Apply(ctx context.Context, objects *gitstore.Tx) (*domarkx.State, bool, error) {
+func (e *Edit) Apply(ctx context.Context, objects Includer) (*domarkx.State, bool, error) {
 	next, err := e.Next(ctx, objects)
 	if err != nil {
 		return nil, false, err
@@ -163,7 +167,7 @@ func (e *Edit) Apply(ctx context.Context, objects *gitstore.Tx) (*domarkx.State,
 }
 
 // Next prepares the next state.
-func (e *Edit) Next(ctx context.Context, objects *gitstore.Tx) (NextState, error) {
+func (e *Edit) Next(ctx context.Context, objects Includer) (NextState, error) {
 	if err := e.SettleStated(ctx); err != nil {
 		return NextState{}, err
 	}
@@ -222,7 +226,7 @@ func KeepPreamble(doc *domarkx.Document) {
 }
 
 // Headers returns the headers after the edit.
-func (e *Edit) Headers(ctx context.Context, objects *gitstore.Tx) ([]domarkx.HeaderEntry, bool, error) {
+func (e *Edit) Headers(ctx context.Context, objects Includer) ([]domarkx.HeaderEntry, bool, error) {
 	next := domarkx.HeaderEntry{Origin: e.Origin}
 	header := e.Doc.Header
 	var old []domarkx.HeaderEntry

@@ -21,6 +21,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/gitstore"
@@ -54,6 +55,7 @@ type Clone struct {
 	*turnsManager
 	*importManager
 	T          *testing.T
+	redactor   redactor
 	Dir        string    // path of the work tree
 	Now        time.Time // time that the clock returned last
 	Settings   *Settings // local state of the clone
@@ -143,7 +145,7 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 		Workspaces: c.Workspaces, Local: c.Settings,
 	}
 	c.Env = env
-	c.SessionManager, c.trustManager = engine.New(s, c.codecs(), env), trust.New(s, env)
+	c.SessionManager, c.trustManager = engine.New(s, c.codecs(), env, &c.redactor), trust.New(s, env)
 	c.turnsManager = turns.New(c.SessionManager, c.trustManager, s, env)
 	c.ReadDatabases(importer.Databases{})
 	return c
@@ -152,6 +154,28 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 // ReadDatabases sets what reads databases that are imported.
 func (c *Clone) ReadDatabases(d importer.Databases) {
 	c.importManager = importer.New(c.SessionManager, c.trustManager, c.Store, c.codecs(), c.Env, d)
+}
+
+// Redacts sets what replaces the secrets in additions to redacted sessions. Without it, nothing is replaced.
+func (c *Clone) Redacts(r transaction.Redactor) { c.redactor.Redactor = r }
+
+// A redactor is one that a test sets later.
+type redactor struct{ transaction.Redactor }
+
+// Document returns what the redactor of the test returns.
+func (r *redactor) Document(ctx context.Context, tip string, always bool) (transaction.Redaction, error) {
+	if r.Redactor == nil {
+		return NoRedactor{}.Document(ctx, tip, always)
+	}
+	return r.Redactor.Document(ctx, tip, always)
+}
+
+// NoRedactor is the redactor of repositories in which nothing was redacted.
+type NoRedactor struct{}
+
+// Document returns nil.
+func (NoRedactor) Document(context.Context, string, bool) (transaction.Redaction, error) {
+	return nil, nil
 }
 
 // KeepHomes sets what keeps the homes of programs that are imported.

@@ -13,6 +13,8 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -101,7 +103,7 @@ func (c *Clone) Linked(name, version string, msg domarkx.Message) domarkx.Entry 
 	change := engine.Change{Name: name, Operation: "append", Author: author, Committer: committer}
 	added := engine.Addition{Message: msg, ID: domarkx.NewID(0, committer.When), Link: version}
 	var info domarkx.Info
-	err = c.Store.Update(ctx, "append", func(tx *gitstore.Tx) error {
+	err = c.Update(ctx, "append", func(tx *transaction.Tx) error {
 		tip, err := tx.Tip(ctx, name)
 		if err != nil {
 			return err
@@ -109,7 +111,7 @@ func (c *Clone) Linked(name, version string, msg domarkx.Message) domarkx.Entry 
 		if info, _, err = c.AppendTo(ctx, tx, tip, change, added); err != nil {
 			return err
 		}
-		return tx.Set(ctx, name, info.ID)
+		return tx.Set(ctx, name, info, trust.Unchanged)
 	})
 	if err != nil {
 		c.T.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -111,8 +112,12 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
+	filter, err := imp.tx.Filter(ctx, r.name)
+	if err != nil {
+		return engine.SaveResult{}, err
+	}
 	e := made.edition
-	attachments, isKept, err := imp.keepNamedFiles(ctx, in, e.Doc, e.Base)
+	attachments, isKept, err := imp.keepNamedFiles(ctx, in, filter, e.Doc, e.Base)
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
@@ -122,11 +127,11 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 	}
 	var contents []domarkx.Attachment
 	if !in.isFork {
-		if e.Files, contents, err = imp.files.store(ctx, imp.tx, c.Base); err != nil {
+		if e.Files, contents, err = imp.files.store(ctx, imp.tx, filter, c.Base); err != nil {
 			return engine.SaveResult{}, err
 		}
 	}
-	files, pictures, err := imp.attachPictures(ctx, in, r.conv.messages, c.Base)
+	files, pictures, err := imp.attachPictures(ctx, in, r.conv.messages, filter, c.Base)
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
@@ -148,7 +153,7 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 	if err := imp.origin(ctx, in, e, isPart); err != nil {
 		return engine.SaveResult{}, err
 	}
-	saved, err := imp.manager.sessions.CommitEdit(ctx, imp.tx, e, c)
+	saved, err := imp.manager.sessions.CommitEdit(ctx, imp.tx, filter, e, c, trust.Unchanged)
 	if !isPart {
 		imp.stored = e.Origin
 	}

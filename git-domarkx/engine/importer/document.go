@@ -19,6 +19,7 @@ import (
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // An input is a document to import, or one of its branches.
@@ -49,9 +50,9 @@ type content struct {
 	print     *fingerprint // of the document
 	images    bool         // whether it may contain images
 
-	redaction engine.Redaction // if not nil, the document and its files have no secrets, and raw has them
-	clean     *os.File         // file with the content without secrets
-	raw       *content         // the content with secrets
+	redaction transaction.Redaction // if not nil, the document and its files have no secrets, and raw has them
+	clean     *os.File              // file with the content without secrets
+	raw       *content              // the content with secrets
 }
 
 // openInput opens a file to import. It fixes the size of the document, because the file may grow. If the file is
@@ -272,9 +273,9 @@ func (d *document) open(ctx context.Context) (err error) {
 }
 
 // begin reads the bytes of the document once. Its conversations begin with the first one.
-func (d *document) begin() error {
+func (d *document) begin(ctx context.Context) error {
 	d.end()
-	d.files = includeReader{root: filepath.Dir(d.in.path), digest: sha256.New(), redacted: d.in.withoutSecrets}
+	d.files = includeReader{root: filepath.Dir(d.in.path), digest: sha256.New(), redacted: func(data []byte) ([]byte, error) { return d.in.withoutSecrets(ctx, data) }}
 	include := d.files.read
 	if d.in.path == "-" {
 		include = nil

@@ -16,7 +16,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // An AttachedFile is a file that an import attached to a session.
@@ -32,7 +32,7 @@ type fileSet struct {
 	size      int64
 	seen      map[string]bool
 	digest    io.Writer // digest of the document, its includes and the files
-	redacted  func([]byte) []byte
+	redacted  func([]byte) ([]byte, error)
 	warnings  []error
 	refused   map[string]*Repeated // the images that are not attached, by reason
 }
@@ -63,7 +63,7 @@ func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, d
 	if err != nil {
 		return nil, err
 	}
-	s := &fileSet{directory: directory, seen: map[string]bool{}, digest: digest, redacted: in.withoutSecrets, refused: map[string]*Repeated{}}
+	s := &fileSet{directory: directory, seen: map[string]bool{}, digest: digest, redacted: func(data []byte) ([]byte, error) { return in.withoutSecrets(ctx, data) }, refused: map[string]*Repeated{}}
 	for _, path := range imp.attach {
 		if err := s.attach(path, dir); err != nil {
 			s.close()
@@ -209,7 +209,10 @@ func (s *fileSet) add(name string, accept func(head []byte) error) error {
 	if err != nil {
 		return err
 	}
-	kept := s.redacted(content.Bytes())
+	kept, err := s.redacted(content.Bytes())
+	if err != nil {
+		return err
+	}
 	raw, sum := sha256.Sum256(content.Bytes()), sha256.Sum256(kept)
 	if s.size+size > maxFilesSize {
 		return fmt.Errorf("%w: the files that are imported with a document can have at most %d MiB together", domarkx.ErrInvalid, maxFilesSize>>20)
@@ -229,7 +232,7 @@ func (s *fileSet) close() {
 }
 
 // store stores the files that the snapshot base does not have. base is "" for a new session.
-func (s *fileSet) store(ctx context.Context, tx *gitstore.Tx, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
+func (s *fileSet) store(ctx context.Context, tx *transaction.Tx, filter transaction.Filter, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
 	if s == nil {
 		return nil, nil, nil
 	}
@@ -249,7 +252,7 @@ func (s *fileSet) store(ctx context.Context, tx *gitstore.Tx, base string) ([]do
 		if before[f.Path] == f.SHA256 {
 			continue
 		}
-		a, err := s.storeOne(ctx, tx, f)
+		a, err := s.storeOne(ctx, tx, filter, f)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", filepath.Join(s.directory.dir, filepath.FromSlash(f.Path)), err)
 		}
@@ -258,14 +261,14 @@ func (s *fileSet) store(ctx context.Context, tx *gitstore.Tx, base string) ([]do
 	return files, contents, nil
 }
 
-func (s *fileSet) storeOne(ctx context.Context, tx *gitstore.Tx, f domarkx.AttachedFile) (domarkx.Attachment, error) {
+func (s *fileSet) storeOne(ctx context.Context, tx *transaction.Tx, filter transaction.Filter, f domarkx.AttachedFile) (domarkx.Attachment, error) {
 	var content bytes.Buffer
 	if _, err := s.directory.copyTo(&content, f.Path, func([]byte) error { return nil }); err != nil {
 		return domarkx.Attachment{}, err
 	}
-	blob, sum, err := tx.StoreAttachment(ctx, bytes.NewReader(s.redacted(content.Bytes())))
-	if err == nil && sum != f.SHA256 {
+	a, _, err := tx.StoreAttachment(ctx, filter, &content)
+	if err == nil && a.SHA256 != f.SHA256 {
 		err = errChanged
 	}
-	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
+	return a, err
 }

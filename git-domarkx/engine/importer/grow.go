@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -135,7 +136,11 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 	in, known, tip, more, grown := r.in, r.record.known, r.more.tip, r.more.file, r.more.parsed
 	c := imp.change
 	c.Name, c.Base = r.name, r.base
-	images, err := imp.newPictures(ctx, tip.ID)
+	filter, err := imp.tx.Filter(ctx, c.Name)
+	if err != nil {
+		return engine.SaveResult{}, inputError(in, err)
+	}
+	images, err := imp.newPictures(ctx, filter, tip.ID)
 	for k := 0; in.codec.Images && err == nil && k < len(grown.Messages); k++ {
 		err = withPictures(&grown.Messages[k], images.keep)
 	}
@@ -216,10 +221,10 @@ func (imp *importer) appendGrown(ctx context.Context, c engine.Change, of *growt
 	}
 	commit.Files, commit.Attachments = images.files, images.contents
 	commit.Bytes = tip.Bytes + now.Size() - before
-	info, err := imp.tx.Append(ctx, commit)
+	info, err := imp.tx.Append(ctx, images.filter, commit)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
 	info.Name = c.Name
-	return info, imp.tx.Set(ctx, c.Name, info.ID)
+	return info, imp.tx.Set(ctx, c.Name, info, trust.Unchanged)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // A HomeKeeper finds the homes of programs and stores them (package openpocket).
@@ -30,7 +30,7 @@ type Home interface {
 // KeptHomes are the homes of one import. A nil [Home] is none of them.
 type KeptHomes interface {
 	// Commit creates a workspace version for each home that changed since its last import, and Done returns these versions.
-	Commit(ctx context.Context, tx *gitstore.Tx, c engine.Change) error
+	Commit(ctx context.Context, tx *transaction.Tx, c engine.Change) error
 	Done() []Kept
 	// IsNew reports whether the current update creates a version of a home.
 	IsNew(at Home) bool
@@ -53,9 +53,9 @@ func (m *Manager) KeepsHomes(k HomeKeeper) { m.homes = k }
 // noHomes are the homes of an import that finds none.
 type noHomes struct{}
 
-func (noHomes) Commit(context.Context, *gitstore.Tx, engine.Change) error { return nil }
-func (noHomes) Done() []Kept                                              { return nil }
-func (noHomes) IsNew(Home) bool                                           { return false }
-func (noHomes) LinkerOf(Home, *domarkx.Document) *edit.Linker             { return nil }
-func (noHomes) Settle() error                                             { return nil }
-func (noHomes) Abort()                                                    {}
+func (noHomes) Commit(context.Context, *transaction.Tx, engine.Change) error { return nil }
+func (noHomes) Done() []Kept                                                 { return nil }
+func (noHomes) IsNew(Home) bool                                              { return false }
+func (noHomes) LinkerOf(Home, *domarkx.Document) *edit.Linker                { return nil }
+func (noHomes) Settle() error                                                { return nil }
+func (noHomes) Abort()                                                       {}

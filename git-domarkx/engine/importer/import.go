@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // A Request describes what to import, and how.
@@ -91,11 +91,10 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	var hidden []error // errors of sessions that cannot be read, by name
 	for more := len(todo)+len(c.homes) > 0; more; more = len(todo) > 0 {
 		var imp *importer
-		err = m.sessions.Update(ctx, "import", func(tx *gitstore.Tx) error {
+		err = m.sessions.Update(ctx, "import", func(tx *transaction.Tx) error {
 			imp = &importer{manager: m, tx: tx, change: engine.Change{Operation: "import", Author: author, Committer: committer},
-				options:    options{homes: homes, links: links, attach: r.Attach, ignore: r.Ignore, always: r.Redact},
-				sessions:   sessions{made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}},
-				redactions: map[string]engine.Redaction{}}
+				options:  options{homes: homes, links: links, attach: r.Attach, ignore: r.Ignore, always: r.Redact},
+				sessions: sessions{made: map[string]bool{}, before: map[string]string{}, fresh: map[string]bool{}}}
 			if imp.sources, err = sources.Open(m.env.StateDir); err != nil {
 				return err
 			}
@@ -121,9 +120,6 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 		}
 		result.Kept = append(result.Kept, homes.Done()...)
 		result.merge(imp.result)
-		if err := imp.rememberSecrets(ctx); err != nil {
-			result.Warnings = append(result.Warnings, fmt.Errorf("recording the numbers of secrets: %w", err))
-		}
 		todo = imp.later
 	}
 	result.Warnings = append(hidden, result.Warnings...)

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // isBadDocument reports whether an error concerns only one document, so that the import can continue with the others.
@@ -23,13 +23,12 @@ type importer struct {
 	options
 	sessions
 	current
-	manager    *Manager
-	tx         *gitstore.Tx
-	change     engine.Change
-	sources    *sources.Record
-	later      []found // documents that are left to the next update
-	result     Result
-	redactions map[string]engine.Redaction // by name of the session
+	manager *Manager
+	tx      *transaction.Tx
+	change  engine.Change
+	sources *sources.Record
+	later   []found // documents that are left to the next update
+	result  Result
 }
 
 // The options are what a request asks for each of its documents.

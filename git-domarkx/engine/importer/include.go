@@ -17,7 +17,7 @@ import (
 // An includeReader reads included files from one directory. It follows no link that leads out of the directory.
 type includeReader struct {
 	root     string
-	redacted func([]byte) []byte // replaces the secrets in a file; nil if they stay
+	redacted func([]byte) ([]byte, error) // replaces the secrets in a file; nil if they stay
 	opened   *os.Root
 	digest   hash.Hash
 }
@@ -54,7 +54,7 @@ func (r *includeReader) read(path string) ([]byte, error) {
 	fmt.Fprintf(r.digest, "\x00%s\x00%d\x00", path, len(data))
 	_, _ = r.digest.Write(data) // a hash returns no errors
 	if r.redacted != nil {
-		data = r.redacted(data)
+		return r.redacted(data)
 	}
 	return data, nil
 }

@@ -16,13 +16,14 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // keepNamedFiles stores the files that the messages of an imported document name, and records the digest of each in its
 // message. If a file no longer exists, the message keeps the digest that the base has. If a file cannot be stored,
 // keepNamedFiles adds a warning. changed reports whether it has changed a message.
-func (imp *importer) keepNamedFiles(ctx context.Context, in input, doc *domarkx.Document, base *view.View) (added []domarkx.Attachment, changed bool, err error) {
+func (imp *importer) keepNamedFiles(ctx context.Context, in input, filter transaction.Filter, doc *domarkx.Document, base *view.View) (added []domarkx.Attachment, changed bool, err error) {
 	files := in.codec.NamedFiles
 	if files == nil {
 		return nil, false, nil
@@ -41,7 +42,7 @@ func (imp *importer) keepNamedFiles(ctx context.Context, in input, doc *domarkx.
 		digest, known := kept[path]
 		if !known {
 			look, _, _ := lookAt(path) // lookAt must come before the file is read
-			attachment, raw, err := imp.keepNamedFile(ctx, in, files, path)
+			attachment, raw, err := imp.keepNamedFile(ctx, filter, files, path)
 			var missing *unreadableError
 			switch {
 			case errors.As(err, &missing) && before[path] != "":
@@ -85,23 +86,15 @@ func attachmentsOf(ctx context.Context, files *format.NamedFiles, base *view.Vie
 
 // keepNamedFile stores a file. It also returns the digest of the file's content with its secrets. It returns an
 // *unreadableError if the file does not exist, cannot be read, or is not one that the message may name.
-func (imp *importer) keepNamedFile(ctx context.Context, in input, files *format.NamedFiles, path string) (kept domarkx.Attachment, raw string, err error) {
+func (imp *importer) keepNamedFile(ctx context.Context, filter transaction.Filter, files *format.NamedFiles, path string) (kept domarkx.Attachment, raw string, err error) {
 	content, err := openNamedFile(files, path)
 	if err != nil {
 		return kept, "", err
 	}
 	defer content.Close()
-	if in.redaction == nil {
-		kept.Blob, kept.SHA256, err = imp.tx.StoreAttachment(ctx, content)
-		return kept, kept.SHA256, err
-	}
-	data, err := io.ReadAll(content)
-	if err != nil {
-		return kept, "", err
-	}
-	sum := sha256.Sum256(data)
-	kept.Blob, kept.SHA256, err = imp.tx.StoreAttachment(ctx, bytes.NewReader(in.redaction.Bytes(data)))
-	return kept, hex.EncodeToString(sum[:]), err
+	sum := sha256.New()
+	kept, _, err = imp.tx.StoreAttachment(ctx, filter, io.TeeReader(content, sum))
+	return kept, hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // A namedFile reads a file up to the size that it had when it was opened, because another program may append to it.

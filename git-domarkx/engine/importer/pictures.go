@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // dataPicture matches a line of Markdown that is an image whose URL contains its content (data:).
@@ -82,12 +83,12 @@ func withPictures(m *domarkx.WrittenMessage, keep func(path string, content []by
 }
 
 // attachPictures stores the images of a transcript that the snapshot base does not have, and returns them.
-func (imp *importer) attachPictures(ctx context.Context, in input, messages format.Messages, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
+func (imp *importer) attachPictures(ctx context.Context, in input, messages format.Messages, filter transaction.Filter, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
 	p, ok := messages.(placedPictures)
 	if !ok || !in.images {
 		return nil, nil, nil
 	}
-	kept, err := imp.newPictures(ctx, base)
+	kept, err := imp.newPictures(ctx, filter, base)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,16 +103,17 @@ func (imp *importer) attachPictures(ctx context.Context, in input, messages form
 
 // A pictureSet collects the images that a snapshot does not have.
 type pictureSet struct {
-	imp      *importer
+	tx       *transaction.Tx
 	ctx      context.Context
+	filter   transaction.Filter
 	seen     map[string]bool
 	files    []domarkx.AttachedFile
 	contents []domarkx.Attachment
 }
 
 // newPictures returns an empty set. base is the snapshot whose images are not collected, or "" for none.
-func (imp *importer) newPictures(ctx context.Context, base string) (*pictureSet, error) {
-	s := &pictureSet{imp: imp, ctx: ctx, seen: map[string]bool{}}
+func (imp *importer) newPictures(ctx context.Context, filter transaction.Filter, base string) (*pictureSet, error) {
+	s := &pictureSet{tx: imp.tx, ctx: ctx, filter: filter, seen: map[string]bool{}}
 	if base == "" || imp.fresh[base] { // a snapshot of this update cannot be read; storing its files again takes no space
 		return s, nil
 	}
@@ -127,9 +129,9 @@ func (s *pictureSet) keep(path string, content []byte) error {
 		return nil
 	}
 	s.seen[path] = true
-	blob, sum, err := s.imp.tx.StoreAttachment(s.ctx, bytes.NewReader(content))
-	s.files = append(s.files, domarkx.AttachedFile{Path: path, SHA256: sum, Size: int64(len(content))})
-	s.contents = append(s.contents, domarkx.Attachment{SHA256: sum, Blob: blob})
+	a, size, err := s.tx.StoreAttachment(s.ctx, s.filter, bytes.NewReader(content))
+	s.files = append(s.files, domarkx.AttachedFile{Path: path, SHA256: a.SHA256, Size: size})
+	s.contents = append(s.contents, a)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // A finding says what a conversation of a document is to the sessions of the repository.
@@ -35,11 +36,11 @@ type recognised struct {
 	in        input        // with the key and the name of its session
 	conv      conversation // unset if the document need not be decoded
 	record    save
-	name      string           // of its session
-	base      string           // the snapshot that it continues; "" for a new session
-	redaction engine.Redaction // for a secret document
-	compared  *comparison      // with the snapshots of the session; nil if it continues base without a comparison
-	more      *growth          // what a grown document has more
+	name      string                // of its session
+	base      string                // the snapshot that it continues; "" for a new session
+	redaction transaction.Redaction // for a secret document
+	compared  *comparison           // with the snapshots of the session; nil if it continues base without a comparison
+	more      *growth               // what a grown document has more
 }
 
 // recognise returns what a document is, or one of its branches. conv is the branch, and nil for the document itself. From one
@@ -58,7 +59,7 @@ func (imp *importer) recognise(ctx context.Context, d *document, in input, conv 
 		}
 	}
 	if conv == nil {
-		if err := d.begin(); err != nil {
+		if err := d.begin(ctx); err != nil {
 			return recognised{}, inputError(d.in, err)
 		}
 		in = d.in

@@ -4,30 +4,28 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // mustRedact returns what redacts a document of a session whose documents are redacted, and nil if they are not or if this
 // input is redacted already. This is known only after its header was read, because that determines the session.
-func (imp *importer) mustRedact(ctx context.Context, r recognised) (engine.Redaction, error) {
+func (imp *importer) mustRedact(ctx context.Context, r recognised) (transaction.Redaction, error) {
 	if r.in.redaction != nil {
 		return nil, nil
 	}
-	if with := imp.redactions[r.name]; with != nil {
-		return with, nil
+	if imp.always || r.in.always {
+		f, err := imp.tx.FilterAlways(ctx, r.name)
+		return f.Redaction(), err
 	}
-	with, err := imp.manager.sessions.Redaction(ctx, imp.readableTip(r.name), imp.always || r.in.always)
-	if err == nil && with != nil {
-		imp.redactions[r.name] = with
-	}
-	return with, err
+	f, err := imp.tx.Filter(ctx, r.name)
+	return f.Redaction(), err
 }
 
 // readableTip returns the newest snapshot of a session that can be read. No update redacts a session that it imports.
@@ -46,7 +44,7 @@ func (imp *importer) redact(ctx context.Context, d *document, r recognised) erro
 	}
 	err := imp.learn(ctx, in, r)
 	if err == nil {
-		err = in.redact(r.redaction)
+		err = in.redact(ctx, r.redaction)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.path, local.PathError(err))
@@ -54,14 +52,14 @@ func (imp *importer) redact(ctx context.Context, d *document, r recognised) erro
 	return nil
 }
 
-func (in *content) redact(with engine.Redaction) error {
+func (in *content) redact(ctx context.Context, with transaction.Redaction) error {
 	file, err := os.CreateTemp("", "git-domarkx-*")
 	if err != nil {
 		return err
 	}
 	in.clean = file
 	digest, print := sha256.New(), newFingerprint()
-	if err := with.Copy(io.MultiWriter(file, digest, print), in.ReaderAt, in.size); err != nil {
+	if err := with.Copy(ctx, io.MultiWriter(file, digest, print), in.ReaderAt, in.size); err != nil {
 		return err
 	}
 	raw := *in
@@ -124,20 +122,10 @@ func (imp *importer) storedDocument(ctx context.Context, in *input, snapshot str
 	return b.Bytes(), err
 }
 
-// rememberSecrets records the numbers of the replaced secrets. It is called after the update, when the sessions can be
-// read.
-func (imp *importer) rememberSecrets(ctx context.Context) error {
-	var errs []error
-	for session, with := range imp.redactions {
-		errs = append(errs, with.Remember(ctx, imp.here[session].ID))
-	}
-	return errors.Join(errs...)
-}
-
 // withoutSecrets returns the content of a file of the document, without its secrets if the document is redacted.
-func (in *content) withoutSecrets(content []byte) []byte {
+func (in *content) withoutSecrets(ctx context.Context, content []byte) ([]byte, error) {
 	if in.redaction == nil {
-		return content
+		return content, nil
 	}
-	return in.redaction.Bytes(content)
+	return in.redaction.Bytes(ctx, content)
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/remote"
 )
@@ -75,7 +76,7 @@ func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) (
 			return results, err
 		}
 		var status string
-		err = m.sessions.Update(ctx, "pull "+name, func(tx *gitstore.Tx) error {
+		err = m.sessions.Update(ctx, "pull "+name, func(tx *transaction.Tx) error {
 			status, err = p.one(ctx, tx, name)
 			return err
 		})
@@ -134,7 +135,7 @@ func (p *pull) receive(ctx context.Context, from, name string) (bool, error) {
 }
 
 // one pulls one session and its workspaces, and returns the status.
-func (p *pull) one(ctx context.Context, tx *gitstore.Tx, name string) (string, error) {
+func (p *pull) one(ctx context.Context, tx *transaction.Tx, name string) (string, error) {
 	if err := p.Rejected.of(name, append(p.going[name], p.all[name])...); err != nil {
 		return "", err
 	}
@@ -175,7 +176,7 @@ func (p *pull) one(ctx context.Context, tx *gitstore.Tx, name string) (string, e
 
 // removedThere removes a session that was removed on the remote, unless it has changed here
 // since.
-func (p *pull) removedThere(ctx context.Context, tx *gitstore.Tx, name string, unchanged, here bool) (string, error) {
+func (p *pull) removedThere(ctx context.Context, tx *transaction.Tx, name string, unchanged, here bool) (string, error) {
 	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
 	workspace, err := tx.WorkspaceTip(ctx, name)
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
@@ -209,12 +210,12 @@ func (p *pull) shared(name string) bool {
 
 // pullSession updates a session to a snapshot from a remote. tip is the newest local snapshot;
 // its ID is empty if the session does not exist here.
-func (m *Manager) pullSession(ctx context.Context, tx *gitstore.Tx, name string, tip domarkx.Info, now string) (string, error) {
+func (m *Manager) pullSession(ctx context.Context, tx *transaction.Tx, name string, tip domarkx.Info, now string) (string, error) {
 	if tip.ID == "" {
 		if err := tx.CheckName(ctx, name); err != nil {
 			return "", err
 		}
-		return "new", tx.Set(ctx, name, now)
+		return "new", tx.Set(ctx, name, domarkx.Info{ID: now}, trust.Unchanged)
 	}
 	if tip.ID == now {
 		return UpToDate, nil
@@ -224,7 +225,7 @@ func (m *Manager) pullSession(ctx context.Context, tx *gitstore.Tx, name string,
 		return "", err
 	}
 	if behind {
-		return "updated", tx.Set(ctx, name, now)
+		return "updated", tx.Set(ctx, name, domarkx.Info{ID: now}, trust.Unchanged)
 	}
 	ahead, err := m.store.IsAncestor(ctx, now, tip.ID)
 	if err != nil {
@@ -250,7 +251,7 @@ func (m *Manager) pullSession(ctx context.Context, tx *gitstore.Tx, name string,
 	if err != nil {
 		return "", err
 	}
-	return engine.MergeStatus(state), tx.Set(ctx, name, merged.ID)
+	return engine.MergeStatus(state), tx.Set(ctx, name, merged, trust.Unchanged)
 }
 
 // removedHere reports whether the session was removed or renamed here after it contained the

@@ -8,12 +8,12 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // workspace pulls a workspace and reports whether it changed. session is the tip, after the pull,
 // of the session that the workspace belongs to.
-func (p *pull) workspace(ctx context.Context, tx *gitstore.Tx, name string, session domarkx.Info) (bool, error) {
+func (p *pull) workspace(ctx context.Context, tx *transaction.Tx, name string, session domarkx.Info) (bool, error) {
 	before, now := p.Before.Workspaces[name], p.After.Workspaces[name]
 	tip, err := tx.WorkspaceTip(ctx, name)
 	here := err == nil
@@ -55,7 +55,7 @@ func (p *pull) workspace(ctx context.Context, tx *gitstore.Tx, name string, sess
 
 // acceptWorkspace checks a version that came from elsewhere and makes it the newest version of a
 // workspace. tip is the version so far.
-func (m *Manager) acceptWorkspace(ctx context.Context, tx *gitstore.Tx, tip domarkx.Version, id string) error {
+func (m *Manager) acceptWorkspace(ctx context.Context, tx *transaction.Tx, tip domarkx.Version, id string) error {
 	if _, err := m.checkedVersion(ctx, tip, id); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (m *Manager) checkedVersion(ctx context.Context, tip domarkx.Version, id st
 // is in the history of one of the two, or else those of the version with the greater number. The
 // commit depends only on the two versions and the session, so that every clone creates the same
 // one.
-func (m *Manager) joinVersions(ctx context.Context, tx *gitstore.Tx, name string, session domarkx.Info, a, b domarkx.Version) (domarkx.Version, error) {
+func (m *Manager) joinVersions(ctx context.Context, tx *transaction.Tx, name string, session domarkx.Info, a, b domarkx.Version) (domarkx.Version, error) {
 	if b.ID < a.ID {
 		a, b = b, a
 	}

@@ -38,8 +38,9 @@ func newClone(t *testing.T, remote string) clone {
 	t.Helper()
 	c := enginetest.New(t)
 	run(t, c.Dir, "remote", "add", "origin", remote)
-	redactions := redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env))
-	c.SessionManager.Redacts(redactions)
+	redactor := redact.NewRedactor(c.Store, c.Env, scan.New(c.Store, c.Env))
+	c.Redacts(redactor)
+	redactions := redact.New(c.SessionManager, redactor)
 	return clone{c, transfer.New(c.SessionManager, c.Store, c.Env, redactions), redactions}
 }
 

@@ -8,12 +8,31 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
-// ExtendAppended extends the trust in a session to a message that the user appends. before.ID is
-// empty for a new session. It is called before the session moves, so that a process killed in
-// between does not leave it untrusted; trust in a message that is never stored does no harm. The
+// An Extension extends the trust in a session when the session moves from one snapshot, which has no ID if the session is new, to
+// another one. It is called before the session moves, so that a process killed in between does not leave it untrusted; trust in
+// a message that is never stored does no harm.
+type Extension func(ctx context.Context, m *Manager, before, after domarkx.Info) error
+
+// Unchanged is the Extension for what the user has not written or approved: it trusts nothing new.
+func Unchanged(context.Context, *Manager, domarkx.Info, domarkx.Info) error { return nil }
+
+// Appended is the Extension for a message that the user appends; see [Manager.ExtendAppended].
+func Appended(msg domarkx.Message) Extension {
+	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
+		return m.ExtendAppended(ctx, before, after, msg)
+	}
+}
+
+// Saved is the Extension for a document that the user made from the snapshot base; see [Manager.ExtendSaved].
+func Saved(base string, doc *domarkx.Document) Extension {
+	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
+		return m.ExtendSaved(ctx, before, after, base, doc)
+	}
+}
+
+// ExtendAppended extends the trust in a session to a message that the user appends. The
 // cost does not grow with the session if the digest of before is cached.
 func (m *Manager) ExtendAppended(ctx context.Context, before, after domarkx.Info, msg domarkx.Message) error {
-	before.Name = after.Name
 	runs := msg.Role == domarkx.Assistant && len(toolcall.Runnable(msg)) > 0
 	if before.ID == "" {
 		if !runs {
@@ -35,8 +54,7 @@ func (m *Manager) ExtendAppended(ctx context.Context, before, after domarkx.Info
 
 // ExtendRecorded extends the trust in a session to a call of a message, and to the arguments that
 // its resource added, when this program records its result: the user approved the call, as part of the
-// session or by itself. after is the snapshot with the result, and msg the message in it. It is called
-// before the session moves, so that a process killed in between does not leave it untrusted. It
+// session or by itself. after is the snapshot with the result, and msg the message in it. It
 // returns the digests before and after.
 func (m *Manager) ExtendRecorded(ctx context.Context, c *Chain, before, after domarkx.Info, id domarkx.ID, msg domarkx.Message) (was, now Digests, err error) {
 	if err := m.seek(ctx, c, before, id); err != nil {
@@ -48,7 +66,7 @@ func (m *Manager) ExtendRecorded(ctx context.Context, c *Chain, before, after do
 	if now, err = m.from(ctx, c, before, &msg); err != nil {
 		return was, now, err
 	}
-	after.Name, c.snapshot = before.Name, after.ID
+	c.snapshot = after.ID
 	m.cache(after, cachedDigests{now, c.besides})
 	return was, now, m.Grow(ctx, now, before.Name, was)
 }
@@ -66,34 +84,23 @@ func (m *Manager) extendNew(ctx context.Context, name string, msg domarkx.Messag
 	return m.Grow(ctx, was.Message(msg), name, was)
 }
 
-// A SavedChange is the change of a session by a save.
-type SavedChange struct {
-	Before, After domarkx.Info
-	Merged        bool // whether After also contains changes by others, and is stored already
-}
-
 // ExtendSaved extends the trust in a session to a document that the user saves, if the base of the
 // document and the session's state before are trusted. It does nothing for a new session. A
-// merged save is already stored; otherwise the session has not moved yet.
-func (m *Manager) ExtendSaved(ctx context.Context, saved SavedChange, base string, doc *domarkx.Document) error {
-	if base == "" || saved.Before.ID == "" {
+// save that is merged with changes by others is stored already; otherwise the session has not moved yet.
+func (m *Manager) ExtendSaved(ctx context.Context, before, after domarkx.Info, base string, doc *domarkx.Document) error {
+	if base == "" || before.ID == "" {
 		return nil
 	}
-	before := saved.Before
-	before.Name = saved.After.Name
 	all := []domarkx.Info{before}
 	if before.ID != base {
 		info, err := m.store.Info(ctx, base)
 		if err != nil {
 			return err
 		}
-		info.Name = saved.After.Name
-		all = append(all, info)
+		info.Name = after.Name
+		return m.extend(ctx, after, append(all, info)...)
 	}
-	if saved.Merged {
-		return m.extend(ctx, saved.After, all...)
-	}
-	added, err := m.AddedTo(ctx, saved.After.Name, doc.Header)
+	added, err := m.AddedTo(ctx, after.Name, doc.Header)
 	if err != nil {
 		return err
 	}
@@ -105,7 +112,7 @@ func (m *Manager) ExtendSaved(ctx context.Context, saved SavedChange, base strin
 	if err != nil {
 		return err
 	}
-	return m.Grow(ctx, now, saved.After.Name, was...)
+	return m.Grow(ctx, now, after.Name, was...)
 }
 
 // NotExtended returns an error that a change was stored but the trust in it was not.

@@ -45,12 +45,20 @@ type Chain struct {
 	besides  Digest
 }
 
-// Appended sets the chain to a message that a snapshot adds to the one before, without trusting it.
-func (m *Manager) Appended(ctx context.Context, c *Chain, before, after domarkx.Info, id domarkx.ID, msg domarkx.Message) error {
+// AppendedTo is the Extension for a message that is not trusted. It sets the chain to the message.
+func AppendedTo(c *Chain, id domarkx.ID, msg domarkx.Message) Extension {
+	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
+		if before.ID == "" {
+			return nil
+		}
+		return m.appendedTo(ctx, c, before, after, id, msg)
+	}
+}
+
+func (m *Manager) appendedTo(ctx context.Context, c *Chain, before, after domarkx.Info, id domarkx.ID, msg domarkx.Message) error {
 	d, besides, err := m.Digests(ctx, before)
 	if err == nil {
 		*c = Chain{after.ID, id, d, besides}
-		after.Name = before.Name
 		m.cache(after, cachedDigests{d.Message(msg), besides})
 	}
 	return err

@@ -230,26 +230,25 @@ func forgetOld(values []string, session string) []string {
 	})
 }
 
-// Keep extends the trust in the snapshot before to a state that runs only the beginning of
+// Keep returns the Extension of the trust in the snapshot before to a state that runs only the beginning of
 // it, after a rewind or in a fork. The trust in the snapshot remains, so that the rewind can be
-// undone. Keep must be called before the session moves, so that a process killed in between
-// does not leave it untrusted.
-func (m *Manager) Keep(ctx context.Context, name string, state *domarkx.State, before domarkx.Info) error {
+// undone.
+func (m *Manager) Keep(ctx context.Context, name string, state *domarkx.State, before domarkx.Info) (Extension, error) {
 	was, _, err := m.Digests(ctx, before)
 	if err != nil {
-		return err
+		return Unchanged, err
 	}
 	values, err := m.env.Local.All(ctx, local.TrustKey)
 	if err != nil || grown(values, was, []Digests{was}).Empty() {
-		return err
+		return Unchanged, err
 	}
 	now, err := m.stateDigests(ctx, name, state)
 	if err != nil {
-		return err
+		return Unchanged, err
 	}
 	all, err := m.digests(ctx, before)
 	if err != nil {
-		return err
+		return Unchanged, err
 	}
 	last := now[len(now)-1]
 	begins := func() bool {
@@ -257,10 +256,10 @@ func (m *Manager) Keep(ctx context.Context, name string, state *domarkx.State, b
 	}
 	if !begins() {
 		if all, err = m.digestsAlone(ctx, name, before); err != nil || !begins() {
-			return err
+			return Unchanged, err
 		}
 	}
-	return m.record(ctx, last, name, was)
+	return func(ctx context.Context, m *Manager, _, _ domarkx.Info) error { return m.record(ctx, last, name, was) }, nil
 }
 
 // digestsAlone returns the digests that a snapshot would have under another session name, if

@@ -8,7 +8,8 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 // An AppendRequest describes the message that [Manager.Append] adds.
@@ -53,7 +54,7 @@ func (m *Manager) Append(ctx context.Context, r AppendRequest) (domarkx.Info, er
 	id := domarkx.NewID(0, committer.When) // one id for all attempts of the update
 	c := engine.Change{Name: name, Operation: "append", Author: author, Committer: committer}
 	var info domarkx.Info
-	err = m.sessions.Update(ctx, "append "+name, func(tx *gitstore.Tx) error {
+	err = m.sessions.Update(ctx, "append "+name, func(tx *transaction.Tx) error {
 		tip, err := tx.Tip(ctx, name)
 		switch {
 		case errors.Is(err, domarkx.ErrNotFound) && !r.New:
@@ -69,11 +70,8 @@ func (m *Manager) Append(ctx context.Context, r AppendRequest) (domarkx.Info, er
 		if err != nil {
 			return err
 		}
-		info.Name = name
-		if err := m.trust.ExtendAppended(ctx, tip, info, msg); err != nil {
-			return err
-		}
-		return tx.Set(ctx, name, info.ID)
+		return tx.Set(ctx, name, info, trust.Appended(msg))
 	})
+	info.Name = name
 	return info, err
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // A PendingCall is a call of a session that has no result.
@@ -122,7 +122,7 @@ func (t *Turn) Refuse(ctx context.Context, c PendingCall, o toolcall.Outcome) (C
 	}
 	report := CallResult{Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: o}
 	var at position
-	err := t.m.sessions.Update(ctx, chatOperation+" "+t.request.Name, func(tx *gitstore.Tx) error {
+	err := t.m.sessions.Update(ctx, chatOperation+" "+t.request.Name, func(tx *transaction.Tx) error {
 		var err error
 		at, err = b.recordIn(ctx, tx, t.target(c), o, domarkx.Version{}, nil)
 		return err

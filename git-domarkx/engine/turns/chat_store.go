@@ -12,7 +12,8 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 // chatOperation is the operation of snapshots that a chat creates.
@@ -104,7 +105,7 @@ func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, err
 	}
 	c := engine.Change{Name: name, Operation: chatOperation, Author: author, Committer: committer}
 	var info domarkx.Info
-	err = m.sessions.Update(ctx, chatOperation+" "+name, func(tx *gitstore.Tx) error {
+	err = m.sessions.Update(ctx, chatOperation+" "+name, func(tx *transaction.Tx) error {
 		tip, err := tx.Tip(ctx, name)
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 			return err
@@ -125,14 +126,9 @@ func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, err
 				return err
 			}
 		}
-		info.Name, tip.Name = name, name
-		if tip.ID != "" {
-			if err := m.trust.Appended(ctx, t.chain, tip, info, r.ID, a.Message); err != nil {
-				return err
-			}
-		}
-		return tx.Set(ctx, name, info.ID)
+		return tx.Set(ctx, name, info, trust.AppendedTo(t.chain, r.ID, a.Message))
 	})
+	info.Name = name
 	return info, err
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // Rename renames a session, its workspace and the instance of the workspace on this machine.
@@ -42,7 +42,7 @@ func (m *Manager) Rename(ctx context.Context, from, to string) (domarkx.Info, er
 
 // renameRefs renames a session and its workspace in the store.
 func (m *Manager) renameRefs(ctx context.Context, from, to string, assigned map[string]string) (info domarkx.Info, err error) {
-	err = m.sessions.Update(ctx, "rename "+from+" "+to, func(tx *gitstore.Tx) error {
+	err = m.sessions.Update(ctx, "rename "+from+" "+to, func(tx *transaction.Tx) error {
 		if info, err = tx.Tip(ctx, from); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (m *Manager) Remove(ctx context.Context, name string, lose func(error)) (do
 		}
 	}
 	var info domarkx.Info
-	err = m.sessions.Update(ctx, "rm "+name, func(tx *gitstore.Tx) error {
+	err = m.sessions.Update(ctx, "rm "+name, func(tx *transaction.Tx) error {
 		var err error
 		if info, err = tx.Tip(ctx, name); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (m *Manager) Remove(ctx context.Context, name string, lose func(error)) (do
 // [domarkx.ErrNotFound] if the trash has neither, and [domarkx.ErrExists] if the name is taken.
 func (m *Manager) Restore(ctx context.Context, name string) (domarkx.Info, error) {
 	var info domarkx.Info
-	err := m.sessions.Update(ctx, "restore "+name, func(tx *gitstore.Tx) error {
+	err := m.sessions.Update(ctx, "restore "+name, func(tx *transaction.Tx) error {
 		tip, err := tx.Tip(ctx, name)
 		if err == nil {
 			switch _, err := tx.WorkspaceFromTrash(ctx, name); {

@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // A CallResult is the result of one call.
@@ -111,7 +111,7 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 			outcome.Message = fmt.Sprintf("%s; and what it left cannot be kept: %v", outcome.Message, err)
 		}
 		report.Outcome = outcome
-		stored := b.m.sessions.Update(ctx, t.operation+" "+t.Session, func(tx *gitstore.Tx) error {
+		stored := b.m.sessions.Update(ctx, t.operation+" "+t.Session, func(tx *transaction.Tx) error {
 			at, err = b.recordIn(ctx, tx, t, outcome, domarkx.Version{}, nil)
 			return err
 		})
@@ -123,11 +123,11 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 	outcome.LeftOut = changes.LeftOut
 	err = b.commit(ctx, changes, versionRequest{operation: "call", subject: callSubject(t), changed: changes.Changed || b.leavesOut(changes),
 		call: &domarkx.CallRecord{Session: t.Session, Message: t.Message, Index: t.Index, Resource: t.Resource, Tool: toolOf(t)}},
-		func(tx *gitstore.Tx, v domarkx.Version) error {
+		func(tx *transaction.Tx, v domarkx.Version) error {
 			o := outcome
 			var attachments []domarkx.Attachment
 			if output != nil {
-				a, err := b.m.attach(ctx, tx, t.Session, output)
+				a, err := attach(ctx, tx, t.Session, output)
 				if err != nil {
 					return err
 				}
@@ -141,52 +141,17 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 	return report.at(at, err)
 }
 
-// maxFiltered is the size up to which the output of a call in a redacted session is redacted in memory, in bytes.
-const maxFiltered = 64 << 20
-
 // attach stores the output of a call.
-func (m *Manager) attach(ctx context.Context, tx *gitstore.Tx, session string, output *os.File) (domarkx.Attachment, error) {
-	size, err := output.Seek(0, io.SeekEnd)
+func attach(ctx context.Context, tx *transaction.Tx, session string, output *os.File) (domarkx.Attachment, error) {
+	f, err := tx.Filter(ctx, session)
 	if err == nil {
 		_, err = output.Seek(0, io.SeekStart)
 	}
 	if err != nil {
 		return domarkx.Attachment{}, err
 	}
-	var content io.Reader = output
-	switch tip, err := tx.Tip(ctx, session); {
-	case err != nil:
-	case size <= maxFiltered:
-		filter, err := m.sessions.Filter(ctx, tip.ID)
-		if err != nil {
-			return domarkx.Attachment{}, err
-		}
-		if content, err = filter.Reader(ctx, output); err != nil {
-			return domarkx.Attachment{}, err
-		}
-	default:
-		redaction, err := m.sessions.Redaction(ctx, tip.ID, false)
-		if err != nil {
-			return domarkx.Attachment{}, err
-		}
-		if redaction != nil {
-			clean, err := os.CreateTemp("", "git-domarkx-*")
-			if err != nil {
-				return domarkx.Attachment{}, err
-			}
-			defer os.Remove(clean.Name())
-			defer clean.Close()
-			if err = errors.Join(redaction.Copy(clean, output, size), redaction.Remember(ctx, tip.ID)); err == nil {
-				_, err = clean.Seek(0, io.SeekStart)
-			}
-			if err != nil {
-				return domarkx.Attachment{}, fmt.Errorf("redacting the output of a call: %w", err)
-			}
-			content = clean
-		}
-	}
-	blob, sum, err := tx.StoreAttachment(ctx, content)
-	return domarkx.Attachment{SHA256: sum, Blob: blob}, err
+	a, _, err := tx.StoreAttachment(ctx, f, output)
+	return a, err
 }
 
 // toolOf returns the tool name for the commit of a version; "" for a block of code.

@@ -11,14 +11,14 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // recordIn stores the outcome of a call in the current state of its session: after the call, or
 // if the call was removed, in a new message at the end. It links v unless v.ID is empty.
-func (b *openWorkspace) recordIn(ctx context.Context, tx *gitstore.Tx, t callTarget, o toolcall.Outcome, v domarkx.Version, attachments []domarkx.Attachment) (position, error) {
+func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t callTarget, o toolcall.Outcome, v domarkx.Version, attachments []domarkx.Attachment) (position, error) {
 	m := b.m
 	tip, err := tx.Tip(ctx, t.Session)
 	if errors.Is(err, domarkx.ErrNotFound) {
@@ -33,7 +33,7 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *gitstore.Tx, t callTar
 		return position{}, err
 	}
 	c := engine.Change{Name: t.Session, Operation: t.operation, Author: author, Committer: committer}
-	filter, err := m.sessions.Filter(ctx, tip.ID)
+	filter, err := tx.Filter(ctx, t.Session)
 	if err != nil {
 		return position{}, err
 	}
@@ -47,15 +47,12 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *gitstore.Tx, t callTar
 		return position{}, err
 	}
 	if !t.Appends {
-		at, info, err := b.recordBehind(ctx, tx, tip, c, t, o, v, attachments)
+		at, info, err := b.recordBehind(ctx, tx, filter, tip, c, t, o, v, attachments)
 		if err != nil {
 			return position{}, err
 		}
 		if info.ID != "" {
-			if err := b.extendTrust(ctx, tip, info, t.Message, at.written); err != nil {
-				return position{}, err
-			}
-			return at, tx.Set(ctx, t.Session, info.ID)
+			return at, tx.Set(ctx, t.Session, info, b.recorded(t.Message, at.written))
 		}
 	}
 	block := t.recorded()
@@ -68,29 +65,34 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *gitstore.Tx, t callTar
 	if err != nil {
 		return position{}, err
 	}
-	info.Name = t.Session
-	at := position{message: info.Messages - 1, untrusted: trust.NotExtended(t.Session, m.trust.ExtendAppended(ctx, tip, info, msg))}
-	return at, tx.Set(ctx, t.Session, info.ID)
+	at := position{message: info.Messages - 1}
+	err = tx.Set(ctx, t.Session, info, func(ctx context.Context, m *trust.Manager, before, after domarkx.Info) error {
+		at.untrusted = trust.NotExtended(t.Session, m.ExtendAppended(ctx, before, after, msg))
+		return nil
+	})
+	return at, err
 }
 
-// extendTrust extends the trust in a session, and the approval of this process, to a call whose result
+// recorded extends the trust in a session, and the approval of this process, to a call whose result
 // a snapshot adds to the one before.
-func (b *openWorkspace) extendTrust(ctx context.Context, before, after domarkx.Info, id domarkx.ID, msg domarkx.Message) error {
-	if b.chain == nil {
-		b.chain = &trust.Chain{}
+func (b *openWorkspace) recorded(id domarkx.ID, msg domarkx.Message) trust.Extension {
+	return func(ctx context.Context, m *trust.Manager, before, after domarkx.Info) error {
+		if b.chain == nil {
+			b.chain = &trust.Chain{}
+		}
+		was, now, err := m.ExtendRecorded(ctx, b.chain, before, after, id, msg)
+		if err == nil && b.passed != nil {
+			b.passed.Follow(was, now)
+		}
+		return err
 	}
-	was, now, err := b.m.trust.ExtendRecorded(ctx, b.chain, before, after, id, msg)
-	if err == nil && b.passed != nil {
-		b.passed.Follow(was, now)
-	}
-	return err
 }
 
 // recordBehind stores the outcome of a call after the call. If the session no longer contains the
 // call, the returned snapshot has no id.
-func (b *openWorkspace) recordBehind(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c engine.Change, t callTarget, o toolcall.Outcome, v domarkx.Version, attachments []domarkx.Attachment) (position, domarkx.Info, error) {
+func (b *openWorkspace) recordBehind(ctx context.Context, tx *transaction.Tx, f transaction.Filter, tip domarkx.Info, c engine.Change, t callTarget, o toolcall.Outcome, v domarkx.Version, attachments []domarkx.Attachment) (position, domarkx.Info, error) {
 	m := b.m
-	if at, info, err := b.recordRecent(ctx, tx, tip, c, t, o, v, attachments); err != nil || info.ID != "" {
+	if at, info, err := b.recordRecent(ctx, tx, f, tip, c, t, o, v, attachments); err != nil || info.ID != "" {
 		return at, info, err
 	}
 	state, err := m.store.Load(ctx, tip.ID)
@@ -123,7 +125,7 @@ func (b *openWorkspace) recordBehind(ctx context.Context, tx *gitstore.Tx, tip d
 			entry.Link = v.ID
 		}
 		state.Thread = *replaceEntry(&state.Thread, k, entry)
-		info, err := m.commitLinked(ctx, tx, tip, state, c, fmt.Sprintf("%s: result of call %d.%d", t.operation, k, t.Index), v.ID, attachments)
+		info, err := m.commitLinked(ctx, tx, f, tip, state, c, fmt.Sprintf("%s: result of call %d.%d", t.operation, k, t.Index), v.ID, attachments)
 		return position{message: k, index: slices.IndexFunc(all, func(other toolcall.Step) bool { return other.Index == s.Index }), written: written.Message}, info, err
 	}
 	return position{}, domarkx.Info{}, nil
@@ -177,7 +179,7 @@ func replaceEntry(t *domarkx.Thread, k int, entry domarkx.Entry) *domarkx.Thread
 }
 
 // commitLinked commits a state that continues a snapshot. It links the version unless link is "".
-func (m *Manager) commitLinked(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, state *domarkx.State, c engine.Change, subject, link string, attachments []domarkx.Attachment) (domarkx.Info, error) {
+func (m *Manager) commitLinked(ctx context.Context, tx *transaction.Tx, f transaction.Filter, tip domarkx.Info, state *domarkx.State, c engine.Change, subject, link string, attachments []domarkx.Attachment) (domarkx.Info, error) {
 	owned, err := m.sessions.OwnedHeaders(ctx, state.Headers)
 	if err != nil {
 		return domarkx.Info{}, err
@@ -194,5 +196,5 @@ func (m *Manager) commitLinked(ctx context.Context, tx *gitstore.Tx, tip domarkx
 		commit.Parents = append(commit.Parents, link)
 	}
 	commit.Attachments = attachments
-	return tx.Commit(ctx, commit)
+	return tx.Commit(ctx, f, commit)
 }

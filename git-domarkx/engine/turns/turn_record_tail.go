@@ -9,8 +9,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // recentMessages is the number of messages at the end of a session among which
@@ -20,7 +20,7 @@ const recentMessages = 8
 // recordRecent is like recordBehind for a call in one of the last messages of a session, which is
 // the usual case in a conversation. Its cost does not depend on the length of the session. The
 // returned snapshot has no id if the call is elsewhere or the case is not a simple one.
-func (b *openWorkspace) recordRecent(ctx context.Context, tx *gitstore.Tx, tip domarkx.Info, c engine.Change, t callTarget, o toolcall.Outcome, v domarkx.Version, attachments []domarkx.Attachment) (position, domarkx.Info, error) {
+func (b *openWorkspace) recordRecent(ctx context.Context, tx *transaction.Tx, f transaction.Filter, tip domarkx.Info, c engine.Change, t callTarget, o toolcall.Outcome, v domarkx.Version, attachments []domarkx.Attachment) (position, domarkx.Info, error) {
 	none := func(err error) (position, domarkx.Info, error) { return position{}, domarkx.Info{}, err }
 	m := b.m
 	if t.prune || t.Completed != "" {
@@ -65,7 +65,7 @@ func (b *openWorkspace) recordRecent(ctx context.Context, tx *gitstore.Tx, tip d
 	if v.ID != "" {
 		commit.Parents = append(commit.Parents, v.ID)
 	}
-	info, err := tx.Append(ctx, commit)
+	info, err := tx.Append(ctx, f, commit)
 	return position{message: k, index: slices.IndexFunc(all, func(other toolcall.Step) bool { return other.Index == s.Index }), written: written.Message}, info, err
 }
 

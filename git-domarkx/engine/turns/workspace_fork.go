@@ -15,8 +15,9 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // ForkResult describes a new session and its workspace.
@@ -63,7 +64,7 @@ func (m *Manager) fork(ctx context.Context, r engine.Revision, name string, trus
 	}
 	c := engine.Change{Name: name, Operation: "fork", Author: author, Committer: committer}
 	fork := ForkResult{Info: from}
-	err = m.sessions.Update(ctx, "fork "+r.String()+" "+name, func(tx *gitstore.Tx) error {
+	err = m.sessions.Update(ctx, "fork "+r.String()+" "+name, func(tx *transaction.Tx) error {
 		if err := tx.CheckName(ctx, name); err != nil {
 			return err
 		}
@@ -84,8 +85,9 @@ func (m *Manager) fork(ctx context.Context, r engine.Revision, name string, trus
 		if truncated {
 			state.Thread = *state.Thread.Truncate(r.Message + 1)
 		}
+		extend := trust.Extension(trust.Unchanged)
 		if trusted {
-			if err := m.trust.Keep(ctx, name, state, from); err != nil {
+			if extend, err = m.trust.Keep(ctx, name, state, from); err != nil {
 				return err
 			}
 		}
@@ -103,7 +105,7 @@ func (m *Manager) fork(ctx context.Context, r engine.Revision, name string, trus
 				return err
 			}
 		}
-		return tx.Set(ctx, name, fork.ID)
+		return tx.Set(ctx, name, fork.Info, extend)
 	})
 	fork.Name = name
 	if err != nil {

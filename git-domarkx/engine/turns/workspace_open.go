@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/ignored"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/plugins"
@@ -308,7 +309,7 @@ type versionRequest struct {
 
 // commit stores changes as a version. It calls also, if not nil, in the same update with the
 // version of the live state.
-func (b *openWorkspace) commit(ctx context.Context, changes *plugins.Changes, r versionRequest, also func(tx *gitstore.Tx, v domarkx.Version) error) error {
+func (b *openWorkspace) commit(ctx context.Context, changes *plugins.Changes, r versionRequest, also func(tx *transaction.Tx, v domarkx.Version) error) error {
 	r.leftOut = changes.LeftOut
 	v, err := b.store(ctx, changes.Resources, r, also)
 	if err != nil {
@@ -325,13 +326,13 @@ func (b *openWorkspace) commit(ctx context.Context, changes *plugins.Changes, r 
 
 // store commits a version of the workspace with the given resources. If the workspace moved in
 // the meantime, for example by a pull, the version gets both as parents.
-func (b *openWorkspace) store(ctx context.Context, resources []domarkx.ResourceVersion, r versionRequest, also func(tx *gitstore.Tx, v domarkx.Version) error) (domarkx.Version, error) {
+func (b *openWorkspace) store(ctx context.Context, resources []domarkx.ResourceVersion, r versionRequest, also func(tx *transaction.Tx, v domarkx.Version) error) (domarkx.Version, error) {
 	author, committer, err := b.m.env.Identity(ctx)
 	if err != nil {
 		return domarkx.Version{}, err
 	}
 	var v domarkx.Version
-	err = b.m.sessions.Update(ctx, r.operation+" "+b.workspace, func(tx *gitstore.Tx) error {
+	err = b.m.sessions.Update(ctx, r.operation+" "+b.workspace, func(tx *transaction.Tx) error {
 		v = b.tip
 		if r.redacted {
 			if resources, err = b.redact(ctx, tx, resources); err != nil {
@@ -356,12 +357,8 @@ func (b *openWorkspace) store(ctx context.Context, resources []domarkx.ResourceV
 }
 
 // redact returns resources without the secrets in their text files, if the session was redacted.
-func (b *openWorkspace) redact(ctx context.Context, tx *gitstore.Tx, resources []domarkx.ResourceVersion) ([]domarkx.ResourceVersion, error) {
-	tip, err := tx.Tip(ctx, b.session)
-	if err != nil {
-		return nil, err
-	}
-	filter, err := b.m.sessions.Filter(ctx, tip.ID)
+func (b *openWorkspace) redact(ctx context.Context, tx *transaction.Tx, resources []domarkx.ResourceVersion) ([]domarkx.ResourceVersion, error) {
+	filter, err := tx.Filter(ctx, b.session)
 	if err != nil {
 		return nil, err
 	}
@@ -378,7 +375,11 @@ func (b *openWorkspace) redact(ctx context.Context, tx *gitstore.Tx, resources [
 			if err != nil {
 				return nil, err
 			}
-			return filter.File(ctx, data)
+			now, err := filter.Bytes(ctx, data)
+			if err != nil || bytes.Equal(now, data) {
+				return nil, err
+			}
+			return now, nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("resource %q: %w", r.ID, err)
@@ -390,8 +391,8 @@ func (b *openWorkspace) redact(ctx context.Context, tx *gitstore.Tx, resources [
 // continueWith returns a function for [openWorkspace.store] that adds a second version in the same
 // update, with the resources of newest, and sets loaded to it. The first version is thus never the
 // newest one, even after a kill, because nobody wants to continue from it.
-func (b *openWorkspace) continueWith(ctx context.Context, newest domarkx.Version, loaded *domarkx.Version) func(tx *gitstore.Tx, v domarkx.Version) error {
-	return func(tx *gitstore.Tx, v domarkx.Version) error {
+func (b *openWorkspace) continueWith(ctx context.Context, newest domarkx.Version, loaded *domarkx.Version) func(tx *transaction.Tx, v domarkx.Version) error {
+	return func(tx *transaction.Tx, v domarkx.Version) error {
 		if newest.ID == "" {
 			return nil
 		}
@@ -408,7 +409,7 @@ func (b *openWorkspace) continueWith(ctx context.Context, newest domarkx.Version
 	}
 }
 
-func (b *openWorkspace) storeVersion(ctx context.Context, tx *gitstore.Tx, c domarkx.VersionCommit) (domarkx.Version, error) {
+func (b *openWorkspace) storeVersion(ctx context.Context, tx *transaction.Tx, c domarkx.VersionCommit) (domarkx.Version, error) {
 	newest, err := tx.WorkspaceTip(ctx, b.workspace)
 	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 		return domarkx.Version{}, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
 // RemoveWorkspace commits the changes of a workspace, moves it to the trash and tears down the
@@ -25,7 +25,7 @@ func (m *Manager) RemoveWorkspace(ctx context.Context, name string, lose func(er
 	if err != nil || here && v.ID == "" {
 		return v, err
 	}
-	err = m.sessions.Update(ctx, "rm "+name, func(tx *gitstore.Tx) error {
+	err = m.sessions.Update(ctx, "rm "+name, func(tx *transaction.Tx) error {
 		if v, err = tx.WorkspaceTip(ctx, name); err != nil {
 			return m.sessions.ElsewhereError(ctx, name, err)
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // RewindResult describes the snapshots before and after a rewind, and the new version of the
@@ -46,7 +46,7 @@ func (m *Manager) Rewind(ctx context.Context, r engine.Revision) (RewindResult, 
 		defer b.close(ctx)
 	}
 	var done RewindResult
-	err = m.sessions.Update(ctx, "rewind "+r.String(), func(tx *gitstore.Tx) error {
+	err = m.sessions.Update(ctx, "rewind "+r.String(), func(tx *transaction.Tx) error {
 		done, err = m.rewind(ctx, tx, r, workspace, c)
 		return err
 	})
@@ -86,7 +86,7 @@ func (m *Manager) Rewind(ctx context.Context, r engine.Revision) (RewindResult, 
 	return done, nil
 }
 
-func (m *Manager) rewind(ctx context.Context, tx *gitstore.Tx, r engine.Revision, workspace string, c engine.Change) (RewindResult, error) {
+func (m *Manager) rewind(ctx context.Context, tx *transaction.Tx, r engine.Revision, workspace string, c engine.Change) (RewindResult, error) {
 	before, err := tx.Tip(ctx, r.Name)
 	if err != nil {
 		return RewindResult{}, err
@@ -126,13 +126,14 @@ func (m *Manager) rewind(ctx context.Context, tx *gitstore.Tx, r engine.Revision
 	if err := m.sessions.Revert(ctx, state, wanted, r.Message); err != nil {
 		return RewindResult{}, err
 	}
-	if err := m.trust.Keep(ctx, r.Name, state, before); err != nil {
+	extend, err := m.trust.Keep(ctx, r.Name, state, before)
+	if err != nil {
 		return RewindResult{}, err
 	}
 	if done.Now, err = m.sessions.ContinueWith(ctx, tx, before, state, c, "rewind to "+r.String(), linked...); err != nil {
 		return RewindResult{}, err
 	}
-	return done, tx.Set(ctx, r.Name, done.Now.ID)
+	return done, tx.Set(ctx, r.Name, done.Now, extend)
 }
 
 // trustedSpecs returns the resources that a session's calls need. tip is the newest version of
@@ -155,7 +156,7 @@ type rewinding struct {
 
 // rewindWorkspace commits a version with the workspace's state at the target. It returns a zero
 // version if the workspace already has that state.
-func (m *Manager) rewindWorkspace(ctx context.Context, tx *gitstore.Tx, r rewinding, c engine.Change) (domarkx.Version, error) {
+func (m *Manager) rewindWorkspace(ctx context.Context, tx *transaction.Tx, r rewinding, c engine.Change) (domarkx.Version, error) {
 	id, err := m.versionBehind(ctx, r)
 	if err != nil || id == "" {
 		return domarkx.Version{}, err

@@ -61,7 +61,7 @@ func (r *repository) open() *repository {
 		other.now = other.now.Add(time.Second)
 		s := domarkx.Signature{Name: "Ann", Email: "ann@example.org", When: other.now}
 		return s, s, nil
-	}})
+	}}, enginetest.NoRedactor{})
 	return &other
 }
 

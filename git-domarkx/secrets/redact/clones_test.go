@@ -40,8 +40,9 @@ func newPeers(t *testing.T, n int) (remote string, peers []peer) {
 }
 
 func newPeer(c *enginetest.Clone) peer {
-	redactions := redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env))
-	c.SessionManager.Redacts(redactions)
+	redactor := redact.NewRedactor(c.Store, c.Env, scan.New(c.Store, c.Env))
+	c.Redacts(redactor)
+	redactions := redact.New(c.SessionManager, redactor)
 	return peer{c, transfer.New(c.SessionManager, c.Store, c.Env, redactions), redactions}
 }
 

@@ -4,31 +4,16 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"iter"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
-
-// Filter returns a function that replaces the secrets in additions to the session whose newest
-// snapshot is tip. The function reports whether it changed the text. Filter returns nil if the
-// session was not redacted.
-func (m *Manager) Filter(ctx context.Context, tip string) (func(ctx context.Context, text []byte) ([]byte, bool, error), error) {
-	if !m.store.HasReplacements() {
-		return nil, nil
-	}
-	root, err := m.redactedRoot(ctx, tip)
-	if root == "" || err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, text []byte) ([]byte, bool, error) {
-		now, err := m.filter(ctx, tip, root, text)
-		return now, err == nil && !bytes.Equal(now, text), err
-	}, nil
-}
 
 // redactedRoot returns the key (see keyOf) of the first snapshot in the history of a redacted
 // session, or "" if the session was not redacted.
-func (m *Manager) redactedRoot(ctx context.Context, tip string) (string, error) {
+func (m *Redactor) redactedRoot(ctx context.Context, tip string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.roots == nil {
@@ -52,73 +37,57 @@ func (m *Manager) redactedRoot(ctx context.Context, tip string) (string, error) 
 	return root, nil
 }
 
-// filter returns text or JSON without secrets.
-func (m *Manager) filter(ctx context.Context, tip, root string, text []byte) ([]byte, error) {
-	if err := m.load(ctx); err != nil {
-		return nil, err
-	}
-	if len(newTable(m.scanner, m.allow).findings(text, true)) == 0 {
-		return text, nil
-	}
-	d, err := m.document(ctx, tip, root)
-	if err != nil {
-		return nil, err
-	}
-	return d.Bytes(text), m.remember(ctx, root, d.table)
-}
-
-// A Document redacts additions to a session: a document, the files that it names, or a message. A
+// A Document redacts additions to a session: documents, the files that they name, and messages. A
 // secret that the session already has keeps its number. New secrets get the next numbers, in the
-// order of the document.
+// order in which they are added.
 type Document struct {
-	manager *Manager
-	table   *table
+	redactor  *Redactor
+	tip, root string // the newest snapshot of the session, and the key (see keyOf) of its first one; "" for a new session
+	table     *table
+	isRead    bool // whether the table has the numbers that the session uses
 }
 
 // Document returns a Document for additions to the session whose newest snapshot is tip; "" stands
 // for a new session. If the session was not redacted, it returns nil unless always is set.
-func (m *Manager) Document(ctx context.Context, tip string, always bool) (engine.Redaction, error) {
+func (m *Redactor) Document(ctx context.Context, tip string, always bool) (transaction.Redaction, error) {
 	root := ""
 	var err error
-	if tip != "" {
+	if tip != "" && m.store.HasReplacements() {
 		root, err = m.redactedRoot(ctx, tip)
 	}
 	if err != nil || root == "" && !always {
 		return nil, err
 	}
-	if root == "" {
-		if root, err = m.root(ctx, tip); err != nil {
+	if root == "" && tip != "" {
+		if root, err = rootOf(m.store.Ancestors(ctx, tip)); err != nil {
 			return nil, err
 		}
 	}
 	if err := m.load(ctx); err != nil {
 		return nil, err
 	}
-	return m.document(ctx, tip, root)
+	return &Document{redactor: m, tip: tip, root: root, table: newTable(m.scanner, m.allow), isRead: tip == ""}, nil
 }
 
-func (m *Manager) document(ctx context.Context, tip, root string) (*Document, error) {
-	t := newTable(m.scanner, m.allow)
-	if tip == "" {
-		return &Document{m, t}, nil
+// read adds the numbers that the session uses to the table.
+func (d *Document) read(ctx context.Context) (err error) {
+	if d.isRead {
+		return nil
 	}
-	var err error
-	if t.recall, err = m.recall(ctx, root); err != nil {
-		return nil, err
+	if d.table.recall, err = d.redactor.recall(ctx, d.root); err != nil {
+		return err
 	}
-	for _, s := range t.recall.placeholders {
-		t.last = max(t.last, s.n)
+	for _, s := range d.table.recall.placeholders {
+		d.table.last = max(d.table.last, s.n)
 	}
-	_, err = (&collector{from: m.store.Reader, table: t, seen: map[string]bool{}, marks: true}).messages(ctx, tip)
-	return &Document{m, t}, err
+	_, err = (&collector{from: d.redactor.store.Reader, table: d.table, seen: map[string]bool{}, marks: true}).messages(ctx, d.tip)
+	d.isRead = err == nil
+	return err
 }
 
-// root returns the key (see keyOf) of the first snapshot in the history of tip, or "" if tip is "".
-func (m *Manager) root(ctx context.Context, tip string) (id string, err error) {
-	if tip == "" {
-		return "", nil
-	}
-	for info, err := range m.store.Ancestors(ctx, tip) {
+// rootOf returns the key (see keyOf) of the first snapshot in a history.
+func rootOf(history iter.Seq2[domarkx.Info, error]) (id string, err error) {
+	for info, err := range history {
 		if err != nil {
 			return "", err
 		}
@@ -172,8 +141,12 @@ func (t *table) spelled(text []byte, placeholder string) int {
 const partSize = 64 << 20
 
 // Copy writes a document of the given size in bytes to w, without its secrets.
-func (d *Document) Copy(w io.Writer, document io.ReaderAt, size int64) error {
-	err := partsOf(io.NewSectionReader(document, 0, size), partSize, func(part []byte) error { d.table.note(part, true); return nil })
+func (d *Document) Copy(ctx context.Context, w io.Writer, document io.ReaderAt, size int64) error {
+	err := d.read(ctx)
+	if err != nil {
+		return err
+	}
+	err = partsOf(io.NewSectionReader(document, 0, size), partSize, func(part []byte) error { d.table.note(part, true); return nil })
 	if err != nil {
 		return err
 	}
@@ -205,27 +178,31 @@ func partsOf(content *io.SectionReader, size int, visit func(part []byte) error)
 	}
 }
 
-// Bytes returns the content of a file without its secrets. It returns binary content unchanged.
-func (d *Document) Bytes(content []byte) []byte {
-	if !isText(content) {
-		return content
+// Bytes returns a text, JSON or the content of a file without its secrets. It returns binary content unchanged. As long as no
+// text has a secret, its cost does not depend on the length of the session.
+func (d *Document) Bytes(ctx context.Context, content []byte) ([]byte, error) {
+	if !isText(content) || len(d.table.forms) == 0 && len(d.table.findings(content, true)) == 0 {
+		return content, nil
+	}
+	if err := d.read(ctx); err != nil {
+		return nil, err
 	}
 	d.table.note(content, true)
 	text, _ := d.table.redact(content, true)
-	return text
+	return text, nil
 }
 
 // Secrets returns the number of different secrets that were replaced.
 func (d *Document) Secrets() int { return len(d.table.prints) }
 
-// Remember stores the numbers of the secrets for later additions to the session whose newest
-// snapshot is tip.
-func (d *Document) Remember(ctx context.Context, tip string) error {
-	root, err := d.manager.root(ctx, tip)
-	if err != nil || root == "" {
-		return err
+// Remember stores the numbers of the secrets for later additions to the session. The history is that of its newest snapshot.
+func (d *Document) Remember(ctx context.Context, history iter.Seq2[domarkx.Info, error]) (err error) {
+	if d.root == "" {
+		if d.root, err = rootOf(history); err != nil {
+			return err
+		}
 	}
-	return d.manager.remember(ctx, root, d.table)
+	return d.redactor.remember(ctx, d.root, d.table)
 }
 
 // forgetImports removes the state for incremental imports of redacted sessions' documents, because

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 )
 
@@ -22,27 +23,21 @@ func redacted(t *testing.T) (p peer, tip string) {
 	return p, p.Tip("s").ID
 }
 
-// TestFilter filters additions to sessions that were redacted, and to others.
-func TestFilter(t *testing.T) {
+// TestAdditions redacts additions to sessions that were redacted, and not to others.
+func TestAdditions(t *testing.T) {
 	t.Parallel()
 	p := newPeer(enginetest.New(t))
 	p.Appended("s", "Use "+secret+".")
 	p.Appended("plain", "Use "+secret+".")
 	for _, name := range []string{"s", "plain"} { // nothing is redacted yet
-		if filter, err := p.redactions.Filter(t.Context(), p.Tip(name).ID); filter != nil || err != nil {
+		if d, err := p.redactions.Document(t.Context(), p.Tip(name).ID, false); d != nil || err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
 	p.redact(redact.Request{Name: "s"})
-	if filter, err := p.redactions.Filter(t.Context(), p.Tip("plain").ID); filter != nil || err != nil {
-		t.Errorf("a session that was not redacted has a filter, %v", err)
-	}
-	if _, err := p.redactions.Filter(t.Context(), strings.Repeat("0", 40)); err == nil {
-		t.Error("a snapshot that does not exist: no error")
-	}
 	later := p.Appended("s", "Nothing else.") // the newest snapshot itself replaces none
-	filter, err := p.redactions.Filter(t.Context(), later.ID)
-	if err != nil || filter == nil {
+	d, err := p.redactions.Document(t.Context(), later.ID, false)
+	if err != nil || d == nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ text, want string }{
@@ -54,19 +49,29 @@ func TestFilter(t *testing.T) {
 		{`{"text": "` + secret + `", "n": 1}`, `{"text": "[REDACTED:github-pat:1]", "n": 1}`},
 		{"[REDACTED:github-pat:1] stays", "[REDACTED:github-pat:1] stays"},
 	} {
-		got, changed, err := filter(t.Context(), []byte(tt.text))
-		if string(got) != tt.want || changed != (tt.text != tt.want) || err != nil {
-			t.Errorf("%q becomes %q, %t, %v, want %q", tt.text, got, changed, err, tt.want)
+		if got := replaced(t, d, tt.text); got != tt.want {
+			t.Errorf("%q becomes %q, want %q", tt.text, got, tt.want)
 		}
 	}
-	// Another process has the same numbers.
+	// Another process has the same numbers, once something was added.
+	p.Appended("s", "And "+other+", too.")
 	next := reopened(t, p)
-	if filter, err = next.redactions.Filter(t.Context(), next.Tip("s").ID); err != nil {
+	if d, err = next.redactions.Document(t.Context(), next.Tip("s").ID, false); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := filter(t.Context(), []byte(other)); string(got) != "[REDACTED:gitlab-pat:2]" || err != nil {
-		t.Errorf("another process: %q, %v", got, err)
+	if got := replaced(t, d, other); got != "[REDACTED:gitlab-pat:2]" {
+		t.Errorf("another process: %q", got)
 	}
+}
+
+// replaced returns a text without its secrets.
+func replaced(t *testing.T, d transaction.Redaction, text string) string {
+	t.Helper()
+	now, err := d.Bytes(t.Context(), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(now)
 }
 
 // TestDocument redacts documents for new sessions, and for sessions with and without a redaction.
@@ -95,18 +100,18 @@ func TestDocument(t *testing.T) {
 			continue
 		}
 		text := other + " " + secret
-		if got := string(d.Bytes([]byte(text))); got != tt.want || d.Secrets() != 2 {
+		if got := replaced(t, d, text); got != tt.want || d.Secrets() != 2 {
 			t.Errorf("%s: %q, %d secrets, want %q", name, got, d.Secrets(), tt.want)
 		}
-		if got := d.Bytes([]byte("\x00" + secret)); string(got) != "\x00"+secret {
+		if got := replaced(t, d, "\x00"+secret); got != "\x00"+secret {
 			t.Errorf("%s: binary content changed: %q", name, got)
 		}
 		var b bytes.Buffer
-		if err := d.Copy(&b, strings.NewReader(text+"\n"+text), int64(2*len(text)+1)); err != nil || b.String() != tt.want+"\n"+tt.want {
+		if err := d.Copy(t.Context(), &b, strings.NewReader(text+"\n"+text), int64(2*len(text)+1)); err != nil || b.String() != tt.want+"\n"+tt.want {
 			t.Errorf("%s: copied %q, %v", name, b.String(), err)
 		}
 		broken := errors.New("broken")
-		if err := d.Copy(writer{broken}, strings.NewReader("x"), 1); !errors.Is(err, broken) {
+		if err := d.Copy(t.Context(), writer{broken}, strings.NewReader("x"), 1); !errors.Is(err, broken) {
 			t.Errorf("%s: written with %v", name, err)
 		}
 	}
@@ -142,7 +147,7 @@ func TestLearn(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Learn([]byte(tt.stored), []byte(tt.document))
-		if got := string(d.Bytes([]byte(tt.document))); got != tt.want {
+		if got := replaced(t, d, tt.document); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
@@ -152,27 +157,23 @@ func TestLearn(t *testing.T) {
 func TestRemember(t *testing.T) {
 	t.Parallel()
 	p, tip := redacted(t)
-	for _, name := range []string{"plain", ""} {
-		at := ""
-		if name != "" {
-			at = p.Appended(name, "Nothing.").ID
-		}
-		d, err := p.redactions.Document(t.Context(), tip, false)
+	for _, at := range []string{p.Appended("plain", "Nothing.").ID, tip} {
+		d, err := p.redactions.Document(t.Context(), at, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Bytes([]byte(other))
-		if err := d.Remember(t.Context(), at); err != nil {
+		replaced(t, d, other)
+		if err := d.Remember(t.Context(), p.Store.Ancestors(t.Context(), at)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	next := reopened(t, p)
-	for at, want := range map[string]string{tip: "[REDACTED:gitlab-pat:2]", p.Tip("plain").ID: "[REDACTED:gitlab-pat:2]"} {
+	for at, want := range map[string]string{tip: "[REDACTED:gitlab-pat:2]", p.Tip("plain").ID: "[REDACTED:gitlab-pat:1]"} {
 		d, err := next.redactions.Document(t.Context(), at, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(d.Bytes([]byte(other))); got != want {
+		if got := replaced(t, d, other); got != want {
 			t.Errorf("%s", got)
 		}
 	}
@@ -182,7 +183,7 @@ func TestRemember(t *testing.T) {
 		}
 	}
 	p.Settings.Values["redacted"] = append(p.Settings.Values["redacted"], "", "x", "a b c d", tip+" x notaplaceholder")
-	if d, err := next.redactions.Document(t.Context(), tip, true); err != nil || string(d.Bytes([]byte(secret))) != "[REDACTED:github-pat:1]" {
+	if d, err := next.redactions.Document(t.Context(), tip, true); err != nil || replaced(t, d, secret) != "[REDACTED:github-pat:1]" {
 		t.Errorf("with damaged values: %v", err)
 	}
 }
@@ -206,7 +207,7 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Copy(&bytes.Buffer{}, readerAt{}, 10); !errors.Is(err, iotest.ErrTimeout) {
+	if err := d.Copy(t.Context(), &bytes.Buffer{}, readerAt{}, 10); !errors.Is(err, iotest.ErrTimeout) {
 		t.Errorf("a document that cannot be read: %v", err)
 	}
 }

@@ -149,7 +149,7 @@ func TestPlaces(t *testing.T) {
 				t.Fatalf("no finding in %s: %+v", where, found)
 			}
 			before := c.Shown("s")
-			result, err := redact.New(c.SessionManager, c.Store, c.Env, scans).Redact(t.Context(), redact.Request{Name: "s"})
+			result, err := redact.New(c.SessionManager, redact.NewRedactor(c.Store, c.Env, scans)).Redact(t.Context(), redact.Request{Name: "s"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -100,8 +100,9 @@ func TestRandomHistories(t *testing.T) {
 				before[name], numbers[name] = h.Shown(name), h.Tip(name).Number
 			}
 			scans := scan.New(h.Store, h.Env)
-			redactions := redact.New(h.SessionManager, h.Store, h.Env, scans)
-			h.SessionManager.Redacts(redactions)
+			redactor := redact.NewRedactor(h.Store, h.Env, scans)
+			h.Redacts(redactor)
+			redactions := redact.New(h.SessionManager, redactor)
 			result, err := redactions.Redact(t.Context(), redact.Request{Name: "s"})
 			if err != nil || len(result.Stuck) > 0 || result.Secrets == 0 {
 				t.Fatalf("%+v, %v", result, err)

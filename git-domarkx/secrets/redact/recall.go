@@ -42,7 +42,7 @@ func (m *memory) find(fingerprint string) *secret {
 }
 
 // recall reads the numbers of the secrets of the history whose first snapshot is root.
-func (m *Manager) recall(ctx context.Context, root string) (*memory, error) {
+func (m *Redactor) recall(ctx context.Context, root string) (*memory, error) {
 	values, err := m.env.Local.All(ctx, numbersKey)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (m *Manager) recall(ctx context.Context, root string) (*memory, error) {
 }
 
 // remember stores the numbers of the secrets in a table.
-func (m *Manager) remember(ctx context.Context, root string, t *table) error {
+func (m *Redactor) remember(ctx context.Context, root string, t *table) error {
 	if len(t.prints) == 0 {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 	"github.com/domarkx/domarkx/gitstore"
@@ -24,13 +25,11 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// Manager redacts the sessions of a repository.
-type Manager struct {
-	sessions *engine.SessionManager
-	store    *gitstore.Store
-	env      local.Environment
-	scans    *scan.Manager
-	forget   func(context.Context) error // removes texts of no session from the search index; may be nil
+// A Redactor redacts what is added to redacted sessions of a repository.
+type Redactor struct {
+	store *gitstore.Store
+	env   local.Environment
+	scans *scan.Manager
 
 	mu      sync.Mutex
 	scanner *secrets.Scanner
@@ -39,9 +38,21 @@ type Manager struct {
 	roots map[string]string // newest snapshot → result of redactedRoot
 }
 
-// New returns a manager. scans finds the secrets, except those that the user allowed.
-func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Environment, scans *scan.Manager) *Manager {
-	return &Manager{sessions: sessions, store: store, env: env, scans: scans}
+// NewRedactor returns a Redactor. scans finds the secrets, except those that the user allowed.
+func NewRedactor(store *gitstore.Store, env local.Environment, scans *scan.Manager) *Redactor {
+	return &Redactor{store: store, env: env, scans: scans}
+}
+
+// Manager redacts the sessions of a repository.
+type Manager struct {
+	*Redactor
+	sessions *engine.SessionManager
+	forget   func(context.Context) error // removes texts of no session from the search index; may be nil
+}
+
+// New returns a manager.
+func New(sessions *engine.SessionManager, redactor *Redactor) *Manager {
+	return &Manager{Redactor: redactor, sessions: sessions}
 }
 
 // OnForget sets a function that removes texts from the search index which no session contains any
@@ -49,7 +60,7 @@ func New(sessions *engine.SessionManager, store *gitstore.Store, env local.Envir
 func (m *Manager) OnForget(forget func(context.Context) error) { m.forget = forget }
 
 // load loads the rules and the allowed fingerprints.
-func (m *Manager) load(ctx context.Context) error {
+func (m *Redactor) load(ctx context.Context) error {
 	scanner, err := m.scans.Scanner(ctx)
 	if err != nil {
 		return err
@@ -255,7 +266,7 @@ func (w *rewriter) redaction(h *history) gitstore.Redaction {
 // Without a replaced history in the trash, the error matches [domarkx.ErrNotFound].
 func (m *Manager) Undo(ctx context.Context, name string) (domarkx.Info, error) {
 	var info domarkx.Info
-	err := m.sessions.Update(ctx, "restore "+name, func(tx *gitstore.Tx) (err error) {
+	err := m.sessions.Update(ctx, "restore "+name, func(tx *transaction.Tx) (err error) {
 		info, err = tx.FromReplaced(ctx, name)
 		return err
 	})

@@ -34,7 +34,7 @@ func TestVersionWithoutResources(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Linked("s", tip.ID, enginetest.Saying(domarkx.Assistant, "Done."))
-	result, err := redact.New(c.SessionManager, c.Store, c.Env, scan.New(c.Store, c.Env)).Redact(t.Context(), redact.Request{Name: "s"})
+	result, err := redact.New(c.SessionManager, redact.NewRedactor(c.Store, c.Env, scan.New(c.Store, c.Env))).Redact(t.Context(), redact.Request{Name: "s"})
 	if err != nil || len(result.Stuck) > 0 {
 		t.Fatalf("%+v, %v", result, err)
 	}
