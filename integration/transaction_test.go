@@ -19,6 +19,9 @@ var aroundTransactions = []struct{ file, name, because string }{
 	{"git-domarkx/secrets/redact/snapshot.go", "gitstore.Tx", "a redaction replaces histories, and adds nothing to them"},
 	{"git-domarkx/secrets/redact/version.go", "gitstore.Tx", "a redaction replaces histories, and adds nothing to them"},
 
+	{"git-domarkx/engine/transfer/remote_refs.go", "refdb.Open", "it moves the refs of what remotes have"},
+	{"git-domarkx/engine/transfer/remote_refs.go", "refdb.Change", "it moves the refs of what remotes have"},
+
 	{"git-domarkx/engine/save.go", "transaction.AsIs", "an author's own bytes, from edit or the mount"},
 	{"git-domarkx/engine/attach.go", "transaction.AsIs", "an author's own files, from the mount"},
 	{"git-domarkx/engine/merge.go", "transaction.AsIs", "what two snapshots have"},

@@ -112,12 +112,8 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
-	filter, err := imp.tx.Filter(ctx, r.name)
-	if err != nil {
-		return engine.SaveResult{}, err
-	}
 	e := made.edition
-	attachments, isKept, err := imp.keepNamedFiles(ctx, in, filter, e.Doc, e.Base)
+	attachments, isKept, err := imp.keepNamedFiles(ctx, in, r.filter, e.Doc, e.Base)
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
@@ -127,11 +123,11 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 	}
 	var contents []domarkx.Attachment
 	if !in.isFork {
-		if e.Files, contents, err = imp.files.store(ctx, imp.tx, filter, c.Base); err != nil {
+		if e.Files, contents, err = imp.files.store(ctx, imp.tx, r.filter, c.Base); err != nil {
 			return engine.SaveResult{}, err
 		}
 	}
-	files, pictures, err := imp.attachPictures(ctx, in, r.conv.messages, filter, c.Base)
+	files, pictures, err := imp.attachPictures(ctx, in, r.conv.messages, r.filter, c.Base)
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
@@ -153,7 +149,7 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 	if err := imp.origin(ctx, in, e, isPart); err != nil {
 		return engine.SaveResult{}, err
 	}
-	saved, err := imp.manager.sessions.CommitEdit(ctx, imp.tx, filter, e, c, trust.Unchanged)
+	saved, err := imp.manager.sessions.CommitEdit(ctx, imp.tx, r.filter, e, c, trust.Unchanged)
 	if !isPart {
 		imp.stored = e.Origin
 	}

@@ -50,6 +50,7 @@ type content struct {
 	print     *fingerprint // of the document
 	images    bool         // whether it may contain images
 
+	filter    transaction.Filter    // of redaction
 	redaction transaction.Redaction // if not nil, the document and its files have no secrets, and raw has them
 	clean     *os.File              // file with the content without secrets
 	raw       *content              // the content with secrets

@@ -81,7 +81,8 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	}()
 	r, err := imp.recognise(ctx, d, d.in, nil)
 	if err == nil && r.is == isSecret {
-		with, before := r.redaction, r.redaction.Secrets()
+		with := r.filter.Redaction()
+		before := with.Secrets()
 		if err = imp.redact(ctx, d, r); err == nil {
 			defer func() { imp.result.Redacted += with.Secrets() - before }()
 			imp.files.close()

@@ -32,15 +32,15 @@ const (
 // A recognised is a conversation of a document with what it is to the sessions. The later steps of the import read it, make an
 // edit of its session, and store that.
 type recognised struct {
-	is        finding
-	in        input        // with the key and the name of its session
-	conv      conversation // unset if the document need not be decoded
-	record    save
-	name      string                // of its session
-	base      string                // the snapshot that it continues; "" for a new session
-	redaction transaction.Redaction // for a secret document
-	compared  *comparison           // with the snapshots of the session; nil if it continues base without a comparison
-	more      *growth               // what a grown document has more
+	is       finding
+	in       input        // with the key and the name of its session
+	conv     conversation // unset if the document need not be decoded
+	record   save
+	name     string             // of its session
+	base     string             // the snapshot that it continues; "" for a new session
+	filter   transaction.Filter // for what is stored of it
+	compared *comparison        // with the snapshots of the session; nil if it continues base without a comparison
+	more     *growth            // what a grown document has more
 }
 
 // recognise returns what a document is, or one of its branches. conv is the branch, and nil for the document itself. From one
@@ -167,9 +167,12 @@ func (imp *importer) byHeader(ctx context.Context, d *document, in input, conv c
 	if r.name, r.base, err = imp.place(ctx, r.in, conv.doc, r.record.known); err != nil {
 		return refuse(err)
 	}
-	if r.redaction, err = imp.mustRedact(ctx, r); err != nil || r.redaction != nil {
+	if r.filter, err = imp.filterOf(ctx, r); err != nil {
+		return refuse(err)
+	}
+	if r.filter.Redaction() != nil && r.in.redaction == nil {
 		r.is = isSecret
-		return r, err
+		return r, nil
 	}
 	if err := r.in.check(conv, r.base == ""); err != nil || r.base == "" {
 		return r, err

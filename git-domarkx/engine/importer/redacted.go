@@ -14,18 +14,16 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// mustRedact returns what redacts a document of a session whose documents are redacted, and nil if they are not or if this
-// input is redacted already. This is known only after its header was read, because that determines the session.
-func (imp *importer) mustRedact(ctx context.Context, r recognised) (transaction.Redaction, error) {
-	if r.in.redaction != nil {
-		return nil, nil
+// filterOf returns the filter for a conversation: that of its document, if its document is redacted already, and otherwise that
+// of its session. This is known only after the header was read, because that determines the session.
+func (imp *importer) filterOf(ctx context.Context, r recognised) (transaction.Filter, error) {
+	switch {
+	case r.in.redaction != nil:
+		return r.in.filter, nil
+	case imp.always || r.in.always:
+		return imp.tx.FilterAlways(ctx, r.name)
 	}
-	if imp.always || r.in.always {
-		f, err := imp.tx.FilterAlways(ctx, r.name)
-		return f.Redaction(), err
-	}
-	f, err := imp.tx.Filter(ctx, r.name)
-	return f.Redaction(), err
+	return imp.tx.Filter(ctx, r.name)
 }
 
 // readableTip returns the newest snapshot of a session that can be read. No update redacts a session that it imports.
@@ -44,7 +42,7 @@ func (imp *importer) redact(ctx context.Context, d *document, r recognised) erro
 	}
 	err := imp.learn(ctx, in, r)
 	if err == nil {
-		err = in.redact(ctx, r.redaction)
+		err = in.redact(ctx, r.filter)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.path, local.PathError(err))
@@ -52,7 +50,8 @@ func (imp *importer) redact(ctx context.Context, d *document, r recognised) erro
 	return nil
 }
 
-func (in *content) redact(ctx context.Context, with transaction.Redaction) error {
+func (in *content) redact(ctx context.Context, filter transaction.Filter) error {
+	with := filter.Redaction()
 	file, err := os.CreateTemp("", "git-domarkx-*")
 	if err != nil {
 		return err
@@ -63,7 +62,7 @@ func (in *content) redact(ctx context.Context, with transaction.Redaction) error
 		return err
 	}
 	raw := *in
-	in.raw, in.ReaderAt, in.print, in.redaction = &raw, file, print, with
+	in.raw, in.ReaderAt, in.print, in.filter, in.redaction = &raw, file, print, filter, with
 	digest.Sum(in.digest[:0])
 	in.size, err = file.Seek(0, io.SeekEnd)
 	return err
@@ -87,7 +86,7 @@ func (imp *importer) learn(ctx context.Context, in *input, r recognised) error {
 		}
 		return err
 	}
-	r.redaction.Learn(stored, document)
+	r.filter.Redaction().Learn(stored, document)
 	return nil
 }
 
