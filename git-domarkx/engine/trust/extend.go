@@ -16,40 +16,28 @@ type Extension func(ctx context.Context, m *Manager, before, after domarkx.Info)
 // Unchanged is the Extension for what the user has not written or approved: it trusts nothing new.
 func Unchanged(context.Context, *Manager, domarkx.Info, domarkx.Info) error { return nil }
 
-// Appended is the Extension for a message that the user appends; see [Manager.ExtendAppended].
+// Appended is the Extension for a message that the user appends. The cost does not grow with the session if the digest of the
+// snapshot before is cached.
 func Appended(msg domarkx.Message) Extension {
 	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
-		return m.ExtendAppended(ctx, before, after, msg)
-	}
-}
-
-// Saved is the Extension for a document that the user made from the snapshot base; see [Manager.ExtendSaved].
-func Saved(base string, doc *domarkx.Document) Extension {
-	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
-		return m.ExtendSaved(ctx, before, after, base, doc)
-	}
-}
-
-// ExtendAppended extends the trust in a session to a message that the user appends. The
-// cost does not grow with the session if the digest of before is cached.
-func (m *Manager) ExtendAppended(ctx context.Context, before, after domarkx.Info, msg domarkx.Message) error {
-	runs := msg.Role == domarkx.Assistant && len(toolcall.Runnable(msg)) > 0
-	if before.ID == "" {
+		runs := msg.Role == domarkx.Assistant && len(toolcall.Runnable(msg)) > 0
+		if before.ID == "" {
+			if !runs {
+				return nil
+			}
+			return m.extendNew(ctx, after.Name, msg)
+		}
 		if !runs {
+			m.CacheAppended(before, after, msg)
 			return nil
 		}
-		return m.extendNew(ctx, after.Name, msg)
-	}
-	if !runs {
+		was, _, err := m.Digests(ctx, before)
+		if err != nil {
+			return err
+		}
 		m.CacheAppended(before, after, msg)
-		return nil
+		return m.Grow(ctx, was.Message(msg), after.Name, was)
 	}
-	was, _, err := m.Digests(ctx, before)
-	if err != nil {
-		return err
-	}
-	m.CacheAppended(before, after, msg)
-	return m.Grow(ctx, was.Message(msg), after.Name, was)
 }
 
 // ExtendRecorded extends the trust in a session to a call of a message, and to the arguments that
@@ -84,35 +72,36 @@ func (m *Manager) extendNew(ctx context.Context, name string, msg domarkx.Messag
 	return m.Grow(ctx, was.Message(msg), name, was)
 }
 
-// ExtendSaved extends the trust in a session to a document that the user saves, if the base of the
-// document and the session's state before are trusted. It does nothing for a new session. A
-// save that is merged with changes by others is stored already; otherwise the session has not moved yet.
-func (m *Manager) ExtendSaved(ctx context.Context, before, after domarkx.Info, base string, doc *domarkx.Document) error {
-	if base == "" || before.ID == "" {
-		return nil
-	}
-	all := []domarkx.Info{before}
-	if before.ID != base {
-		info, err := m.store.Info(ctx, base)
+// Saved is the Extension for a document that the user made from the snapshot base, if that and the session's state before are
+// trusted. It does nothing for a new session. A save that is merged with changes by others is stored already.
+func Saved(base string, doc *domarkx.Document) Extension {
+	return func(ctx context.Context, m *Manager, before, after domarkx.Info) error {
+		if base == "" || before.ID == "" {
+			return nil
+		}
+		all := []domarkx.Info{before}
+		if before.ID != base {
+			info, err := m.store.Info(ctx, base)
+			if err != nil {
+				return err
+			}
+			info.Name = after.Name
+			return m.extend(ctx, after, append(all, info)...)
+		}
+		added, err := m.AddedTo(ctx, after.Name, doc.Header)
 		if err != nil {
 			return err
 		}
-		info.Name = after.Name
-		return m.extend(ctx, after, append(all, info)...)
+		now := documentDigests(doc, added)
+		if held, err := m.Trusts(ctx, now.Whole); err != nil || held {
+			return err
+		}
+		was, err := m.digestEach(ctx, all)
+		if err != nil {
+			return err
+		}
+		return m.Grow(ctx, now, after.Name, was...)
 	}
-	added, err := m.AddedTo(ctx, after.Name, doc.Header)
-	if err != nil {
-		return err
-	}
-	now := documentDigests(doc, added)
-	if held, err := m.Trusts(ctx, now.Whole); err != nil || held {
-		return err
-	}
-	was, err := m.digestEach(ctx, all)
-	if err != nil {
-		return err
-	}
-	return m.Grow(ctx, now, after.Name, was...)
 }
 
 // NotExtended returns an error that a change was stored but the trust in it was not.

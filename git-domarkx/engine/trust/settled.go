@@ -51,17 +51,13 @@ func AppendedTo(c *Chain, id domarkx.ID, msg domarkx.Message) Extension {
 		if before.ID == "" {
 			return nil
 		}
-		return m.appendedTo(ctx, c, before, after, id, msg)
+		d, besides, err := m.Digests(ctx, before)
+		if err == nil {
+			*c = Chain{after.ID, id, d, besides}
+			m.cache(after, cachedDigests{d.Message(msg), besides})
+		}
+		return err
 	}
-}
-
-func (m *Manager) appendedTo(ctx context.Context, c *Chain, before, after domarkx.Info, id domarkx.ID, msg domarkx.Message) error {
-	d, besides, err := m.Digests(ctx, before)
-	if err == nil {
-		*c = Chain{after.ID, id, d, besides}
-		m.cache(after, cachedDigests{d.Message(msg), besides})
-	}
-	return err
 }
 
 // seek sets the chain to a message of a snapshot.

@@ -52,7 +52,7 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t call
 			return position{}, err
 		}
 		if info.ID != "" {
-			return at, tx.Set(ctx, t.Session, info, b.recorded(t.Message, at.written))
+			return at, tx.Set(ctx, t.Session, info, b.trustRecorded(t.Message, at.written))
 		}
 	}
 	block := t.recorded()
@@ -67,15 +67,15 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t call
 	}
 	at := position{message: info.Messages - 1}
 	err = tx.Set(ctx, t.Session, info, func(ctx context.Context, m *trust.Manager, before, after domarkx.Info) error {
-		at.untrusted = trust.NotExtended(t.Session, m.ExtendAppended(ctx, before, after, msg))
+		at.untrusted = trust.NotExtended(t.Session, trust.Appended(msg)(ctx, m, before, after))
 		return nil
 	})
 	return at, err
 }
 
-// recorded extends the trust in a session, and the approval of this process, to a call whose result
+// trustRecorded extends the trust in a session, and the approval of this process, to a call whose result
 // a snapshot adds to the one before.
-func (b *openWorkspace) recorded(id domarkx.ID, msg domarkx.Message) trust.Extension {
+func (b *openWorkspace) trustRecorded(id domarkx.ID, msg domarkx.Message) trust.Extension {
 	return func(ctx context.Context, m *trust.Manager, before, after domarkx.Info) error {
 		if b.chain == nil {
 			b.chain = &trust.Chain{}

@@ -358,6 +358,9 @@ func (b *openWorkspace) store(ctx context.Context, resources []domarkx.ResourceV
 
 // redact returns resources without the secrets in their text files, if the session was redacted.
 func (b *openWorkspace) redact(ctx context.Context, tx *transaction.Tx, resources []domarkx.ResourceVersion) ([]domarkx.ResourceVersion, error) {
+	if _, err := tx.Tip(ctx, b.session); err != nil {
+		return nil, err
+	}
 	filter, err := tx.Filter(ctx, b.session)
 	if err != nil {
 		return nil, err
