@@ -11,21 +11,40 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
+	"github.com/domarkx/domarkx/gitstore/version"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/all"
+	"github.com/domarkx/domarkx/plugins/limit"
 )
 
 // resourceVersions is the repository in the form that plugins need.
-type resourceVersions struct{ *gitstore.Store }
+type resourceVersions struct {
+	*gitstore.Store
+	git *gitcmd.Git
+}
 
 // Begin starts a new version of a resource.
 func (v resourceVersions) Begin(ctx context.Context, base string) (plugins.Pending, error) {
-	return v.BeginVersion(ctx, base)
+	config, err := v.git.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limits, err := limit.Read(config)
+	if err != nil {
+		return nil, err
+	}
+	w, err := v.BeginVersion(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	// A directory has left out what is over the limits. Other resources have to fit as they are.
+	w.Limit(version.Bound{Most: limits.Files, Over: limit.Files.Over(limits.Files)}, version.Bound{Most: limits.Version, Over: limit.Version.Over(limits.Version)})
+	return w, nil
 }
 
 // workspaces returns the manager of the repository's live workspaces.
 func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugins.WorkspaceManager {
-	return plugins.New(all.BuiltIn(), resourceVersions{store}, plugins.Config{
+	return plugins.New(all.BuiltIn(), resourceVersions{store, git}, plugins.Config{
 		Types:     func() []domarkx.Plugin { return all.Found(git.WorkTree) },
 		Dir:       filepath.Join(git.StateDir(), "workspaces"),
 		StateDir:  git.StateDir(),
@@ -47,11 +66,6 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// defaultMaxFile is the value of domarkx.limit.file if it is not set, in bytes. The limit is for the
-// size of a file and not for its blocks: the pointer to large content has the SHA-256 of all of it,
-// holes included, so a file of 10 TB that is only a hole takes hours to hash.
-const defaultMaxFile = 1 << 30
-
 // limits returns what resources may do and use.
 func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
 	l := plugins.Limits{Forbidden: []string{git.GitDir, git.CommonDir}}
@@ -66,7 +80,7 @@ func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
 	if err != nil {
 		return l, err
 	}
-	if l.MaxFile, err = config.Int("domarkx.limit.file", defaultMaxFile); err != nil {
+	if l.Bounds, err = limit.Read(config); err != nil {
 		return l, err
 	}
 	l.Allow, err = inv.allowed(git)

@@ -100,7 +100,7 @@ func (l *Live) openRedacting(ctx context.Context, k *resourceType, e *entry, sec
 	}
 	env := domarkx.Env{
 		Workspace: l.state.Name, Resource: e.ID, Config: expanded, Written: config, Dir: dir, Private: e.Private, Known: l.isKnown(e),
-		WorkTree: top, Forbidden: limits.Forbidden, StateDir: c.StateDir, Allow: allow, MaxFile: limits.MaxFile,
+		WorkTree: top, Forbidden: limits.Forbidden, StateDir: c.StateDir, Allow: allow, Limits: limits.Bounds,
 		Redact: secrets.redact, Warn: func(message string) { l.m.warn(secrets.redact(message)) },
 	}
 	return guard(ctx, c.Grace, nil, func(ctx context.Context) (domarkx.Resource, error) {

@@ -68,7 +68,7 @@ type Config struct {
 type Limits struct {
 	Forbidden []string      // directories that no resource may use or reach
 	Allow     domarkx.Allow // permissions from the user's own configuration
-	MaxFile   int64         // size in bytes of the largest file that versions contain; 0 for any
+	Bounds    domarkx.Limits
 }
 
 // A WorkspaceManager manages the workspaces that are instantiated on this machine. It is safe

@@ -71,8 +71,17 @@ type Env struct {
 	Forbidden []string // directories that no resource may use or reach: Git's own, mounts of this program
 	StateDir  string   // where this program keeps its own state, which no command may see; it may contain Dir
 	Allow     Allow
-	MaxFile   int64                // size in bytes of the largest file that versions contain; 0 for any
+	Limits    Limits
 	Warn      func(message string) // shows a message to the user, once
+}
+
+// Limits bound what versions contain and what commands use, by the user's own configuration. 0 is no limit.
+type Limits struct {
+	File      int64 // bytes of a file in a version
+	Version   int64 // bytes of all files in a version of a resource
+	Files     int64 // files and directories in it
+	Processes int64 // of a command or container, with their threads
+	Memory    int64 // bytes that a command or container uses
 }
 
 // Allow holds the permissions that the user's own configuration grants to resources,

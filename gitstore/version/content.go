@@ -22,6 +22,8 @@ type knownContent struct {
 	base     odb.ID
 	batch    *odb.Batch
 
+	limit   Bound        // of read
+	read    atomic.Int64 // bytes
 	buffers sync.Pool    // of *[]byte
 	calls   atomic.Int64 // number of calls of store
 	bytes   atomic.Int64 // bytes read by these calls, without the rest of large content
@@ -76,7 +78,7 @@ const (
 
 // store stores the content of r. Content of more than whole bytes is stored in chunks.
 func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id string, size int64, err error) {
-	r = &cancelReader{ctx, r}
+	r = &cancelReader{ctx, r, k}
 	buffer, _ := k.buffers.Get().(*[]byte)
 	if buffer == nil {
 		buffer = new([]byte)
@@ -142,17 +144,23 @@ func readUpTo(r io.Reader, data []byte, limit int) (_ []byte, whole bool, err er
 	return data, false, nil
 }
 
-// A cancelReader reads from r until its context ends, and then returns the context's error.
+// A cancelReader reads from r until its context ends, and then returns the context's error, or until the version has all the
+// bytes that it may have.
 type cancelReader struct {
-	ctx context.Context
-	r   io.Reader
+	ctx  context.Context
+	r    io.Reader
+	into *knownContent
 }
 
 func (r *cancelReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return r.r.Read(p)
+	n, err := r.r.Read(p)
+	if all, most := r.into.read.Add(int64(n)), r.into.limit.Most; most > 0 && all > most {
+		return 0, r.into.limit.err()
+	}
+	return n, err
 }
 
 // ensure makes sure that content will exist when the version is stored. It returns [domarkx.ErrNotFound] if the content does

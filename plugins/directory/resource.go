@@ -62,7 +62,7 @@ func Open(env domarkx.Env) (*Resource, error) {
 			exclude = append(exclude, item.Text())
 		}
 	}
-	f.tree, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(env.Dir, cacheName), Exclude: exclude, Known: env.Known, Forbidden: forbidden, MaxSize: env.MaxFile, Warn: env.Warn})
+	f.tree, err = dirversion.Open(dirversion.Config{Path: f.path, Cache: filepath.Join(env.Dir, cacheName), Exclude: exclude, Known: env.Known, Forbidden: forbidden, Limits: env.Limits, Warn: env.Warn})
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (f *Resource) CommitIncrement(ctx context.Context, begin func() (domarkx.Ve
 	return f.tree.CommitChange(ctx, begin)
 }
 
-// LeftOut returns the files that are too large for a version. See [domarkx.OutLister].
+// LeftOut returns what is over a limit of versions. See [domarkx.OutLister].
 func (f *Resource) LeftOut() []domarkx.LeftOut { return f.tree.LeftOut() }
 
 // CheckLoad reports a version that the directory cannot hold. See [domarkx.LoadChecker].

@@ -18,12 +18,15 @@ const ahead = 8
 func (f *Directory) Changed(ctx context.Context) (bool, error) {
 	f.begin()
 	top, err := f.newScan(nil).survey(ctx, true)
-	return err == nil && top.differs, err
+	return err == nil && (top.differs || top.exceeds(f.limits)), err
 }
 
 // Commit writes the content of the directory to w.
 func (f *Directory) Commit(ctx context.Context, w domarkx.VersionWriter) error {
 	f.begin()
+	if err := f.fit(ctx); err != nil {
+		return err
+	}
 	return f.commit(ctx, f.newScan(w), nil)
 }
 
@@ -34,8 +37,11 @@ func (f *Directory) CommitChange(ctx context.Context, begin func() (domarkx.Vers
 	f.begin()
 	s := f.newScan(nil)
 	top, err := s.survey(ctx, false)
+	if err == nil && f.reduce(top) {
+		top, err = s.survey(ctx, false)
+	}
 	if err != nil || !top.differs {
-		f.warnOfLarge()
+		f.warnOfLeftOut()
 		return false, err
 	}
 	if s.w, err = begin(); err != nil {
@@ -65,7 +71,7 @@ func (f *Directory) commit(ctx context.Context, s *scan, found *node) error {
 		return err
 	}
 	f.warnOf(s.odd)
-	f.warnOfLarge()
+	f.warnOfLeftOut()
 	if !c.changed {
 		return nil
 	}

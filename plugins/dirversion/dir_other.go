@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,6 +92,8 @@ func statOf(info fs.FileInfo) stat {
 
 // A file is an open regular file.
 type file struct{ *os.File }
+
+func (f *file) reader(most int64) io.Reader { return io.LimitReader(f, most) }
 
 func statFile(f *file) (stat, error) {
 	info, err := f.Stat()

@@ -16,13 +16,13 @@ import (
 
 // Config configures a Directory.
 type Config struct {
-	Path      string   // the directory; it must exist
-	Cache     string   // file of the stat cache, in an existing directory; "" for none
-	Exclude   []string // patterns of files that are not versioned
-	Known     bool     // versions with these patterns exist: Open takes a leading "!" as part of a name, and warns
-	Forbidden []string // paths that are skipped and never touched; Path must not be one of them
-	Observe   *Observe // for a work tree in which other programs work; nil otherwise
-	MaxSize   int64    // size in bytes of the largest file to keep; 0 for any. A load does not touch larger ones
+	Path      string         // the directory; it must exist
+	Cache     string         // file of the stat cache, in an existing directory; "" for none
+	Exclude   []string       // patterns of files that are not versioned
+	Known     bool           // versions with these patterns exist: Open takes a leading "!" as part of a name, and warns
+	Forbidden []string       // paths that are skipped and never touched; Path must not be one of them
+	Observe   *Observe       // for a work tree in which other programs work; nil otherwise
+	Limits    domarkx.Limits // of versions. A load does not touch what is over them
 	Warn      func(message string)
 }
 
@@ -38,8 +38,9 @@ type Directory struct {
 	checked   string     // id of the version that CheckLoad accepted last
 	same      *fsFolding // nil until it is needed
 	observe   *observation
-	maxSize   int64
-	large     leftOut // files over maxSize
+	limits    domarkx.Limits
+	over      map[string]string // what makes the version too large, with the reason
+	left      leftOut           // what is over a limit
 }
 
 // An identity identifies a file on this machine.
@@ -60,7 +61,7 @@ func Open(c Config) (*Directory, error) {
 		top.close()
 		return nil, err
 	}
-	f := &Directory{cache: c.Cache, exclude: exclude, warn: c.Warn, maxSize: c.MaxSize, top: top, forbidden: map[identity]string{}, inside: map[string]bool{}}
+	f := &Directory{cache: c.Cache, exclude: exclude, warn: c.Warn, limits: c.Limits, top: top, forbidden: map[identity]string{}, inside: map[string]bool{}}
 	if c.Observe != nil {
 		f.observe = &observation{Observe: *c.Observe}
 		f.observe.begin(true)
@@ -156,8 +157,8 @@ func (f *Directory) look(d *dir, at, name string) (st stat, out bool, err error)
 		}
 	}
 	out = f.excluded(at, directory)
-	if !out && err == nil && st.kind == domarkx.Regular && f.maxSize > 0 && st.size > f.maxSize {
-		f.large.add(at)
+	if reason := f.overLimit(at, st); !out && err == nil && reason != "" {
+		f.leaveOut(at, reason)
 		return st, true, nil
 	}
 	if f.observe != nil {

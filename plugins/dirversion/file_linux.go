@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/sparse"
 	"golang.org/x/sys/unix"
 )
 
@@ -23,6 +24,9 @@ func (f *file) Read(p []byte) (int, error) {
 	}
 	return n, nil
 }
+
+// reader returns a reader of at most that many bytes. It does not read holes.
+func (f *file) reader(most int64) io.Reader { return sparse.Reader(f.fd, most) }
 
 // WriteAt writes all of p or returns an error.
 func (f *file) WriteAt(p []byte, at int64) (int, error) {

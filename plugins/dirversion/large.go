@@ -1,6 +1,7 @@
 package dirversion
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,55 +9,145 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/limit"
 )
 
-// A leftOut is a set of paths that is safe for concurrent use.
+// A leftOut is a set of paths, with the reasons, that is safe for concurrent use.
 type leftOut struct {
 	mu    sync.Mutex
-	paths map[string]bool
+	paths map[string]string
 }
 
-func (l *leftOut) add(at string) {
+func (l *leftOut) add(at, reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.paths == nil {
-		l.paths = map[string]bool{}
+		l.paths = map[string]string{}
 	}
-	l.paths[at] = true
+	l.paths[at] = reason
 }
 
 func (l *leftOut) has(at string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.paths[at]
+	return l.paths[at] != ""
 }
 
-func (l *leftOut) sorted() []string {
+// list returns the paths with the reasons, sorted.
+func (l *leftOut) list() (list []domarkx.LeftOut) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Sorted(maps.Keys(l.paths))
+	for _, path := range slices.Sorted(maps.Keys(l.paths)) {
+		list = append(list, domarkx.LeftOut{Path: path, Reason: l.paths[path]})
+	}
+	return list
 }
 
 // begin forgets what the last walk left out.
 func (f *Directory) begin() {
 	f.observe.begin(true)
-	f.large = leftOut{}
+	f.left, f.over = leftOut{}, nil
 }
 
-// warnOfLarge warns of files that are too large for a version.
-func (f *Directory) warnOfLarge() {
-	if paths := f.large.sorted(); len(paths) > 0 {
-		f.report(fmt.Sprintf("left out of the version, because they have more than %d bytes (git config domarkx.limit.file): %s", f.maxSize, listed(paths)))
+// overLimit returns the reason for which a file is over a limit; "" if it is not.
+func (f *Directory) overLimit(at string, st stat) string {
+	if st.kind == domarkx.Regular && f.limits.File > 0 && st.size > f.limits.File {
+		return limit.ReasonFile
+	}
+	return f.over[at]
+}
+
+// leaveOut notes that a file is left out because it is over a limit.
+func (f *Directory) leaveOut(at, reason string) {
+	f.left.add(at, reason)
+	if f.observe != nil {
+		f.observe.leave(at, reason)
 	}
 }
 
-// largeFiles returns the files that are too large for a version.
-func (f *Directory) largeFiles() []domarkx.LeftOut {
-	var list []domarkx.LeftOut
-	for _, path := range f.large.sorted() {
-		list = append(list, domarkx.LeftOut{Path: path, Reason: ReasonLarge})
+// warnOfLeftOut warns of what is over a limit.
+func (f *Directory) warnOfLeftOut() {
+	WarnOfLeftOut(f.left.list(), f.limits, f.report)
+}
+
+// WarnOfLeftOut warns of what a version leaves out because it is over a limit.
+func WarnOfLeftOut(list []domarkx.LeftOut, l domarkx.Limits, warn func(message string)) {
+	for _, reason := range []struct{ name, why string }{
+		{limit.ReasonFile, "because they have " + limit.File.Over(l.File)},
+		{limit.ReasonFiles, "which would have " + limit.Files.Over(l.Files)},
+		{limit.ReasonVersion, "which would have " + limit.Version.Over(l.Version)},
+	} {
+		var paths []string
+		for _, f := range list {
+			if f.Reason == reason.name {
+				paths = append(paths, f.Path)
+			}
+		}
+		if len(paths) > 0 {
+			warn(fmt.Sprintf("left out of the version, %s: %s", reason.why, listed(paths)))
+		}
 	}
-	return list
+}
+
+// fit finds out what has to be left out so that a version keeps the limits.
+func (f *Directory) fit(ctx context.Context) error {
+	if f.limits.Files == 0 && f.limits.Version == 0 {
+		return nil
+	}
+	top, err := f.newScan(nil).survey(ctx, false)
+	if err == nil {
+		f.reduce(top)
+	}
+	return err
+}
+
+// reduce chooses what is left out if a survey found too much. It reports whether there was.
+func (f *Directory) reduce(top *node) bool {
+	if !top.exceeds(f.limits) {
+		return false
+	}
+	f.over = LeaveOut(f.usageOf(top), f.limits)
+	return true
+}
+
+// exceeds reports whether a directory is over the limits of a version.
+func (n *node) exceeds(l domarkx.Limits) bool {
+	all := measures{files: -1} // without the top
+	for todo := []*node{n}; len(todo) > 0; {
+		last := todo[len(todo)-1]
+		todo = append(todo[:len(todo)-1], last.directories...)
+		all.add(last.usage.own)
+		all.files++
+	}
+	return all.exceed(l)
+}
+
+// usageOf returns the usage of a directory with those below.
+func (f *Directory) usageOf(n *node) *Usage {
+	n.usage.Path = n.path
+	n.usage.List = func() []Part { return f.parts(n.path) }
+	n.usage.Below = nil
+	for _, below := range n.directories {
+		n.usage.Below = append(n.usage.Below, f.usageOf(below))
+	}
+	return &n.usage
+}
+
+// parts returns the files in a directory that a version would contain, without directories.
+func (f *Directory) parts(path string) (parts []Part) {
+	d, err := f.top.open(path)
+	if err != nil {
+		return nil
+	}
+	defer d.close()
+	names, _ := d.names()
+	for _, name := range names {
+		at := join(path, name)
+		if st, out, err := f.look(d, at, name); err == nil && !out && st.kind != 0 && st.kind != domarkx.Directory {
+			parts = append(parts, Part{at, sizeOf(&record{stat: st})})
+		}
+	}
+	return parts
 }
 
 // longRead is how long a commit reads before it says what.

@@ -34,7 +34,12 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 	}
 	f.checked = ""
 	f.observe.begin(false)
-	f.large = leftOut{}
+	f.left, f.over = leftOut{}, nil
+	if f.observe == nil { // in an observed directory, the last commit says what stays
+		if err := f.fit(ctx); err != nil {
+			return err
+		}
+	}
 	l := &load{f: f, r: r, cache: openCache(f.cache), out: newCacheWriter(f.cache), written: map[identity]string{}, top: top.ID}
 	defer l.out.abort()
 	l.leaveAttributes("", &top)
@@ -116,7 +121,7 @@ type load struct {
 
 // skip records that the load does not touch a path, even if the version has a file there.
 func (l *load) skip(at string) {
-	if l.f.observe == nil && !l.f.large.has(at) {
+	if l.f.observe == nil && !l.f.left.has(at) {
 		return
 	}
 	if l.skipped == nil {
@@ -208,8 +213,8 @@ func (l *load) vanished(path string, err error) bool {
 // leave warns that the load does not write a file of the version, because its path is forbidden, or a file that is in no
 // version is there.
 func (l *load) leave(path string) {
-	if l.f.large.has(path) {
-		l.f.report(fmt.Sprintf("%s of the version is not written: there is a file that is too large for a version; move it away", quoted(path)))
+	if l.f.left.has(path) {
+		l.f.report(fmt.Sprintf("%s of the version is not written: what is there now is in no version, because it is over a limit; move it away", quoted(path)))
 	}
 	if l.f.inside[path] && l.f.warn != nil {
 		l.f.warn(fmt.Sprintf("%q of the version is not written: this path is not part of the resource", path))

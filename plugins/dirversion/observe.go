@@ -23,15 +23,13 @@ type Observe struct {
 	Rules   *gitignore.Stack                       // for the whole work tree, such as info/exclude
 	Tracked func(path string, directory bool) bool // whether Git tracks a path, or a file below it; nil for none
 	Protect func(path string, directory bool) bool // further paths that a load does not touch; nil for none
-	MaxSize int64                                  // size in bytes of the largest file to keep; 0 for any
 	// Aside is a directory for the temporary files of a load, which Git does not list, best on the file system of the observed
 	// directory. Load makes it. One process at a time may use it. Without it, a load overwrites what changes meanwhile.
 	Aside string
 }
 
-// The reasons for which files are left out.
+// The reasons for which files are left out, besides those of package limit.
 const (
-	ReasonLarge      = "large"
 	ReasonNested     = "nested repository"
 	ReasonUnreadable = "unreadable"
 	ReasonChanging   = "changing"
@@ -85,7 +83,7 @@ func (o *observation) leave(at, reason string) {
 // Git does not ignore them, sorted by path.
 func (f *Directory) LeftOut() []domarkx.LeftOut {
 	if f.observe == nil {
-		return f.largeFiles()
+		return f.left.list()
 	}
 	f.observe.mu.RLock()
 	defer f.observe.mu.RUnlock()
@@ -173,8 +171,6 @@ func (f *Directory) observes(d *dir, at, name string, st stat, err error) bool {
 		return false
 	case st.kind == domarkx.Directory:
 		reason = leftDirectory(d, name, st)
-	case st.kind == domarkx.Regular && f.observe.MaxSize > 0 && st.size > f.observe.MaxSize:
-		reason = ReasonLarge
 	case st.kind != domarkx.Regular && st.kind != domarkx.Symlink:
 		reason = ReasonSpecial
 	}

@@ -26,8 +26,8 @@ func observed(t *testing.T, protect func(string, bool) bool) *place {
 	p := &place{t: t, path: t.TempDir(), cache: filepath.Join(t.TempDir(), "stat"), m: plugintest.NewMemory()}
 	var rules *gitignore.Stack
 	rules = rules.With(gitignore.Parse("", []byte("*.o\n")))
-	f, err := dirversion.Open(dirversion.Config{Path: p.path, Cache: p.cache, Warn: func(m string) { p.warned = append(p.warned, m) }, Observe: &dirversion.Observe{
-		Rules: rules, Aside: p.cache + ".aside", MaxSize: 1000, Protect: protect,
+	f, err := dirversion.Open(dirversion.Config{Path: p.path, Cache: p.cache, Limits: domarkx.Limits{File: 1000}, Warn: func(m string) { p.warned = append(p.warned, m) }, Observe: &dirversion.Observe{
+		Rules: rules, Aside: p.cache + ".aside", Protect: protect,
 		Tracked: func(path string, directory bool) bool {
 			return path == "build/kept/tracked" || directory && (path == "build" || path == "build/kept")
 		}}})

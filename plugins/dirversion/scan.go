@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"runtime"
 	"sync"
@@ -286,7 +285,7 @@ func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error)
 		return false, err
 	}
 	// Reading one byte more than expected detects a growing file, which may be endless.
-	id, size, err := s.w.Content(ctx, io.LimitReader(f, st.size+1))
+	id, size, err := s.w.Content(ctx, f.reader(st.size+1))
 	if err != nil {
 		return false, err
 	}

@@ -19,6 +19,7 @@ type node struct {
 	directories []*node // subdirectories, sorted by name
 	differs     bool    // whether it, or something below it, may differ from the cache
 	linked      bool    // whether it or a directory below contains files with several hard links
+	usage       Usage
 
 	path  string
 	depth int    // number of parents
@@ -148,7 +149,7 @@ func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 	var old record
 	more := func() bool { return len(records.b) > 0 && records.record(&old) == nil }
 	have := more()
-	checks := v.f.observe != nil || len(v.f.exclude) > 0 || len(v.f.inside) > 0 || v.f.maxSize > 0 || len(v.f.forbidden) > 0
+	checks := v.f.observe != nil || len(v.f.exclude) > 0 || len(v.f.inside) > 0 || v.f.limits != (domarkx.Limits{}) || len(v.f.forbidden) > 0
 	for _, name := range names {
 		var st stat
 		var err error
@@ -169,6 +170,7 @@ func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 			n.differs = true
 			have = more()
 		}
+		n.usage.count(st)
 		same := have && old.name == name
 		switch {
 		case st.kind == domarkx.Directory:

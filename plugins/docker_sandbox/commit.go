@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
+	"github.com/domarkx/domarkx/plugins/limit"
 )
 
 // imageRecord is the content of image.json.
@@ -86,10 +88,8 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 	for _, path := range d.sockets {
 		r.env.Warn(fmt.Sprintf("resource %q: socket %q is not stored in versions", r.env.Resource, "/"+path))
 	}
-	r.large = d.leaveOut(r.env.MaxFile)
-	for _, path := range r.large {
-		r.env.Warn(fmt.Sprintf("resource %q: %q is not stored in versions, because it has more than %d bytes (git config domarkx.limit.file)", r.env.Resource, "/"+path, r.env.MaxFile))
-	}
+	r.left = d.leaveOut(r.env.Limits)
+	dirversion.WarnOfLeftOut(r.left, r.env.Limits, func(message string) { r.env.Warn(fmt.Sprintf("resource %q: %s", r.env.Resource, message)) })
 	last, err := readDifference(lastFile(r.env.Dir, r.state.Container))
 	if err != nil {
 		return nil, err
@@ -105,26 +105,63 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 	return d, nil
 }
 
-// leaveOut removes files of more than most bytes, and returns their paths.
-func (d *difference) leaveOut(most int64) (paths []string) {
+// leaveOut removes what is over the limits, and returns it.
+func (d *difference) leaveOut(l domarkx.Limits) (left []domarkx.LeftOut) {
 	d.items = slices.DeleteFunc(d.items, func(it item) bool {
-		large := most > 0 && it.Type == domarkx.Regular && it.Size > most
+		large := l.File > 0 && it.Type == domarkx.Regular && it.Size > l.File
 		if large {
-			paths = append(paths, it.Path)
+			left = append(left, domarkx.LeftOut{Path: it.Path, Reason: limit.ReasonFile})
 		}
 		return large
 	})
-	return paths
+	over := dirversion.LeaveOut(d.usage(), l)
+	within := func(path string) string {
+		for ; path != "" && over[path] == ""; path = parentOf(path) {
+		}
+		return over[path]
+	}
+	d.items = slices.DeleteFunc(d.items, func(it item) bool {
+		if reason := within(it.Link); reason != "" && within(it.Path) == "" { // of a file that is left out
+			over[it.Path] = reason
+		}
+		return within(it.Path) != ""
+	})
+	for _, path := range slices.Sorted(maps.Keys(over)) {
+		left = append(left, domarkx.LeftOut{Path: path, Reason: over[path]})
+	}
+	return left
+}
+
+// usage says what the directories would add to a version.
+func (d *difference) usage() *dirversion.Usage {
+	parts, all := map[string][]dirversion.Part{}, map[string]*dirversion.Usage{}
+	for i := range d.items { // parents come first
+		it := &d.items[i]
+		if it.Type == domarkx.Directory {
+			all[it.Path] = &dirversion.Usage{Path: it.Path, List: func() []dirversion.Part { return parts[it.Path] }}
+			if it.Path != "" {
+				above := all[parentOf(it.Path)]
+				above.Below = append(above.Below, all[it.Path])
+			}
+			continue
+		}
+		size := it.Size
+		if it.Link != "" {
+			size = 0
+		}
+		parts[parentOf(it.Path)] = append(parts[parentOf(it.Path)], dirversion.Part{Path: it.Path, Size: size})
+	}
+	for _, u := range all {
+		u.Count()
+	}
+	if all[""] == nil {
+		return &dirversion.Usage{List: func() []dirversion.Part { return nil }}
+	}
+	return all[""]
 }
 
 // LeftOut returns the files that the last commit left out. See [domarkx.OutLister].
-func (r *resource) LeftOut() []domarkx.LeftOut {
-	var list []domarkx.LeftOut
-	for _, path := range r.large {
-		list = append(list, domarkx.LeftOut{Path: path, Reason: dirversion.ReasonLarge})
-	}
-	return list
-}
+func (r *resource) LeftOut() []domarkx.LeftOut { return r.left }
 
 // identify copies the content ids of an earlier difference to the files that did not change
 // since. last may be nil.

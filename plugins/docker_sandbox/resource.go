@@ -29,9 +29,9 @@ type resource struct {
 	lost     error // unusable, with advice to the user; only Load and TearDown work then
 	final    bool  // whether the state is gone for good, so that loading the last committed or loaded version loses nothing
 	session  *session
-	serving  bool      // whether the configured background command was started in this session
-	base     *baseline // nil until needed
-	large    []string  // paths of files that the last commit left out because they are too large
+	serving  bool              // whether the configured background command was started in this session
+	base     *baseline         // nil until needed
+	left     []domarkx.LeftOut // what the last commit left out
 }
 
 // make creates the first container.

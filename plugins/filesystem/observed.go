@@ -44,16 +44,13 @@ func (observed) Changed(context.Context) (bool, error) { return false, nil }
 // Commit writes the present content of the directory that is not ignored, except that tracked files count as
 // ignored if a pattern matches them.
 func (o observed) Commit(ctx context.Context, w domarkx.VersionWriter) error {
-	f, err := dirversion.Open(dirversion.Config{Path: o.Path(), Forbidden: o.Hidden(), Warn: o.env.Warn, Observe: &dirversion.Observe{MaxSize: MaxObserved}})
+	f, err := dirversion.Open(dirversion.Config{Path: o.Path(), Forbidden: o.Hidden(), Limits: o.env.Limits, Warn: o.env.Warn, Observe: &dirversion.Observe{}})
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	return f.Commit(ctx, w)
 }
-
-// MaxObserved is the size in bytes of the largest file in a version of an observed directory.
-const MaxObserved = 100 << 20
 
 // CheckLoad accepts every version.
 func (observed) CheckLoad(context.Context, domarkx.VersionReader, string, string) error { return nil }

@@ -182,7 +182,7 @@ func (s *shell) run(ctx context.Context, program, option, code string) (domarkx.
 // command returns a command without its program, with this temporary directory.
 func (s *shell) command(temporary string) process.Command {
 	return process.Command{Env: s.environment(temporary), Writable: []string{s.Path(), temporary}, Sealed: s.sealed(), Hidden: []string{s.env.StateDir},
-		Confined: s.confined, Sockets: nameServices}
+		Confined: s.confined, Sockets: nameServices, Processes: s.env.Limits.Processes, Memory: s.env.Limits.Memory}
 }
 
 // sealed returns the paths in the directory that a confined command must not write.

@@ -45,7 +45,7 @@ func (s *Sandbox) Run(ctx context.Context, dir, program string, args []string, s
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return toolresult.Status{TimedOut: true, ExitCode: -1}, nil
 	}
-	return toolresult.Status{ExitCode: p.ExitCode()}, ctx.Err()
+	return toolresult.Status{ExitCode: p.ExitCode(), Over: p.Over()}, ctx.Err()
 }
 
 // Start starts a program like Run, for a caller that communicates with it. The caller must

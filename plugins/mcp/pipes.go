@@ -192,6 +192,9 @@ func (p *pipes) failure() error {
 	select {
 	case <-p.program.Done():
 		p.stderr.wait()
+		if over := p.program.Over(); over != "" {
+			return fmt.Errorf("it was ended, because it had %s", over)
+		}
 		return fmt.Errorf("it ended with exit code %d", p.program.ExitCode())
 	case <-time.After(p.grace):
 		return nil

@@ -125,6 +125,9 @@ func (r *resource) bash(ctx context.Context, u *run) error {
 		return err
 	}
 	u.stdout, u.stderr = stdout.text(), stderr.text()
+	if status.Over != "" {
+		u.stderr += "\nended, because it had " + status.Over
+	}
 	if u.timedOut = status.TimedOut; !u.timedOut {
 		u.exit = strconv.Itoa(status.ExitCode)
 	}

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -9,8 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A relation holds the parent and session of a process.
-type relation struct{ parent, session int }
+// A relation holds the parent and session of a process, and what it uses.
+type relation struct {
+	parent, session int
+	threads, pages  int64 // pages of resident memory
+}
 
 // relations returns all visible processes by pid (proc(5)).
 func relations() map[int]relation {
@@ -36,22 +40,27 @@ func relations() map[int]relation {
 		// The program name stands in parentheses and may contain parentheses.
 		_, rest, ok := strings.Cut(string(data[max(0, strings.LastIndexByte(string(data), ')')):]), " ")
 		fields := strings.Fields(rest)
-		if !ok || len(fields) < 4 {
+		if !ok || len(fields) < 22 {
 			continue
 		}
 		parent, perr := strconv.Atoi(fields[1])
 		session, serr := strconv.Atoi(fields[3])
-		if perr == nil && serr == nil {
-			all[pid] = relation{parent, session}
+		threads, terr := strconv.ParseInt(fields[17], 10, 64)
+		pages, merr := strconv.ParseInt(fields[21], 10, 64)
+		if errors.Join(perr, serr, terr, merr) == nil {
+			all[pid] = relation{parent, session, threads, pages}
 		}
 	}
 	return all
 }
 
 // descendants returns the children of a process, their children, and so on.
-func descendants(top int) []int {
+func descendants(top int) []int { return below(top, relations()) }
+
+// below returns the descendants of a process among all processes.
+func below(top int, all map[int]relation) []int {
 	children := map[int][]int{}
-	for pid, r := range relations() {
+	for pid, r := range all {
 		children[r.parent] = append(children[r.parent], pid)
 	}
 	var found []int

@@ -20,7 +20,7 @@ type Program struct {
 	once  sync.Once
 
 	closing sync.Once
-	exit    int
+	last    report
 
 	unsealed bool // see Unsealed
 }
@@ -62,7 +62,7 @@ func (c command) startProgram() (*Program, report, error) {
 	r := process.started()
 	go func() {
 		_ = process.wait() // the report has the exit code
-		p.exit = process.report().Exit
+		p.last = process.report()
 		close(p.ended)
 		close(p.done)
 	}()
@@ -77,7 +77,10 @@ func (c command) startProgram() (*Program, report, error) {
 func (p *Program) Done() <-chan struct{} { return p.done }
 
 // ExitCode returns the exit code, 128+N after signal N. It is valid after Done is closed.
-func (p *Program) ExitCode() int { return p.exit }
+func (p *Program) ExitCode() int { return p.last.Exit }
+
+// Over returns the limit for which the program was killed, "" for none. It is valid after Done is closed.
+func (p *Program) Over() string { return p.last.Over }
 
 // Unsealed reports that the program can write [Command].Sealed, because this user may not
 // create namespaces.

@@ -24,6 +24,9 @@ type Command struct {
 	Sealed   []string // paths in Writable that are read-only; this needs a namespace
 	Hidden   []string // directories that look empty to a confined command, except for what Dir and Writable have in them; this needs a namespace
 	Sockets  []string // Unix sockets outside of Writable to which a confined command may connect
+
+	Processes int64 // how many, with their threads, the command may have; 0 for any number
+	Memory    int64 // bytes that they may use; 0 for any number
 }
 
 // A command is a [Command] together with the way to run it.
@@ -42,6 +45,7 @@ type report struct {
 	Unable  string // why the namespace cannot be set up; run the command without one
 	Error   string // why the command could not be run
 	Exit    int    // 128+N after signal N
+	Over    string // the limit for which the command was killed
 }
 
 // A Runner runs commands. It remembers whether this user may create namespaces.
@@ -141,5 +145,5 @@ func (c command) run(ctx context.Context, w io.Writer, stop <-chan struct{}) (to
 	case r.Error != "":
 		return toolresult.Status{}, &domarkx.ToolError{Code: domarkx.CodeFailed, Message: r.Error}
 	}
-	return toolresult.Status{ExitCode: r.Exit}, nil
+	return toolresult.Status{ExitCode: r.Exit, Over: r.Over}, nil
 }

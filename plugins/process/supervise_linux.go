@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -65,10 +66,13 @@ type supervisor struct {
 	command command
 	reports *os.File
 	mu      sync.Mutex // held while everything is killed
+	over    atomic.Pointer[string]
 }
 
 func (s *supervisor) run() report {
 	c := s.command
+	// When memory is short, the kernel should kill the command and not the user's programs (proc(5)).
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	if c.Namespace {
 		if err := ownProc(); err != nil {
 			return report{Unable: err.Error()}
@@ -107,6 +111,7 @@ func (s *supervisor) run() report {
 		return report{Error: fmt.Sprintf("becoming the reaper of a command's processes: %v", err)}
 	}
 	go s.watch()
+	go s.limit()
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return report{Error: fmt.Sprintf("opening /dev/null: %v", err)}
@@ -136,7 +141,11 @@ func (s *supervisor) run() report {
 	exit := s.reap(pid)
 	s.mu.Lock() // from here on watch does nothing
 	s.killAll()
-	return report{Exit: exit}
+	r := report{Exit: exit}
+	if over := s.over.Load(); over != nil {
+		r.Over = *over
+	}
+	return r
 }
 
 // fork starts a program in a session of its own.
@@ -147,6 +156,7 @@ func (c command) fork(program string, args []string, files []uintptr) (int, erro
 	if err != nil {
 		return 0, fmt.Errorf("running %q: %w", c.Program, err)
 	}
+	c.limitForks(pid)
 	return pid, nil
 }
 
@@ -194,9 +204,7 @@ func (s *supervisor) killAll() {
 	}
 	for {
 		// The next round finds processes that were forked meanwhile: they are descendants, too.
-		for _, pid := range descendants(os.Getpid()) {
-			_ = unix.Kill(pid, unix.SIGKILL)
-		}
+		killBelow()
 		switch pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); {
 		case err != nil && !errors.Is(err, unix.EINTR):
 			return
@@ -228,7 +236,11 @@ func (c command) ownSharedMemory() bool {
 	if slices.ContainsFunc(needed, func(path string) bool { return liesIn(path, shared) }) {
 		return false
 	}
-	return unix.Mount("tmpfs", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777") == nil
+	options := "mode=1777"
+	if c.Memory > 0 {
+		options += fmt.Sprintf(",size=%d", c.Memory)
+	}
+	return unix.Mount("tmpfs", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options) == nil
 }
 
 // ownTerminals gives this mount namespace pseudo-terminals of its own. A command that could

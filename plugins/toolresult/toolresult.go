@@ -72,8 +72,9 @@ func (s *Spool) Close() error {
 
 // A Status is the result of running a command.
 type Status struct {
-	ExitCode int  // 128+N after signal N
-	TimedOut bool // the timeout passed; the exit code is then -1
+	ExitCode int    // 128+N after signal N
+	TimedOut bool   // the timeout passed; the exit code is then -1
+	Over     string // the limit that the command was over, such as "more than 50 processes"; "" for none
 }
 
 // Result returns the result of a tool such as run_command: exit_code and output, or
@@ -96,6 +97,9 @@ func (s *Spool) Result(status Status) (domarkx.Result, error) {
 	}
 	if status.TimedOut {
 		members = append(members, jsonvalue.Member{Name: "timed_out", Value: jsonvalue.BoolValue(true)})
+	}
+	if status.Over != "" {
+		members = append(members, jsonvalue.Member{Name: "limit_exceeded", Value: jsonvalue.StringValue(status.Over)})
 	}
 	var result domarkx.Result
 	if s.file != nil {

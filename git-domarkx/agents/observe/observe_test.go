@@ -188,7 +188,7 @@ func TestHugeFile(t *testing.T) {
 	d.write("a", "one")
 	first := d.take(observe.Prompt, "1", d.top)
 	const size = 2 << 30
-	for name, length := range map[string]int64{"huge": size, "limit": observe.MaxFile + 1} {
+	for name, length := range map[string]int64{"huge": size, "limit": 1<<30 + 1} {
 		d.write(name, "")
 		if err := os.Truncate(filepath.Join(d.top, name), length); err != nil {
 			t.Fatal(err)

@@ -22,10 +22,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/version"
 	"github.com/domarkx/domarkx/plugins/dirversion"
+	"github.com/domarkx/domarkx/plugins/limit"
 )
-
-// MaxFile is the maximum size in bytes of a file in a version; larger files are left out.
-const MaxFile = 100 << 20
 
 // A tree is a work tree that this process has locked.
 type tree struct {
@@ -232,8 +230,16 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 		return nil, err
 	}
 	forbidden = append(forbidden, filepath.Join(t.top, ".git"), t.git.CommonDir, t.git.GitDir)
-	return dirversion.Open(dirversion.Config{Path: t.top, Cache: t.statCache(), Forbidden: forbidden, Warn: t.m.warn,
-		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, MaxSize: MaxFile, Aside: filepath.Join(t.dir, "aside")}})
+	config, err := t.git.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limits, err := limit.Read(config)
+	if err != nil {
+		return nil, err
+	}
+	return dirversion.Open(dirversion.Config{Path: t.top, Cache: t.statCache(), Forbidden: forbidden, Limits: limits, Warn: t.m.warn,
+		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, Aside: filepath.Join(t.dir, "aside")}})
 }
 
 // read reads the work tree and stores what changed. The caller must abort the state when it is

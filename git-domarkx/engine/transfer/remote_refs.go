@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/gitstore/remote"
+	"github.com/domarkx/domarkx/plugins/limit"
 )
 
 // The kinds of references below refs/domarkx/ that are shared.
@@ -135,9 +136,6 @@ func setTip(tips Tips, ref, value string) {
 	tips.Sessions[sessionOfRef(ref)] = value
 }
 
-// defaultPortion is the value of domarkx.limit.push if it is not set, in bytes. GitHub refuses packs over 2 GiB.
-const defaultPortion = 1 << 30
-
 // pushRefs updates tips on a remote: all or none if they need less than domarkx.limit.push. It returns a status for each.
 func (m *Manager) pushRefs(ctx context.Context, name string, out outgoing, progress io.Writer) (Tips, error) {
 	tips := out.tips
@@ -150,7 +148,7 @@ func (m *Manager) pushRefs(ctx context.Context, name string, out outgoing, progr
 	if err != nil {
 		return Tips{}, err
 	}
-	if client.Portion, err = config.Int("domarkx.limit.push", defaultPortion); err != nil {
+	if client.Portion, err = limit.Push.Of(config); err != nil {
 		return Tips{}, err
 	}
 	seen, err := m.seen(client, to)

@@ -1,0 +1,132 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/domarkx/domarkx/plugins/limit"
+	"golang.org/x/sys/unix"
+)
+
+// Looking at all processes takes at most one part in lookShare of the time, and happens every lookEvery at most.
+const (
+	lookEvery = 20 * time.Millisecond
+	lookShare = 20
+)
+
+// limit kills the command with everything that it started once it is over its limits. No cgroup is needed, which only some
+// users may make, and it holds for root.
+func (s *supervisor) limit() {
+	if s.command.Processes == 0 && s.command.Memory == 0 {
+		return
+	}
+	// Thousands of processes may wait for a processor. Only root may do this; forks of others fail before (limitForks).
+	runtime.LockOSThread()
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -20)
+	for {
+		began := time.Now()
+		if over := s.command.over(); over != "" {
+			s.over.Store(&over)
+			break
+		}
+		time.Sleep(max(lookEvery, lookShare*time.Since(began)))
+	}
+	for { // until the supervisor ends
+		if s.command.Namespace {
+			_ = unix.Kill(-1, unix.SIGKILL)
+		} else {
+			killBelow()
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// killBelow kills the descendants of this process that it finds. It stops all of them first, since they may
+// fork faster than they are killed.
+func killBelow() {
+	for _, signal := range []unix.Signal{unix.SIGSTOP, unix.SIGKILL} {
+		for _, pid := range descendants(os.Getpid()) {
+			_ = unix.Kill(pid, signal)
+		}
+	}
+}
+
+// over returns the limit that the command is over, "" for none.
+func (c command) over() string {
+	self := os.Getpid()
+	all := relations()
+	var processes []int
+	if c.Namespace {
+		for pid := range all {
+			if pid != self {
+				processes = append(processes, pid)
+			}
+		}
+	} else {
+		processes = below(self, all)
+	}
+	var threads, memory int64
+	for _, pid := range processes {
+		threads += all[pid].threads
+		memory += all[pid].pages * int64(os.Getpagesize())
+	}
+	if c.Processes > 0 && threads > c.Processes {
+		return limit.Processes.Over(c.Processes)
+	}
+	var files int64
+	var fs unix.Statfs_t
+	if c.OwnMemory && unix.Statfs(sharedMemory, &fs) == nil {
+		files = int64(fs.Blocks-fs.Bfree) * fs.Bsize
+	}
+	if c.Memory == 0 || memory+files <= c.Memory {
+		return ""
+	}
+	// Memory that processes share counted for each of them. What each of them has of it takes longer to find out.
+	memory = 0
+	for _, pid := range processes {
+		memory += share(pid, all[pid].pages*int64(os.Getpagesize()))
+	}
+	if memory+files <= c.Memory {
+		return ""
+	}
+	return limit.Memory.Over(c.Memory)
+}
+
+// share returns the memory of a process, with its part of what it shares with others (proc_pid_smaps(5)); fallback
+// where that is hidden.
+func share(pid int, fallback int64) int64 {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
+	if err != nil {
+		return fallback
+	}
+	for line := range bytes.Lines(data) {
+		if size, ok := bytes.CutPrefix(line, []byte("Pss:")); ok {
+			fields := bytes.Fields(size)
+			if len(fields) == 0 {
+				break
+			}
+			if kib, err := strconv.ParseInt(string(fields[0]), 10, 64); err == nil {
+				return kib << 10
+			}
+		}
+	}
+	return fallback
+}
+
+// limitForks makes forks fail in the command that is far over its limit, in case the supervisor does not get a processor to
+// find that out. In a user namespace, the kernel counts only the processes in it, since Linux 5.14; before, it counted all
+// of the user's, for which there is room. Root is exempt (setrlimit(2), RLIMIT_NPROC).
+func (c command) limitForks(pid int) {
+	var info unix.Sysinfo_t
+	if c.Processes == 0 || !c.Namespace || os.Geteuid() == 0 || unix.Sysinfo(&info) != nil {
+		return
+	}
+	most := uint64(c.Processes) + uint64(info.Procs)
+	var now unix.Rlimit
+	if unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &now) == nil && now.Max > most {
+		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: min(now.Cur, most), Max: most}, nil)
+	}
+}
