@@ -13,6 +13,7 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/plugins/limit"
 	"github.com/domarkx/domarkx/plugins/process"
 )
 
@@ -137,6 +138,11 @@ func (d *doctor) config() {
 	}
 	if remote, ok := config.Get("domarkx.remote"); ok && !slices.Contains(config.Subsections("remote"), remote) && !strings.ContainsAny(remote, "/:") {
 		d.find(severityWarning, fmt.Sprintf("there is no remote %q", remote), "git config domarkx.remote", "git remote add "+remote+" URL")
+	}
+	for _, l := range limit.All {
+		if _, err := l.Of(config); err != nil {
+			d.find(severityError, err.Error(), "git config "+l.Key, "git config --unset "+l.Key)
+		}
 	}
 	for _, key := range []string{"user.name", "user.email"} {
 		if value, _ := config.Get(key); value == "" && d.inv.getenv("GIT_AUTHOR_"+strings.ToUpper(key[5:])) == "" {

@@ -1,5 +1,7 @@
 package main
 
+import "github.com/domarkx/domarkx/plugins/limit"
+
 // Help returns the text of the program's own page.
 func (*commandLine) Help() string {
 	return `
@@ -42,8 +44,6 @@ These are read with git config:
 - ` + "`domarkx.remote`" + `: the remote that push, fetch and pull use when none is given; else the only one, or origin.
 - ` + "`domarkx.allowNetwork`" + `: whether containers may reach the network; false unless set.
 - ` + "`domarkx.allowMount`" + `, ` + "`domarkx.allowDSN`" + `, ` + "`domarkx.allowURL`" + `: a host directory that containers may see, a database that may be used, the beginning of the URLs that may be cloned or that MCP servers may have; each any number of times.
-- ` + "`domarkx.limit.file`" + `: the size in bytes, also as 500m or 2g, of the largest file that versions of workspaces contain; 1g unless set, 0 for any. Larger files are named by the version, by the call's result and by doctor, and a rewind leaves them as they are.
-- ` + "`domarkx.limit.push`" + `: how many bytes one push sends, for hosts that refuse large packs; 1g unless set, 0 for any number. More is sent in portions; the remote has whole sessions and versions after each portion. A single snapshot or version is never divided.
 - ` + "`domarkx.sandbox`" + `: false lets the commands of local shells run without confinement.
 - ` + "`domarkx.model`" + `, ` + "`domarkx.approve`" + `, ` + "`domarkx.price`" + `: models, what they may do and cost; see "git domarkx help model", "help chat" and "help usage".
 - ` + "`domarkx.agent.ignore`" + `, ` + "`domarkx.redact`" + `, ` + "`domarkx.scan.repositoryRules`" + `: see "git domarkx help agent watch", "help import" and "help scan".
@@ -51,6 +51,22 @@ These are read with git config:
 - ` + "`color.domarkx`" + `, ` + "`color.ui`" + `: auto, always or never.
 - ` + "`core.editor`" + `, ` + "`core.pager`" + `: as for Git.
 - ` + "`gc.reflogExpireUnreachable`" + `: how long the trash keeps a removed session; 30 days unless set.
+
+## Limits
+
+No document can raise these. A number may end in k, m or g, as in 500m; 0 is no limit.
+
+` + limit.Help() + `
+What is over a limit of files or bytes is not in the version: first what is larger than a file may be, then the directory with
+the most files, or the largest files where the version is too large. The version, the call's result (left_out) and doctor name
+it, and a rewind leaves it as it is. A database has to fit, or the call's result says why its version cannot be kept. A hole
+in a file counts for its size, but is not read. Recorded work trees have the same limits.
+
+A command over its limit is ended with everything that it started, and its result says so (limit_exceeded). In a container, forks fail
+when it has as many processes, and the kernel ends what uses too much memory. These two limits work on Linux.
+A call's timeout covers the commit of its version, which has at least ten seconds.
+
+More than a push sends at once goes in portions. The remote has whole sessions and versions after each of them; a single snapshot or version is never divided.
 
 ## Environment
 

@@ -32,7 +32,7 @@ func (l *Live) Call(ctx context.Context, resource string, call domarkx.Call) (do
 		return domarkx.Result{}, err
 	}
 	timeout := l.timeoutOf(i)
-	if own, ok := ownTimeout(call.Arguments); ok && l.resources[i].own == nil {
+	if own, ok := OwnTimeout(call.Arguments); ok && l.resources[i].own == nil {
 		timeout = own
 	}
 	return l.result(ctx, i, timeout, func(ctx context.Context, live domarkx.Resource) (domarkx.Result, error) {
@@ -218,7 +218,8 @@ func (l *Live) checkCall(ctx context.Context, id string, call domarkx.Call) (int
 	return i, nil
 }
 
-func ownTimeout(arguments jsonvalue.Value) (time.Duration, bool) {
+// OwnTimeout returns the argument "timeout" of a call, in seconds.
+func OwnTimeout(arguments jsonvalue.Value) (time.Duration, bool) {
 	v, ok := arguments.Get("timeout")
 	if !ok || v.Kind() != jsonvalue.Number {
 		return 0, false

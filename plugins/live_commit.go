@@ -169,9 +169,10 @@ func (l *Live) CommitCall(ctx context.Context) (*Changes, error) {
 	return l.commitUntil(ctx, until)
 }
 
-// CommitBeforeCall is Commit before a call, with the same timeout.
-func (l *Live) CommitBeforeCall(ctx context.Context) (*Changes, error) {
-	return l.commitUntil(ctx, time.Now().Add(cmp.Or(l.timeout, l.m.config.Timeout)))
+// CommitBeforeCall is Commit before a call, with the same timeout: own is that of the call, 0 if it has none. It has at least
+// [Config].Grace.
+func (l *Live) CommitBeforeCall(ctx context.Context, own time.Duration) (*Changes, error) {
+	return l.commitUntil(ctx, time.Now().Add(max(cmp.Or(own, l.timeout, l.m.config.Timeout), l.m.config.Grace)))
 }
 
 func (l *Live) commitUntil(ctx context.Context, until time.Time) (*Changes, error) {

@@ -27,7 +27,7 @@ func TestCommitCall(t *testing.T) {
 	if _, err := l.CommitCall(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("after the call: %v", err)
 	}
-	if _, err := l.CommitBeforeCall(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := l.CommitBeforeCall(t.Context(), 0); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("before the next one: %v", err)
 	}
 	w.config.Timeout = time.Hour

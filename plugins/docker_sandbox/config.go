@@ -22,6 +22,7 @@ type config struct {
 	mounts  []hostMount
 	network string
 	memory  int64 // bytes, 0 for no limit
+	most    int64 // processes, 0 for no limit
 	cpus    int64 // billionths of a processor, 0 for no limit
 }
 
@@ -33,7 +34,7 @@ type hostMount struct {
 
 // parseConfig parses a config that matches the schema.
 func parseConfig(env domarkx.Env) (config, error) {
-	c := config{network: "none"}
+	c := config{network: "none", memory: env.Limits.Memory, most: env.Limits.Processes}
 	if err := env.Literal("command"); err != nil {
 		return config{}, err
 	}
@@ -75,7 +76,10 @@ func parseConfig(env domarkx.Env) (config, error) {
 		case "network":
 			c.network, err = v.Text(), checkNetwork(v.Text(), env.Allow)
 		case "memory":
-			c.memory, err = parseBytes(v.Text())
+			var memory int64
+			if memory, err = parseBytes(v.Text()); env.Limits.Memory == 0 || memory < env.Limits.Memory {
+				c.memory = memory
+			}
 		case "cpus":
 			var cpus float64
 			if cpus, err = strconv.ParseFloat(v.Text(), 64); err == nil && cpus <= 1<<20 {

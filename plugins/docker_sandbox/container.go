@@ -51,7 +51,7 @@ func (e *engine) create(ctx context.Context, i image, c config, labels map[strin
 			LogConfig:   container.LogConfig{Type: "none"}, // standard output carries the agent's answers
 			Mounts:      mounts,
 			Init:        &init,
-			Resources:   container.Resources{Memory: c.memory, NanoCPUs: c.cpus},
+			Resources:   c.resources(),
 		},
 	})
 	if err != nil {
@@ -61,6 +61,29 @@ func (e *engine) create(ctx context.Context, i image, c config, labels map[strin
 		return "", errors.Join(err, e.remove(ctx, made.ID))
 	}
 	return made.ID, nil
+}
+
+// spare is how many processes a container may have for its agent and its threads.
+const spare = 64
+
+// resources returns what a container may use.
+func (c config) resources() container.Resources {
+	r := container.Resources{Memory: c.memory, MemorySwap: c.memory, NanoCPUs: c.cpus}
+	if c.most > 0 {
+		most := c.most + spare
+		r.PidsLimit = &most
+	}
+	return r
+}
+
+// limit changes the memory and the processes that a container may use.
+func (e *engine) limit(ctx context.Context, id string, c config) error {
+	r := c.resources()
+	_, err := e.ContainerUpdate(ctx, id, client.ContainerUpdateOptions{Resources: &container.Resources{Memory: r.Memory, MemorySwap: r.MemorySwap, PidsLimit: r.PidsLimit}})
+	if err != nil {
+		return fmt.Errorf("limit container %.12s: %w", id, e.explain(err))
+	}
+	return nil
 }
 
 // kill stops a container; its files stay.

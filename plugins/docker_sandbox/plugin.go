@@ -174,8 +174,15 @@ func (r *resource) reconfigure(ctx context.Context) error {
 		r.state.Image = c.image
 		return r.state.write(r.env.Dir)
 	}
-	if c.network == r.state.Network && c.memory == r.state.Memory && c.cpus == r.state.CPUs && slices.Equal(c.mounts, r.state.Mounts) {
+	if c.network != r.state.Network || c.cpus != r.state.CPUs || !slices.Equal(c.mounts, r.state.Mounts) {
+		return r.recreate(ctx)
+	}
+	if c.memory == r.state.Memory && c.most == r.state.Processes {
 		return nil
 	}
-	return r.recreate(ctx)
+	if c.memory == 0 || c.most == 0 || r.engine.limit(ctx, r.state.Container, c) != nil {
+		return r.recreate(ctx) // Docker can change a limit, but not remove it
+	}
+	r.state.Memory, r.state.Processes = c.memory, c.most
+	return r.state.write(r.env.Dir)
 }

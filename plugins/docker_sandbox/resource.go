@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
+	"github.com/domarkx/domarkx/plugins/limit"
 	"github.com/domarkx/domarkx/plugins/toolresult"
 	"github.com/moby/moby/client"
 )
@@ -63,7 +64,7 @@ func (r *resource) create(ctx context.Context, i image) (id, stamp string, err e
 func (r *resource) use(ctx context.Context, i image, id, stamp string, dirty bool) error {
 	r.image = i
 	r.state.Container, r.state.Agent, r.state.Image, r.state.ImageID = id, stamp, r.config.image, i.ID
-	r.state.Network, r.state.Memory, r.state.CPUs, r.state.Mounts = r.config.network, r.config.memory, r.config.cpus, r.config.mounts
+	r.state.Network, r.state.Memory, r.state.CPUs, r.state.Mounts, r.state.Processes = r.config.network, r.config.memory, r.config.cpus, r.config.mounts, r.config.most
 	r.state.Dirty = dirty
 	r.state.Engine = ""
 	if info, err := r.engine.Info(ctx, client.InfoOptions{}); err == nil { // used only to tell engines apart
@@ -265,14 +266,26 @@ func (r *resource) run(ctx context.Context, programs []string, code string) (dom
 		case errors.Is(err, agent.ErrNoProgram):
 			continue
 		case errors.Is(err, context.DeadlineExceeded):
-			return spool.Result(toolresult.Status{TimedOut: true})
+			return spool.Result(toolresult.Status{TimedOut: true, Over: r.over()})
 		case err != nil:
 			return domarkx.Result{}, errors.Join(err, spool.Close())
 		}
-		return spool.Result(toolresult.Status{ExitCode: exit})
+		return spool.Result(toolresult.Status{ExitCode: exit, Over: r.over()})
 	}
 	return domarkx.Result{}, errors.Join(spool.Close(), &domarkx.ToolError{Code: domarkx.CodeNotFound,
 		Message: fmt.Sprintf("the container of image %q has no %s", r.state.Image, programs[0])})
+}
+
+// over names the limits that the last command reached.
+func (r *resource) over() string {
+	reached, said := r.session.Reached(), []string{}
+	if reached.Processes {
+		said = append(said, limit.Processes.Over(r.config.most))
+	}
+	if reached.Memory {
+		said = append(said, limit.Memory.Over(r.config.memory))
+	}
+	return strings.Join(said, " and ")
 }
 
 // killTimeout limits how long the processes of a killed command may take to end; after that the
@@ -306,7 +319,7 @@ func (r *resource) command(ctx context.Context, args []string, spool *toolresult
 		message += "; the agent reported: " + said
 	}
 	if r.outOfMemory(ctx) {
-		message += "; it exceeded the memory limit of the config"
+		message += "; it used " + limit.Memory.Over(r.config.memory)
 	}
 	return 0, errors.Join(&domarkx.ToolError{Code: domarkx.CodeFailed, Message: message}, r.stop(ctx))
 }

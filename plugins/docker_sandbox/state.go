@@ -40,6 +40,7 @@ type state struct {
 	Network   string      `json:"network,omitempty"`
 	Memory    int64       `json:"memory,omitempty"`
 	CPUs      int64       `json:"cpus,omitempty"`
+	Processes int64       `json:"processes,omitempty"`
 	Mounts    []hostMount `json:"mounts,omitempty"`
 	// Dirty is set before anything runs in the container.
 	Dirty bool `json:"dirty,omitempty"`

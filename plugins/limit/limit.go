@@ -86,6 +86,16 @@ func Read(config Settings) (domarkx.Limits, error) {
 	return l, nil
 }
 
+// Defaults returns the limits of versions and commands unless they are set.
+func Defaults() domarkx.Limits {
+	l, _ := Read(unset{}) // the defaults are valid
+	return l
+}
+
+type unset struct{}
+
+func (unset) Int(_ string, fallback int64) (int64, error) { return fallback, nil }
+
 // The reasons for which versions leave out what is over a limit.
 const (
 	ReasonFile    = "large"

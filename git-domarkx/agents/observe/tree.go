@@ -235,8 +235,9 @@ func (t *tree) open(ctx context.Context, protect func(string, bool) bool) (*dirv
 		return nil, err
 	}
 	limits, err := limit.Read(config)
-	if err != nil {
-		return nil, err
+	if err != nil { // a bad setting must not end the recording
+		t.m.warn(fmt.Sprintf("the limits are those that nobody set: %v", err))
+		limits = limit.Defaults()
 	}
 	return dirversion.Open(dirversion.Config{Path: t.top, Cache: t.statCache(), Forbidden: forbidden, Limits: limits, Warn: t.m.warn,
 		Observe: &dirversion.Observe{Rules: rules, Tracked: tracked.has, Protect: protect, Aside: filepath.Join(t.dir, "aside")}})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx/format"
@@ -149,6 +150,9 @@ func (o Outcome) Block() domarkx.Block {
 	}
 	if len(o.LeftOut) > 0 {
 		v = v.With(leftOutMember, leftOutValue(o.LeftOut))
+		if more := len(o.LeftOut) - maxLeftOut; more > 0 {
+			v = v.With("left_out_more", jsonvalue.NumberValue(strconv.Itoa(more)))
+		}
 	}
 	if o.declined {
 		v = v.With(declinedMember, jsonvalue.BoolValue(true))

@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/limit"
 )
 
 // The states of workspaces that are reported to the user.
@@ -223,20 +224,38 @@ func (m *Manager) WorkspaceFindings(ctx context.Context) ([]engine.Finding, erro
 	return slices.Concat(found, large, orphans, m.leftFindings(ctx)), err
 }
 
-// leftOut returns findings for the files that the newest versions leave out because they are too large.
+// leftOut returns findings for what the newest versions leave out because of a limit. Of work trees that are only observed,
+// whose versions many sessions have, it looks at the newest one.
 func (m *Manager) leftOut(ctx context.Context) ([]engine.Finding, error) {
 	tips, err := m.store.Workspaces(ctx)
 	if err != nil {
 		return nil, err
 	}
+	observed := func(o *domarkx.Observation) bool {
+		return o != nil && (o.Head != "" || o.Branch != "" || len(o.Calls) > 0)
+	}
+	var newest domarkx.Version
+	for _, v := range tips {
+		if observed(v.Observed) && v.Date >= newest.Date {
+			newest = v
+		}
+	}
 	var found []engine.Finding
 	for _, v := range tips {
-		if o := v.Observed; o == nil || o.Head != "" || o.Branch != "" || len(o.Calls) > 0 {
-			continue // a version of a work tree that is only observed
+		o := v.Observed
+		if o == nil || observed(o) && v.ID != newest.ID {
+			continue
 		}
-		for _, f := range v.Observed.LeftOut {
-			found = append(found, engine.Finding{Severity: "info", What: fmt.Sprintf("the newest version does not contain %s: %s", strconv.Quote(f.Path), f.Reason), Where: v.Workspace,
-				Fix: "git config domarkx.limit.file SIZE, or remove the file"})
+		over := false
+		for _, f := range o.LeftOut {
+			if l, ok := limit.OfReason(f.Reason); ok {
+				over = true
+				found = append(found, engine.Finding{Severity: "info", What: fmt.Sprintf("the newest version does not contain %s: %s", strconv.Quote(f.Path), f.Reason), Where: v.Workspace,
+					Fix: "git config " + l.Key + " N, or remove it"})
+			}
+		}
+		if over && o.More > 0 {
+			found = append(found, engine.Finding{Severity: "info", What: fmt.Sprintf("the newest version does not contain %d more files", o.More), Where: v.Workspace})
 		}
 	}
 	return found, nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -14,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/plugins"
 )
 
 // A CallResult is the result of one call.
@@ -64,7 +66,8 @@ type callResult struct {
 // in the report.
 func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(context.Context) callResult) (CallResult, error) {
 	t.Workspace, t.Process = b.workspace, os.Getpid()
-	if err := b.commitAs(ctx, b.live.CommitBeforeCall, "change", changeSubject, false); err != nil && ctx.Err() != nil {
+	before := func(ctx context.Context) (*plugins.Changes, error) { return b.live.CommitBeforeCall(ctx, t.timeout()) }
+	if err := b.commitAs(ctx, before, "change", changeSubject, false); err != nil && ctx.Err() != nil {
 		return CallResult{}, err
 	} // on other errors, continue: the call may remove the file that cannot be stored, or its record reports it
 	journal := b.m.journal()
@@ -87,6 +90,19 @@ func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(con
 		return report, errors.Join(err, ended)
 	}
 	return report, errors.Join(journal.end(t.callRecord), ended)
+}
+
+// timeout returns the timeout among the arguments of a call, 0 for none.
+func (t callTarget) timeout() time.Duration {
+	if t.Block.Language != toolcall.Language {
+		return 0
+	}
+	request, err := toolcall.Parse(t.Block.Text)
+	if err != nil {
+		return 0
+	}
+	own, _ := plugins.OwnTimeout(request.Arguments)
+	return own
 }
 
 // record stores the outcome of a call and the resulting version. The outcome is stored even if the user

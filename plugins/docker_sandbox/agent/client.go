@@ -35,6 +35,13 @@ type exitStatus struct {
 	Failed string `json:"failed,omitempty"`
 	// NoProgram reports that the program does not exist in the container.
 	NoProgram bool `json:"no_program,omitempty"`
+	Reached
+}
+
+// Reached says which limits of the container a command reached.
+type Reached struct {
+	Processes bool `json:"processes,omitempty"` // forks failed, and then everything in the container was killed
+	Memory    bool `json:"memory,omitempty"`    // the kernel killed a process
 }
 
 // ErrNoProgram reports that a program does not exist in the container.
@@ -45,6 +52,8 @@ var ErrNoProgram = errors.New("no such program in the container")
 type Client struct {
 	in  *frameReader
 	out *frameWriter
+
+	reached Reached // by the last command
 }
 
 // NewClient returns a client that reads the agent's standard output and writes its standard input.
@@ -106,6 +115,7 @@ func (c *Client) end() error {
 // Run kills all processes in the container and returns ctx.Err(). It starts a detached command
 // without waiting for it.
 func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code int, err error) {
+	c.reached = Reached{}
 	if err := c.out.writeJSON(kindRun, command); err != nil {
 		return 0, err
 	}
@@ -144,6 +154,7 @@ func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code in
 			if err := json.Unmarshal(payload, &status); err != nil {
 				return 0, fmt.Errorf("%w: %w", errProtocol, err)
 			}
+			c.reached = status.Reached
 			switch {
 			case failed != nil:
 				return 0, failed
@@ -160,6 +171,9 @@ func (c *Client) Run(ctx context.Context, command Command, w io.Writer) (code in
 		}
 	}
 }
+
+// Reached returns the limits that the last command reached.
+func (c *Client) Reached() Reached { return c.reached }
 
 // Scan calls yield for each file of the container in depth-first order, with the names in a
 // directory sorted by bytes. It skips mount points and everything below them, except those given

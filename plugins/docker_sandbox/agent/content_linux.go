@@ -5,8 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"math"
 	"runtime"
 	"sync"
+
+	"github.com/domarkx/domarkx/plugins/sparse"
 )
 
 // hash answers a request with the SHA-256 of each file.
@@ -47,7 +50,7 @@ func sumFile(f *dirOpener, path string) (sum [sha256.Size]byte, err error) {
 	}
 	defer file.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
+	if _, err := io.Copy(h, sparse.Reader(int(file.Fd()), math.MaxInt64)); err != nil {
 		return sum, err
 	}
 	h.Sum(sum[:0])
@@ -69,7 +72,7 @@ func (s *server) read(ctx context.Context) error {
 	for _, path := range paths {
 		file, err := f.openFile(path)
 		if err == nil {
-			_, err = io.CopyBuffer(dataWriter{out}, onlyReader{file}, buffer)
+			_, err = io.CopyBuffer(dataWriter{out}, sparse.Reader(int(file.Fd()), math.MaxInt64), buffer)
 			file.Close()
 		}
 		if err := out.answer(err); err != nil {

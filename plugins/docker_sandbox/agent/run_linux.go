@@ -24,12 +24,13 @@ func (s *server) run(ctx context.Context, payload []byte) error {
 	if len(c.Args) == 0 {
 		return s.out.writeJSON(kindExit, exitStatus{Failed: "run: no command"})
 	}
+	before := readEvents()
 	read, exit, err := s.begin(c)
 	if errors.Is(err, ErrNoProgram) {
 		return s.out.writeJSON(kindExit, exitStatus{NoProgram: true})
 	}
 	if err != nil {
-		return s.out.writeJSON(kindExit, exitStatus{Failed: err.Error()})
+		return s.out.writeJSON(kindExit, exitStatus{Failed: err.Error(), Reached: s.reached(before)})
 	}
 	if c.Detached {
 		s.processes.mu.Lock()
@@ -66,7 +67,7 @@ func (s *server) run(ctx context.Context, payload []byte) error {
 				}
 			}
 			go discard(read)
-			return s.out.writeJSON(kindExit, exitStatus{Code: exitCode(status)})
+			return s.out.writeJSON(kindExit, exitStatus{Code: exitCode(status), Reached: s.reached(before)})
 		case f := <-s.frames:
 			if f.kind != kindKill {
 				return fmt.Errorf("%w: unexpected frame %q", errProtocol, f.kind)

@@ -22,6 +22,7 @@ func Serve(r io.Reader, w io.Writer) error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("protect process 1 from other processes: %w", err)
 	}
+	holdThreads()
 	processes, stop := newProcesses()
 	defer stop()
 	s := &server{
