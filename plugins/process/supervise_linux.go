@@ -78,6 +78,7 @@ func (s *supervisor) run() report {
 			return report{Unable: err.Error()}
 		}
 		c.OwnMemory = c.ownSharedMemory()
+		s.command.OwnMemory = c.OwnMemory
 		if c.Confined {
 			if err := ownTerminals(); err != nil {
 				return report{Unable: err.Error()}
