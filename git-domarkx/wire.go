@@ -131,7 +131,7 @@ func (inv *invocation) openStored() (managers, error) {
 		imports:   importer.New(sessions, trust, store, all.Codecs(), env, databases()),
 		remotes:   transfer.New(sessions, store, env, redactions),
 		checkouts: checkout.New(sessions, trust, store),
-		trees:     observe.New(sessions, store, git, env, bootID(), func() ([]string, error) { l, err := inv.limits(git); return l.Forbidden, err }),
+		trees:     observe.New(sessions, store, git, env, bootID(), func() ([]string, error) { return inv.forbidden(git) }),
 		scans:     scans,
 
 		redactions: redactions,

@@ -68,13 +68,10 @@ func bootID() string {
 
 // limits returns what resources may do and use.
 func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
-	l := plugins.Limits{Forbidden: []string{git.GitDir, git.CommonDir}}
-	mounts, err := inv.listMounts()
-	if err != nil {
+	var l plugins.Limits
+	var err error
+	if l.Forbidden, err = inv.forbidden(git); err != nil {
 		return l, err
-	}
-	for _, m := range mounts {
-		l.Forbidden = append(l.Forbidden, m.Dir)
 	}
 	config, err := git.Config(inv.ctx)
 	if err != nil {
@@ -85,6 +82,16 @@ func (inv *invocation) limits(git *gitcmd.Git) (plugins.Limits, error) {
 	}
 	l.Allow, err = inv.allowed(git)
 	return l, err
+}
+
+// forbidden returns the directories that no resource may use.
+func (inv *invocation) forbidden(git *gitcmd.Git) ([]string, error) {
+	dirs := []string{git.GitDir, git.CommonDir}
+	mounts, err := inv.listMounts()
+	for _, m := range mounts {
+		dirs = append(dirs, m.Dir)
+	}
+	return dirs, err
 }
 
 // allowed returns the actions that the user's configuration permits to resources.

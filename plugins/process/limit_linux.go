@@ -40,7 +40,7 @@ func (s *supervisor) limit() {
 		} else {
 			killBelow()
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(lookEvery)
 	}
 }
 

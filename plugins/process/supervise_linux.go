@@ -206,14 +206,18 @@ func (s *supervisor) killAll() {
 	for {
 		// The next round finds processes that were forked meanwhile: they are descendants, too.
 		killBelow()
-		switch pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); {
-		case err != nil && !errors.Is(err, unix.EINTR):
-			return
-		case pid == 0:
-			// Waiting for one to end could take for ever: the round misses a process whose parent ends while
-			// it looks.
-			time.Sleep(time.Millisecond)
+		for {
+			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+			if err != nil && !errors.Is(err, unix.EINTR) {
+				return
+			}
+			if pid == 0 {
+				break
+			}
 		}
+		// Waiting for one to end could take for ever: the round misses a process whose parent ends while
+		// it looks.
+		time.Sleep(time.Millisecond)
 	}
 }
 
