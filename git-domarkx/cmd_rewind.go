@@ -30,7 +30,7 @@ live resources are taken back, too.
 A session of a coding agent that was recorded as it worked takes its work tree back: what is
 there now becomes a version first, so nothing is lost. A session that was recorded in another
 clone takes the present work tree back. Files that Git ignores now or ignored
-then, nested repositories, files over 100 MiB and other work trees stay as they are; what a
+then, nested repositories, what is over a limit of versions, and other work trees stay as they are; what a
 version from elsewhere has of nested repositories and special files is not written. It is refused
 while an agent is in the middle of a turn in this work tree or wrote within the last minute,
 unless --yes is given. It waits, for five seconds at most, until what the agent has just done is linked to its messages.
