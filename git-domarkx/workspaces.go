@@ -11,40 +11,22 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
-	"github.com/domarkx/domarkx/gitstore/version"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/all"
 	"github.com/domarkx/domarkx/plugins/limit"
 )
 
 // resourceVersions is the repository in the form that plugins need.
-type resourceVersions struct {
-	*gitstore.Store
-	git *gitcmd.Git
-}
+type resourceVersions struct{ *gitstore.Store }
 
 // Begin starts a new version of a resource.
 func (v resourceVersions) Begin(ctx context.Context, base string) (plugins.Pending, error) {
-	config, err := v.git.Config(ctx)
-	if err != nil {
-		return nil, err
-	}
-	limits, err := limit.Read(config)
-	if err != nil {
-		return nil, err
-	}
-	w, err := v.BeginVersion(ctx, base)
-	if err != nil {
-		return nil, err
-	}
-	// A directory has left out what is over the limits. Other resources have to fit as they are.
-	w.Limit(version.Bound{Most: limits.Files, Over: limit.Files.Over(limits.Files)}, version.Bound{Most: limits.Version, Over: limit.Version.Over(limits.Version)})
-	return w, nil
+	return v.BeginVersion(ctx, base)
 }
 
 // workspaces returns the manager of the repository's live workspaces.
 func (inv *invocation) workspaces(git *gitcmd.Git, store *gitstore.Store) *plugins.WorkspaceManager {
-	return plugins.New(all.BuiltIn(), resourceVersions{store, git}, plugins.Config{
+	return plugins.New(all.BuiltIn(), resourceVersions{store}, plugins.Config{
 		Types:     func() []domarkx.Plugin { return all.Found(git.WorkTree) },
 		Dir:       filepath.Join(git.StateDir(), "workspaces"),
 		StateDir:  git.StateDir(),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/limit"
 )
 
 // Changed reports whether the live state may differ from the head. It is true without a head.
@@ -283,6 +284,16 @@ func (l *Live) begin(ctx context.Context, i int, base string, c *Changes) (Pendi
 		return nil, fmt.Errorf("beginning a version: %w", err)
 	}
 	c.pending = append(c.pending, p)
+	if bounded, ok := p.(BoundedWriter); ok {
+		if _, leaves := l.resources[i].live.(domarkx.OutLister); !leaves {
+			limits, err := l.m.config.Limits()
+			if err != nil {
+				return nil, err
+			}
+			most := limits.Bounds
+			bounded.Limit(most.Files, most.Version, limit.Files.Over(most.Files), limit.Version.Over(most.Version))
+		}
+	}
 	return p, nil
 }
 

@@ -34,6 +34,12 @@ type Pending interface {
 	Ending
 }
 
+// A BoundedWriter is a [Pending] for resources that do not leave out what is over a limit themselves, and so have to fit.
+type BoundedWriter interface {
+	// Limit makes the writer refuse more files or bytes. The texts say in errors that there are more.
+	Limit(files, bytes int64, manyFiles, manyBytes string)
+}
+
 // Ending completes or discards a version that is being written.
 type Ending interface {
 	// Finish makes the version durable and returns its id. No ref points to it yet.

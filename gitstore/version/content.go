@@ -22,7 +22,7 @@ type knownContent struct {
 	base     odb.ID
 	batch    *odb.Batch
 
-	limit   Bound        // of read
+	limit   bound        // of read
 	read    atomic.Int64 // bytes
 	buffers sync.Pool    // of *[]byte
 	calls   atomic.Int64 // number of calls of store
@@ -157,8 +157,8 @@ func (r *cancelReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := r.r.Read(p)
-	if all, most := r.into.read.Add(int64(n)), r.into.limit.Most; most > 0 && all > most {
-		return 0, r.into.limit.err()
+	if over := r.into.limit.check(r.into.read.Add(int64(n))); over != nil {
+		return 0, over
 	}
 	return n, err
 }

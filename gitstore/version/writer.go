@@ -35,7 +35,7 @@ type Writer struct {
 	stack []*openDirectory // the directories that contain the next file, the outermost first
 	free  [][]child        // memory of closed directories, for reuse
 	added int              // number of files, without those of kept directories
-	files Bound            // of added
+	files bound            // of added
 	root  odb.ID           // the version's id; zero until it is written
 	err   error            // the first error that later calls return too
 }
@@ -84,18 +84,24 @@ var (
 	_ domarkx.PartWriter      = (*Writer)(nil)
 )
 
-// A Bound is a limit of a version.
-type Bound struct {
-	Most int64  // 0 for any number
-	Over string // says that there is more
+// A bound is a limit of a version.
+type bound struct {
+	most int64  // 0 for any number
+	over string // says that there is more
 }
 
-func (l Bound) err() error {
-	return fmt.Errorf("%w: the version would have %s", domarkx.ErrInvalid, l.Over)
+func (l bound) check(n int64) error {
+	if l.most == 0 || n <= l.most {
+		return nil
+	}
+	return fmt.Errorf("%w: the version would have %s", domarkx.ErrInvalid, l.over)
 }
 
-// Limit sets how many files Add accepts, and how many bytes Content. It is called before them.
-func (b *Writer) Limit(files, bytes Bound) { b.files, b.known.limit = files, bytes }
+// Limit sets how many files Add accepts, and how many bytes Content; 0 is any number. The texts say in errors that
+// there are more. It is called before both.
+func (b *Writer) Limit(files, bytes int64, manyFiles, manyBytes string) {
+	b.files, b.known.limit = bound{files, manyFiles}, bound{bytes, manyBytes}
+}
 
 // Add adds the file at a path. See [domarkx.VersionWriter]. Only one goroutine may call it at a time. If two files have the
 // same name, the error may come from a later Add or from Finish. After an error other than [domarkx.ErrNotFound], later calls
@@ -127,8 +133,8 @@ func (b *Writer) add(path string, f domarkx.File) error {
 	if b.added++; b.added > maxFiles+1 { // including the top directory
 		return fmt.Errorf("%w: a version can have at most %d files", domarkx.ErrInvalid, maxFiles)
 	}
-	if b.files.Most > 0 && int64(b.added) > b.files.Most+1 {
-		return b.files.err()
+	if err := b.files.check(int64(b.added) - 1); err != nil {
+		return err
 	}
 	c := child{File: f}
 	if err := c.normalize(); err != nil {

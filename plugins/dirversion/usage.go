@@ -117,7 +117,9 @@ func (u *Usage) reduce(excess, most int64, reason string, of func(measures) int6
 		parts = append(parts, part{below.Path, below.all, below})
 	}
 	for _, p := range at.List() {
-		parts = append(parts, part{p.Path, measures{1, p.Size}, nil})
+		if out[p.Path] == "" {
+			parts = append(parts, part{p.Path, measures{1, p.Size}, nil})
+		}
 	}
 	slices.SortFunc(parts, func(a, b part) int {
 		return cmp.Or(cmp.Compare(of(b.measures), of(a.measures)), strings.Compare(b.path, a.path))
