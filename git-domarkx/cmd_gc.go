@@ -1,8 +1,50 @@
 package main
 
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/size"
+	"github.com/domarkx/domarkx/git-domarkx/find/when"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
+)
+
 type gcCmd struct {
 	findingOption
+	Expire expireFlag `name:"expire-versions" placeholder:"[=WHEN]" help:"Remove the files of workspace versions that are older than WHEN, or than domarkx.versions.keep."`
+	DryRun bool       `name:"dry-run" help:"Only list the versions whose files would be removed, and say how many bytes that frees."`
 }
+
+// expireFlag is the option --expire-versions, whose value can be left out.
+type expireFlag struct {
+	given bool
+	when  string // "" if it has no value
+}
+
+// Decode implements [kong.MapperValue].
+func (e *expireFlag) Decode(ctx *kong.DecodeContext) error {
+	e.given = true
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		return nil
+	}
+	token, err := ctx.Scan.PopValue("when")
+	if err != nil {
+		return err
+	}
+	if e.when = fmt.Sprint(token.Value); e.when == "" {
+		return errors.New("expected " + when.ExpiryForms + " after --expire-versions=")
+	}
+	return nil
+}
+
+// IsBool makes the parser accept the option without a value.
+func (expireFlag) IsBool() bool { return true }
+
+// keepKey is the setting that says which versions keep their files.
+const keepKey = "domarkx.versions.keep"
 
 func (gcCmd) Help() string {
 	return `
@@ -11,12 +53,36 @@ unless set), files of its own that nobody needs any more, and containers and pri
 whose workspace is gone from this machine (a container engine that is down is not waited
 for). Objects are collected by "git gc".
 
+With domarkx.versions.keep, or --expire-versions, it also removes the files of old versions of
+workspaces, from the history and at once from the disk. The value is an age, such as 90d, 12w,
+6m, 1y or 90.days.ago; a date, such as 2026-08-01; now; never; or a number, such as 50: then
+the newest 50 versions of each session stay. The first and the last version of each session
+stay, and so does what a live workspace derives from. Of the others remain author, time, call
+and message, and when and why they expired. Messages, attachments and originals
+stay as they are; only ids of commits change. What needs the files of such a version (checkout, rewind,
+replay, fork, workspace diff, the mount) says that they expired, and blame cannot say who wrote
+a line in between. Nothing brings the files back.
+
+The next push replaces what the remote has; who pulls then gets the shorter history, with what
+they added on top of it, and their next "git domarkx gc --expire-versions" or, after two weeks,
+"git gc" frees their disk. The host frees its own with its "git gc". What is the first or
+last version of a session elsewhere, such as of a fork, comes back with it. With a fuller disk than
+the change needs, the search index and other files that can be made again are removed first.
+
 ## Output
 
     SEVERITY  WHAT  WHERE  FIX
 
 A line for each finding. SEVERITY is error, warning or info; FIX is a command, or says
-what to do. The objects of --json have the members severity, what, where and fix.
+what to do. The objects of --json have the members severity, what, where and fix. With
+--dry-run there is a line for each version that would expire, and a last one with the bytes.
+
+## Examples
+
+    git config domarkx.versions.keep 90d
+    git domarkx gc --dry-run
+    git domarkx gc
+    git domarkx gc --expire-versions=2.weeks.ago
 `
 }
 
@@ -27,14 +93,115 @@ func (c *gcCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	stored, err := opened.store.GC(inv.ctx)
+	policy, err := c.policy(inv)
 	if err != nil {
 		return err
 	}
-	found := findings(stored)
-	found = append(found, opened.turns.RemoveLeft(inv.ctx)...)
+	var found []engine.Finding
+	if policy != nil { // first, because it frees space
+		if found, err = c.expire(inv, opened, *policy); err != nil {
+			return errors.Join(writeFindings(inv, found, c.JSON), err)
+		}
+	}
+	if !c.DryRun {
+		stored, err := opened.store.GC(inv.ctx)
+		if err != nil {
+			return err
+		}
+		found = append(append(found, findings(stored)...), opened.turns.RemoveLeft(inv.ctx)...)
+	}
 	if len(found) == 0 && !c.JSON {
 		inv.allIsWell("gc: nothing to remove")
 	}
 	return printFindings(inv, found, c.JSON)
+}
+
+// policy returns which versions expire, or nil if all are kept.
+func (c *gcCmd) policy(inv *invocation) (*redact.Policy, error) {
+	value, set := inv.config(keepKey)
+	if c.Expire.when != "" {
+		value = c.Expire.when
+	} else if !set {
+		if c.Expire.given || c.DryRun {
+			return nil, usagef("which versions expire? Give --expire-versions=WHEN, or set %s: %s", keepKey, when.ExpiryForms)
+		}
+		return nil, nil
+	}
+	since, newest, err := when.Expiry(value, time.Now())
+	switch {
+	case err != nil && c.Expire.when != "":
+		return nil, badValue("--expire-versions", err)
+	case err != nil:
+		return nil, fmt.Errorf("git config %s: %w", keepKey, err)
+	case since.IsZero() && newest == 0:
+		return nil, nil
+	}
+	if !since.IsZero() {
+		since = since.UTC().Truncate(time.Second)
+	}
+	return &redact.Policy{Before: since, Newest: newest}, nil
+}
+
+// expire removes the files of old versions, or only lists them.
+func (c *gcCmd) expire(inv *invocation, opened managers, policy redact.Policy) (found []engine.Finding, err error) {
+	info := func(what, where string) {
+		found = append(found, engine.Finding{Severity: severityInfo, What: what, Where: where})
+	}
+	before, err := size.Objects(opened.store)
+	if err != nil {
+		return nil, err
+	}
+	done, err := opened.redactions.Expire(inv.ctx, policy, c.DryRun)
+	if err != nil && len(done.Versions) == 0 {
+		return nil, err
+	}
+	number := countOf(len(done.Versions), "version")
+	if c.DryRun {
+		ids := make([]string, len(done.Versions))
+		for i, e := range done.Versions {
+			ids[i] = e.Version.ID
+			info(fmt.Sprintf("the files of version %s of %s would expire: %s", e.Version.ID, time.Unix(e.Version.Date, 0).UTC().Format(time.RFC3339), e.Version.Subject), e.Where)
+		}
+		freed := int64(0)
+		if len(ids) > 0 {
+			if freed, err = size.Freed(inv.ctx, opened.store, ids); err != nil {
+				return found, err
+			}
+		}
+		info(fmt.Sprintf("the files of %s would expire, which frees about %d bytes", number, freed), "")
+		return found, nil
+	}
+	places := map[string][]redact.Expiring{}
+	var order []string
+	for _, e := range done.Versions {
+		if places[e.Where] == nil {
+			order = append(order, e.Where)
+		}
+		places[e.Where] = append(places[e.Where], e)
+	}
+	for _, where := range order {
+		of := places[where]
+		first, last := of[0].Version.Date, of[0].Version.Date
+		for _, e := range of {
+			first, last = min(first, e.Version.Date), max(last, e.Version.Date)
+		}
+		info(fmt.Sprintf("the files of %s expired, from %s to %s", countOf(len(of), "version"), time.Unix(first, 0).UTC().Format(time.DateOnly), time.Unix(last, 0).UTC().Format(time.DateOnly)), where)
+	}
+	if err != nil {
+		return found, fmt.Errorf("removing the files of expired versions from the disk: %w; git domarkx gc --expire-versions goes on", err)
+	}
+	for _, ref := range done.Elsewhere {
+		found = append(found, engine.Finding{Severity: severityWarning, What: "it still leads to versions with their files", Where: ref, Fix: "git update-ref -d " + ref})
+	}
+	for _, pack := range done.Purged.Left {
+		found = append(found, engine.Finding{Severity: severityWarning, What: "this pack has files of expired versions, and a .keep or .promisor file", Where: pack, Fix: "remove the .keep file, and run git gc"})
+	}
+	if len(done.Versions) > 0 || done.Purged.Removed > 0 {
+		after, err := size.Objects(opened.store)
+		if err != nil {
+			return found, err
+		}
+		info(fmt.Sprintf("%s expired and %d objects were removed: %d bytes less", number, done.Purged.Removed, before-after), "")
+	}
+	return found, nil
 }

@@ -86,9 +86,12 @@ func (c *pullCmd) Run(inv *invocation) error {
 	return errors.Join(c.printExchange(inv, results, err), inv.mentionMerged(opened.sessions, results), inv.mentionAttached(opened.sessions, before))
 }
 
-// mentionRedacted reports which sessions were replaced by redacted ones, and how to undo that.
+// mentionRedacted reports which sessions were replaced by redacted ones, and how to undo that; and in which versions expired.
 func (inv *invocation) mentionRedacted(results []transfer.Result) {
 	for _, r := range results {
+		if r.Expired && !inv.opts.Quiet {
+			fmt.Fprintf(inv.err, "%s: the files of old versions expired at the remote, and now here; git domarkx gc --expire-versions=WHEN frees the disk, and so does git gc in time\n", visible(r.Name))
+		}
 		if r.Redacted && !inv.opts.Quiet {
 			fmt.Fprintf(inv.err, "%s was redacted at the remote, and now here; undo: git domarkx restore --redacted %s\n", visible(r.Name), visible(refname.Argument(r.Name)))
 		}

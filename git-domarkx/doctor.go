@@ -10,9 +10,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/find/when"
 	"github.com/domarkx/domarkx/plugins/limit"
 	"github.com/domarkx/domarkx/plugins/process"
 )
@@ -135,6 +137,11 @@ func (d *doctor) config() {
 	if err != nil {
 		d.find(severityError, err.Error(), "git config", "git config --list --show-origin shows where it is set")
 		return
+	}
+	if keep, ok := config.Get(keepKey); ok {
+		if _, _, err := when.Expiry(keep, time.Now()); err != nil {
+			d.find(severityError, err.Error(), "git config "+keepKey, "git config "+keepKey+" 90d")
+		}
 	}
 	if remote, ok := config.Get("domarkx.remote"); ok && !slices.Contains(config.Subsections("remote"), remote) && !strings.ContainsAny(remote, "/:") {
 		d.find(severityWarning, fmt.Sprintf("there is no remote %q", remote), "git config domarkx.remote", "git remote add "+remote+" URL")

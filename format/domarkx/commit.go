@@ -23,7 +23,8 @@ type Commit struct {
 	Bytes     int64  // size of the document as Markdown
 	Author    Signature
 	Committer Signature
-	Replaces  string // the snapshot that this redacted one replaces; "" for any other
+	Replaces  string // the snapshot that this one replaces; see [Info]
+	SameTexts bool
 
 	// Attachments are added to those of the parents.
 	Attachments []Attachment

@@ -21,8 +21,10 @@ type Info struct {
 	Preview  string // see [Preview]
 	// Operation is the command that created the snapshot: "import", "append", …
 	Operation string
-	// Replaces is the snapshot that this redacted one replaces; "" for any other.
+	// Replaces is the snapshot that this one replaces, after a redaction or an expiry of workspace versions; "" for any other.
 	Replaces string
+	// SameTexts reports whether it replaces that snapshot only because workspace versions expired.
+	SameTexts bool
 	// About is what the messages and the front matter say; nil if they were not read.
 	About *About
 }

@@ -34,7 +34,9 @@ type Version struct {
 	Late      bool              // the next call may have begun before the files were read
 	Shared    []string          // other workspaces of the same work tree whose turns overlapped, sorted
 	Ignored   []string          // files that the repository ignored when the version was stored, as RESOURCE/PATH, sorted; perhaps not all
-	Replaces  string            // the version that this redacted one replaces; "" for any other
+	Replaces  string            // the version that this one replaces, after a redaction or an expiry; "" for any other
+	SameTexts bool              // it replaces that version only because versions expired
+	Expired   *Expiry           // if not nil, it has no resources any more
 	Resources []ResourceVersion // in the order of the document; nil if only the commit was read
 }
 
@@ -70,7 +72,9 @@ type VersionCommit struct {
 	Late      bool
 	Shared    []string
 	Ignored   []string
-	Replaces  string // the version that this redacted one replaces; "" for any other
+	Replaces  string // the version that this one replaces, after a redaction or an expiry; "" for any other
+	SameTexts bool   // see [Version]
+	Expired   *Expiry
 	Author    Signature
 	Committer Signature
 }

@@ -21,12 +21,21 @@ const (
 	trailerNumber    = "Domarkx-Number"
 	trailerOperation = "Domarkx-Operation"
 	trailerReplaces  = "Domarkx-Replaces"
+	trailerRedacted  = "Domarkx-Redacted"
 )
 
-// replaces writes the trailer of a redacted commit; nothing for another one.
+// replaces writes the trailer of a commit that replaces another one; nothing for others.
 func replaces(b *bytes.Buffer, id string) {
 	if id != "" {
 		trailer(b, trailerReplaces, id)
+	}
+}
+
+// sameTexts writes the trailer of a commit that replaces another one only because versions expired. Earlier programs ignore it,
+// as it follows what they know.
+func sameTexts(b *bytes.Buffer, same bool) {
+	if same {
+		trailer(b, trailerRedacted, "false")
 	}
 }
 
@@ -117,6 +126,15 @@ func (t *trailers) replaces() string {
 		return ""
 	}
 	return id
+}
+
+// sameTexts reports whether the commit replaces another one only because versions expired.
+func (t *trailers) sameTexts() bool {
+	value, ok := t.values[trailerRedacted]
+	if ok && (value != "false" || t.values[trailerReplaces] == "") {
+		t.fail(trailerRedacted, "false, after "+trailerReplaces)
+	}
+	return ok
 }
 
 func (t *trailers) fail(key, expected string) {

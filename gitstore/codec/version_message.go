@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -19,6 +20,7 @@ const (
 	TrailerResources = "Domarkx-Resources"
 	trailerCall      = "Domarkx-Call"
 	trailerIgnored   = "Domarkx-Ignored"
+	trailerExpired   = "Domarkx-Expired"
 )
 
 // MaxIgnored is the maximum number of ignored files that a version names. One is enough for a push to
@@ -50,6 +52,10 @@ func EncodeVersionMessage(v domarkx.Version, resources int) []byte {
 	if len(v.Ignored) > 0 { // last, because earlier programs ignore only what follows what they know
 		trailer(&b, trailerIgnored, textsValue(v.Ignored).JSON())
 	}
+	sameTexts(&b, v.SameTexts)
+	if v.Expired != nil {
+		trailer(&b, trailerExpired, expiryValue(v.Expired).JSON())
+	}
 	return b.Bytes()
 }
 
@@ -63,7 +69,7 @@ func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 	if _, ok := t.values[TrailerResources]; !ok {
 		return v, 0, fmt.Errorf("%w: no trailer %s", ErrNoVersion, TrailerResources)
 	}
-	v = domarkx.Version{Subject: subject, Number: t.sequence(), Operation: t.text(trailerOperation), Replaces: t.replaces()}
+	v = domarkx.Version{Subject: subject, Number: t.sequence(), Operation: t.text(trailerOperation), Replaces: t.replaces(), SameTexts: t.sameTexts()}
 	resources = int(t.number(TrailerResources))
 	if text, ok := t.values[trailerCall]; ok {
 		if v.Call = ParseCall(text); v.Call == nil {
@@ -76,7 +82,49 @@ func DecodeVersionMessage(message []byte) (v domarkx.Version, resources int, err
 			t.fail(trailerIgnored, "paths in ascending order")
 		}
 	}
+	if text, ok := t.values[trailerExpired]; ok {
+		if v.Expired = parseExpiry(text); v.Expired == nil || v.Replaces == "" || resources != 0 {
+			t.fail(trailerExpired, "a time and a reason, and no resources")
+		}
+	}
 	return v, resources, t.err
+}
+
+// expiryValue returns an expiry as the JSON object of the trailer.
+func expiryValue(e *domarkx.Expiry) jsonvalue.Value {
+	members := []jsonvalue.Member{{Name: "on", Value: jsonvalue.StringValue(e.On.UTC().Format(time.RFC3339))}}
+	if e.Before.IsZero() {
+		members = append(members, jsonvalue.Member{Name: "newest", Value: jsonvalue.NumberValue(strconv.Itoa(e.Newest))})
+	} else {
+		members = append(members, jsonvalue.Member{Name: "before", Value: jsonvalue.StringValue(e.Before.UTC().Format(time.RFC3339))})
+	}
+	return jsonvalue.ObjectValue(members...)
+}
+
+// ExpiryText returns the trailer of an expiry, which is equal for equal ones.
+func ExpiryText(e *domarkx.Expiry) string { return expiryValue(e).JSON() }
+
+// parseExpiry parses the trailer of an expiry; nil if it is not in canonical form.
+func parseExpiry(text string) *domarkx.Expiry {
+	v, err := jsonvalue.ParseValue([]byte(text))
+	if err != nil {
+		return nil
+	}
+	e := &domarkx.Expiry{}
+	on, _ := v.Get("on")
+	if e.On, err = time.Parse(time.RFC3339, on.Text()); err != nil {
+		return nil
+	}
+	if before, ok := v.Get("before"); ok {
+		e.Before, err = time.Parse(time.RFC3339, before.Text())
+	} else {
+		newest, _ := v.Get("newest")
+		e.Newest, err = strconv.Atoi(newest.Text())
+	}
+	if err != nil || e.Newest < 0 || expiryValue(e).JSON() != text {
+		return nil
+	}
+	return e
 }
 
 // CallValue returns a call as the JSON object that commits and snapshots store.

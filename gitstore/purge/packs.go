@@ -2,6 +2,7 @@ package purge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,11 @@ func (p *purger) packs(ctx context.Context) (left []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	type replacement struct {
+		base   string
+		others []odb.ID
+	}
+	var list []replacement
 	for _, index := range indexes {
 		base := strings.TrimSuffix(index, ".idx")
 		others, found, err := p.others(index)
@@ -39,9 +45,14 @@ func (p *purger) packs(ctx context.Context) (left []string, err error) {
 		case exists(base+".keep") || exists(base+".promisor"):
 			left = append(left, base+".pack")
 		default:
-			if err := p.replace(ctx, dir, base, others); err != nil {
-				return left, fmt.Errorf("replacing %s: %w", base+".pack", err)
-			}
+			list = append(list, replacement{base, others})
+		}
+	}
+	// A pack is written before its old form is removed. So on a full disk, those that need the least space come first.
+	slices.SortFunc(list, func(a, b replacement) int { return cmp.Compare(len(a.others), len(b.others)) })
+	for _, r := range list {
+		if err := p.replace(ctx, dir, r.base, r.others); err != nil {
+			return left, fmt.Errorf("replacing %s: %w", r.base+".pack", err)
 		}
 	}
 	return left, nil

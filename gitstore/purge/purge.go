@@ -48,9 +48,10 @@ type Result struct {
 func Run(ctx context.Context, r Request) (Result, error) {
 	began := time.Now()
 	p := &purger{Request: r, remove: map[odb.ID]bool{}}
+	seen := map[odb.ID]bool{} // directories, which most versions share
 	for _, text := range r.Commits {
 		if id, err := odb.ParseID(text); err == nil && r.Objects.Has(id) {
-			if err := p.walk(id, func(id odb.ID) { p.remove[id] = true }); err != nil {
+			if err := p.walk(id, seen, func(id odb.ID) { p.remove[id] = true }); err != nil {
 				return Result{}, err
 			}
 		}
@@ -66,8 +67,8 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	}
 	var result Result
 	var err error
-	if result.Left, err = p.packs(ctx); err == nil {
-		err = p.loose(began)
+	if err = p.loose(began); err == nil { // first: it needs no space
+		result.Left, err = p.packs(ctx)
 	}
 	err = errors.Join(err, p.graph(ctx), r.Objects.Refresh())
 	for id := range p.remove {
@@ -86,8 +87,8 @@ type purger struct {
 }
 
 // walk calls visit for an object, and for a commit or tree also for the trees and files in it. It skips missing
-// objects: an interrupted Run has removed them.
-func (p *purger) walk(id odb.ID, visit func(odb.ID)) error {
+// objects: an interrupted Run has removed them. It also skips the trees in seen, and adds those that it visits.
+func (p *purger) walk(id odb.ID, seen map[odb.ID]bool, visit func(odb.ID)) error {
 	kind, data, err := p.Objects.Read(id)
 	switch {
 	case errors.Is(err, domarkx.ErrNotFound):
@@ -102,9 +103,9 @@ func (p *purger) walk(id odb.ID, visit func(odb.ID)) error {
 		if err != nil { // not skipped: it may be a commit whose objects are in use
 			return err
 		}
-		return p.trees(c.Tree, map[odb.ID]bool{}, visit)
+		return p.trees(c.Tree, seen, visit)
 	case odb.Tree:
-		return p.trees(id, map[odb.ID]bool{}, visit)
+		return p.trees(id, seen, visit)
 	}
 	return nil
 }
@@ -185,7 +186,7 @@ func (p *purger) protect(ctx context.Context) error {
 		if err != nil || p.Ours(data) {
 			return err
 		}
-		return p.walk(id, func(id odb.ID) { delete(p.remove, id) })
+		return p.walk(id, map[odb.ID]bool{}, func(id odb.ID) { delete(p.remove, id) })
 	})
 }
 

@@ -34,7 +34,7 @@ func (c *Checker) Workspace(ctx context.Context, name, tip string) error {
 
 // checkVersion returns the first error in a workspace version.
 func (c *Checker) checkVersion(ctx context.Context, id string) error {
-	v, err := c.Version(ctx, id)
+	v, err := c.VersionOrStub(ctx, id)
 	if err != nil {
 		return err
 	}

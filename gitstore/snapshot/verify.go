@@ -176,7 +176,7 @@ func first(list []string) string {
 
 // version checks a workspace version.
 func (v *verifier) version(ctx context.Context, id odb.ID) error {
-	now, err := v.c.Version(ctx, id.String())
+	now, err := v.c.VersionOrStub(ctx, id.String())
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (v *verifier) versionAfter(ctx context.Context, now domarkx.Version) error 
 	}
 	base := map[string]string{}
 	if len(parents) > 0 {
-		old, err := v.c.Version(ctx, parents[0].id)
+		old, err := v.c.VersionOrStub(ctx, parents[0].id)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func (b *Builder) CommitVersion(ctx context.Context, workspace string, c domarkx
 		return domarkx.Version{}, err
 	}
 	v := domarkx.Version{Workspace: workspace, Parents: slices.Clone(c.Parents), Number: 1, Date: max(0, c.Committer.When.Unix()),
-		Subject: codec.CleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Late: c.Late, Replaces: c.Replaces, Resources: slices.Clone(c.Resources)}
+		Subject: codec.CleanSubject(c.Subject, c.Operation), Operation: c.Operation, Call: c.Call, Late: c.Late, Replaces: c.Replaces, SameTexts: c.SameTexts, Expired: c.Expired, Resources: slices.Clone(c.Resources)}
 	if c.Observed != nil {
 		v.Observed = codec.CleanObservation(*c.Observed)
 	}
@@ -32,6 +32,9 @@ func (b *Builder) CommitVersion(ctx context.Context, workspace string, c domarkx
 	}
 	slices.Sort(v.Ignored)
 	v.Ignored = slices.Compact(v.Ignored)[:min(len(v.Ignored), codec.MaxIgnored)]
+	if c.Expired != nil && (len(c.Resources) > 0 || c.Replaces == "") {
+		return domarkx.Version{}, fmt.Errorf("expired version: %w, expected no resources, and the version that it replaces", domarkx.ErrInvalid)
+	}
 	line := b.versions()
 	var parents []odb.ID
 	for _, id := range c.Parents {
@@ -101,9 +104,18 @@ func (r Reader) version(id odb.ID) (*codec.Commit, domarkx.Version, int, error) 
 }
 
 // Version returns a workspace version, given by its full id, with its resources but without the workspace's name. It
-// returns [domarkx.ErrCorrupt] for a commit that is not a version, and [domarkx.ErrUnsupported] for one of a later
-// format.
-func (r Reader) Version(_ context.Context, id string) (domarkx.Version, error) {
+// returns [domarkx.ErrCorrupt] for a commit that is not a version, [domarkx.ErrUnsupported] for one of a later
+// format, and a [*domarkx.ExpiredError] together with what is left of a version whose files were removed.
+func (r Reader) Version(ctx context.Context, id string) (domarkx.Version, error) {
+	v, err := r.VersionOrStub(ctx, id)
+	if err == nil {
+		err = v.Files()
+	}
+	return v, err
+}
+
+// VersionOrStub is like Version, but returns no error for a version whose files were removed.
+func (r Reader) VersionOrStub(_ context.Context, id string) (domarkx.Version, error) {
 	oid, err := odb.ParseID(id)
 	if err != nil {
 		return domarkx.Version{}, err

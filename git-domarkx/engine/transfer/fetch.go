@@ -61,6 +61,7 @@ type Result struct {
 	Failed bool
 
 	Redacted bool // the local history was replaced by a redacted one
+	Expired  bool // the local history was replaced by one without the files of old versions
 }
 
 // Fetch downloads the sessions of a remote without changing local ones. If names is empty, it

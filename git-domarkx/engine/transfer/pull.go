@@ -66,9 +66,9 @@ func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) (
 		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
 			return results, err
 		}
-		undo, err := p.receive(ctx, r.Remote, name)
+		received, err := p.receive(ctx, r.Remote, name)
 		if errors.Is(err, ErrNotSame) {
-			m.sessions.Warn(fmt.Errorf("session %q: the remote's history is redacted, but %w; nothing was changed here; pull with --accept-redaction to take it", name, err))
+			m.sessions.Warn(fmt.Errorf("session %q: the remote's history was redacted, or versions in it expired, but %w; nothing was changed here; pull with --accept-redaction to take it", name, err))
 			results = append(results, Result{Name: name, Status: Refused, Failed: true})
 			continue
 		}
@@ -87,10 +87,11 @@ func (m *Manager) Pull(ctx context.Context, r PullRequest, progress io.Writer) (
 			results = append(results, rejected(name, err))
 			continue
 		}
-		if undo && status == UpToDate {
+		if received.Replaced && status == UpToDate {
 			status = "updated"
 		}
-		results = append(results, Result{Name: name, Status: status, Failed: status == notThere || status == engine.Conflict, Redacted: undo})
+		results = append(results, Result{Name: name, Status: status, Failed: status == notThere || status == engine.Conflict,
+			Redacted: received.Replaced && !received.Expired, Expired: received.Expired})
 		was.Name = name
 		tips = append(tips, was)
 	}
@@ -111,27 +112,26 @@ const notThere = "not there"
 // Refused is the status of a session whose redacted history differs from the one here in more than secrets.
 const Refused = "refused"
 
-// receive takes over the remote's redaction of a session. It reports whether the local history was
-// replaced.
-func (p *pull) receive(ctx context.Context, from, name string) (bool, error) {
+// receive takes over the remote's redaction of a session, and what expired there.
+func (p *pull) receive(ctx context.Context, from, name string) (Received, error) {
 	now := p.After.Sessions[name]
 	if now == "" || p.Rejected.of(name, append(p.going[name], p.all[name])...) != nil {
-		return false, nil
+		return Received{}, nil
 	}
 	place, err := remote.Find(ctx, p.m.store.Git(), from)
 	if err != nil {
-		return false, err
+		return Received{}, err
 	}
 	received, err := p.m.redacted.Receive(ctx, Incoming{Ref: place.Tracking(refname.Sessions.Ref(name)), ID: now, Redacted: true, Accept: p.accept})
 	if err == nil && (received.Moved || received.Replaced) { // the workspaces of the session have moved with it
 		tracked, err := p.m.Tracked(ctx, from)
 		if err != nil {
-			return received.Replaced, err
+			return received, err
 		}
 		p.After = tracked
 	}
 	p.After.Sessions[name] = received.ID
-	return received.Replaced, err
+	return received, err
 }
 
 // one pulls one session and its workspaces, and returns the status.

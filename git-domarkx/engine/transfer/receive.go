@@ -5,10 +5,10 @@ import (
 	"errors"
 )
 
-// A Receiver combines redacted histories.
+// A Receiver combines histories of which one is redacted, or has expired workspace versions.
 type Receiver interface {
-	// Receive combines a history of a remote with the local histories if only one side is redacted, or if both are
-	// redacted differently. If the histories differ in more than secrets, nothing changes and the error matches
+	// Receive combines a history of a remote with the local histories if only one side is redacted or has expired versions, or
+	// if both differ in that. If the histories differ in more than secrets, nothing changes and the error matches
 	// [ErrNotSame].
 	Receive(ctx context.Context, in Incoming) (Received, error)
 }
@@ -29,5 +29,6 @@ type Received struct {
 	ID       string   // the received commit, or its redacted form
 	Moved    bool     // the tracking ref points to ID
 	Replaced bool     // local histories were replaced
+	Expired  bool     // they were replaced only because workspace versions expired
 	Kept     []string // refs of the replaced histories in the trash
 }

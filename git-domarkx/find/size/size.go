@@ -67,29 +67,8 @@ type Report struct {
 // shared: it is the same session at a remote. Of sessions, the bytes that other sessions or other references need are shared, and of
 // workspaces those that other workspaces or other references need.
 func Measure(ctx context.Context, store *gitstore.Store) (*Report, error) {
-	git := store.Git()
-	refs, err := references(ctx, store)
+	g, refs, err := newGraph(ctx, store)
 	if err != nil {
-		return nil, err
-	}
-	// A database of its own gets nothing from the remote of a partial clone: objects that are missing take no space.
-	db, err := odb.Open(git.GitDir, git.CommonDir, git.Hash)
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	g := &graph{Reader: object.NewReader(db), isVersion: store.IsVersion, index: map[odb.ID]int32{}}
-	if err := g.readObjects(ctx, git); err != nil {
-		return nil, err
-	}
-	for _, kind := range []Kind{"", Trash, Remotes} {
-		for _, ref := range refs[kind] {
-			if err := g.addRef(ctx, ref, kind); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := g.markOutside(ctx, git); err != nil {
 		return nil, err
 	}
 	r := &Report{Kinds: g.kinds()}
@@ -97,6 +76,33 @@ func Measure(ctx context.Context, store *gitstore.Store) (*Report, error) {
 	r.Workspaces = g.uses(refs[""], refname.Workspaces)
 	r.State, err = state(store.StateDir())
 	return r, err
+}
+
+// newGraph returns the graph of a repository, and the references in it by kind.
+func newGraph(ctx context.Context, store *gitstore.Store) (*graph, map[Kind][]refdb.Ref, error) {
+	git := store.Git()
+	refs, err := references(ctx, store)
+	if err != nil {
+		return nil, nil, err
+	}
+	// A database of its own gets nothing from the remote of a partial clone: objects that are missing take no space.
+	db, err := odb.Open(git.GitDir, git.CommonDir, git.Hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer db.Close()
+	g := &graph{Reader: object.NewReader(db), isVersion: store.IsVersion, index: map[odb.ID]int32{}}
+	if err := g.readObjects(ctx, git); err != nil {
+		return nil, nil, err
+	}
+	for _, kind := range []Kind{"", Trash, Remotes} {
+		for _, ref := range refs[kind] {
+			if err := g.addRef(ctx, ref, kind); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return g, refs, g.markOutside(ctx, git)
 }
 
 func (g *graph) addRef(ctx context.Context, ref refdb.Ref, kind Kind) error {

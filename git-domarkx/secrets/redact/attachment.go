@@ -21,6 +21,9 @@ type attached struct {
 // attachments returns the redacted attachments of a snapshot, and whether any changed. Records of
 // files refer to the redacted files.
 func (w *rewriter) attachments(ctx context.Context, snapshot string) (all []domarkx.Attachment, changed bool, err error) {
+	if w.table.isEmpty() {
+		return nil, false, nil
+	}
 	directory, err := w.tx.AttachmentsID(ctx, snapshot)
 	if err != nil || directory == "" {
 		return nil, false, err

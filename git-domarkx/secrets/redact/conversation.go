@@ -2,6 +2,7 @@ package redact
 
 import (
 	"context"
+	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -33,7 +34,7 @@ func (w *rewriter) leafEdit(ctx context.Context, includes string) snapshot.LeafE
 			messages[i] = now
 			changed = changed || now.JSON.ID != old.JSON.ID || now.Source.ID != old.Source.ID || now.Link != old.Link || now.Layout != old.Layout
 			grown += now.Layout.Size - old.Layout.Size
-			odd = odd || !sameShape(now.Layout, old.Layout) || usesIncludes(old.Layout) || i > 0 && old.ID == messages[i-1].ID
+			odd = odd || !w.table.isEmpty() && (!sameShape(now.Layout, old.Layout) || usesIncludes(old.Layout) || i > 0 && old.ID == messages[i-1].ID)
 		}
 		return changed, grown, odd, nil
 	}
@@ -79,6 +80,9 @@ type headerKey struct {
 // headers returns the redacted headers of a snapshot. They still refer to the original documents of
 // the old headers.
 func (w *rewriter) headers(ctx context.Context, old []domarkx.HeaderEntry) ([]domarkx.HeaderEntry, error) {
+	if w.table.isEmpty() {
+		return slices.Clone(old), nil
+	}
 	next := make([]domarkx.HeaderEntry, len(old))
 	for i, h := range old {
 		key := headerKey{h.JSON.ID, h.Source.ID, h.Includes, h.Layout}

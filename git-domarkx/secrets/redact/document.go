@@ -28,7 +28,7 @@ func (m *Redactor) redactedRoot(ctx context.Context, tip string) (string, error)
 			redacted, root = known != "", known
 			break
 		}
-		redacted, root = redacted || info.Replaces != "", keyOf(info.ID, info.Replaces)
+		redacted, root = redacted || info.Replaces != "" && !info.SameTexts, keyOf(info.ID, info.Replaces)
 	}
 	if !redacted {
 		root = ""

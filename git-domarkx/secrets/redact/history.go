@@ -100,19 +100,32 @@ func (g *graph) below(id string, seen map[string]bool) {
 // sharing returns the history of the refs named in start and of all refs that share a commit with
 // them, directly or through other refs.
 func (m *Manager) sharing(ctx context.Context, refs []refdb.Ref, start ...string) (*history, error) {
+	g, reached, err := m.reach(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	return g.sharing(refs, reached, start...), nil
+}
+
+// reach returns the graph of refs, and the commits that each of them reaches.
+func (m *Manager) reach(ctx context.Context, refs []refdb.Ref) (*graph, []map[string]bool, error) {
 	tips := make([]string, len(refs))
 	for i, ref := range refs {
 		tips[i] = ref.ID
 	}
 	g, err := m.graph(ctx, tips)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	reached := make([]map[string]bool, len(refs))
 	for i, ref := range refs {
 		reached[i] = map[string]bool{}
 		g.below(ref.ID, reached[i])
 	}
+	return g, reached, nil
+}
+
+func (g *graph) sharing(refs []refdb.Ref, reached []map[string]bool, start ...string) *history {
 	in, all := make([]bool, len(refs)), map[string]bool{}
 	for grown := true; grown; {
 		grown = false
@@ -133,7 +146,7 @@ func (m *Manager) sharing(ctx context.Context, refs []refdb.Ref, start ...string
 		}
 	}
 	h.snapshots, h.versions = g.sorted(all)
-	return h, nil
+	return h
 }
 
 func overlaps(a, b map[string]bool) bool {

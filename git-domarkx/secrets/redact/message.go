@@ -24,6 +24,9 @@ func (w *rewriter) message(ctx context.Context, e domarkx.Entry, include func(st
 	if now, ok := w.done[e.Link]; ok {
 		e.Link = now
 	}
+	if w.table.isEmpty() {
+		return e, nil
+	}
 	key := e.JSON.ID + " " + e.Source.ID
 	made, ok := w.pieces[key]
 	if !ok {

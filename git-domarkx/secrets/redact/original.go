@@ -48,7 +48,7 @@ type source struct {
 // contains a secret.
 func (w *rewriter) redactOriginals(ctx context.Context, headers []domarkx.HeaderEntry) (changed bool, err error) {
 	for _, h := range headers {
-		if h.Origin == "" {
+		if h.Origin == "" || w.table.isEmpty() {
 			continue
 		}
 		s, ok := w.sources[h.Origin]

@@ -12,11 +12,12 @@ import (
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
-// Receive combines a history of a remote with the local histories if only one side is redacted, or
-// if both are redacted differently. The local refs and the tracking ref move to the redacted
+// Receive combines a history of a remote with the local histories if only one side is redacted or has expired versions, or
+// if both differ in that. The local refs and the tracking ref move to the redacted
 // history, each with the commits that only that side has on top. If no commit was redacted
 // differently, nothing changes. If the histories differ in more than secrets, nothing changes and
-// the error matches [transfer.ErrNotSame].
+// the error matches [transfer.ErrNotSame]. If only versions expired, the replaced histories are not kept, unless the trash or a live
+// workspace needs them.
 func (m *Manager) Receive(ctx context.Context, in transfer.Incoming) (transfer.Received, error) {
 	result := transfer.Received{ID: in.ID}
 	if needed, err := m.concerns(ctx, in); err != nil || !needed {
@@ -31,7 +32,15 @@ func (m *Manager) Receive(ctx context.Context, in transfer.Incoming) (transfer.R
 		if err != nil || len(h.refs) == 0 {
 			return gitstore.Redaction{}, err
 		}
-		w, err := m.rewrite(ctx, tx, h, theirs, nil, in.Accept)
+		stubs, keep, err := m.joinStubs(ctx, h, theirs, in)
+		if err != nil {
+			return gitstore.Redaction{}, err
+		}
+		scanner, plain := m.scanner, isPlain(h.snapshots, h.versions, theirs)
+		if plain {
+			scanner = nil
+		}
+		w, err := m.rewrite(ctx, tx, h, theirs, nil, in.Accept, scanner, stubs)
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}
@@ -42,8 +51,13 @@ func (m *Manager) Receive(ctx context.Context, in transfer.Incoming) (transfer.R
 			result.ID, result.Moved = now, true
 			change.Moves[in.Ref], change.Remotes = now, map[string]string{in.Ref: in.ID}
 		}
-		change.Keep = true
-		if len(change.Moves) > 0 && len(h.snapshots) > 0 {
+		result.Expired = plain && result.Replaced
+		change.Keep = !plain || keep
+		switch {
+		case len(change.Moves) == 0 || len(h.snapshots) == 0:
+		case plain:
+			err = m.finishPlain(h, w, &change)
+		default:
 			err = m.finish(ctx, h, w, &change)
 		}
 		return change, err

@@ -18,6 +18,13 @@ func (r *reconciler) attachments(ctx context.Context, a, b string) error {
 	if r.accept {
 		return nil
 	}
+	x, err := r.from.AttachmentsID(ctx, a)
+	if err != nil {
+		return err
+	}
+	if y, err := r.from.AttachmentsID(ctx, b); err != nil || x == y {
+		return err
+	}
 	ours, err := r.from.AttachmentsOf(ctx, a)
 	if err != nil {
 		return err

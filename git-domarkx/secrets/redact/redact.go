@@ -142,7 +142,7 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 				return gitstore.Redaction{}, err
 			}
 		}
-		w, err := m.rewrite(ctx, tx, h, nil, r.Drop, false)
+		w, err := m.rewrite(ctx, tx, h, nil, r.Drop, false, m.scanner, stubsOf(h.versions))
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}

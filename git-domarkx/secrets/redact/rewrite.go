@@ -9,16 +9,19 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
+	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // rewrite creates the redacted commits of a history. theirs are commits of a remote, which can be
 // other forms of commits in the history. Unless accept is set, rewrite returns an error that
-// matches [transfer.ErrNotSame] if these differ in more than secrets.
-func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []snapshot.CommitHead, drop []string, accept bool) (*rewriter, error) {
-	t := newTable(m.scanner, m.allow)
-	if len(h.snapshots) > 0 {
+// matches [transfer.ErrNotSame] if these differ in more than secrets and expired files. Without a scanner, it replaces no secrets, and
+// reads no texts but those in which both sides differ. stubs maps the keys of the versions that lose their files, or have lost them.
+func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []snapshot.CommitHead, drop []string, accept bool,
+	scanner *secrets.Scanner, stubs map[string]*domarkx.Expiry) (*rewriter, error) {
+	t := newTable(scanner, m.allow)
+	if len(h.snapshots) > 0 && !t.isEmpty() {
 		var err error
 		if t.recall, err = m.recall(ctx, key(h.snapshots[0])); err != nil {
 			return nil, err
@@ -49,7 +52,10 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	walked, names := map[string]string{}, map[string]bool{}
 	c := collector{from: m.store.Reader, table: t, seen: map[string]bool{}}
 	for _, head := range slices.Concat(h.versions, otherVersions) {
-		v, err := m.store.Version(ctx, head.Version.ID)
+		if t.isEmpty() {
+			break
+		}
+		v, err := m.store.VersionOrStub(ctx, head.Version.ID)
 		if err == nil {
 			err = c.noteVersion(ctx, tx, v, walked, names)
 		}
@@ -58,7 +64,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 		}
 	}
 	w := newRewriter(tx, t, drop, m.env.Workspaces)
-	w.joined = r
+	w.joined, w.stubs = r, stubs
 	if err := m.rewriteVersions(ctx, w, h.versions, otherVersions); err != nil {
 		return nil, err
 	}
@@ -67,6 +73,9 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 
 func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapshot.CommitHead) error {
 	for _, head := range snapshots {
+		if c.table.isEmpty() {
+			break
+		}
 		if err := c.snapshot(ctx, head); err != nil {
 			return err
 		}
@@ -76,7 +85,7 @@ func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapsho
 
 // reconcile compares the commits that both sides have in different forms.
 func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []snapshot.CommitHead, keys map[string]string, accept bool) (*reconciler, error) {
-	r := &reconciler{from: m.store.Reader, ours: newTable(m.scanner, nil), theirs: newTable(m.scanner, nil), next: t, keys: keys,
+	r := &reconciler{from: m.store.Reader, ours: newTable(t.scan, nil), theirs: newTable(t.scan, nil), next: t, keys: keys,
 		joined: map[string][]byte{}, same: map[string]bool{}, digests: map[string]string{}, accept: accept, pairs: pairs(ours, theirs)}
 	if len(r.pairs) == 0 {
 		return r, nil
@@ -138,19 +147,23 @@ func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs
 		if paired && head.Version.ID == p.ours.Version.ID {
 			continue
 		}
-		if _, moved := w.parents(head.Parents); foreign[head.Version.ID] && !paired && !moved {
+		from, stub := head, w.stubs[key(head)]
+		if stub == nil && head.Version.Expired != nil && paired { // it is needed here
+			from = p.ours
+		}
+		if _, moved := w.parents(head.Parents); foreign[head.Version.ID] && !paired && !moved && sameExpiry(stub, head.Version.Expired) {
 			w.done[head.Version.ID] = head.Version.ID
 			continue
 		}
-		v, err := m.store.Version(ctx, head.Version.ID)
+		v, err := m.store.VersionOrStub(ctx, from.Version.ID)
 		if err == nil {
-			err = w.version(ctx, head, v)
+			err = w.version(ctx, from, v)
 		}
 		if err != nil {
 			return fmt.Errorf("redacting: %w", err)
 		}
 		if paired {
-			w.done[p.ours.Version.ID] = w.done[head.Version.ID]
+			w.done[p.ours.Version.ID], w.done[head.Version.ID] = w.done[from.Version.ID], w.done[from.Version.ID]
 		}
 	}
 	return nil
@@ -162,13 +175,16 @@ func (m *Manager) checkVersions(ctx context.Context, r *reconciler, ours, theirs
 		if r.accept {
 			continue
 		}
-		a, err := m.store.Version(ctx, p.ours.Version.ID)
+		a, err := m.store.VersionOrStub(ctx, p.ours.Version.ID)
 		if err != nil {
 			return err
 		}
-		b, err := m.store.Version(ctx, p.theirs.Version.ID)
+		b, err := m.store.VersionOrStub(ctx, p.theirs.Version.ID)
 		if err != nil {
 			return err
+		}
+		if a.Expired != nil || b.Expired != nil {
+			a.Resources, b.Resources = nil, nil
 		}
 		differ := fmt.Errorf("%w: workspace version %.12s and %.12s", transfer.ErrNotSame, a.ID, b.ID)
 		if a.Number != b.Number || a.Operation != b.Operation || len(a.Resources) != len(b.Resources) || !r.sameParents(p.ours, p.theirs) ||

@@ -45,6 +45,8 @@ type rewriter struct {
 	clean       map[string]string // resource → its last version without secrets
 	rules       map[string]string // file that cannot be edited → rule that found a secret in it, or ""
 	stuck       []Stuck
+
+	stubs map[string]*domarkx.Expiry // key of a version that has no files in the new history → why
 }
 
 func newRewriter(tx *gitstore.Tx, t *table, drop []string, types *plugins.WorkspaceManager) *rewriter {
@@ -113,7 +115,8 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 		before[i] = h.Origin
 	}
 	commit := domarkx.Commit{Parents: parents, State: state, Conversation: conversation, Operation: info.Operation, Subject: subject, Bytes: info.Bytes + messages.Grown + grown,
-		Author: head.Author, Committer: head.Committer, Replaces: keyOf(info.ID, info.Replaces)}
+		Author: head.Author, Committer: head.Committer, Replaces: keyOf(info.ID, info.Replaces),
+		SameTexts: w.sameTexts(info.Replaces, info.SameTexts)}
 	if moved {
 		commit.Kept = attachments
 	}
@@ -122,7 +125,9 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 			return err
 		}
 	}
-	if conversation.Messages > 0 {
+	if w.table.isEmpty() {
+		commit.Preview = info.Preview
+	} else if conversation.Messages > 0 {
 		if commit.Preview, err = w.preview(ctx, messages.First); err != nil {
 			return err
 		}
@@ -140,7 +145,13 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 	return nil
 }
 
-// keyOf returns the id that a commit had before any redaction: the one that it replaces, or its
+// sameTexts reports whether the new form of a commit has the texts of the one that it replaces. The arguments are those of
+// the commit so far.
+func (w *rewriter) sameTexts(replaces string, same bool) bool {
+	return w.table.isEmpty() && (replaces == "" || same)
+}
+
+// keyOf returns the id that a commit had before any redaction or expiry: the one that it replaces, or its
 // own.
 func keyOf(id, replaces string) string {
 	if replaces != "" {

@@ -34,7 +34,7 @@ var placeholders = sync.OnceValue(func() *regexp.Regexp {
 // A table lists the secrets of a history. A secret has the same number everywhere, whichever rule
 // finds it.
 type table struct {
-	scan   *secrets.Scanner
+	scan   *secrets.Scanner // nil finds no secrets
 	allow  func(fingerprint string) bool
 	prints map[string]*secret // fingerprint → secret
 	forms  map[string]string  // spelling of a secret, or digest → replacement
@@ -47,6 +47,9 @@ type table struct {
 func newTable(scan *secrets.Scanner, allow func(string) bool) *table {
 	return &table{scan: scan, allow: allow, prints: map[string]*secret{}, forms: map[string]string{}}
 }
+
+// isEmpty reports whether the table has no secrets and gets none, so that no text needs to be read.
+func (t *table) isEmpty() bool { return t.scan == nil }
 
 // note adds the secrets in a text to the table.
 func (t *table) note(text []byte, isJSON bool) {
@@ -136,6 +139,9 @@ func (t *table) literals() []string {
 
 func (t *table) findings(text []byte, isJSON bool) []secrets.Finding {
 	var all []secrets.Finding
+	if t.isEmpty() {
+		return nil
+	}
 	if isJSON {
 		all = t.scan.File("", text)
 	} else {

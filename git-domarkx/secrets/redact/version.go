@@ -35,9 +35,14 @@ func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.
 	return nil
 }
 
-// version stores the redacted form of a workspace version, whose parents must be done.
+// version stores the redacted form of a workspace version, or what is left of it if it expired. Its parents must be done.
 func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v domarkx.Version) error {
 	parents, changed := w.parents(head.Parents)
+	stub := w.stubs[key(head)]
+	changed = changed || !sameExpiry(stub, v.Expired)
+	if stub != nil {
+		v.Resources, v.Ignored = nil, nil
+	}
 	subject := w.table.line(v.Subject)
 	changed = changed || subject != v.Subject
 	ignored := slices.Clone(v.Ignored)
@@ -51,6 +56,9 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 	}
 	resources := slices.Clone(v.Resources)
 	for i := range resources {
+		if w.table.isEmpty() {
+			break
+		}
 		r := &resources[i]
 		config, edited := w.table.redact([]byte(r.Config.JSON()), true)
 		if edited {
@@ -83,7 +91,8 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 		call = &named
 	}
 	now, err := w.tx.CommitVersion(ctx, "", domarkx.VersionCommit{Parents: parents, Resources: resources, Operation: v.Operation, Subject: subject,
-		Call: call, Observed: v.Observed, Late: v.Late, Shared: v.Shared, Ignored: ignored, Replaces: keyOf(v.ID, v.Replaces), Author: head.Author, Committer: head.Committer})
+		Call: call, Observed: v.Observed, Late: v.Late, Shared: v.Shared, Ignored: ignored, Replaces: keyOf(v.ID, v.Replaces),
+		SameTexts: w.sameTexts(v.Replaces, v.SameTexts), Expired: stub, Author: head.Author, Committer: head.Committer})
 	if err != nil {
 		return fmt.Errorf("workspace version %.12s: %w", v.ID, err)
 	}
