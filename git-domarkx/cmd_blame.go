@@ -3,10 +3,13 @@ package main
 import (
 	"crypto/rand"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/find/blame"
 )
@@ -22,7 +25,7 @@ func (blameCmd) row() any { return []blameRow{} }
 
 type blameRow struct {
 	Line      int       `json:"line" head:"LINE" show:"index" doc:"the number of the line, from 1"`
-	Source    string    `json:"source" doc:"session, person or unclear"`
+	Source    string    `json:"source" doc:"session, person, unclear or expired"`
 	Session   string    `json:"session,omitempty" doc:"the session that wrote it"`
 	Index     *int      `json:"index,omitempty" doc:"the K of NAME#K; none if the session no longer has the message"`
 	Message   string    `json:"message,omitempty" doc:"the id of the message"`
@@ -45,7 +48,8 @@ It compares the file with the versions of workspaces: what calls left, and what 
 before and after each turn of an agent. Only content counts, so the answer is the same after
 a rebase, a squash or a cherry-pick. Renaming a file writes none of its lines. A line that
 no session wrote is a person's: SESSION is "-". It is "?" where turns of several sessions
-overlapped in the work tree and no call names the file.
+overlapped in the work tree and no call names the file, and where the files of the versions
+in which the line can have been written expired ("git domarkx gc"); a remark names these.
 
 With --format agent-trace it prints a record of Agent Trace 0.1.0
 (https://github.com/cursor/agent-trace) for the present file.
@@ -93,8 +97,15 @@ func (c *blameCmd) Run(inv *invocation) error {
 		return err
 	}
 	rows := make([]blameRow, len(lines))
+	gaps := map[string]*domarkx.ExpiredError{}
 	for i, line := range lines {
 		rows[i] = blameRowOf(line)
+		if line.Source == blame.Expired {
+			gaps[line.Expired.Version] = line.Expired
+		}
+	}
+	for _, version := range slices.Sorted(maps.Keys(gaps)) {
+		inv.remarkExpired(gaps[version])
 	}
 	return printResults(inv, c.JSON, rows)
 }
@@ -123,6 +134,8 @@ func (c *blameCmd) writeTrace(inv *invocation, path string, lines []blame.Line) 
 func blameRowOf(line blame.Line) blameRow {
 	row := blameRow{Line: line.Number, Source: "person", Who: "-", K: "-", ModelName: "-", Date: timeField(line.Date), Version: line.Version, Commit: line.Commit, Text: codeField(line.Text)}
 	switch line.Source {
+	case blame.Expired:
+		row.Source, row.Who, row.K = "expired", "?", "?"
 	case blame.Unclear:
 		row.Source, row.Who, row.K = "unclear", "?", "?"
 	case blame.Session:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"iter"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -65,9 +66,10 @@ func (c *logCmd) Run(inv *invocation) error {
 	}
 	if c.Messages {
 		inv.opened.store.BoundMemory(packMemory)
-		return printLog(inv, c, sessions.Messages(inv.ctx, revision), func(m engine.MessageInfo) messageRow {
+		err := printLog(inv, c, sessions.Messages(inv.ctx, revision), func(m engine.MessageInfo) messageRow {
 			return messageRow{Index: m.K, Role: string(m.Role), Written: timeField(m.Date), Workspace: oidField(m.Link), FirstLine: m.FirstLine, Message: m.ID.String()}
 		})
+		return errors.Join(err, inv.mentionExpired(sessions, revision))
 	}
 	if c.Patch {
 		return c.patches(inv, sessions, sessions.Log(inv.ctx, revision))

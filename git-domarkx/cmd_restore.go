@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -33,7 +34,13 @@ func (c *restoreCmd) Run(inv *invocation) error {
 	}
 	return c.printEach(inv, c.Names, func(name string) (domarkx.Info, error) {
 		if c.Redacted {
-			return opened.redactions.Undo(inv.ctx, name)
+			info, err := opened.redactions.Undo(inv.ctx, name)
+			if errors.Is(err, domarkx.ErrNotFound) {
+				if gone, e := opened.sessions.ExpiredLinks(inv.ctx, engine.Revision{Name: name, Message: -1}); e == nil && len(gone) > 0 {
+					err = fmt.Errorf("%w; files of its versions expired, and nothing brings these back", err)
+				}
+			}
+			return info, err
 		}
 		info, err := opened.turns.Restore(inv.ctx, name)
 		if (errors.Is(err, domarkx.ErrNotFound) || errors.Is(err, domarkx.ErrExists)) && opened.store.IsReplaced(name) {

@@ -76,6 +76,11 @@ func (c *showCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if c.Attachment == "" {
+		if err := inv.mentionExpired(sessions, revision); err != nil {
+			return err
+		}
+	}
 	if revision.Message < 0 && c.Attachment == "" { // counting reads all messages, and one message names its own conflict
 		if err := inv.mentionConflictsOf(sessions, revision); err != nil {
 			return err

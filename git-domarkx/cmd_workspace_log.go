@@ -19,6 +19,7 @@ type versionRow struct {
 	Subject   string    `json:"subject" head:"SUBJECT" show:"preview" doc:"the subject of the commit"`
 	Operation string    `json:"operation" doc:"what made it: create, call, change, rewind …"`
 	Call      *callRow  `json:"call,omitempty" doc:"the call that made it, if one did"`
+	Expired   string    `json:"expired,omitempty" doc:"when and why its files were removed; absent if it has them"`
 }
 
 type callRow struct {
@@ -31,6 +32,10 @@ type callRow struct {
 
 func versionRowOf(v domarkx.Version) versionRow {
 	row := versionRow{OID: oidField(v.ID), Date: timeField(v.Date), Number: int(v.Number), Subject: v.Subject, Operation: v.Operation}
+	if v.Expired != nil {
+		row.Expired = v.Expired.String()
+		row.Subject += " (files " + row.Expired + ")"
+	}
 	if c := v.Call; c != nil {
 		row.Call = &callRow{c.Session, c.Message.String(), int(c.Index), c.Resource, c.Tool}
 	}
@@ -46,7 +51,8 @@ refs/domarkx/workspaces/WS".
 
     VERSION  DATE  NUMBER  SUBJECT
 
-The number is that of the version's directory in a mount.
+The number is that of the version's directory in a mount. SUBJECT ends with when and why the
+files of the version were removed, if "git domarkx gc --expire-versions" did that.
 `
 }
 

@@ -125,11 +125,20 @@ func (c *catalog) member(ctx context.Context, name string, tip domarkx.Version, 
 	return v, nil
 }
 
+// version is like Version, but returns no error for a version whose files expired.
+func (c *catalog) version(ctx context.Context, id string) (domarkx.Version, error) {
+	v, err := c.Version(ctx, id)
+	if v.Expired != nil {
+		return v, nil
+	}
+	return v, err
+}
+
 // path returns the path that shows a version: in the first of these workspaces that has
 // it (preferred, the one that it was created for, the one that has the name of the
 // session that made the call), else in any other, else in the directory of all versions.
 func (c *catalog) path(ctx context.Context, id, preferred string) (string, error) {
-	v, err := c.Version(ctx, id)
+	v, err := c.version(ctx, id)
 	if err != nil {
 		return "", err
 	}

@@ -82,7 +82,7 @@ func (f *FS) findVersion(ctx context.Context, n *node, name string) (domarkx.Ver
 	}
 	v := domarkx.Version{}
 	if n.kind == kindByID {
-		v, err = f.Version(ctx, id)
+		v, err = f.version(ctx, id)
 	} else {
 		v, err = f.member(ctx, n.key, tip, id)
 	}

@@ -28,6 +28,7 @@ type FS struct {
 
 // New returns a file system.
 func New(c Config) *FS {
+	c.Contents = withExpired{c.Contents}
 	f := &FS{
 		RawFileSystem: fuse.NewDefaultRawFileSystem(),
 		config:        c,

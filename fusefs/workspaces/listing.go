@@ -83,9 +83,12 @@ func (f *FS) directory(ctx context.Context, n *node) (*directory, error) {
 
 // resources returns the root directories of a version's resources, named by resource id.
 func (f *FS) resources(ctx context.Context, id string) ([]domarkx.File, error) {
-	v, err := f.Version(ctx, id)
+	v, err := f.version(ctx, id)
 	if err != nil {
 		return nil, err
+	}
+	if err := v.Files(); err != nil {
+		return []domarkx.File{expiredFile(err)}, nil
 	}
 	files := make([]domarkx.File, len(v.Resources))
 	for i, r := range v.Resources {

@@ -57,7 +57,7 @@ func (m *SessionManager) MadeElsewhere(ctx context.Context, link string) (func(c
 	if link == "" {
 		return here, nil
 	}
-	v, err := m.store.Version(ctx, link)
+	v, err := m.store.VersionOrStub(ctx, link)
 	if err != nil || v.Operation != "import" {
 		return here, err
 	}

@@ -21,6 +21,15 @@ func (m *SessionManager) ListWorkspaces(ctx context.Context) ([]domarkx.Version,
 // NAME#K it returns the version of [SessionManager.VersionAt]. The error matches
 // [domarkx.ErrNotFound] if the version does not exist.
 func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domarkx.Version, error) {
+	v, err := m.resolveVersion(ctx, r)
+	if err == nil {
+		err = v.Files()
+	}
+	return v, err
+}
+
+// resolveVersion is like ResolveVersion, but also returns versions whose files expired.
+func (m *SessionManager) resolveVersion(ctx context.Context, r Revision) (domarkx.Version, error) {
 	if r.Message >= 0 {
 		return m.VersionAt(ctx, r)
 	}
@@ -29,7 +38,7 @@ func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domark
 		return v, m.ElsewhereError(ctx, r.Name, err)
 	}
 	if r.ID != "" {
-		if v, err = m.store.FindVersion(ctx, v.ID, r.ID); err != nil {
+		if v, err = m.store.FindVersion(ctx, v.ID, r.ID); err != nil && v.Expired == nil {
 			return v, err
 		}
 	}
@@ -37,7 +46,7 @@ func (m *SessionManager) ResolveVersion(ctx context.Context, r Revision) (domark
 		if len(v.Parents) == 0 {
 			return v, fmt.Errorf("version %s~%d: %w: only %d come before it, see git domarkx workspace log %s", r.Name, r.Back, domarkx.ErrNotFound, n, refname.Argument(r.Name))
 		}
-		if v, err = m.store.Version(ctx, v.Parents[0]); err != nil {
+		if v, err = m.store.VersionOrStub(ctx, v.Parents[0]); err != nil {
 			return v, err
 		}
 	}
@@ -64,7 +73,7 @@ func (m *SessionManager) ElsewhereError(ctx context.Context, name string, err er
 // resources. The error is that of [SessionManager.ResolveVersion].
 func (m *SessionManager) VersionLog(ctx context.Context, r Revision) iter.Seq2[domarkx.Version, error] {
 	return func(yield func(domarkx.Version, error) bool) {
-		top, err := m.ResolveVersion(ctx, r)
+		top, err := m.resolveVersion(ctx, r)
 		if err != nil {
 			yield(domarkx.Version{}, err)
 			return
@@ -97,6 +106,34 @@ func (m *SessionManager) VersionAt(ctx context.Context, r Revision) (domarkx.Ver
 		return domarkx.Version{}, fmt.Errorf("workspace version of %s: %w: neither it nor a message before it made a call; git domarkx log --messages %s shows which did", r, domarkx.ErrNotFound, refname.Argument(r.Name))
 	}
 	return m.store.Version(ctx, link)
+}
+
+// ExpiredLinks returns the versions that message K of a session, or without K any of its messages, links and whose files expired,
+// by the number of the message that links each last.
+func (m *SessionManager) ExpiredLinks(ctx context.Context, r Revision) (map[int]*domarkx.ExpiredError, error) {
+	if !m.store.HasReplacements() {
+		return nil, nil
+	}
+	info, err := m.Resolve(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	state, err := m.store.LoadPacked(ctx, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	found, last := map[int]*domarkx.ExpiredError{}, map[string]int{}
+	for k := range state.Live.Len() {
+		if link := state.Live.At(k).Link; link != "" && (r.Message < 0 || r.Message == k) {
+			last[link] = k
+		}
+	}
+	for link, k := range last {
+		if v, err := m.store.VersionCommit(link); err == nil && v.Expired != nil { // anything can be written into a link
+			found[k] = &domarkx.ExpiredError{Version: v.ID, Date: v.Date, Expiry: v.Expired}
+		}
+	}
+	return found, nil
 }
 
 // nearby is the number of messages to read one by one; a longer search reads all at once.

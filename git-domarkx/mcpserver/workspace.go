@@ -34,6 +34,7 @@ type versionEntry struct {
 	Session   string   `json:"session,omitempty" jsonschema:"the session whose call made it"`
 	Message   string   `json:"message_id,omitempty"`
 	Resources []string `json:"resources" jsonschema:"the first components of the paths of its files"`
+	Expired   string   `json:"expired,omitempty" jsonschema:"when and why its files were removed"`
 }
 
 const usualVersions = 20
@@ -63,7 +64,7 @@ func (s *Server) workspaceLog(ctx context.Context, r logRequest) (logResult, err
 			result.Next = r.From + count
 			break
 		}
-		whole, err := s.Store.Version(ctx, v.ID)
+		whole, err := s.Store.VersionOrStub(ctx, v.ID)
 		if err != nil {
 			return result, err
 		}
@@ -72,6 +73,9 @@ func (s *Server) workspaceLog(ctx context.Context, r logRequest) (logResult, err
 			entry.Session, entry.Message = v.Call.Session, v.Call.Message.String()
 		} else if s.Pattern != "" {
 			entry.Subject = v.Operation // the subject may name a session that is not offered, such as the one that was forked
+		}
+		if v.Expired != nil {
+			entry.Expired = v.Expired.String()
 		}
 		for _, resource := range whole.Resources {
 			entry.Resources = append(entry.Resources, resource.ID)

@@ -298,7 +298,7 @@ func (h *Dirs) lastImport(ctx context.Context, tip string, k *keptDir) (string, 
 		if v.Operation != "import" {
 			continue
 		}
-		whole, err := h.keeper.Store.Version(ctx, v.ID)
+		whole, err := h.keeper.Store.VersionOrStub(ctx, v.ID)
 		if err != nil {
 			return "", err
 		}

@@ -270,7 +270,7 @@ func (m *Manager) observation(ctx context.Context, v domarkx.Version) (*domarkx.
 		if w.Observed == nil {
 			continue
 		}
-		full, err := m.store.Version(ctx, w.ID)
+		full, err := m.store.VersionOrStub(ctx, w.ID)
 		if err != nil {
 			return nil, err
 		}

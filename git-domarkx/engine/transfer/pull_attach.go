@@ -45,7 +45,7 @@ func (m *Manager) followWorkspace(ctx context.Context, before, now domarkx.Info,
 			return err
 		}
 	}
-	v, err := m.store.Version(ctx, link)
+	v, err := m.store.VersionOrStub(ctx, link)
 	if err != nil || v.Operation == "import" { // no call was made there
 		return err
 	}

@@ -99,8 +99,12 @@ func (m *Manager) joinVersions(ctx context.Context, tx *transaction.Tx, name str
 		return domarkx.Version{}, err
 	}
 	if link != "" {
-		if kept, err = m.store.Version(ctx, link); err != nil {
+		linked, err := m.store.VersionOrStub(ctx, link)
+		if err != nil {
 			return domarkx.Version{}, err
+		}
+		if linked.Expired == nil {
+			kept = linked
 		}
 	}
 	merger := engine.MergerAt(max(a.Date, b.Date))

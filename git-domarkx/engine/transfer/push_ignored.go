@@ -80,7 +80,7 @@ func (c *ignoredCheck) read(ctx context.Context, id string) (domarkx.Version, er
 	if ok {
 		return v, nil
 	}
-	v, err := c.m.store.Version(ctx, id)
+	v, err := c.m.store.VersionOrStub(ctx, id)
 	if err == nil {
 		c.known[id] = v
 	}
@@ -95,12 +95,13 @@ func (c *ignoredCheck) version(ctx context.Context, id string) error {
 		return err
 	}
 	var before []domarkx.ResourceVersion
-	if len(v.Parents) > 0 {
-		parent, err := c.read(ctx, v.Parents[0])
-		if err != nil && !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone lacks some
+	for parent := v; len(parent.Parents) > 0; { // the nearest that has files
+		if parent, err = c.read(ctx, parent.Parents[0]); err != nil && !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone lacks some
 			return err
 		}
-		before = parent.Resources
+		if before = parent.Resources; parent.Expired == nil {
+			break
+		}
 	}
 	for _, path := range v.Ignored {
 		f := ignored.File{Version: id}

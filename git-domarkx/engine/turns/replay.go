@@ -165,7 +165,7 @@ func (m *Manager) foundBy(ctx context.Context, p replayPlan, n int, at string) (
 	if last == at {
 		return at, nil
 	}
-	reached, err := m.store.Version(ctx, at)
+	reached, err := m.store.VersionOrStub(ctx, at)
 	if err != nil {
 		return "", err
 	}
@@ -174,7 +174,7 @@ func (m *Manager) foundBy(ctx context.Context, p replayPlan, n int, at string) (
 		resource = asked.Resource
 	}
 	for id := last; ; {
-		v, err := m.store.Version(ctx, id)
+		v, err := m.store.VersionOrStub(ctx, id)
 		if err != nil || v.Number <= reached.Number {
 			return at, err
 		}

@@ -205,7 +205,7 @@ func (b *openWorkspace) derive(ctx context.Context) error {
 		return err
 	}
 	b.replaced = tip != head
-	b.tip, err = b.m.store.Version(ctx, tip)
+	b.tip, err = b.m.store.VersionOrStub(ctx, tip) // the live workspace knows what files it has
 	return err
 }
 

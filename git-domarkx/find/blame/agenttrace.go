@@ -62,7 +62,7 @@ func (s Source) contributor() string {
 	switch s {
 	case Session:
 		return "ai"
-	case Unclear:
+	case Unclear, Expired:
 		return "unknown"
 	}
 	return "human"

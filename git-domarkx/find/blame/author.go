@@ -26,6 +26,9 @@ func (t *trace) origin(ctx context.Context, i int) (Origin, error) {
 		return known, nil
 	}
 	e := t.past.events[i]
+	if e.gap != nil {
+		return Origin{Source: Expired, Message: -1, Date: e.version.Date, Version: e.version.ID, Expired: e.gap}, nil
+	}
 	o, touches, err := t.author(ctx, e)
 	if err != nil {
 		return o, err
@@ -139,7 +142,7 @@ func (t *trace) linkedAfter(ctx context.Context, s *session, v domarkx.Version) 
 	if s.numbers == nil {
 		s.numbers = map[string]int{}
 		for id := range s.byLink {
-			linked, err := t.s.m.store.Version(ctx, id)
+			linked, err := t.s.m.store.VersionCommit(id)
 			if err != nil {
 				return 0, false, err
 			}

@@ -47,6 +47,7 @@ const (
 	Person  Source = iota // written by no session
 	Session               // a message of a session
 	Unclear               // by one of several sessions whose turns overlapped, or by a person during these turns
+	Expired               // in a version whose files expired, or by the message after it
 )
 
 // A Line is a line of a file with its origin.
@@ -67,6 +68,8 @@ type Origin struct {
 	Version string     // the workspace version in which the line appeared
 	Commit  string     // for a line without a session: the commit that git blame names, if any
 	Author  string     // the author of Commit
+
+	Expired *domarkx.ExpiredError // of the source [Expired]: the last version without files
 }
 
 // Path returns a file's path relative to the top of the work tree, with slashes. The error matches

@@ -41,6 +41,9 @@ func (m *Manager) newBook(ctx context.Context, many bool) (*book, error) {
 				continue
 			}
 			seen[v.ID] = true
+			if v.Expired != nil {
+				continue // the next version with files has its changes, too
+			}
 			if !many {
 				b.any = append(b.any, len(b.versions))
 				b.versions = append(b.versions, written{v, tip.Workspace})
@@ -74,7 +77,14 @@ func (b *book) add(ctx context.Context, m *Manager, w written, resources map[str
 	}
 	delete(resources, w.version.ID) // its children came before it
 	for _, parent := range w.version.Parents {
-		was, err := load(parent)
+		parent, _, err := m.withFiles(ctx, parent)
+		if err == nil && parent == "" {
+			break
+		}
+		var was []domarkx.ResourceVersion
+		if err == nil {
+			was, err = load(parent)
+		}
 		if errors.Is(err, domarkx.ErrNotFound) { // a shallow clone
 			continue
 		}

@@ -17,13 +17,17 @@ import (
 type event struct {
 	version   domarkx.Version // has no Resources
 	workspace string
-	blob      string // content afterwards; "" if there is no file
-	before    string // content in the first parent; "" if there is none
-	elsewhere bool   // the file is in a resource outside of the work tree, so it may be another file of that name
+	blob      string                // content afterwards; "" if there is no file
+	before    string                // content in the first parent; "" if there is none
+	gap       *domarkx.ExpiredError // if not nil, the files of versions between this one and the first parent with files expired
+	elsewhere bool                  // the file is in a resource outside of the work tree, so it may be another file of that name
 }
 
 // isPerson reports whether a version stores changes that no call made.
 func (e *event) isPerson() bool {
+	if e.gap != nil {
+		return false // or an agent's, in the versions before
+	}
 	switch e.version.Operation {
 	case "create", "setup", "change", "prompt", "rewind", "merge":
 		return true
@@ -125,6 +129,9 @@ type found struct {
 
 // version adds the event of a version, if it is one.
 func (f *finder) version(ctx context.Context, h *history, w written) error {
+	if w.version.Expired != nil {
+		return nil // the next version with files has its changes, too
+	}
 	now, err := f.in(ctx, w.version.ID)
 	if err != nil {
 		return err
@@ -132,7 +139,11 @@ func (f *finder) version(ctx context.Context, h *history, w written) error {
 	e := &event{version: w.version, workspace: w.workspace, blob: now.blob, elsewhere: now.elsewhere}
 	same := false
 	for i, parent := range w.version.Parents {
-		was, err := f.in(ctx, parent)
+		var was found
+		parent, gap, err := f.m.withFiles(ctx, parent)
+		if err == nil && parent != "" {
+			was, err = f.in(ctx, parent)
+		}
 		if errors.Is(err, domarkx.ErrNotFound) { // a shallow clone
 			continue
 		}
@@ -141,13 +152,31 @@ func (f *finder) version(ctx context.Context, h *history, w written) error {
 		}
 		same = same || was.blob == now.blob
 		if i == 0 {
-			e.before = was.blob
+			e.before, e.gap = was.blob, gap
 		}
 	}
 	if !same && (now.blob != "" || e.before != "") {
 		h.events = append(h.events, e)
 	}
 	return nil
+}
+
+// withFiles returns the version with an id or, if its files expired, the nearest one before it that has files; "" if there is none. gap
+// is the first of those without files.
+func (m *Manager) withFiles(ctx context.Context, id string) (with string, gap *domarkx.ExpiredError, err error) {
+	for {
+		v, err := m.store.VersionCommit(id)
+		if err != nil || v.Expired == nil {
+			return id, gap, err
+		}
+		if gap == nil {
+			gap = &domarkx.ExpiredError{Version: v.ID, Date: v.Date, Expiry: v.Expired}
+		}
+		if len(v.Parents) == 0 {
+			return "", gap, ctx.Err()
+		}
+		id = v.Parents[0]
+	}
 }
 
 // in returns the content at the path in the workspace version with that id.

@@ -64,7 +64,14 @@ func (m *Manager) removed(ctx context.Context, e *event, at string) ([]former, e
 	if len(e.version.Parents) == 0 {
 		return nil, nil
 	}
-	before, err := m.store.Version(ctx, e.version.Parents[0])
+	parent, _, err := m.withFiles(ctx, e.version.Parents[0])
+	if parent == "" && err == nil {
+		return nil, nil
+	}
+	var before domarkx.Version
+	if err == nil {
+		before, err = m.store.Version(ctx, parent)
+	}
 	if errors.Is(err, domarkx.ErrNotFound) { // a shallow clone
 		return nil, nil
 	}

@@ -92,8 +92,8 @@ func (m *Manager) changedBy(ctx context.Context, entries []domarkx.Entry, k int)
 	if after == "" {
 		return nil, nil
 	}
-	now, err := m.Store.Version(ctx, after)
-	if err != nil {
+	now, err := m.Store.VersionOrStub(ctx, after)
+	if err != nil || now.Expired != nil {
 		return nil, err
 	}
 	was := domarkx.Version{}
@@ -101,7 +101,7 @@ func (m *Manager) changedBy(ctx context.Context, entries []domarkx.Entry, k int)
 		before = now.Parents[0]
 	}
 	if before != "" {
-		if was, err = m.Store.Version(ctx, before); err != nil && !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone
+		if was, err = m.Store.VersionOrStub(ctx, before); was.Expired != nil || err != nil && !errors.Is(err, domarkx.ErrNotFound) { // a shallow clone
 			return nil, err
 		}
 	}
