@@ -50,12 +50,32 @@ func (p *purger) packs(ctx context.Context) (left []string, err error) {
 	}
 	// A pack is written before its old form is removed. So on a full disk, those that need the least space come first.
 	slices.SortFunc(list, func(a, b replacement) int { return cmp.Compare(len(a.others), len(b.others)) })
-	for _, r := range list {
-		if err := p.replace(ctx, dir, r.base, r.others); err != nil {
-			return left, fmt.Errorf("replacing %s: %w", r.base+".pack", err)
+	for len(list) > 0 {
+		var again []replacement
+		var full error
+		for _, r := range list {
+			err := p.replace(ctx, dir, r.base, r.others)
+			if err != nil {
+				err = fmt.Errorf("replacing %s: %w", r.base+".pack", err)
+			}
+			if err != nil && !isFull(err) {
+				return left, err
+			}
+			if err != nil {
+				again, full = append(again, r), err
+			}
 		}
+		if len(again) == len(list) {
+			return left, full
+		}
+		list = again // the others have made room
 	}
 	return left, nil
+}
+
+// isFull reports whether an error, perhaps of Git, is that the disk is full.
+func isFull(err error) bool {
+	return strings.Contains(strings.ToLower(err.Error()), "no space left on device")
 }
 
 func exists(path string) bool {
@@ -97,8 +117,14 @@ func (p *purger) replace(ctx context.Context, dir, base string, others []odb.ID)
 		for _, id := range others {
 			fmt.Fprintln(&input, id)
 		}
+		before := unfinished(dir)
 		out, err := p.Git.Run(ctx, &input, "-c", "core.fsync=pack,pack-metadata", "pack-objects", "--quiet", filepath.Join(dir, "pack"))
 		if err != nil {
+			for _, path := range unfinished(dir) { // Git leaves it, which would keep the disk full
+				if !slices.Contains(before, path) {
+					err = errors.Join(err, os.Remove(path))
+				}
+			}
 			return err
 		}
 		for hash := range strings.FieldsSeq(string(out)) {
@@ -125,6 +151,12 @@ func (p *purger) replace(ctx context.Context, dir, base string, others []odb.ID)
 		}
 	}
 	return atomicfile.SyncDir(dir)
+}
+
+// unfinished returns the files of packs that Git has begun to write.
+func unfinished(dir string) []string {
+	paths, _ := filepath.Glob(filepath.Join(dir, "tmp_*"))
+	return paths
 }
 
 // removeMultiPackIndex removes Git's index over several packs, which must not name a removed pack. Git's

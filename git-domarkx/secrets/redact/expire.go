@@ -96,7 +96,10 @@ func (m *Manager) expire(ctx context.Context, p Policy, dryRun bool) (Expired, e
 		}
 		of = g.sharing(refs, reached, start...)
 		why := &domarkx.Expiry{On: time.Now().UTC().Truncate(time.Second), Before: p.Before, Newest: p.Newest}
-		expired := stubsOf(of.versions)
+		expired, _, err := m.joinStubs(ctx, of, nil, "")
+		if err != nil {
+			return gitstore.Redaction{}, err
+		}
 		for _, head := range of.versions {
 			if stubs[idOf(head)] {
 				expired[key(head)] = why

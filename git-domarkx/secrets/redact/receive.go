@@ -32,7 +32,7 @@ func (m *Manager) Receive(ctx context.Context, in transfer.Incoming) (transfer.R
 		if err != nil || len(h.refs) == 0 {
 			return gitstore.Redaction{}, err
 		}
-		stubs, keep, err := m.joinStubs(ctx, h, theirs, in)
+		stubs, keep, err := m.joinStubs(ctx, h, theirs, in.ID)
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}

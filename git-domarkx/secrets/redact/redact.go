@@ -142,7 +142,11 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 				return gitstore.Redaction{}, err
 			}
 		}
-		w, err := m.rewrite(ctx, tx, h, nil, r.Drop, false, m.scanner, stubsOf(h.versions))
+		stubs, _, err := m.joinStubs(ctx, h, nil, "")
+		if err != nil {
+			return gitstore.Redaction{}, err
+		}
+		w, err := m.rewrite(ctx, tx, h, nil, r.Drop, false, m.scanner, stubs)
 		if err != nil {
 			return gitstore.Redaction{}, err
 		}

@@ -142,14 +142,20 @@ func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs
 	for _, head := range theirs {
 		foreign[head.Version.ID] = true
 	}
+	full := map[string]snapshot.CommitHead{} // by key
+	for _, head := range slices.Concat(ours, theirs) {
+		if head.Version.Expired == nil {
+			full[key(head)] = head
+		}
+	}
 	for _, head := range ordered(ours, theirs) {
 		p, paired := both[key(head)]
 		if paired && head.Version.ID == p.ours.Version.ID {
 			continue
 		}
 		from, stub := head, w.stubs[key(head)]
-		if stub == nil && head.Version.Expired != nil && paired { // it is needed here
-			from = p.ours
+		if stub == nil && head.Version.Expired != nil { // it is needed here
+			from = full[key(head)]
 		}
 		if _, moved := w.parents(head.Parents); foreign[head.Version.ID] && !paired && !moved && sameExpiry(stub, head.Version.Expired) {
 			w.done[head.Version.ID] = head.Version.ID
@@ -162,8 +168,9 @@ func (m *Manager) rewriteVersions(ctx context.Context, w *rewriter, ours, theirs
 		if err != nil {
 			return fmt.Errorf("redacting: %w", err)
 		}
+		w.done[head.Version.ID] = w.done[from.Version.ID]
 		if paired {
-			w.done[p.ours.Version.ID], w.done[head.Version.ID] = w.done[from.Version.ID], w.done[from.Version.ID]
+			w.done[p.ours.Version.ID] = w.done[head.Version.ID]
 		}
 	}
 	return nil

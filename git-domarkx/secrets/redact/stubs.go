@@ -9,7 +9,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
-	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
@@ -148,14 +147,15 @@ func (m *Manager) liveHeads(g *graph) (map[string]bool, error) {
 	return keys, err
 }
 
-// joinStubs returns which versions have no files after a history of a remote is combined with the local one: those that have none
-// on either side, but for the first and last versions of sessions here and of the remote's. keep reports whether the trash or a live
+// joinStubs returns which versions of a history have no files any more, by their keys, with those of a remote's history whose
+// newest commit is tip, if it is not "": those that have none in one of their forms, but for the first and last versions of the
+// sessions. keep reports whether the trash or a live
 // workspace needs files that the history then lacks.
-func (m *Manager) joinStubs(ctx context.Context, h *history, theirs []snapshot.CommitHead, in transfer.Incoming) (stubs map[string]*domarkx.Expiry, keep bool, err error) {
+func (m *Manager) joinStubs(ctx context.Context, h *history, theirs []snapshot.CommitHead, tip string) (stubs map[string]*domarkx.Expiry, keep bool, err error) {
 	_, theirVersions := divided(theirs)
 	stubs = stubsOf(slices.Concat(h.versions, theirVersions))
 	if len(stubs) == 0 {
-		return nil, false, nil
+		return stubs, false, nil
 	}
 	g := &graph{heads: map[string]snapshot.CommitHead{}}
 	full := map[string]bool{}
@@ -167,7 +167,9 @@ func (m *Manager) joinStubs(ctx context.Context, h *history, theirs []snapshot.C
 	if err != nil {
 		return nil, false, err
 	}
-	all = append(all, &holder{tips: []string{in.ID}, versions: g.versionsBelow(in.ID)})
+	if tip != "" {
+		all = append(all, &holder{tips: []string{tip}, versions: g.versionsBelow(tip)})
+	}
 	wanted, err := m.liveHeads(g)
 	if err != nil {
 		return nil, false, err

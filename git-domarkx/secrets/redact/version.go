@@ -42,6 +42,8 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 	changed = changed || !sameExpiry(stub, v.Expired)
 	if stub != nil {
 		v.Resources, v.Ignored = nil, nil
+	} else if err := v.Files(); err != nil {
+		return err
 	}
 	subject := w.table.line(v.Subject)
 	changed = changed || subject != v.Subject
