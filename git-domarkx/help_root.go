@@ -44,6 +44,7 @@ These are read with git config:
 - ` + "`domarkx.remote`" + `: the remote that push, fetch and pull use when none is given; else the only one, or origin.
 - ` + "`domarkx.allowNetwork`" + `: whether containers may reach the network; false unless set.
 - ` + "`domarkx.allowMount`" + `, ` + "`domarkx.allowDSN`" + `, ` + "`domarkx.allowURL`" + `: a host directory that containers may see, a database that may be used, the beginning of the URLs that may be cloned or that MCP servers may have; each any number of times.
+- ` + "`domarkx.versions.keep`" + `: which versions of workspaces keep their files when gc runs: those of an age such as 90d, 12w, 6m or 1y, or since a date, or a number of versions for each session; all unless set.
 - ` + "`domarkx.sandbox`" + `: false lets the commands of local shells run without confinement.
 - ` + "`domarkx.model`" + `, ` + "`domarkx.approve`" + `, ` + "`domarkx.price`" + `: models, what they may do and cost; see "git domarkx help model", "help chat" and "help usage".
 - ` + "`domarkx.agent.ignore`" + `, ` + "`domarkx.redact`" + `, ` + "`domarkx.scan.repositoryRules`" + `: see "git domarkx help agent watch", "help import" and "help scan".

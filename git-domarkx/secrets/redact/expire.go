@@ -43,7 +43,7 @@ type Expired struct {
 }
 
 // Expire removes the files of old versions from the histories of all sessions and workspaces of this repository, and then from the
-// disk. Each of these versions is replaced by a stub; section 19 of gitstore/SPEC.md defines it. The replaced histories are
+// disk. Each of these versions is replaced by a stub (section 12 of gitstore/SPEC.md). The replaced histories are
 // not kept.
 func (m *Manager) Expire(ctx context.Context, p Policy, dryRun bool) (Expired, error) {
 	done, err := m.expire(ctx, p, dryRun)

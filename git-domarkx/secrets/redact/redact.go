@@ -1,5 +1,5 @@
-// Package redact replaces the secrets in all snapshots of sessions and all versions of workspaces
-// by placeholders. Section 15 of gitstore/SPEC.md defines the redacted commits.
+// Package redact rewrites histories: it replaces the secrets in all snapshots of sessions and all versions of workspaces
+// by placeholders, and removes the files of old versions. Section 15 of gitstore/SPEC.md defines the commits that it makes.
 package redact
 
 import (
