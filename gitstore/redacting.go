@@ -202,6 +202,9 @@ func (s *Store) addReplacements(more map[string]string) error {
 		all = map[string]string{}
 	}
 	maps.Copy(all, more)
+	for _, now := range more { // it may have been replaced before, and is in use again
+		delete(all, now)
+	}
 	var lines bytes.Buffer
 	for _, old := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(&lines, "%s %s\n", old, all[old])

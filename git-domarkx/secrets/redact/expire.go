@@ -139,6 +139,9 @@ func (m *Manager) choose(ctx context.Context, g *graph, refs []refdb.Ref, p Poli
 		for _, end := range ends {
 			needed[end] = true
 		}
+		if h.elsewhere {
+			continue
+		}
 		old := p.expires(h.versions)
 		for _, head := range h.versions[:len(h.versions)-len(old)] {
 			stays[idOf(head)] = true

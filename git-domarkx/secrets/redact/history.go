@@ -3,6 +3,7 @@ package redact
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ type history struct {
 	refs      []refdb.Ref           // the refs that reach them
 	snapshots []snapshot.CommitHead // sorted by number, then by id, so that parents precede their children
 	versions  []snapshot.CommitHead
+	local     map[string]bool // commits that refs reach which are not those of remotes
 }
 
 // A graph holds all commits that a set of refs reaches, with parents before their children in
@@ -139,10 +141,14 @@ func (g *graph) sharing(refs []refdb.Ref, reached []map[string]bool, start ...st
 			}
 		}
 	}
-	h := &history{}
+	h := &history{local: map[string]bool{}}
 	for i, ref := range refs {
-		if in[i] {
-			h.refs = append(h.refs, ref)
+		if !in[i] {
+			continue
+		}
+		h.refs = append(h.refs, ref)
+		if isLocal(ref.Name) {
+			maps.Copy(h.local, reached[i])
 		}
 	}
 	h.snapshots, h.versions = g.sorted(all)

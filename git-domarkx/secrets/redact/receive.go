@@ -155,15 +155,16 @@ func (m *Manager) against(ctx context.Context, in transfer.Incoming) (*history, 
 	if err != nil {
 		return nil, nil, err
 	}
-	ours := map[string]bool{}
-	for _, head := range slices.Concat(h.snapshots, h.versions) {
-		ours[idOf(head)] = true
-	}
 	var theirs []snapshot.CommitHead
 	for _, id := range there.order {
-		if !ours[id] {
+		if !h.local[id] {
 			theirs = append(theirs, there.heads[id])
 		}
 	}
+	isTheirs := func(head snapshot.CommitHead) bool { // also that of another ref of the remote
+		_, ok := there.heads[idOf(head)]
+		return ok && !h.local[idOf(head)]
+	}
+	h.snapshots, h.versions = slices.DeleteFunc(h.snapshots, isTheirs), slices.DeleteFunc(h.versions, isTheirs)
 	return h, theirs, nil
 }

@@ -39,9 +39,14 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 			keys[idOf(head)] = k
 		}
 	}
-	r, err := m.reconcile(ctx, t, h.snapshots, others, keys, accept)
+	ours, ourVersions := h.snapshots, h.versions
+	if t.isEmpty() { // other refs of remotes can have other forms of the same commits
+		here := func(head snapshot.CommitHead) bool { return !h.local[idOf(head)] }
+		ours, ourVersions = slices.DeleteFunc(slices.Clone(ours), here), slices.DeleteFunc(slices.Clone(ourVersions), here)
+	}
+	r, err := m.reconcile(ctx, t, ours, others, keys, accept)
 	if err == nil {
-		err = m.checkVersions(ctx, r, h.versions, otherVersions)
+		err = m.checkVersions(ctx, r, ourVersions, otherVersions)
 	}
 	if err != nil {
 		return nil, err
@@ -65,6 +70,9 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	}
 	w := newRewriter(tx, t, drop, m.env.Workspaces)
 	w.joined, w.stubs = r, stubs
+	if t.isEmpty() {
+		return w, m.rewritePlain(ctx, w, h, theirs)
+	}
 	if err := m.rewriteVersions(ctx, w, h.versions, otherVersions); err != nil {
 		return nil, err
 	}

@@ -33,13 +33,15 @@ func stubsOf(versions []snapshot.CommitHead) map[string]*domarkx.Expiry {
 
 // A holder is a session with the workspace in which it works, or a workspace alone.
 type holder struct {
-	removed  bool // in the trash
-	where    string
-	tips     []string
-	versions []snapshot.CommitHead // all that the tips reach, the newest first
+	removed   bool // in the trash
+	elsewhere bool // at a remote
+	where     string
+	tips      []string
+	versions  []snapshot.CommitHead // all that the tips reach, the newest first
 }
 
-// holders returns the local sessions and workspaces among refs, those in the trash too.
+// holders returns the sessions and workspaces among refs, those in the trash too, and those at remotes that have no local one of
+// their name: they may be pulled later.
 func (m *Manager) holders(ctx context.Context, g *graph, refs []refdb.Ref) ([]*holder, error) {
 	attached, err := local.Attached(ctx, m.env.Local)
 	if err != nil {
@@ -66,6 +68,16 @@ func (m *Manager) holders(ctx context.Context, g *graph, refs []refdb.Ref) ([]*h
 				if workspace == name && k == refname.Workspaces && all[session] != nil {
 					add(session, k, ref.ID)
 				}
+			}
+		}
+	}
+	here := maps.Clone(all)
+	for _, k := range refname.Kinds {
+		for _, ref := range refs {
+			remote, name, ok := strings.Cut(strings.TrimPrefix(ref.Name, refname.RemotePrefix), strings.TrimPrefix(k.Prefix, "refs/domarkx"))
+			if ok && strings.HasPrefix(ref.Name, refname.RemotePrefix) && here[name] == nil {
+				add("/"+remote+"/"+name, k, ref.ID)
+				all["/"+remote+"/"+name].elsewhere = true
 			}
 		}
 	}
