@@ -10,14 +10,10 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
-// approver returns a function that decides whether something of an untrusted session may
-// run, this time only. With --yes it agrees. Otherwise it shows what would run, and asks if
-// the user is at a terminal; if not, it refuses.
-func (inv *invocation) approver(yes bool) func(context.Context, *trust.UntrustedError) (bool, error) {
-	return func(ctx context.Context, e *trust.UntrustedError) (bool, error) {
-		if yes {
-			return true, nil
-		}
+// consent returns how the user agrees to run something of an untrusted session, this time only.
+// Without --yes, they are shown what would run, and asked if they are at a terminal.
+func (inv *invocation) consent(yes bool) trust.Consent {
+	return trust.Consent{Yes: yes, Ask: func(ctx context.Context, e *trust.UntrustedError) (bool, error) {
 		inv.showListing(e.Listing)
 		if !isTerminal(inv.in) || !isTerminal(inv.err) {
 			return false, nil
@@ -29,11 +25,16 @@ func (inv *invocation) approver(yes bool) func(context.Context, *trust.Untrusted
 		if len(e.Brought) > 0 {
 			what = loadBrought
 		}
-		fmt.Fprintf(inv.err, "%s [y/N] ", what)
-		answer, err := inv.readLine(ctx)
-		answer = strings.ToLower(strings.TrimSpace(answer))
-		return answer == "y" || answer == "yes", err
-	}
+		return inv.agrees(ctx, what)
+	}}
+}
+
+// agrees asks a question that is answered with yes or no.
+func (inv *invocation) agrees(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(inv.err, "%s [y/N] ", question)
+	answer, err := inv.readLine(ctx)
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", err
 }
 
 const loadBrought = "By these, Git would run programs in your files, even when you only ask for the status there. Load them?"

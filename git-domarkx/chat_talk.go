@@ -47,7 +47,7 @@ func (t *talk) asker() func(question string) (bool, error) {
 
 func (t *talk) request(message *string) chat.Request {
 	c := t.command
-	r := chat.Request{Session: c.Name, New: c.New, Text: message, Model: t.model, Approve: t.approver(),
+	r := chat.Request{Session: c.Name, New: c.New, Text: message, Model: t.model, Approve: t.calls(),
 		Limits: chat.Limits{Responses: c.MaxTurns, Calls: c.MaxCalls, Tokens: c.MaxTokens, Cost: c.MaxCost}, Trust: t.trust, Emit: t.show}
 	if ask := t.asker(); ask != nil {
 		r.More = func(_ context.Context, reason string) (bool, error) {
@@ -192,47 +192,42 @@ func (t *talk) trust(_ context.Context, e *trust.UntrustedError) (bool, error) {
 	return ask(visible(e.Session) + " is not trusted. Work on this, once? [y/N] ")
 }
 
-// approver returns the Approver that decides about calls.
-func (t *talk) approver() chat.Approver {
-	var people chat.Approver = chat.ApproveNone{}
+// calls returns the calls of the model that the user agrees to.
+func (t *talk) calls() trust.Calls {
+	c := trust.Calls{All: t.command.Approve == "all", ReadOnly: t.command.Approve == "readonly"}
 	if t.lines != nil {
-		people = t
+		c.Ask = t.decide
 	}
-	switch t.command.Approve {
-	case "all":
-		return chat.ApproveAll{}
-	case "readonly":
-		var listed []string
+	if c.ReadOnly {
 		if config, err := t.inv.modelSettings(); err == nil {
-			listed = config.GetAll("domarkx.approve")
+			c.Listed = config.GetAll("domarkx.approve")
 		}
-		return chat.ApproveReadOnly{Listed: listed, Else: people}
 	}
-	return people
+	return c
 }
 
-// Decide asks the user about a call, which has just been shown.
-func (t *talk) Decide(ctx context.Context, c turns.PendingCall, tool turns.ToolOffer) (chat.Decision, error) {
-	name := c.Resource + "__" + c.Tool
+// decide asks the user about a call, which has just been shown.
+func (t *talk) decide(ctx context.Context, resource, tool string) (trust.Decision, error) {
+	name := resource + "__" + tool
 	if t.always[name] {
-		return chat.Allow, nil
+		return trust.Allow, nil
 	}
 	for {
-		answer, err := t.lines.question(ctx, fmt.Sprintf("Make this call of %s? [y]es, [n]o, [a]lways: ", visibleLine(tool.Name)))
+		answer, err := t.lines.question(ctx, fmt.Sprintf("Make this call of %s? [y]es, [n]o, [a]lways: ", visibleLine(tool)))
 		if err != nil {
-			return chat.Stop, err
+			return trust.Stop, err
 		}
 		switch answer {
 		case "y", "yes":
-			return chat.Allow, nil
+			return trust.Allow, nil
 		case "n", "no":
-			return chat.Deny, nil
+			return trust.Deny, nil
 		case "a", "always":
 			if t.always == nil {
 				t.always = map[string]bool{}
 			}
 			t.always[name] = true
-			return chat.Allow, nil
+			return trust.Allow, nil
 		}
 	}
 }

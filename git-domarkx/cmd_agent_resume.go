@@ -15,7 +15,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 type agentResumeCmd struct {
@@ -84,7 +86,8 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 	if err := c.ready(inv, agent); err != nil {
 		return err
 	}
-	if err := c.approve(inv, opened, info, was); err != nil {
+	p, err := c.permitted(inv, opened, agent, info, was)
+	if err != nil {
 		return err
 	}
 	if revision, err = c.fork(inv, opened, revision, info); err != nil {
@@ -99,7 +102,7 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 			own = was.ID
 		}
 	}
-	command, file, err := c.prepare(inv, opened, agent, revision, own)
+	command, file, err := c.prepare(inv, opened, p, agent, revision, own)
 	if err != nil {
 		return err
 	}
@@ -111,7 +114,7 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	failed := inv.runProgram(command)
+	failed := inv.runProgram(p, command)
 	return errors.Join(failed, c.record(inv, opened, agent, file, before))
 }
 
@@ -187,29 +190,29 @@ func (c *agentResumeCmd) ready(inv *invocation, agent transcripts.Agent) error {
 	return fmt.Errorf("starting %s: %w, name another agent with --in, or get the command for a machine that has it with --print", agent.Program, err)
 }
 
-// approve asks for confirmation before a session becomes the context of an agent, if a
+// permitted returns the permit to start an agent with a session as its context. The user is asked if a
 // remote has the session and the session was not imported from a document on this machine.
-func (c *agentResumeCmd) approve(inv *invocation, opened managers, info domarkx.Info, was engine.ProgramSession) error {
-	if c.Yes || was.Here {
-		return nil
+func (c *agentResumeCmd) permitted(inv *invocation, opened managers, agent transcripts.Agent, info domarkx.Info, was engine.ProgramSession) (permit.Permit, error) {
+	own := was.Here
+	if !own && !c.Yes {
+		fetched, err := c.isFetched(inv, opened, info.Name)
+		if err != nil {
+			return permit.Permit{}, err
+		}
+		own = !fetched
 	}
-	fetched, err := c.isFetched(inv, opened, info.Name)
-	if err != nil || !fetched {
-		return err
+	consent := trust.Consent{Yes: c.Yes}
+	if isTerminal(inv.in) && isTerminal(inv.err) {
+		consent.Ask = func(ctx context.Context, _ *trust.UntrustedError) (bool, error) {
+			return inv.agrees(ctx, visible(info.Name)+" may come from a remote, and its text becomes the agent's context. Go on?")
+		}
 	}
-	refused := fmt.Errorf("resuming %s: it may come from a remote, and its text becomes the agent's context; read it, then repeat this with --yes", visible(info.Name))
-	if !isTerminal(inv.in) || !isTerminal(inv.err) {
-		return refused
+	p, err := opened.trust.Gate(consent).Permit(inv.ctx, trust.Resume{Session: info.Name, Program: agent.Program, Own: own})
+	var untrusted *trust.UntrustedError
+	if errors.As(err, &untrusted) {
+		err = fmt.Errorf("resuming %s: it may come from a remote, and its text becomes the agent's context; read it, then repeat this with --yes", visible(info.Name))
 	}
-	fmt.Fprintf(inv.err, "%s may come from a remote, and its text becomes the agent's context. Go on? [y/N] ", visible(info.Name))
-	answer, err := inv.readLine(inv.ctx)
-	if err != nil {
-		return err
-	}
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return refused
-	}
-	return nil
+	return p, err
 }
 
 // isFetched reports whether a remote had a session with that name when this repository last
@@ -262,7 +265,7 @@ func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.
 // prepare returns the command that starts the agent, and the path of the transcript in
 // which the agent continues. own is the id of the agent's own session with the same
 // content, or "".
-func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcripts.Agent, revision engine.Revision, own string) (command []string, file string, err error) {
+func (c *agentResumeCmd) prepare(inv *invocation, opened managers, p permit.Permit, agent transcripts.Agent, revision engine.Revision, own string) (command []string, file string, err error) {
 	if own != "" {
 		files, err := agent.Find(inv.ctx, inv.getenv)
 		if err != nil {
@@ -295,7 +298,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 	}
 	inv.reportLosses(export)
 	if dir == "" {
-		err = c.hand(inv, agent, export)
+		err = c.hand(inv, p, agent, export)
 	} else {
 		file, err = export.WriteIn(dir, 0o600) // the mode of agents' own transcripts
 	}
@@ -320,7 +323,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, agent transcr
 }
 
 // hand runs the import command of an agent that does not store sessions in separate files.
-func (c *agentResumeCmd) hand(inv *invocation, agent transcripts.Agent, export *engine.Export) error {
+func (c *agentResumeCmd) hand(inv *invocation, p permit.Permit, agent transcripts.Agent, export *engine.Export) error {
 	dir, err := os.MkdirTemp("", "git-domarkx-")
 	if err != nil {
 		return err
@@ -331,8 +334,7 @@ func (c *agentResumeCmd) hand(inv *invocation, agent transcripts.Agent, export *
 		return err
 	}
 	command := agent.ImportCommand(path)
-	cmd := exec.CommandContext(inv.ctx, command[0], command[1:]...)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := inv.agent(inv.ctx, p, nil, command).CombinedOutput(); err != nil {
 		return fmt.Errorf("running %s: %w: %s", quoted(command), err, strings.TrimSpace(string(out)))
 	}
 	return nil
@@ -340,14 +342,14 @@ func (c *agentResumeCmd) hand(inv *invocation, agent transcripts.Agent, export *
 
 // runProgram runs a program in the foreground with the standard streams of this one. An
 // interrupt from the terminal reaches both programs; only the other one handles it.
-func (inv *invocation) runProgram(command []string) error {
+func (inv *invocation) runProgram(p permit.Permit, command []string) error {
 	defer inv.signals.handle(func(s os.Signal) bool {
 		if s == os.Interrupt {
 			inv.signals.notify() // ignore further interrupts, too
 		}
 		return s == os.Interrupt
 	})()
-	if err := inv.foreground(context.WithoutCancel(inv.ctx), inv.out, command[0], command[1:]...).Run(); err != nil {
+	if err := inv.agent(context.WithoutCancel(inv.ctx), p, inv.out, command).Run(); err != nil {
 		return fmt.Errorf("running %s: %w", command[0], err)
 	}
 	return nil

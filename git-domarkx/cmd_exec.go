@@ -58,7 +58,7 @@ func (execCmd) ExitOne() string {
 }
 
 func (c *execCmd) Run(inv *invocation) error {
-	request := turns.ExecRequest{Name: c.Name, Resource: c.Resource, Tool: c.Tool, Pairs: c.Pairs, Approve: inv.approver(c.Yes)}
+	request := turns.ExecRequest{Name: c.Name, Resource: c.Resource, Tool: c.Tool, Pairs: c.Pairs, Approve: inv.consent(c.Yes)}
 	request.Command = c.command(inv.args)
 	if request.Command == nil && (c.Resource == "" || c.Tool == "") {
 		return usagef("missing RESOURCE and TOOL, or -- and a command")

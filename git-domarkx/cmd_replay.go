@@ -50,7 +50,7 @@ func (c *replayCmd) Run(inv *invocation) error {
 	var broken error // errors of writing the output
 	w := newResultWriter[replayRow](inv, c.JSON)
 	w.prompt = true
-	differ, err := opened.turns.Replay(inv.ctx, turns.ReplayRequest{Name: c.Name, Approve: inv.approver(c.Yes), Report: func(r turns.ReplayResult) {
+	differ, err := opened.turns.Replay(inv.ctx, turns.ReplayRequest{Name: c.Name, Approve: inv.consent(c.Yes), Report: func(r turns.ReplayResult) {
 		verdict := "differs"
 		switch {
 		case r.NotComparable:

@@ -79,7 +79,7 @@ func (c *runCmd) Run(inv *invocation) error {
 	var broken error // errors of writing the output
 	w := newResultWriter[runRow](inv, c.JSON)
 	w.prompt = true
-	ran, err := opened.turns.Run(inv.ctx, turns.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.approver(c.Yes),
+	ran, err := opened.turns.Run(inv.ctx, turns.RunRequest{Name: c.Name, Retry: c.Retry, Approve: inv.consent(c.Yes),
 		Report: func(r turns.CallResult) {
 			status := r.Code
 			if r.OK {

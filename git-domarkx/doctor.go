@@ -66,7 +66,7 @@ func (d *doctor) manual() {
 	if err != nil {
 		return
 	}
-	if exec.CommandContext(d.inv.ctx, man, "-w", "git-domarkx").Run() != nil && d.inv.ctx.Err() == nil {
+	if d.inv.alone(d.inv.ctx, man, "-w", "git-domarkx").Run() != nil && d.inv.ctx.Err() == nil {
 		d.find(severityInfo, "git domarkx --help finds no manual page; git domarkx help needs none", "MANPATH", "git domarkx man --install")
 	}
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os/exec"
+
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // foreground returns a command that runs a program of the user's in the foreground, such as an agent, an
@@ -23,6 +26,25 @@ func (inv *invocation) foreground(ctx context.Context, stdout io.Writer, name st
 		}
 	}
 	return cmd
+}
+
+// agent returns a command that runs a program of a permit in the foreground, or by itself if stdout is nil.
+func (inv *invocation) agent(ctx context.Context, p permit.Permit, stdout io.Writer, command []string) *exec.Cmd {
+	var cmd *exec.Cmd
+	if stdout == nil {
+		cmd = inv.alone(ctx, command[0], command[1:]...)
+	} else {
+		cmd = inv.foreground(ctx, stdout, command[0], command[1:]...)
+	}
+	if program := p.What().Program; program == "" || program != command[0] {
+		cmd.Err = errors.New("nothing permits that")
+	}
+	return cmd
+}
+
+// alone returns a command that runs a program without the streams of this one.
+func (inv *invocation) alone(ctx context.Context, name string, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, name, args...)
 }
 
 // screen returns where a program shows itself that the user works in, such as an editor: the terminal, also

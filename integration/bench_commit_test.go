@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/filesystem"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
 // A committer commits versions of a workspace through the same packages as the program,
@@ -47,8 +48,8 @@ func newCommitter(b *testing.B, s *site) *committer {
 		return plugins.Limits{Forbidden: []string{git.CommonDir}}, nil
 	}}
 	config := jsonvalue.ObjectValue().With("type", jsonvalue.StringValue("filesystem")).With("path", jsonvalue.StringValue("files"))
-	c.live, err = plugins.New([]domarkx.Plugin{filesystem.New()}, storeOf{c.store}, home).Open(b.Context(), "w",
-		plugins.Options{Specs: []domarkx.ResourceSpec{{ID: "fs", Type: "filesystem", Config: config}}})
+	c.live, err = plugins.New([]domarkx.Plugin{filesystem.New()}, storeOf{c.store}, home).Open(b.Context(),
+		plugintest.MayOpen("w", []domarkx.ResourceSpec{{ID: "fs", Type: "filesystem", Config: config}}), plugins.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

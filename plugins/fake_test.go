@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/permit"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
@@ -210,9 +212,35 @@ func parse(t *testing.T, text string) jsonvalue.Value {
 	return v
 }
 
-func (w *world) open(name string, o plugins.Options) *plugins.Live {
+// An opening is how a test opens a workspace. Without specs, those of the version are opened, and without a version what is
+// live.
+type opening struct {
+	Specs                                []domarkx.ResourceSpec
+	Tip                                  *domarkx.Version
+	Private, Temporary, Existing, NoWait bool
+	Keep                                 func(context.Context, *plugins.Changes) error
+	Timeout                              time.Duration
+}
+
+// try opens a workspace.
+func (w *world) try(ctx context.Context, name string, o opening) (*plugins.Live, error) {
+	in := permit.Shared
+	switch {
+	case o.Temporary:
+		in = permit.Temporary
+	case o.Private:
+		in = permit.Private
+	}
+	p := plugintest.MayOpen(name, o.Specs)
+	if o.Tip != nil {
+		p = plugintest.MayLoad(name, *o.Tip, in, o.Specs...)
+	}
+	return w.m.Open(ctx, p, plugins.Options{Tip: o.Tip, NoWait: o.NoWait, Keep: o.Keep, Timeout: o.Timeout})
+}
+
+func (w *world) open(name string, o opening) *plugins.Live {
 	w.t.Helper()
-	l, err := w.m.Open(w.t.Context(), name, o)
+	l, err := w.try(w.t.Context(), name, o)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -222,7 +250,7 @@ func (w *world) open(name string, o plugins.Options) *plugins.Live {
 
 func (w *world) set(l *plugins.Live, id, text string) {
 	w.t.Helper()
-	_, err := l.Call(w.t.Context(), id, domarkx.Call{Tool: "set", Arguments: jsonvalue.ObjectValue().With("text", jsonvalue.StringValue(text))})
+	_, err := l.Call(w.t.Context(), plugintest.MayCall(l.Name(), id, domarkx.Call{Tool: "set", Arguments: jsonvalue.ObjectValue().With("text", jsonvalue.StringValue(text))}))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -230,7 +258,7 @@ func (w *world) set(l *plugins.Live, id, text string) {
 
 func (w *world) get(l *plugins.Live, id string) string {
 	w.t.Helper()
-	r, err := l.Call(w.t.Context(), id, domarkx.Call{Tool: "get", Arguments: jsonvalue.ObjectValue()})
+	r, err := l.Call(w.t.Context(), plugintest.MayCall(l.Name(), id, domarkx.Call{Tool: "get", Arguments: jsonvalue.ObjectValue()}))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -249,4 +277,9 @@ func (w *world) commit(l *plugins.Live, id string) domarkx.Version {
 		w.t.Fatal(err)
 	}
 	return v
+}
+
+// may returns a permit to load a version with all of its resources.
+func may(l *plugins.Live, v domarkx.Version) permit.Permit {
+	return plugintest.MayLoad(l.Name(), v, permit.Shared)
 }

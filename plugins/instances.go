@@ -14,6 +14,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // An Instance is a workspace that is instantiated on this machine.
@@ -110,7 +111,7 @@ func (m *WorkspaceManager) Instance(ctx context.Context, name string) (Instance,
 
 // InUse reports whether another process currently holds the instance of a workspace.
 func (m *WorkspaceManager) InUse(ctx context.Context, name string) (bool, error) {
-	l, err := m.acquire(ctx, name, Options{Existing: true, NoWait: true})
+	l, err := m.acquire(ctx, name, permit.Permit{}, Options{NoWait: true})
 	switch {
 	case errors.Is(err, domarkx.ErrConflict):
 		return true, nil
@@ -175,16 +176,17 @@ func (m *WorkspaceManager) Path(ctx context.Context, name, resource string) (str
 	return "", fmt.Errorf("workspace %q: no directory of this machine: %w", name, domarkx.ErrNotFound)
 }
 
-// Fork creates a private instance with the given resources of a version (see
-// [Options].Specs). It returns domarkx.ErrExists if an instance of that name exists.
-func (m *WorkspaceManager) Fork(ctx context.Context, name string, v domarkx.Version, specs []domarkx.ResourceSpec) error {
+// Fork creates an instance with the resources and the version of a permit. It returns domarkx.ErrExists
+// if the workspace has an instance.
+func (m *WorkspaceManager) Fork(ctx context.Context, p permit.Permit, v domarkx.Version) error {
+	name := p.What().Workspace
 	if _, err := m.Instance(ctx, name); !errors.Is(err, domarkx.ErrNotFound) {
 		if err == nil {
 			err = fmt.Errorf("workspace %q: %w", name, domarkx.ErrExists)
 		}
 		return err
 	}
-	l, err := m.Open(ctx, name, Options{Specs: specs, Tip: &v, Private: true})
+	l, err := m.Open(ctx, p, Options{Tip: &v})
 	if err != nil {
 		return err
 	}
@@ -201,7 +203,7 @@ func (m *WorkspaceManager) Rename(ctx context.Context, from, to string) error {
 // ref. It holds the instance's lock during both. If first fails, RenameWith returns its error
 // and the instance keeps its name. No resource is opened.
 func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, first func() error) error {
-	l, err := m.acquire(ctx, from, Options{Existing: true})
+	l, err := m.acquire(ctx, from, permit.Permit{}, Options{})
 	if errors.Is(err, domarkx.ErrNotFound) {
 		return first()
 	}
@@ -245,7 +247,7 @@ func (m *WorkspaceManager) RenameWith(ctx context.Context, from, to string, firs
 }
 
 // TearDown removes an instance with all its resources. Their versions stay. It does nothing
-// if the instance does not exist.
+// if the instance does not exist. It needs no permit: it ends what one began.
 func (m *WorkspaceManager) TearDown(ctx context.Context, name string) error {
 	return m.removeInstance(ctx, name, false)
 }
@@ -257,7 +259,7 @@ func (m *WorkspaceManager) Discard(ctx context.Context, name string) error {
 }
 
 func (m *WorkspaceManager) removeInstance(ctx context.Context, name string, force bool) error {
-	l, err := m.acquire(ctx, name, Options{Existing: true})
+	l, err := m.acquire(ctx, name, permit.Permit{}, Options{})
 	if errors.Is(err, domarkx.ErrNotFound) {
 		return nil
 	}

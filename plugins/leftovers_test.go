@@ -37,7 +37,7 @@ func TestLeftovers(t *testing.T) {
 	if found, err := w.m.Leftovers(t.Context()); err != nil || len(found) != 0 {
 		t.Errorf("%v, %v where nothing was made", found, err)
 	}
-	w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	found, err := w.m.Leftovers(t.Context())
 	if err != nil || len(found) != 1 || found[0].Type != "leaving" {
 		t.Fatalf("%v, %v", found, err)

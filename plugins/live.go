@@ -10,28 +10,13 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // Options configure Open.
 type Options struct {
-	// Specs are the resources that the document asks for. Open creates them if the instance
-	// does not exist and Tip is nil; an existing instance stays the same until Reconfigure.
-	// Load opens only these resources, with these configs, since a version may come from
-	// anybody. Without Specs, Load opens all resources of the version.
-	Specs []domarkx.ResourceSpec
 	// Tip is the newest version of the workspace with its resources; nil for none.
 	Tip *domarkx.Version
-	// Private gives each resource of a new instance its own files, instead of a path or a service
-	// that others use too.
-	Private bool
-	// Temporary creates a private instance for this process alone, in addition to the one
-	// with that name. Close tears it down.
-	Temporary bool
-	// Existing makes Open return domarkx.ErrNotFound instead of creating an instance.
-	Existing bool
-	// OnlyDirectories opens only resources that are directories on this machine. It starts no program
-	// and contacts no server. The other resources count as unchanged.
-	OnlyDirectories bool
 	// NoWait makes Open return domarkx.ErrConflict while another process holds the instance.
 	NoWait bool
 	// Keep stores the live state of an unfinished load before another load overwrites it, since
@@ -50,8 +35,8 @@ type Live struct {
 	timeout         time.Duration // of calls; 0 is that of the resource type or of the manager
 	keep            func(context.Context, *Changes) error
 	temporary       bool
-	onlyDirectories bool                   // see Options.OnlyDirectories
-	requested       []domarkx.ResourceSpec // see Options.Specs
+	onlyDirectories bool                   // see [permit.Directories]
+	requested       []domarkx.ResourceSpec // that the permit of the opening, or of the last load, names
 	forced          bool                   // remove resources even if their plugins fail
 
 	mu        sync.Mutex
@@ -73,30 +58,40 @@ type resource struct {
 	own          *toolSet         // the tools of a domarkx.ToolLister, nil until they are needed
 }
 
-// Open locks an instance, waiting while another process holds it, and creates or opens its
-// resources.
-func (m *WorkspaceManager) Open(ctx context.Context, name string, o Options) (*Live, error) {
-	if !o.OnlyDirectories {
+// Open locks the instance of a permit's workspace, waiting while another process holds it, and creates
+// or opens the permit's resources. An existing instance stays the same until Reconfigure. For a permit
+// with the right [permit.Live], it opens what there is, and returns domarkx.ErrNotFound if there is none.
+func (m *WorkspaceManager) Open(ctx context.Context, p permit.Permit, o Options) (*Live, error) {
+	name := p.What().Workspace
+	if p.Right() == permit.None || name == "" {
+		return nil, fmt.Errorf("opening workspace %q: %w", name, errNotPermitted)
+	}
+	if p.Confinement() != permit.Directories {
 		m.sweep(ctx)
 	}
-	l, err := m.acquire(ctx, name, o)
+	l, err := m.acquire(ctx, name, p, o)
 	if err != nil {
 		return nil, fmt.Errorf("workspace %q: %w", name, err)
 	}
-	if err := l.start(ctx, o); err != nil {
+	if err := l.start(ctx, p, o); err != nil {
 		l.abandon()
 		return nil, fmt.Errorf("workspace %q: %w", name, err)
 	}
 	return l, nil
 }
 
-// acquire locks an instance and reads its state, which is empty for a new one.
-func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) (*Live, error) {
+// errNotPermitted reports that a permit does not cover what its holder does.
+var errNotPermitted = errors.New("nothing permits that")
+
+// acquire locks an instance and reads its state, which is empty for a new one. Only a permit to open
+// resources creates one.
+func (m *WorkspaceManager) acquire(ctx context.Context, name string, p permit.Permit, o Options) (*Live, error) {
 	dir := filepath.Join(m.config.Dir, directoryName(name))
-	if o.Temporary {
+	temporary, existing := p.Confinement() == permit.Temporary, p.Right() == permit.None || p.Right() == permit.Live
+	if temporary {
 		dir = filepath.Join(m.config.Dir, temporaryPrefix+random())
 	}
-	if o.Existing {
+	if existing {
 		if _, err := readState(dir); err != nil {
 			return nil, err
 		}
@@ -106,35 +101,35 @@ func (m *WorkspaceManager) acquire(ctx context.Context, name string, o Options) 
 		return nil, err
 	}
 	st, err := readState(dir)
-	if errors.Is(err, domarkx.ErrNotFound) && !o.Existing {
-		st, err = state{Name: name, Private: o.Private || o.Temporary, Temporary: o.Temporary}, nil
+	if errors.Is(err, domarkx.ErrNotFound) && !existing {
+		st, err = state{Name: name, Private: temporary || p.Confinement() == permit.Private, Temporary: temporary}, nil
 	}
 	if err != nil {
 		lock.release()
 		return nil, err
 	}
 	st.Name, st.Renaming = name, ""
-	return &Live{m: m, timeout: max(o.Timeout, 0), temporary: o.Temporary, onlyDirectories: o.OnlyDirectories, requested: o.Specs, keep: o.Keep, lock: lock, dir: dir, state: st}, nil
+	return &Live{m: m, timeout: max(o.Timeout, 0), temporary: temporary, onlyDirectories: p.Confinement() == permit.Directories, requested: p.What().Resources,
+		keep: o.Keep, lock: lock, dir: dir, state: st}, nil
 }
 
 // start opens, loads or creates the resources.
-func (l *Live) start(ctx context.Context, o Options) error {
+func (l *Live) start(ctx context.Context, p permit.Permit, o Options) error {
 	if err := l.finishRemovals(ctx); err != nil {
 		return err
 	}
 	fresh := l.state.Head == "" && l.state.Loading == nil && !l.anyCreated()
 	switch {
+	case fresh && p.Right() == permit.Live:
+		return nil // nothing is live
 	case fresh && o.Tip != nil:
-		if err := l.Load(ctx, *o.Tip); err != nil {
-			return err
-		}
-		return nil
+		return l.Load(ctx, p, *o.Tip)
 	case fresh:
-		if err := l.setSpecs(ctx, o.Specs); err != nil {
+		if err := l.setSpecs(ctx, l.requested); err != nil {
 			return err
 		}
 	}
-	if err := l.openResources(ctx, o); err != nil {
+	if err := l.openResources(ctx); err != nil {
 		return err
 	}
 	if l.state.Loading != nil {
@@ -151,10 +146,10 @@ func (l *Live) anyCreated() bool {
 
 // openResources opens the resources of the state. If one cannot be opened and the document configures
 // it differently, it is left to Reconfigure, or removed if it was never created.
-func (l *Live) openResources(ctx context.Context, o Options) error {
+func (l *Live) openResources(ctx context.Context) error {
 	for i := 0; i < len(l.state.Resources); i++ {
 		e := &l.state.Resources[i]
-		if o.OnlyDirectories && e.Path == "" {
+		if l.onlyDirectories && e.Path == "" {
 			continue
 		}
 		err := l.open(ctx, i)
@@ -164,8 +159,8 @@ func (l *Live) openResources(ctx context.Context, o Options) error {
 			}
 			continue
 		}
-		wanted := slices.ContainsFunc(o.Specs, func(s domarkx.ResourceSpec) bool { return sameSpec(s, e.ResourceSpec) })
-		if ctx.Err() != nil || len(o.Specs) == 0 || wanted {
+		wanted := slices.ContainsFunc(l.requested, func(s domarkx.ResourceSpec) bool { return sameSpec(s, e.ResourceSpec) })
+		if ctx.Err() != nil || len(l.requested) == 0 || wanted {
 			return err
 		}
 		l.resources[i].err = err

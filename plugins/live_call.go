@@ -13,21 +13,36 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // maxResultDepth bounds how deep a result may be nested, since documents contain results.
 const maxResultDepth = jsonvalue.MaxDepth - 100
 
-// Call calls a tool of a resource. The error is a [*domarkx.ToolError] for an unknown
+// allows returns an error unless a permit is one to execute something in this workspace, and what it
+// permits is of the right kind.
+func (l *Live) allows(p permit.Permit, kind bool) error {
+	if p.Right() == permit.None || p.Right() == permit.Live || p.What().Workspace != l.state.Name || !kind {
+		return fmt.Errorf("workspace %q: %w", l.state.Name, errNotPermitted)
+	}
+	return nil
+}
+
+// Call makes the call of a permit. The error is a [*domarkx.ToolError] for an unknown
 // resource or tool, arguments that do not match the tool's schema, a plugin that crashes or
 // does not answer in time, and errors of the tool itself.
 //
 // The timeout is the argument "timeout" in seconds, if the tool's schema has one, otherwise
 // [Options].Timeout. For a [domarkx.ToolLister] the argument is any other.
-func (l *Live) Call(ctx context.Context, resource string, call domarkx.Call) (domarkx.Result, error) {
+func (l *Live) Call(ctx context.Context, p permit.Permit) (domarkx.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i, err := l.checkCall(ctx, resource, call)
+	what := p.What()
+	if err := l.allows(p, what.Call != nil); err != nil {
+		return domarkx.Result{}, err
+	}
+	call := *what.Call
+	i, err := l.checkCall(ctx, what.Resource, call)
 	if err != nil {
 		return domarkx.Result{}, err
 	}
@@ -86,18 +101,22 @@ func (l *Live) Defaults(ctx context.Context, resource string, call domarkx.Call)
 	return call, toolError(err)
 }
 
-// Run runs a block of code in the first resource that supports its language, and also returns
+// Run runs the code of a permit in the first resource that supports its language, and also returns
 // the id of that resource. Errors are those of Call.
-func (l *Live) Run(ctx context.Context, language, code string) (string, domarkx.Result, error) {
+func (l *Live) Run(ctx context.Context, p permit.Permit) (string, domarkx.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := l.runner(language)
+	code := p.What().Code
+	if err := l.allows(p, code != nil); err != nil {
+		return "", domarkx.Result{}, err
+	}
+	i := l.runner(code.Language)
 	if i < 0 {
-		return "", domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: l.noRunner(language)}
+		return "", domarkx.Result{}, &domarkx.ToolError{Code: domarkx.CodeNoResource, Message: l.noRunner(code.Language)}
 	}
 	id := l.state.Resources[i].ID
 	r, err := l.result(ctx, i, l.timeoutOf(i), func(ctx context.Context, live domarkx.Resource) (domarkx.Result, error) {
-		return live.(domarkx.Runner).Run(ctx, language, code)
+		return live.(domarkx.Runner).Run(ctx, code.Language, code.Text)
 	})
 	return id, r, err
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
 // TestCommitCall commits a state whose reading does not end by itself: the timeout of the call and
@@ -16,10 +16,10 @@ func TestCommitCall(t *testing.T) {
 	w := newWorld(t)
 	w.config.Grace, w.config.Timeout = 20*time.Millisecond, 50*time.Millisecond
 	w.renew(w.store)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", "{}")}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", "{}")}})
 	set := func(text string) {
 		t.Helper()
-		if _, err := l.Call(t.Context(), "a", domarkx.Call{Tool: "set", Arguments: parse(t, `{"text": "`+text+`"}`)}); err != nil {
+		if _, err := l.Call(t.Context(), plugintest.MayCall(l.Name(), "a", domarkx.Call{Tool: "set", Arguments: parse(t, `{"text": "`+text+`"}`)})); err != nil {
 			t.Fatal(err)
 		}
 	}

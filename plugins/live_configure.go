@@ -7,12 +7,17 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
-// Reconfigure changes the resources to those of a document: it creates new ones and tears
+// Reconfigure changes the resources to those of a permit: it creates new ones and tears
 // down others. The versions of those stay, uncommitted changes are lost. It reports whether
 // anything changed.
-func (l *Live) Reconfigure(ctx context.Context, specs []domarkx.ResourceSpec) (bool, error) {
+func (l *Live) Reconfigure(ctx context.Context, p permit.Permit) (bool, error) {
+	specs := p.What().Resources
+	if err := l.allows(p, len(specs) > 0); err != nil {
+		return false, err
+	}
 	if err := l.m.Check(ctx, specs); err != nil {
 		return false, err
 	}

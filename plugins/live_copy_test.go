@@ -32,10 +32,10 @@ func (k *killed) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, e
 func TestKilledCopy(t *testing.T) {
 	w := newWorld(t)
 	specs := []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}
-	w.set(w.open("s", plugins.Options{Specs: specs}), "a", "there")
+	w.set(w.open("s", opening{Specs: specs}), "a", "there")
 	at := filepath.Join(w.dir, "killed")
 	w.m = plugins.New([]domarkx.Plugin{&killed{at: at}}, w.store, w.config)
-	if err := w.open("t", plugins.Options{Specs: specs}).Close(t.Context()); err != nil {
+	if err := w.open("t", opening{Specs: specs}).Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(w.config.Dir, "t")
@@ -43,7 +43,7 @@ func TestKilledCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.renew(w.store)
-	if got := w.get(w.open("t", plugins.Options{Specs: specs}), "a"); got != "there" {
+	if got := w.get(w.open("t", opening{Specs: specs}), "a"); got != "there" {
 		t.Errorf("the copy holds %q", got)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "*-copy")); len(left) > 0 || err != nil {

@@ -8,19 +8,25 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
-// Load replaces the state of every resource by a version of the workspace, which becomes the
-// head. It tears down resources that the version does not contain and creates missing ones.
-// If [Options].Specs configure a resource differently, Changed is true afterwards.
+// Load replaces the state of every resource by the version of the workspace that a permit names, which
+// becomes the head. It opens only the resources of the permit, with their configs there, since a version
+// may come from anybody. It tears down resources that the version does not contain and creates missing
+// ones. If the permit configures a resource differently, Changed is true afterwards.
 //
 // Uncommitted changes are discarded, except those of an unfinished load (see
 // [Options].Keep). Problems that can be detected in advance are reported before anything
 // changes. The next Open resumes a load that was interrupted or failed; until it or another
 // load succeeds, the live state is Unfinished.
-func (l *Live) Load(ctx context.Context, v domarkx.Version) error {
+func (l *Live) Load(ctx context.Context, p permit.Permit, v domarkx.Version) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.allows(p, p.What().Version == v.ID && len(p.What().Resources) > 0); err != nil {
+		return fmt.Errorf("loading version %s: %w", v.ID, err)
+	}
+	l.requested = p.What().Resources
 	if len(v.Resources) == 0 {
 		return fmt.Errorf("loading version %s of workspace %q: it names no resources: %w", v.ID, l.state.Name, domarkx.ErrInvalid)
 	}
@@ -131,14 +137,6 @@ func (l *Live) unfinished() error {
 		cause = errInterrupted
 	}
 	return fmt.Errorf("version %s was loaded only in part: %w; mend that and repeat the command, or rewind to another version", l.state.Loading.ID, cause)
-}
-
-// Ask restricts Load from now on to these resources with these configs (see
-// [Options].Specs).
-func (l *Live) Ask(specs []domarkx.ResourceSpec) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.requested = specs
 }
 
 // resume finishes a load that was killed or failed. If it fails again, only another Load can

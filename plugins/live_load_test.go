@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/permit"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
@@ -33,14 +34,14 @@ func TestLoadRefusesBeforeItRemoves(t *testing.T) {
 	w := newWorld(t)
 	store := &strict{Memory: w.store}
 	w.renew(store)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
 	w.set(l, "a", "one")
 	one := w.commit(l, "1")
 	w.set(l, "a", "two")
 	one.Resources = slices.Clone(one.Resources[:1]) // so that a load would remove b
 	store.bad = one.Resources[0].Version
 	var at *plugins.ResourceError
-	if err := l.Load(t.Context(), one); !errors.Is(err, domarkx.ErrCorrupt) || !errors.As(err, &at) || at.Resource != "a" {
+	if err := l.Load(t.Context(), may(l, one), one); !errors.Is(err, domarkx.ErrCorrupt) || !errors.As(err, &at) || at.Resource != "a" {
 		t.Errorf("loading what cannot be loaded: %v", err)
 	}
 	if got := w.get(l, "a"); got != "two" || len(l.Specs()) != 2 {
@@ -52,7 +53,7 @@ func TestLoadRefusesBeforeItRemoves(t *testing.T) {
 // tool runs on it, until that load succeeds or another version is loaded.
 func TestFailedLoadIsNoChange(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
 	w.set(l, "a", "one")
 	w.set(l, "b", "one")
 	one := w.commit(l, "1")
@@ -69,14 +70,14 @@ func TestFailedLoadIsNoChange(t *testing.T) {
 			t.Errorf("committed: %v", err)
 		}
 		var e *domarkx.ToolError
-		if _, err := l.Call(t.Context(), "a", domarkx.Call{Tool: "get", Arguments: jsonvalue.ObjectValue()}); !errors.As(err, &e) || e.Code != domarkx.CodeBroken {
+		if _, err := l.Call(t.Context(), plugintest.MayCall(l.Name(), "a", domarkx.Call{Tool: "get", Arguments: jsonvalue.ObjectValue()})); !errors.As(err, &e) || e.Code != domarkx.CodeBroken {
 			t.Errorf("called: %v", err)
 		}
 		if changed, err := l.Differs(t.Context()); !changed || err != nil || l.Head() != "2" {
 			t.Error(changed, err, l.Head())
 		}
 	}
-	if err := l.Load(t.Context(), bad); !errors.Is(err, domarkx.ErrNotFound) {
+	if err := l.Load(t.Context(), may(l, bad), bad); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Error(err)
 	}
 	half(l)
@@ -85,21 +86,21 @@ func TestFailedLoadIsNoChange(t *testing.T) {
 	if i, err := w.m.Instance(t.Context(), "s"); i.Loading != "3" || err != nil {
 		t.Error(i, err)
 	}
-	l = w.open("s", plugins.Options{})
+	l = w.open("s", opening{})
 	half(l)
-	if err := l.Load(t.Context(), two); err != nil || l.Unfinished() != nil || w.get(l, "a") != "two" || w.get(l, "b") != "one" {
+	if err := l.Load(t.Context(), may(l, two), two); err != nil || l.Unfinished() != nil || w.get(l, "a") != "two" || w.get(l, "b") != "one" {
 		t.Error(err, l.Unfinished())
 	}
 	if changed, err := l.Changed(t.Context()); changed || err != nil {
 		t.Error(changed, err)
 	}
 	// The missing object is back: the next process finishes the load.
-	if err := l.Load(t.Context(), bad); err == nil {
+	if err := l.Load(t.Context(), may(l, bad), bad); err == nil {
 		t.Error("loaded")
 	}
 	l.Close(t.Context())
 	w.renew(&mended{w.store, one.Resources[1].Version})
-	l = w.open("s", plugins.Options{})
+	l = w.open("s", opening{})
 	if err := l.Unfinished(); err != nil || l.Head() != "3" || w.get(l, "a") != "one" || w.get(l, "b") != "one" {
 		t.Error(err, l.Head())
 	}
@@ -125,7 +126,7 @@ func (m *mended) Top(ctx context.Context, version string) (domarkx.File, error) 
 // resource cannot hold it.
 func TestLoadIsCheckedFirst(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
 	w.set(l, "b", "too much")
 	one := w.commit(l, "1")
 	w.set(l, "b", "two")
@@ -133,7 +134,7 @@ func TestLoadIsCheckedFirst(t *testing.T) {
 	w.commit(l, "2")
 	w.p.refuses = one.Resources[1].Version
 	var at *plugins.ResourceError
-	if err := l.Load(t.Context(), one); !errors.Is(err, domarkx.ErrInvalid) || !errors.As(err, &at) || at.Resource != "b" {
+	if err := l.Load(t.Context(), may(l, one), one); !errors.Is(err, domarkx.ErrInvalid) || !errors.As(err, &at) || at.Resource != "b" {
 		t.Error(err)
 	}
 	if changed, err := l.Changed(t.Context()); changed || err != nil || l.Unfinished() != nil || l.Head() != "2" || w.get(l, "a") != "two" {
@@ -146,7 +147,7 @@ func TestLoadIsCheckedFirst(t *testing.T) {
 func TestUnfinishedIsKept(t *testing.T) {
 	w := newWorld(t)
 	var kept []string
-	o := plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}, Keep: func(_ context.Context, c *plugins.Changes) error {
+	o := opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}, Keep: func(_ context.Context, c *plugins.Changes) error {
 		kept = append(kept, c.Resources[0].Version)
 		return c.Settle()
 	}}
@@ -157,7 +158,7 @@ func TestUnfinishedIsKept(t *testing.T) {
 	bad.Resources[1].Version = "none"
 	w.set(l, "a", "two")
 	w.commit(l, "3")
-	if err := l.Load(t.Context(), bad); !errors.Is(err, domarkx.ErrNotFound) || len(kept) != 0 {
+	if err := l.Load(t.Context(), may(l, bad), bad); !errors.Is(err, domarkx.ErrNotFound) || len(kept) != 0 {
 		t.Error(err, kept)
 	}
 	l.Close(t.Context())
@@ -169,7 +170,7 @@ func TestUnfinishedIsKept(t *testing.T) {
 			if err := l.Unfinished(); !errors.Is(err, domarkx.ErrNotFound) {
 				t.Error(err)
 			}
-			if err := l.Load(t.Context(), bad); !errors.Is(err, domarkx.ErrNotFound) {
+			if err := l.Load(t.Context(), may(l, bad), bad); !errors.Is(err, domarkx.ErrNotFound) {
 				t.Error(err)
 			}
 			l.Close(t.Context())
@@ -201,7 +202,7 @@ func TestKnownConfigs(t *testing.T) {
 			t.Errorf("known: %v", w.p.known)
 		}
 	}
-	o := plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"n": 1}`)}}
+	o := opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"n": 1}`)}}
 	l := w.open("s", o)
 	expect(false)
 	w.set(l, "a", "one")
@@ -209,11 +210,11 @@ func TestKnownConfigs(t *testing.T) {
 	l.Close(t.Context())
 	l = w.open("s", o)
 	expect(true)
-	if _, err := l.Reconfigure(t.Context(), []domarkx.ResourceSpec{spec(t, "a", `{"n": 2}`)}); err != nil {
+	if _, err := l.Reconfigure(t.Context(), plugintest.MayOpen(l.Name(), []domarkx.ResourceSpec{spec(t, "a", `{"n": 2}`)})); err != nil {
 		t.Fatal(err)
 	}
 	expect(false)
-	w.open("t", plugins.Options{Tip: &one})
+	w.open("t", opening{Tip: &one})
 	expect(true)
 }
 
@@ -221,7 +222,7 @@ func TestKnownConfigs(t *testing.T) {
 // and not in a private copy beside its own files.
 func TestUnfinishedAtPath(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}})
 	w.set(l, "a", "one")
 	one := w.commit(l, "1")
 	l.Close(t.Context())
@@ -231,11 +232,11 @@ func TestUnfinishedAtPath(t *testing.T) {
 	}
 	bad := domarkx.Version{ID: one.ID, Resources: slices.Clone(one.Resources)}
 	bad.Resources[0].Version = "none"
-	if _, err := w.m.Open(t.Context(), "s", plugins.Options{Tip: &bad}); !errors.Is(err, domarkx.ErrNotFound) {
+	if _, err := w.try(t.Context(), "s", opening{Tip: &bad}); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Fatal(err)
 	}
 	w.renew(&mended{w.store, one.Resources[0].Version})
-	l = w.open("s", plugins.Options{Tip: &bad})
+	l = w.open("s", opening{Tip: &bad})
 	if data, err := os.ReadFile(path); string(data) != "one" || l.Unfinished() != nil || len(w.warns) > 0 {
 		t.Errorf("%q, %v, %v, warned %q", data, err, l.Unfinished(), w.warns)
 	}
@@ -245,7 +246,7 @@ func TestUnfinishedAtPath(t *testing.T) {
 // new resource. The resumed load must not change that content.
 func TestUnfinishedBeforePath(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	w.set(l, "a", "one")
 	one := w.commit(l, "1")
 	two := domarkx.Version{ID: "2", Resources: append(slices.Clone(one.Resources),
@@ -256,11 +257,11 @@ func TestUnfinishedBeforePath(t *testing.T) {
 	}
 	l.Close(t.Context())
 	kept := 0
-	o := plugins.Options{Keep: func(_ context.Context, c *plugins.Changes) error { kept += len(c.Resources); return c.Settle() }}
+	o := opening{Keep: func(_ context.Context, c *plugins.Changes) error { kept += len(c.Resources); return c.Settle() }}
 	full := errors.New("the disk is full")
 	w.renew(&beginless{w.store, full})
 	l = w.open("s", o)
-	if err := l.Load(t.Context(), two); !errors.Is(err, full) {
+	if err := l.Load(t.Context(), may(l, two), two); !errors.Is(err, full) {
 		t.Errorf("loaded: %v", err)
 	}
 	l.Close(t.Context())
@@ -282,24 +283,24 @@ type beginless struct {
 
 func (b *beginless) Begin(context.Context, string) (plugins.Pending, error) { return nil, b.err }
 
-// TestUnfinishedOpensNoOthers resumes a load without Options.Specs. It must open only the
-// resources that the original load was asked for, since the version may be from anybody.
+// TestUnfinishedOpensNoOthers resumes a load to open what is live. It must open only the
+// resources that the original load was permitted, since the version may be from anybody.
 func TestUnfinishedOpensNoOthers(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	w.set(l, "a", "one")
 	one := w.commit(l, "1")
 	l.Close(t.Context())
 	two := domarkx.Version{ID: "2", Resources: append(slices.Clone(one.Resources),
 		domarkx.ResourceVersion{ResourceSpec: spec(t, "b", `{"path": "theirs"}`), Version: one.Resources[0].Version})}
 	two.Resources[0].Version = "none"
-	l = w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
-	if err := l.Load(t.Context(), two); err == nil {
+	l = w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	if err := l.Load(t.Context(), plugintest.MayLoad("s", two, permit.Shared, spec(t, "a", `{}`)), two); err == nil {
 		t.Error("loaded")
 	}
 	l.Close(t.Context())
 	w.renew(&mended{w.store, one.Resources[0].Version})
-	l = w.open("s", plugins.Options{Existing: true})
+	l = w.open("s", opening{Existing: true})
 	if specs := l.Specs(); len(specs) != 1 || l.Unfinished() != nil {
 		t.Errorf("it has %v, %v", specs, l.Unfinished())
 	}
@@ -321,7 +322,7 @@ func (c cancelling) Directory(ctx context.Context, id string) ([]domarkx.File, e
 
 func TestInterruptedLoadIsFinished(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	w.set(l, "a", "one")
 	one := w.commit(l, "1")
 	w.set(l, "a", "two")
@@ -329,8 +330,8 @@ func TestInterruptedLoadIsFinished(t *testing.T) {
 	l.Close(t.Context())
 	ctx, cancel := context.WithCancel(t.Context())
 	w.renew(cancelling{w.store, cancel})
-	l = w.open("s", plugins.Options{})
-	if err := l.Load(ctx, one); !errors.Is(err, context.Canceled) {
+	l = w.open("s", opening{})
+	if err := l.Load(ctx, may(l, one), one); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	l.Close(t.Context())
@@ -338,7 +339,7 @@ func TestInterruptedLoadIsFinished(t *testing.T) {
 	if i, err := w.m.Instance(t.Context(), "s"); !i.Interrupted || err != nil {
 		t.Error(i, err)
 	}
-	l = w.open("s", plugins.Options{})
+	l = w.open("s", opening{})
 	if changed, err := l.Changed(t.Context()); changed || err != nil || l.Head() != "1" || w.get(l, "a") != "one" {
 		t.Error(changed, err, l.Head(), w.get(l, "a"))
 	}
@@ -346,11 +347,11 @@ func TestInterruptedLoadIsFinished(t *testing.T) {
 	// The next process finishes the load of a new instance.
 	ctx, cancel = context.WithCancel(t.Context())
 	w.renew(cancelling{w.store, cancel})
-	if _, err := w.m.Open(ctx, "new", plugins.Options{Tip: &one}); !errors.Is(err, context.Canceled) {
+	if _, err := w.try(ctx, "new", opening{Tip: &one}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	w.renew(w.store)
-	l = w.open("new", plugins.Options{Tip: &one})
+	l = w.open("new", opening{Tip: &one})
 	if l.Head() != "1" || w.get(l, "a") != "one" {
 		t.Error(l.Head(), w.get(l, "a"))
 	}

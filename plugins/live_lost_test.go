@@ -57,7 +57,7 @@ func TestLost(t *testing.T) {
 	w.config.Warn = func(m string) { told = append(told, m) }
 	again := func() *plugins.Live {
 		w.m = plugins.New([]domarkx.Plugin{p}, w.store, w.config)
-		return w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
+		return w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
 	}
 	l := again()
 	w.set(l, "a", "first")
@@ -77,7 +77,7 @@ func TestLost(t *testing.T) {
 		t.Fatalf("committing what is there: changed %v, %v", c != nil && c.Changed, err)
 	}
 	c.Abort()
-	if err := l.Load(t.Context(), first); err != nil {
+	if err := l.Load(t.Context(), may(l, first), first); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.get(l, "a"); got != "first" || p.lost != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
 // listing is a fake whose resources have tools of their own, and complete arguments.
@@ -71,7 +72,7 @@ func newListing(t *testing.T) (*listing, *plugins.Live) {
 		{Name: "odd", Schema: parse(t, `{"type": 7, "pattern": "("}`)}, {Name: "panic", Schema: jsonvalue.ObjectValue()},
 	}}
 	w.m = plugins.New([]domarkx.Plugin{p}, w.store, w.config)
-	return p, w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	return p, w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 }
 
 func code(t *testing.T, what string, err error, code, says string) {
@@ -150,7 +151,7 @@ func TestResults(t *testing.T) {
 		}
 	}
 	run := func() (domarkx.Result, error) {
-		return l.Call(t.Context(), "a", domarkx.Call{Tool: "own", Arguments: parse(t, `{"x": 1}`)})
+		return l.Call(t.Context(), plugintest.MayCall(l.Name(), "a", domarkx.Call{Tool: "own", Arguments: parse(t, `{"x": 1}`)}))
 	}
 	deep := jsonvalue.ArrayValue()
 	for range 2000 {
@@ -188,16 +189,16 @@ func (p mute) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, erro
 
 func TestCanRun(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "broken", `{"token": "fine"}`), spec(t, "a", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "broken", `{"token": "fine"}`), spec(t, "a", `{}`)}})
 	if !l.CanRun("text") || l.CanRun("cobol") || l.Name() != "s" {
 		t.Errorf("text %v, cobol %v", l.CanRun("text"), l.CanRun("cobol"))
 	}
 	w.m = plugins.New([]domarkx.Plugin{mute{w.p}}, w.store, w.config)
-	other := w.open("other", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	other := w.open("other", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	if other.CanRun("text") {
 		t.Error("a resource that is no runner runs text")
 	}
-	_, _, err := other.Run(t.Context(), "text", "x")
+	_, _, err := other.Run(t.Context(), plugintest.MayRun(other.Name(), "text", "x"))
 	code(t, "no runner", err, domarkx.CodeNoResource, `no resource of the workspace runs code, which a block in "text" needs`)
 	l.Warn("twice")
 	l.Warn("twice")
@@ -235,7 +236,7 @@ func TestWhoHasAnInstance(t *testing.T) {
 	if inUse() {
 		t.Error("an instance that does not exist is in use")
 	}
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
 	w.set(l, "a", "x")
 	if !inUse() {
 		t.Error("an open instance is not in use")
@@ -262,12 +263,12 @@ func TestWhoHasAnInstance(t *testing.T) {
 func TestDamagedStates(t *testing.T) {
 	for text, want := range map[string]error{"": domarkx.ErrCorrupt, `{"format": "1"`: domarkx.ErrCorrupt, `{"format": "2"}`: domarkx.ErrUnsupported, `[]`: domarkx.ErrUnsupported} {
 		w := newWorld(t)
-		w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}}).Close(t.Context())
+		w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}}).Close(t.Context())
 		file := filepath.Join(w.config.Dir, "s", "state.json")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, opened := w.m.Open(t.Context(), "s", plugins.Options{})
+		_, opened := w.try(t.Context(), "s", opening{})
 		_, listed := w.m.Instances(t.Context())
 		_, used := w.m.InUse(t.Context(), "s")
 		for what, err := range map[string]error{
@@ -287,7 +288,7 @@ func TestDamagedStates(t *testing.T) {
 func TestRenamesAreKilled(t *testing.T) {
 	for name, moved := range map[string]bool{"before the directory moves": false, "after the directory moved": true} {
 		w := newWorld(t)
-		l := w.open("old", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+		l := w.open("old", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 		w.set(l, "a", "text")
 		if err := l.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -319,7 +320,7 @@ func TestRenamesAreKilled(t *testing.T) {
 		if _, err := w.m.Instance(t.Context(), other); !errors.Is(err, domarkx.ErrNotFound) {
 			t.Errorf("%s, %s: %v", name, other, err)
 		}
-		l = w.open(want, plugins.Options{Existing: true})
+		l = w.open(want, opening{Existing: true})
 		if got := w.get(l, "a"); got != "text" || l.Name() != want {
 			t.Errorf("%s: %q in %s", name, got, l.Name())
 		}
@@ -333,7 +334,7 @@ func TestRenamesAreKilled(t *testing.T) {
 func TestRenameIsRefused(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a", "b"} {
-		l := w.open(name, plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "r", `{}`)}})
+		l := w.open(name, opening{Specs: []domarkx.ResourceSpec{spec(t, "r", `{}`)}})
 		w.set(l, "r", name)
 		l.Close(t.Context())
 	}
@@ -352,7 +353,7 @@ func TestRenameIsRefused(t *testing.T) {
 		t.Errorf("to its own name: %v", err)
 	}
 	for _, name := range []string{"a", "b"} {
-		if got := w.get(w.open(name, plugins.Options{Existing: true}), "r"); got != name {
+		if got := w.get(w.open(name, opening{Existing: true}), "r"); got != name {
 			t.Errorf("%s holds %q", name, got)
 		}
 	}
@@ -361,11 +362,11 @@ func TestRenameIsRefused(t *testing.T) {
 // TestWhatAKillLeaves checks that Open removes the temporary and half-removed instances of dead processes, and no others.
 func TestWhatAKillLeaves(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	w.set(l, "a", "x")
 	v := w.commit(l, "1")
 	l.Close(t.Context())
-	living := w.open("s", plugins.Options{Temporary: true, Tip: &v})
+	living := w.open("s", opening{Temporary: true, Tip: &v})
 	for _, name := range []string{".gone-x/locked", ".tmp-dead"} {
 		if err := os.MkdirAll(filepath.Join(w.config.Dir, name), 0o755); err != nil {
 			t.Fatal(err)
@@ -380,7 +381,7 @@ func TestWhatAKillLeaves(t *testing.T) {
 	if err := os.Chmod(filepath.Join(w.config.Dir, ".gone-x/locked"), 0o500); err != nil {
 		t.Fatal(err)
 	}
-	w.open("s", plugins.Options{}).Close(t.Context())
+	w.open("s", opening{}).Close(t.Context())
 	var left []string
 	entries, err := os.ReadDir(w.config.Dir)
 	if err != nil {
@@ -414,7 +415,7 @@ func (stubbornResource) TearDown(context.Context) error { return errors.New("eng
 func TestDiscard(t *testing.T) {
 	w := newWorld(t)
 	w.m = plugins.New([]domarkx.Plugin{stubborn{w.p}}, w.store, w.config)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
 	w.set(l, "b", "x")
 	l.Close(t.Context())
 	if err := w.m.TearDown(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "engine is down") {

@@ -14,6 +14,8 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/permit"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
 func TestCheck(t *testing.T) {
@@ -57,10 +59,10 @@ func TestCallErrors(t *testing.T) {
 	w := newWorld(t)
 	w.config.Grace = 50 * time.Millisecond
 	w.renew(w.store)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}, Timeout: 100 * time.Millisecond})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}, Timeout: 100 * time.Millisecond})
 	call := func(id, tool, arguments, code, says string) {
 		t.Helper()
-		_, err := l.Call(t.Context(), id, domarkx.Call{Tool: tool, Arguments: parse(t, arguments)})
+		_, err := l.Call(t.Context(), plugintest.MayCall(l.Name(), id, domarkx.Call{Tool: tool, Arguments: parse(t, arguments)}))
 		var e *domarkx.ToolError
 		if !errors.As(err, &e) || e.Code != code || !strings.Contains(e.Message, says) {
 			t.Errorf("%s: %v, expected %s and %q", tool, err, code, says)
@@ -81,25 +83,25 @@ func TestCallErrors(t *testing.T) {
 	}
 	close(w.p.hang)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if _, err := l.Call(t.Context(), "b", domarkx.Call{Tool: "get", Arguments: jsonvalue.ObjectValue()}); err == nil || time.Now().After(deadline) {
+		if _, err := l.Call(t.Context(), plugintest.MayCall(l.Name(), "b", domarkx.Call{Tool: "get", Arguments: jsonvalue.ObjectValue()})); err == nil || time.Now().After(deadline) {
 			if err != nil {
 				t.Error(err)
 			}
 			break
 		}
 	}
-	if _, _, err := l.Run(t.Context(), "cobol", "x"); !strings.Contains(err.Error(), `only text`) {
+	if _, _, err := l.Run(t.Context(), plugintest.MayRun(l.Name(), "cobol", "x")); !strings.Contains(err.Error(), `only text`) {
 		t.Error(err)
 	}
-	if id, _, err := l.Run(t.Context(), "text", "code"); id != "a" || err != nil || w.get(l, "a") != "code" {
+	if id, _, err := l.Run(t.Context(), plugintest.MayRun(l.Name(), "text", "code")); id != "a" || err != nil || w.get(l, "a") != "code" {
 		t.Error(id, err)
 	}
 }
 
 func TestSecrets(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"token": "x${TOKEN}y$${Z}"}`)}})
-	r, err := l.Call(t.Context(), "a", domarkx.Call{Tool: "token", Arguments: jsonvalue.ObjectValue()})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"token": "x${TOKEN}y$${Z}"}`)}})
+	r, err := l.Call(t.Context(), plugintest.MayCall(l.Name(), "a", domarkx.Call{Tool: "token", Arguments: jsonvalue.ObjectValue()}))
 	if err != nil || r.Value.Text() != "xsecret of TOKENy${Z}" {
 		t.Error(r.Value.Text(), err)
 	}
@@ -110,7 +112,7 @@ func TestSecrets(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := w.m.Open(t.Context(), "t", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"token": "${NONE}"}`)}}); err == nil || !strings.Contains(err.Error(), "NONE") {
+	if _, err := w.try(t.Context(), "t", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"token": "${NONE}"}`)}}); err == nil || !strings.Contains(err.Error(), "NONE") {
 		t.Error(err)
 	}
 	if i, err := w.m.Instances(t.Context()); len(i) != 1 || err != nil {
@@ -121,18 +123,18 @@ func TestSecrets(t *testing.T) {
 func TestTurns(t *testing.T) {
 	w := newWorld(t)
 	specs := []domarkx.ResourceSpec{spec(t, "a", `{}`)}
-	l := w.open("s", plugins.Options{Specs: specs})
-	if _, err := w.m.Open(t.Context(), "s", plugins.Options{NoWait: true}); !errors.Is(err, domarkx.ErrConflict) {
+	l := w.open("s", opening{Specs: specs})
+	if _, err := w.try(t.Context(), "s", opening{NoWait: true}); !errors.Is(err, domarkx.ErrConflict) {
 		t.Errorf("another has it: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := w.m.Open(ctx, "s", plugins.Options{}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := w.try(ctx, "s", opening{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("waiting: %v", err)
 	}
 	opened := make(chan error)
 	go func() {
-		second, err := w.m.Open(context.Background(), "s", plugins.Options{})
+		second, err := w.try(context.Background(), "s", opening{})
 		if err == nil {
 			err = second.Close(context.Background())
 		}
@@ -149,7 +151,7 @@ func TestTurns(t *testing.T) {
 
 func TestCommitAndLoad(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s/ü", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
+	l := w.open("s/ü", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`), spec(t, "b", `{}`)}})
 	one := w.commit(l, "1")
 	c, err := l.Commit(t.Context())
 	if err != nil || c.Changed {
@@ -166,7 +168,7 @@ func TestCommitAndLoad(t *testing.T) {
 	}
 	l.Close(t.Context())
 	w.renew(w.store)
-	l = w.open("s/ü", plugins.Options{})
+	l = w.open("s/ü", opening{})
 	if changed, _ := l.Changed(t.Context()); !changed {
 		t.Error("an aborted commit left nothing changed for the next process")
 	}
@@ -174,24 +176,24 @@ func TestCommitAndLoad(t *testing.T) {
 	if changed, _ := l.Changed(t.Context()); changed || l.Head() != "2" {
 		t.Error("changed after the commit")
 	}
-	if err := l.Load(t.Context(), one); err != nil || w.get(l, "b") != "" {
+	if err := l.Load(t.Context(), may(l, one), one); err != nil || w.get(l, "b") != "" {
 		t.Error(err)
 	}
-	if err := l.Load(t.Context(), two); err != nil || w.get(l, "b") != "two" {
+	if err := l.Load(t.Context(), may(l, two), two); err != nil || w.get(l, "b") != "two" {
 		t.Error(err)
 	}
 	bad := domarkx.Version{ID: "3", Resources: slices.Clone(two.Resources)}
 	bad.Resources[1].Version = "none"
-	if err := l.Load(t.Context(), bad); !errors.Is(err, domarkx.ErrNotFound) || l.Head() != "2" {
+	if err := l.Load(t.Context(), may(l, bad), bad); !errors.Is(err, domarkx.ErrNotFound) || l.Head() != "2" {
 		t.Error(err)
 	}
 	if changed, _ := l.Changed(t.Context()); !changed {
 		t.Error("a failed load left nothing changed")
 	}
-	if err := l.Load(t.Context(), two); err != nil || l.Unfinished() != nil || w.get(l, "b") != "two" {
+	if err := l.Load(t.Context(), may(l, two), two); err != nil || l.Unfinished() != nil || w.get(l, "b") != "two" {
 		t.Error(err, l.Unfinished())
 	}
-	changed, err := l.Reconfigure(t.Context(), []domarkx.ResourceSpec{spec(t, "c", `{}`), spec(t, "b", `{}`)})
+	changed, err := l.Reconfigure(t.Context(), plugintest.MayOpen(l.Name(), []domarkx.ResourceSpec{spec(t, "c", `{}`), spec(t, "b", `{}`)}))
 	if !changed || err != nil {
 		t.Error(changed, err)
 	}
@@ -202,7 +204,7 @@ func TestCommitAndLoad(t *testing.T) {
 	if three.Resources[0].ID != "c" || three.Resources[1].ID != "b" {
 		t.Error(three.Resources)
 	}
-	if err := l.Load(t.Context(), two); err != nil || w.get(l, "b") != "two" || w.get(l, "a") != "" || len(l.Specs()) != 2 {
+	if err := l.Load(t.Context(), may(l, two), two); err != nil || w.get(l, "b") != "two" || w.get(l, "a") != "" || len(l.Specs()) != 2 {
 		t.Error(err)
 	}
 }
@@ -210,7 +212,7 @@ func TestCommitAndLoad(t *testing.T) {
 // TestDiffers uses a plugin that cannot say whether anything changed.
 func TestDiffers(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	differs := func(expected bool) {
 		t.Helper()
 		if got, err := l.Differs(t.Context()); got != expected || err != nil {
@@ -245,7 +247,7 @@ func TestDiffers(t *testing.T) {
 // TestAdopt simulates a process that was killed after the ref moved and before Committed.
 func TestAdopt(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	w.commit(l, "1")
 	w.set(l, "a", "x")
 	c, err := l.Commit(t.Context())
@@ -254,7 +256,7 @@ func TestAdopt(t *testing.T) {
 	}
 	l.Close(t.Context())
 	tip := domarkx.Version{ID: "2", Parents: []string{"1"}, Resources: c.Resources}
-	l = w.open("s", plugins.Options{Tip: &tip})
+	l = w.open("s", opening{Tip: &tip})
 	if changed, err := l.Changed(t.Context()); changed || err != nil || l.Head() != "2" {
 		t.Error(changed, err, l.Head())
 	}
@@ -263,7 +265,7 @@ func TestAdopt(t *testing.T) {
 func TestPaths(t *testing.T) {
 	w := newWorld(t)
 	specs := []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}
-	l := w.open("s", plugins.Options{Specs: specs})
+	l := w.open("s", opening{Specs: specs})
 	w.set(l, "a", "mine")
 	tip := w.commit(l, "1")
 	data, err := os.ReadFile(filepath.Join(w.config.WorkTree, "data"))
@@ -271,7 +273,7 @@ func TestPaths(t *testing.T) {
 		t.Error(string(data), err)
 	}
 	w.set(l, "a", "not committed")
-	second := w.open("t", plugins.Options{Specs: specs})
+	second := w.open("t", opening{Specs: specs})
 	if got := w.get(second, "a"); got != "not committed" {
 		t.Errorf("the private copy of a path holds %q", got)
 	}
@@ -283,7 +285,7 @@ func TestPaths(t *testing.T) {
 	if w.get(l, "a") != "mine" || len(w.warns) != 1 {
 		t.Errorf("two workspaces share a path; warned %q", w.warns)
 	}
-	fork := w.open("f", plugins.Options{Tip: &tip, Private: true})
+	fork := w.open("f", opening{Tip: &tip, Private: true})
 	w.set(fork, "a", "forked")
 	if w.get(l, "a") != "mine" {
 		t.Error("a fork works in place")
@@ -294,7 +296,7 @@ func TestPaths(t *testing.T) {
 	if err := os.RemoveAll(w.config.Dir); err != nil { // as on another machine with the same work tree
 		t.Fatal(err)
 	}
-	l = w.open("s", plugins.Options{Tip: &tip})
+	l = w.open("s", opening{Tip: &tip})
 	w.set(l, "a", "in place")
 	if data, _ := os.ReadFile(filepath.Join(w.config.WorkTree, "data")); string(data) != "in place" {
 		t.Errorf("what equals the tip is not worked on in place: %q", data)
@@ -303,7 +305,7 @@ func TestPaths(t *testing.T) {
 	if err := os.RemoveAll(w.config.Dir); err != nil {
 		t.Fatal(err)
 	}
-	l = w.open("s", plugins.Options{Tip: &tip})
+	l = w.open("s", opening{Tip: &tip})
 	if got := w.get(l, "a"); got != "mine" {
 		t.Errorf("the private copy holds %q", got)
 	}
@@ -314,7 +316,7 @@ func TestPaths(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(w.config.Dir), os.Remove(filepath.Join(w.config.WorkTree, "data"))); err != nil {
 		t.Fatal(err)
 	}
-	w.open("s", plugins.Options{Tip: &tip})
+	w.open("s", opening{Tip: &tip})
 	if data, err := os.ReadFile(filepath.Join(w.config.WorkTree, "data")); string(data) != "mine" {
 		t.Errorf("where there was nothing is now %q, %v", data, err)
 	}
@@ -326,7 +328,7 @@ func TestAllowed(t *testing.T) {
 		return plugins.Limits{Allow: domarkx.Allow{DSNs: []string{"db://u:${TOKEN}@h", "${NONE}"}, URLs: []string{"https://${TOKEN}@h/"}}}, nil
 	}
 	w.renew(w.store)
-	w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	if !slices.Equal(w.p.allow.DSNs, []string{"db://u:secret of TOKEN@h", "${NONE}"}) || !slices.Equal(w.p.allow.URLs, []string{"https://secret of TOKEN@h/"}) {
 		t.Error(w.p.allow)
 	}
@@ -337,19 +339,19 @@ func TestBrokenFirst(t *testing.T) {
 	w := newWorld(t)
 	specs := []domarkx.ResourceSpec{spec(t, "a", `{"token": "broken"}`), spec(t, "b", `{}`)}
 	for range 2 {
-		if l, err := w.m.Open(t.Context(), "s", plugins.Options{Specs: specs}); err == nil || !strings.Contains(err.Error(), "broken token") {
+		if l, err := w.try(t.Context(), "s", opening{Specs: specs}); err == nil || !strings.Contains(err.Error(), "broken token") {
 			t.Fatal(l, err)
 		}
 	}
 	specs[0] = spec(t, "a", `{}`)
-	w.set(w.open("s", plugins.Options{Specs: specs}), "a", "mended")
+	w.set(w.open("s", opening{Specs: specs}), "a", "mended")
 }
 
 // TestReconfigureBroken reconfigures a workspace with resources that cannot be created.
 func TestReconfigureBroken(t *testing.T) {
 	w := newWorld(t)
 	specs := []domarkx.ResourceSpec{spec(t, "a", `{}`)}
-	l := w.open("s", plugins.Options{Specs: specs})
+	l := w.open("s", opening{Specs: specs})
 	w.set(l, "a", "x")
 	w.commit(l, "1")
 	for _, broken := range [][]domarkx.ResourceSpec{
@@ -357,15 +359,15 @@ func TestReconfigureBroken(t *testing.T) {
 		{spec(t, "b", `{"token": "broken"}`), specs[0]},
 		{spec(t, "a", `{"token": "broken"}`)},
 	} {
-		if _, err := l.Reconfigure(t.Context(), broken); err == nil || !strings.Contains(err.Error(), "broken token") {
+		if _, err := l.Reconfigure(t.Context(), plugintest.MayOpen(l.Name(), broken)); err == nil || !strings.Contains(err.Error(), "broken token") {
 			t.Error(err)
 		}
 		l.Close(t.Context())
-		l = w.open("s", plugins.Options{Specs: specs})
+		l = w.open("s", opening{Specs: specs})
 		if changed, err := l.Changed(t.Context()); changed || err != nil {
 			t.Errorf("what could not be changed is %v, %v", changed, err)
 		}
-		if _, err := l.Reconfigure(t.Context(), specs); err != nil || w.get(l, "a") != "x" {
+		if _, err := l.Reconfigure(t.Context(), plugintest.MayOpen(l.Name(), specs)); err != nil || w.get(l, "a") != "x" {
 			t.Error(err)
 		}
 		if c, err := l.Commit(t.Context()); err != nil || c.Changed || len(c.Resources) != 1 {
@@ -379,13 +381,13 @@ func TestWorkTrees(t *testing.T) {
 	w := newWorld(t)
 	first, second := w.config.WorkTree, t.TempDir()
 	w.config.WorkTrees = func() ([]string, error) { return []string{first, second}, nil }
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "data"}`)}})
 	w.set(l, "a", "mine")
 	w.commit(l, "1")
 	l.Close(t.Context())
 	w.config.WorkTree = second
 	w.renew(w.store)
-	l = w.open("s", plugins.Options{})
+	l = w.open("s", opening{})
 	if changed, err := l.Changed(t.Context()); changed || err != nil || w.get(l, "a") != "mine" {
 		t.Error("a resource is not where it was made", err)
 	}
@@ -393,7 +395,7 @@ func TestWorkTrees(t *testing.T) {
 	if err := os.Rename(filepath.Join(first, "data"), filepath.Join(second, "data")); err != nil { // with the whole work tree
 		t.Fatal(err)
 	}
-	w.set(w.open("s", plugins.Options{}), "a", "moved")
+	w.set(w.open("s", opening{}), "a", "moved")
 	if data, err := os.ReadFile(filepath.Join(second, "data")); string(data) != "moved" {
 		t.Error("a resource did not move with its work tree", err)
 	}
@@ -401,32 +403,32 @@ func TestWorkTrees(t *testing.T) {
 
 func TestInstances(t *testing.T) {
 	w := newWorld(t)
-	l := w.open("team/s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	l := w.open("team/s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	w.set(l, "a", "x")
 	v := w.commit(l, "1")
 	l.Close(t.Context())
 	if err := w.m.Rename(t.Context(), "team/s", "S"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.m.Fork(t.Context(), "S", v, nil); !errors.Is(err, domarkx.ErrExists) {
+	if err := w.m.Fork(t.Context(), plugintest.MayLoad("S", v, permit.Private), v); !errors.Is(err, domarkx.ErrExists) {
 		t.Error(err)
 	}
-	if err := w.m.Fork(t.Context(), "f", v, nil); err != nil {
+	if err := w.m.Fork(t.Context(), plugintest.MayLoad("f", v, permit.Private), v); err != nil {
 		t.Fatal(err)
 	}
 	instances, err := w.m.Instances(t.Context())
 	if err != nil || len(instances) != 2 || instances[0].Name != "S" || instances[0].Head != "1" || !instances[1].Private || instances[1].Interrupted {
 		t.Errorf("%+v, %v", instances, err)
 	}
-	l = w.open("S", plugins.Options{Existing: true})
+	l = w.open("S", opening{Existing: true})
 	if w.get(l, "a") != "x" {
 		t.Error("renaming lost the state")
 	}
 	l.Close(t.Context())
-	if _, err := w.m.Open(t.Context(), "none", plugins.Options{Existing: true}); !errors.Is(err, domarkx.ErrNotFound) {
+	if _, err := w.try(t.Context(), "none", opening{Existing: true}); !errors.Is(err, domarkx.ErrNotFound) {
 		t.Error(err)
 	}
-	temporary := w.open("S", plugins.Options{Temporary: true, Tip: &v})
+	temporary := w.open("S", opening{Temporary: true, Tip: &v})
 	w.set(temporary, "a", "replayed")
 	temporary.Close(t.Context())
 	for _, name := range []string{"S", "f", "none"} {

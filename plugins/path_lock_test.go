@@ -20,9 +20,9 @@ func TestForbiddenPathIsNoPrivateCopy(t *testing.T) {
 		return plugins.Limits{Forbidden: []string{filepath.Join(w.config.WorkTree, "sub/.git")}}, nil
 	}
 	w.renew(w.store)
-	w.open("around", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "sub"}`)}})
+	w.open("around", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "sub"}`)}})
 	for path, want := range map[string]error{"sub/.git": domarkx.ErrInvalid, "sub/.git/hooks": domarkx.ErrInvalid, "sub/.gitignored": nil} {
-		l, err := w.m.Open(t.Context(), "in "+path, plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "`+path+`"}`)}})
+		l, err := w.try(t.Context(), "in "+path, opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"path": "`+path+`"}`)}})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, expected %v", path, err, want)
 		}
@@ -60,13 +60,13 @@ func TestPathSpellings(t *testing.T) {
 			if !errors.Is(err, domarkx.ErrInvalid) || strings.Contains(err.Error(), "s3cr3t") {
 				t.Errorf("check of one workspace: %v", err)
 			}
-			_, err = w.m.Open(t.Context(), "both", plugins.Options{Specs: []domarkx.ResourceSpec{first, second}})
+			_, err = w.try(t.Context(), "both", opening{Specs: []domarkx.ResourceSpec{first, second}})
 			if !errors.Is(err, domarkx.ErrInvalid) || strings.Contains(err.Error(), "s3cr3t") {
 				t.Errorf("one workspace: %v", err)
 			}
 
-			w.open("one", plugins.Options{Specs: []domarkx.ResourceSpec{first}})
-			w.open("two", plugins.Options{Specs: []domarkx.ResourceSpec{second}})
+			w.open("one", opening{Specs: []domarkx.ResourceSpec{first}})
+			w.open("two", opening{Specs: []domarkx.ResourceSpec{second}})
 			for name, private := range map[string]bool{"one": false, "two": true} {
 				if i, err := w.m.Instance(t.Context(), name); err != nil || i.Resources[0].Private != private {
 					t.Errorf("workspace %s: %+v, %v, expected private %v", name, i, err, private)
@@ -90,17 +90,16 @@ func TestLoadAtSpelledPath(t *testing.T) {
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
+	l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{}`)}})
 	w.set(l, "a", "one")
 	one := w.commit(l, "1")
 	two := domarkx.Version{ID: "2", Resources: append(slices.Clone(one.Resources),
 		domarkx.ResourceVersion{ResourceSpec: spec(t, "b", `{"path": "${DIR}"}`), Version: one.Resources[0].Version})}
-	l.Ask(nil)
-	if err := l.Load(t.Context(), two); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "${DIR}") {
+	if err := l.Load(t.Context(), may(l, two), two); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "${DIR}") {
 		t.Errorf("loaded without the variable: %v", err)
 	}
 	set = true
-	if err := l.Load(t.Context(), two); err != nil || w.get(l, "b") != "one" {
+	if err := l.Load(t.Context(), may(l, two), two); err != nil || w.get(l, "b") != "one" {
 		t.Errorf("loaded with the variable: %v", err)
 	}
 	if data, err := os.ReadFile(path); string(data) != "mine" || err != nil {

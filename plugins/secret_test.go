@@ -8,7 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
 // TestSecretsAreRedacted checks that no error and no warning contains the value of a ${NAME}.
@@ -32,9 +32,9 @@ func TestSecretsAreRedacted(t *testing.T) {
 		w.p.says = test.says
 		w.renew(w.store)
 		config := jsonvalue.ObjectValue().With("token", jsonvalue.StringValue(test.config)).JSON()
-		l := w.open("s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", config)}})
+		l := w.open("s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", config)}})
 		for _, tool := range []string{"fail", "refuse", "warn"} {
-			_, err := l.Call(t.Context(), "a", domarkx.Call{Tool: tool, Arguments: jsonvalue.ObjectValue()})
+			_, err := l.Call(t.Context(), plugintest.MayCall(l.Name(), "a", domarkx.Call{Tool: tool, Arguments: jsonvalue.ObjectValue()}))
 			got := ""
 			var e *domarkx.ToolError
 			switch {
@@ -58,7 +58,7 @@ func TestSecretInErrorOfOpen(t *testing.T) {
 	w := newWorld(t)
 	w.config.Env = func(string) (string, bool) { return "broken", true }
 	w.renew(w.store)
-	_, err := w.m.Open(t.Context(), "s", plugins.Options{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"token": "${TOKEN}"}`)}})
+	_, err := w.try(t.Context(), "s", opening{Specs: []domarkx.ResourceSpec{spec(t, "a", `{"token": "${TOKEN}"}`)}})
 	if err == nil || !strings.Contains(err.Error(), "${TOKEN} token") || strings.Contains(err.Error(), "broken") {
 		t.Error(err)
 	}

@@ -43,14 +43,14 @@ func TestInterruptedBeforeTool(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	s := newSite(t, callsTool("files__search", `{"pattern": "x"}`), say("I see."))
 	s.session("s", config)
-	s.approve = approver(func() { cancel(stop) })
+	s.approve = asking(func() { cancel(stop) })
 	if _, err := s.turn(ctx, "s", "look"); !errors.Is(err, stop) {
 		t.Fatalf("got %v", err)
 	}
 	if _, m := s.message("s", 1); len(m.Content) != 2 {
 		t.Fatalf("a call that had not begun has a result: %+v", m.Content)
 	}
-	s.approve = denying{}
+	s.approve = denying()
 	if got := s.must("s", ""); got.Text != "I see." {
 		t.Errorf("going on: %+v", got)
 	}

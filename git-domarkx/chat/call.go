@@ -2,10 +2,12 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 )
 
@@ -80,20 +82,19 @@ func (t *turn) one(ctx context.Context, c turns.PendingCall, superseded bool) er
 		return &StoppedError{Session: t.request.Session,
 			Reason: fmt.Sprintf("the model asked for the same call of %s %d times in a row, and it was not made again", t.tools.name(c.Resource, c.Tool), maxRepeats)}
 	}
-	decision, err := t.request.Approve.Decide(ctx, c, *t.tools.offer(c.Resource, c.Tool))
-	if err != nil {
-		return err
-	}
+	by, err := t.Approve(ctx, c, *t.tools.offer(c.Resource, c.Tool))
 	switch {
-	case decision == Deny:
+	case errors.Is(err, trust.ErrDeclined):
 		return t.refuse(ctx, c, toolcall.Declined(declinedByUser))
-	case decision == Stop && superseded:
+	case errors.Is(err, trust.ErrNotAsked) && superseded:
 		return t.refuse(ctx, c, toolcall.Declined(declinedByMessage))
-	case decision == Stop:
+	case errors.Is(err, trust.ErrNotAsked):
 		return &StoppedError{Session: t.request.Session, Options: "--approve all",
 			Reason: fmt.Sprintf("the call of %s needs your approval, and was not made", t.tools.name(c.Resource, c.Tool))}
+	case err != nil:
+		return err
 	}
-	report, err := t.Make(ctx, c)
+	report, err := t.Make(ctx, c, by)
 	if report.OK || report.Code != "" {
 		t.emit(ResultEvent{report})
 	}

@@ -49,7 +49,7 @@ type Request struct {
 	Text    *string // the user's message, as Markdown; nil to continue a turn
 	Files   []turns.File
 	Model   Model
-	Approve Approver
+	Approve trust.Calls
 	Limits  Limits
 	// Trust asks whether an untrusted session may be worked on this once; nil means no.
 	Trust func(ctx context.Context, e *trust.UntrustedError) (bool, error)
@@ -104,7 +104,7 @@ func New(manager *turns.Manager, stateDir string) *Chat {
 // [*StoppedError], [ErrNothing], and those of [turns.Manager.BeginTurn].
 func (c *Chat) Turn(ctx context.Context, r Request) (result Result, err error) {
 	t := &turn{chat: c, request: r, origin: r.Model.Wire.Origin()}
-	if t.Turn, err = c.turns.BeginTurn(ctx, turns.TurnRequest{Name: r.Session, New: r.New, Approve: r.Trust}); err != nil {
+	if t.Turn, err = c.turns.BeginTurn(ctx, turns.TurnRequest{Name: r.Session, New: r.New, Approve: trust.Consent{Ask: r.Trust, Calls: r.Approve}}); err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, t.Close(context.WithoutCancel(ctx))) }()

@@ -60,7 +60,7 @@ type site struct {
 
 	mu      sync.Mutex
 	events  []chat.Event
-	approve chat.Approver
+	approve trust.Calls
 	limits  chat.Limits
 	more    func(context.Context, string) (bool, error)
 	context int64
@@ -85,7 +85,7 @@ func newSite(t testing.TB, script ...reply) *site {
 
 func openSite(t testing.TB, dir string, script ...reply) *site {
 	t.Helper()
-	s := &site{t: t, now: time.Unix(1_700_000_000, 0).UTC(), approve: chat.ApproveAll{},
+	s := &site{t: t, now: time.Unix(1_700_000_000, 0).UTC(), approve: trust.Calls{All: true},
 		model: &model{script: script, origin: provider.Origin{Provider: "anthropic", Host: "api.example.org", Model: "m-1"}}}
 	git, err := gitcmd.Discover(t.Context(), dir, nil)
 	if err != nil {
@@ -312,12 +312,12 @@ func (s *site) rewind(name string, k int) {
 	}
 }
 
-// approver allows every call, after it called the function.
-type approver func()
-
-func (a approver) Decide(context.Context, turns.PendingCall, turns.ToolOffer) (chat.Decision, error) {
-	a()
-	return chat.Allow, nil
+// asking allows every call, after it called a function.
+func asking(f func()) trust.Calls {
+	return trust.Calls{Ask: func(context.Context, string, string) (trust.Decision, error) {
+		f()
+		return trust.Allow, nil
+	}}
 }
 
 // dir returns the directory of the repository.

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/chat"
 	"github.com/domarkx/domarkx/git-domarkx/chat/models"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 // long returns a session with many messages.
@@ -63,7 +64,7 @@ func BenchmarkLongSession(b *testing.B) {
 				b.StopTimer()
 				s := openSite(b, dir)
 				b.StartTimer()
-				if _, err := s.chat.Turn(b.Context(), chat.Request{Session: "s", Text: &text, Approve: chat.ApproveAll{}, Model: chat.Model{Wire: w}}); err != nil {
+				if _, err := s.chat.Turn(b.Context(), chat.Request{Session: "s", Text: &text, Approve: trust.Calls{All: true}, Model: chat.Model{Wire: w}}); err != nil {
 					b.Fatal(err)
 				}
 			}

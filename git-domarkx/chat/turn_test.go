@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/chat"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
 )
@@ -138,7 +139,7 @@ func TestThoughtsAreCodeBlocks(t *testing.T) {
 func TestUnapprovedCallStaysPending(t *testing.T) {
 	s := newSite(t, callsTool("files__write_file", write), say("Done."))
 	s.session("s", config)
-	s.approve = chat.ApproveNone{}
+	s.approve = trust.Calls{}
 	_, err := s.turn(t.Context(), "s", "write")
 	var stopped *chat.StoppedError
 	if !errors.As(err, &stopped) || !strings.Contains(err.Error(), "git domarkx chat --approve all s") {
@@ -150,7 +151,7 @@ func TestUnapprovedCallStaysPending(t *testing.T) {
 	if _, err := s.turn(t.Context(), "s", ""); !errors.As(err, &stopped) || len(s.model.requests) != 1 {
 		t.Errorf("going on without approval: %v, %d requests", err, len(s.model.requests))
 	}
-	s.approve = chat.ApproveAll{}
+	s.approve = trust.Calls{All: true}
 	if got := s.must("s", ""); got.Text != "Done." || len(s.model.requests) != 2 {
 		t.Errorf("going on: %+v", got)
 	}
@@ -162,7 +163,7 @@ func TestUnapprovedCallStaysPending(t *testing.T) {
 func TestPendingCallIsResumedByRun(t *testing.T) {
 	s := newSite(t, callsTool("files__write_file", write), say("Done."))
 	s.session("s", config)
-	s.approve = chat.ApproveNone{}
+	s.approve = trust.Calls{}
 	s.turn(t.Context(), "s", "write")
 	if err := s.Trust(t.Context(), s.tip("s")); err != nil {
 		t.Fatal(err)
@@ -176,16 +177,14 @@ func TestPendingCallIsResumedByRun(t *testing.T) {
 	}
 }
 
-type denying struct{}
-
-func (denying) Decide(context.Context, turns.PendingCall, turns.ToolOffer) (chat.Decision, error) {
-	return chat.Deny, nil
+func denying() trust.Calls {
+	return trust.Calls{Ask: func(context.Context, string, string) (trust.Decision, error) { return trust.Deny, nil }}
 }
 
 func TestDeclinedCall(t *testing.T) {
 	s := newSite(t, callsTool("files__write_file", write), say("Then not."))
 	s.session("s", config)
-	s.approve = denying{}
+	s.approve = denying()
 	if got := s.must("s", "write"); got.Text != "Then not." {
 		t.Errorf("result %+v", got)
 	}
@@ -203,7 +202,7 @@ func TestDeclinedCall(t *testing.T) {
 func TestReadOnlyApproval(t *testing.T) {
 	s := newSite(t, callsTool("files__list_dir", `{"path": "."}`), callsTool("files__write_file", write), say("no"))
 	s.session("s", config)
-	s.approve = chat.ApproveReadOnly{Listed: []string{"files__write_file"}} // only tools of MCP servers can be listed
+	s.approve = trust.Calls{ReadOnly: true, Listed: []string{"files__write_file"}} // only tools of MCP servers can be listed
 	_, err := s.turn(t.Context(), "s", "look")
 	var stopped *chat.StoppedError
 	if !errors.As(err, &stopped) || !strings.Contains(err.Error(), "write_file") {
@@ -214,21 +213,10 @@ func TestReadOnlyApproval(t *testing.T) {
 	}
 }
 
-func TestApproverCounts(t *testing.T) {
-	mcp := turns.ToolOffer{Resource: "srv", Type: "mcp", Tool: domarkx.Tool{Name: "get"}}
-	a := chat.ApproveReadOnly{Listed: []string{"srv__get"}}
-	for tool, want := range map[string]chat.Decision{"get": chat.Allow, "set": chat.Stop} {
-		mcp.Name = tool
-		if got, err := a.Decide(t.Context(), turns.PendingCall{Resource: "srv", Tool: tool}, mcp); got != want || err != nil {
-			t.Errorf("%s: %v, %v", tool, got, err)
-		}
-	}
-}
-
 func TestNewMessageInsteadOfApproval(t *testing.T) {
 	s := newSite(t, callsTool("files__write_file", write), say("Fine."))
 	s.session("s", config)
-	s.approve = chat.ApproveNone{}
+	s.approve = trust.Calls{}
 	s.turn(t.Context(), "s", "write")
 	if got := s.must("s", "no, leave it"); got.Text != "Fine." {
 		t.Errorf("result %+v", got)
@@ -293,7 +281,7 @@ func TestEndings(t *testing.T) {
 		stop := test.stop
 		wire := stopWire{s.model, stop}
 		text := "hello"
-		_, err := s.chat.Turn(t.Context(), chat.Request{Session: "s", Text: &text, Approve: chat.ApproveAll{}, Model: chat.Model{Wire: wire},
+		_, err := s.chat.Turn(t.Context(), chat.Request{Session: "s", Text: &text, Approve: trust.Calls{All: true}, Model: chat.Model{Wire: wire},
 			Emit: func(e chat.Event) { s.events = append(s.events, e) }})
 		if err != nil || !strings.Contains(s.notices(), test.want) {
 			t.Errorf("%s: %v, notices %q", test.stop, err, s.notices())
@@ -378,7 +366,7 @@ func TestPictures(t *testing.T) {
 	s := newSite(t, say("a dot"), say("yes"))
 	s.session("s", config)
 	text := "what is this?"
-	_, err := s.chat.Turn(t.Context(), chat.Request{Session: "s", Text: &text, Approve: chat.ApproveAll{}, Model: chat.Model{Wire: s.model},
+	_, err := s.chat.Turn(t.Context(), chat.Request{Session: "s", Text: &text, Approve: trust.Calls{All: true}, Model: chat.Model{Wire: s.model},
 		Files: []turns.File{{Path: "my shot.png", Data: []byte(png)}, {Path: "notes.txt", Data: []byte("some text\n")}}})
 	if err != nil {
 		t.Fatal(err)

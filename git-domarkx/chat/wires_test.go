@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider/providertest"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
 // providers are those of the strict server.
@@ -33,7 +34,7 @@ func wire(t *testing.T, server *providertest.Server, name, model string) provide
 
 func (s *site) ask(w provider.Wire, text string) string {
 	s.t.Helper()
-	result, err := s.chat.Turn(s.t.Context(), chat.Request{Session: "s", Text: &text, Approve: chat.ApproveAll{}, Model: chat.Model{Wire: w},
+	result, err := s.chat.Turn(s.t.Context(), chat.Request{Session: "s", Text: &text, Approve: trust.Calls{All: true}, Model: chat.Model{Wire: w},
 		Emit: func(e chat.Event) { s.events = append(s.events, e) }})
 	if err != nil {
 		s.t.Fatal(err)

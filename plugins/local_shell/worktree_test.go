@@ -109,8 +109,8 @@ func TestMissingLandlockWarnsOnce(t *testing.T) {
 		plugins.Config{Dir: t.TempDir(), Warn: func(m string) { warned = append(warned, m) }})
 	config := jsonvalue.ObjectValue().With("type", jsonvalue.StringValue("local_shell"))
 	for _, workspace := range []string{"a", "b", "a"} {
-		l, err := m.Open(t.Context(), workspace, plugins.Options{Specs: []domarkx.ResourceSpec{
-			{ID: "one", Type: "local_shell", Config: config}, {ID: "two", Type: "local_shell", Config: config}}})
+		l, err := m.Open(t.Context(), plugintest.MayOpen(workspace, []domarkx.ResourceSpec{
+			{ID: "one", Type: "local_shell", Config: config}, {ID: "two", Type: "local_shell", Config: config}}), plugins.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // home is an environment in which a workspace with the plugin is instantiated.
@@ -61,7 +62,12 @@ func (h *home) open(t *testing.T, tip *domarkx.Version) *plugins.Live {
 	if h.live != nil {
 		return h.live
 	}
-	l, err := h.m.Open(t.Context(), workspace, plugins.Options{Specs: h.s.spec(h.s.Config), Tip: tip})
+	specs := h.s.spec(h.s.Config)
+	p := MayOpen(workspace, specs)
+	if tip != nil {
+		p = MayLoad(workspace, *tip, permit.Shared, specs...)
+	}
+	l, err := h.m.Open(t.Context(), p, plugins.Options{Tip: tip})
 	if err != nil {
 		t.Fatalf("opening: %v", err)
 	}
@@ -94,7 +100,7 @@ func (h *home) call(t *testing.T, l *plugins.Live, c domarkx.Call) {
 	if err != nil {
 		t.Fatalf("completing %s: %v", c.Tool, err)
 	}
-	r, err := l.Call(t.Context(), resource, c)
+	r, err := l.Call(t.Context(), MayCall(workspace, resource, c))
 	if err != nil {
 		t.Fatalf("calling %s: %v", c.Tool, err)
 	}
@@ -118,7 +124,7 @@ func (h *home) commit(t *testing.T, l *plugins.Live, id string) domarkx.Version 
 
 func (h *home) load(t *testing.T, l *plugins.Live, v domarkx.Version) {
 	t.Helper()
-	if err := l.Load(t.Context(), v); err != nil {
+	if err := l.Load(t.Context(), MayLoad(workspace, v, permit.Shared), v); err != nil {
 		t.Fatalf("loading: %v", err)
 	}
 }

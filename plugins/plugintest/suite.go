@@ -111,31 +111,31 @@ func (s Suite) calls(t *testing.T, h *home) {
 	l := h.open(t, nil)
 	before := h.commit(t, l, "1")
 	none := jsonvalue.ObjectValue()
-	_, err := l.Call(t.Context(), "no-such-resource", s.Read)
+	_, err := l.Call(t.Context(), MayCall(workspace, "no-such-resource", s.Read))
 	expect(t, "an unknown resource", err, domarkx.CodeNoResource)
-	_, err = l.Call(t.Context(), resource, domarkx.Call{Tool: "no-such-tool", Arguments: none})
+	_, err = l.Call(t.Context(), MayCall(workspace, resource, domarkx.Call{Tool: "no-such-tool", Arguments: none}))
 	expect(t, "an unknown tool", err, domarkx.CodeUnknownTool)
 	odd := s.Read
 	odd.Arguments = odd.Arguments.With("no-such-argument", jsonvalue.BoolValue(true))
-	_, err = l.Call(t.Context(), resource, odd)
+	_, err = l.Call(t.Context(), MayCall(workspace, resource, odd))
 	expect(t, "an unknown argument", err, domarkx.CodeInvalid)
 	for _, c := range s.Changes {
 		for _, m := range c.Arguments.Members() {
 			wrong := c
 			wrong.Arguments = c.Arguments.With(m.Name, jsonvalue.ArrayValue(jsonvalue.ArrayValue(jsonvalue.BoolValue(true))))
-			_, err = l.Call(t.Context(), resource, wrong)
+			_, err = l.Call(t.Context(), MayCall(workspace, resource, wrong))
 			expect(t, "a wrong type of "+m.Name, err, domarkx.CodeInvalid)
 		}
 	}
 	for code, c := range s.Refused {
-		_, err := l.Call(t.Context(), resource, c)
+		_, err := l.Call(t.Context(), MayCall(workspace, resource, c))
 		expect(t, c.Tool, err, code)
 	}
 	h.call(t, l, s.Read)
 	h.holds(t, l, before)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.Call(ended, resource, s.Read); !errors.Is(err, context.Canceled) {
+	if _, err := l.Call(ended, MayCall(workspace, resource, s.Read)); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call after its context ended: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 func (s Suite) versions(t *testing.T, h *home) {
@@ -62,11 +63,11 @@ func (s Suite) elsewhere(t *testing.T, one *home) {
 	there := two.open(t, &v)
 	two.holds(t, there, v)
 	there.Close(t.Context())
-	if err := two.m.Fork(t.Context(), "fork", v, nil); err != nil {
+	if err := two.m.Fork(t.Context(), MayLoad("fork", v, permit.Private), v); err != nil {
 		t.Fatal(err)
 	}
 	defer two.m.TearDown(context.Background(), "fork")
-	fork, err := two.m.Open(t.Context(), "fork", plugins.Options{})
+	fork, err := two.m.Open(t.Context(), MayOpen("fork", nil), plugins.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,11 +144,11 @@ func (s Suite) interruptedLoad(t *testing.T, h *home) {
 			continue
 		}
 		store := &failing{h.store, reads}
-		l, err := h.manager(t, store).Open(t.Context(), workspace, plugins.Options{})
+		l, err := h.manager(t, store).Open(t.Context(), MayOpen(workspace, nil), plugins.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = l.Load(t.Context(), last)
+		err = l.Load(t.Context(), MayLoad(workspace, last, permit.Shared), last)
 		if err == nil {
 			h.close(t, l)
 			if s.fewer() {

@@ -2,7 +2,6 @@ package importer_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -289,7 +288,7 @@ func TestRunLeavesForeignCallsAlone(t *testing.T) {
 	}
 	made := 0
 	ran, err := c.Run(t.Context(), turns.RunRequest{Name: "talk", Report: func(turns.CallResult) { made++ },
-		Approve: func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil }})
+		Approve: trust.Consent{Yes: true}})
 	if err != nil || made != 0 || len(ran.Interrupted) != 0 {
 		t.Errorf("%d calls, %+v, %v", made, ran, err)
 	}

@@ -1,3 +1,6 @@
 package trust
 
-var OddSetting = oddSetting
+var (
+	OddSetting   = oddSetting
+	IsRepository = isRepository
+)

@@ -24,9 +24,9 @@ func IsGitName(name string) bool {
 	return folded == ".git" || folded == "git~1"
 }
 
-// RepositoryPart returns the name that some file system treats a name as, if it is one of those by
+// repositoryPart returns the name that some file system treats a name as, if it is one of those by
 // which Git recognizes a directory as a repository; "" for others.
-func RepositoryPart(name string) string {
+func repositoryPart(name string) string {
 	folded := foldName(name)
 	for _, part := range []string{"HEAD", "objects", "refs", "commondir"} {
 		if folded == strings.ToLower(part) {
@@ -36,9 +36,9 @@ func RepositoryPart(name string) string {
 	return ""
 }
 
-// IsRepository reports whether Git would recognize a directory with these parts. One with
+// isRepository reports whether Git would recognize a directory with these parts. One with
 // "commondir" keeps everything but HEAD elsewhere, including its configuration.
-func IsRepository(parts []string) bool {
+func isRepository(parts []string) bool {
 	has := func(name string) bool { return slices.Contains(parts, name) }
 	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }

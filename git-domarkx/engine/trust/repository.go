@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // A Program is a part of a nested repository in a version by which Git would run a program, when
@@ -24,8 +25,8 @@ type Program struct {
 	id   string // of its content
 }
 
-// NestedPrograms returns the programs of the nested repositories in a version, sorted by path.
-func (m *Manager) NestedPrograms(ctx context.Context, resource domarkx.ResourceVersion) ([]Program, error) {
+// nestedPrograms returns the programs of the nested repositories in a version, sorted by path.
+func (m *Manager) nestedPrograms(ctx context.Context, resource domarkx.ResourceVersion) ([]Program, error) {
 	var found []Program
 	parts := map[string][]Program{} // directory → what would count if it is a repository
 	bare := map[string][]string{}
@@ -39,7 +40,7 @@ func (m *Manager) NestedPrograms(ctx context.Context, resource domarkx.ResourceV
 			return err
 		}
 		directory, name := parent(at)
-		if part := RepositoryPart(name); part != "" {
+		if part := repositoryPart(name); part != "" {
 			bare[directory] = append(bare[directory], part)
 		}
 		gitDir, why, err := m.program(ctx, at, f)
@@ -52,7 +53,7 @@ func (m *Manager) NestedPrograms(ctx context.Context, resource domarkx.ResourceV
 		return nil, err
 	}
 	for directory, programs := range parts {
-		if _, name := parent(directory); IsGitName(name) || IsRepository(bare[directory]) {
+		if _, name := parent(directory); IsGitName(name) || isRepository(bare[directory]) {
 			found = append(found, programs...)
 		}
 	}
@@ -60,12 +61,33 @@ func (m *Manager) NestedPrograms(ctx context.Context, resource domarkx.ResourceV
 	return found, nil
 }
 
-// CheckBrought returns an [*UntrustedError] if loading the version now would bring programs of
-// nested repositories to the user's own files that was did not have, and the user does not approve
-// them. Trust in a session does not cover the content of its workspace, which a pull may have brought.
-func (g *Authorizer) CheckBrought(ctx context.Context, session string, specs []domarkx.ResourceSpec, was, now domarkx.Version) error {
+// Load is the act of loading a version into a workspace. Trust in a session does not cover the content of
+// its workspace, which a pull may have brought: it needs the right to the programs of nested repositories
+// that the load would bring to the user's own files.
+type Load struct {
+	Into     permit.Permit   // to open the workspace
+	From, To domarkx.Version // what is there, with an empty ID for nothing, and what is loaded
+}
+
+func (a Load) permitted(ctx context.Context, d *decision) (permission, error) {
+	if a.Into.Right() == permit.None {
+		return permission{}, fmt.Errorf("loading version %.12s: nothing permits to open the workspace: %w", a.To.ID, domarkx.ErrInvalid)
+	}
+	what := a.Into.What()
+	what.Version = a.To.ID
+	d.right = a.Into.Right()
+	p := permission{a.Into.Session(), what, a.Into.Confinement()}
+	if p.in != permit.Shared {
+		return p, nil
+	}
+	return p, d.brought(ctx, a)
+}
+
+// brought requires the right to the programs of nested repositories that a load brings.
+func (d *decision) brought(ctx context.Context, a Load) error {
 	var brought []Program
-	for _, r := range now.Resources {
+	for _, r := range a.To.Resources {
+		specs := a.Into.What().Resources
 		i := slices.IndexFunc(specs, func(s domarkx.ResourceSpec) bool { return s.ID == r.ID })
 		if i < 0 {
 			continue
@@ -74,16 +96,16 @@ func (g *Authorizer) CheckBrought(ctx context.Context, session string, specs []d
 			continue
 		}
 		var known []Program
-		if k := slices.IndexFunc(was.Resources, func(b domarkx.ResourceVersion) bool { return b.ID == r.ID }); k >= 0 {
-			if was.Resources[k].Version == r.Version {
+		if k := slices.IndexFunc(a.From.Resources, func(b domarkx.ResourceVersion) bool { return b.ID == r.ID }); k >= 0 {
+			if a.From.Resources[k].Version == r.Version {
 				continue
 			}
 			var err error
-			if known, err = g.m.NestedPrograms(ctx, was.Resources[k]); err != nil {
+			if known, err = d.m.nestedPrograms(ctx, a.From.Resources[k]); err != nil {
 				return err
 			}
 		}
-		programs, err := g.m.NestedPrograms(ctx, r)
+		programs, err := d.m.nestedPrograms(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -92,16 +114,13 @@ func (g *Authorizer) CheckBrought(ctx context.Context, session string, specs []d
 	if len(brought) == 0 {
 		return nil
 	}
-	untrusted := &UntrustedError{Session: session, Brought: brought}
-	d := Digest{}
+	untrusted := &UntrustedError{Session: a.Into.Session(), Brought: brought}
+	digest := Digest{}
 	for _, p := range brought {
 		untrusted.Listing = append(untrusted.Listing, Runs{p.Path, "in a nested repository", p.Why})
-		d = d.with("brought", p.Path, p.Why, p.id)
+		digest = digest.with("brought", p.Path, p.Why, p.id)
 	}
-	if g.Approved[d] {
-		return nil
-	}
-	return g.ask(ctx, untrusted, d)
+	return d.need(ctx, digest, false, func() (*UntrustedError, error) { return untrusted, nil })
 }
 
 // staysInside reports whether a .git is a file, such as that of a submodule, that leads to a

@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // ListedTools are the tools that a resource lists itself (see [domarkx.ToolLister]). Trust in them
@@ -48,8 +49,8 @@ func ListTools(spec domarkx.ResourceSpec, tools []domarkx.Tool) ListedTools {
 	return t
 }
 
-// Untrusted returns the error that the user does not trust these tools.
-func (t ListedTools) Untrusted(session string) *UntrustedError {
+// untrusted returns the error that the user does not trust these tools.
+func (t ListedTools) untrusted(session string) *UntrustedError {
 	return &UntrustedError{Session: session, Resource: t.id, Listing: []Runs{t.runs}}
 }
 
@@ -62,34 +63,42 @@ func configDigest(spec domarkx.ResourceSpec) Digest {
 	return Digest{}.with("config", spec.Type, spec.Config.Without("id").JSON())
 }
 
-// CheckTools returns an *UntrustedError unless the tools are trusted or approved. The session was
-// checked before.
-func (g *Authorizer) CheckTools(ctx context.Context, session string, t ListedTools) error {
-	if g.Approved[t.digest] {
+// Tools is the act of using the tools that a resource lists. Its permit is for nothing else.
+type Tools struct {
+	By     permit.Permit // of the session with the resource
+	Listed ListedTools
+}
+
+func (a Tools) permitted(ctx context.Context, d *decision) (permission, error) {
+	d.right = a.By.Right()
+	return permission{session: a.By.Session()}, d.tools(ctx, a.By.Session(), a.Listed)
+}
+
+// tools requires the right to use the tools that a resource lists. That to the session was found before.
+func (d *decision) tools(ctx context.Context, session string, t ListedTools) error {
+	if by := d.approved[t.digest]; by != permit.None {
+		d.right = max(d.right, by)
 		return nil
 	}
-	values, err := g.m.env.Local.All(ctx, local.ToolsKey)
+	values, err := d.m.env.Local.All(ctx, local.ToolsKey)
 	if err != nil {
 		return err
 	}
 	known, trusted := t.among(values)
-	switch {
-	case !known && g.Trusted:
-		if err := g.m.trustTools(ctx, session, t); err != nil {
+	if !known && d.last.right == permit.Trusted {
+		if err := d.m.trustTools(ctx, session, t); err != nil {
 			return err
 		}
-		if g.m.env.Warn != nil {
-			g.m.env.Warn(t.first())
+		if d.m.env.Warn != nil {
+			d.m.env.Warn(t.first())
 		}
-	case !known: // the approval of the session covers them
-	case !trusted:
-		if err := g.m.keepSeenTools(t); err != nil {
-			return err
-		}
-		return g.ask(ctx, t.Untrusted(session), t.digest)
 	}
-	g.Approved[t.digest] = true
-	return nil
+	if !known || trusted { // an approval of the session covers tools that were never listed
+		d.approved[t.digest] = max(d.last.right, permit.Trusted)
+	}
+	return d.need(ctx, t.digest, trusted, func() (*UntrustedError, error) {
+		return t.untrusted(session), d.m.keepSeenTools(t)
+	})
 }
 
 // first returns a warning that lists the tools of a resource which are trusted although nobody

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // tools returns the tools that the only resource of the session "n" lists, by their names.
@@ -35,6 +36,12 @@ func notes(c *clone) domarkx.ResourceSpec {
 	return domarkx.ResourceSpec{ID: "notes", Type: "notes", Config: config}
 }
 
+// use asks a gate for tools of the session "n".
+func use(g *trust.Gate, listed trust.ListedTools) error {
+	_, err := g.Permit(context.Background(), trust.Tools{By: permit.Issue("n", permit.What{}, permit.Trusted, permit.Shared), Listed: listed})
+	return err
+}
+
 // TestListedTools trusts the first list of a trusted session, and refuses every other one until the user trusts it.
 func TestListedTools(t *testing.T) {
 	c := newClone(t)
@@ -48,11 +55,11 @@ func TestListedTools(t *testing.T) {
 	}
 	check := func(listed trust.ListedTools) error {
 		t.Helper()
-		g := m.NewAuthorizer(nil)
-		if err := g.Check(ctx, info); err != nil {
+		g := m.Gate(trust.Consent{})
+		if err := whole(g, info); err != nil {
 			t.Fatal(err)
 		}
-		return g.CheckTools(ctx, "n", listed)
+		return use(g, listed)
 	}
 	first := tools(c, "read", "write")
 	for range 2 {
@@ -111,30 +118,30 @@ func TestApprovedTools(t *testing.T) {
 		asked++
 		return answer, fails
 	}
-	authorizer := func() *trust.Authorizer {
+	passed := func() *trust.Gate {
 		t.Helper()
-		g := c.NewAuthorizer(approve)
-		if err := g.Check(ctx, info); err != nil {
+		g := c.Gate(trust.Consent{Ask: approve})
+		if err := whole(g, info); err != nil {
 			t.Fatal(err)
 		}
 		return g
 	}
-	if err := authorizer().CheckTools(ctx, "n", tools(c, "a")); err != nil || asked != 0 {
+	if err := use(passed(), tools(c, "a")); err != nil || asked != 0 {
 		t.Errorf("the first list: asked %d times, %v", asked, err)
 	}
-	g := authorizer()
+	g := passed()
 	for range 2 {
-		if err := g.CheckTools(ctx, "n", tools(c, "b")); err != nil || asked != 1 {
+		if err := use(g, tools(c, "b")); err != nil || asked != 1 {
 			t.Errorf("approved: asked %d times, %v", asked, err)
 		}
 	}
 	answer = false
 	var untrusted *trust.UntrustedError
-	if err := authorizer().CheckTools(ctx, "n", tools(c, "b")); !errors.As(err, &untrusted) || asked != 2 {
+	if err := use(passed(), tools(c, "b")); !errors.As(err, &untrusted) || asked != 2 {
 		t.Errorf("in the next run: asked %d times, %v", asked, err)
 	}
 	fails = broken
-	if err := authorizer().CheckTools(ctx, "n", tools(c, "b")); !errors.Is(err, broken) {
+	if err := use(passed(), tools(c, "b")); !errors.Is(err, broken) {
 		t.Errorf("asking failed: %v", err)
 	}
 }
@@ -142,13 +149,12 @@ func TestApprovedTools(t *testing.T) {
 // TestToolsOfAnApprovedSession checks a session that is approved and not trusted: its tools are not trusted either.
 func TestToolsOfAnApprovedSession(t *testing.T) {
 	c := newClone(t)
-	ctx := t.Context()
 	info := imported(c, twoCalls+enginetest.CallBlock("write", `{"name": "a", "text": "b"}`))
-	g := c.NewAuthorizer(func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil })
-	if err := g.Check(ctx, info); err != nil {
+	g := c.Gate(trust.Consent{Yes: true})
+	if err := whole(g, info); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.CheckTools(ctx, "n", tools(c, "a")); err != nil {
+	if err := use(g, tools(c, "a")); err != nil {
 		t.Errorf("covered by the approval: %v", err)
 	}
 	for key, values := range c.Settings.Values {
@@ -173,18 +179,18 @@ func TestManyTools(t *testing.T) {
 	for n := range 50 {
 		names = append(names, fmt.Sprint("tool", n))
 	}
-	g := m.NewAuthorizer(nil)
-	if err := g.Check(ctx, info); err != nil {
+	g := m.Gate(trust.Consent{})
+	if err := whole(g, info); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.CheckTools(ctx, "n", tools(c, names...)); err != nil {
+	if err := use(g, tools(c, names...)); err != nil {
 		t.Fatal(err)
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "tool19 and 30 others") || strings.Contains(warnings[0], "tool20") {
 		t.Errorf("warnings: %q", warnings)
 	}
 	// Each list that is refused and then trusted is kept; a damaged file of refused ones is not.
-	if err := g.CheckTools(ctx, "n", tools(c, "x")); err == nil {
+	if err := use(g, tools(c, "x")); err == nil {
 		t.Fatal("the tools are trusted")
 	}
 	files, err := filepath.Glob(filepath.Join(c.Env.StateDir, "tools", "*"))
@@ -197,11 +203,11 @@ func TestManyTools(t *testing.T) {
 	if err := m.Trust(ctx, info); err != nil {
 		t.Fatal(err)
 	}
-	again := m.NewAuthorizer(nil)
-	if err := again.Check(ctx, info); err != nil {
+	again := m.Gate(trust.Consent{})
+	if err := whole(again, info); err != nil {
 		t.Fatal(err)
 	}
-	if err := again.CheckTools(ctx, "n", tools(c, "x")); err == nil {
+	if err := use(again, tools(c, "x")); err == nil {
 		t.Error("a damaged file made tools trusted")
 	}
 }

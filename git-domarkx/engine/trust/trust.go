@@ -24,6 +24,7 @@ type UntrustedError struct {
 	Session  string
 	Resource string    // that lists other tools than those that were trusted; "" when the session itself is not trusted
 	Brought  []Program // of nested repositories that a version would bring to the user's files; none when the session itself is not trusted
+	Hazards  []Program // files of a version of an untrusted session that are dangerous just by being on the disk
 	Listing  []Runs    // what would run
 }
 

@@ -62,12 +62,16 @@ func (m *Manager) commitDirectories(ctx context.Context, workspace string) (stri
 	if err != nil {
 		return "", err
 	}
-	o := plugins.Options{Existing: true, NoWait: true, OnlyDirectories: true}
+	o := plugins.Options{NoWait: true}
 	if tip.ID != "" {
 		o.Tip = &tip
 	}
+	p, err := m.present(ctx, workspace, true)
+	if err != nil {
+		return "", err
+	}
 	b := &openWorkspace{m: m, workspace: workspace}
-	if b.live, err = m.env.Workspaces.Open(ctx, workspace, o); err != nil {
+	if b.live, err = m.env.Workspaces.Open(ctx, p, o); err != nil {
 		return "", ctx.Err()
 	}
 	err = b.derive(ctx)

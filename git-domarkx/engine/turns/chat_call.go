@@ -7,11 +7,11 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // A PendingCall is a call of a session that has no result.
@@ -93,9 +93,15 @@ func (t *Turn) Check(ctx context.Context, c PendingCall) (*domarkx.ToolError, er
 	return problem, nil
 }
 
-// Make makes a call that the user approved, and records its result as [Manager.Run] does. An error
+// Approve decides whether a call of a tool is made, before the workspace is opened. The errors are those of
+// [trust.ModelCall].
+func (t *Turn) Approve(ctx context.Context, c PendingCall, tool ToolOffer) (permit.Permit, error) {
+	return t.gate.Permit(ctx, trust.ModelCall{Session: t.request.Name, Resource: c.Resource, Tool: c.Tool, ReadOnly: tool.ReadOnly, Listed: tool.Listed})
+}
+
+// Make makes a call that [Turn.Approve] permits, and records its result as [Manager.Run] does. An error
 // means that the call was not recorded.
-func (t *Turn) Make(ctx context.Context, c PendingCall) (CallResult, error) {
+func (t *Turn) Make(ctx context.Context, c PendingCall, by permit.Permit) (CallResult, error) {
 	if err := t.open(ctx); err != nil {
 		return CallResult{}, err
 	}
@@ -106,19 +112,16 @@ func (t *Turn) Make(ctx context.Context, c PendingCall) (CallResult, error) {
 	if s, ok := stepAt(toolcall.Steps(msg, t.canRun), t.target(c).callRecord); e.ID != c.Message || !ok || s.Done {
 		return CallResult{}, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
 	}
-	if err := t.bench.admit(ctx, c.block); err != nil {
-		return CallResult{}, err
-	}
 	target := t.target(c)
 	target.Completed = t.bench.complete(ctx, c.block)
-	return t.bench.perform(ctx, target, func(ctx context.Context) callResult { return t.bench.make(ctx, target.recorded()) })
+	return t.bench.perform(ctx, target, by)
 }
 
 // Refuse records an outcome of a call that is not made.
 func (t *Turn) Refuse(ctx context.Context, c PendingCall, o toolcall.Outcome) (CallResult, error) {
 	b := t.bench
 	if b == nil {
-		b = &openWorkspace{m: t.m, passed: t.auth, chain: t.chain}
+		b = &openWorkspace{m: t.m, gate: t.gate, chain: t.chain}
 	}
 	report := CallResult{Index: c.Index, Resource: c.Resource, Tool: c.Tool, Outcome: o}
 	var at position
@@ -138,7 +141,7 @@ func (t *Turn) target(c PendingCall) callTarget {
 // A ToolOffer is a tool that a model can be offered.
 type ToolOffer struct {
 	Resource string
-	Type     string // type of the resource
+	Listed   bool // whether the resource lists the tool itself
 	domarkx.Tool
 }
 
@@ -161,11 +164,7 @@ func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked, err := t.m.wanted(ctx, tip.Name, workspace, h, version)
-	var none *engine.RefusedError
-	if errors.As(err, &none) {
-		return nil, nil
-	}
+	asked, err := t.m.trust.ResourcesIn(ctx, tip.Name, workspace, h, version)
 	if err != nil {
 		return nil, trust.InSession(tip.Name, err)
 	}
@@ -179,8 +178,8 @@ func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
 			if kind.Name != spec.Type {
 				continue
 			}
-			tools := kind.Tools
-			if len(tools) == 0 { // the resource lists them itself
+			tools, listed := kind.Tools, len(kind.Tools) == 0
+			if listed {
 				if err := t.open(ctx); err != nil {
 					return nil, err
 				}
@@ -189,7 +188,7 @@ func (t *Turn) Tools(ctx context.Context) ([]ToolOffer, error) {
 				}
 			}
 			for _, tool := range tools {
-				offers = append(offers, ToolOffer{spec.ID, spec.Type, tool})
+				offers = append(offers, ToolOffer{spec.ID, listed, tool})
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package turns_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -13,7 +12,7 @@ import (
 // TestOwnChangesBesidePendingCalls changes a trusted session in which a model left a call without a
 // result. That call is not trusted, but a chat must be able to go on with the rest.
 func TestOwnChangesBesidePendingCalls(t *testing.T) {
-	once := func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil }
+	once := trust.Consent{Yes: true}
 	changes := map[string]struct {
 		change func(c *clone) error
 		whole  bool // whether all of the session is trusted then
@@ -64,7 +63,7 @@ func TestOwnChangesBesidePendingCalls(t *testing.T) {
 func TestRunOnceTrustsNothingElse(t *testing.T) {
 	c := newClone(t)
 	c.ImportFile(c.WriteFile("s.md", enginetest.NotesConfig+"\n## user\n\nwrite\n\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`)))
-	once := func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil }
+	once := trust.Consent{Yes: true}
 	if _, err := c.Run(t.Context(), turns.RunRequest{Name: "s", Approve: once}); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 type TurnRequest struct {
 	Name string
 	New  bool // create the session with the first message if it does not exist
-	// Approve asks the user whether to work once on an untrusted session; nil means no.
-	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error)
+	// Approve is how the user agrees to work once on an untrusted session, and to calls.
+	Approve trust.Consent
 }
 
 // A Turn is the exclusive right to continue a session with answers of a model and with calls: only
@@ -28,7 +28,7 @@ type TurnRequest struct {
 type Turn struct {
 	m       *Manager
 	request TurnRequest
-	auth    *trust.Authorizer
+	gate    *trust.Gate
 	unlock  func()
 	bench   *openWorkspace // workspace, nil until needed
 	chain   *trust.Chain
@@ -37,13 +37,13 @@ type Turn struct {
 // BeginTurn begins a turn. It returns a [*BusyError] if another process is in a turn of this
 // session, and a [*trust.UntrustedError] if the session is not trusted and the user does not
 // approve it. The error matches [domarkx.ErrNotFound] if the session does not exist. Calls without
-// a result need no trust here: [Turn.Make] is for calls that the user approves.
+// a result need no trust here: [Turn.Make] is for calls that [Turn.Approve] permits.
 func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil && !(errors.Is(err, domarkx.ErrNotFound) && r.New) {
 		return nil, err
 	}
-	t := &Turn{m: m, request: r, auth: m.trust.NewAuthorizer(r.Approve), chain: &trust.Chain{}}
+	t := &Turn{m: m, request: r, gate: m.trust.Gate(r.Approve), chain: &trust.Chain{}}
 	if t.unlock, err = m.lockTurn(ctx, r.Name, "chat"); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,8 @@ func (t *Turn) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.auth.CheckSettled(ctx, tip)
+	_, err = t.gate.Permit(ctx, trust.Session{Info: tip, Settled: true})
+	return err
 }
 
 // open opens the workspace, unless it is open. It records the calls that a killed process left.
@@ -113,7 +114,7 @@ func (t *Turn) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b, err := t.m.open(ctx, tip, t.auth)
+	b, err := t.m.open(ctx, t.gate, trust.Session{Info: tip, Settled: true})
 	if err != nil {
 		return err
 	}

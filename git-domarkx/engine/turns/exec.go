@@ -22,8 +22,7 @@ type ExecRequest struct {
 	Pairs    []string         // KEY=VALUE; these override Args
 	Args     *jsonvalue.Value // an object; nil for none
 	Command  []string         // when not nil, a command for the only run_command tool; replaces the fields above
-	// Approve is used as in RunRequest.
-	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error)
+	Approve  trust.Consent    // see [RunRequest]
 }
 
 // runCommand is the tool that runs the words after -- on the command line.
@@ -38,11 +37,7 @@ func (m *Manager) Exec(ctx context.Context, r ExecRequest) (report CallResult, e
 		return CallResult{}, err
 	}
 	info.Name = r.Name
-	auth := m.trust.NewAuthorizer(r.Approve)
-	if err := auth.Check(ctx, info); err != nil {
-		return CallResult{}, err
-	}
-	b, err := m.open(ctx, info, auth)
+	b, err := m.open(ctx, m.trust.Gate(r.Approve), trust.Session{Info: info})
 	if err != nil {
 		return CallResult{}, err
 	}
@@ -64,10 +59,7 @@ func (m *Manager) Exec(ctx context.Context, r ExecRequest) (report CallResult, e
 	block := toolcall.NewBlock(asked)
 	t := callTarget{operation: "exec", callRecord: callRecord{Session: r.Name, Message: domarkx.NewID(0, committer.When), Block: block, Appends: true,
 		Resource: asked.Resource, Tool: asked.Tool}}
-	return b.perform(ctx, t, func(ctx context.Context) callResult {
-		result, err := b.live.Call(ctx, asked.Resource, asked.Call)
-		return callResult{asked.Resource, asked.Tool, result, err}
-	})
+	return b.perform(ctx, t, b.permit)
 }
 
 // request returns the call that the user asked for.

@@ -35,11 +35,11 @@ func TestProjectChangesWhileApproved(t *testing.T) {
 	c.ImportFile(c.WriteFile("s.md", "## assistant\n\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`)))
 	c.share(sharedNotes)
 	var shown []trust.Runs
-	_, _, err := c.run(turns.RunRequest{Name: "s", Approve: func(_ context.Context, e *trust.UntrustedError) (bool, error) {
+	_, _, err := c.run(turns.RunRequest{Name: "s", Approve: trust.Consent{Ask: func(_ context.Context, e *trust.UntrustedError) (bool, error) {
 		shown = e.Listing
 		c.share(sharedNotes + "title = \"not shown\"\n")
 		return true, nil
-	}})
+	}}})
 	if !errors.Is(err, domarkx.ErrConflict) || len(c.Notes.Calls()) > 0 {
 		t.Errorf("%v, called %q", err, c.Notes.Calls())
 	}

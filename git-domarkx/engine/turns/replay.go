@@ -11,12 +11,13 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // A ReplayRequest names the session whose calls to repeat.
 type ReplayRequest struct {
 	Name    string
-	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error) // see [RunRequest]
+	Approve trust.Consent // see [RunRequest]
 	Report  func(ReplayResult)
 }
 
@@ -43,8 +44,8 @@ func (m *Manager) Replay(ctx context.Context, r ReplayRequest) (differ int, err 
 		return 0, err
 	}
 	info.Name = r.Name
-	passed := m.trust.NewAuthorizer(r.Approve)
-	if err := passed.Check(ctx, info); err != nil {
+	gate := m.trust.Gate(r.Approve)
+	if _, err := gate.Permit(ctx, trust.Session{Info: info}); err != nil {
 		return 0, err
 	}
 	p, err := m.plan(ctx, info)
@@ -59,7 +60,11 @@ func (m *Manager) Replay(ctx context.Context, r ReplayRequest) (differ int, err 
 	if err != nil {
 		return 0, err
 	}
-	_, specs, err := m.permitted(ctx, info, workspace, tip, passed)
+	open := trust.Open{Session: trust.Session{Info: info}, Workspace: workspace, Tip: tip, In: permit.Temporary}
+	permitted, err := gate.Permit(ctx, open)
+	if err == nil && len(permitted.What().Resources) == 0 {
+		err = errNoWorkspace(r.Name)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -67,7 +72,7 @@ func (m *Manager) Replay(ctx context.Context, r ReplayRequest) (differ int, err 
 	if err != nil {
 		return 0, err
 	}
-	run := &replayer{m: m, plan: p, types: types, all: specs, at: p.start.ID}
+	run := &replayer{m: m, plan: p, types: types, gate: gate, permit: permitted, at: p.start.ID}
 	defer func() { err = errors.Join(err, run.close(ctx)) }()
 	for n := range p.calls {
 		done, err := run.call(ctx, r.Name, n)
@@ -94,7 +99,8 @@ func recordedAs(o toolcall.Outcome) string {
 
 // again repeats a call and stores the new version without a reference.
 func (b *openWorkspace) again(ctx context.Context, block domarkx.Block) (toolcall.Outcome, error) {
-	made := b.make(ctx, block)
+	p, err := b.mayMake(ctx, b.permit, block)
+	made := b.make(ctx, block, p, err)
 	if made.result.Attachment != nil {
 		made.result.Attachment.Close()
 	}

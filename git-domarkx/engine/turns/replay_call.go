@@ -10,16 +10,18 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // A replayer repeats the calls of a plan.
 type replayer struct {
-	m     *Manager
-	plan  replayPlan
-	types []plugins.Type
-	all   []domarkx.ResourceSpec // resources of the session
-	bench *openWorkspace         // the temporary instance; nil until it is needed
-	at    string                 // id of the version in the instance
+	m      *Manager
+	plan   replayPlan
+	types  []plugins.Type
+	gate   *trust.Gate
+	permit permit.Permit  // to open the resources of the session
+	bench  *openWorkspace // the temporary instance; nil until it is needed
+	at     string         // id of the version in the instance
 }
 
 func (r *replayer) call(ctx context.Context, session string, n int) (ReplayResult, error) {
@@ -43,7 +45,11 @@ func (r *replayer) call(ctx context.Context, session string, n int) (ReplayResul
 		if err != nil {
 			return done, err
 		}
-		if err := r.bench.live.Load(ctx, v); err != nil {
+		p, err := r.bench.mayLoad(ctx, v)
+		if err != nil {
+			return done, err
+		}
+		if err := r.bench.live.Load(ctx, p, v); err != nil {
 			return done, err
 		}
 		r.at = before
@@ -64,13 +70,17 @@ func (r *replayer) open(ctx context.Context, session string) error {
 	if r.bench != nil {
 		return nil
 	}
-	specs := slices.DeleteFunc(slices.Clone(r.all), func(s domarkx.ResourceSpec) bool { return r.notReplayed(s.Type) })
-	if len(specs) == 0 {
+	p := r.permit.Without(func(s domarkx.ResourceSpec) bool { return r.notReplayed(s.Type) })
+	if len(p.What().Resources) == 0 {
 		return &engine.RefusedError{Reason: fmt.Sprintf("nothing of %q can be replayed: none of its resources has calls that can be repeated", session)}
 	}
-	live, err := r.m.env.Workspaces.Open(ctx, session, plugins.Options{Specs: specs, Tip: &r.plan.start, Temporary: true, Timeout: r.plan.timeout})
-	if err == nil {
-		r.bench = &openWorkspace{m: r.m, live: live, workspace: session}
+	b := &openWorkspace{m: r.m, workspace: p.What().Workspace, gate: r.gate, permit: p}
+	first, err := b.mayLoad(ctx, r.plan.start)
+	if err != nil {
+		return err
+	}
+	if b.live, err = r.m.env.Workspaces.Open(ctx, first, plugins.Options{Tip: &r.plan.start, Timeout: r.plan.timeout}); err == nil {
+		r.bench = b
 	}
 	return err
 }
@@ -89,7 +99,7 @@ func (r *replayer) notComparable(ctx context.Context, block domarkx.Block, befor
 	if block.Language != toolcall.Language || err != nil {
 		return false, nil
 	}
-	specs := r.all
+	specs := r.permit.What().Resources
 	if !slices.ContainsFunc(specs, func(s domarkx.ResourceSpec) bool { return s.ID == asked.Resource }) {
 		v, err := r.m.store.Version(ctx, before)
 		if err != nil {

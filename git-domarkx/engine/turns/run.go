@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -19,8 +18,8 @@ import (
 type RunRequest struct {
 	Name  string
 	Retry bool // also run interrupted calls and a setup script that failed
-	// Approve asks the user whether to run something untrusted once; nil means no.
-	Approve func(ctx context.Context, e *trust.UntrustedError) (bool, error)
+	// Approve is how the user agrees to run something untrusted once.
+	Approve trust.Consent
 	// Report is called after each recorded call.
 	Report func(CallResult)
 }
@@ -45,7 +44,7 @@ func (m *Manager) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 		return RunResult{}, err
 	}
 	defer unlock()
-	run := &runner{m: m, request: r, auth: m.trust.NewAuthorizer(r.Approve), tried: map[callKey]bool{}, messages: map[string]domarkx.Message{}, stale: map[string]int{}}
+	run := &runner{m: m, request: r, gate: m.trust.Gate(r.Approve), tried: map[callKey]bool{}, messages: map[string]domarkx.Message{}, stale: map[string]int{}}
 	err = run.all(ctx)
 	return run.ran, err
 }
@@ -54,7 +53,7 @@ func (m *Manager) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 type runner struct {
 	m        *Manager
 	request  RunRequest
-	auth     *trust.Authorizer
+	gate     *trust.Gate
 	bench    *openWorkspace // the workspace; nil until needed
 	runs     func(language string) bool
 	tried    map[callKey]bool
@@ -79,7 +78,7 @@ func (r *runner) all(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.auth.Check(ctx, info); err != nil {
+	if _, err := r.gate.Permit(ctx, trust.Session{Info: info}); err != nil {
 		return err
 	}
 	needed, err := r.needsBench(ctx, info)
@@ -90,7 +89,7 @@ func (r *runner) all(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.bench, err = r.m.open(ctx, info, r.auth); err != nil {
+	if r.bench, err = r.m.open(ctx, r.gate, trust.Session{Info: info}); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.bench.close(ctx)) }()
@@ -105,7 +104,8 @@ func (r *runner) all(ctx context.Context) (err error) {
 		if info, err = r.tip(ctx); err != nil {
 			return err
 		}
-		if err := r.auth.Check(ctx, info); err != nil {
+		by, err := r.gate.Permit(ctx, trust.Session{Info: info})
+		if err != nil {
 			return err
 		}
 		next, err := r.next(ctx, info)
@@ -113,11 +113,8 @@ func (r *runner) all(ctx context.Context) (err error) {
 			return err
 		}
 		r.tried[keyOf(next.callRecord)] = true
-		if err := r.bench.admit(ctx, next.Block); err != nil {
-			return err
-		}
 		next.Completed = r.bench.complete(ctx, next.Block)
-		report, err := r.bench.perform(ctx, *next, func(ctx context.Context) callResult { return r.bench.make(ctx, next.recorded()) })
+		report, err := r.bench.perform(ctx, *next, by)
 		if report.OK || report.Code != "" {
 			r.report(report)
 		}
@@ -140,23 +137,6 @@ func (r *runner) report(c CallResult) {
 	if r.request.Report != nil {
 		r.request.Report(c)
 	}
-}
-
-// make runs the call or the code in a block.
-func (b *openWorkspace) make(ctx context.Context, block domarkx.Block) callResult {
-	if block.Language != toolcall.Language {
-		resource, result, err := b.live.Run(ctx, block.Language, block.Text)
-		return callResult{resource, block.Language, result, err}
-	}
-	asked, err := toolcall.Parse(block.Text)
-	if err != nil {
-		return callResult{err: err}
-	}
-	if _, err := b.toolsOf(ctx, asked.Resource); err != nil {
-		return callResult{asked.Resource, asked.Tool, domarkx.Result{}, err}
-	}
-	result, err := b.live.Call(ctx, asked.Resource, asked.Call)
-	return callResult{asked.Resource, asked.Tool, result, err}
 }
 
 // needsBench reports whether the run needs a live workspace. It creates nothing.
@@ -209,11 +189,7 @@ func (m *Manager) languages(ctx context.Context, info domarkx.Info) (func(string
 	if err != nil {
 		return nil, err
 	}
-	asked, err := m.wanted(ctx, info.Name, workspace, h, tip)
-	var none *engine.RefusedError
-	if errors.As(err, &none) {
-		return func(string) bool { return false }, nil
-	}
+	asked, err := m.trust.ResourcesIn(ctx, info.Name, workspace, h, tip)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,11 @@ func (m *Manager) instanceState(ctx context.Context, i plugins.Instance) (string
 	if err != nil {
 		return "", err
 	}
-	live, err := m.env.Workspaces.Open(ctx, i.Name, plugins.Options{Existing: true, NoWait: true, OnlyDirectories: true, Keep: m.keeper(i.Name)})
+	p, err := m.present(ctx, i.Name, true)
+	if err != nil {
+		return "", err
+	}
+	live, err := m.env.Workspaces.Open(ctx, p, plugins.Options{NoWait: true, Keep: m.keeper(i.Name)})
 	switch {
 	case errors.Is(err, domarkx.ErrConflict):
 		return StateBusy, nil

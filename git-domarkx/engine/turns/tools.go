@@ -2,12 +2,12 @@ package turns
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // toolsOf returns the tools of a resource. For tools that the resource lists itself, it returns an
@@ -17,25 +17,31 @@ func (b *openWorkspace) toolsOf(ctx context.Context, resource string) ([]domarkx
 	if err != nil || !own {
 		return tools, err
 	}
-	i := slices.IndexFunc(b.live.Specs(), func(s domarkx.ResourceSpec) bool { return s.ID == resource })
-	listed := trust.ListTools(b.live.Specs()[i], tools)
-	if b.passed == nil {
-		return nil, listed.Untrusted(b.live.Name())
-	}
-	return tools, b.passed.CheckTools(ctx, b.session, listed)
+	specs := b.live.Specs()
+	i := slices.IndexFunc(specs, func(s domarkx.ResourceSpec) bool { return s.ID == resource })
+	_, err = b.gate.Permit(ctx, trust.Tools{By: b.permit, Listed: trust.ListTools(specs[i], tools)})
+	return tools, err
 }
 
-// admit returns an *trust.UntrustedError if a call must not be made because nobody trusts the tools
-// that its resource lists. Other errors are those of the call.
-func (b *openWorkspace) admit(ctx context.Context, block domarkx.Block) error {
-	asked, err := toolcall.Parse(block.Text)
-	if block.Language != toolcall.Language || err != nil {
-		return nil
+// mayMake returns the permit to make the call or to run the code in a block. by permits the content of the session with
+// the block, or the call itself.
+func (b *openWorkspace) mayMake(ctx context.Context, by permit.Permit, block domarkx.Block) (permit.Permit, error) {
+	return b.gate.Permit(ctx, trust.Call{By: by, In: b.live, Block: block})
+}
+
+// make makes the call or runs the code in a block with a permit, unless that was refused.
+func (b *openWorkspace) make(ctx context.Context, block domarkx.Block, p permit.Permit, refused error) callResult {
+	made := callResult{tool: block.Language, err: refused}
+	if block.Language != toolcall.Language {
+		if refused == nil {
+			made.resource, made.result, made.err = b.live.Run(ctx, p)
+		}
+		return made
 	}
-	_, err = b.toolsOf(ctx, asked.Resource)
-	var untrusted *trust.UntrustedError
-	if errors.As(err, &untrusted) {
-		return err
+	asked, _ := toolcall.Parse(block.Text) // refused, unless it is valid
+	made.resource, made.tool = asked.Resource, asked.Tool
+	if refused == nil {
+		made.result, made.err = b.live.Call(ctx, p)
 	}
-	return nil
+	return made
 }

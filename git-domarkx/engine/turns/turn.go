@@ -14,8 +14,10 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // A CallResult is the result of one call.
@@ -60,11 +62,16 @@ type callResult struct {
 	err            error
 }
 
-// perform makes and records a call. It writes a journal entry before the call starts and commits
+// perform makes and records a call. by permits the content with the call, or the call itself. perform writes a journal entry before the call starts and commits
 // earlier changes as a separate version. Then it stores the outcome, the new version and the link
 // in one update. An error means that the call was not recorded; a failure of the call itself is
 // in the report.
-func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(context.Context) callResult) (CallResult, error) {
+func (b *openWorkspace) perform(ctx context.Context, t callTarget, by permit.Permit) (CallResult, error) {
+	p, refused := b.mayMake(ctx, by, t.recorded())
+	var untrusted *trust.UntrustedError
+	if errors.As(refused, &untrusted) {
+		return CallResult{}, refused
+	}
 	t.Workspace, t.Process = b.workspace, os.Getpid()
 	before := func(ctx context.Context) (*plugins.Changes, error) { return b.live.CommitBeforeCall(ctx, t.timeout()) }
 	if err := b.commitAs(ctx, before, "change", changeSubject, false); err != nil && ctx.Err() != nil {
@@ -74,7 +81,7 @@ func (b *openWorkspace) perform(ctx context.Context, t callTarget, call func(con
 	if err := journal.begin(t.callRecord); err != nil {
 		return CallResult{}, err
 	}
-	made := call(ctx)
+	made := b.make(ctx, t.recorded(), p, refused)
 	ended := context.Cause(ctx)
 	t.Resource, t.Tool = made.resource, made.tool
 	outcome := toolcall.Outcome{OK: true, Result: made.result.Value}

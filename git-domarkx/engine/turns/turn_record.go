@@ -81,8 +81,8 @@ func (b *openWorkspace) trustRecorded(id domarkx.ID, msg domarkx.Message) trust.
 			b.chain = &trust.Chain{}
 		}
 		was, now, err := m.ExtendRecorded(ctx, b.chain, before, after, id, msg)
-		if err == nil && b.passed != nil {
-			b.passed.Follow(was, now)
+		if err == nil && b.gate != nil {
+			b.gate.Follow(was, now)
 		}
 		return err
 	}

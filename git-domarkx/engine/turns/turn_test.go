@@ -126,13 +126,13 @@ func TestUntrustedRunsNothing(t *testing.T) {
 	}
 	_, _, err := c.run(turns.RunRequest{Name: "s"})
 	refused("run", err)
-	_, _, err = c.run(turns.RunRequest{Name: "s", Approve: func(context.Context, *trust.UntrustedError) (bool, error) { return false, nil }})
+	_, _, err = c.run(turns.RunRequest{Name: "s", Approve: trust.Consent{Ask: func(context.Context, *trust.UntrustedError) (bool, error) { return false, nil }}})
 	refused("run, refused", err)
 	_, err = c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}})
 	refused("exec", err)
 	_, err = c.Replay(t.Context(), turns.ReplayRequest{Name: "s"})
 	refused("replay", err)
-	if _, _, err = c.run(turns.RunRequest{Name: "s", Approve: func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil }}); err != nil || len(c.Notes.Calls()) != 1 {
+	if _, _, err = c.run(turns.RunRequest{Name: "s", Approve: trust.Consent{Yes: true}}); err != nil || len(c.Notes.Calls()) != 1 {
 		t.Errorf("approved: %v, called %q", err, c.Notes.Calls())
 	}
 	if held, err := c.IsTrusted(t.Context(), c.Tip("s")); held || err != nil {

@@ -123,9 +123,10 @@ func (m *Manager) fork(ctx context.Context, r engine.Revision, name string, trus
 
 // wake makes the workspace of a fork live, if the user trusts the session.
 func (m *Manager) wake(ctx context.Context, fork ForkResult) (asleep, err error) {
-	specs, err := m.trustedSpecs(ctx, fork.Info, fork.Workspace, m.trust.NewAuthorizer(nil))
+	b := &openWorkspace{m: m, workspace: fork.Name}
+	p, err := b.permitFor(ctx, fork.Info, fork.Workspace)
 	if err == nil {
-		err = m.env.Workspaces.Fork(ctx, fork.Name, fork.Workspace, specs)
+		err = m.env.Workspaces.Fork(ctx, p, fork.Workspace)
 	}
 	return err, ctx.Err()
 }

@@ -7,7 +7,9 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // hold opens and locks a workspace that is live on this machine, and commits its changes. It
@@ -25,18 +27,27 @@ func (m *Manager) hold(ctx context.Context, workspace string) (*openWorkspace, e
 	if err != nil {
 		return nil, err
 	}
-	o := plugins.Options{Existing: true, Keep: m.keeper(workspace)}
+	o := plugins.Options{Keep: m.keeper(workspace)}
 	if tip.ID != "" {
 		o.Tip = &tip
 	}
 	b := &openWorkspace{m: m, workspace: workspace}
-	if b.live, err = m.env.Workspaces.Open(ctx, workspace, o); err != nil {
+	p, err := m.present(ctx, workspace, false)
+	if err != nil {
+		return nil, err
+	}
+	if b.live, err = m.env.Workspaces.Open(ctx, p, o); err != nil {
 		return nil, err
 	}
 	if err := b.settle(ctx); err != nil {
 		return nil, errors.Join(err, b.close(ctx))
 	}
 	return b, nil
+}
+
+// present returns the permit to open what is live of a workspace, or its directories alone.
+func (m *Manager) present(ctx context.Context, workspace string, directories bool) (permit.Permit, error) {
+	return m.trust.Gate(trust.Consent{}).Permit(ctx, trust.Present{Workspace: workspace, Directories: directories})
 }
 
 // settle commits the live state.

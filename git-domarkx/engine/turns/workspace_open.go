@@ -18,6 +18,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // An openWorkspace is an open workspace. It is locked: other processes wait until it is closed. Its
@@ -28,11 +29,11 @@ type openWorkspace struct {
 	workspace string
 	tip       domarkx.Version // the base of the live state; the ID is empty before the first version
 	header    domarkx.Header  // header of the session
-	specs     []domarkx.ResourceSpec
-	replaced  bool              // a redaction replaced the version that the live state derives from, and tip is its redacted form
-	session   string            // session that the workspace was opened for
-	passed    *trust.Authorizer // authorizer that allowed the session to run; nil for a replay
-	chain     *trust.Chain      // where results are recorded; nil before the first one
+	replaced  bool            // a redaction replaced the version that the live state derives from, and tip is its redacted form
+	session   string          // session that the workspace was opened for
+	gate      *trust.Gate     // nil for a workspace that is only held
+	permit    permit.Permit   // to open the workspace
+	chain     *trust.Chain    // where results are recorded; nil before the first one
 }
 
 // errNoWorkspace returns the error for a session that asks for no resources.
@@ -43,23 +44,27 @@ func errNoWorkspace(session string) error {
 // open opens the workspace of a session and makes it live if necessary. It records
 // interrupted calls, commits local changes if the workspace moved in the meantime, and adds and
 // removes resources according to the session. It does not create the first version of a
-// workspace; [openWorkspace.prepare] does. passed is the authorizer that allowed the session to run.
-func (m *Manager) open(ctx context.Context, session domarkx.Info, passed *trust.Authorizer) (*openWorkspace, error) {
-	workspace, err := m.sessions.WorkspaceOf(ctx, session.Name)
+// workspace; [openWorkspace.prepare] does. The gate decides whether it is opened.
+func (m *Manager) open(ctx context.Context, gate *trust.Gate, session trust.Session) (*openWorkspace, error) {
+	name := session.Info.Name
+	workspace, err := m.sessions.WorkspaceOf(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	b := &openWorkspace{m: m, workspace: workspace, session: session.Name, passed: passed}
+	b := &openWorkspace{m: m, workspace: workspace, session: name, gate: gate}
 	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}
-	if b.header, b.specs, err = m.permitted(ctx, session, workspace, tip, passed); err != nil {
+	if b.permit, err = m.permitted(ctx, gate, session, workspace, tip); err != nil {
+		return nil, err
+	}
+	if b.header, err = view.Header(ctx, m.store, session.Info.ID); err != nil {
 		return nil, err
 	}
 	timeout, err := trust.CallTimeout(b.header)
 	if err != nil {
-		return nil, trust.InSession(session.Name, err)
+		return nil, trust.InSession(name, err)
 	}
 	if err := m.openLive(ctx, b, tip, timeout); err != nil {
 		return nil, err
@@ -74,33 +79,25 @@ func (m *Manager) openLive(ctx context.Context, b *openWorkspace, tip domarkx.Ve
 	if err := m.finishRename(ctx, b.workspace); err != nil {
 		return err
 	}
-	private, err := m.isPrivate(ctx, b.workspace)
-	if err != nil {
-		return err
-	}
-	o := plugins.Options{Specs: b.specs, Timeout: timeout, Private: private, Keep: m.keeper(b.workspace)}
+	p, o := b.permit, plugins.Options{Timeout: timeout, Keep: m.keeper(b.workspace)}
 	if tip.ID != "" {
 		o.Tip = &tip
 	}
 	if there, err := m.env.Workspaces.Instance(ctx, b.workspace); errors.Is(err, domarkx.ErrNotFound) || err == nil && there.Head == "" {
-		if err := b.checkBrought(ctx, tip); err != nil {
+		if p, err = b.mayLoad(ctx, tip); err != nil {
 			return err
 		}
 	} else if err != nil {
 		return err
 	}
-	b.live, err = m.env.Workspaces.Open(ctx, b.workspace, o)
+	var err error
+	b.live, err = m.env.Workspaces.Open(ctx, p, o)
 	return err
 }
 
-// checkBrought returns an error if a version would bring programs of nested repositories to the
-// work tree, unless the user approves it.
-func (b *openWorkspace) checkBrought(ctx context.Context, v domarkx.Version) error {
-	private, err := b.m.isPrivate(ctx, b.workspace)
-	if err != nil || private || b.passed == nil {
-		return err
-	}
-	return b.passed.CheckBrought(ctx, b.session, b.specs, b.tip, v)
+// mayLoad returns the permit to load a version.
+func (b *openWorkspace) mayLoad(ctx context.Context, v domarkx.Version) (permit.Permit, error) {
+	return b.gate.Permit(ctx, trust.Load{Into: b.permit, From: b.tip, To: v})
 }
 
 // keeper returns a function that stores the live state of a workspace whose load was interrupted.
@@ -125,34 +122,22 @@ func (m *Manager) keeper(workspace string) func(context.Context, *plugins.Change
 	}
 }
 
-// permitted returns a session's header and the resources that its calls need. It fails if the
-// authorizer did not allow these resources, because versions can come from anybody.
-func (m *Manager) permitted(ctx context.Context, session domarkx.Info, workspace string, tip domarkx.Version, passed *trust.Authorizer) (domarkx.Header, []domarkx.ResourceSpec, error) {
-	h, err := view.Header(ctx, m.store, session.ID)
+// permitted returns the permit to open a workspace for a session. tip is the newest version of the workspace; its ID is empty
+// if there is none.
+func (m *Manager) permitted(ctx context.Context, gate *trust.Gate, session trust.Session, workspace string, tip domarkx.Version) (permit.Permit, error) {
+	open := trust.Open{Session: session, Workspace: workspace, Tip: tip}
+	private, err := m.isPrivate(ctx, workspace)
 	if err != nil {
-		return h, nil, err
+		return permit.Permit{}, err
 	}
-	asked, err := m.wanted(ctx, session.Name, workspace, h, tip)
-	if err != nil {
-		return h, nil, err
+	if private {
+		open.In = permit.Private
 	}
-	return h, asked.Specs, passed.Covers(asked.Added)
-}
-
-// wanted returns the resources that a session's calls need. In a workspace of another session,
-// these are the resources of the workspace.
-func (m *Manager) wanted(ctx context.Context, session, workspace string, h domarkx.Header, tip domarkx.Version) (trust.Resources, error) {
-	if workspace != session && tip.ID != "" {
-		return trust.ResourcesInVersion(workspace, tip), nil
+	p, err := gate.Permit(ctx, open)
+	if err == nil && len(p.What().Resources) == 0 {
+		err = errNoWorkspace(session.Info.Name)
 	}
-	asked, err := m.trust.ResourcesOf(ctx, session, h)
-	if err == nil {
-		err = m.trust.Check(ctx, session, asked)
-	}
-	if err == nil && len(asked.Specs) == 0 {
-		err = errNoWorkspace(session)
-	}
-	return asked, err
+	return p, err
 }
 
 func sameSpecs(a, b []domarkx.ResourceSpec) bool {
@@ -175,20 +160,20 @@ func (b *openWorkspace) catchUp(ctx context.Context) error {
 	if err := b.follow(ctx); err != nil {
 		return err
 	}
-	if sameSpecs(b.live.Specs(), b.specs) {
-		if b.tip.ID == "" || sameSpecs(trust.SpecsOf(b.tip.Resources), b.specs) {
+	if wanted := b.permit.What().Resources; sameSpecs(b.live.Specs(), wanted) {
+		if b.tip.ID == "" || sameSpecs(trust.SpecsOf(b.tip.Resources), wanted) {
 			return nil
 		}
 		return b.commitAs(ctx, b.live.Commit, "configure", "change the resources", true) // the loaded version had other resources
 	}
 	if b.tip.ID == "" { // the document changed, because its resources could not be created
-		_, err := b.live.Reconfigure(ctx, b.specs)
+		_, err := b.live.Reconfigure(ctx, b.permit)
 		return err
 	}
 	if err := b.commitChanges(ctx); err != nil {
 		return err
 	}
-	if _, err := b.live.Reconfigure(ctx, b.specs); err != nil {
+	if _, err := b.live.Reconfigure(ctx, b.permit); err != nil {
 		return err
 	}
 	return b.commitAs(ctx, b.live.Commit, "configure", "change the resources", true)
@@ -221,16 +206,18 @@ func (b *openWorkspace) follow(ctx context.Context) error {
 		if newest.ID == "" || err == nil && sameVersions(newest.Resources, loading.Resources) {
 			return fmt.Errorf("workspace %q: %w", b.workspace, half)
 		}
-		if err := b.checkBrought(ctx, newest); err != nil {
+		p, err := b.mayLoad(ctx, newest)
+		if err != nil {
 			return err
 		}
 		b.tip = newest
-		return b.live.Load(ctx, newest)
+		return b.live.Load(ctx, p, newest)
 	}
 	if newest.ID == "" || newest.ID == b.tip.ID && !b.replaced {
 		return nil
 	}
-	if err := b.checkBrought(ctx, newest); err != nil {
+	p, err := b.mayLoad(ctx, newest)
+	if err != nil {
 		return err
 	}
 	changes, err := b.live.Commit(ctx)
@@ -247,15 +234,18 @@ func (b *openWorkspace) follow(ctx context.Context) error {
 	if !changes.Changed {
 		changes.Abort()
 		b.tip = newest
-		return b.live.Load(ctx, newest)
+		return b.live.Load(ctx, p, newest)
 	}
 	var loaded domarkx.Version
 	request := versionRequest{operation: "change", subject: "change made here", changed: true, redacted: b.replaced}
 	if err := b.commit(ctx, changes, request, b.continueWith(ctx, newest, &loaded)); err != nil {
 		return err
 	}
+	if p, err = b.mayLoad(ctx, loaded); err != nil {
+		return err
+	}
 	b.tip = loaded
-	return b.live.Load(ctx, loaded)
+	return b.live.Load(ctx, p, loaded)
 }
 
 func sameVersions(a, b []domarkx.ResourceVersion) bool {

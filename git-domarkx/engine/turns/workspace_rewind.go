@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/plugins/permit"
 )
 
 // RewindResult describes the snapshots before and after a rewind, and the new version of the
@@ -66,19 +67,14 @@ func (m *Manager) Rewind(ctx context.Context, r engine.Revision) (RewindResult, 
 	if b == nil || done.Workspace.ID == "" {
 		return done, nil
 	}
-	b.session, b.passed = r.Name, m.trust.NewAuthorizer(nil)
-	b.specs, err = m.trustedSpecs(ctx, done.Now, done.Workspace, b.passed)
-	if err == nil {
-		err = b.checkBrought(ctx, done.Workspace)
-	}
+	p, err := b.permitFor(ctx, done.Now, done.Workspace)
 	var untrusted *trust.UntrustedError
 	if errors.As(err, &untrusted) {
 		done.Asleep = untrusted
 		return done, nil
 	}
 	if err == nil {
-		b.live.Ask(b.specs)
-		err = b.live.Load(ctx, done.Workspace)
+		err = b.live.Load(ctx, p, done.Workspace)
 	}
 	if err != nil {
 		return done, fmt.Errorf("the session and its workspace %q were rewound, but the live workspace was not: %w; the next call tries again", workspace, err)
@@ -136,14 +132,13 @@ func (m *Manager) rewind(ctx context.Context, tx *transaction.Tx, r engine.Revis
 	return done, tx.Set(ctx, r.Name, done.Now, extend)
 }
 
-// trustedSpecs returns the resources that a session's calls need. tip is the newest version of
-// the workspace. If the user does not trust the session, the error is an *UntrustedError.
-func (m *Manager) trustedSpecs(ctx context.Context, info domarkx.Info, tip domarkx.Version, passed *trust.Authorizer) ([]domarkx.ResourceSpec, error) {
-	if err := passed.Check(ctx, info); err != nil {
-		return nil, err
+// permitFor returns the permit to load the newest version of a session's workspace, if the user trusts the session.
+func (b *openWorkspace) permitFor(ctx context.Context, session domarkx.Info, tip domarkx.Version) (p permit.Permit, err error) {
+	b.session, b.gate = session.Name, b.m.trust.Gate(trust.Consent{})
+	if b.permit, err = b.m.permitted(ctx, b.gate, trust.Session{Info: session}, tip.Workspace, tip); err != nil {
+		return p, err
 	}
-	_, specs, err := m.permitted(ctx, info, tip.Workspace, tip, passed)
-	return specs, err
+	return b.mayLoad(ctx, tip)
 }
 
 // A rewinding holds the start and the target of a rewind.

@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
 	"github.com/domarkx/domarkx/plugins"
+	"github.com/domarkx/domarkx/plugins/plugintest"
 )
 
 // threeCalls writes a=1, then a=2 and b=2, then c=3, in three messages.
@@ -230,7 +231,7 @@ func TestStatusMeanwhile(t *testing.T) {
 			t.Errorf("%v, %v, want %s alone", all, err, want)
 		}
 	}
-	l, err := c.Workspaces.Open(t.Context(), "s", plugins.Options{Existing: true})
+	l, err := c.Workspaces.Open(t.Context(), plugintest.MayOpen("s", nil), plugins.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
@@ -85,7 +86,11 @@ func (b *openWorkspace) prepare(ctx context.Context, session string, retry bool)
 
 // setUp runs the setup script.
 func (b *openWorkspace) setUp(ctx context.Context, session string) error {
-	_, r, err := b.live.Run(ctx, b.header.Setup.Language, b.header.Setup.Code)
+	p, err := b.mayMake(ctx, b.permit, domarkx.Block{Language: b.header.Setup.Language, Text: b.header.Setup.Code})
+	if err != nil {
+		return err
+	}
+	_, r, err := b.live.Run(ctx, p)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -2,7 +2,6 @@ package redact_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -182,7 +181,7 @@ func TestPurgeKeepsOthers(t *testing.T) {
 	if _, err := p.redactions.Undo(t.Context(), "second"); err != nil || !strings.Contains(p.Shown("second"), other) {
 		t.Errorf("the other session cannot be restored: %v", err)
 	}
-	yes := func(context.Context, *trust.UntrustedError) (bool, error) { return true, nil }
+	yes := trust.Consent{Yes: true}
 	if _, err := p.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "read", Pairs: []string{"name=n"}, Approve: yes}); err != nil {
 		t.Fatal(err)
 	}

@@ -23,12 +23,18 @@ func imported(c *clone, text string) domarkx.Info {
 
 const twoCalls = enginetest.NotesConfig + "\n## user\n\nWrite.\n\n## assistant\n\n"
 
-func TestAuthorizer(t *testing.T) {
+// whole asks a gate for everything that a snapshot runs.
+func whole(g *trust.Gate, info domarkx.Info) error {
+	_, err := g.Permit(context.Background(), trust.Session{Info: info})
+	return err
+}
+
+func TestGate(t *testing.T) {
 	c := newClone(t)
 	ctx := t.Context()
 	info := imported(c, twoCalls+enginetest.CallBlock("write", `{"name": "a", "text": "b"}`))
 	var untrusted *trust.UntrustedError
-	if err := c.NewAuthorizer(nil).Check(ctx, info); !errors.As(err, &untrusted) || untrusted.Session != "n" || untrusted.Resource != "" {
+	if err := whole(c.Gate(trust.Consent{}), info); !errors.As(err, &untrusted) || untrusted.Session != "n" || untrusted.Resource != "" {
 		t.Fatalf("an untrusted session: %v", err)
 	}
 	var listed []string
@@ -40,33 +46,33 @@ func TestAuthorizer(t *testing.T) {
 	}
 
 	asked, answer := 0, false
-	g := c.NewAuthorizer(func(context.Context, *trust.UntrustedError) (bool, error) { asked++; return answer, nil })
-	if err := g.Check(ctx, info); !errors.As(err, &untrusted) || asked != 1 {
+	g := c.Gate(trust.Consent{Ask: func(context.Context, *trust.UntrustedError) (bool, error) { asked++; return answer, nil }})
+	if err := whole(g, info); !errors.As(err, &untrusted) || asked != 1 {
 		t.Errorf("declined: %v, asked %d times", err, asked)
 	}
 	answer = true
 	for range 2 { // an approval holds for this process
-		if err := g.Check(ctx, info); err != nil || asked != 2 || g.Trusted {
-			t.Errorf("approved: %v, asked %d times, trusted %v", err, asked, g.Trusted)
+		if err := whole(g, info); err != nil || asked != 2 {
+			t.Errorf("approved: %v, asked %d times", err, asked)
 		}
 	}
 	if held, err := c.IsTrusted(ctx, info); held || err != nil {
 		t.Errorf("an approval was recorded as trust: %v, %v", held, err)
 	}
 	now := imported(c, twoCalls+enginetest.CallBlock("fail", `{}`))
-	if err := g.Check(ctx, now); err != nil || asked != 3 {
+	if err := whole(g, now); err != nil || asked != 3 {
 		t.Errorf("another call: %v, asked %d times, want a new question", err, asked)
 	}
 
 	if err := c.Trust(ctx, now); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Check(ctx, now); err != nil || asked != 3 || !g.Trusted {
-		t.Errorf("trusted: %v, asked %d times, trusted %v", err, asked, g.Trusted)
+	if err := whole(g, now); err != nil || asked != 3 {
+		t.Errorf("trusted: %v, asked %d times", err, asked)
 	}
 	stop := errors.New("the terminal is gone")
-	g = c.NewAuthorizer(func(context.Context, *trust.UntrustedError) (bool, error) { return true, stop })
-	if err := g.Check(ctx, info); !errors.Is(err, stop) {
+	g = c.Gate(trust.Consent{Ask: func(context.Context, *trust.UntrustedError) (bool, error) { return true, stop }})
+	if err := whole(g, info); !errors.Is(err, stop) {
 		t.Errorf("no answer: %v", err)
 	}
 }
@@ -84,15 +90,16 @@ func TestProjectFileEndsTrust(t *testing.T) {
 		}
 		return held
 	}
-	g := c.NewAuthorizer(nil)
-	if err := g.Check(ctx, info); err != nil || !held() {
+	g := c.Gate(trust.Consent{})
+	if err := whole(g, info); err != nil || !held() {
 		t.Fatal(err)
 	}
-	file := c.WriteFile(".domarkx.toml", "[plugins.notes]\npath = \".\"\n")
+	file := c.WriteFile(".domarkx.toml", "[plugins.notes]\ntitle = \"x\"\n")
 	if held() {
 		t.Error("defaults for a resource were trusted unseen")
 	}
-	if err := g.Covers(&trust.Runs{Where: ".domarkx.toml", What: "plugins", Text: "{}"}); !errors.Is(err, domarkx.ErrConflict) {
+	open := trust.Open{Session: trust.Session{Info: info}, Workspace: "n"}
+	if _, err := g.Permit(ctx, open); !errors.Is(err, domarkx.ErrConflict) {
 		t.Errorf("a change after the check: %v", err)
 	}
 	c.WriteFile(".domarkx.toml", "[plugins.notes\n")
@@ -109,8 +116,8 @@ func TestProjectFileEndsTrust(t *testing.T) {
 	if !held() {
 		t.Error("without the file the session is not trusted any more")
 	}
-	if err := g.Covers(nil); err != nil {
-		t.Error(err)
+	if p, err := g.Permit(ctx, open); err != nil || len(p.What().Resources) != 1 {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
 
