@@ -39,6 +39,9 @@ type Codec struct {
 
 	// Program is the name under which users know the format's program, such as "Claude Code"; "" if it is Name.
 	Program string
+	// Records reports that a call in its documents, whose resource is Name, is a record of what the format's
+	// program did. It never runs.
+	Records bool
 	// Identify returns the identity of the session that a document was saved from, as its header
 	// states it. If Identify is nil or the identity is unknown, the file identifies the session.
 	Identify func(h domarkx.Header) Identity
@@ -149,6 +152,8 @@ type Target struct {
 	// New, if not nil, asks for the document of a new session of the format's program. Formats
 	// without session IDs ignore it.
 	New *NewSession
+	// Records, if not nil, reports whether calls with a resource are records of another format's program.
+	Records func(resource string) bool
 	// File, if not nil, returns the content of the file that the session stores under a path.
 	File func(path string) ([]byte, error)
 	// Original, if not nil, calls read with the document that the session was imported from, if

@@ -68,10 +68,10 @@ func TestCodecsRecogniseTheirOwn(t *testing.T) {
 
 // TestAgentsAreRecords: nothing runs a call in the transcript of an agent.
 func TestAgentsAreRecords(t *testing.T) {
-	others := []string{"agent-chatter", "json", "md", "openpocket", "zeus"}
-	for _, c := range all.Codecs() {
-		if format.IsRecord(`{"resource": "`+c.Name+`"}`) == slices.Contains(others, c.Name) {
-			t.Errorf("calls of the resource %s are records, or are not", c.Name)
+	for name, want := range map[string]bool{"claude-code": true, "codex": true, "copilot": true, "cursor": true, "gemini": true, "opencode": true, "pi": true, "qwen": true,
+		"agent-chatter": false, "json": false, "md": false, "openpocket": false, "zeus": false, "shell": false} {
+		if all.IsRecord(`{"resource": "`+name+`"}`) != want {
+			t.Errorf("calls of the resource %s are records, or are not", name)
 		}
 	}
 }

@@ -19,6 +19,7 @@ func Codec(a *Agent) format.Codec {
 	c := format.Codec{
 		Name:     a.Name,
 		Program:  a.Program,
+		Records:  true,
 		Detect:   func(head []byte, _ string) bool { return a.Is(jsonlines.First(head)) },
 		Decode:   a.decode,
 		Encode:   a.encode,

@@ -297,7 +297,7 @@ func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 		w.calls[p.Call.ID] = true
 		switch resource := p.Call.Resource; {
 		case resource == w.agent.Name:
-		case format.IsAgent(resource):
+		case w.to.Records != nil && w.to.Records(resource):
 			w.LoseCall("tool names of other agents")
 		default:
 			w.LoseCall("which resource a call is of")

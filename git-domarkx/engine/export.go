@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -129,7 +130,7 @@ func (m *SessionManager) ExportWhole(ctx context.Context, e *Export, info domark
 	if err != nil {
 		return err
 	}
-	return Encode(e, s, format.Target{Session: e.Name, Team: r.Team, New: r.New, Losses: &e.Losses, File: m.attachedFile(ctx, info),
+	return Encode(e, s, format.Target{Session: e.Name, Team: r.Team, New: r.New, Losses: &e.Losses, Records: all.Records, File: m.attachedFile(ctx, info),
 		Original: func(read func(format.File) error) error { return m.readOriginal(ctx, info, e.Codec, read) }})
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
@@ -326,7 +327,7 @@ func (mk *importing) isExport(ctx context.Context, was *shown) (bool, error) {
 		s.Messages = format.Conversation(mk.doc.Doc.Conversation)
 	}
 	e := &engine.Export{Name: mk.name, Codec: mk.in.codec}
-	if err := engine.Encode(e, s, format.Target{Session: e.Name, Losses: &e.Losses}); err != nil {
+	if err := engine.Encode(e, s, format.Target{Session: e.Name, Losses: &e.Losses, Records: all.Records}); err != nil {
 		return false, err
 	}
 	return e.Is(io.NewSectionReader(mk.in.ReaderAt, 0, mk.in.size))

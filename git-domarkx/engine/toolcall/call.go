@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/gitstore/refname"
@@ -33,7 +33,7 @@ func Runnable(m domarkx.Message) []domarkx.Block {
 }
 
 func isRunnable(b domarkx.Block) bool {
-	return b.Type == domarkx.CodeBlock && (b.Language == Language && !format.IsRecord(b.Text) || b.Language != Language && b.Name != "" && b.Language != ResultLanguage)
+	return b.Type == domarkx.CodeBlock && (b.Language == Language && !all.IsRecord(b.Text) || b.Language != Language && b.Name != "" && b.Language != ResultLanguage)
 }
 
 // SameCode reports whether two blocks would run the same way.

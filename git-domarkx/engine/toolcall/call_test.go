@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
@@ -81,7 +81,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		record := format.IsRecord(toolcall.NewBlock(r).Text)
+		record := all.IsRecord(toolcall.NewBlock(r).Text)
 		runnable := toolcall.Runnable(domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{call(text)}})
 		if record == (len(runnable) > 0) {
 			t.Errorf("%q asks for resource %q: record %v, runnable %v", text, r.Resource, record, runnable)

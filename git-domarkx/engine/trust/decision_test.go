@@ -19,7 +19,7 @@ func TestDecisions(t *testing.T) {
 	sessions := map[string]domarkx.Info{"trusted": c.Trusted("trusted", call), "plain": c.Trusted("plain", "## user\n\nHello.\n")}
 	c.Trusted("pending", enginetest.NotesConfig+"\n## user\n\nWrite.\n")
 	c.ImportFile(c.WriteFile("pending.md", enginetest.NotesConfig+"\n## user\n\nWrite.\n\n## assistant\n\n"+enginetest.CallBlock("write", `{}`)))
-	c.ImportFile(c.WriteFile("foreign.md", twoCalls+enginetest.CallBlock("write", `{"name": "c", "text": "d"}`)))
+	c.ImportFile(c.WriteFile("foreign.md", "```workspace-config\nresources:\n  - {type: notes, id: notes, title: foreign}\n```\n\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "c", "text": "d"}`)))
 	for _, name := range []string{"pending", "foreign"} {
 		sessions[name] = c.Tip(name)
 	}

@@ -1,9 +1,9 @@
-package format_test
+package all_test
 
 import (
 	"testing"
 
-	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/all"
 )
 
 func TestIsRecord(t *testing.T) {
@@ -18,7 +18,7 @@ func TestIsRecord(t *testing.T) {
 		`{"resource": "codex"`:                                                   false,
 		``:                                                                       false,
 	} {
-		if got := format.IsRecord(call); got != want {
+		if got := all.IsRecord(call); got != want {
 			t.Errorf("%s: %t", call, got)
 		}
 	}
