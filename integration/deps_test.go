@@ -18,7 +18,7 @@ const (
 	// model is the model with its parts.
 	model = "format/domarkx, format/jsonvalue, format/syntax, format/wtf8"
 	// below is what the engine is built on.
-	below = "format, gitstore, plugins/., plugins/dirversion, plugins/gitignore, plugins/limit, plugins/sparse, plugins/sqlite/sqlite3, fusefs/drafts"
+	below = "format, gitstore, plugins/., plugins/dirversion, plugins/gitignore, plugins/limit, plugins/permit, plugins/sparse, plugins/sqlite/sqlite3, fusefs/drafts"
 	// values are the packages of the engine that need no SessionManager.
 	values = "git-domarkx/engine/edit, git-domarkx/engine/ignored, git-domarkx/engine/local, git-domarkx/engine/project, git-domarkx/engine/sources, git-domarkx/engine/toolcall, git-domarkx/engine/transaction, git-domarkx/engine/trust, git-domarkx/engine/view"
 )
@@ -55,10 +55,11 @@ var arrows = []arrow{
 	{"git-domarkx/engine/.", []string{below, values}, "the SessionManager does not know what is done with it"},
 	{"git-domarkx/engine/edit", []string{below, "git-domarkx/engine/view", "git-domarkx/engine/toolcall"}, "documents become states without a repository's settings"},
 	{"git-domarkx/engine/view", []string{below}, "snapshots become documents without a repository's settings"},
+	{"plugins/permit", []string{model}, "permits are values"},
 	{"git-domarkx/engine/toolcall", []string{"format", "gitstore/refname"}, "blocks of calls are values"},
 	{"git-domarkx/engine/project", []string{"format"}, "a configuration file is a value"},
 	{"git-domarkx/engine/ignored", []string{below}, "versions are read without a SessionManager"},
-	{"git-domarkx/engine/local", []string{"format", "gitstore", "plugins/."}, "records of a clone know nothing of who makes them"},
+	{"git-domarkx/engine/local", []string{"format", "gitstore", "plugins/.", "plugins/permit"}, "records of a clone know nothing of who makes them"},
 	{"git-domarkx/engine/sources", []string{"format", "gitstore"}, "records of a clone know nothing of who makes them"},
 	{"git-domarkx/engine/trust", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/view"}, "what runs is decided before anything runs"},
 	{"git-domarkx/engine/transaction", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/trust", "git-domarkx/engine/view"}, "what is added passes it, whoever adds it"},
@@ -92,7 +93,7 @@ var owners = []struct {
 	library     string
 	directories []string
 }{
-	{"os/exec", []string{"gitstore/gitcmd", "plugins", "fusefs/mountpoint", "git-domarkx/.", "git-domarkx/zeus", "git-domarkx/background", "git-domarkx/mountd", "git-domarkx/agents/recording", "git-domarkx/agents/transcripts", "git-domarkx/engine/enginetest", "git-domarkx/chat/provider/llamatest"}},
+	{"os/exec", []string{"gitstore/gitcmd", "plugins/process", "plugins/postgres", "plugins/docker_sandbox/dockertest", "plugins/local_shell", "plugins/mcp", "plugins/openpocket", "plugins/plugintest", "fusefs/mountpoint", "git-domarkx/.", "git-domarkx/zeus", "git-domarkx/background", "git-domarkx/mountd", "git-domarkx/agents/recording", "git-domarkx/agents/transcripts", "git-domarkx/engine/enginetest", "git-domarkx/chat/provider/llamatest"}},
 	{"github.com/go-git/go-git", []string{"gitstore"}},
 	{"github.com/hanwen/go-fuse", []string{"fusefs"}},
 	{"github.com/alecthomas/kong", []string{"git-domarkx/.", "git-domarkx/clidoc"}},
