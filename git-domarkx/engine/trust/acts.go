@@ -78,7 +78,7 @@ func (d *decision) content(ctx context.Context, a Session) error {
 		d.approved[all.Settled] = own.right
 	}
 	d.right = max(d.right, own.right)
-	d.last = checkedContent{a.Info.ID, a.Settled, own.right, besides}
+	d.last = checkedContent{a.Info.Name, a.Info.ID, a.Settled, own.right, besides}
 	return nil
 }
 
@@ -92,7 +92,7 @@ type Open struct {
 }
 
 func (a Open) permitted(ctx context.Context, d *decision) (permission, error) {
-	if was := d.last; was.snapshot != a.Info.ID || was.settled != a.Settled {
+	if was := d.last; was.session != a.Info.Name || was.snapshot != a.Info.ID || was.settled != a.Settled {
 		if err := d.content(ctx, a.Session); err != nil {
 			return permission{}, err
 		}

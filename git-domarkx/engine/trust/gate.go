@@ -19,10 +19,10 @@ type Gate struct {
 
 // checkedContent is the content of a session that a gate let pass last.
 type checkedContent struct {
-	snapshot string
-	settled  bool
-	right    permit.Right
-	besides  Digest // of what runs besides the document
+	session, snapshot string
+	settled           bool
+	right             permit.Right
+	besides           Digest // of what runs besides the document
 }
 
 // Gate returns a gate for a command with the user's consent.

@@ -62,10 +62,10 @@ type callResult struct {
 	err            error
 }
 
-// perform makes and records a call. by permits the content with the call, or the call itself. perform writes a journal entry before the call starts and commits
+// perform makes and records a call. It writes a journal entry before the call starts and commits
 // earlier changes as a separate version. Then it stores the outcome, the new version and the link
-// in one update. An error means that the call was not recorded; a failure of the call itself is
-// in the report.
+// in one update. by permits the content with the call, or the call itself. An error means that the
+// call was not recorded; a failure of the call itself is in the report.
 func (b *openWorkspace) perform(ctx context.Context, t callTarget, by permit.Permit) (CallResult, error) {
 	p, refused := b.mayMake(ctx, by, t.recorded())
 	var untrusted *trust.UntrustedError
