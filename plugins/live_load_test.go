@@ -283,7 +283,7 @@ type beginless struct {
 
 func (b *beginless) Begin(context.Context, string) (plugins.Pending, error) { return nil, b.err }
 
-// TestUnfinishedOpensNoOthers resumes a load to open what is live. It must open only the
+// TestUnfinishedOpensNoOthers resumes a load when the live resources are opened. It must open only the
 // resources that the original load was permitted, since the version may be from anybody.
 func TestUnfinishedOpensNoOthers(t *testing.T) {
 	w := newWorld(t)

@@ -21,7 +21,7 @@ const (
 	Live                  // an earlier permit made it live on this machine: it may be opened and committed, but nothing else
 )
 
-// A Confinement is what opened resources are limited to, besides what the configuration of the user denies.
+// A Confinement limits opened resources, besides the configuration of the user.
 type Confinement int
 
 // The confinements.

@@ -5,7 +5,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/permit"
 )
 
-// MayOpen returns a permit to open resources in a workspace; without any, what is live.
+// MayOpen returns a permit to open resources in a workspace; without any, to open the live ones.
 func MayOpen(workspace string, specs []domarkx.ResourceSpec) permit.Permit {
 	if len(specs) == 0 {
 		return permit.Issue("", permit.What{Workspace: workspace}, permit.Live, permit.Shared)

@@ -112,7 +112,7 @@ func (a Open) permitted(ctx context.Context, d *decision) (permission, error) {
 	return permission{a.Info.Name, permit.What{Content: a.scope(), Workspace: a.Workspace, Resources: asked.Specs}, a.In}, nil
 }
 
-// Present is the act of opening what is live of a workspace, to compare and commit it. It needs no trust: an earlier
+// Present is the act of opening the live resources of a workspace, to compare and commit it. It needs no trust: an earlier
 // permit made it live.
 type Present struct {
 	Workspace   string

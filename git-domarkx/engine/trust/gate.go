@@ -30,7 +30,7 @@ func (m *Manager) Gate(c Consent) *Gate {
 	return &Gate{m: m, consent: c, approved: map[Digest]permit.Right{}}
 }
 
-// Consent is how the user agrees to what is not trusted. The zero Consent is to nothing.
+// Consent is how the user agrees to untrusted content. The zero Consent is to nothing.
 type Consent struct {
 	Yes bool // an option agrees to everything
 	// Ask asks the user; nil if nobody can be asked.

@@ -45,7 +45,7 @@ func (m *Manager) hold(ctx context.Context, workspace string) (*openWorkspace, e
 	return b, nil
 }
 
-// present returns the permit to open what is live of a workspace, or its directories alone.
+// present returns the permit to open the live resources of a workspace, or its directories alone.
 func (m *Manager) present(ctx context.Context, workspace string, directories bool) (permit.Permit, error) {
 	return m.trust.Gate(trust.Consent{}).Permit(ctx, trust.Present{Workspace: workspace, Directories: directories})
 }
