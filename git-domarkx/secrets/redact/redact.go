@@ -1,5 +1,10 @@
 // Package redact rewrites histories: it replaces the secrets in all snapshots of sessions and all versions of workspaces
 // by placeholders, and removes the files of old versions. Section 15 of gitstore/SPEC.md defines the commits that it makes.
+//
+// A version whose files expired is left as a stub with what its commit said, so no message and no link is lost. First and last
+// versions stay, because forks and live workspaces begin there: so an expiry elsewhere never takes the files in which somebody works.
+// What an expiry replaced is not kept, as the disk may be full. Reading a stub is an error that says when and why, so that no caller
+// takes it for an empty workspace.
 package redact
 
 import (
