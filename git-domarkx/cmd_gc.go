@@ -201,7 +201,7 @@ func (c *gcCmd) expire(inv *invocation, opened managers, policy redact.Policy) (
 		if err != nil {
 			return found, err
 		}
-		info(fmt.Sprintf("%s expired and %d objects were removed: %d bytes less", number, done.Purged.Removed, before-after), "")
+		info(fmt.Sprintf("%s expired and %d objects were removed: %d bytes less", number, done.Purged.Removed, max(0, before-after)), "")
 	}
 	return found, nil
 }
