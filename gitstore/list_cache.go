@@ -53,7 +53,7 @@ func (c *listCache) setNames(refs []refdb.Ref) bool {
 }
 
 // encodeListCache returns the content of [derived.Sessions]: for each commit its id; number, messages, bytes and date;
-// subject, preview and operation; and 1 with what is said about it, or 0. The number of commits comes first.
+// subject, preview and operation; and 1 with its description, or 0. The number of commits comes first.
 func encodeListCache(infos []domarkx.Info) []byte {
 	data := binary.AppendUvarint(make([]byte, 0, len(infos)*160), uint64(len(infos)))
 	for _, info := range infos {

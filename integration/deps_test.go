@@ -59,7 +59,7 @@ var arrows = []arrow{
 	{"git-domarkx/engine/toolcall", []string{"format", "gitstore/refname"}, "blocks of calls are values"},
 	{"git-domarkx/engine/project", []string{"format"}, "a configuration file is a value"},
 	{"git-domarkx/engine/ignored", []string{below}, "versions are read without a SessionManager"},
-	{"git-domarkx/engine/local", []string{"format", "gitstore", "plugins/.", "plugins/permit"}, "records of a clone know nothing of who makes them"},
+	{"git-domarkx/engine/local", []string{"format", "gitstore", "plugins/.", "plugins/limit", "plugins/permit"}, "records of a clone know nothing of who makes them"},
 	{"git-domarkx/engine/sources", []string{"format", "gitstore"}, "records of a clone know nothing of who makes them"},
 	{"git-domarkx/engine/trust", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/view"}, "what runs is decided before anything runs"},
 	{"git-domarkx/engine/transaction", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/trust", "git-domarkx/engine/view"}, "what is added passes it, whoever adds it"},

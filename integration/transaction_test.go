@@ -13,6 +13,7 @@ import (
 // aroundTransactions lists the production files that may name what package transaction keeps from others, and why.
 var aroundTransactions = []struct{ file, name, because string }{
 	{"git-domarkx/engine/transaction/transaction.go", "gitstore.Tx", "it is the only way to change sessions and workspaces"},
+	{"git-domarkx/secrets/redact/expire.go", "gitstore.Tx", "an expiry replaces histories, and adds nothing to them"},
 	{"git-domarkx/secrets/redact/rewrite.go", "gitstore.Tx", "a redaction replaces histories, and adds nothing to them"},
 	{"git-domarkx/secrets/redact/redact.go", "gitstore.Tx", "a redaction replaces histories, and adds nothing to them"},
 	{"git-domarkx/secrets/redact/receive.go", "gitstore.Tx", "it takes over a redaction"},

@@ -34,7 +34,7 @@ type Pending interface {
 	Ending
 }
 
-// A BoundedWriter is a [Pending] for resources that do not leave out what is over a limit themselves, and so have to fit.
+// A BoundedWriter is a [Pending] for resources that leave nothing out themselves, and so have to fit.
 type BoundedWriter interface {
 	// Limit makes the writer refuse more files or bytes. The texts say in errors that there are more.
 	Limit(files, bytes int64, manyFiles, manyBytes string)

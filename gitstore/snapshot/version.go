@@ -105,7 +105,7 @@ func (r Reader) version(id odb.ID) (*codec.Commit, domarkx.Version, int, error) 
 
 // Version returns a workspace version, given by its full id, with its resources but without the workspace's name. It
 // returns [domarkx.ErrCorrupt] for a commit that is not a version, [domarkx.ErrUnsupported] for one of a later
-// format, and a [*domarkx.ExpiredError] together with what is left of a version whose files were removed.
+// format, and a [*domarkx.ExpiredError] together with the stub of a version whose files were removed.
 func (r Reader) Version(ctx context.Context, id string) (domarkx.Version, error) {
 	v, err := r.VersionOrStub(ctx, id)
 	if err == nil {

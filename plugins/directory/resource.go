@@ -210,7 +210,7 @@ func (f *Resource) CommitIncrement(ctx context.Context, begin func() (domarkx.Ve
 	return f.tree.CommitChange(ctx, begin)
 }
 
-// LeftOut returns what is over a limit of versions. See [domarkx.OutLister].
+// LeftOut returns the paths over a limit of versions. See [domarkx.OutLister].
 func (f *Resource) LeftOut() []domarkx.LeftOut { return f.tree.LeftOut() }
 
 // CheckLoad reports a version that the directory cannot hold. See [domarkx.LoadChecker].

@@ -11,7 +11,7 @@
 //
 // A commit fails, with an error that names the file, for a file that cannot be read, a file
 // that keeps changing while it is read, and a mount point. Sockets are skipped with a
-// warning that names them, as is what is over [Config].Limits. Forbidden paths, such as the repository's own Git directory, are
+// warning that names them, as are those over [Config].Limits. Forbidden paths, such as the repository's own Git directory, are
 // skipped and never touched.
 //
 // # Races

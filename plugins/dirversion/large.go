@@ -65,12 +65,12 @@ func (f *Directory) leaveOut(at, reason string) {
 	}
 }
 
-// warnOfLeftOut warns of what is over a limit.
+// warnOfLeftOut warns of paths over a limit.
 func (f *Directory) warnOfLeftOut() {
 	WarnOfLeftOut(f.left.list(), f.limits, f.report)
 }
 
-// WarnOfLeftOut warns of what a version leaves out because it is over a limit.
+// WarnOfLeftOut warns of paths that a version leaves out because they exceed a limit.
 func WarnOfLeftOut(list []domarkx.LeftOut, l domarkx.Limits, warn func(message string)) {
 	for _, reason := range []struct{ name, why string }{
 		{limit.ReasonFile, "because they have " + limit.File.Over(l.File)},
@@ -101,7 +101,7 @@ func (f *Directory) fit(ctx context.Context) error {
 	return err
 }
 
-// reduce chooses what is left out if a survey found too much. It reports whether there was.
+// reduce chooses the paths to leave out if a survey found too much. It reports whether there are any.
 func (f *Directory) reduce(top *node) bool {
 	if !top.exceeds(f.limits) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/plugins/limit"
 )
 
-// A Usage says what a directory would add to a version.
+// A Usage counts the files and bytes that a directory would add to a version.
 type Usage struct {
 	Path  string
 	Below []*Usage      // the directories in it

@@ -105,7 +105,7 @@ func (r *resource) commitFrozen(ctx context.Context, w domarkx.VersionWriter, no
 	return d, nil
 }
 
-// leaveOut removes what is over the limits, and returns it.
+// leaveOut removes paths over the limits, and returns them.
 func (d *difference) leaveOut(l domarkx.Limits) (left []domarkx.LeftOut) {
 	d.items = slices.DeleteFunc(d.items, func(it item) bool {
 		large := l.File > 0 && it.Type == domarkx.Regular && it.Size > l.File

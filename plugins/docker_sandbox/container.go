@@ -66,7 +66,7 @@ func (e *engine) create(ctx context.Context, i image, c config, labels map[strin
 // spare is how many processes a container may have for its agent and its threads.
 const spare = 64
 
-// resources returns what a container may use.
+// resources returns the limits of a container.
 func (c config) resources() container.Resources {
 	r := container.Resources{Memory: c.memory, MemorySwap: c.memory, NanoCPUs: c.cpus}
 	if c.most > 0 {

@@ -96,7 +96,7 @@ type unset struct{}
 
 func (unset) Int(_ string, fallback int64) (int64, error) { return fallback, nil }
 
-// The reasons for which versions leave out what is over a limit.
+// The reasons for leaving a path out of a version.
 const (
 	ReasonFile    = "large"
 	ReasonVersion = "version too large"

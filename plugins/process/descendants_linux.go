@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A relation holds the parent and session of a process, and what it uses.
+// A relation holds the parent and session of a process, and its use of memory.
 type relation struct {
 	parent, session int
 	threads, pages  int64 // pages of resident memory

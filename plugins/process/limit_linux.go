@@ -95,7 +95,7 @@ func (c command) over() string {
 	return limit.Memory.Over(c.Memory)
 }
 
-// share returns the memory of a process, with its part of what it shares with others (proc_pid_smaps(5)); fallback
+// share returns the memory of a process, with its part of shared pages (proc_pid_smaps(5)); fallback
 // where that is hidden.
 func share(pid int, fallback int64) int64 {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")

@@ -26,7 +26,7 @@ func (tx *Tx) StoreAttachment(ctx context.Context, f Filter, content io.Reader) 
 	return domarkx.Attachment{SHA256: sum, Blob: blob}, counted.n, err
 }
 
-// clean returns a reader of content without secrets, and a function that removes what it needs.
+// clean returns a reader of content without secrets, and a function that removes its temporary files.
 func (f Filter) clean(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 	if err := f.check(); err != nil || f.redaction == nil {
 		return content, func() {}, err

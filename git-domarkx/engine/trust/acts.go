@@ -14,7 +14,7 @@ import (
 )
 
 // Session is the act of working on everything that a snapshot runs. An approval remains valid until the
-// session changes what it runs.
+// session changes its runnable content.
 type Session struct {
 	Info    domarkx.Info
 	Settled bool // on everything but calls without a result
@@ -34,7 +34,7 @@ func (a Session) scope() permit.Content {
 	return permit.Whole
 }
 
-// content requires the right to what a snapshot runs.
+// content requires the right to run the content of a snapshot.
 func (d *decision) content(ctx context.Context, a Session) error {
 	if err := d.m.ReadProject(); err != nil {
 		return err

@@ -89,7 +89,7 @@ type Act interface {
 	permitted(ctx context.Context, d *decision) (permission, error)
 }
 
-// A permission is what a permit is for.
+// A permission is the act that a permit allows.
 type permission struct {
 	session string
 	what    permit.What

@@ -62,7 +62,7 @@ func (m *Manager) ResourcesOf(ctx context.Context, session string, h domarkx.Hea
 	return ResourcesInVersion(workspace, tip), nil
 }
 
-// ResourcesIn returns the valid resources that a session's calls need in a workspace, of which tip is the newest
+// ResourcesIn returns the valid resources that a session's calls need in a workspace, where tip is the newest
 // version. In a workspace of another session, these are the resources of the workspace.
 func (m *Manager) ResourcesIn(ctx context.Context, session, workspace string, h domarkx.Header, tip domarkx.Version) (Resources, error) {
 	if workspace != session && tip.ID != "" {

@@ -54,7 +54,7 @@ func (m *Manager) rewritePlain(ctx context.Context, w *rewriter, h *history, the
 	return nil
 }
 
-// newForm returns the new form of a commit: one of its forms that needs no change, or a new commit. all are further forms, of which
+// newForm returns the new form of a commit: one of its forms that needs no change, or a new commit. all are further forms;
 // one may be the only one with files.
 func (m *Manager) newForm(ctx context.Context, w *rewriter, forms, all []snapshot.CommitHead) (string, error) {
 	stub := w.stubs[key(forms[0])]

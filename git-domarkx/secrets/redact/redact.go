@@ -30,7 +30,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
-// A Redactor redacts what is added to redacted sessions of a repository.
+// A Redactor removes secrets from additions to redacted sessions of a repository.
 type Redactor struct {
 	store *gitstore.Store
 	env   local.Environment

@@ -35,7 +35,7 @@ func (c *collector) noteVersion(ctx context.Context, tx *gitstore.Tx, v domarkx.
 	return nil
 }
 
-// version stores the redacted form of a workspace version, or what is left of it if it expired. Its parents must be done.
+// version stores the redacted form of a workspace version, or its stub if it expired. Its parents must be done.
 func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v domarkx.Version) error {
 	parents, changed := w.parents(head.Parents)
 	stub := w.stubs[key(head)]
