@@ -13,8 +13,8 @@ type Receiver interface {
 	Receive(ctx context.Context, in Incoming) (Received, error)
 }
 
-// ErrNotSame means that one history is not a redaction of the other: they differ in more than secrets.
-var ErrNotSame = errors.New("the histories differ in more than secrets")
+// ErrNotSame means that one history is not a redaction of the other: they differ in more than secrets and expired files.
+var ErrNotSame = errors.New("the histories differ in more than secrets and expired files")
 
 // An Incoming is a verified commit of a remote.
 type Incoming struct {

@@ -136,10 +136,13 @@ func (m *Manager) instanceState(ctx context.Context, i plugins.Instance) (string
 	if err := errors.Join(err, live.Close(ctx)); err != nil {
 		return "", err
 	}
+	head, err := m.sessions.InPlaceOf(i.Head)
 	switch {
+	case err != nil:
+		return "", err
 	case changed:
 		return StateDirty, nil
-	case tip.ID != "" && tip.ID != i.Head:
+	case tip.ID != "" && tip.ID != head:
 		return StateOutdated, nil
 	}
 	return StateLive, nil
