@@ -171,12 +171,9 @@ func compress(work <-chan *group) {
 		g.packed = packedSpace.Get().([]byte)
 		for i := range g.objects {
 			o := &g.objects[i]
-			switch {
-			case o.isDense():
+			if o.isDense() {
 				g.packed = store(g.packed, raw[:o.size])
-			case o.t == Blob && o.base == nil && o.own == nil && o.size > maxSmall:
-				g.packed = deflateFile(g.packed, raw[:o.size])
-			default:
+			} else {
 				g.packed = deflate(g.packed, raw[:o.size])
 			}
 			raw = raw[o.size:]

@@ -128,21 +128,15 @@ type deflater struct {
 	zlib *zlib.Writer
 }
 
-// Levels of compression. Level 1 is for the objects of sessions, since importing large originals must be fast; Git does
-// not compress them again when it repacks. Level 4 is for files of versions: it makes them a tenth smaller, and up to
-// half again as fast to read.
-var (
-	deflaters     = newDeflaters(zlib.BestSpeed)
-	fileDeflaters = newDeflaters(4)
-)
+// level is the level of compression. For a transcript, level 5 makes originals an eighth smaller than level 1, and an import takes
+// hardly longer; level 7 takes a fifth longer for a few percent. Git does not compress objects again when it repacks.
+const level = 5
 
-func newDeflaters(level int) *sync.Pool {
-	return &sync.Pool{New: func() any {
-		f := new(deflater)
-		f.zlib, _ = zlib.NewWriterLevel(f, level) // an error is only possible for an invalid level
-		return f
-	}}
-}
+var deflaters = sync.Pool{New: func() any {
+	f := new(deflater)
+	f.zlib, _ = zlib.NewWriterLevel(f, level) // an error is only possible for an invalid level
+	return f
+}}
 
 // Write receives compressed data.
 func (f *deflater) Write(p []byte) (int, error) {
@@ -151,19 +145,9 @@ func (f *deflater) Write(p []byte) (int, error) {
 }
 
 // deflate appends the parts to out, compressed as one stream.
-func deflate(out []byte, parts ...[]byte) []byte { return deflateWith(deflaters, out, parts) }
-
-// maxSmall is the size in bytes up to which all objects are compressed at level 1.
-const maxSmall = 16 << 10
-
-// deflateFile is like deflate, for objects that probably are files or chunks of files.
-func deflateFile(out []byte, parts ...[]byte) []byte {
-	return deflateWith(fileDeflaters, out, parts)
-}
-
-func deflateWith(pool *sync.Pool, out []byte, parts [][]byte) []byte {
-	f := pool.Get().(*deflater)
-	defer pool.Put(f)
+func deflate(out []byte, parts ...[]byte) []byte {
+	f := deflaters.Get().(*deflater)
+	defer deflaters.Put(f)
 	f.out = out
 	f.zlib.Reset(f)
 	for _, part := range parts {
