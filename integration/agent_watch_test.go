@@ -136,7 +136,7 @@ func TestWatcherKilled(t *testing.T) {
 	if got := a.recorded(); !slices.Equal(got, a.said) {
 		t.Errorf("recorded %q, expected %q", got, a.said)
 	}
-	if kills < 5 {
+	if kills < 3 {
 		t.Errorf("only %d watchers were killed", kills)
 	}
 	s.sound("after the kills")
