@@ -63,10 +63,10 @@ stay as they are; only ids of commits change. What needs the files of such a ver
 replay, fork, workspace diff, the mount) says that they expired, and blame cannot say who wrote
 a line in between. Nothing brings the files back.
 
-The next push replaces what the remote has; who pulls then gets the shorter history, with what
-they added on top of it, and their next "git domarkx gc --expire-versions" or, after two weeks,
-"git gc" frees their disk. The host frees its own with its "git gc". What is the first or
-last version of a session elsewhere, such as of a fork, comes back with it. With a fuller disk than
+The next push replaces the history on the remote. Whoever pulls then gets the shorter history,
+with their own additions on top of it. Their disk is freed by their next "git domarkx gc
+--expire-versions" or, after two weeks, by "git gc", and the host's by its "git gc". A version that is
+the first or last one of a session in another clone, such as of a fork, returns with a pull. With a fuller disk than
 the change needs, the search index and other files that can be made again are removed first.
 
 ## Output

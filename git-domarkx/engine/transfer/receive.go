@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// A Receiver combines histories of which one is redacted, or has expired workspace versions.
+// A Receiver combines two histories if one of them is redacted or has expired workspace versions.
 type Receiver interface {
 	// Receive combines a history of a remote with the local histories if only one side is redacted or has expired versions, or
 	// if both differ in that. If the histories differ in more than secrets, nothing changes and the error matches
