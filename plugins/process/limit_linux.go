@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Looking at all processes takes at most one part in lookShare of the time, and happens every lookEvery at most.
+// Looking at all processes takes at most one part in lookShare of a processor, and happens every lookEvery at most.
 const (
 	lookEvery = 20 * time.Millisecond
 	lookShare = 20
@@ -27,12 +27,13 @@ func (s *supervisor) limit() {
 	runtime.LockOSThread()
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -20)
 	for {
-		began := time.Now()
+		began := threadTime()
 		if over := s.command.over(); over != "" {
 			s.over.Store(&over)
 			break
 		}
-		time.Sleep(max(lookEvery, lookShare*time.Since(began)))
+		// Time that the look waited, for a processor or for the memory of a busy process, is no reason to look later.
+		time.Sleep(max(lookEvery, lookShare*(threadTime()-began)))
 	}
 	for { // until the supervisor ends
 		if s.command.Namespace {
@@ -42,6 +43,13 @@ func (s *supervisor) limit() {
 		}
 		time.Sleep(lookEvery)
 	}
+}
+
+// threadTime returns the processor time that this thread has used.
+func threadTime() time.Duration {
+	var usage unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_THREAD, &usage)
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // killBelow kills the descendants of this process that it finds. It stops all of them first, since they may
