@@ -122,6 +122,13 @@ func (s *Store) ListBelow(ctx context.Context, prefix string) ([]domarkx.Info, e
 	return slices.Clone(all[start:end]), nil
 }
 
+// HasSession reports whether there is a session with this name. It costs the same with any number of sessions, and does not read
+// the snapshot, which may be damaged.
+func (s *Store) HasSession(name string) (bool, error) {
+	_, ok, err := s.refs.Read(refname.Sessions.Ref(name))
+	return ok, err
+}
+
 // Refs returns the ids of the sessions' refs, by the names of the sessions. It does not read the snapshots, which may be
 // damaged.
 func (s *Store) Refs() (map[string]string, error) {

@@ -9,9 +9,14 @@ import (
 // BenchmarkFormats compares repositories with SHA-256 and with the reftable backend with those of today, under one Git.
 func BenchmarkFormats(b *testing.B) {
 	s := newSite(b)
-	if sid, err := filepath.Abs("../bin/git-sid/bin"); err == nil {
-		b.Setenv("PATH", sid+":"+os.Getenv("PATH")) // commands of a site are looked up there
-		s = s.with("PATH=" + program(b) + ":" + sid + ":" + os.Getenv("PATH"))
+	if root, err := filepath.Abs("../bin/git-sid/root/usr"); err == nil {
+		// Its bin/git is a script that sets these variables, and starts a shell for each git.
+		core := b.TempDir()
+		s.must("", "cp", "-rsT", filepath.Join(root, "lib/git-core"), core)
+		s.must("", "ln", "-sf", filepath.Join(root, "bin/git"), core)
+		b.Setenv("PATH", core+":"+os.Getenv("PATH")) // commands of a site are looked up there
+		s = s.with("PATH="+program(b)+":"+os.Getenv("PATH"), "GIT_EXEC_PATH="+core,
+			"GIT_TEMPLATE_DIR="+filepath.Join(root, "share/git-core/templates"))
 	}
 	if s.try("", "git", "init", "-q", "--ref-format=reftable", "probe").code != 0 {
 		b.Skip("NOT MEASURED: the reftable backend needs Git 2.45; .ci/install-git bin/git-sid downloads one")

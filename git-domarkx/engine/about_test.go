@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,5 +64,23 @@ func TestFullName(t *testing.T) {
 		if _, fails := strings.CutSuffix(want, " fits"); fails != (err != nil) || !fails && got != want {
 			t.Errorf("%q is %q, %v; want %q", part, got, err, want)
 		}
+	}
+}
+
+// TestWholeNameNeedsNoList checks that the other sessions, of which there may be many, are not read for a whole name.
+func TestWholeNameNeedsNoList(t *testing.T) {
+	c := newClone(t)
+	c.Appended("one", "Hello.")
+	if _, err := c.Store.Refs(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(c.Dir, ".git/packed-refs"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Store.Refs(); err == nil {
+		t.Error("a list can still be read")
+	}
+	if got, err := c.FullName(t.Context(), "one"); got != "one" || err != nil {
+		t.Errorf("%q, %v", got, err)
 	}
 }

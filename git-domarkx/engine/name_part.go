@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,8 +43,12 @@ func (m *SessionManager) FullName(ctx context.Context, part string) (string, err
 		}
 		return NewestFirst(list)[n-1].Name, nil
 	}
+	// A damaged ref has its name all the same; the command that reads it says so.
+	if whole, err := m.store.HasSession(part); whole || part == "" || err != nil && !errors.Is(err, domarkx.ErrInvalid) {
+		return part, nil
+	}
 	names, err := m.store.Refs()
-	if err != nil || names[part] != "" || part == "" {
+	if err != nil {
 		return part, err
 	}
 	var fits []string
