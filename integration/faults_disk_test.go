@@ -119,7 +119,7 @@ func TestFaultDiskFull(t *testing.T) {
 			r.domarkx("append", "--new", "-m", "to begin with", "s")
 			outside := newSite(t)
 			failed, done := 0, 0
-			stride := 2
+			stride := 4
 			if soaking() {
 				stride = 1
 			}

@@ -19,7 +19,7 @@ import (
 // allKills is the approximate total number of kills in the rounds of all kill tests, and usualKills that of a usual run.
 const (
 	allKills   = 250
-	usualKills = 100
+	usualKills = 50
 )
 
 // rounds yields the rounds of a random test: all of them if DOMARKX_KILLS is set to [allKills], otherwise in proportion, and

@@ -48,7 +48,7 @@ func (s *site) fetched(args ...string) string {
 // when soaking.
 func TestWorkspaceManyFilesSoak(t *testing.T) {
 	t.Parallel()
-	directories, files := 1000, 100
+	directories, files := 200, 100
 	if soaking() {
 		directories = 10000
 	}
