@@ -3,6 +3,7 @@ package integration_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,6 +89,61 @@ func BenchmarkObserve(b *testing.B) {
 		}
 	}
 	score(b, "version of a work tree of 50,000 files, 10 changed: time, against git add -A and write-tree", ratio(median(times[0]), median(times[1])), 1.5, "x")
+}
+
+// BenchmarkLargeTurns takes a version after each turn in a work tree of 50,000 files and 2 GB. A turn changes a line in the same 20
+// sources, and writes a binary of 50 MB anew, of which it changes 1 MiB. There are 30 turns, when soaking 1,000.
+func BenchmarkLargeTurns(b *testing.B) {
+	const files, sources, binary, part = 50_000, 20, 50 << 20, 1 << 20
+	turns := 30
+	if soaking() {
+		turns = 1000
+	}
+	s, random := newRepository(b), rand.New(rand.NewPCG(1, 1))
+	words := strings.Fields("the error func return value of a file range string if err != nil { } := name path index byte len( ) append for")
+	file := func(i int) string { return fmt.Sprintf("area%02d/part%02d/file%02d.go", i/1000, i/25%40, i%25) }
+	text := func() []string {
+		lines := make([]string, 1000)
+		for i := range lines {
+			for range 8 {
+				lines[i] += words[random.IntN(len(words))] + " "
+			}
+		}
+		return lines
+	}
+	for i := range files {
+		s.write(file(i), strings.Join(text(), "\n"))
+	}
+	content := make([]byte, binary)
+	chance := rand.NewChaCha8([32]byte{})
+	chance.Read(content)
+	m, _, _ := observing(b, s)
+	take := func() time.Duration {
+		s.write("program", string(content))
+		began := time.Now()
+		v, err := m.Take(b.Context(), observe.Moment{Kind: observe.Batch, Agent: "claude-code", ID: "1", Dir: s.dir, Calls: []string{"1"}, Time: time.Now()})
+		if err != nil || v.ID == "" {
+			b.Fatal(v.ID, err)
+		}
+		return time.Since(began)
+	}
+	first := take()
+	before := s.stored()
+	score(b, "first version of 50,000 files and 2 GB", first.Seconds(), 0, "s")
+	times := make([]time.Duration, turns)
+	for turn := range times {
+		chance.Read(content[turn*7*part%(binary-part):][:part])
+		for i := range sources {
+			path := file(i * 7)
+			lines := strings.Split(s.read(path), "\n")
+			lines[turn%len(lines)] = fmt.Sprintf("changed in turn %d", turn)
+			s.write(path, strings.Join(lines, "\n"))
+		}
+		times[turn] = take()
+	}
+	grown := s.stored() - before
+	score(b, "a turn in 50,000 files and 2 GB: what its version adds beside the binary's new content", float64(grown)/float64(turns)/1000-part/1000., 60, "kB")
+	score(b, "a turn in 50,000 files and 2 GB: time of its version", milliseconds(median(times)), 0, "ms")
 }
 
 // BenchmarkBlame looks up a file of 2,000 lines with 1,000 versions.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/odb/delta"
 	"github.com/domarkx/domarkx/gitstore/odb/packfile"
 	"github.com/domarkx/domarkx/gitstore/odb/packidx"
 )
@@ -167,6 +168,12 @@ func (d *Database) join(group []packFiles) error {
 // packs.
 func (w *packWriter) copyPacks(group []packFiles) (joined []string, err error) {
 	c := packCopier{w: w, out: bufio.NewWriterSize(w.pack.f, 256<<10), there: map[ID]int64{}}
+	w.window.Read = func(b *delta.Base) []byte {
+		if c.out.Flush() != nil {
+			return nil
+		}
+		return w.readBase(b)
+	}
 	c.write(make([]byte, packHeader)) // the number of objects is written last
 	for _, f := range group {
 		p := &pack{path: f.base}
@@ -239,7 +246,12 @@ type packCopier struct {
 	out   *bufio.Writer // its Flush returns the first error
 	at    int64
 	there map[ID]int64 // offsets of the copied objects
+
+	compared int64 // bytes of the contents that were compared with others
 }
+
+// maxCompared bounds the time of a join: bytes of content that are compared with each other.
+const maxCompared = 64 << 20
 
 func (c *packCopier) write(b []byte) {
 	c.out.Write(b)
@@ -262,12 +274,41 @@ func (c *packCopier) copy(p *pack, entries []packedEntry) error {
 			head := appendOffset(appendEntryHeader(nil, packfile.OfsDelta, int(from.size)), c.at-moved[from.base])
 			raw = append(head, raw[len(from.raw)-len(from.packed):]...)
 		}
+		raw, own := c.shorter(from, raw)
 		c.there[e.id], moved[e.from] = c.at, c.at
 		c.w.index = append(c.w.index, packidx.Entry{ID: e.id, CRC: crc32.ChecksumIEEE(raw), Offset: uint64(c.at)})
 		c.w.objects++
 		c.write(raw)
+		if own != nil {
+			own.Written.Store(true)
+		}
 	}
 	return nil
+}
+
+// shorter returns an entry as a delta against a similar blob that is already in the pack, and nil; it returns another entry as it
+// is, with the base that it is for others. Several batches often have versions of one file, of which each pack had to have a
+// whole one.
+func (c *packCopier) shorter(e entry, raw []byte) ([]byte, *delta.Base) {
+	if e.kind != byte(Blob) || !delta.IsBase(e.size) || c.compared+e.size > maxCompared {
+		return raw, nil
+	}
+	content, err := decompress(e.packed, e.size)
+	if err != nil {
+		return raw, nil // damage stays what it is
+	}
+	c.compared += e.size
+	d, base, own := c.w.window.PutSimilar(nil, content)
+	if base == nil {
+		own.Offset = c.at
+		own.Packed = [2]int64{c.at + int64(len(e.raw)-len(e.packed)), c.at + int64(len(raw))}
+		return raw, own
+	}
+	d = deflate(appendOffset(appendEntryHeader(nil, packfile.OfsDelta, len(d)), c.at-base.Offset), d)
+	if len(d) >= len(raw) {
+		return raw, nil
+	}
+	return d, nil
 }
 
 // removePack removes a pack as Git does. The index comes first: Git does not see a pack without one.

@@ -3,8 +3,10 @@ package odb_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +68,58 @@ func TestConsolidate(t *testing.T) {
 	garbage := git(t, dir, "count-objects", "-v")
 	if !strings.Contains(garbage, "garbage: 0") {
 		t.Error(garbage)
+	}
+}
+
+// TestConsolidateFindsVersions checks that the versions of files that several batches stored become deltas of each other.
+func TestConsolidateFindsVersions(t *testing.T) {
+	dir := bare(t)
+	d := open(t, dir)
+	random := rand.New(rand.NewPCG(1, 1))
+	var files [3][][]byte // their lines
+	for i := range files {
+		for range 4000 { // more than the window holds
+			files[i] = append(files[i], fmt.Appendf(nil, "%x %x %x\n", random.Uint64(), random.Uint64(), random.Uint64()))
+		}
+	}
+	contents := map[odb.ID][]byte{}
+	var parent odb.ID
+	for turn := range odb.JoinPacks {
+		if turn == odb.JoinPacks-1 {
+			for _, pack := range packs(t, dir) {
+				if out := git(t, dir, "verify-pack", "-v", pack); strings.Contains(out, "chain length") {
+					t.Errorf("a pack of one batch has deltas: %s", out)
+				}
+			}
+		}
+		b := d.Begin()
+		var ids []odb.ID
+		for i, lines := range files {
+			lines[turn*17+i] = fmt.Appendf(nil, "changed in turn %d\n", turn)
+			content := bytes.Join(lines, nil)
+			id := add(t, b, odb.Blob, content)
+			contents[id], ids = content, append(ids, id)
+		}
+		parent = commit(t, b, parent, ids...)
+		must(t, b.Sync())
+		must(t, os.WriteFile(dir+"/refs/heads/main", []byte(parent.String()+"\n"), 0o666))
+		must(t, b.Settle())
+		must(t, d.Consolidate())
+	}
+	joined := packs(t, dir)
+	if len(joined) != 1 {
+		t.Fatalf("%d packs", len(joined))
+	}
+	info, err := os.Stat(joined[0])
+	must(t, err)
+	if one := int64(len(bytes.Join(slices.Concat(files[:]...), nil))); info.Size() > one*2/3 { // hexadecimal digits take half
+		t.Errorf("%d bytes for %d versions of %d bytes", info.Size(), odb.JoinPacks, one)
+	}
+	git(t, dir, "fsck", "--strict", "--full")
+	for blob, want := range contents {
+		if got, err := open(t, dir).Blob(blob); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%s: %v, or other bytes", blob, err)
+		}
 	}
 }
 

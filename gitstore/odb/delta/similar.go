@@ -22,7 +22,7 @@ const minSamples = 16
 // appends a delta against that base to dst. The object itself becomes a base too; if it is stored as a delta, it is one
 // only as long as it is in memory.
 func (w *Window) PutSimilar(dst, content []byte) (delta []byte, base, own *Base) {
-	if len(content) < minBase || len(content) > maxBase {
+	if !IsBase(int64(len(content))) {
 		return dst, nil, nil
 	}
 	w.sampled = appendSamples(w.sampled[:0], content)

@@ -56,9 +56,12 @@ const (
 	maxInsertion = 127
 )
 
-// Put adds an object and returns it as a base, or nil if it is too small or too large to be one.
+// IsBase reports whether an object of a size in bytes can be a base: others are too small or too large.
+func IsBase(size int64) bool { return size >= minBase && size <= maxBase }
+
+// Put adds an object and returns it as a base, or nil if it cannot be one.
 func (w *Window) Put(content []byte) *Base {
-	if len(content) < minBase || len(content) > maxBase {
+	if !IsBase(int64(len(content))) {
 		return nil
 	}
 	b := &Base{Size: len(content)}
