@@ -105,6 +105,7 @@ func newParser(line *commandLine, name string) (*kong.Kong, error) {
 		kong.Description("Keep AI sessions in Git and edit them as Markdown files."),
 		kong.NoDefaultHelp(),
 		kong.WithHyphenPrefixedParameters(true),
+		kong.Vars{"agents": strings.Join(transcriptNames(false), ", "), "writable": inSentence(transcriptNames(true), "or")},
 		kong.KindMapper(reflect.String, kong.MapperFunc(asTyped)),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "read", Title: groupRead}, {Key: "change", Title: groupChange}, {Key: "space", Title: groupSpace},

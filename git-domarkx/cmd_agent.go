@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 )
 
 type agentCmd struct {
@@ -28,30 +28,37 @@ A conversation belongs to the repository around the directory in which it began.
 `
 }
 
-// agentsNamed returns the agents with these names. Without names it returns all whose
-// transcripts can be read.
-func agentsNamed(names []string) ([]transcripts.Agent, error) {
-	known := slices.DeleteFunc(transcripts.Agents(), func(a transcripts.Agent) bool { return checkFormat(a.Name) != nil })
+// agentsNamed returns the agents with these names; without names, all.
+func agentsNamed(names []string) ([]agents.Agent, error) {
 	if len(names) == 0 {
-		return known, nil
+		return agents.All(), nil
 	}
-	var all []string
-	for _, a := range known {
-		all = append(all, a.Name)
-	}
-	var chosen []transcripts.Agent
+	return chosenAgents(names, "whose transcripts can be read")
+}
+
+// chosenAgents returns the agents with these names. what says what can be done with agents.
+func chosenAgents(names []string, what string) ([]agents.Agent, error) {
+	var chosen []agents.Agent
 	for _, name := range names {
-		i := slices.Index(all, name)
-		if i < 0 {
-			return nil, usagef("%q is not an agent whose transcripts can be read; expected %s", name, strings.Join(all, ", "))
+		a, ok := agents.ByName(name)
+		if !ok {
+			return nil, usagef("%q is not an agent %s; expected %s", name, what, strings.Join(agentNames(agents.All()), ", "))
 		}
-		chosen = append(chosen, known[i])
+		chosen = append(chosen, a)
 	}
 	return chosen, nil
 }
 
+func agentNames(list []agents.Agent) []string {
+	var names []string
+	for _, a := range list {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
 // transcriptsHere returns the transcripts of an agent: those of this repository, or all.
-func (inv *invocation) transcriptsHere(a transcripts.Agent, trees []string) (all, here []string, err error) {
+func (inv *invocation) transcriptsHere(a agents.Agent, trees []string) (all, here []string, err error) {
 	all, err = a.Find(inv.ctx, inv.getenv)
 	if err != nil {
 		return all, nil, err
@@ -61,7 +68,7 @@ func (inv *invocation) transcriptsHere(a transcripts.Agent, trees []string) (all
 }
 
 // withoutIgnored returns the transcripts whose conversations did not begin in a directory that is ignored.
-func (inv *invocation) withoutIgnored(a transcripts.Agent, trees, files []string, ignore *recording.Ignore) []string {
+func (inv *invocation) withoutIgnored(a agents.Agent, trees, files []string, ignore *recording.Ignore) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(file string) bool {
 		dir, ok := a.Began(inv.getenv, trees, file)
 		return ok && ignore.Directory(dir)

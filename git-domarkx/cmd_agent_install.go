@@ -13,16 +13,16 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/hooks"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 )
 
 type agentInstallCmd struct {
 	settingsOption
-	Scope  hooks.Scope `enum:",local,user,project" default:"" placeholder:"SCOPE" help:"For whom: local (you, in this repository), user (you) or project (all who have the repository); by default the first that the agent has."`
-	MCP    bool        `name:"mcp" help:"Also register git domarkx mcp, with which the agent can search and read sessions."`
-	Agents []string    `arg:"" name:"AGENT" help:"The agents to record."`
+	Scope  agents.Scope `enum:",local,user,project" default:"" placeholder:"SCOPE" help:"For whom: local (you, in this repository), user (you) or project (all who have the repository); by default the first that the agent has."`
+	MCP    bool         `name:"mcp" help:"Also register git domarkx mcp, with which the agent can search and read sessions."`
+	Agents []string     `arg:"" name:"AGENT" help:"The agents to record."`
 }
 
 func (agentInstallCmd) Help() string {
@@ -35,22 +35,9 @@ Settings are edited as text: comments, order, indentation and all other entries 
 that cannot be read as an object is refused with the position. Installing again changes
 nothing. git domarkx agent uninstall gives a file that nobody else changed its bytes back.
 
-These are the settings files of the agents, by scope; opencode and pi need no hooks:
+These are the settings files of the agents, by scope; ` + unhooked() + ` need no hooks:
 
-    claude-code  local    .claude/settings.local.json in each work tree
-                 user     ~/.claude/settings.json
-                 project  .claude/settings.json
-    codex        user     ~/.codex/hooks.json
-                 project  .codex/hooks.json
-    copilot      user     ~/.copilot/hooks/domarkx.json
-                 project  .github/hooks/domarkx.json
-    cursor       user     ~/.cursor/hooks.json
-                 project  .cursor/hooks.json
-    gemini       user     ~/.gemini/settings.json
-                 project  .gemini/settings.json
-    qwen         user     ~/.qwen/settings.json
-                 project  .qwen/settings.json
-
+` + settingsTable() + `
 A file of the scope local that Git neither tracks nor ignores gets a line in .git/info/exclude.
 
 A hook of the scope user runs in all repositories, and does nothing where its agent is not
@@ -68,6 +55,29 @@ One line for each settings file; CHANGE is changed or unchanged.
     git domarkx agent install claude-code codex
     git domarkx agent install --dry-run --mcp claude-code
 `
+}
+
+// unhooked returns the names of the agents that need no hooks.
+func unhooked() string {
+	return inSentence(agentNames(slices.DeleteFunc(agents.All(), func(a agents.Agent) bool { return len(a.Hooks.Scopes) > 0 })), "and")
+}
+
+// settingsTable returns a table of the settings files that can have hooks.
+func settingsTable() string {
+	var b strings.Builder
+	place := agents.Place{Trees: []string{""}, Environ: func(name string) string { return map[string]string{"HOME": "~"}[name] }}
+	for _, a := range agents.All() {
+		name := a.Name
+		for _, scope := range a.Hooks.Scopes {
+			file := filepath.ToSlash(a.Hooks.Files(scope, place)[0])
+			if scope == agents.Local {
+				file += " in each work tree"
+			}
+			fmt.Fprintf(&b, "    %-12s %-8s %s\n", name, scope, file)
+			name = ""
+		}
+	}
+	return b.String()
 }
 
 func (agentInstallCmd) ExitOne() string {
@@ -110,8 +120,8 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 	var bad []error
 	var installed []hooks.Agent
 	for _, a := range chosen {
-		if c.Scope != hooks.Project { // settings of a project are also for other machines, with other versions
-			a = a.Of(func() string { return versionOf(inv, a.Name) })
+		if c.Scope != agents.Project { // settings of a project are also for other machines, with other versions
+			a = a.At(func() string { return versionOf(inv, a.Agent) })
 		}
 		more, err := c.change(inv, a, dir, func(r *hooks.Record) ([]hooks.Change, error) { return a.Install(request, r) }, (*hooks.Record).Apply)
 		if err != nil {
@@ -119,7 +129,7 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 			continue
 		}
 		rows, installed = append(rows, more...), append(installed, a)
-		if scope, _ := a.ScopeOf(c.Scope); scope == hooks.Local && !c.DryRun {
+		if scope, _ := a.ScopeOf(c.Scope); scope == agents.Local && !c.DryRun {
 			if err := inv.excludeSettings(place, more); err != nil {
 				return err
 			}
@@ -148,10 +158,10 @@ func (c *agentInstallCmd) Run(inv *invocation) error {
 		return err
 	}
 	for _, a := range installed {
-		if a.Review != "" && !a.Reviewed(place) {
-			inv.say("%s", a.Review)
+		if a.Hooks.Review != "" && !a.Reviewed(place) {
+			inv.say("%s", a.Hooks.Review)
 		}
-		if c.MCP && !a.CanMCP() {
+		if c.MCP && a.Servers == nil {
 			inv.say("%s has no MCP servers", a.Name)
 		}
 	}
@@ -229,49 +239,36 @@ func (c *agentUninstallCmd) Run(inv *invocation) error {
 	return badInput(inv, bad)
 }
 
-// versionOf returns the version of an agent's program on this machine, or "" if it is
-// unknown.
-func versionOf(inv *invocation, agent string) string {
-	known, err := agentsNamed([]string{agent})
-	if err != nil {
-		return ""
-	}
+// versionOf returns the version of an agent's program on this machine.
+func versionOf(inv *invocation, a agents.Agent) string {
 	limited, cancel := context.WithTimeout(inv.ctx, maxVersionTime)
 	defer cancel()
-	return transcripts.Versions(limited, known)()[0]
+	return agents.Versions(limited, []agents.Agent{a})()[0]
 }
 
 func hookedAgents(names []string) ([]hooks.Agent, error) {
-	known := hooks.Agents()
-	var chosen []hooks.Agent
-	for _, name := range names {
-		i := slices.IndexFunc(known, func(a hooks.Agent) bool { return a.Name == name })
-		if i < 0 {
-			var all []string
-			for _, a := range known {
-				all = append(all, a.Name)
-			}
-			return nil, usagef("%q is not an agent that can be recorded; expected %s", name, strings.Join(all, ", "))
-		}
-		chosen = append(chosen, known[i])
+	chosen, err := chosenAgents(names, "that can be recorded")
+	hooked := make([]hooks.Agent, len(chosen))
+	for i, a := range chosen {
+		hooked[i] = hooks.Of(a)
 	}
-	return chosen, nil
+	return hooked, err
 }
 
 // settingsPlace returns where the agents of this repository have their settings, and the
 // directory in which recording has its state.
-func (inv *invocation) settingsPlace() (hooks.Place, string, error) {
+func (inv *invocation) settingsPlace() (agents.Place, string, error) {
 	git, err := inv.git()
 	if err != nil {
-		return hooks.Place{}, "", err
+		return agents.Place{}, "", err
 	}
 	trees, err := git.WorkTrees(inv.ctx)
 	if err != nil {
-		return hooks.Place{}, "", err
+		return agents.Place{}, "", err
 	}
 	trees = slices.DeleteFunc(trees, func(tree string) bool { return !isDirectory(tree) })
 	program, err := stableProgram()
-	return hooks.Place{Environ: inv.getenv, Trees: trees, Program: program}, recording.Dir(git.CommonDir), err
+	return agents.Place{Environ: inv.getenv, Trees: trees, Program: program}, recording.Dir(git.CommonDir), err
 }
 
 // stableProgram returns a path of this program that stays valid when the program is

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/hooks"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 )
 
 type agentListCmd struct{ jsonOption }
@@ -58,10 +58,7 @@ func (c *agentListCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	known, err := agentsNamed(nil)
-	if err != nil {
-		return err
-	}
+	known := agents.All()
 	place, dir, err := inv.settingsPlace()
 	if err != nil {
 		return err
@@ -73,7 +70,7 @@ func (c *agentListCmd) Run(inv *invocation) error {
 	_, running := recording.Running(dir)
 	limited, cancel := context.WithTimeout(inv.ctx, maxVersionTime)
 	defer cancel()
-	versions := transcripts.Versions(limited, known)
+	versions := agents.Versions(limited, known)
 	var rows []installedAgentRow
 	var bad []error
 	for _, a := range known {
@@ -81,15 +78,15 @@ func (c *agentListCmd) Run(inv *invocation) error {
 		if err != nil {
 			bad = append(bad, err)
 		}
-		rows = append(rows, installedAgentRow{Agent: a.Name, Directory: a.Dir(inv.getenv), Sessions: len(all), Here: len(here),
-			Hooks: hooksOf(a.Name, place), Watched: watched(settings, a.Name, running)})
+		rows = append(rows, installedAgentRow{Agent: a.Name, Directory: a.Home(inv.getenv), Sessions: len(all), Here: len(here),
+			Hooks: hooksOf(hooks.Of(a), place), Watched: watched(settings, a.Name, running)})
 	}
 	for i, version := range versions() {
 		rows[i].Version = version
 	}
 	rows = slices.DeleteFunc(rows, func(r installedAgentRow) bool {
 		_, err := os.Stat(r.Directory)
-		return err != nil && r.Version == transcripts.NotInstalled
+		return err != nil && r.Version == agents.NotInstalled
 	})
 	if err := printResults(inv, c.JSON, rows); err != nil {
 		return err
@@ -99,13 +96,12 @@ func (c *agentListCmd) Run(inv *invocation) error {
 
 // hooksOf returns the text of the column with the scopes in which an agent's hooks are
 // installed.
-func hooksOf(name string, place hooks.Place) string {
-	chosen, err := hookedAgents([]string{name})
-	if err != nil || len(chosen[0].Scopes) == 0 {
+func hooksOf(a hooks.Agent, place agents.Place) string {
+	if len(a.Hooks.Scopes) == 0 {
 		return "none"
 	}
 	var scopes []string
-	for _, scope := range chosen[0].Installed(place) {
+	for _, scope := range a.Installed(place) {
 		scopes = append(scopes, string(scope))
 	}
 	return cmp.Or(strings.Join(scopes, ","), "-")

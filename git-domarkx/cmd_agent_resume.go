@@ -12,7 +12,7 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -45,7 +45,7 @@ What the agent's format cannot hold is reported. Nothing that is written grants 
 A session that a remote has, and that was not imported from a document on this machine, is
 only resumed after a question, because its text becomes the agent's context.
 
-Agents: claude-code, codex, copilot, gemini, opencode and qwen.
+Agents: ` + inSentence(agentNames(resumable()), "and") + `.
 
 ## Examples
 
@@ -120,7 +120,7 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 
 // record imports the transcript with which the agent was started, and the transcripts that began in
 // this repository and are not among those before: some agents continue a session in another file.
-func (c *agentResumeCmd) record(inv *invocation, opened managers, agent transcripts.Agent, file string, before []string) error {
+func (c *agentResumeCmd) record(inv *invocation, opened managers, agent agents.Agent, file string, before []string) error {
 	redact, err := inv.redactOnImport()
 	if err != nil {
 		return err
@@ -148,25 +148,26 @@ func (c *agentResumeCmd) record(inv *invocation, opened managers, agent transcri
 
 // agent returns the agent that the user named, or the one from which the session was
 // imported.
-func (c *agentResumeCmd) agent(was engine.ProgramSession) (transcripts.Agent, error) {
-	var names []string
-	for _, a := range transcripts.Agents() {
-		if !a.CanResume() {
-			continue
-		}
-		names = append(names, a.Name)
+func (c *agentResumeCmd) agent(was engine.ProgramSession) (agents.Agent, error) {
+	for _, a := range resumable() {
 		if a.Name == c.In || c.In == "" && a.Name == was.Format {
 			return a, nil
 		}
 	}
+	names := agentNames(resumable())
 	if c.In != "" {
-		return transcripts.Agent{}, usagef("%q is not an agent that can go on with a session; expected %s", c.In, strings.Join(names, ", "))
+		return agents.Agent{}, usagef("%q is not an agent that can go on with a session; expected %s", c.In, strings.Join(names, ", "))
 	}
-	return transcripts.Agent{}, usagef("the session is not from one of these agents; name one with --in: %s", strings.Join(names, ", "))
+	return agents.Agent{}, usagef("the session is not from one of these agents; name one with --in: %s", strings.Join(names, ", "))
+}
+
+// resumable returns the agents that can go on with a session.
+func resumable() []agents.Agent {
+	return slices.DeleteFunc(agents.All(), func(a agents.Agent) bool { return !a.CanResume() })
 }
 
 // ready returns an error if the agent is not installed but needed, or does not know this directory.
-func (c *agentResumeCmd) ready(inv *invocation, agent transcripts.Agent) error {
+func (c *agentResumeCmd) ready(inv *invocation, agent agents.Agent) error {
 	workDir, err := inv.workDir()
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func (c *agentResumeCmd) ready(inv *invocation, agent transcripts.Agent) error {
 
 // permitted returns the permit to start an agent with a session as its context. The user is asked if a
 // remote has the session and the session was not imported from a document on this machine.
-func (c *agentResumeCmd) permitted(inv *invocation, opened managers, agent transcripts.Agent, info domarkx.Info, was engine.ProgramSession) (permit.Permit, error) {
+func (c *agentResumeCmd) permitted(inv *invocation, opened managers, agent agents.Agent, info domarkx.Info, was engine.ProgramSession) (permit.Permit, error) {
 	own := was.Here
 	if !own && !c.Yes {
 		fetched, err := c.isFetched(inv, opened, info.Name)
@@ -265,7 +266,7 @@ func (c *agentResumeCmd) fork(inv *invocation, opened managers, revision engine.
 // prepare returns the command that starts the agent, and the path of the transcript in
 // which the agent continues. own is the id of the agent's own session with the same
 // content, or "".
-func (c *agentResumeCmd) prepare(inv *invocation, opened managers, p permit.Permit, agent transcripts.Agent, revision engine.Revision, own string) (command []string, file string, err error) {
+func (c *agentResumeCmd) prepare(inv *invocation, opened managers, p permit.Permit, agent agents.Agent, revision engine.Revision, own string) (command []string, file string, err error) {
 	if own != "" {
 		files, err := agent.Find(inv.ctx, inv.getenv)
 		if err != nil {
@@ -287,12 +288,14 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, p permit.Perm
 	if err != nil {
 		return nil, "", err
 	}
-	model, err := agent.Model(inv.ctx, inv.getenv, workDir)
-	if err != nil {
-		return nil, "", err
+	model := ""
+	if agent.Resume.Model != nil {
+		if model, err = agent.Resume.Model(inv.ctx, inv.getenv, workDir); err != nil {
+			return nil, "", err
+		}
 	}
 	export, err := opened.sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: agent.Name,
-		New: &format.NewSession{ID: id, WorkDir: workDir, Model: model, Aside: agent.Aside()}})
+		New: &format.NewSession{ID: id, WorkDir: workDir, Model: model, Aside: agent.Resume.Aside}})
 	if err != nil {
 		return nil, "", err
 	}
@@ -323,7 +326,7 @@ func (c *agentResumeCmd) prepare(inv *invocation, opened managers, p permit.Perm
 }
 
 // hand runs the import command of an agent that does not store sessions in separate files.
-func (c *agentResumeCmd) hand(inv *invocation, p permit.Permit, agent transcripts.Agent, export *engine.Export) error {
+func (c *agentResumeCmd) hand(inv *invocation, p permit.Permit, agent agents.Agent, export *engine.Export) error {
 	dir, err := os.MkdirTemp("", "git-domarkx-")
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 )
 
 type exportCmd struct {
-	Format       string `required:"" placeholder:"F" formats:"html" help:"html, md, json, agent-chatter, zeus, openpocket, or an agent: claude-code, codex, gemini, qwen, copilot, opencode or pi."`
+	Format       string `required:"" placeholder:"F" formats:"html" help:"html, md, json, agent-chatter, zeus, openpocket, or an agent: ${writable}."`
 	Output       string `short:"o" placeholder:"PATH" help:"Write to a file, which is replaced only when all is written, or at the format's own path below a directory."`
 	Strict       bool   `help:"Refuse what would lose something."`
 	Team         string `placeholder:"ID" help:"Refuse a session of another team; give this one to a session that has none."`

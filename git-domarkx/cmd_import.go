@@ -14,7 +14,7 @@ import (
 type importCmd struct {
 	jsonOption
 	As     string    `placeholder:"NAME" help:"The session's name, when one document is imported; of several, that of standard input."`
-	Format string    `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket, or an agent (claude-code, codex, gemini, qwen, copilot, cursor, opencode, pi). Recognised by content unless given."`
+	Format string    `placeholder:"F" help:"The documents' format: md, json, agent-chatter, zeus, openpocket, or an agent (${agents}). Recognised by content unless given."`
 	Links  linksFlag `placeholder:"[=WS]" help:"Link messages to the workspace versions that the documents state, where the session's workspace, or WS, has them."`
 	Attach []string  `placeholder:"PATH" sep:"none" help:"Keep this file with the session, by its path below the document's directory. Can be given several times, for one document."`
 	Paths  []string  `arg:"" name:"PATH" help:"A file, a directory, or - for standard input, which needs --as."`
@@ -49,9 +49,8 @@ func (importCmd) Help() string {
 	return `
 Makes a session of each document. Formats are domarkx Markdown (md), the domarkx
 snapshot (json), the sessions of agent-chatter and OpenPocket, the snapshots of Zeus, and
-the transcripts of the agents pi, Claude Code (claude-code), Codex (codex), Gemini CLI
-(gemini), Qwen Code (qwen), Copilot CLI (copilot), Cursor (cursor) and OpenCode
-(opencode, its export).
+the transcripts of the agents ` + inSentence(programs(transcriptCodecs()), "and") + `;
+that of OpenCode is its export.
 
 A session is named by --as, else by the file's name without its extension; inside an
 imported directory, by its path below that directory. Characters that a name cannot have

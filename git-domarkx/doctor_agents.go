@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/hooks"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 )
@@ -21,26 +22,19 @@ func (d *doctor) agents() {
 		d.find(severityError, err.Error(), dir, "delete the file, then run git domarkx agent install or watch again")
 		return
 	}
-	known, err := agentsNamed(nil)
-	if err != nil {
-		return
-	}
 	seen := recording.ReadSeen(dir)
-	for _, a := range known {
-		chosen, err := hookedAgents([]string{a.Name})
-		if err != nil {
-			continue
-		}
-		scopes := chosen[0].Installed(place)
+	for _, known := range agents.All() {
+		a := hooks.Of(known)
+		scopes := a.Installed(place)
 		since, recorded := settings.Since(a.Name)
-		home := a.Dir(d.inv.getenv)
+		home := a.Home(d.inv.getenv)
 		switch _, err := os.Stat(home); {
 		case !recorded && len(scopes) > 0:
 			d.find(severityInfo, a.Name+" is not recorded here, though its hooks are installed", home, "git domarkx agent install "+a.Name)
 		case !recorded && err == nil:
 			d.find(severityInfo, a.Name+" is not recorded here", home, "git domarkx agent install "+a.Name)
 		case recorded:
-			d.recordedAgent(chosen[0], home, since, len(scopes) > 0, chosen[0].Reviewed(place), seen.Hooks[a.Name])
+			d.recordedAgent(a, home, since, len(scopes) > 0, a.Reviewed(place), seen.Hooks[a.Name])
 		}
 	}
 	_, running := recording.Running(dir)
@@ -56,12 +50,12 @@ func (d *doctor) agents() {
 func (d *doctor) recordedAgent(a hooks.Agent, home string, since time.Time, installed, reviewed bool, heard time.Time) {
 	what := fmt.Sprintf("%s is recorded since %s", a.Name, since.Format(time.RFC3339))
 	switch {
-	case len(a.Scopes) == 0:
+	case len(a.Hooks.Scopes) == 0:
 		d.find(severityInfo, what+"; it needs no hooks", home, "")
 	case !installed:
 		d.find(severityInfo, what+", without hooks", home, "git domarkx agent install "+a.Name)
 	case !reviewed:
-		d.find(severityWarning, what+"; its hooks wait for your review", home, a.Review)
+		d.find(severityWarning, what+"; its hooks wait for your review", home, a.Hooks.Review)
 	case heard.IsZero():
 		d.find(severityInfo, what+"; its hooks have not run yet", home, "")
 	default:

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx/git-domarkx/agents/hooks"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -20,7 +20,7 @@ const excludedBy = "# git domarkx agent install"
 
 // excludeSettings keeps the settings that install made for this machine only out of git status: those files in the work trees that Git
 // neither tracks nor ignores get a line in .git/info/exclude (gitignore(5)).
-func (inv *invocation) excludeSettings(place hooks.Place, rows []settingsRow) error {
+func (inv *invocation) excludeSettings(place agents.Place, rows []settingsRow) error {
 	git, err := inv.git()
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (inv *invocation) excludeSettings(place hooks.Place, rows []settingsRow) er
 }
 
 // includeSettings undoes excludeSettings for files that are gone.
-func (inv *invocation) includeSettings(place hooks.Place, rows []settingsRow) error {
+func (inv *invocation) includeSettings(place agents.Place, rows []settingsRow) error {
 	git, err := inv.git()
 	if err != nil {
 		return err

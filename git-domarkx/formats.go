@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/domarkx/domarkx/format"
+	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 )
@@ -19,10 +21,45 @@ func checkFormat(name string, others ...string) error {
 	return usagef("format %q is not known, expected one of %s", name, strings.Join(names, ", "))
 }
 
+// transcriptCodecs returns the codecs of the agents' transcripts.
+func transcriptCodecs() []format.Codec {
+	return slices.DeleteFunc(all.Codecs(), func(c format.Codec) bool { return !c.Records })
+}
+
+// transcriptNames returns the names of the formats of transcripts, or of those that can be written.
+func transcriptNames(written bool) []string {
+	var names []string
+	for _, c := range transcriptCodecs() {
+		if c.Write != nil || !written {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// programs returns the names of the programs of formats, each with that of the format if it is another.
+func programs(codecs []format.Codec) []string {
+	var names []string
+	for _, c := range codecs {
+		if c.Program == "" {
+			names = append(names, c.Name)
+		} else {
+			names = append(names, c.Program+" ("+c.Name+")")
+		}
+	}
+	return names
+}
+
+// inSentence returns names as they stand in a sentence.
+func inSentence(names []string, last string) string {
+	end := len(names) - 1
+	return strings.Join(names[:end], ", ") + " " + last + " " + names[end]
+}
+
 // revisionIn checks format, opens the sessions and parses a revision. It also mentions
 // drafts of the revision's session.
-func (inv *invocation) revisionIn(format, spelled string, others ...string) (*engine.SessionManager, engine.Revision, error) {
-	if err := checkFormat(format, others...); err != nil {
+func (inv *invocation) revisionIn(name, spelled string, others ...string) (*engine.SessionManager, engine.Revision, error) {
+	if err := checkFormat(name, others...); err != nil {
 		return nil, engine.Revision{}, err
 	}
 	revision, err := engine.ParseRevision(spelled)

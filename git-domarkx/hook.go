@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 )
 
 // hookPatience is how long a hook waits for the end of its input, which some agents do not
@@ -42,12 +42,17 @@ type hook struct {
 
 func (h hook) run(agent, name string) {
 	defer func() { _ = recover() }() // a bug in this program must not disturb an agent
-	if !slices.ContainsFunc(transcripts.Agents(), func(a transcripts.Agent) bool { return a.Name == agent }) {
+	if _, ok := agents.ByName(agent); !ok {
 		return
 	}
 	now := time.Now()
 	e := recording.ReadPayload(h.payload(), agent, name, now)
-	dirs := []string{e.Dir, h.getenv("CLAUDE_PROJECT_DIR"), h.getenv("GEMINI_PROJECT_DIR")}
+	dirs := []string{e.Dir}
+	for _, a := range agents.All() {
+		if a.Hooks.Variable != "" {
+			dirs = append(dirs, h.getenv(a.Hooks.Variable))
+		}
+	}
 	if here, err := os.Getwd(); err == nil {
 		dirs = append(dirs, here)
 	}

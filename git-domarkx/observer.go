@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 )
@@ -21,11 +22,11 @@ func (o observer) Take(ctx context.Context, e recording.Event, late func() bool)
 	}
 	at := observe.Moment{Agent: e.Agent, ID: e.Session, Path: e.Transcript, Dir: e.Dir, Calls: e.Calls, Time: e.Time, Late: late}
 	switch e.Kind {
-	case recording.PromptSubmit:
+	case agents.PromptSubmit:
 		at.Kind = observe.Prompt
-	case recording.ToolsDone:
+	case agents.ToolsDone:
 		at.Kind = observe.Batch
-	case recording.TurnStop, recording.SessionEnd:
+	case agents.TurnStop, agents.SessionEnd:
 		at.Kind = observe.Turn
 	default:
 		return nil

@@ -2,16 +2,20 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
+	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/clidoc"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write the generated files instead of comparing them")
@@ -26,7 +30,7 @@ func model(t *testing.T) *kong.Application {
 }
 
 // TestGenerated compares every file that is generated from the command model with the
-// model: help, manual pages and documentation.
+// model: help, manual pages and documentation; and lists of agents with their table.
 func TestGenerated(t *testing.T) {
 	m := model(t)
 	want := map[string]string{}
@@ -48,6 +52,7 @@ func TestGenerated(t *testing.T) {
 		add("testdata/help/"+name+"-h.txt", p.WriteUsage)
 	}
 	add("doc/json.md", func(w io.Writer) error { return clidoc.WriteFieldPage(w, allPages(m)) })
+	maps.Copy(want, derivedLists(t))
 	for path, text := range want {
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -61,7 +66,7 @@ func TestGenerated(t *testing.T) {
 		got, err := os.ReadFile(path)
 		if err != nil {
 			t.Error(err)
-		} else if diff := cmp.Diff(text, string(got)); diff != "" {
+		} else if diff := gocmp.Diff(text, string(got)); diff != "" {
 			t.Errorf("%s is not current; run make generate (-model +file):\n%s", path, diff)
 		}
 	}
@@ -84,6 +89,44 @@ func TestGenerated(t *testing.T) {
 			}
 		}
 	}
+}
+
+// derivedLists returns documents whose lists of agents are made from the table of agents and from the codecs.
+func derivedLists(t *testing.T) map[string]string {
+	var both, recorded, formats []string
+	for _, c := range transcriptCodecs() {
+		a, ok := agents.ByName(c.Name)
+		switch name := cmp.Or(c.Program, c.Name); {
+		case !ok:
+			t.Errorf("the agent of the format %s is not in the table of package agents", c.Name)
+		case a.CanResume():
+			both = append(both, name)
+		default:
+			recorded = append(recorded, name)
+		}
+		formats = append(formats, fmt.Sprintf("[%s](../%s/SPEC.md)", c.Name, strings.ReplaceAll(c.Name, "-", "")))
+	}
+	documents := map[string]string{}
+	set := func(path, begin, end string, names []string) {
+		text, ok := documents[path]
+		if !ok {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(data)
+		}
+		head, rest, found := strings.Cut(text, "\n"+begin)
+		_, tail, ends := strings.Cut(rest, end+"\n")
+		if !found || !ends {
+			t.Fatalf("%s has no line %q", path, begin)
+		}
+		documents[path] = head + "\n" + begin + strings.Join(names, ", ") + end + "\n" + tail
+	}
+	set("../README.md", "| Agents: import, record, resume | ", " |", both)
+	set("../README.md", "| Agents: import, record | ", " |", recorded)
+	set("../format/transcript/README.md", "The formats: ", ".", formats)
+	return documents
 }
 
 func TestPagesAreComplete(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -85,10 +86,6 @@ func isDirectory(path string) bool {
 }
 
 func (inv *invocation) newWatcher(dir string, prints bool) (*recording.Watcher, error) {
-	agents, err := agentsNamed(nil)
-	if err != nil {
-		return nil, err
-	}
 	opened, err := inv.openStored()
 	if err != nil {
 		return nil, err
@@ -98,7 +95,7 @@ func (inv *invocation) newWatcher(dir string, prints bool) (*recording.Watcher, 
 	debug.SetMemoryLimit(watchMemory)
 	logger := slog.New(slog.NewTextHandler(inv.err, nil))
 	r := &recorder{inv: inv, opened: opened, logger: logger, prints: prints, bad: map[string]bool{}}
-	return recording.New(recording.Config{Dir: dir, Agents: agents, Environ: inv.getenv, Logger: logger,
+	return recording.New(recording.Config{Dir: dir, Agents: agents.All(), Environ: inv.getenv, Logger: logger,
 		Repository: r.repository, Import: r.importFiles, Observer: observer{opened.trees}}), nil
 }
 

@@ -64,9 +64,9 @@ var arrows = []arrow{
 	{"git-domarkx/engine/trust", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/view"}, "what runs is decided before anything runs"},
 	{"git-domarkx/engine/transaction", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/trust", "git-domarkx/engine/view"}, "what is added passes it, whoever adds it"},
 	{"git-domarkx/agents", []string{below, "git-domarkx/engine"}, "coding agents are watched from outside"},
-	{"git-domarkx/agents/transcripts", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb"}, "where agents keep their files has nothing to do with Git"},
-	{"git-domarkx/agents/recording", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb", "git-domarkx/background", "git-domarkx/agents/transcripts", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
-	{"git-domarkx/agents/hooks", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb", "git-domarkx/agents/transcripts", "gitstore/atomicfile"}, "settings of agents have nothing to do with Git"},
+	{"git-domarkx/agents/.", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb"}, "where agents keep their files, and how they notify, has nothing to do with Git"},
+	{"git-domarkx/agents/recording", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/.", "git-domarkx/agents/opencodedb", "git-domarkx/background", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
+	{"git-domarkx/agents/hooks", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/.", "git-domarkx/agents/opencodedb", "gitstore/atomicfile"}, "settings of agents have nothing to do with Git"},
 	{"git-domarkx/chat", []string{below, "git-domarkx/engine", "git-domarkx/find/usage/prices"}, "models answer in sessions"},
 	{"git-domarkx/chat/provider", []string{model}, "requests to models know nothing of sessions that are stored"},
 	{"git-domarkx/find", []string{below, "git-domarkx/engine"}, "what is found is read, not changed"},
@@ -93,7 +93,7 @@ var owners = []struct {
 	library     string
 	directories []string
 }{
-	{"os/exec", []string{"gitstore/gitcmd", "plugins/process", "plugins/postgres", "plugins/docker_sandbox/dockertest", "plugins/local_shell", "plugins/mcp", "plugins/openpocket", "plugins/plugintest", "fusefs/mountpoint", "git-domarkx/.", "git-domarkx/zeus", "git-domarkx/background", "git-domarkx/mountd", "git-domarkx/agents/recording", "git-domarkx/agents/transcripts", "git-domarkx/engine/enginetest", "git-domarkx/chat/provider/llamatest"}},
+	{"os/exec", []string{"gitstore/gitcmd", "plugins/process", "plugins/postgres", "plugins/docker_sandbox/dockertest", "plugins/local_shell", "plugins/mcp", "plugins/openpocket", "plugins/plugintest", "fusefs/mountpoint", "git-domarkx/.", "git-domarkx/zeus", "git-domarkx/background", "git-domarkx/mountd", "git-domarkx/agents/.", "git-domarkx/agents/recording", "git-domarkx/engine/enginetest", "git-domarkx/chat/provider/llamatest"}},
 	{"github.com/go-git/go-git", []string{"gitstore"}},
 	{"github.com/hanwen/go-fuse", []string{"fusefs"}},
 	{"github.com/alecthomas/kong", []string{"git-domarkx/.", "git-domarkx/clidoc"}},
@@ -101,7 +101,8 @@ var owners = []struct {
 	{"github.com/anthropics/anthropic-sdk-go", []string{"git-domarkx/chat/provider"}},
 	{"github.com/openai/openai-go", []string{"git-domarkx/chat/provider"}},
 	{"github.com/fsnotify/fsnotify", []string{"git-domarkx/agents/recording"}},
-	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/secrets", "git-domarkx/zeus", "git-domarkx/agents/hooks"}},
+	{"github.com/BurntSushi/toml", []string{"git-domarkx/engine/project", "git-domarkx/secrets", "git-domarkx/zeus", "git-domarkx/agents"}},
+	{"github.com/tailscale/hujson", []string{"git-domarkx/agents"}},
 }
 
 type goPackage struct {

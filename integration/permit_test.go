@@ -23,7 +23,7 @@ var starters = []struct {
 	{module + "/plugins/permit", []string{"Issue"}, []string{"git-domarkx/engine/trust/gate.go", "plugins/plugintest"}, "Gate.Permit alone decides what is executed"},
 	{module + "/plugins/all", nil, []string{"git-domarkx/workspaces.go"}, "resource types are used through the WorkspaceManager, which wants a permit"},
 	{"os/exec", []string{"Command", "CommandContext", "Cmd"}, []string{"gitstore/gitcmd", "plugins/process", "plugins/postgres", "plugins/docker_sandbox/dockertest", "plugins/plugintest",
-		"fusefs/mountpoint", "git-domarkx/foreground.go", "git-domarkx/pager.go", "git-domarkx/zeus", "git-domarkx/background", "git-domarkx/mountd", "git-domarkx/agents/recording", "git-domarkx/agents/transcripts",
+		"fusefs/mountpoint", "git-domarkx/foreground.go", "git-domarkx/pager.go", "git-domarkx/zeus", "git-domarkx/background", "git-domarkx/mountd", "git-domarkx/agents/recording", "git-domarkx/agents/versions.go",
 		"git-domarkx/engine/enginetest", "git-domarkx/chat/provider/llamatest", "git-domarkx/find/usage/prices/generate.go"}, "programs are started in few places"},
 	{"os", []string{"StartProcess"}, nil, "os/exec starts programs"},
 	{"syscall", []string{"Exec", "ForkExec", "StartProcess"}, []string{"plugins/process", "plugins/docker_sandbox/agent"}, "only what confines commands starts them itself"},

@@ -4,26 +4,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
-// Claude Code's events: after a call that succeeded, and after all calls of one model response,
-// including those that failed.
-const (
-	postCall  = "PostToolUse"
-	postBatch = "PostToolBatch"
-)
-
-// Of returns the agent with the hooks that the installed version of its program knows. version
-// returns "" if the version is unknown. It omits unknown hooks, because early versions of Claude
-// Code, before 2.1.101, ignore a whole settings file that names one. A file for all who have the
-// repository never gets them, because others may have another version.
-func (a Agent) Of(version func() string) Agent {
-	if a.batch == "" || !isAtLeast(version(), a.batch) {
-		return a
+// At returns the agent with the hooks that the installed version of its program knows. version
+// returns "" if the version is unknown. It omits unknown hooks, because some versions ignore a whole
+// settings file that names one. A file for all who have the repository never gets them, because others
+// may have another version.
+func (a Agent) At(version func() string) Agent {
+	if a.Hooks.Batch != "" && isAtLeast(version(), a.Hooks.Since) {
+		a.events = slices.Clone(a.events)
+		a.events[slices.Index(a.events, a.call())] = a.Hooks.Batch
 	}
-	a.events = slices.Clone(a.events)
-	a.events[slices.Index(a.events, postCall)] = postBatch
 	return a
+}
+
+// call returns the event after a call, whose place the one after a batch of calls takes.
+func (a Agent) call() string {
+	return a.Hooks.Events[slices.IndexFunc(a.Hooks.Events, func(event string) bool { return agents.KindOf(event) == agents.ToolsDone })]
 }
 
 // isAtLeast reports whether version, such as 2.1.330, equals floor or is later.
@@ -37,7 +36,7 @@ func isAtLeast(version, floor string) bool {
 		if err != nil {
 			return false
 		}
-		if m, _ := strconv.Atoi(want[i]); n != m { // floor is a constant of this package, so it is valid
+		if m, _ := strconv.Atoi(want[i]); n != m { // floor is a constant, so it is valid
 			return n > m
 		}
 	}

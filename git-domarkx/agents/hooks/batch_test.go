@@ -22,11 +22,11 @@ func TestBatch(t *testing.T) {
 			u.write(t, "linked/x", "")
 			before := u.files(t)
 			a := agent(t, tt.agent)
-			scope := a.Scopes[0]
+			scope := a.Hooks.Scopes[0]
 			for _, version := range []string{"1.0.0", tt.version, tt.version} {
-				u.install(t, a.Of(func() string { return version }), scope, false)
+				u.install(t, a.At(func() string { return version }), scope, false)
 			}
-			if u.install(t, a.Of(func() string { return tt.version }), scope, false) {
+			if u.install(t, a.At(func() string { return tt.version }), scope, false) {
 				t.Error("installing again changes something")
 			}
 			if installed := a.Installed(u.place); len(installed) != 1 || installed[0] != scope {

@@ -6,46 +6,41 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tailscale/hujson"
+
+	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/hooks/jsontext"
 )
 
 // withHooks returns the text of a settings file with the agent's hooks.
-func (a Agent) withHooks(data []byte, s Scope, p Place) ([]byte, error) {
+func (a Agent) withHooks(data []byte, s agents.Scope, p agents.Place) ([]byte, error) {
 	e, err := open(data)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range a.header {
+	for _, m := range a.Hooks.Header.Members() {
 		if e.Get(m.Name) == nil {
 			if err := e.Set(m.Value, m.Name); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for _, event := range []string{postCall, postBatch} { // an earlier installation may have installed the other event
-		if a.batch == "" || slices.Contains(a.events, event) {
-			continue
-		}
-		gone, err := a.removeFrom(e, event)
-		if err == nil && gone && e.IsBare(e.Get("hooks", event)) {
-			err = e.Remove("hooks", event)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if other := a.otherEvent(); other != "" && a.removeFrom(e, other) && jsontext.IsBare(e.Get("hooks", other)) {
+		e.Remove("hooks", other)
 	}
 	for _, event := range a.events {
 		command := a.command(s, p, event)
 		ours := a.commandsIn(e.Get("hooks", event))
 		if len(ours) == 0 {
-			if err := e.Append(a.entry(command, event), "hooks", event); err != nil {
+			if err := e.Append(a.Hooks.Entry(command), "hooks", event); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		for i := len(ours) - 1; i >= 0; i-- { // from last to first, so that the positions of earlier ones stay valid
-			if ours[i].Text != command && a.isWritten(ours[i].Text) {
-				if err := e.Replace(ours[i], command); err != nil {
+			if text := jsontext.Text(ours[i]); text != command && a.isWritten(text) {
+				if err := e.Replace(ours[i], jsonvalue.StringValue(command)); err != nil {
 					return nil, err
 				}
 			}
@@ -63,11 +58,11 @@ func open(data []byte) (*jsontext.Edit, error) {
 }
 
 // commandsIn returns this program's commands among the hooks of an event.
-func (a Agent) commandsIn(list *jsontext.Value) []*jsontext.Value {
-	var ours []*jsontext.Value
-	for _, item := range list.Items() {
+func (a Agent) commandsIn(list *hujson.Value) []*hujson.Value {
+	var ours []*hujson.Value
+	for _, item := range jsontext.Items(list) {
 		ours = append(ours, a.commandsOf(item)...)
-		for _, inner := range item.Get("hooks").Items() {
+		for _, inner := range jsontext.Items(jsontext.Member(item, "hooks")) {
 			ours = append(ours, a.commandsOf(inner)...)
 		}
 	}
@@ -75,10 +70,10 @@ func (a Agent) commandsIn(list *jsontext.Value) []*jsontext.Value {
 }
 
 // commandsOf returns this program's commands in one hook.
-func (a Agent) commandsOf(hook *jsontext.Value) []*jsontext.Value {
-	var ours []*jsontext.Value
+func (a Agent) commandsOf(hook *hujson.Value) []*hujson.Value {
+	var ours []*hujson.Value
 	for _, name := range []string{"command", "bash", "powershell"} {
-		if v := hook.Get(name); v != nil && v.Kind == jsontext.String && a.isOurs(v.Text) {
+		if v := jsontext.Member(hook, name); a.isOurs(jsontext.Text(v)) {
 			ours = append(ours, v)
 		}
 	}
@@ -88,9 +83,19 @@ func (a Agent) commandsOf(hook *jsontext.Value) []*jsontext.Value {
 // has reports whether a settings file has all of the agent's hooks.
 func (a Agent) has(data []byte) bool {
 	e, err := open(data)
+	has := func(event string) bool { return len(a.commandsIn(e.Get("hooks", event))) > 0 }
 	return err == nil && len(a.events) > 0 && !slices.ContainsFunc(a.events, func(event string) bool {
-		return len(a.commandsIn(e.Get("hooks", event))) == 0 && (event != postCall || len(a.commandsIn(e.Get("hooks", postBatch))) == 0)
+		return !has(event) && (a.Hooks.Batch == "" || event != a.call() || !has(a.Hooks.Batch))
 	})
+}
+
+// otherEvent returns the event after calls that an earlier installation may have installed, for another version of the
+// agent; "" if there is none.
+func (a Agent) otherEvent() string {
+	if slices.Contains(a.events, a.Hooks.Batch) {
+		return a.call()
+	}
+	return a.Hooks.Batch
 }
 
 // withoutHooks returns the text of a settings file without the agent's hooks. mayRemove says
@@ -104,67 +109,46 @@ func (a Agent) withoutHooks(data []byte, mayRemove func(path ...string) bool) ([
 		return nil, err
 	}
 	removed := false
-	for _, event := range e.Get("hooks").Names() {
-		gone, err := a.removeFrom(e, event)
-		if err != nil {
-			return nil, err
-		}
-		if removed = removed || gone; gone && e.IsBare(e.Get("hooks", event)) && mayRemove("hooks", event) {
-			if err := e.Remove("hooks", event); err != nil {
-				return nil, err
-			}
+	for _, event := range jsontext.Names(e.Get("hooks")) {
+		gone := a.removeFrom(e, event)
+		if removed = removed || gone; gone && jsontext.IsBare(e.Get("hooks", event)) && mayRemove("hooks", event) {
+			e.Remove("hooks", event)
 		}
 	}
-	if removed && e.IsBare(e.Get("hooks")) && mayRemove("hooks") {
-		if err := e.Remove("hooks"); err != nil {
-			return nil, err
-		}
+	if removed && jsontext.IsBare(e.Get("hooks")) && mayRemove("hooks") {
+		e.Remove("hooks")
 	}
-	for _, m := range a.header {
-		if removed && mayRemove(m.Name) && e.Get("hooks") == nil && len(e.Get().Names()) == 1 {
-			if err := e.Remove(m.Name); err != nil {
-				return nil, err
-			}
+	for _, m := range a.Hooks.Header.Members() {
+		if removed && mayRemove(m.Name) && e.Get("hooks") == nil && len(jsontext.Names(e.Get())) == 1 {
+			e.Remove(m.Name)
 		}
 	}
 	return e.Bytes(), nil
 }
 
 // removeFrom removes the agent's hooks from those of an event.
-func (a Agent) removeFrom(e *jsontext.Edit, event string) (removed bool, err error) {
-	for i := len(e.Get("hooks", event).Items()) - 1; i >= 0; i-- {
-		item := e.Get("hooks", event).Items()[i]
-		if len(a.commandsOf(item)) > 0 {
-			if err := e.RemoveItem(i, "hooks", event); err != nil {
-				return removed, err
-			}
-			removed = true
-			continue
-		}
-		inner := item.Get("hooks").Items()
+func (a Agent) removeFrom(e *jsontext.Edit, event string) (removed bool) {
+	list := e.Get("hooks", event)
+	for i := len(jsontext.Items(list)) - 1; i >= 0; i-- {
+		item := jsontext.Items(list)[i]
+		inner := jsontext.Member(item, "hooks")
 		var ours []int
-		for k, hook := range inner {
+		for k, hook := range jsontext.Items(inner) {
 			if len(a.commandsOf(hook)) > 0 {
 				ours = append(ours, k)
 			}
 		}
-		if len(ours) == 0 {
-			continue
-		}
-		removed = true
-		if len(ours) == len(inner) {
-			if err := e.RemoveItem(i, "hooks", event); err != nil {
-				return removed, err
-			}
+		whole := len(a.commandsOf(item)) > 0 || len(ours) > 0 && len(ours) == len(jsontext.Items(inner))
+		removed = removed || whole || len(ours) > 0
+		if whole {
+			e.RemovePart(list, i)
 			continue
 		}
 		for _, k := range slices.Backward(ours) { // the entry has hooks of others too
-			if err := e.RemoveAt(e.Get("hooks", event).Items()[i].Get("hooks"), k); err != nil {
-				return removed, err
-			}
+			e.RemovePart(inner, k)
 		}
 	}
-	return removed, nil
+	return removed
 }
 
 // inFile adds the path of the settings file to an error.

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tailscale/hujson"
 	"pgregory.net/rapid"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/hooks"
 	"github.com/domarkx/domarkx/git-domarkx/agents/hooks/jsontext"
 )
@@ -18,7 +19,7 @@ import (
 // A user has a home directory and a repository with two work trees.
 type user struct {
 	home  string
-	place hooks.Place
+	place agents.Place
 }
 
 type fataler interface {
@@ -34,7 +35,7 @@ func newUser(t fataler, dir string) *user {
 		t.Fatal(err)
 	}
 	u := &user{home: home}
-	u.place = hooks.Place{Trees: []string{u.path("main"), u.path("linked")}, Program: "/opt/my tools/git-domarkx",
+	u.place = agents.Place{Trees: []string{u.path("main"), u.path("linked")}, Program: "/opt/my tools/git-domarkx",
 		Environ: func(name string) string { return map[string]string{"HOME": home}[name] }}
 	return u
 }
@@ -71,16 +72,15 @@ func (u *user) read(t fataler, name string) string {
 
 func agent(t fataler, name string) hooks.Agent {
 	t.Helper()
-	all := hooks.Agents()
-	i := slices.IndexFunc(all, func(a hooks.Agent) bool { return a.Name == name })
-	if i < 0 {
+	a, ok := agents.ByName(name)
+	if !ok {
 		t.Fatalf("no agent %s", name)
 	}
-	return all[i]
+	return hooks.Of(a)
 }
 
 // install installs hooks and returns whether a file changed.
-func (u *user) install(t fataler, a hooks.Agent, scope hooks.Scope, mcp bool) bool {
+func (u *user) install(t fataler, a hooks.Agent, scope agents.Scope, mcp bool) bool {
 	t.Helper()
 	r := u.record(t)
 	changes, err := a.Install(hooks.Request{Scope: scope, MCP: mcp, Place: u.place}, r)
@@ -137,17 +137,18 @@ func (u *user) files(t fataler) map[string]string {
 // TestEveryAgent installs the hooks of every agent in every scope where there is nothing, and
 // removes them without a trace.
 func TestEveryAgent(t *testing.T) {
-	for _, a := range hooks.Agents() {
-		for _, scope := range append(a.Scopes, "") {
+	for _, known := range agents.All() {
+		a := hooks.Of(known)
+		for _, scope := range append(a.Hooks.Scopes, "") {
 			t.Run(a.Name+" "+string(scope), func(t *testing.T) {
 				u := newUser(t, t.TempDir())
 				u.write(t, "main/README", "x")
 				before := u.files(t)
 				changed := u.install(t, a, scope, true)
-				if wants := len(a.Scopes) > 0 || a.CanMCP(); changed != wants {
+				if wants := len(a.Hooks.Scopes) > 0 || a.Servers != nil; changed != wants {
 					t.Errorf("changed %v", changed)
 				}
-				if got := a.Installed(u.place); len(a.Scopes) > 0 && (len(got) != 1 || scope != "" && got[0] != scope || scope == "" && got[0] != a.Scopes[0]) {
+				if got := a.Installed(u.place); len(a.Hooks.Scopes) > 0 && (len(got) != 1 || scope != "" && got[0] != scope || scope == "" && got[0] != a.Hooks.Scopes[0]) {
 					t.Errorf("installed in %v", got)
 				}
 				for path, text := range u.files(t) {
@@ -269,24 +270,24 @@ func TestInstallAndUninstall(t *testing.T) {
 
 // checkOthers checks that the members and hooks of others have the same bytes in both texts.
 func checkOthers(t *rapid.T, before, after string) {
-	was, err := jsontext.Parse([]byte(before))
+	was, err := jsontext.New([]byte(before))
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err := jsontext.Parse([]byte(after))
+	is, err := jsontext.New([]byte(after))
 	if err != nil {
 		t.Fatalf("%q: %v", after, err)
 	}
-	same := func(a, b *jsontext.Value) bool {
-		return b != nil && before[a.Start:a.End] == after[b.Start:b.End]
+	same := func(a, b *hujson.Value) bool {
+		return b != nil && before[a.StartOffset:a.EndOffset] == after[b.StartOffset:b.EndOffset]
 	}
-	for _, name := range was.Names() {
+	for _, name := range jsontext.Names(was.Get()) {
 		if name != "hooks" && !same(was.Get(name), is.Get(name)) {
 			t.Fatalf("%s changed: %q became %q", name, before, after)
 		}
 	}
-	for _, event := range was.Get("hooks").Names() {
-		others, now := was.Get("hooks").Get(event).Items(), is.Get("hooks").Get(event).Items()
+	for _, event := range jsontext.Names(was.Get("hooks")) {
+		others, now := jsontext.Items(was.Get("hooks", event)), jsontext.Items(is.Get("hooks", event))
 		for i, item := range others {
 			if len(now) <= i || !same(item, now[i]) {
 				t.Fatalf("a hook of %s changed: %q became %q", event, before, after)
@@ -300,7 +301,7 @@ func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"[]":                   "settings.json:1:1: expected an object; nothing was changed",
 		"null\n":               "settings.json:1:1: expected an object",
-		"{\n\"a\": }":          "settings.json:2:6: expected a value",
+		"{\n\"a\": }":          "settings.json:2:6: invalid character '}' at start of value",
 		`{"hooks": []}`:        "settings.json:1:11: expected an object at hooks",
 		`{"mcpServers": true}`: "settings.json:1:16: expected an object at mcpServers",
 		`{"mcpServers": {"domarkx": {"command": "other"}}}`: "there is another MCP server with the name domarkx",
@@ -312,7 +313,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%q: %v, expected %s", text, err, want)
 		}
 	}
-	if _, err := a.ScopeOf(hooks.Local); err == nil || !strings.Contains(err.Error(), "expected user or project") {
+	if _, err := a.ScopeOf(agents.Local); err == nil || !strings.Contains(err.Error(), "expected user or project") {
 		t.Errorf("a scope that the agent has not: %v", err)
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx/gitstore/atomicfile"
-
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/hooks/jsontext"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
 // A Request says what to install.
 type Request struct {
-	Scope Scope // "" for the narrowest that the agent has
-	MCP   bool  // register the MCP server too
-	Place Place
+	Scope agents.Scope // "" for the narrowest that the agent has
+	MCP   bool         // register the MCP server too
+	Place agents.Place
 }
 
 // A Change is a settings file and its new content.
@@ -95,13 +95,13 @@ func digest(data []byte) string {
 }
 
 // ScopeOf returns the scope in which an agent's hooks are installed: the wanted one, or the narrowest.
-func (a Agent) ScopeOf(wanted Scope) (Scope, error) {
-	if wanted == "" && len(a.Scopes) > 0 {
-		return a.Scopes[0], nil
+func (a Agent) ScopeOf(wanted agents.Scope) (agents.Scope, error) {
+	if wanted == "" && len(a.Hooks.Scopes) > 0 {
+		return a.Hooks.Scopes[0], nil
 	}
-	if wanted != "" && len(a.Scopes) > 0 && !slices.Contains(a.Scopes, wanted) {
+	if wanted != "" && len(a.Hooks.Scopes) > 0 && !slices.Contains(a.Hooks.Scopes, wanted) {
 		var all []string
-		for _, s := range a.Scopes {
+		for _, s := range a.Hooks.Scopes {
 			all = append(all, string(s))
 		}
 		return "", fmt.Errorf("%s has no hooks of the scope %s; expected %s", a.Name, wanted, strings.Join(all, " or "))
@@ -115,17 +115,17 @@ func (a Agent) Install(req Request, r *Record) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := newPlan()
-	if a.file != nil {
-		for _, path := range a.file(scope, req.Place) {
+	plan := &plan{}
+	if a.Hooks.Files != nil {
+		for _, path := range a.Hooks.Files(scope, req.Place) {
 			if err := plan.edit(path, func(data []byte) ([]byte, error) { return a.withHooks(data, scope, req.Place) }); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if req.MCP && a.mcp != nil {
-		m := a.mcp(scope, req.Place)
-		for i, path := range m.files {
+	if req.MCP && a.Servers != nil {
+		m := servers{a.Servers(scope, req.Place)}
+		for i, path := range m.Files {
 			command := serverCommand(scope, req.Place)
 			if err := plan.edit(path, func(data []byte) ([]byte, error) { return m.withServer(data, i, command) }); err != nil {
 				return nil, err
@@ -138,13 +138,8 @@ func (a Agent) Install(req Request, r *Record) ([]Change, error) {
 	return plan.changes, nil
 }
 
-// CanMCP reports whether the agent's MCP servers can be edited.
-func (a Agent) CanMCP() bool { return a.mcp != nil }
-
 // A plan is a list of files and their new contents.
 type plan struct{ changes []Change }
-
-func newPlan() *plan { return &plan{} }
 
 // edit changes the content of a file in the plan, in addition to earlier changes of the plan.
 func (p *plan) edit(path string, change func([]byte) ([]byte, error)) error {
@@ -204,12 +199,12 @@ func created(before, after []byte) [][]string {
 	var paths [][]string
 	var visit func(path []string)
 	visit = func(path []string) {
-		for _, name := range is.Get(path...).Names() {
+		for _, name := range jsontext.Names(is.Get(path...)) {
 			child := append(slices.Clone(path), name)
 			if was.Get(child...) == nil {
 				paths = append(paths, child)
 			}
-			if v := is.Get(child...); v.Kind == jsontext.Object && len(child) < 4 {
+			if v := is.Get(child...); len(jsontext.Names(v)) > 0 && len(child) < 4 {
 				visit(child)
 			}
 		}

@@ -14,16 +14,11 @@ import (
 // serverTable is the header of the table of the server in Codex's config.toml.
 const serverTable = "[mcp_servers." + serverName + "]"
 
-// codexConfig has the members of config.toml that matter here.
+// A codexConfig has the MCP servers of config.toml.
 type codexConfig struct {
 	Servers map[string]struct {
 		Command string `toml:"command"`
 	} `toml:"mcp_servers"`
-	Hooks struct {
-		State map[string]struct {
-			Trusted string `toml:"trusted_hash"`
-		} `toml:"state"`
-	} `toml:"hooks"`
 }
 
 func readTOML(data []byte) (codexConfig, error) {

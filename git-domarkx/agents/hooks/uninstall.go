@@ -4,30 +4,33 @@ import (
 	"errors"
 	"os"
 	"slices"
+
+	"github.com/domarkx/domarkx/git-domarkx/agents"
+	"github.com/domarkx/domarkx/git-domarkx/agents/hooks/jsontext"
 )
 
 // Uninstall returns the changes that remove the agent's hooks and its MCP server, in all scopes. A
 // file that is as it was written gets its former bytes back.
-func (a Agent) Uninstall(place Place, r *Record) ([]Change, error) {
-	plan := newPlan()
-	scopes := a.Scopes
+func (a Agent) Uninstall(place agents.Place, r *Record) ([]Change, error) {
+	plan := &plan{}
+	scopes := a.Hooks.Scopes
 	if len(scopes) == 0 {
-		scopes = []Scope{User}
+		scopes = []agents.Scope{agents.User}
 	}
 	for _, scope := range scopes {
-		if a.file != nil {
-			for _, path := range a.file(scope, place) {
+		if a.Hooks.Files != nil {
+			for _, path := range a.Hooks.Files(scope, place) {
 				err := plan.edit(path, func(data []byte) ([]byte, error) { return a.withoutHooks(data, r.mayRemove(path)) })
 				if err != nil {
 					return nil, err
 				}
 			}
 		}
-		if a.mcp == nil {
+		if a.Servers == nil {
 			continue
 		}
-		m := a.mcp(scope, place)
-		for i, path := range m.files {
+		m := servers{a.Servers(scope, place)}
+		for i, path := range m.Files {
 			err := plan.edit(path, func(data []byte) ([]byte, error) { return m.withoutServer(data, i, r.mayRemove(path)) })
 			if err != nil {
 				return nil, err
@@ -75,9 +78,9 @@ func hasOthers(c *Change) bool {
 	if err != nil {
 		return false
 	}
-	for _, a := range Agents() {
-		for _, event := range e.Get("hooks").Names() {
-			if len(a.commandsIn(e.Get("hooks", event))) > 0 {
+	for _, a := range agents.All() {
+		for _, event := range jsontext.Names(e.Get("hooks")) {
+			if len(Of(a).commandsIn(e.Get("hooks", event))) > 0 {
 				return true
 			}
 		}
@@ -88,7 +91,7 @@ func hasOthers(c *Change) bool {
 // isEmpty reports whether a settings file has an object without members and comments.
 func isEmpty(data []byte) bool {
 	e, err := open(data)
-	return err == nil && e.IsBare(e.Get())
+	return err == nil && jsontext.IsBare(e.Get())
 }
 
 // Undo writes a change that [Agent.Uninstall] returned, and deletes the file's entry from the

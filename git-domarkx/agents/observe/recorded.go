@@ -9,7 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/format/opencode"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
@@ -90,8 +90,7 @@ func (m *Manager) recorded(ctx context.Context, t *tree, tip domarkx.Info, at Mo
 }
 
 // lastMessage returns message k and whether a turn can end with it. A turn cannot end with calls.
-// It also cannot end with a message of OpenCode that lacks a stop reason, because OpenCode writes
-// that last.
+// It also cannot end with a message that lacks a stop reason if the agent writes that last.
 func (m *Manager) lastMessage(ctx context.Context, tip domarkx.Info, k int, agent string) (e domarkx.Entry, ends bool, err error) {
 	if e, err = m.store.Entry(ctx, tip.ID, k); err != nil {
 		return e, false, err
@@ -104,7 +103,7 @@ func (m *Manager) lastMessage(ctx context.Context, tip domarkx.Info, k int, agen
 	if msg.Metadata != nil {
 		reason, _ = msg.Metadata.Get("stop_reason")
 	}
-	if strings.HasPrefix(reason.Text(), "tool") || agent == opencode.Name && reason.Text() == "" {
+	if a, _ := agents.ByName(agent); strings.HasPrefix(reason.Text(), "tool") || a.StatesStop && reason.Text() == "" {
 		return e, false, nil
 	}
 	end := msg.Content[len(msg.Content)-1]

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 )
 
@@ -19,7 +20,7 @@ func TestHear(t *testing.T) {
 		t.Fatal(err)
 	}
 	event := func(agent string) recording.Event {
-		return recording.Event{Agent: agent, Kind: recording.TurnStop, Time: time.Now()}
+		return recording.Event{Agent: agent, Kind: agents.TurnStop, Time: time.Now()}
 	}
 	waiting := func() int {
 		entries, err := os.ReadDir(filepath.Join(d.dir, "events"))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
 // An inbox reads the notifications of hooks and tracks which tool calls are running. An agent waits
@@ -58,7 +60,7 @@ func (in *inbox) late(e Event) bool {
 	defer in.mu.Unlock()
 	in.read(now)
 	if !in.reports[e.Agent] {
-		return now.Sub(e.Time) > lateAfter && e.Kind != TurnStop && e.Kind != SessionEnd
+		return now.Sub(e.Time) > lateAfter && e.Kind != agents.TurnStop && e.Kind != agents.SessionEnd
 	}
 	r := in.sessions[e.Agent+":"+e.Session]
 	return r != nil && (len(r.open) > 0 || r.last.After(e.Time))
@@ -106,7 +108,7 @@ func (in *inbox) note(e Event) {
 		ids = []string{""}
 	}
 	switch e.Kind {
-	case CallBegins:
+	case agents.CallBegins:
 		in.reports[e.Agent] = true
 		if r == nil {
 			r = &running{open: map[string]int{}}
@@ -116,7 +118,7 @@ func (in *inbox) note(e Event) {
 		for _, id := range ids {
 			r.open[id]++
 		}
-	case ToolsDone:
+	case agents.ToolsDone:
 		for _, id := range ids {
 			if r == nil {
 				break
@@ -125,11 +127,11 @@ func (in *inbox) note(e Event) {
 				delete(r.open, id)
 			}
 		}
-	case PromptSubmit, TurnStop:
+	case agents.PromptSubmit, agents.TurnStop:
 		if r != nil {
 			clear(r.open)
 		}
-	case SessionEnd:
+	case agents.SessionEnd:
 		delete(in.sessions, key)
 	}
 	for other, calls := range in.sessions {

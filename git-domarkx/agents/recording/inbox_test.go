@@ -3,18 +3,20 @@ package recording
 import (
 	"testing"
 	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
 // TestLate checks after which notifications a version is not exact any more. They are given while the files are read,
 // as by the hooks of other processes.
 func TestLate(t *testing.T) {
 	type hook struct {
-		kind    Kind
+		kind    agents.Kind
 		session string
 		calls   []string
 	}
-	begins := func(calls ...string) hook { return hook{CallBegins, "s", calls} }
-	ends := func(calls ...string) hook { return hook{ToolsDone, "s", calls} }
+	begins := func(calls ...string) hook { return hook{agents.CallBegins, "s", calls} }
+	ends := func(calls ...string) hook { return hook{agents.ToolsDone, "s", calls} }
 	tests := []struct {
 		name          string
 		before, after []hook // the event itself is the last one before
@@ -23,14 +25,14 @@ func TestLate(t *testing.T) {
 		{"a call", []hook{begins("a"), ends("a")}, nil, false},
 		{"the next call has begun", []hook{begins("a"), ends("a")}, []hook{begins("b")}, true},
 		{"it has ended as well", []hook{begins("a"), ends("a")}, []hook{begins("b"), ends("b")}, true},
-		{"another session calls", []hook{begins("a"), ends("a")}, []hook{{CallBegins, "other", []string{"b"}}}, false},
-		{"the next prompt", []hook{begins("a"), ends("a"), {TurnStop, "s", nil}}, []hook{{PromptSubmit, "s", nil}}, false},
-		{"a call after the next prompt", []hook{begins("a"), ends("a"), {TurnStop, "s", nil}}, []hook{{PromptSubmit, "s", nil}, begins("b")}, true},
+		{"another session calls", []hook{begins("a"), ends("a")}, []hook{{agents.CallBegins, "other", []string{"b"}}}, false},
+		{"the next prompt", []hook{begins("a"), ends("a"), {agents.TurnStop, "s", nil}}, []hook{{agents.PromptSubmit, "s", nil}}, false},
+		{"a call after the next prompt", []hook{begins("a"), ends("a"), {agents.TurnStop, "s", nil}}, []hook{{agents.PromptSubmit, "s", nil}, begins("b")}, true},
 		{"one of two calls at once ended", []hook{begins("a"), begins("b"), ends("a")}, nil, true},
 		{"both ended", []hook{begins("a"), begins("b"), ends("a"), ends("b")}, nil, false},
 		{"a batch ended, with a call that failed", []hook{begins("a"), begins("b"), ends("a", "b")}, nil, false},
 		{"a batch of a sub-agent ended", []hook{begins("agent"), begins("a"), ends("a")}, nil, true},
-		{"a call that nobody allowed", []hook{begins("a"), {TurnStop, "s", nil}, {PromptSubmit, "s", nil}, begins("b"), ends("b")}, nil, false},
+		{"a call that nobody allowed", []hook{begins("a"), {agents.TurnStop, "s", nil}, {agents.PromptSubmit, "s", nil}, begins("b"), ends("b")}, nil, false},
 		{"calls without ids", []hook{begins(), ends()}, nil, false},
 		{"one of two without ids", []hook{begins(), begins(), ends()}, nil, true},
 	}
@@ -68,11 +70,11 @@ func TestLate(t *testing.T) {
 func TestLateWithoutBegins(t *testing.T) {
 	in := newInbox(t.TempDir())
 	for _, tt := range []struct {
-		kind Kind
+		kind agents.Kind
 		age  time.Duration
 		want bool
 	}{
-		{ToolsDone, 0, false}, {ToolsDone, 2 * lateAfter, true}, {PromptSubmit, 2 * lateAfter, true}, {TurnStop, 2 * lateAfter, false},
+		{agents.ToolsDone, 0, false}, {agents.ToolsDone, 2 * lateAfter, true}, {agents.PromptSubmit, 2 * lateAfter, true}, {agents.TurnStop, 2 * lateAfter, false},
 	} {
 		if got := in.late(Event{Agent: "cursor", Kind: tt.kind, Session: "s", Time: time.Now().Add(-tt.age)}); got != tt.want {
 			t.Errorf("%s, %v ago: %v", tt.kind, tt.age, got)

@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
 func TestNotify(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()
 	for i, name := range []string{"Stop", "SessionStart"} {
-		e := Event{Agent: "claude-code", Kind: kindOf(name), Name: name, Time: now.Add(-time.Duration(i) * time.Second)}
+		e := Event{Agent: "claude-code", Kind: agents.KindOf(name), Name: name, Time: now.Add(-time.Duration(i) * time.Second)}
 		if err := Notify(dir, e); err != nil {
 			t.Fatal(err)
 		}

@@ -7,32 +7,13 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
 // MaxPayload is how many bytes of the input of a hook are read. Results of tools can be larger;
 // what an event needs comes before them.
 const MaxPayload = 4 << 20
-
-// A payload has the members of the hooks of all agents that events need.
-type payload struct {
-	Event         string   `json:"hook_event_name"`
-	SessionID     string   `json:"session_id"`
-	SessionId     string   `json:"sessionId"`       //nolint:revive,staticcheck // Copilot CLI's
-	Conversation  string   `json:"conversation_id"` // Cursor
-	CursorVersion string   `json:"cursor_version"`
-	Transcript    string   `json:"transcript_path"`
-	TranscriptTwo string   `json:"transcriptPath"` // Copilot CLI
-	Dir           string   `json:"cwd"`
-	Roots         []string `json:"workspace_roots"` // Cursor
-	Call          string   `json:"tool_use_id"`
-	CallTwo       string   `json:"toolCallId"`
-	CallThree     string   `json:"tool_call_id"` // Qwen Code; its tool_use_id occurs in no transcript
-	Prompt        *string  `json:"prompt"`
-	Timestamp     any      `json:"timestamp"`
-	Calls         []struct {
-		ID string `json:"tool_use_id"`
-	} `json:"tool_calls"`
-}
 
 // maxText and maxCalls limit what an event takes from a payload.
 const (
@@ -41,79 +22,43 @@ const (
 )
 
 // ReadPayload returns the event that a hook reports. agent is the agent for which the hook was
-// installed, and name the event for which it was, or "". Cursor and Copilot CLI also run the hooks
-// of Claude Code, so the payload decides which agent it is. What cannot be read is left out.
+// installed, and name the event for which it was, or "". Some agents also run the hooks of others, so the
+// payload decides which agent it is. What cannot be read is left out.
 func ReadPayload(data []byte, agent, name string, now time.Time) Event {
-	var p payload
-	if json.Unmarshal(data, &p) != nil {
-		p = partialPayload(data)
+	p := agents.ReadPayload(data)
+	a, _ := agents.ByName(agent)
+	for _, other := range agents.All() {
+		if other.Hooks.Runs != nil && other.Hooks.Runs(agent, p) {
+			a = other
+		}
 	}
-	installed := agent
-	if p.CursorVersion != "" || p.Conversation != "" && p.SessionID == "" {
-		agent = "cursor"
+	e := Event{Agent: cmp.Or(a.Name, agent), Time: now.UTC()}
+	e.Name = clip(cmp.Or(p.Text("hook_event_name"), name))
+	e.Kind = agents.KindOf(e.Name)
+	if a.Hooks.Repeats != nil && a.Hooks.Repeats(e.Kind, p) {
+		e.Kind = agents.Other
 	}
-	if agent == "claude-code" && p.Timestamp != nil && (p.Transcript == "" || filepath.Base(p.Transcript) == "events.jsonl") {
-		agent = "copilot"
+	if e.Kind == agents.CallBegins && e.Agent != agent {
+		e.Kind = agents.Other // when a program runs another agent's hooks, it runs only some of them
 	}
-	e := Event{Agent: agent, Time: now.UTC()}
-	e.Name = clip(cmp.Or(p.Event, name))
-	e.Kind = kindOf(e.Name)
-	if e.Kind == PromptSubmit && agent == "qwen" && p.Prompt != nil && *p.Prompt == "" {
-		e.Kind = Other // Qwen Code submits the results of calls as an empty prompt
-	}
-	if e.Kind == CallBegins && agent != installed {
-		e.Kind = Other // when a program runs another agent's hooks, it runs only some of them
-	}
-	e.Session = clip(cmp.Or(p.SessionID, p.SessionId, p.Conversation))
-	e.Transcript = clip(cmp.Or(p.Transcript, p.TranscriptTwo))
-	e.Dir = p.Dir
-	if e.Dir == "" && len(p.Roots) > 0 {
-		e.Dir = p.Roots[0]
-	}
-	if e.Dir = clip(e.Dir); !filepath.IsAbs(e.Dir) {
+	e.Session = clip(p.Text("session_id", a.Hooks.Session))
+	e.Transcript = clip(p.Text("transcript_path", a.Hooks.Transcript))
+	var trees []string
+	_ = json.Unmarshal(p[a.Hooks.Trees], &trees) // there may be none
+	if e.Dir = clip(cmp.Or(append([]string{p.Text("cwd")}, trees[:min(1, len(trees))]...)...)); !filepath.IsAbs(e.Dir) {
 		e.Dir = ""
 	}
-	if id := cmp.Or(p.CallThree, p.Call, p.CallTwo); id != "" {
+	if id := p.Text(a.Hooks.Call, "tool_use_id"); id != "" {
 		e.Calls = append(e.Calls, clip(id))
 	}
-	for _, call := range p.Calls[:min(len(p.Calls), maxCalls)] {
-		if call.ID != "" {
-			e.Calls = append(e.Calls, clip(call.ID))
+	var calls []agents.Payload
+	_ = json.Unmarshal(p["tool_calls"], &calls)
+	for _, call := range calls[:min(len(calls), maxCalls)] {
+		if id := call.Text("tool_use_id"); id != "" {
+			e.Calls = append(e.Calls, clip(id))
 		}
 	}
 	return e
-}
-
-// partialPayload reads the members at the beginning of an object that is cut off.
-func partialPayload(data []byte) payload {
-	decoder := json.NewDecoder(strings.NewReader(string(data)))
-	members := map[string]json.RawMessage{}
-	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
-		return payload{}
-	}
-	for decoder.More() && len(members) < 100 {
-		name, err := decoder.Token()
-		text, ok := name.(string)
-		if err != nil || !ok {
-			break
-		}
-		var value json.RawMessage
-		if decoder.Decode(&value) != nil {
-			break
-		}
-		members[text] = value
-	}
-	var p payload
-	for _, name := range []string{"hook_event_name", "session_id", "sessionId", "conversation_id", "cursor_version",
-		"transcript_path", "transcriptPath", "cwd", "workspace_roots", "tool_use_id", "toolCallId", "tool_call_id", "prompt", "timestamp"} {
-		if value, ok := members[name]; ok {
-			one, err := json.Marshal(map[string]json.RawMessage{name: value})
-			if err == nil {
-				_ = json.Unmarshal(one, &p) // a member of another type is left out
-			}
-		}
-	}
-	return p
 }
 
 // clip shortens a text, at the border of a character.

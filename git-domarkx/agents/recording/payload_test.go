@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
 )
 
@@ -18,29 +19,29 @@ func TestReadPayload(t *testing.T) {
 		want                     recording.Event
 	}{
 		{"Claude Code", "claude-code", "", `{"session_id":"s","transcript_path":"/t.jsonl","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"secret"}`,
-			recording.Event{Agent: "claude-code", Kind: recording.PromptSubmit, Name: "UserPromptSubmit", Session: "s", Transcript: "/t.jsonl", Dir: "/w", Time: now}},
+			recording.Event{Agent: "claude-code", Kind: agents.PromptSubmit, Name: "UserPromptSubmit", Session: "s", Transcript: "/t.jsonl", Dir: "/w", Time: now}},
 		{"a batch of tools", "claude-code", "", `{"session_id":"s","cwd":"/w","hook_event_name":"PostToolBatch","tool_calls":[{"tool_use_id":"a"},{"tool_use_id":"b"}]}`,
-			recording.Event{Agent: "claude-code", Kind: recording.ToolsDone, Name: "PostToolBatch", Session: "s", Dir: "/w", Calls: []string{"a", "b"}, Time: now}},
+			recording.Event{Agent: "claude-code", Kind: agents.ToolsDone, Name: "PostToolBatch", Session: "s", Dir: "/w", Calls: []string{"a", "b"}, Time: now}},
 		{"Copilot CLI names no event", "copilot", "agentStop", `{"sessionId":"s","timestamp":1,"cwd":"/w","transcriptPath":"/t","stopReason":"end"}`,
-			recording.Event{Agent: "copilot", Kind: recording.TurnStop, Name: "agentStop", Session: "s", Transcript: "/t", Dir: "/w", Time: now}},
+			recording.Event{Agent: "copilot", Kind: agents.TurnStop, Name: "agentStop", Session: "s", Transcript: "/t", Dir: "/w", Time: now}},
 		{"Cursor runs a hook of Claude Code", "claude-code", "Stop", `{"conversation_id":"c","hook_event_name":"stop","cursor_version":"2","workspace_roots":["/w","/x"]}`,
-			recording.Event{Agent: "cursor", Kind: recording.TurnStop, Name: "stop", Session: "c", Dir: "/w", Time: now}},
+			recording.Event{Agent: "cursor", Kind: agents.TurnStop, Name: "stop", Session: "c", Dir: "/w", Time: now}},
 		{"Copilot CLI runs a hook of Claude Code", "claude-code", "", `{"session_id":"s","timestamp":"2026-01-02T03:04:05Z","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"bash"}`,
-			recording.Event{Agent: "copilot", Kind: recording.Other, Name: "PreToolUse", Session: "s", Dir: "/w", Time: now}},
+			recording.Event{Agent: "copilot", Kind: agents.Other, Name: "PreToolUse", Session: "s", Dir: "/w", Time: now}},
 		{"Copilot CLI runs the last hook of Claude Code", "claude-code", "", `{"session_id":"s","timestamp":1,"transcript_path":"/h/.copilot/session-state/s/events.jsonl","cwd":"/w","hook_event_name":"Stop"}`,
-			recording.Event{Agent: "copilot", Kind: recording.TurnStop, Name: "Stop", Session: "s", Transcript: "/h/.copilot/session-state/s/events.jsonl", Dir: "/w", Time: now}},
+			recording.Event{Agent: "copilot", Kind: agents.TurnStop, Name: "Stop", Session: "s", Transcript: "/h/.copilot/session-state/s/events.jsonl", Dir: "/w", Time: now}},
 		{"Qwen Code names a call twice", "qwen", "", `{"session_id":"s","cwd":"/w","timestamp":"2026","hook_event_name":"PreToolUse","tool_use_id":"toolu_1","tool_call_id":"call_1"}`,
-			recording.Event{Agent: "qwen", Kind: recording.CallBegins, Name: "PreToolUse", Session: "s", Dir: "/w", Calls: []string{"call_1"}, Time: now}},
+			recording.Event{Agent: "qwen", Kind: agents.CallBegins, Name: "PreToolUse", Session: "s", Dir: "/w", Calls: []string{"call_1"}, Time: now}},
 		{"Qwen Code submits results", "qwen", "", `{"session_id":"s","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":""}`,
-			recording.Event{Agent: "qwen", Kind: recording.Other, Name: "UserPromptSubmit", Session: "s", Dir: "/w", Time: now}},
+			recording.Event{Agent: "qwen", Kind: agents.Other, Name: "UserPromptSubmit", Session: "s", Dir: "/w", Time: now}},
 		{"Gemini CLI", "gemini", "", `{"session_id":"s","cwd":"/w","hook_event_name":"AfterTool","tool_response":{"x":[1]}}`,
-			recording.Event{Agent: "gemini", Kind: recording.ToolsDone, Name: "AfterTool", Session: "s", Dir: "/w", Time: now}},
+			recording.Event{Agent: "gemini", Kind: agents.ToolsDone, Name: "AfterTool", Session: "s", Dir: "/w", Time: now}},
 		{"a payload that is cut off", "claude-code", "PostToolUse", `{"session_id":"s","cwd":"/w","tool_response":"` + strings.Repeat("x", 100),
-			recording.Event{Agent: "claude-code", Kind: recording.ToolsDone, Name: "PostToolUse", Session: "s", Dir: "/w", Time: now}},
+			recording.Event{Agent: "claude-code", Kind: agents.ToolsDone, Name: "PostToolUse", Session: "s", Dir: "/w", Time: now}},
 		{"members of other types", "qwen", "Stop", `{"session_id":7,"cwd":"/w","hook_event_name":["x"]}`,
-			recording.Event{Agent: "qwen", Kind: recording.TurnStop, Name: "Stop", Dir: "/w", Time: now}},
-		{"a relative directory", "codex", "", `{"cwd":"../x","session_id":"s"}`, recording.Event{Agent: "codex", Kind: recording.Other, Session: "s", Time: now}},
-		{"nothing", "codex", "Stop", "", recording.Event{Agent: "codex", Kind: recording.TurnStop, Name: "Stop", Time: now}},
+			recording.Event{Agent: "qwen", Kind: agents.TurnStop, Name: "Stop", Dir: "/w", Time: now}},
+		{"a relative directory", "codex", "", `{"cwd":"../x","session_id":"s"}`, recording.Event{Agent: "codex", Kind: agents.Other, Session: "s", Time: now}},
+		{"nothing", "codex", "Stop", "", recording.Event{Agent: "codex", Kind: agents.TurnStop, Name: "Stop", Time: now}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
 // sweep looks at all transcripts, and follows new directories.
@@ -89,7 +89,7 @@ func (w *Watcher) ask(ctx context.Context) error {
 		clear(w.silent)
 	}
 	w.repository = repository
-	w.followed = slices.DeleteFunc(slices.Clone(w.Agents), func(a transcripts.Agent) bool {
+	w.followed = slices.DeleteFunc(slices.Clone(w.Agents), func(a agents.Agent) bool {
 		_, ok := settings.Since(a.Name)
 		return !ok
 	})
@@ -123,7 +123,7 @@ func (w *Watcher) follow(dirs map[string]bool) (more bool) {
 }
 
 // scan looks at all transcripts of an agent, and returns them.
-func (w *Watcher) scan(ctx context.Context, a transcripts.Agent, now time.Time) []string {
+func (w *Watcher) scan(ctx context.Context, a agents.Agent, now time.Time) []string {
 	files, err := a.Find(ctx, w.Environ)
 	if err != nil && ctx.Err() == nil {
 		w.warnOnce("looking for transcripts of "+a.Name, err)
@@ -135,11 +135,11 @@ func (w *Watcher) scan(ctx context.Context, a transcripts.Agent, now time.Time) 
 }
 
 // look notes a transcript as changed if it is recorded and not as it was imported last.
-func (w *Watcher) look(a transcripts.Agent, file string, now time.Time) {
+func (w *Watcher) look(a agents.Agent, file string, now time.Time) {
 	if ours, known := w.known[file]; known && !ours {
 		return
 	}
-	info, err := transcripts.Stat(file)
+	info, err := agents.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return
 	}
@@ -157,7 +157,7 @@ func (w *Watcher) look(a transcripts.Agent, file string, now time.Time) {
 			return
 		}
 		delete(w.silent, file)
-		ours := transcripts.Belongs(dir, w.repository.Trees) || w.continues(file, dir)
+		ours := agents.Belongs(dir, w.repository.Trees) || w.continues(file, dir)
 		w.known[file] = ours && !w.repository.Ignore.Directory(dir)
 		if !w.known[file] {
 			return
@@ -182,7 +182,7 @@ func (w *Watcher) continues(file, dir string) bool {
 
 // isOurs reports whether a path still is a transcript of an agent that is recorded.
 func (w *Watcher) isOurs(file string) bool {
-	return w.known[file] && slices.ContainsFunc(w.followed, func(a transcripts.Agent) bool { return a.Match(w.Environ, file) })
+	return w.known[file] && slices.ContainsFunc(w.followed, func(a agents.Agent) bool { return a.Match(w.Environ, file) })
 }
 
 // forget forgets transcripts that were removed.
@@ -198,7 +198,7 @@ func (w *Watcher) forget(found map[string]bool) {
 		}
 	}
 	for file := range w.seen.Files {
-		if _, err := transcripts.Stat(file); !found[file] && errors.Is(err, fs.ErrNotExist) {
+		if _, err := agents.Stat(file); !found[file] && errors.Is(err, fs.ErrNotExist) {
 			delete(w.seen.Files, file)
 			w.dirty = true
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -29,8 +29,8 @@ const retryAfter = 5 * time.Second
 // A Config is the configuration of a [Watcher].
 type Config struct {
 	Dir     string // see [Dir]
-	Agents  []transcripts.Agent
-	Environ transcripts.Environment
+	Agents  []agents.Agent
+	Environ agents.Environment
 
 	// Repository describes the repository. It is called at each
 	// sweep. If the error matches [fs.ErrNotExist], the repository was removed, and the watcher ends.
@@ -58,8 +58,8 @@ type Watcher struct {
 	watched map[string]bool
 
 	repository Repository
-	followed   []transcripts.Agent // those that are recorded
-	asked      time.Time           // when the repository and the settings were read
+	followed   []agents.Agent // those that are recorded
+	asked      time.Time      // when the repository and the settings were read
 	seen       Seen
 	dirty      bool                 // whether seen changed since it was written
 	known      map[string]bool      // transcripts whose directory is known: whether they are recorded
@@ -215,7 +215,7 @@ func (w *Watcher) takeEvents(ctx context.Context) {
 	now := time.Now()
 	scanned := map[string]bool{}
 	for _, e := range w.inbox.take(now) {
-		if !slices.ContainsFunc(w.followed, func(a transcripts.Agent) bool { return a.Name == e.Agent }) {
+		if !slices.ContainsFunc(w.followed, func(a agents.Agent) bool { return a.Name == e.Agent }) {
 			continue // another agent ran the hook of one that is recorded
 		}
 		first := w.seen.Hooks[e.Agent].IsZero()
@@ -230,7 +230,7 @@ func (w *Watcher) takeEvents(ctx context.Context) {
 				w.scan(ctx, a, now)
 			}
 		}
-		if e.Kind == TurnStop || e.Kind == SessionEnd {
+		if e.Kind == agents.TurnStop || e.Kind == agents.SessionEnd {
 			w.waiting.ended(e.Session)
 		}
 	}
@@ -246,7 +246,7 @@ func (w *Watcher) importDue(ctx context.Context, now time.Time) {
 	busy := map[string]fileState{}
 	var due []string
 	for _, file := range files {
-		info, err := transcripts.Stat(file)
+		info, err := agents.Stat(file)
 		if err != nil || !w.isOurs(file) {
 			continue
 		}
@@ -282,7 +282,7 @@ func (w *Watcher) settled(done outcome) {
 	for _, file := range slices.Sorted(maps.Keys(done.sessions)) {
 		state := busy[file]
 		grew := func() bool {
-			info, err := transcripts.Stat(file)
+			info, err := agents.Stat(file)
 			return err != nil || stateOf(info) != state
 		}
 		w.observers.add(notice{Event{Kind: Recorded, Time: time.Now().UTC(), Transcript: file, Stored: done.sessions[file]}, grew})

@@ -16,8 +16,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/recording"
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 )
 
@@ -81,7 +81,7 @@ func (d *desk) watch() (stop func() error) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	w := recording.New(recording.Config{Dir: d.dir, Agents: transcripts.Agents(), Environ: d.getenv,
+	w := recording.New(recording.Config{Dir: d.dir, Agents: agents.All(), Environ: d.getenv,
 		Repository: d.repository, Import: d.importFiles, Observer: d, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if testing.Short() {
 		w.RetryAfter(100 * time.Millisecond)
@@ -279,7 +279,7 @@ func TestWatcherReadsOnlyOwnFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.watch()
-	e := recording.Event{Agent: "claude-code", Kind: recording.TurnStop, Session: "outside", Transcript: outside, Dir: d.tree, Time: time.Now()}
+	e := recording.Event{Agent: "claude-code", Kind: agents.TurnStop, Session: "outside", Transcript: outside, Dir: d.tree, Time: time.Now()}
 	if err := recording.Notify(d.dir, e); err != nil {
 		t.Fatal(err)
 	}
@@ -311,9 +311,9 @@ func TestWatcherSaysWhatIsLate(t *testing.T) {
 	d.until("what was added is recorded", func() bool { return len(d.events) == 2 })
 	now := time.Now()
 	for i, e := range []recording.Event{
-		{Agent: "cursor", Kind: recording.TurnStop, Session: "c"},
-		{Agent: "claude-code", Kind: recording.CallBegins, Session: "1", Calls: []string{"a"}},
-		{Agent: "claude-code", Kind: recording.ToolsDone, Session: "1", Calls: []string{"a"}},
+		{Agent: "cursor", Kind: agents.TurnStop, Session: "c"},
+		{Agent: "claude-code", Kind: agents.CallBegins, Session: "1", Calls: []string{"a"}},
+		{Agent: "claude-code", Kind: agents.ToolsDone, Session: "1", Calls: []string{"a"}},
 	} {
 		e.Time = now.Add(time.Duration(i) * time.Millisecond)
 		if err := recording.Notify(d.dir, e); err != nil {
@@ -321,10 +321,10 @@ func TestWatcherSaysWhatIsLate(t *testing.T) {
 		}
 	}
 	d.until("the hooks are heard", func() bool { return len(d.events) == 4 })
-	if d.events[2].Kind != recording.CallBegins || d.events[3].Kind != recording.ToolsDone || d.isLate(3) {
+	if d.events[2].Kind != agents.CallBegins || d.events[3].Kind != agents.ToolsDone || d.isLate(3) {
 		t.Errorf("events %+v", d.events[2:])
 	}
-	if err := recording.Notify(d.dir, recording.Event{Agent: "claude-code", Kind: recording.CallBegins, Session: "1", Calls: []string{"b"}, Time: now.Add(time.Second)}); err != nil {
+	if err := recording.Notify(d.dir, recording.Event{Agent: "claude-code", Kind: agents.CallBegins, Session: "1", Calls: []string{"b"}, Time: now.Add(time.Second)}); err != nil {
 		t.Fatal(err)
 	}
 	if !d.isLate(3) {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -108,14 +109,18 @@ func (c *content) addPath(p string) {
 	}
 }
 
-// isPathKey reports whether arguments with this name are paths in the tools of known agents and of workspaces.
-func isPathKey(key string) bool {
-	switch strings.ToLower(key) {
-	case "path", "paths", "file", "files", "filename", "file_name", "filepath", "file_path", "file_paths", "absolute_path", "relative_path",
-		"notebook_path", "target_file", "old_path", "new_path", "source", "destination", "dir", "dir_path", "directory", "cwd", "workdir":
+// isPathKey reports whether an argument is a path by the last word of its name, such as "target_file" or "filePath",
+// whichever tool it is of.
+func isPathKey(name string) bool {
+	word := name[strings.LastIndexByte(name, '_')+1:]
+	if i := strings.LastIndexFunc(word, unicode.IsUpper); i > 0 && unicode.IsLower(rune(word[i-1])) {
+		word = word[i:]
+	}
+	switch strings.ToLower(word) {
+	case "path", "paths", "file", "files", "filename", "filepath", "source", "destination", "dir", "directory", "cwd", "workdir":
 		return true
 	}
-	return false
+	return name == "file_name"
 }
 
 // addPatch adds the paths in a patch, which has the form of apply_patch or of a unified diff.

@@ -15,7 +15,7 @@ import (
 // that is indexed, needs a new version.
 const (
 	applicationID = 0x646d7873
-	schemaVersion = 10
+	schemaVersion = 11
 )
 
 // wordsTable is the full-text index. Its rowid is the number of the message. The column parts contains the parts of

@@ -1,238 +1,174 @@
+// Package jsontext edits files of JSON with comments: what is not edited keeps its bytes, with
+// comments, order, indentation and trailing commas. It adds to hujson, which parses and packs such
+// files, edits in the style of the file.
 package jsontext
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/domarkx/domarkx/format/jsonvalue"
 )
-
-// An Item is a value to write: a string, a number, a boolean, a list or a [Members].
-type Item any
-
-// Members are the members of an object to write, in this order.
-type Members []Member
-
-// A Member is a member to write.
-type Member struct {
-	Name  string
-	Value Item
-}
 
 // An Edit is a text that is being edited.
 type Edit struct {
-	data []byte
-	root *Value
-}
-
-// New returns an edit of a text, whose value must be an object. The error is a *[SyntaxError].
-func New(data []byte) (*Edit, error) {
-	e := &Edit{data: data}
-	if err := e.parse(); err != nil {
-		return nil, err
-	}
-	return e, nil
-}
-
-func (e *Edit) parse() error {
-	root, err := Parse(e.data)
-	if err != nil {
-		return err
-	}
-	if root.Kind != Object {
-		return errorAt(e.data, root.Start, "expected an object")
-	}
-	e.root = root
-	return nil
+	mark string // the byte order mark, if there is one
+	data []byte // without the mark
+	root hujson.Value
 }
 
 // Bytes returns the text.
-func (e *Edit) Bytes() []byte { return e.data }
+func (e *Edit) Bytes() []byte { return append([]byte(e.mark), e.data...) }
 
-// Get returns the value at a path of names, or nil.
-func (e *Edit) Get(path ...string) *Value {
-	v := e.root
+// Get returns the value at a path of names, or nil. An edit makes it invalid.
+func (e *Edit) Get(path ...string) *hujson.Value {
+	v := &e.root
 	for _, name := range path {
-		v = v.Get(name)
+		v = Member(v, name)
 	}
 	return v
 }
 
 // Set adds a member, or replaces its value. Missing objects on the way are created.
-func (e *Edit) Set(value Item, path ...string) error {
-	parent, rest, err := e.deepest(path)
-	if err != nil {
-		return err
+func (e *Edit) Set(value jsonvalue.Value, path ...string) error {
+	at := &e.root
+	for i, name := range path {
+		if at.Value.Kind() != '{' {
+			return e.errorAt(at.StartOffset, "expected an object at %s", strings.Join(path[:i], "."))
+		}
+		next := Member(at, name)
+		if next == nil {
+			for _, inner := range slices.Backward(path[i+1:]) {
+				value = jsonvalue.ObjectValue(jsonvalue.Member{Name: inner, Value: value})
+			}
+			return e.insert(at, name, value)
+		}
+		at = next
 	}
-	if len(rest) == 0 {
-		v := e.Get(path...)
-		return e.splice(v.Start, v.End, e.render(value, e.indentAt(v.Start)))
-	}
-	for len(rest) > 1 {
-		value = Members{{rest[len(rest)-1], value}}
-		rest = rest[:len(rest)-1]
-	}
-	return e.insert(parent, rest[0], value)
+	return e.Replace(at, value)
 }
 
 // Append adds an item to the array at a path. A missing array, and missing objects on the way,
 // are created.
-func (e *Edit) Append(value Item, path ...string) error {
+func (e *Edit) Append(value jsonvalue.Value, path ...string) error {
 	v := e.Get(path...)
 	if v == nil {
-		return e.Set([]Item{value}, path...)
+		return e.Set(jsonvalue.ArrayValue(value), path...)
 	}
-	if v.Kind != Array {
-		return errorAt(e.data, v.Start, "expected an array at %s", strings.Join(path, "."))
+	if v.Value.Kind() != '[' {
+		return e.errorAt(v.StartOffset, "expected an array at %s", strings.Join(path, "."))
 	}
 	return e.insert(v, "", value)
 }
 
-// deepest returns the deepest object on a path that exists, and the names that are missing.
-func (e *Edit) deepest(path []string) (*Value, []string, error) {
-	at := e.root
-	for i, name := range path {
-		if at.Kind != Object {
-			return nil, nil, errorAt(e.data, at.Start, "expected an object at %s", strings.Join(path[:i], "."))
-		}
-		next := at.Get(name)
-		if next == nil {
-			return at, path[i:], nil
-		}
-		at = next
-	}
-	return at, nil, nil
-}
-
-// insert adds a member or an item at the end of a container.
-func (e *Edit) insert(in *Value, name string, value Item) error {
-	closing := in.End - 1
-	last := e.contentEnd(in) // only white space follows up to the closing bracket
-	isLine := len(in.parts) == 0 || bytes.IndexByte(e.data[last:closing], '\n') >= 0
-	outer := e.indentAt(in.Start)
-	inner := outer + e.unit()
-	if len(in.parts) > 0 {
-		first := in.parts[0].start
-		if own, begins := e.lineIndent(first); begins {
-			inner = own
-		}
-	}
-	text := ""
-	if name != "" || in.Kind == Object {
-		text = quote(name) + ": "
-	}
-	before, after := " ", ""
-	if isLine {
-		before = e.newline() + inner
-		text += e.render(value, inner)
-		if bytes.IndexByte(e.data[last:closing], '\n') < 0 {
-			after = e.newline() + outer
-		}
-	} else {
-		text += compact(value)
-	}
-	text = before + text
-	comma := -1
-	if n := len(in.parts); n > 0 {
-		if in.parts[n-1].comma >= 0 {
-			text += ","
-		} else {
-			comma = in.parts[n-1].value.End
-		}
-	}
-	data := bytes.Clone(e.data[:last])
-	if comma >= 0 {
-		data = append(append(bytes.Clone(e.data[:comma]), ','), e.data[comma:last]...)
-	}
-	data = append(append(data, text+after...), e.data[last:]...)
-	e.data = data
-	return e.parse()
+// Replace replaces a value.
+func (e *Edit) Replace(v *hujson.Value, value jsonvalue.Value) (err error) {
+	v.Value, err = parsed(e.inLines(value, e.indentAt(v.StartOffset)))
+	e.pack()
+	return err
 }
 
 // Remove removes the member at a path, with the comma that separates it.
-func (e *Edit) Remove(path ...string) error {
+func (e *Edit) Remove(path ...string) {
+	name := path[len(path)-1]
 	parent := e.Get(path[:len(path)-1]...)
-	if parent == nil || parent.Kind != Object {
-		return nil
+	if i := slices.Index(Names(parent), name); i >= 0 {
+		e.RemovePart(parent, i)
 	}
-	for i, m := range parent.parts {
-		if m.name == path[len(path)-1] {
-			return e.cut(parent, i)
+}
+
+// insert adds a member or an item at the end of a container.
+func (e *Edit) insert(in *hujson.Value, name string, value jsonvalue.Value) error {
+	p := partsOf(in)
+	solid := bytes.TrimRight(*p.after, space)
+	tail := (*p.after)[len(solid):]
+	outer := e.indentAt(in.StartOffset)
+	inner, before := outer+e.unit(), " "
+	if len(p.starts) > 0 {
+		if own, begins := e.lineIndent(p.starts[0]); begins {
+			inner = own
 		}
 	}
+	text := inOneLine(value)
+	if len(p.values) == 0 || bytes.IndexByte(tail, '\n') >= 0 {
+		text, before = e.inLines(value, inner), e.newline()+inner
+		if bytes.IndexByte(tail, '\n') < 0 {
+			tail = append([]byte(e.newline()+outer), tail...)
+		}
+	}
+	added, err := parsed(text)
+	if err != nil {
+		return err
+	}
+	item := hujson.Value{Value: added}
+	if n := len(p.values); n > 0 && p.values[n-1].AfterExtra != nil {
+		item.AfterExtra = []byte{} // a comma
+	}
+	extra := append(bytes.Clone(solid), before...)
+	*p.after = tail
+	switch c := in.Value.(type) {
+	case *hujson.Object:
+		item.BeforeExtra = []byte(" ")
+		quoted := hujson.Literal(jsonvalue.StringValue(name).JSON())
+		c.Members = append(c.Members, hujson.ObjectMember{Name: hujson.Value{BeforeExtra: extra, Value: quoted}, Value: item})
+	case *hujson.Array:
+		item.BeforeExtra = extra
+		c.Elements = append(c.Elements, item)
+	}
+	e.pack()
 	return nil
 }
 
-// RemoveItem removes an item of the array at a path.
-func (e *Edit) RemoveItem(i int, path ...string) error {
-	array := e.Get(path...)
-	if array == nil || array.Kind != Array || i >= len(array.parts) {
-		return nil
+// RemovePart removes a member of an object or an item of an array, with its comma. It exactly
+// reverts the insertion, unless the container was empty before.
+func (e *Edit) RemovePart(in *hujson.Value, i int) {
+	p := partsOf(in)
+	last := len(p.values) - 1
+	solid := bytes.TrimRight(*p.befores[i], space)
+	blank := (*p.befores[i])[len(solid):]
+	next := p.after
+	if i < last {
+		next = p.befores[i+1]
 	}
-	return e.cut(array, i)
-}
-
-// RemoveAt removes an item of an array.
-func (e *Edit) RemoveAt(array *Value, i int) error { return e.cut(array, i) }
-
-// cut removes part i of a container, with its comma. It exactly reverts insert, unless the
-// container was empty before.
-func (e *Edit) cut(in *Value, i int) error {
-	m := in.parts[i]
-	start, end := e.solidBefore(m.start), m.value.End
-	type span struct{ from, to int }
-	cuts := []span{{start, end}}
+	behind := *next
+	if gone := p.values[i].AfterExtra; len(bytes.TrimSpace(gone)) > 0 { // a comment between the value and the comma stays
+		behind = slices.Concat(gone, behind)
+	}
+	first, _, ends := bytes.Cut(behind, []byte{'\n'})
+	ends = ends && len(bytes.TrimSpace(first)) == 0
+	if line := bytes.LastIndexByte(blank, '\n') + 1; !ends && i+len(solid) > 0 {
+		solid = append(bytes.Clone(solid), blank[:line]...) // what is behind must not become part of a comment on the line before
+	}
+	rest := slices.Concat(solid, behind)
 	switch {
-	case m.comma >= 0:
-		if len(bytes.TrimSpace(e.data[end:m.comma])) == 0 {
-			cuts[0].to = m.comma + 1
-		} else {
-			cuts = append(cuts, span{m.comma, m.comma + 1}) // a comment between the value and the comma stays
-		}
-	case i > 0:
-		comma := in.parts[i-1].comma
-		cuts = []span{{comma, comma + 1}, {max(start, comma+1), end}}
+	case last == 0 && len(solid) == 0 && len(bytes.TrimSpace(rest)) == 0:
+		rest = nil
+	case i == last && i > 0 && p.values[i].AfterExtra == nil: // so the part before has no comma any more
+		rest = slices.Concat(p.values[i-1].AfterExtra, rest)
+		p.values[i-1].AfterExtra = nil
+	case i == last && i > 0 && p.values[i-1].AfterExtra == nil:
+		p.values[i-1].AfterExtra = []byte{} // a comma
 	}
-	if len(in.parts) == 1 && start == in.Start+1 && len(bytes.TrimSpace(e.data[cuts[len(cuts)-1].to:in.End-1])) == 0 {
-		cuts = []span{{start, in.End - 1}} // nothing else is inside
+	*next = rest
+	switch c := in.Value.(type) {
+	case *hujson.Object:
+		c.Members = slices.Delete(c.Members, i, i+1)
+	case *hujson.Array:
+		c.Elements = slices.Delete(c.Elements, i, i+1)
 	}
-	line := bytes.LastIndexByte(e.data[:m.start], '\n') + 1
-	for i, c := range cuts { // the text after the cut must not become part of a comment on the line before
-		if c.from == start && line > start && start > in.Start+1 && !e.endsLine(c.to) {
-			cuts[i].from = line
-		}
-	}
-	var data []byte
-	at := 0
-	for _, c := range cuts {
-		data = append(data, e.data[at:c.from]...)
-		at = c.to
-	}
-	e.data = append(data, e.data[at:]...)
-	return e.parse()
+	e.pack()
 }
 
-// IsBare reports whether a container has no parts and no comments.
-func (e *Edit) IsBare(v *Value) bool {
-	return v != nil && (v.Kind == Object || v.Kind == Array) && len(bytes.TrimSpace(e.data[v.Start+1:v.End-1])) == 0
+// pack makes the text and all positions anew.
+func (e *Edit) pack() {
+	e.data = e.root.Pack()
+	e.root.UpdateOffsets()
 }
 
-func (e *Edit) splice(start, end int, text string) error {
-	e.data = append(append(bytes.Clone(e.data[:start]), text...), e.data[end:]...)
-	return e.parse()
-}
-
-// contentEnd returns where the last part, comma or comment of a container ends.
-func (e *Edit) contentEnd(in *Value) int { return max(e.solidBefore(in.End-1), in.Start+1) }
-
-// solidBefore returns the end of the last character before at that is not white space.
-func (e *Edit) solidBefore(at int) int { return len(bytes.TrimRight(e.data[:at], " \t\r\n")) }
-
-// endsLine reports whether only white space follows at up to the end of the line.
-func (e *Edit) endsLine(at int) bool {
-	line, _, more := bytes.Cut(e.data[at:], []byte{'\n'})
-	return more && len(bytes.TrimSpace(line)) == 0
-}
+const space = " \t\r\n"
 
 // newline returns how lines of the text end.
 func (e *Edit) newline() string {
@@ -258,70 +194,21 @@ func (e *Edit) indentAt(at int) string {
 
 // unit returns the indentation of one level: that of the first member, or two spaces.
 func (e *Edit) unit() string {
-	if len(e.root.parts) > 0 {
-		own, begins := e.lineIndent(e.root.parts[0].start)
-		if outer := e.indentAt(e.root.Start); begins && len(own) > len(outer) && strings.HasPrefix(own, outer) {
+	if starts := partsOf(&e.root).starts; len(starts) > 0 {
+		own, begins := e.lineIndent(starts[0])
+		if outer := e.indentAt(e.root.StartOffset); begins && len(own) > len(outer) && strings.HasPrefix(own, outer) {
 			return own[len(outer):]
 		}
 	}
 	return "  "
 }
 
-// render returns the text of a value that begins in a line with an indentation.
-func (e *Edit) render(value Item, indent string) string {
-	inner, nl := indent+e.unit(), e.newline()
-	var parts []string
-	open, closing := "[", "]"
-	switch v := value.(type) {
-	case Members:
-		open, closing = "{", "}"
-		for _, m := range v {
-			parts = append(parts, quote(m.Name)+": "+e.render(m.Value, inner))
-		}
-	case []Item:
-		for _, item := range v {
-			parts = append(parts, e.render(item, inner))
-		}
-	default:
-		return compact(value)
-	}
-	if len(parts) == 0 {
-		return open + closing
-	}
-	return open + nl + inner + strings.Join(parts, ","+nl+inner) + nl + indent + closing
+// inLines returns the text of a value that begins in a line with an indentation.
+func (e *Edit) inLines(value jsonvalue.Value, indent string) string {
+	return strings.ReplaceAll(string(value.AppendJSON(nil, indent, e.unit())), "\n", e.newline())
 }
 
-// compact returns the text of a value in one line.
-func compact(value Item) string {
-	var parts []string
-	switch v := value.(type) {
-	case Members:
-		for _, m := range v {
-			parts = append(parts, quote(m.Name)+": "+compact(m.Value))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case []Item:
-		for _, item := range v {
-			parts = append(parts, compact(item))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case string:
-		return quote(v)
-	}
-	return fmt.Sprint(value)
-}
-
-func quote(s string) string {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(s); err != nil { // a string always has an encoding
-		return `""`
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// Replace replaces a value of the text as it is now.
-func (e *Edit) Replace(v *Value, value Item) error {
-	return e.splice(v.Start, v.End, e.render(value, e.indentAt(v.Start)))
+// inOneLine returns the text of a value in one line. JSON has no line ends and tabs within strings.
+func inOneLine(value jsonvalue.Value) string {
+	return strings.NewReplacer(",\n", ", ", "\n", "", "\t", "").Replace(string(value.AppendJSON(nil, "", "\t")))
 }

@@ -1,270 +1,163 @@
-// Package jsontext edits files of JSON with comments as text: what is not edited keeps its bytes,
-// with comments, order, indentation and trailing commas.
 package jsontext
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+	"regexp"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
 )
-
-// A Kind is the kind of a value.
-type Kind byte
-
-// The kinds of values.
-const (
-	Object Kind = '{'
-	Array  Kind = '['
-	String Kind = '"'
-	Other  Kind = 'x' // a number, a boolean or null
-)
-
-// A Value is a value in a text, with its place there.
-type Value struct {
-	Kind       Kind
-	Start, End int    // of its text
-	Text       string // of a string, decoded; of another scalar, as written
-
-	parts []part // of an object or array
-}
-
-// A part is a member of an object or an item of an array.
-type part struct {
-	name  string // of a member
-	start int    // where the name begins, or else the value
-	value *Value
-	comma int // where the comma behind it is; -1 for none
-}
 
 // A SyntaxError says where a text is wrong.
 type SyntaxError struct {
-	Line, Column int // from 1; Column counts characters
+	Line, Column int // from 1
 	Msg          string
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Msg) }
 
-// errorAt returns an error at a place of a text.
-func errorAt(data []byte, at int, format string, args ...any) *SyntaxError {
-	before := data[:min(at, len(data))]
+// errorAt returns an error at a place of the text.
+func (e *Edit) errorAt(at int, format string, args ...any) *SyntaxError {
+	before := e.data[:at]
 	line := bytes.LastIndexByte(before, '\n') + 1
 	return &SyntaxError{1 + bytes.Count(before, []byte{'\n'}), 1 + utf8.RuneCount(before[line:]), fmt.Sprintf(format, args...)}
 }
 
-// maxDepth limits how deep values may be nested.
+// New returns an edit of a text, whose value must be an object. Comments, trailing commas and a byte
+// order mark are allowed. The error is a *[SyntaxError].
+func New(data []byte) (*Edit, error) {
+	e := &Edit{data: data}
+	if rest, ok := bytes.CutPrefix(data, []byte(mark)); ok {
+		e.mark, e.data = mark, rest
+	}
+	if at := tooDeep(e.data); at >= 0 {
+		return nil, e.errorAt(at, "values are nested more than %d deep", maxDepth)
+	}
+	var err error
+	if e.root, err = hujson.Parse(append(bytes.Clone(e.data), '\n')); err != nil { // only a line end ends a comment
+		bad := &SyntaxError{Line: 1, Column: 1, Msg: err.Error()}
+		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &bad.Line, &bad.Column)
+		if _, rest, ok := strings.Cut(err.Error(), ", column "); ok {
+			_, bad.Msg, _ = strings.Cut(rest, ": ")
+		}
+		return nil, bad
+	}
+	e.root.AfterExtra = e.root.AfterExtra[:len(e.root.AfterExtra)-1]
+	if e.root.Value.Kind() != '{' {
+		return nil, e.errorAt(e.root.StartOffset, "expected an object")
+	}
+	for v := range e.root.All() {
+		object, _ := v.Value.(*hujson.Object)
+		names := map[string]bool{}
+		for i, name := range Names(v) {
+			if names[name] { // programs disagree about which one counts
+				return nil, e.errorAt(object.Members[i].Name.StartOffset, "the name %q is there twice", name)
+			}
+			names[name] = true
+		}
+	}
+	return e, nil
+}
+
+const mark = "\xef\xbb\xbf"
+
+// maxDepth limits how deep values may be nested, because the parser recurses.
 const maxDepth = 200
 
-// Parse reads a text of one value. Comments and trailing commas are allowed, and a byte order
-// mark. The error is a *[SyntaxError].
-func Parse(data []byte) (*Value, error) {
-	p := &parser{data: data}
-	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
-		p.at = 3
-	}
-	if err := p.space(); err != nil {
-		return nil, err
-	}
-	v, err := p.value(0)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.space(); err != nil {
-		return nil, err
-	}
-	if p.at < len(data) {
-		return nil, p.fail("expected the end of the file")
-	}
-	return v, nil
-}
+// token matches strings, comments, and brackets outside of these.
+var token = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|[][{}]`)
 
-type parser struct {
-	data []byte
-	at   int
-}
-
-func (p *parser) fail(format string, args ...any) error {
-	return errorAt(p.data, p.at, format, args...)
-}
-
-// peek returns the next byte, or 0 at the end.
-func (p *parser) peek() byte {
-	if p.at < len(p.data) {
-		return p.data[p.at]
-	}
-	return 0
-}
-
-// space skips white space and comments.
-func (p *parser) space() error {
-	for p.at < len(p.data) {
-		rest := p.data[p.at:]
-		switch {
-		case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r' || rest[0] == '\n':
-			p.at++
-		case bytes.HasPrefix(rest, []byte("//")):
-			n := bytes.IndexByte(rest, '\n')
-			if n < 0 {
-				n = len(rest)
+// tooDeep returns the place of the first value that is nested too deep, or -1.
+func tooDeep(data []byte) int {
+	depth := 0
+	for _, at := range token.FindAllIndex(data, -1) {
+		switch data[at[0]] {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return at[0]
 			}
-			p.at += n
-		case bytes.HasPrefix(rest, []byte("/*")):
-			n := bytes.Index(rest[2:], []byte("*/"))
-			if n < 0 {
-				return p.fail("the comment does not end")
-			}
-			p.at += n + 4
-		default:
-			return nil
+		case '}', ']':
+			depth--
 		}
 	}
-	return nil
+	return -1
 }
 
-func (p *parser) value(depth int) (*Value, error) {
-	if depth > maxDepth {
-		return nil, p.fail("values are nested more than %d deep", maxDepth)
-	}
-	v := &Value{Start: p.at}
-	var err error
-	switch c := p.peek(); {
-	case c == '{' || c == '[':
-		v.Kind = Kind(c)
-		err = p.parts(v, depth)
-	case c == '"':
-		v.Kind = String
-		v.Text, err = p.text()
-	default:
-		v.Kind = Other
-		err = p.scalar()
-		v.Text = string(p.data[v.Start:p.at])
-	}
-	v.End = p.at
-	return v, err
+func parsed(text string) (hujson.ValueTrimmed, error) {
+	v, err := hujson.Parse([]byte(text))
+	return v.Value, err
 }
 
-// parts reads an object or array.
-func (p *parser) parts(v *Value, depth int) error {
-	closing := byte('}')
-	if v.Kind == Array {
-		closing = ']'
-	}
-	names := map[string]bool{}
-	p.at++
-	for {
-		if err := p.space(); err != nil {
-			return err
-		}
-		if p.peek() == closing {
-			p.at++
-			return nil
-		}
-		m := part{start: p.at, comma: -1}
-		if v.Kind == Object {
-			if p.peek() != '"' {
-				return p.fail("expected a name in quotation marks, or }")
-			}
-			var err error
-			if m.name, err = p.text(); err != nil {
-				return err
-			}
-			if names[m.name] {
-				return errorAt(p.data, m.start, "the name %q is there twice", m.name)
-			}
-			names[m.name] = true
-			if err := p.space(); err != nil {
-				return err
-			}
-			if p.peek() != ':' {
-				return p.fail("expected a colon")
-			}
-			p.at++
-			if err := p.space(); err != nil {
-				return err
-			}
-		}
-		var err error
-		if m.value, err = p.value(depth + 1); err != nil {
-			return err
-		}
-		if err := p.space(); err != nil {
-			return err
-		}
-		if p.peek() == ',' {
-			m.comma = p.at
-			p.at++
-		} else if p.peek() != closing {
-			return p.fail("expected a comma or %c", closing)
-		}
-		v.parts = append(v.parts, m)
-	}
+// parts are the members of an object or the items of an array.
+type parts struct {
+	starts  []int           // where each name begins, or else the value
+	befores []*hujson.Extra // before each of them
+	values  []*hujson.Value
+	after   *hujson.Extra // before the closing bracket
 }
 
-func (p *parser) text() (string, error) {
-	start := p.at
-	for p.at++; ; p.at++ {
-		switch c := p.peek(); {
-		case c == '"':
-			p.at++
-			var s string
-			if err := json.Unmarshal(p.data[start:p.at], &s); err != nil {
-				return "", errorAt(p.data, start, "the string is not well formed")
-			}
-			return s, nil
-		case c == '\\':
-			p.at++
-		case c < 0x20:
-			return "", p.fail("the string does not end")
+func partsOf(v *hujson.Value) (p parts) {
+	if v == nil {
+		return p
+	}
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		p.after = &c.AfterExtra
+		for i := range c.Members {
+			m := &c.Members[i]
+			p.starts, p.befores, p.values = append(p.starts, m.Name.StartOffset), append(p.befores, &m.Name.BeforeExtra), append(p.values, &m.Value)
+		}
+	case *hujson.Array:
+		p.after = &c.AfterExtra
+		for i := range c.Elements {
+			m := &c.Elements[i]
+			p.starts, p.befores, p.values = append(p.starts, m.StartOffset), append(p.befores, &m.BeforeExtra), append(p.values, m)
 		}
 	}
+	return p
 }
 
-// scalar reads a number, a boolean or null.
-func (p *parser) scalar() error {
-	start := p.at
-	for c := p.peek(); c != 0 && !bytes.ContainsRune([]byte(" \t\r\n,:{}[]\"/"), rune(c)); c = p.peek() {
-		p.at++
-	}
-	if p.at == start || !json.Valid(p.data[start:p.at]) {
-		p.at = start
-		return p.fail("expected a value")
-	}
-	return nil
-}
-
-// Get returns the member with a name, or nil.
-func (v *Value) Get(name string) *Value {
-	if v == nil || v.Kind != Object {
-		return nil
-	}
-	for _, m := range v.parts {
-		if m.name == name {
-			return m.value
+// Member returns the member with a name, or nil.
+func Member(v *hujson.Value, name string) *hujson.Value {
+	for i, n := range Names(v) {
+		if n == name {
+			return partsOf(v).values[i]
 		}
 	}
 	return nil
 }
 
 // Items returns the items of an array.
-func (v *Value) Items() []*Value {
-	if v == nil || v.Kind != Array {
+func Items(v *hujson.Value) []*hujson.Value {
+	if v == nil || v.Value.Kind() != '[' {
 		return nil
 	}
-	items := make([]*Value, len(v.parts))
-	for i, m := range v.parts {
-		items[i] = m.value
-	}
-	return items
+	return partsOf(v).values
 }
 
 // Names returns the names of an object's members.
-func (v *Value) Names() []string {
-	if v == nil || v.Kind != Object {
+func Names(v *hujson.Value) (names []string) {
+	if v == nil || v.Value.Kind() != '{' {
 		return nil
 	}
-	names := make([]string, len(v.parts))
-	for i, m := range v.parts {
-		names[i] = m.name
+	for _, m := range v.Value.(*hujson.Object).Members {
+		names = append(names, m.Name.Value.(hujson.Literal).String())
 	}
 	return names
+}
+
+// Text returns the text of a string, or "".
+func Text(v *hujson.Value) string {
+	if v == nil || v.Value.Kind() != '"' {
+		return ""
+	}
+	return v.Value.(hujson.Literal).String()
+}
+
+// IsBare reports whether a value is an object or an array without parts and comments.
+func IsBare(v *hujson.Value) bool {
+	p := partsOf(v)
+	return p.after != nil && len(p.values) == 0 && len(bytes.TrimSpace(*p.after)) == 0
 }

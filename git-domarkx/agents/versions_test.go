@@ -1,6 +1,6 @@
 //go:build unix
 
-package transcripts_test
+package agents_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
 // TestVersions: programs that do not answer hold up the others no longer than the one bound for all
@@ -42,13 +42,13 @@ func TestVersions(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), test.bound)
 		began := time.Now()
-		versions := transcripts.Versions(ctx, transcripts.Agents())()
+		versions := agents.Versions(ctx, agents.All())()
 		cancel()
 		if took := time.Since(began); took > 30*time.Second {
 			t.Errorf("took %v", took)
 		}
 		got := map[string]string{}
-		for i, a := range transcripts.Agents() {
+		for i, a := range agents.All() {
 			got[a.Name] = versions[i]
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {

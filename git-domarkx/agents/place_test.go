@@ -1,4 +1,4 @@
-package transcripts_test
+package agents_test
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -93,7 +93,7 @@ func TestDatabases(t *testing.T) {
 			t.Errorf("%s began in %q", file, dir)
 		}
 	}
-	if _, err := transcripts.Stat(files[1]); err != nil {
+	if _, err := agents.Stat(files[1]); err != nil {
 		t.Error(err)
 	}
 	u.write(openCode+"opencode-next.db", "SQLite format 3\x00 but no database")
@@ -109,7 +109,7 @@ func TestDatabaseModel(t *testing.T) {
 	u.mkdir("repo/.git")
 	u.env["XDG_DATA_HOME"], u.env["XDG_CONFIG_HOME"], u.env["XDG_STATE_HOME"] = u.path("data"), u.path("config"), u.path("state")
 	model := func() (string, error) {
-		return u.agent("opencode").Model(t.Context(), u.getenv, u.path("repo"))
+		return u.agent("opencode").Resume.Model(t.Context(), u.getenv, u.path("repo"))
 	}
 	u.database("data/opencode/opencode-a.db")
 	if got, err := model(); got != "" || !errors.Is(err, domarkx.ErrNotFound) {
@@ -177,23 +177,23 @@ func TestMatch(t *testing.T) {
 func TestStat(t *testing.T) {
 	u := newUser(t)
 	u.write("1.jsonl", "{}")
-	if info, err := transcripts.Stat(u.path("1.jsonl")); err != nil || info.Size() != 2 {
+	if info, err := agents.Stat(u.path("1.jsonl")); err != nil || info.Size() != 2 {
 		t.Errorf("%v, %v", info, err)
 	}
 	u.write("opencode.db", "SQLite format 3\x00")
 	session := opencodedb.Path(u.path("opencode.db"), "ses_1")
-	if info, err := transcripts.Stat(session); err != nil || info.Name() != "opencode.db" {
+	if info, err := agents.Stat(session); err != nil || info.Name() != "opencode.db" {
 		t.Errorf("%v, %v", info, err)
 	}
 	u.write("opencode.db-wal", "")
-	if info, err := transcripts.Stat(session); err != nil || info.Name() != "opencode.db" {
+	if info, err := agents.Stat(session); err != nil || info.Name() != "opencode.db" {
 		t.Errorf("with an empty log: %v, %v", info, err)
 	}
 	u.write("opencode.db-wal", "log")
-	if info, err := transcripts.Stat(session); err != nil || info.Name() != "opencode.db-wal" {
+	if info, err := agents.Stat(session); err != nil || info.Name() != "opencode.db-wal" {
 		t.Errorf("with a log: %v, %v", info, err)
 	}
-	if _, err := transcripts.Stat(u.path("none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := agents.Stat(u.path("none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("none: %v", err)
 	}
 }
@@ -262,7 +262,7 @@ func TestBegan(t *testing.T) {
 		t.Errorf("it began in %q, %t", dir, ok)
 	}
 	for trees, want := range map[string]bool{"repo": true, "link": true, "": false, "repository": false} {
-		if got := transcripts.Belongs(dir, []string{u.path(trees)}); got != want && trees != "" || trees == "" && transcripts.Belongs(dir, nil) {
+		if got := agents.Belongs(dir, []string{u.path(trees)}); got != want && trees != "" || trees == "" && agents.Belongs(dir, nil) {
 			t.Errorf("%s belongs to %q: %t", dir, trees, got)
 		}
 	}
@@ -324,7 +324,7 @@ func TestResume(t *testing.T) {
 // TestHasSession finds a session's file by its id, as each agent names it.
 func TestHasSession(t *testing.T) {
 	files := []string{"/c/projects/p/id-1.jsonl", "/x/sessions/rollout-2026-01-01T00-00-00-id-2.jsonl.zst", "/p/session-state/id-3/events.jsonl", "/o/opencode.db#ses_4", "/q/chats/.jsonl"}
-	a := transcripts.Agents()[0]
+	a := agents.All()[0]
 	for id, want := range map[string]string{"id-1": files[0], "id-2": files[1], "id-3": files[2], "ses_4": files[3], "id-5": "", "": "", "events": "/p/session-state/id-3/events.jsonl", "projects": ""} {
 		if got, ok := a.HasSession(files, id); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %t", id, got, ok)

@@ -1,11 +1,10 @@
-package transcripts_test
+package agents_test
 
 import (
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,10 +12,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/agents/transcripts"
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
-// A user is a home directory with transcripts.
+// A user is a home directory with agents.
 type user struct {
 	*testing.T
 	home string
@@ -53,14 +52,13 @@ func (u *user) mkdir(name string) string {
 	return u.path(name)
 }
 
-func (u *user) agent(name string) transcripts.Agent {
+func (u *user) agent(name string) agents.Agent {
 	u.Helper()
-	all := transcripts.Agents()
-	i := slices.IndexFunc(all, func(a transcripts.Agent) bool { return a.Name == name })
-	if i < 0 {
+	a, ok := agents.ByName(name)
+	if !ok {
 		u.Fatalf("%s is not known", name)
 	}
-	return all[i]
+	return a
 }
 
 // expect checks which transcripts exist, and which of them began in the work trees.
@@ -81,7 +79,7 @@ func (u *user) expect(agent string, found, here string, trees ...string) {
 	names := func(files []string) string {
 		var names []string
 		for _, file := range files {
-			rel, err := filepath.Rel(a.Dir(u.getenv), file)
+			rel, err := filepath.Rel(a.Home(u.getenv), file)
 			if err != nil {
 				u.Fatal(err)
 			}
@@ -237,7 +235,7 @@ func TestFindOnlyRegularFiles(t *testing.T) {
 func TestNewID(t *testing.T) {
 	u := newUser(t)
 	seen := map[string]bool{}
-	for _, a := range transcripts.Agents() {
+	for _, a := range agents.All() {
 		for range 100 {
 			id, err := a.NewID()
 			if err != nil || seen[id] {
@@ -263,7 +261,7 @@ func TestModel(t *testing.T) {
 	opencode := u.agent("opencode")
 	expect := func(want string) {
 		t.Helper()
-		got, err := opencode.Model(t.Context(), u.getenv, u.path("repo/sub"))
+		got, err := opencode.Resume.Model(t.Context(), u.getenv, u.path("repo/sub"))
 		if got != want || want == "" && !errors.Is(err, domarkx.ErrNotFound) {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
@@ -278,7 +276,4 @@ func TestModel(t *testing.T) {
 	expect(`user/"m`)
 	u.write("repo/opencode.json", `{"model": "repository/m"}`)
 	expect("repository/m")
-	if got, err := u.agent("codex").Model(t.Context(), u.getenv, u.path("repo")); got != "" || err != nil {
-		t.Errorf("codex: %q, %v", got, err)
-	}
 }

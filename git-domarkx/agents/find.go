@@ -1,4 +1,4 @@
-package transcripts
+package agents
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 // transcripts elsewhere and the error.
 func (a Agent) Find(ctx context.Context, e Environment) ([]string, error) {
 	var found []string
-	err := a.walk(ctx, a.dir(e), func(file, _ string, d fs.DirEntry) {
+	err := a.walk(ctx, a.Home(e), func(file, _ string, d fs.DirEntry) {
 		if d.IsDir() {
 			return
 		}
@@ -28,7 +28,7 @@ func (a Agent) Find(ctx context.Context, e Environment) ([]string, error) {
 			found = append(found, file)
 		}
 	})
-	if a.began == nil {
+	if a.Origin == nil {
 		var stored, rows []string
 		for _, database := range found {
 			if row, ok := opencodedb.InStorage(database); ok {
@@ -79,7 +79,7 @@ func (a Agent) Here(ctx context.Context, e Environment, files, trees []string) (
 	for i, tree := range trees {
 		real[i] = resolved(tree)
 	}
-	began := a.began
+	began := a.Origin
 	if began == nil {
 		began = (&directories{ctx: ctx, of: map[string]map[string]string{}}).began
 	}

@@ -1,4 +1,4 @@
-package transcripts
+package agents
 
 import (
 	"context"
@@ -18,13 +18,13 @@ func (a Agent) Match(e Environment, file string) bool {
 	if database, _, ok := opencodedb.Split(file); ok {
 		file = database
 	}
-	root := a.dir(e)
+	root := a.Home(e)
 	rel, err := filepath.Rel(root, file)
 	if err != nil || !filepath.IsLocal(rel) || !filepath.IsAbs(root) {
 		return false
 	}
 	name := filepath.ToSlash(rel)
-	if !slices.ContainsFunc(a.patterns, func(pattern string) bool { return match(pattern, name, false) }) {
+	if !slices.ContainsFunc(a.Files, func(pattern string) bool { return match(pattern, name, false) }) {
 		return false
 	}
 	at := root
@@ -57,14 +57,14 @@ func Stat(file string) (fs.FileInfo, error) {
 
 // IsDatabase reports whether a path is a database with transcripts of the agent, or its log.
 func (a Agent) IsDatabase(e Environment, file string) bool {
-	return a.began == nil && a.Match(e, strings.TrimSuffix(file, "-wal"))
+	return a.Origin == nil && a.Match(e, strings.TrimSuffix(file, "-wal"))
 }
 
 // Dirs returns the directories in which new transcripts of the agent can appear, parents first. If
 // the agent's own directory does not exist, it returns the closest parent that exists.
 func (a Agent) Dirs(ctx context.Context, e Environment) ([]string, error) {
-	root := a.dir(e)
-	if len(a.patterns) == 0 || !filepath.IsAbs(root) {
+	root := a.Home(e)
+	if len(a.Files) == 0 || !filepath.IsAbs(root) {
 		return nil, nil
 	}
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
@@ -93,7 +93,7 @@ func (a Agent) Began(e Environment, trees []string, file string) (dir string, ok
 	for i, tree := range trees {
 		real[i] = resolved(tree)
 	}
-	began := a.began
+	began := a.Origin
 	if began == nil {
 		began = (&directories{ctx: context.Background(), of: map[string]map[string]string{}}).began
 	}
@@ -140,7 +140,7 @@ func (a Agent) walk(ctx context.Context, root string, visit func(file, name stri
 			return err
 		}
 		name := filepath.ToSlash(rel)
-		fits := slices.ContainsFunc(a.patterns, func(pattern string) bool { return match(pattern, name, d.IsDir()) })
+		fits := slices.ContainsFunc(a.Files, func(pattern string) bool { return match(pattern, name, d.IsDir()) })
 		switch {
 		case name == ".":
 		case d.IsDir() && !fits:
