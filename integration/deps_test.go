@@ -66,7 +66,7 @@ var arrows = []arrow{
 	{"git-domarkx/agents", []string{below, "git-domarkx/engine"}, "coding agents are watched from outside"},
 	{"git-domarkx/agents/.", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb"}, "where agents keep their files, and how they notify, has nothing to do with Git"},
 	{"git-domarkx/agents/recording", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/.", "git-domarkx/agents/opencodedb", "git-domarkx/background", "gitstore/atomicfile"}, "the watcher says when to import, and knows nothing of how"},
-	{"git-domarkx/agents/hooks", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/.", "git-domarkx/agents/opencodedb", "gitstore/atomicfile"}, "settings of agents have nothing to do with Git"},
+	{"git-domarkx/agents/hooks", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/.", "git-domarkx/agents/opencodedb", "gitstore/atomicfile", "gitstore/refname"}, "settings of agents have nothing to do with Git"},
 	{"git-domarkx/chat", []string{below, "git-domarkx/engine", "git-domarkx/find/usage/prices"}, "models answer in sessions"},
 	{"git-domarkx/chat/provider", []string{model}, "requests to models know nothing of sessions that are stored"},
 	{"git-domarkx/find", []string{below, "git-domarkx/engine"}, "what is found is read, not changed"},

@@ -3,6 +3,7 @@ package agents
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -70,19 +71,17 @@ func firstBelow(dir, file string) (string, bool) {
 	return first, err == nil
 }
 
-// readSmall reads a regular file of at most 64 KiB.
-func readSmall(name string) ([]byte, error) {
-	info, err := os.Lstat(name)
+// ReadRegular reads a regular file of at most that many bytes.
+func ReadRegular(path string, most int64) ([]byte, error) {
+	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, os.ErrInvalid
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fmt.Errorf("%s: expected a regular file of at most %d bytes", path, most)
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 64<<10))
+	return os.ReadFile(path)
 }
+
+// maxNote is how many bytes a file has at most in which an agent notes something about sessions.
+const maxNote = 64 << 10

@@ -75,14 +75,8 @@ func match(pattern, name string, prefix bool) bool {
 // repository. A conversation belongs to the innermost repository around the directory in
 // which it began. A transcript that does not say where it began belongs to none.
 func (a Agent) Here(ctx context.Context, e Environment, files, trees []string) ([]string, error) {
-	real := make([]string, len(trees))
-	for i, tree := range trees {
-		real[i] = resolved(tree)
-	}
-	began := a.Origin
-	if began == nil {
-		began = (&directories{ctx: ctx, of: map[string]map[string]string{}}).began
-	}
+	real := allResolved(trees)
+	began := a.origin(ctx)
 	var here []string
 	for _, file := range files {
 		if ctx.Err() != nil {
@@ -111,6 +105,22 @@ func innermost(dir string, trees []string) string {
 		}
 		dir = parent
 	}
+}
+
+// origin returns the function for [Agent.Origin].
+func (a Agent) origin(ctx context.Context) func(Environment, []string, string) (string, bool) {
+	if a.Origin != nil {
+		return a.Origin
+	}
+	return (&directories{ctx: ctx, of: map[string]map[string]string{}}).began
+}
+
+func allResolved(dirs []string) []string {
+	real := make([]string, len(dirs))
+	for i, dir := range dirs {
+		real[i] = resolved(dir)
+	}
+	return real
 }
 
 // resolved returns a path without symbolic links. The last elements of the path may not

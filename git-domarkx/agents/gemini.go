@@ -34,7 +34,7 @@ func rooted(e Environment, _ []string, file string) (dir string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	data, err := readSmall(filepath.Join(tmp, project, ".project_root"))
+	data, err := ReadRegular(filepath.Join(tmp, project, ".project_root"), maxNote)
 	dir = strings.TrimSpace(string(data))
 	return dir, err == nil && filepath.IsAbs(dir)
 }
@@ -42,7 +42,7 @@ func rooted(e Environment, _ []string, file string) (dir string, ok bool) {
 // geminiProject returns Gemini CLI's directory for a project, whose name only the program
 // knows.
 func geminiProject(e Environment, workDir string) (string, error) {
-	data, err := readSmall(filepath.Join(geminiHome(e), "projects.json"))
+	data, err := ReadRegular(filepath.Join(geminiHome(e), "projects.json"), maxNote)
 	var known struct {
 		Projects map[string]string `json:"projects"`
 	}

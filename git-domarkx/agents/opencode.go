@@ -81,7 +81,7 @@ func openCodeModel(ctx context.Context, e Environment, workDir string) (string, 
 // configuredModel returns the model in OpenCode's configuration in a directory; "" for none.
 func configuredModel(dir string) string {
 	for _, name := range []string{"opencode.jsonc", "opencode.json"} {
-		data, err := readSmall(filepath.Join(dir, name))
+		data, err := ReadRegular(filepath.Join(dir, name), maxNote)
 		if err == nil {
 			data, err = hujson.Standardize(append(data, '\n')) // only a line end ends a comment
 		}
@@ -97,7 +97,7 @@ func configuredModel(dir string) string {
 
 // recentModel returns the model that was chosen last in OpenCode; "" for none.
 func recentModel(e Environment) string {
-	data, err := readSmall(filepath.Join(e.or("XDG_STATE_HOME", ".local", "state"), "opencode", "model.json"))
+	data, err := ReadRegular(filepath.Join(e.or("XDG_STATE_HOME", ".local", "state"), "opencode", "model.json"), maxNote)
 	var known struct {
 		Recent []struct {
 			ProviderID string `json:"providerID"`

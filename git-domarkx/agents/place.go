@@ -89,15 +89,7 @@ func (a Agent) Dirs(ctx context.Context, e Environment) ([]string, error) {
 // Began returns the directory in which the conversation of a transcript began, and whether the
 // transcript says so yet.
 func (a Agent) Began(e Environment, trees []string, file string) (dir string, ok bool) {
-	real := make([]string, len(trees))
-	for i, tree := range trees {
-		real[i] = resolved(tree)
-	}
-	began := a.Origin
-	if began == nil {
-		began = (&directories{ctx: context.Background(), of: map[string]map[string]string{}}).began
-	}
-	dir, ok = began(e, real, file)
+	dir, ok = a.origin(context.Background())(e, allResolved(trees), file)
 	if ok {
 		dir = resolved(dir)
 	}
@@ -107,10 +99,7 @@ func (a Agent) Began(e Environment, trees []string, file string) (dir string, ok
 // Belongs reports whether a directory belongs to the repository with these work trees, which is
 // then the innermost repository around it.
 func Belongs(dir string, trees []string) bool {
-	real := make([]string, len(trees))
-	for i, tree := range trees {
-		real[i] = resolved(tree)
-	}
+	real := allResolved(trees)
 	return slices.Contains(real, innermost(resolved(dir), real))
 }
 

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 )
 
 // FindRepository returns the common Git directory of the innermost repository that contains dir,
@@ -40,7 +42,7 @@ func gitDirAt(top string) (string, bool) {
 		_, err := os.Stat(filepath.Join(path, "HEAD"))
 		return path, err == nil
 	}
-	data, err := readRegular(path, 8192)
+	data, err := agents.ReadRegular(path, 8192)
 	if err != nil {
 		return "", false
 	}
@@ -56,7 +58,7 @@ func gitDirAt(top string) (string, bool) {
 
 // commonOf returns the common directory of a Git directory.
 func commonOf(gitDir string) string {
-	data, err := readRegular(filepath.Join(gitDir, "commondir"), 8192)
+	data, err := agents.ReadRegular(filepath.Join(gitDir, "commondir"), 8192)
 	if err != nil {
 		return gitDir
 	}

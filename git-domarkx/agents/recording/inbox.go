@@ -80,7 +80,7 @@ func (in *inbox) read(now time.Time) {
 			}
 			continue
 		}
-		data, err := readRegular(path, maxEvent)
+		data, err := agents.ReadRegular(path, maxEvent)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

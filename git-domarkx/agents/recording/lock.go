@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -83,7 +84,7 @@ func Running(dir string) (Process, bool) {
 		return Process{}, false
 	}
 	var p Process
-	data, err := readRegular(lockPath(dir), 4096)
+	data, err := agents.ReadRegular(lockPath(dir), 4096)
 	if err == nil {
 		err = json.Unmarshal(data, &p)
 	}

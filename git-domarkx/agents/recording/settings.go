@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/domarkx/domarkx/git-domarkx/agents"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
@@ -45,7 +46,7 @@ const maxSettings = 64 << 10
 // ReadSettings reads the settings of a repository. Without a file, nothing is recorded.
 func ReadSettings(dir string) (Settings, error) {
 	var s Settings
-	data, err := readRegular(settingsPath(dir), maxSettings)
+	data, err := agents.ReadRegular(settingsPath(dir), maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -99,16 +100,4 @@ func ChangeSettings(ctx context.Context, dir string, change func(*Settings)) err
 		return fmt.Errorf("changing what is recorded: %w", err)
 	}
 	return nil
-}
-
-// readRegular reads a regular file of at most that many bytes.
-func readRegular(path string, most int64) ([]byte, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("%s: expected a regular file of at most %d bytes", path, most)
-	}
-	return os.ReadFile(path)
 }
