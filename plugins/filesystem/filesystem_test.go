@@ -23,8 +23,9 @@ func TestConformance(t *testing.T) {
 		return domarkx.Call{Tool: tool, Arguments: parse(t, arguments)}
 	}
 	suite := plugintest.Suite{
-		Plugin: filesystem.New(),
-		Config: parse(t, `{}`),
+		Plugin:   filesystem.New(),
+		ReadOnly: []string{"read_file", "list_dir", "search"},
+		Config:   parse(t, `{}`),
 		Changes: []domarkx.Call{
 			call("write_file", `{"path": "a/b.txt", "content": "one\ntwo\n"}`),
 			call("edit_file", `{"path": "a/b.txt", "old_text": "two", "new_text": "three"}`),

@@ -142,8 +142,9 @@ func commit(t *testing.T, r domarkx.Resource, store *plugintest.Memory) string {
 func TestConformance(t *testing.T) {
 	isolate(t)
 	suite := plugintest.Suite{
-		Plugin: gitrepository.New(),
-		Config: value(t, `{}`),
+		Plugin:   gitrepository.New(),
+		ReadOnly: []string{"read_file", "list_dir", "search"},
+		Config:   value(t, `{}`),
 		Changes: []domarkx.Call{
 			call(t, "write_file", `{"path": "a.txt", "content": "one\n"}`),
 			call(t, "commit", `{"message": "first\n\nbody", `+signed+`}`),

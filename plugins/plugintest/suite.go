@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -20,6 +21,10 @@ type Suite struct {
 	Changes []domarkx.Call
 	// Read is a call that changes nothing and works in every state.
 	Read domarkx.Call
+	// ReadOnly are the names of the tools that a user can approve at once, because they change nothing.
+	ReadOnly []string
+	// Dump says that a version has to load as it is, so that no redaction edits it.
+	Dump bool
 	// Refused are calls with valid arguments that fail, by the code of their error.
 	Refused map[string]domarkx.Call
 	// Invalid are configs that the schema must reject.
@@ -83,10 +88,17 @@ func (s Suite) describe(t *testing.T) {
 	if d.Source == "" || d.Config.Kind() != jsonvalue.Object {
 		t.Errorf("source %q, config schema %s", d.Source, d.Config.JSON())
 	}
+	var readOnly []string
 	for _, tool := range d.Tools {
+		if tool.ReadOnly {
+			readOnly = append(readOnly, tool.Name)
+		}
 		if tool.Name == "" || tool.Description == "" || tool.Schema.Kind() != jsonvalue.Object {
 			t.Errorf("tool %q: description %q, schema %s", tool.Name, tool.Description, tool.Schema.JSON())
 		}
+	}
+	if !slices.Equal(readOnly, s.ReadOnly) || d.Dump != s.Dump {
+		t.Errorf("read-only tools are %q, want %q; dump is %t, want %t", readOnly, s.ReadOnly, d.Dump, s.Dump)
 	}
 }
 

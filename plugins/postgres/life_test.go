@@ -266,7 +266,8 @@ func TestConformance(t *testing.T) {
 		return domarkx.Call{Tool: tool, Arguments: databasetest.Object(t, arguments)}
 	}
 	plugintest.Run(t, plugintest.Suite{
-		Plugin: planted{},
+		Plugin:   planted{},
+		ReadOnly: []string{"query", "schema"}, Dump: true,
 		Config: jsonvalue.ObjectValue(),
 		Changes: []domarkx.Call{
 			call("execute", `{"sql": "CREATE TABLE t (id int PRIMARY KEY, v text)"}`),

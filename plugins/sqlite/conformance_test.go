@@ -17,7 +17,8 @@ func TestConformance(t *testing.T) {
 				return domarkx.Call{Tool: tool, Arguments: databasetest.Object(t, arguments)}
 			}
 			plugintest.Run(t, plugintest.Suite{
-				Plugin: sqlite.New(),
+				Plugin:   sqlite.New(),
+				ReadOnly: []string{"query", "schema"}, Dump: true,
 				Config: databasetest.Object(t, config),
 				Changes: []domarkx.Call{
 					call("execute", `{"sql": "CREATE TABLE t (id INTEGER PRIMARY KEY, v)"}`),
