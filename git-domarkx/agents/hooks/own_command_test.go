@@ -65,3 +65,13 @@ func TestMovedProgramOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestTableOfServer checks that uninstalling removes the whole table of the server, also with blank lines, and nothing behind it.
+func TestTableOfServer(t *testing.T) {
+	u := newUser(t, t.TempDir())
+	u.write(t, ".codex/config.toml", "a = 1\n[mcp_servers.domarkx]\n\n# mine\ncommand = \"/old/git-domarkx\"\n\n# yours\n[b]\ncommand = \"x\"\n")
+	u.uninstall(t, agent(t, "codex"))
+	if text := u.read(t, ".codex/config.toml"); text != "a = 1\n\n# yours\n[b]\ncommand = \"x\"\n" {
+		t.Error(text)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/BurntSushi/toml"
@@ -46,7 +48,10 @@ func tomlWithServer(data []byte, program string) ([]byte, error) {
 		case !isProgram(server.Command):
 			return nil, errOther
 		}
-		if after := tomlWithProgram(data, program); after != nil {
+		start, end := tomlTable(data)
+		table := commandLine.ReplaceAllLiteral(data[start:end], fmt.Appendf(nil, "command = %s", strconv.Quote(program)))
+		after := slices.Concat(data[:start], table, data[end:]) // what the user added to the table stays
+		if c, err := readTOML(after); err == nil && c.Servers[serverName].Command == program {
 			return after, nil
 		}
 		if data, err = tomlWithoutServer(data); err != nil {
@@ -67,29 +72,28 @@ func tomlWithServer(data []byte, program string) ([]byte, error) {
 	return after, nil
 }
 
-// tomlWithProgram returns the text of config.toml with another program in the table of the server, or nil if that has no
-// command on a line of its own. What the user added to the table stays.
-func tomlWithProgram(data []byte, program string) []byte {
-	var after []byte
-	inside := false
+var commandLine = regexp.MustCompile(`(?m)^[ \t]*command[ \t]*=[^\r\n]*`)
+
+// tomlTable returns where the lines of the server's table begin and end, without comments behind its last line; both are 0
+// if it has no table of its own.
+func tomlTable(data []byte) (start, end int) {
+	at := 0
 	for line := range bytes.Lines(data) {
 		plain := bytes.TrimSpace(line)
-		if len(plain) > 0 && plain[0] == '[' {
-			inside = string(plain) == serverTable
+		switch {
+		case end == 0 && string(plain) == serverTable:
+			start, end = at, at+len(line)
+		case end > 0 && bytes.HasPrefix(plain, []byte("[")):
+			return start, end
+		case end > 0 && len(plain) > 0 && plain[0] != '#':
+			end = at + len(line)
 		}
-		if key, _, ok := bytes.Cut(plain, []byte("=")); ok && inside && string(bytes.TrimSpace(key)) == "command" {
-			line = fmt.Appendf(nil, "command = %s%s", strconv.Quote(program), line[len(bytes.TrimRight(line, "\r\n")):])
-		}
-		after = append(after, line...)
+		at += len(line)
 	}
-	if c, err := readTOML(after); err != nil || c.Servers[serverName].Command != program {
-		return nil
-	}
-	return after
+	return start, end
 }
 
-// tomlWithoutServer returns the text of config.toml without the table of the server. Comments behind
-// the table's last line stay.
+// tomlWithoutServer returns the text of config.toml without the table of the server.
 func tomlWithoutServer(data []byte) ([]byte, error) {
 	c, err := readTOML(data)
 	if err != nil {
@@ -98,28 +102,9 @@ func tomlWithoutServer(data []byte) ([]byte, error) {
 	if server, ok := c.Servers[serverName]; !ok || !isProgram(server.Command) {
 		return data, nil
 	}
-	at, start, end := 0, -1, -1
-	for line := range bytes.Lines(data) {
-		plain := bytes.TrimSpace(line)
-		switch {
-		case start < 0 && string(plain) == serverTable:
-			start, end = at, at+len(line)
-		case start >= 0 && (len(plain) == 0 || plain[0] == '[' || plain[0] == '#'):
-			return cutTOML(data, start, end)
-		case start >= 0:
-			end = at + len(line)
-		}
-		at += len(line)
-	}
-	if start < 0 {
-		return nil, errors.New("the MCP server is not in a table of its own; remove it by hand")
-	}
-	return cutTOML(data, start, end)
-}
-
-func cutTOML(data []byte, start, end int) ([]byte, error) {
-	after := append(bytes.Clone(data[:start]), data[end:]...)
-	c, err := readTOML(after)
+	start, end := tomlTable(data)
+	after := slices.Concat(data[:start], data[end:])
+	c, err = readTOML(after)
 	if _, still := c.Servers[serverName]; err != nil || still {
 		return nil, errors.New("the MCP server is not in a table of its own; remove it by hand")
 	}

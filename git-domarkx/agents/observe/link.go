@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/format/transcript"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
-	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -274,15 +272,8 @@ func (m *Manager) callsOf(ctx context.Context, e domarkx.Entry) ([]string, error
 	}
 	var ids []string
 	for _, b := range msg.Content {
-		if b.Type != domarkx.CodeBlock || b.Language != toolcall.Language || !strings.Contains(b.Text, `"id"`) {
-			continue
-		}
-		call, err := jsonvalue.ParseValue([]byte(b.Text))
-		if err != nil {
-			continue
-		}
-		if id, _ := call.Get("id"); id.Text() != "" {
-			ids = append(ids, id.Text())
+		if call, ok := transcript.CallOf(b); ok && call.ID != "" {
+			ids = append(ids, call.ID)
 		}
 	}
 	return ids, nil
