@@ -177,17 +177,16 @@ func (h *helpRequest) print(out *output) error {
 	return errUsageShown
 }
 
+// A stopFlag is a flag that stops parsing: whatever else the command line says, the program prints what the error asks for.
+type stopFlag interface{ stop(command *kong.Node) error }
+
 type usageFlag bool
 
-// BeforeReset stops parsing when -h is among the arguments. The parser calls it.
-func (usageFlag) BeforeReset(ctx *kong.Context) error { return &helpRequest{node: selected(ctx)} }
+func (usageFlag) stop(command *kong.Node) error { return &helpRequest{node: command} }
 
 type helpFlag bool
 
-// BeforeReset stops parsing when --help is among the arguments. The parser calls it.
-func (helpFlag) BeforeReset(ctx *kong.Context) error {
-	return &helpRequest{node: selected(ctx), long: true}
-}
+func (helpFlag) stop(command *kong.Node) error { return &helpRequest{node: command, long: true} }
 
 func selected(ctx *kong.Context) *kong.Node {
 	if node := ctx.Selected(); node != nil {
@@ -198,8 +197,7 @@ func selected(ctx *kong.Context) *kong.Node {
 
 type versionFlag bool
 
-// BeforeReset stops parsing when --version is among the arguments. The parser calls it.
-func (versionFlag) BeforeReset() error { return errVersion }
+func (versionFlag) stop(*kong.Node) error { return errVersion }
 
 // errVersion stops parsing because the user asked for the version.
 var errVersion = errors.New("the version was asked for")

@@ -49,17 +49,20 @@ func run(ctx context.Context, args []string, getenv func(string) string, std std
 }
 
 func runCommand(parser *kong.Kong, inv *invocation, args []string) error {
-	parsed, err := parser.Parse(args)
+	command, err := parse(parser, args)
 	if err != nil {
 		return parseFailure(err, inv)
 	}
-	err = parsed.Run(inv)
+	err = command.Target.Addr().Interface().(runner).Run(inv)
 	var usage *usageError
 	if errors.As(err, &usage) {
-		usage.of(parsed.Selected())
+		usage.of(command)
 	}
 	return err
 }
+
+// A runner is a command that has no commands below it.
+type runner interface{ Run(inv *invocation) error }
 
 // of records the command that a usage error is about, unless that is help.
 func (e *usageError) of(command *kong.Node) {
@@ -79,20 +82,21 @@ func parseFailure(err error, inv *invocation) error {
 		return versionCmd{}.Run(inv)
 	}
 	failure := &usageError{msg: plainParseError(err)}
-	var parse *kong.ParseError
-	if !errors.As(err, &parse) || parse.Context == nil {
+	var parse *parseError
+	if !errors.As(err, &parse) {
 		return failure
 	}
-	command := selected(parse.Context)
-	if len(command.Children) > 0 {
+	if len(parse.command.Children) > 0 {
 		if typed, ok := unexpectedArgument(err); ok {
-			return notACommand(command, typed)
+			return notACommand(parse.command, typed)
 		}
-		if strings.HasPrefix(err.Error(), "expected ") { // a subcommand is missing
-			return (&helpRequest{node: command}).print(inv.out)
+		if errors.Is(err, errNoCommand) {
+			return (&helpRequest{node: parse.command}).print(inv.out)
 		}
 	}
-	failure.of(parse.Context.Selected())
+	if parse.command.Type == kong.CommandNode {
+		failure.of(parse.command)
+	}
 	return failure
 }
 
