@@ -42,7 +42,7 @@ func isLoopback(host string) bool {
 
 // HTTPClient returns a client for the provider at base. The client sends requests only to that
 // host, follows no redirects, and uses plain HTTP only for this machine. It ends a response if no
-// byte arrives for the time idle. Its responses use bounded memory. It removes headers by which the
+// byte arrives for the time idle. Its responses use bounded memory. It removes headers by which
 // SDKs describe this machine.
 func HTTPClient(base *url.URL, idle time.Duration) *http.Client {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}

@@ -3,13 +3,10 @@ package openai
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/shared"
 )
 
 // Chat sends requests to one model by the Chat Completions API. It implements [provider.Wire].
@@ -36,10 +33,8 @@ func (w *Chat) Stream(ctx context.Context, r provider.Request, emit func(provide
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	var res *http.Response
-	service := sdk.NewChatCompletionService(w.options...)
-	err = service.NewStreaming(ctx, sdk.ChatCompletionNewParams{}, with(body, &res)...).Err()
-	if err := provider.Check(ctx, res, err, w.key); err != nil {
+	res, err := w.post(ctx, "chat/completions", body)
+	if err != nil {
 		return provider.Answer{}, err
 	}
 	defer res.Body.Close()
@@ -57,30 +52,20 @@ func (w *Chat) Stream(ctx context.Context, r provider.Request, emit func(provide
 const openAIHost = "api.openai.com"
 
 func (w *Chat) body(r provider.Request) ([]byte, error) {
-	p := sdk.ChatCompletionNewParams{Model: w.origin.Model, Messages: []sdk.ChatCompletionMessageParamUnion{}}
-	p.StreamOptions.IncludeUsage = sdk.Bool(true)
+	p := chatRequest{Model: w.origin.Model, Stream: true, StreamOptions: streamOptions{IncludeUsage: true}}
 	switch {
 	case r.MaxTokens > 0 && w.origin.Host == openAIHost:
-		p.MaxCompletionTokens = sdk.Int(int64(r.MaxTokens))
+		p.MaxCompletionTokens = r.MaxTokens
 	case r.MaxTokens > 0:
-		p.MaxTokens = sdk.Int(int64(r.MaxTokens))
+		p.MaxTokens = r.MaxTokens
 	}
-	switch r.Reasoning {
-	case provider.ReasoningOff:
-		p.ReasoningEffort = shared.ReasoningEffortNone
-	case provider.ReasoningLow, provider.ReasoningMedium, provider.ReasoningHigh:
-		p.ReasoningEffort = shared.ReasoningEffort(r.Reasoning)
-	}
+	p.ReasoningEffort = effort(r.Reasoning)
 	for _, t := range r.Tools {
 		parameters, err := schema(t)
 		if err != nil {
 			return nil, err
 		}
-		f := shared.FunctionDefinitionParam{Name: t.Name, Parameters: parameters}
-		if t.Description != "" {
-			f.Description = sdk.String(t.Description)
-		}
-		p.Tools = append(p.Tools, sdk.ChatCompletionFunctionTool(f))
+		p.Tools = append(p.Tools, chatTool{"function", chatFunction{t.Name, t.Description, parameters}})
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -92,7 +77,7 @@ func (w *Chat) body(r provider.Request) ([]byte, error) {
 		return nil, err
 	}
 	for _, text := range r.System {
-		if err := messages.Marshal(sdk.SystemMessage(text)); err != nil {
+		if err := messages.Marshal(chatMessage{Role: "system", Content: text}); err != nil {
 			return nil, err
 		}
 	}
@@ -134,8 +119,8 @@ func (w *Chat) addMessage(messages *provider.Array, m provider.Message) error {
 // (https://ai.google.dev/gemini-api/docs/thought-signatures).
 const noSignature = "skip_thought_signature_validator"
 
-func (w *Chat) assistant(m provider.Message) sdk.ChatCompletionMessageParamUnion {
-	a := sdk.ChatCompletionAssistantMessageParam{}
+func (w *Chat) assistant(m provider.Message) chatMessage {
+	a := chatMessage{Role: "assistant"}
 	text := ""
 	for _, part := range m.Parts {
 		switch part := part.(type) {
@@ -145,46 +130,45 @@ func (w *Chat) assistant(m provider.Message) sdk.ChatCompletionMessageParamUnion
 			}
 			text += part.Text
 		case provider.Call:
-			call := sdk.ChatCompletionMessageFunctionToolCallParam{ID: part.ID,
-				Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: part.Name, Arguments: part.Arguments}}
+			call := chatToolCall{ID: part.ID, Type: "function", Function: chatCalled{part.Name, part.Arguments}}
 			if w.gemini && len(a.ToolCalls) == 0 {
-				call.SetExtraFields(map[string]any{"extra_content": map[string]any{"google": map[string]any{"thought_signature": noSignature}}})
+				call.Extra = json.RawMessage(`{"google":{"thought_signature":"` + noSignature + `"}}`)
 			}
-			a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &call})
+			a.ToolCalls = append(a.ToolCalls, call)
 		}
 	}
 	if text != "" {
-		a.Content.OfString = sdk.String(text)
+		a.Content = text
 	}
-	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}
+	return a
 }
 
 // userMessages returns a message for each result, and one for all other parts.
-func userMessages(m provider.Message) []sdk.ChatCompletionMessageParamUnion {
-	var messages []sdk.ChatCompletionMessageParamUnion
-	var content []sdk.ChatCompletionContentPartUnionParam
+func userMessages(m provider.Message) []chatMessage {
+	var messages []chatMessage
+	var content []chatPart
 	text, plain := "", true
 	for _, part := range m.Parts {
 		switch part := part.(type) {
 		case provider.Result:
-			messages = append(messages, sdk.ToolMessage(part.Text, part.CallID))
+			messages = append(messages, chatMessage{Role: "tool", Content: part.Text, ToolCallID: part.CallID})
 		case provider.Text:
-			content = append(content, sdk.TextContentPart(part.Text))
+			content = append(content, chatPart{Type: "text", Text: &part.Text})
 			if text != "" {
 				text += "\n\n"
 			}
 			text += part.Text
 		case provider.Image:
 			plain = false
-			content = append(content, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: dataURL(part)}))
+			content = append(content, chatPart{Type: "image_url", ImageURL: &chatImage{dataURL(part)}})
 		}
 	}
 	switch {
 	case len(content) == 0:
 	case plain: // every server accepts a plain string
-		messages = append(messages, sdk.UserMessage(text))
+		messages = append(messages, chatMessage{Role: "user", Content: text})
 	default:
-		messages = append(messages, sdk.UserMessage(content))
+		messages = append(messages, chatMessage{Role: "user", Content: content})
 	}
 	return messages
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
-	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
@@ -56,44 +55,64 @@ func (a *chatAnswer) chunk(data []byte) error {
 	var head struct {
 		Error json.RawMessage `json:"error"`
 	}
-	var chunk sdk.ChatCompletionChunk
 	if err := json.Unmarshal(data, &head); err != nil {
 		return invalid(err)
 	}
 	if len(head.Error) > 0 && string(head.Error) != "null" {
 		return provider.NewError(provider.ParseFailure(data), a.key)
 	}
-	if err := json.Unmarshal(data, &chunk); err != nil {
-		return invalid(err)
+	var chunk struct {
+		Model   string `json:"model"`
+		Choices []struct {
+			Delta        json.RawMessage `json:"delta"`
+			FinishReason string          `json:"finish_reason"`
+		} `json:"choices"`
+		Usage *chatUsage `json:"usage"`
+	}
+	if err := decode(data, &chunk); err != nil {
+		return err
 	}
 	a.collector.Model(chunk.Model)
-	if chunk.JSON.Usage.Valid() {
-		a.collector.Usage(chatUsage(chunk.Usage))
+	if chunk.Usage != nil {
+		a.collector.Usage(chunk.Usage.usage())
 	}
 	if len(chunk.Choices) == 0 {
 		return nil
 	}
-	if choice := chunk.Choices[0]; choice.JSON.Delta.Valid() {
-		if err := a.delta([]byte(choice.Delta.RawJSON())); err != nil {
+	if choice := chunk.Choices[0]; kind(choice.Delta) == '{' {
+		if err := a.delta(choice.Delta); err != nil {
 			return err
 		}
 	}
-	if reason := string(chunk.Choices[0].FinishReason); reason != "" {
+	if reason := chunk.Choices[0].FinishReason; reason != "" {
 		a.finish = reason
 	}
 	return nil
 }
 
-// chatUsage returns the tokens of a chunk. Gemini's completion_tokens exclude reasoning, but its
-// total includes it.
-func chatUsage(u sdk.CompletionUsage) provider.Usage {
-	cached, written := u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens
-	output := max(u.CompletionTokens, u.TotalTokens-u.PromptTokens)
-	reasoning := u.CompletionTokensDetails.ReasoningTokens
+// A chatUsage holds the tokens of a chunk. They are floating-point because some servers write 12.0.
+type chatUsage struct {
+	Prompt     float64 `json:"prompt_tokens"`
+	Completion float64 `json:"completion_tokens"`
+	Total      float64 `json:"total_tokens"`
+	Details    struct {
+		Cached  float64 `json:"cached_tokens"`
+		Written float64 `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	OutputDetails struct {
+		Reasoning float64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+// usage converts the tokens. Gemini's completion_tokens exclude reasoning, but its total includes it.
+func (u *chatUsage) usage() provider.Usage {
+	cached, written := u.Details.Cached, u.Details.Written
+	output := max(u.Completion, u.Total-u.Prompt)
+	reasoning := u.OutputDetails.Reasoning
 	if reasoning == 0 {
-		reasoning = output - u.CompletionTokens
+		reasoning = output - u.Completion
 	}
-	return provider.Usage{Input: max(0, u.PromptTokens-cached-written), CacheRead: cached, CacheWrite: written, Output: output, Reasoning: reasoning}
+	return provider.Usage{Input: int64(max(0, u.Prompt-cached-written)), CacheRead: int64(cached), CacheWrite: int64(written), Output: int64(output), Reasoning: int64(reasoning)}
 }
 
 func (a *chatAnswer) delta(raw []byte) error {

@@ -9,6 +9,10 @@
 package openai
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,52 +20,67 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
-	"github.com/openai/openai-go/v3/option"
 )
 
 // A wire holds the settings for requests to one model, by either API.
+//
+// It sends types of this package, not those of OpenAI's SDK: that registers its hundreds of types when a program starts, which a
+// command pays that never asks a model, and 14 MB of the program would be its code.
 type wire struct {
-	origin  provider.Origin
-	key     provider.Key
-	options []option.RequestOption
+	origin provider.Origin
+	key    provider.Key
+	root   string // the URL, with a slash at its end
+	client *http.Client
 }
 
 func newWire(name string, base *url.URL, model string, key provider.Key, timeout time.Duration) wire {
 	root := *base
 	root.Path = strings.TrimSuffix(base.Path, "/") + "/"
-	// sdk.NewClient would read URLs and keys from the environment. It would also link services that
-	// this program does not use, which doubles the size of the program.
-	options := []option.RequestOption{
-		option.WithBaseURL(root.String()),
-		option.WithHTTPClient(provider.HTTPClient(base, timeout)),
-		option.WithMaxRetries(0), // provider.Client repeats requests
-	}
-	if !key.IsZero() {
-		options = append(options, option.WithAPIKey(key.Secret()))
-	}
 	return wire{
-		origin:  provider.Origin{Provider: name, Host: base.Host, Model: model},
-		key:     key,
-		options: options,
+		origin: provider.Origin{Provider: name, Host: base.Host, Model: model},
+		key:    key,
+		root:   root.String(),
+		client: provider.HTTPClient(base, timeout),
 	}
 }
 
 func (w *wire) Origin() provider.Origin { return w.origin }
 
-// with returns options to send a body unchanged and to store the response in *res, whose body the
-// caller reads.
-func with(body []byte, res **http.Response) []option.RequestOption {
-	return []option.RequestOption{option.WithRequestBody("application/json", body), option.WithResponseBodyInto(res), option.WithHeader("Accept", "text/event-stream")}
+// post sends a request and returns the response if that is a stream of events, whose body the caller closes.
+func (w *wire) post(ctx context.Context, path string, body []byte) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.root+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "text/event-stream")
+	if !w.key.IsZero() {
+		request.Header.Set("Authorization", "Bearer "+w.key.Secret())
+	}
+	response, err := w.client.Do(request)
+	if err := provider.Check(ctx, response, err, w.key); err != nil {
+		return nil, err
+	}
+	return response, nil
 }
 
-// schema returns a tool's schema as a map for the SDK. Its values remain JSON, so that numbers keep
-// their notation.
-func schema(t provider.Tool) (map[string]any, error) {
+// decode decodes JSON from a server. Members of other types than expected count as missing, because servers differ in what
+// they send beside an answer.
+func decode(data []byte, v any) error {
+	var other *json.UnmarshalTypeError
+	if err := json.Unmarshal(data, v); err != nil && !errors.As(err, &other) {
+		return invalid(err)
+	}
+	return nil
+}
+
+// schema returns a tool's schema as a map. Its values remain JSON, so that numbers keep their notation.
+func schema(t provider.Tool) (map[string]json.RawMessage, error) {
 	members, err := provider.Members(t.Schema)
 	if err != nil {
 		return nil, fmt.Errorf("schema of the tool %s: %w", t.Name, err)
 	}
-	values := make(map[string]any, len(members))
+	values := make(map[string]json.RawMessage, len(members))
 	for _, m := range members {
 		values[m.Name] = m.Value
 	}

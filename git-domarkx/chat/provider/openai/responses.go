@@ -5,15 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/responses"
-	"github.com/openai/openai-go/v3/shared"
 )
 
 // Responses sends requests to one model by the Responses API. It implements [provider.Wire].
@@ -42,10 +38,8 @@ func (w *Responses) stream(ctx context.Context, r provider.Request, encrypted bo
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	var res *http.Response
-	service := responses.NewResponseService(w.options...)
-	err = service.NewStreaming(ctx, responses.ResponseNewParams{}, with(body, &res)...).Err()
-	if err := provider.Check(ctx, res, err, w.key); err != nil {
+	res, err := w.post(ctx, "responses", body)
+	if err != nil {
 		return provider.Answer{}, err
 	}
 	defer res.Body.Close()
@@ -55,32 +49,22 @@ func (w *Responses) stream(ctx context.Context, r provider.Request, encrypted bo
 }
 
 func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {
-	p := responses.ResponseNewParams{Model: w.origin.Model, Store: sdk.Bool(false)}
+	p := responsesRequest{Model: w.origin.Model, MaxOutputTokens: r.MaxTokens, Instructions: strings.Join(r.System, "\n\n"), Stream: true}
 	if encrypted {
-		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
+		p.Include = []string{"reasoning.encrypted_content"}
 	}
-	if r.MaxTokens > 0 {
-		p.MaxOutputTokens = sdk.Int(int64(r.MaxTokens))
-	}
-	switch r.Reasoning {
-	case provider.ReasoningOff:
-		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffortNone}
-	case provider.ReasoningLow, provider.ReasoningMedium, provider.ReasoningHigh:
-		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(r.Reasoning), Summary: shared.ReasoningSummaryAuto}
-	}
-	if len(r.System) > 0 {
-		p.Instructions = sdk.String(strings.Join(r.System, "\n\n"))
+	if name := effort(r.Reasoning); name != "" {
+		p.Reasoning = &reasoning{Effort: name}
+		if r.Reasoning != provider.ReasoningOff {
+			p.Reasoning.Summary = "auto"
+		}
 	}
 	for _, t := range r.Tools {
 		parameters, err := schema(t)
 		if err != nil {
 			return nil, err
 		}
-		tool := responses.FunctionToolParam{Name: t.Name, Parameters: parameters, Strict: sdk.Bool(false)}
-		if t.Description != "" {
-			tool.Description = sdk.String(t.Description)
-		}
-		p.Tools = append(p.Tools, responses.ToolUnionParam{OfFunction: &tool})
+		p.Tools = append(p.Tools, responsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters})
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -99,8 +83,7 @@ func (w *Responses) body(r provider.Request, encrypted bool) ([]byte, error) {
 	return input.Object(), nil
 }
 
-// addItems appends the items of a message to the input. The SDK encodes items that are neither raw
-// nor plain text.
+// addItems appends the items of a message to the input.
 func addItems(input *provider.Array, m provider.Message) error {
 	if m.Raw != nil {
 		input.Add(m.Raw.Items...)
@@ -110,33 +93,29 @@ func addItems(input *provider.Array, m provider.Message) error {
 		input.Text(itemHeads[m.Role], text, `}]}`)
 		return nil
 	}
-	var items []any
-	var content responses.ResponseInputMessageContentListParam
+	var items []inputItem
+	var content []inputContent
 	flush := func() {
 		if len(content) > 0 {
-			items = append(items, responses.ResponseInputItemParamOfMessage(content, responses.EasyInputMessageRole(m.Role)))
+			items = append(items, inputItem{Type: "message", Role: string(m.Role), Content: content})
 			content = nil
 		}
 	}
 	for _, part := range m.Parts {
 		switch part := part.(type) {
 		case provider.Text:
-			if m.Role == provider.Assistant {
-				items = append(items, outputMessage(part.Text))
+			if m.Role == provider.Assistant { // not the short form with a string, which some servers do not accept
+				items = append(items, inputItem{Type: "message", Role: "assistant", Content: []inputContent{{Type: "output_text", Text: &part.Text}}})
 				continue
 			}
-			content = append(content, responses.ResponseInputContentParamOfInputText(part.Text))
+			content = append(content, inputContent{Type: "input_text", Text: &part.Text})
 		case provider.Image:
-			image := responses.ResponseInputContentParamOfInputImage(responses.ResponseInputImageDetailAuto)
-			image.OfInputImage.ImageURL = sdk.String(dataURL(part))
-			content = append(content, image)
+			content = append(content, inputContent{Type: "input_image", Detail: "auto", ImageURL: dataURL(part)})
 		case provider.Call:
-			items = append(items, responses.ResponseInputItemParamOfFunctionCall(part.Arguments, part.ID, part.Name))
+			items = append(items, inputItem{Type: "function_call", CallID: part.ID, Name: part.Name, Arguments: &part.Arguments})
 		case provider.Result:
 			flush()
-			output := responses.ResponseInputItemParamOfFunctionCallOutput(part.Text)
-			output.OfFunctionCallOutput.CallID = sdk.String(part.CallID)
-			items = append(items, output)
+			items = append(items, inputItem{Type: "function_call_output", CallID: part.CallID, Output: &part.Text})
 		}
 	}
 	flush()
@@ -152,20 +131,6 @@ func addItems(input *provider.Array, m provider.Message) error {
 var itemHeads = map[provider.Role]string{
 	provider.User:      `{"type":"message","role":"user","content":[{"type":"input_text","text":`,
 	provider.Assistant: `{"type":"message","role":"assistant","content":[{"type":"output_text","text":`,
-}
-
-// outputMessage returns the JSON of a text by the assistant. It omits the id that the SDK's type
-// requires. It does not use the short form with a string, which some servers do not accept.
-func outputMessage(text string) any {
-	type content struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	return struct {
-		Type    string    `json:"type"`
-		Role    string    `json:"role"`
-		Content []content `json:"content"`
-	}{"message", "assistant", []content{{"output_text", text}}}
 }
 
 func dataURL(i provider.Image) string {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/openai/openai-go/v3/packages/ssestream"
-	"github.com/openai/openai-go/v3/responses"
 )
 
 // A responsesAnswer reads the events of one stream.
@@ -47,7 +46,7 @@ func (a *responsesAnswer) event(data []byte) error {
 	if err := json.Unmarshal(data, &head); err != nil {
 		return invalid(err)
 	}
-	var e responses.ResponseStreamEventUnion
+	var e streamEvent
 	switch head.Type {
 	case "error", "":
 		if head.Type == "" && len(head.Error) == 0 {
@@ -61,8 +60,8 @@ func (a *responsesAnswer) event(data []byte) error {
 	default:
 		return nil // events without new information, and events that this version does not know
 	}
-	if err := json.Unmarshal(data, &e); err != nil {
-		return invalid(err)
+	if err := decode(data, &e); err != nil {
+		return err
 	}
 	switch e.Type {
 	case "response.created":
@@ -79,7 +78,7 @@ func (a *responsesAnswer) event(data []byte) error {
 	case "response.output_item.done":
 		return a.item(e.OutputIndex, head.Item)
 	case "response.failed":
-		f := provider.Failure{Code: string(e.Response.Error.Code), Message: e.Response.Error.Message}
+		f := provider.Failure{Code: e.Response.Error.Code, Message: e.Response.Error.Message}
 		return provider.NewError(f, a.key)
 	case "response.completed", "response.incomplete":
 		a.done = true
@@ -90,9 +89,9 @@ func (a *responsesAnswer) event(data []byte) error {
 
 // item adds a completed output item.
 func (a *responsesAnswer) item(index int64, raw []byte) error {
-	var item responses.ResponseOutputItemUnion
-	if err := json.Unmarshal(raw, &item); err != nil {
-		return invalid(err)
+	var item outputItem
+	if err := decode(raw, &item); err != nil {
+		return err
 	}
 	counted, shown := a.shown[index]
 	if err := a.collector.Grow(max(0, len(raw)-counted)); err != nil {
@@ -105,11 +104,10 @@ func (a *responsesAnswer) item(index int64, raw []byte) error {
 	a.collector.Break()
 	switch item.Type {
 	case "function_call":
-		call := item.AsFunctionCall()
 		a.calls = true
-		a.collector.Call(provider.Call{ID: call.CallID, Name: call.Name, Arguments: call.Arguments})
+		a.collector.Call(provider.Call{ID: item.CallID, Name: item.Name, Arguments: item.Arguments})
 	case "message":
-		for _, c := range item.AsMessage().Content {
+		for _, c := range item.Content {
 			a.refused = a.refused || c.Type == "refusal"
 			if !shown {
 				if err := a.collector.Text(c.Text + c.Refusal); err != nil {
@@ -121,7 +119,7 @@ func (a *responsesAnswer) item(index int64, raw []byte) error {
 		if shown {
 			return nil
 		}
-		for _, s := range item.AsReasoning().Summary {
+		for _, s := range item.Summary {
 			if err := a.collector.Thought(s.Text); err != nil {
 				return err
 			}
@@ -131,13 +129,13 @@ func (a *responsesAnswer) item(index int64, raw []byte) error {
 	return nil
 }
 
-func (a *responsesAnswer) finish(r responses.Response) {
+func (a *responsesAnswer) finish(r streamResponse) {
 	a.collector.Model(r.Model)
 	u := r.Usage
-	cached, written := u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens
-	a.collector.Usage(provider.Usage{Input: max(0, u.InputTokens-cached-written), CacheRead: cached, CacheWrite: written,
-		Output: u.OutputTokens, Reasoning: u.OutputTokensDetails.ReasoningTokens})
-	reported := string(r.Status)
+	cached, written := u.Details.Cached, u.Details.Written
+	a.collector.Usage(provider.Usage{Input: int64(max(0, u.Input-cached-written)), CacheRead: int64(cached), CacheWrite: int64(written),
+		Output: int64(u.Output), Reasoning: int64(u.OutputDetails.Reasoning)})
+	reported := r.Status
 	stop := provider.StopEnd
 	switch {
 	case r.Status == "incomplete":
