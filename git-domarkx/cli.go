@@ -178,7 +178,9 @@ func (h *helpRequest) print(out *output) error {
 }
 
 // A stopFlag is a flag that stops parsing: whatever else the command line says, the program prints what the error asks for.
-type stopFlag interface{ stop(command *kong.Node) error }
+type stopFlag interface {
+	stop(command *kong.Node) error
+}
 
 type usageFlag bool
 

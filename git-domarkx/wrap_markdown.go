@@ -3,15 +3,18 @@ package main
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/rivo/uniseg"
 )
 
 // marks are the beginnings of a line in Markdown that do not belong to its text: indentation, quotes and the mark of a list item.
-var marks = regexp.MustCompile(`^[ ]*(?:>[ ]?)*(?:(?:[-*+]|[0-9]{1,9}[.)])[ ]+)?`)
+var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ ]*(?:>[ ]?)*(?:(?:[-*+]|[0-9]{1,9}[.)])[ ]+)?`) })
 
 // fenceMark is the beginning of a line that opens or closes a fence around code.
-var fenceMark = regexp.MustCompile("^[ >]*(?:[-*+] +|[0-9]{1,9}[.)] +)?(`{3,}|~{3,})(.*)$")
+var fenceMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("^[ >]*(?:[-*+] +|[0-9]{1,9}[.)] +)?(`{3,}|~{3,})(.*)$")
+})
 
 // codeIndent is the indentation of code without a fence (CommonMark, section 4.4).
 const codeIndent = 4
@@ -22,7 +25,7 @@ func wrapMarkdown(text string, width int) (lines []string) {
 	fence := ""            // of the code that the line is in
 	blank, item := true, 0 // whether the line before was blank or code; the indentation of the text in the last list item
 	for line := range strings.SplitSeq(text, "\n") {
-		if m := fenceMark.FindStringSubmatch(line); fence != "" {
+		if m := fenceMark().FindStringSubmatch(line); fence != "" {
 			if m != nil && strings.HasPrefix(m[1], fence) && strings.TrimSpace(m[2]) == "" {
 				fence = ""
 			}
@@ -46,7 +49,7 @@ func wrapMarkdown(text string, width int) (lines []string) {
 			lines = append(lines, line)
 			continue
 		}
-		mark := marks.FindString(plain)
+		mark := marks().FindString(plain)
 		if trimmed := strings.TrimLeft(mark, " "); trimmed != "" && trimmed[0] != '>' {
 			item = len(mark)
 		}

@@ -3,6 +3,7 @@ package mdtext
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // An Image is a picture in Base64.
@@ -25,7 +26,9 @@ func DataImage(url string) (Image, bool) {
 	return Image{kind, data}, ok && isBase64
 }
 
-var picture = regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(data:(image/[A-Za-z0-9.+-]+);base64,([A-Za-z0-9+/=_-]+)\)$`)
+var picture = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(data:(image/[A-Za-z0-9.+-]+);base64,([A-Za-z0-9+/=_-]+)\)$`)
+})
 
 // A Piece is text, or an image.
 type Piece struct {
@@ -41,7 +44,7 @@ func Pieces(markdown string) []Piece {
 			pieces = append(pieces, Piece{Text: s})
 		}
 	}
-	found := picture.FindAllStringSubmatchIndex(markdown, -1)
+	found := picture().FindAllStringSubmatchIndex(markdown, -1)
 	if found == nil {
 		return []Piece{{Text: markdown}}
 	}
@@ -60,7 +63,7 @@ func LeadingImages(markdown string) ([]Image, string) {
 	var images []Image
 	for {
 		rest := strings.TrimLeft(markdown, "\n")
-		m := picture.FindStringSubmatchIndex(rest)
+		m := picture().FindStringSubmatchIndex(rest)
 		if m == nil || m[0] != 0 {
 			return images, markdown
 		}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -269,8 +270,8 @@ func (w *Writer) withImages(m domarkx.Message) domarkx.Message {
 		if b.Type != domarkx.TextBlock || !strings.Contains(b.Text, "![") {
 			continue
 		}
-		m.Content[i].Text = keptImage.ReplaceAllStringFunc(b.Text, func(s string) string {
-			name := keptImage.FindStringSubmatch(s)[1]
+		m.Content[i].Text = keptImage().ReplaceAllStringFunc(b.Text, func(s string) string {
+			name := keptImage().FindStringSubmatch(s)[1]
 			content, err := w.to.File(name)
 			if err != nil {
 				return s
@@ -282,7 +283,9 @@ func (w *Writer) withImages(m domarkx.Message) domarkx.Message {
 }
 
 // keptImage matches an image that the session stores as a file.
-var keptImage = regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(([^():\s]+\.(?:png|jpeg|gif|webp|avif))\)$`)
+var keptImage = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^!\[[^\]\n]*\]\(([^():\s]+\.(?:png|jpeg|gif|webp|avif))\)$`)
+})
 
 // pair gives a call a unique id and a result. A result without a call becomes text.
 func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
@@ -290,7 +293,7 @@ func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 	case p.Thought:
 		w.Lose(t, "thoughts, which only the program that had them can send to its model")
 	case p.Call != nil:
-		if id := p.Call.ID; w.calls[id] || !callID.MatchString(id) {
+		if id := p.Call.ID; w.calls[id] || !callID().MatchString(id) {
 			sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00call %s %d", w.seed, seed, i))
 			p.Call.ID = fmt.Sprintf("call_%x", sum[:12])
 		}
@@ -319,7 +322,7 @@ func (w *Writer) pair(p *Part, t Turn, seed string, i int) {
 }
 
 // callID matches the ids of calls that all providers accept.
-var callID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var callID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
 // Steps divides the parts of an answer into steps, each with texts and then calls. A step ends
 // where the model got the results of its calls.

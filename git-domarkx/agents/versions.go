@@ -14,7 +14,7 @@ const (
 	UnknownVersion = "?"
 )
 
-var versionNumber = regexp.MustCompile(`\d+(\.\d+)+([-+.][0-9A-Za-z]+)*`)
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+([-+.][0-9A-Za-z]+)*`) })
 
 // Versions starts the agents' programs to ask for their versions, all at once, because some need a
 // second to start. The returned function waits for the answers, in the order of the agents. A
@@ -39,7 +39,7 @@ func (a Agent) version(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.WaitDelay = 100 * time.Millisecond // a child of it may keep its output open
 	out, err := cmd.Output()
-	if found := versionNumber.Find(out); err == nil && found != nil {
+	if found := versionNumber().Find(out); err == nil && found != nil {
 		return string(found)
 	}
 	return UnknownVersion

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
@@ -73,7 +74,9 @@ func commandOf(arguments jsonvalue.Value) string {
 }
 
 // exitLine is a line in which an agent reports an exit status.
-var exitLine = regexp.MustCompile(`(?im)^\s*(?:exit code:? |process exited with code |exit status:? |command exited with code )(-?\d{1,10})\b`)
+var exitLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?im)^\s*(?:exit code:? |process exited with code |exit status:? |command exited with code )(-?\d{1,10})\b`)
+})
 
 // exitOf returns the exit status in a result, if there is one, and what the result says.
 func exitOf(o toolcall.Outcome) (*int, string) {
@@ -93,7 +96,7 @@ func exitOf(o toolcall.Outcome) (*int, string) {
 	}
 	head, tail := text[:min(len(text), 300)], text[max(0, len(text)-300):]
 	for _, part := range []string{head, tail} {
-		if found := exitLine.FindStringSubmatch(part); found != nil {
+		if found := exitLine().FindStringSubmatch(part); found != nil {
 			if code, err := strconv.Atoi(found[1]); err == nil {
 				return &code, statusOf(code)
 			}

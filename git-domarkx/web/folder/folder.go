@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
@@ -46,7 +47,9 @@ func (e *ForeignError) Error() string {
 func (f *Folder) at(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
 
 // sealed is a seal: the state, which has no space, and the digest.
-var sealed = regexp.MustCompile(`<!-- git-domarkx ([0-9a-z.]*) ([0-9a-f]{64}) -->\n$`)
+var sealed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<!-- git-domarkx ([0-9a-z.]*) ([0-9a-f]{64}) -->\n$`)
+})
 
 const maxSeal = 256 // bytes
 
@@ -73,7 +76,7 @@ func (f *Folder) State(name string) string {
 	if _, err := file.ReadAt(end, info.Size()-int64(len(end))); err != nil && err != io.EOF {
 		return ""
 	}
-	if m := sealed.FindSubmatch(end); m != nil {
+	if m := sealed().FindSubmatch(end); m != nil {
 		return string(m[1])
 	}
 	return ""
@@ -81,7 +84,7 @@ func (f *Folder) State(name string) string {
 
 // isOwn reports whether the content of a page has the seal of that path.
 func isOwn(name string, page []byte) bool {
-	m := sealed.FindSubmatchIndex(page[max(0, len(page)-maxSeal):])
+	m := sealed().FindSubmatchIndex(page[max(0, len(page)-maxSeal):])
 	if m == nil {
 		return false
 	}
@@ -154,9 +157,9 @@ func (f *Folder) Attach(name string, content io.Reader) error {
 }
 
 // named is the name of a file with the digest of its content.
-var named = regexp.MustCompile(`^([0-9a-f]{64})\.[a-z]+$`)
+var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{64})\.[a-z]+$`) })
 
-func isNamed(base string) bool { return named.MatchString(base) }
+func isNamed(base string) bool { return named().MatchString(base) }
 
 // mkdir creates a directory of the folder. It follows no symbolic link, which may lead elsewhere.
 func (f *Folder) mkdir(name string) error {
@@ -251,7 +254,7 @@ func (f *Folder) Sweep(dir string, keep map[string]bool) error {
 
 // owns reports whether this program wrote a file.
 func (f *Folder) owns(name string) (bool, error) {
-	m := named.FindStringSubmatch(path.Base(name))
+	m := named().FindStringSubmatch(path.Base(name))
 	if m == nil {
 		page, err := os.ReadFile(f.at(name))
 		return err == nil && isOwn(name, page), err

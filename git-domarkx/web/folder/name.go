@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // simple is a component of a name that means the same in URLs and on every file system.
-var simple = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
+var simple = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`) })
 
 // device is a name that Windows keeps for devices, with any extension.
-var device = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|~|$)`)
+var device = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|~|$)`) })
 
 // maxName is the maximum length of a file name, in bytes.
 const maxName = 120
@@ -22,9 +23,9 @@ const maxName = 120
 // another one, what can be kept is followed by "~~" and a digest.
 func Name(name string) string {
 	flat := strings.ReplaceAll(name, "/", "~")
-	isSimple := len(name) <= maxName && !device.MatchString(flat)
+	isSimple := len(name) <= maxName && !device().MatchString(flat)
 	for part := range strings.SplitSeq(name, "/") {
-		isSimple = isSimple && simple.MatchString(part)
+		isSimple = isSimple && simple().MatchString(part)
 	}
 	if isSimple {
 		return flat
