@@ -215,19 +215,6 @@ func BenchmarkMount(b *testing.B) {
 	m.end()
 }
 
-func BenchmarkStart(b *testing.B) {
-	s := newSite(b)
-	var ours, gits []time.Duration
-	for range 25 {
-		cpu, _ := s.used("git-domarkx", "version")
-		ours = append(ours, cpu)
-		cpu, _ = s.used("git", "version")
-		gits = append(gits, cpu)
-	}
-	score(b, "git-domarkx version: CPU", milliseconds(median(ours)), 15, "ms")
-	score(b, "git-domarkx version: CPU, against git version", ratio(median(ours), median(gits)), 0, "x")
-}
-
 func BenchmarkLarge(b *testing.B) {
 	const size = 100 << 20
 	s := newSite(b)
