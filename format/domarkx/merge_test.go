@@ -60,7 +60,7 @@ func (r *replica) edit(f func([]string) []string) {
 		e.Next = append(e.Next, text(s))
 		e.Same = append(e.Same, e.Match[j] >= 0 && old[e.Match[j]] == s)
 	}
-	e.NewID = func(j int, _ domarkx.Entry, clock uint32, after domarkx.ID) domarkx.ID {
+	e.NewID = func(j int, _ domarkx.Revised, clock uint32, after domarkx.ID) domarkx.ID {
 		return domarkx.DeriveID(clock, []byte(r.name), []byte(r.say()), after[:])
 	}
 	r.past = append(r.past, r.thread)

@@ -16,9 +16,16 @@ type Edit struct {
 	// Joined maps each removed old message to the new message that contains its text, or -1. It may
 	// be nil.
 	Joined []int
-	// NewID creates the id of new message j, which entry is, and which is inserted after the message
-	// with the id after. The id must have the given clock.
-	NewID func(j int, entry Entry, clock uint32, after ID) ID
+	// NewID creates the id of new message j, which is inserted after the message with the id after. The id must have the
+	// given clock.
+	NewID func(j int, m Revised, clock uint32, after ID) ID
+}
+
+// A Revised is a message of a new thread. Origin is its name in the document that it was read from; "" if it has none, or if
+// the message is unchanged.
+type Revised struct {
+	Entry
+	Origin string
 }
 
 // Revise returns the thread after an edit. Matched messages keep their ids, and edited ones get a
@@ -27,12 +34,12 @@ type Edit struct {
 // become separate messages.
 func (t *Thread) Revise(e Edit) *Thread {
 	next := &Thread{}
-	r := Revising(EntryList(t.Live), t.Dead, e, func(j int) (Entry, error) { return e.Next[j], nil })
-	for entry, err := range r.Live() {
+	r := Revising(EntryList(t.Live), t.Dead, e, func(j int) (Revised, error) { return Revised{Entry: e.Next[j]}, nil })
+	for m, err := range r.Live() {
 		if err != nil {
 			panic(err) // the function above returns no error
 		}
-		next.Live = append(next.Live, entry)
+		next.Live = append(next.Live, m.Entry)
 	}
 	next.Dead = r.Dead()
 	return next
@@ -40,7 +47,7 @@ func (t *Thread) Revise(e Edit) *Thread {
 
 // Revising is like [Thread.Revise] for large threads: instead of using e.Next, it calls next for
 // each message that is not unchanged, in order, when the message is needed.
-func Revising(live Entries, dead []Tombstone, e Edit, next func(j int) (Entry, error)) *Revision {
+func Revising(live Entries, dead []Tombstone, e Edit, next func(j int) (Revised, error)) *Revision {
 	r := &Revision{live: live, dead: dead, edit: e, made: next, kept: make([]bool, live.Len()), joined: map[int][]int{}, moved: map[int]bool{}}
 	for i, j := range e.Joined {
 		if j >= 0 && !InConflict(live, i) {
@@ -55,7 +62,7 @@ type Revision struct {
 	live   Entries
 	dead   []Tombstone
 	edit   Edit
-	made   func(j int) (Entry, error)
+	made   func(j int) (Revised, error)
 	kept   []bool        // whether each old message remains
 	joined map[int][]int // old messages by the new message that contains them
 	moved  map[int]bool  // old messages that continue under another id
@@ -65,19 +72,19 @@ type Revision struct {
 
 // Live yields the messages of the new thread. If next returns an error, Live yields that error and
 // ends. It can be used once.
-func (r *Revision) Live() iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+func (r *Revision) Live() iter.Seq2[Revised, error] {
+	return func(yield func(Revised, error) bool) {
 		touched := r.touchedConflicts()
 		after, at := ID{}, beginning
 		for j := range r.edit.Match {
-			entry, i, err := r.message(j, after, at, touched)
-			if !yield(entry, err) || err != nil {
+			m, i, err := r.message(j, after, at, touched)
+			if !yield(m, err) || err != nil {
 				return
 			}
 			if i >= 0 {
-				r.kept[i], r.last = true, entry.ID
+				r.kept[i], r.last = true, m.ID
 			}
-			after, at = entry.ID, i
+			after, at = m.ID, i
 		}
 	}
 }
@@ -90,22 +97,24 @@ const (
 
 // message returns new message j and the index of the old message that it continues. It follows the
 // message with id after, whose old index is at.
-func (r *Revision) message(j int, after ID, at int, touched map[ID]bool) (Entry, int, error) {
+func (r *Revision) message(j int, after ID, at int, touched map[ID]bool) (Revised, int, error) {
 	i := r.edit.Match[j]
 	var was Entry
 	if i >= 0 {
 		if was = r.live.At(i); r.edit.Same[j] && !touched[was.ID] {
-			return was, i, nil
+			return Revised{Entry: was}, i, nil
 		}
 	}
-	entry, err := r.made(j)
+	m, err := r.made(j)
 	switch {
 	case err != nil:
-		return entry, inserted, err
+		return m, inserted, err
 	case i < 0, touched[was.ID] && r.last == was.ID: // another text of a message in conflict becomes a message of its own
-		return r.insert(j, entry, after, at), inserted, nil
+		m.Entry = r.insert(j, m, after, at)
+		return m, inserted, nil
 	}
-	return r.replace(j, i, was, entry), i, nil
+	m.Entry = r.replace(j, i, was, m.Entry)
+	return m, i, nil
 }
 
 // Dead returns the tombstones of the new thread. Call it after Live has yielded all messages.
@@ -260,9 +269,9 @@ func blobKey(b Blob) []byte {
 	return []byte(b.ID)
 }
 
-func (r *Revision) insert(j int, entry Entry, after ID, at int) Entry {
-	clock := r.clock(after, at)
-	entry.ID, entry.After = r.edit.NewID(j, entry, clock, after), after
+func (r *Revision) insert(j int, m Revised, after ID, at int) Entry {
+	entry := m.Entry
+	entry.ID, entry.After = r.edit.NewID(j, m, r.clock(after, at), after), after
 	entry.Rev, entry.Past = Rev{}, r.withJoined(j, nil)
 	if i := r.edit.Moved[j]; i >= 0 && !InConflict(r.live, i) {
 		from := r.live.At(i)

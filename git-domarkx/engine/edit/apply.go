@@ -37,7 +37,6 @@ type Edit struct {
 
 	moved  map[int]string  // message → version that it states, and that its metadata still contains
 	Shared *SharedMessages // messages shared with other conversations of the document; may be nil
-	read   map[int]string  // message that was read and is not stored yet → its origin
 
 	NewLinks  []string        // versions that the next snapshot links for the first time
 	linkedNow map[string]bool // NewLinks as a set
@@ -139,7 +138,7 @@ func checkHeaderDepth(h domarkx.Header) error {
 // before it calls dead.
 type NextState struct {
 	Headers []domarkx.HeaderEntry
-	Live    iter.Seq2[domarkx.Entry, error]
+	Live    iter.Seq2[domarkx.Revised, error]
 	Dead    func() []domarkx.Tombstone
 	Changed bool // whether the state differs from the base
 }
@@ -156,11 +155,11 @@ func (e *Edit) Apply(ctx context.Context, objects Includer) (*domarkx.State, boo
 		return nil, false, err
 	}
 	state := &domarkx.State{Headers: next.Headers}
-	for entry, err := range next.Live {
+	for m, err := range next.Live {
 		if err != nil {
 			return nil, false, err
 		}
-		state.Thread.Live = append(state.Thread.Live, entry)
+		state.Thread.Live = append(state.Thread.Live, m.Entry)
 	}
 	state.Thread.Dead = next.Dead()
 	return state, next.Changed, nil

@@ -39,7 +39,7 @@ func (e *Edit) share(j int, entry domarkx.Entry, origin string) {
 	}
 	key, isShared := shared.Key(j)
 	known := e.Shared.Known[key]
-	if !isShared || known == nil && len(e.Shared.Known) >= maxShared {
+	if !isShared || known == nil && len(e.Shared.Known) >= maxShared || known != nil && known.entry.JSON.ID != "" {
 		return
 	}
 	entry.JSON.Data, entry.Source.Data = nil, nil
@@ -60,20 +60,16 @@ func (e *Edit) outline(j int) (domarkx.Role, domarkx.Layout, error) {
 }
 
 // Sharing caches shared messages as the returned sequence yields them for storage.
-func (e *Edit) Sharing(live iter.Seq2[*domarkx.Entry, error]) iter.Seq2[*domarkx.Entry, error] {
-	if e.Shared == nil {
-		return live
-	}
+func (e *Edit) Sharing(live iter.Seq2[*domarkx.Revised, error]) iter.Seq2[*domarkx.Entry, error] {
 	return func(yield func(*domarkx.Entry, error) bool) {
 		j := 0
-		for entry, err := range live {
-			if !yield(entry, err) || err != nil {
+		for m, err := range live {
+			if !yield(&m.Entry, err) || err != nil {
 				return
 			}
-			if origin := e.read[j]; j > 0 && origin != "" && entry.JSON.ID != "" {
-				e.share(j, *entry, origin)
+			if j > 0 && m.Origin != "" && m.JSON.ID != "" {
+				e.share(j, m.Entry, m.Origin)
 			}
-			delete(e.read, j)
 			j++
 		}
 	}

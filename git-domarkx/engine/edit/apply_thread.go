@@ -30,11 +30,9 @@ func (e *Edit) thread(ctx context.Context) (NextState, error) {
 	if err != nil {
 		return NextState{}, err
 	}
-	e.read = map[int]string{}
-	origins := map[int]string{} // of messages that have no id yet
-	next := func(j int) (domarkx.Entry, error) {
+	next := func(j int) (domarkx.Revised, error) {
 		if link := relinked[j]; link != "" {
-			now := base.At(edit.Match[j])
+			now := domarkx.Revised{Entry: base.At(edit.Match[j])}
 			now.Link = e.NoteLink(link)
 			return now, nil
 		}
@@ -43,24 +41,17 @@ func (e *Edit) thread(ctx context.Context) (NextState, error) {
 			from = edit.Moved[j]
 		}
 		if known := e.shares(j); known != nil && from < 0 && known.entry.JSON.ID != "" {
-			now := known.entry
+			now := domarkx.Revised{Entry: known.entry, Origin: known.origin}
 			if now.Link = ""; known.origin == "" {
 				now.Date = e.Date
 			}
-			origins[j] = known.origin
 			return now, nil
 		}
 		msg, err := e.At(j)
 		if err != nil {
-			return domarkx.Entry{}, err
+			return domarkx.Revised{}, err
 		}
-		now := EntryOf(msg, e.DateOf(msg))
-		if msg.Origin != "" {
-			origins[j] = msg.Origin
-			if e.Shared != nil {
-				e.read[j] = msg.Origin
-			}
-		}
+		now := domarkx.Revised{Entry: EntryOf(msg, e.DateOf(msg)), Origin: msg.Origin}
 		if from >= 0 {
 			if now.Link, err = e.link(ctx, from, msg.Message); err != nil {
 				return now, err
@@ -77,20 +68,18 @@ func (e *Edit) thread(ctx context.Context) (NextState, error) {
 			link := now.Link
 			plain := domarkx.WrittenMessage{Message: withoutStatedMetadata(msg.Message)}
 			completeMessage(&plain)
-			now = EntryOf(plain, e.DateOf(msg))
+			now.Entry = EntryOf(plain, e.DateOf(msg))
 			now.Link = link
 		}
 		return now, nil
 	}
-	edit.NewID = func(j int, now domarkx.Entry, clock uint32, after domarkx.ID) domarkx.ID {
-		origin := origins[j]
-		delete(origins, j)
+	edit.NewID = func(j int, now domarkx.Revised, clock uint32, after domarkx.ID) domarkx.ID {
 		switch {
 		case edit.Moved[j] >= 0:
 			from := base.At(edit.Moved[j]).ID
 			return domarkx.DeriveID(clock, []byte("moved"), from[:], after[:])
-		case e.Derived && origin != "":
-			return OriginID(clock, after, origin)
+		case e.Derived && now.Origin != "":
+			return OriginID(clock, after, now.Origin)
 		case e.Derived:
 			return domarkx.DeriveID(clock, after[:], now.JSON.Data, now.Source.Data)
 		}
@@ -100,10 +89,10 @@ func (e *Edit) thread(ctx context.Context) (NextState, error) {
 	return NextState{Live: revision.Live(), Dead: revision.Dead, Changed: true}, nil
 }
 
-func all(entries domarkx.Entries) iter.Seq2[domarkx.Entry, error] {
-	return func(yield func(domarkx.Entry, error) bool) {
+func all(entries domarkx.Entries) iter.Seq2[domarkx.Revised, error] {
+	return func(yield func(domarkx.Revised, error) bool) {
 		for k := range entries.Len() {
-			if !yield(entries.At(k), nil) {
+			if !yield(domarkx.Revised{Entry: entries.At(k)}, nil) {
 				return
 			}
 		}

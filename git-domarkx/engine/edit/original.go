@@ -27,14 +27,14 @@ func (o *Original) Finish(ctx context.Context) (string, error) {
 
 // Along returns the messages of live and stores the document up to the end of each message before
 // it yields the message.
-func (o *Original) Along(ctx context.Context, live iter.Seq2[domarkx.Entry, error]) iter.Seq2[domarkx.Entry, error] {
-	return func(yield func(domarkx.Entry, error) bool) {
+func (o *Original) Along(ctx context.Context, live iter.Seq2[domarkx.Revised, error]) iter.Seq2[domarkx.Revised, error] {
+	return func(yield func(domarkx.Revised, error) bool) {
 		k := 0
-		for entry, err := range live {
+		for m, err := range live {
 			if err == nil {
 				err = o.Writer.Through(ctx, o.Placed.End(k))
 			}
-			if !yield(entry, err) || err != nil {
+			if !yield(m, err) || err != nil {
 				return
 			}
 			k++

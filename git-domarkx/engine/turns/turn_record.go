@@ -172,8 +172,8 @@ func replaceEntry(t *domarkx.Thread, k int, entry domarkx.Entry) *domarkx.Thread
 		edit.Match[i], edit.Moved[i], edit.Same[i], edit.Next[i] = i, -1, i != k, e
 	}
 	edit.Next[k] = entry
-	edit.NewID = func(_ int, entry domarkx.Entry, clock uint32, after domarkx.ID) domarkx.ID {
-		return domarkx.DeriveID(clock, []byte("result"), after[:], entry.JSON.Data)
+	edit.NewID = func(_ int, m domarkx.Revised, clock uint32, after domarkx.ID) domarkx.ID {
+		return domarkx.DeriveID(clock, []byte("result"), after[:], m.JSON.Data)
 	}
 	return t.Revise(edit)
 }

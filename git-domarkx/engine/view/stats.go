@@ -40,13 +40,13 @@ const (
 const MaxKept = 8 << 20
 
 // Through returns the messages of live and adds each to the tally when it is yielded.
-func (t *Stats) Through(live iter.Seq2[domarkx.Entry, error]) iter.Seq2[*domarkx.Entry, error] {
-	return func(yield func(*domarkx.Entry, error) bool) {
-		for entry, err := range live {
+func (t *Stats) Through(live iter.Seq2[domarkx.Revised, error]) iter.Seq2[*domarkx.Revised, error] {
+	return func(yield func(*domarkx.Revised, error) bool) {
+		for m, err := range live {
 			if err == nil {
-				err = t.add(&entry)
+				err = t.add(&m.Entry)
 			}
-			if !yield(&entry, err) || err != nil {
+			if !yield(&m, err) || err != nil {
 				return
 			}
 		}
