@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/web"
 )
 
 type exportCmd struct {
@@ -127,11 +128,11 @@ func (c *exportCmd) Run(inv *invocation) error {
 	case len(c.Names) != 1:
 		return usagef("expected one NAME, got %d; to write several sessions as pages: --format html --all", len(c.Names))
 	}
-	sessions, revision, err := inv.revisionIn(c.Format, c.Names[0], engine.HTML)
+	sessions, revision, err := inv.revisionIn(c.Format, c.Names[0], web.HTML)
 	if err != nil {
 		return err
 	}
-	export, err := sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: c.Format, Team: c.Team, Strict: c.Strict, Cost: inv.costs()})
+	export, err := c.export(inv, sessions, revision)
 	if export != nil {
 		inv.reportLosses(export)
 	}
@@ -167,4 +168,15 @@ func (c *exportCmd) Run(inv *invocation) error {
 	t := newTable()
 	t.add(path(file))
 	return t.write(inv)
+}
+
+// export returns the document to write.
+func (c *exportCmd) export(inv *invocation, sessions *engine.SessionManager, revision engine.Revision) (*engine.Export, error) {
+	if c.Format != web.HTML {
+		return sessions.Export(inv.ctx, engine.ExportRequest{Revision: revision, Format: c.Format, Team: c.Team, Strict: c.Strict})
+	}
+	if c.Team != "" {
+		return nil, engine.Teamless(c.Format)
+	}
+	return web.Export(inv.ctx, sessions, revision, inv.costs())
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/versiondiff"
 )
 
 type workspaceDiffCmd struct {
@@ -27,7 +28,7 @@ their configs differ, workspace.json shows it.
 func (workspaceDiffCmd) ExitOne() string { return "The two differ." }
 
 func (c *workspaceDiffCmd) Run(inv *invocation) error {
-	sessions, err := inv.sessions()
+	opened, err := inv.open()
 	if err != nil {
 		return err
 	}
@@ -42,12 +43,12 @@ func (c *workspaceDiffCmd) Run(inv *invocation) error {
 				return err
 			}
 		}
-		if sides[i], err = sessions.ResolveVersion(inv.ctx, revision); err != nil {
+		if sides[i], err = opened.sessions.ResolveVersion(inv.ctx, revision); err != nil {
 			return err
 		}
 	}
 	differ := false
-	err = sessions.DiffVersions(inv.ctx, sides[0], sides[1], func(text []byte) error {
+	err = versiondiff.Each(inv.ctx, opened.store, sides[0], sides[1], func(text []byte) error {
 		if !differ {
 			differ = true
 			if err := inv.page(); err != nil {

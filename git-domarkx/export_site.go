@@ -19,7 +19,7 @@ const defaultSite = "domarkx-site"
 // site writes sessions as a folder of pages.
 func (c *exportCmd) site(inv *invocation) error {
 	switch {
-	case c.Format != engine.HTML:
+	case c.Format != web.HTML:
 		return usagef("--all writes pages: --format html; other formats take one NAME")
 	case c.Strict || c.Team != "":
 		return usagef("--all takes neither --strict nor --team")

@@ -11,7 +11,6 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -21,8 +20,6 @@ type ExportRequest struct {
 	Format   string
 	Team     string // the team that the document must belong to; "" for any
 	Strict   bool   // fail if the format would lose something
-	// Cost returns the cost of a response in USD, for pages. It may be nil.
-	Cost func(model string, u html.Usage) (float64, bool)
 	// New, if not nil, asks for a new session of the format's program, not for the document that the
 	// session was imported from.
 	New *format.NewSession
@@ -35,27 +32,26 @@ type Export struct {
 	// Files lists the attached files. WriteFile and WriteIn write them beside the document.
 	Files []domarkx.AttachedFile
 
-	Name     string
-	snapshot string
-	// beside, if not nil, writes the files that belong beside a document at path, before that
+	Name  string
+	Codec format.Codec
+	// Content writes the document to w.
+	Content func(w io.Writer) error
+	// Beside, if not nil, writes the files that belong beside a document at path, before that
 	// is written.
-	beside func(path string) error
-	Codec  format.Codec
-	write  func(w io.Writer) error
-	first  int // the first attempt at a path, see [format.Codec.Place]
-	open   func(file domarkx.AttachedFile) (domarkx.Content, error)
+	Beside func(path string) error
+
+	snapshot string // "" if importing the document does not continue the session
+	first    int    // the first attempt at a path, see [format.Codec.Place]
+	open     func(file domarkx.AttachedFile) (domarkx.Content, error)
 }
 
 // Write writes the document to w. It does not close w.
-func (e *Export) Write(w io.Writer) error { return e.write(w) }
+func (e *Export) Write(w io.Writer) error { return e.Content(w) }
 
 // Export converts a snapshot to a document. A session that was imported from the same format and
 // has not changed since is exported as the original bytes. Export returns a [*RefusedError] if
 // the document belongs to another team than requested, or with Strict if it loses something.
 func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, error) {
-	if r.Format == HTML {
-		return m.exportHTML(ctx, r)
-	}
 	codec, err := m.Codec(r.Format)
 	if err != nil {
 		return nil, err
@@ -70,7 +66,7 @@ func (m *SessionManager) Export(ctx context.Context, r ExportRequest) (*Export, 
 	}
 	switch {
 	case r.Team != "" && codec.Place == nil:
-		return nil, teamless(codec)
+		return nil, Teamless(codec.Name)
 	case IsForm(codec.Name):
 		err = m.exportForm(ctx, e, info, r.Revision)
 	case r.Revision.Message >= 0:
@@ -96,8 +92,9 @@ type RefusedError struct{ Reason string }
 // Error returns the reason.
 func (e *RefusedError) Error() string { return e.Reason }
 
-func teamless(codec format.Codec) error {
-	return &RefusedError{Reason: fmt.Sprintf("a document of the format %s belongs to no team", codec.Name)}
+// Teamless returns the error for a team of a document whose format has none.
+func Teamless(format string) error {
+	return &RefusedError{Reason: fmt.Sprintf("a document of the format %s belongs to no team", format)}
 }
 
 // IsForm reports whether a format is one of this program's own, which can also show a single
@@ -108,7 +105,7 @@ func (m *SessionManager) exportForm(ctx context.Context, e *Export, info domarkx
 	if r.Message < 0 {
 		return m.ExportWhole(ctx, e, info, ExportRequest{})
 	}
-	e.write = func(w io.Writer) error { return m.Show(ctx, r, Form(e.Codec.Name), w) }
+	e.Content = func(w io.Writer) error { return m.Show(ctx, r, Form(e.Codec.Name), w) }
 	return nil
 }
 
@@ -120,10 +117,10 @@ func (m *SessionManager) ExportWhole(ctx context.Context, e *Export, info domark
 	case err != nil:
 		return err
 	case original != nil && r.New == nil:
-		e.write = copyOf(original)
+		e.Content = copyOf(original)
 		return nil
 	case IsForm(e.Codec.Name):
-		e.write = func(w io.Writer) error { return m.Write(ctx, info.ID, Form(e.Codec.Name), w) }
+		e.Content = func(w io.Writer) error { return m.Write(ctx, info.ID, Form(e.Codec.Name), w) }
 		return nil
 	}
 	s, err := m.stream(ctx, info)
@@ -168,7 +165,7 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 	defer f.Close()
 	place, err := e.placeOf(f, 0)
 	if err == nil && place.Team == "" {
-		return teamless(e.Codec)
+		return Teamless(e.Codec.Name)
 	}
 	if err == nil && place.Team != r.Team {
 		err = &RefusedError{Reason: fmt.Sprintf("session %q is of the team %q, not of %q", e.Name, place.Team, r.Team)}
@@ -179,7 +176,7 @@ func (m *SessionManager) exportForeign(ctx context.Context, e *Export, info doma
 // Encode encodes a session in the format of another program.
 func Encode(e *Export, s format.Stream, to format.Target) (err error) {
 	if e.Codec.Write != nil {
-		e.write, err = e.Codec.Write(s.Header, s.Messages, to)
+		e.Content, err = e.Codec.Write(s.Header, s.Messages, to)
 		return err
 	}
 	doc, err := s.Document()
@@ -187,7 +184,7 @@ func Encode(e *Export, s format.Stream, to format.Target) (err error) {
 		return err
 	}
 	data, err := e.Codec.Encode(doc, to)
-	e.write = func(w io.Writer) error { _, err := w.Write(data); return err }
+	e.Content = func(w io.Writer) error { _, err := w.Write(data); return err }
 	return err
 }
 

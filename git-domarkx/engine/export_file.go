@@ -41,8 +41,8 @@ func (e *Export) replaceAt(path, target string, mode fs.FileMode) error {
 	if err := e.writeFiles(filepath.Dir(path)); err != nil {
 		return err
 	}
-	if e.beside != nil {
-		if err := e.beside(path); err != nil {
+	if e.Beside != nil {
+		if err := e.Beside(path); err != nil {
 			return err
 		}
 	}
@@ -55,7 +55,7 @@ func (e *Export) writeThrough(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(e.write(f), f.Close())
+	return errors.Join(e.Content(f), f.Close())
 }
 
 // replace replaces a file with the document, atomically and durably.
@@ -164,7 +164,7 @@ func (e *Export) Aside(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.write(f); err != nil {
+	if err := e.Content(f); err != nil {
 		f.Close()
 		os.Remove(f.Name())
 		return nil, err

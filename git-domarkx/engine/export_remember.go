@@ -19,11 +19,11 @@ import (
 
 // RememberExport records that a file holds an export, so that importing it continues the session.
 // The same holds for later saves of that document by the format's program under another name.
-// path is "" if the export was not written to a file. It does nothing for Markdown and JSON,
+// path is "" if the export was not written to a file. It does nothing for Markdown, JSON and pages,
 // because no other program continues such files, or if the repository is read-only. It does not
 // replace the record of another import, except that of the file itself.
 func (m *SessionManager) RememberExport(ctx context.Context, e *Export, path string) error {
-	if IsForm(e.Codec.Name) || e.Codec.Name == HTML {
+	if IsForm(e.Codec.Name) || e.snapshot == "" {
 		return nil
 	}
 	known, err := sources.Open(m.env.StateDir)
@@ -122,7 +122,7 @@ func (e *Export) identity(f *os.File) string {
 // Is reports whether the document consists of exactly the bytes of content.
 func (e *Export) Is(content io.Reader) (bool, error) {
 	c := &comparing{with: content}
-	if err := e.write(c); errors.Is(err, errDiffers) {
+	if err := e.Content(c); errors.Is(err, errDiffers) {
 		return false, nil
 	} else if err != nil {
 		return false, err

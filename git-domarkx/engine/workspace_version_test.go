@@ -256,3 +256,26 @@ func TestVacant(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckResource checks that a version with other files than its plugin creates is refused only if it is new.
+func TestCheckResource(t *testing.T) {
+	c := newClone(t)
+	good := c.Committed("s", enginetest.WorkTree, map[string]string{"f": "a"}, domarkx.VersionCommit{Operation: "create"}).Resources[0]
+	if err := c.CheckResource(t.Context(), "", good); err != nil {
+		t.Error(err)
+	}
+	missing := good
+	missing.Version = strings.Repeat("2", 40)
+	if err := c.CheckResource(t.Context(), "", missing); err == nil || !strings.Contains(err.Error(), `resource "files"`) {
+		t.Errorf("a missing version: %v", err)
+	}
+	if err := c.CheckResource(t.Context(), missing.Version, missing); err != nil {
+		t.Errorf("a version that was checked: %v", err)
+	}
+	if got := engine.ResourceVersion([]domarkx.ResourceVersion{good}, "files"); got != good.Version {
+		t.Errorf("%q", got)
+	}
+	if got := engine.ResourceVersion(nil, "files"); got != "" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,5 +1,5 @@
 // Package web shows the sessions and workspaces of a repository to one user, in a browser on the
-// same machine, or writes the sessions as a folder of pages. It changes nothing in the repository.
+// same machine, or writes them as pages. It changes nothing in the repository.
 //
 // Pages of other origins, other users and other machines get nothing: the server listens on the
 // loopback interface, answers only requests that name it by its own address, and only with a

@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins/permit"
 )
@@ -117,10 +118,10 @@ func (m *Manager) permitted(ctx context.Context, r Request) (permit.Permit, erro
 	}
 	var found []string
 	for _, b := range untrusted.Brought {
-		found = append(found, engine.QuotedPath(b.Path)+" ("+b.Why+")")
+		found = append(found, gitcmd.QuotedPath(b.Path)+" ("+b.Why+")")
 	}
 	for _, h := range untrusted.Hazards {
-		found = append(found, h.Why+" "+engine.QuotedPath(h.Path))
+		found = append(found, h.Why+" "+gitcmd.QuotedPath(h.Path))
 	}
 	const most = 8
 	more := ""

@@ -1,4 +1,5 @@
-package engine
+// Package versiondiff shows what differs between two versions of a workspace, in Git's unified format.
+package versiondiff
 
 import (
 	"bytes"
@@ -7,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/rogpeppe/go-internal/diff"
+	"github.com/domarkx/domarkx/gitstore"
+	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
 // manifestName is the path under which changes of the resource configuration are shown. No
@@ -21,9 +23,9 @@ const manifestName = "workspace.json"
 // maxDiffed is the maximum size in bytes of files that are compared line by line.
 const maxDiffed = 16 << 20
 
-// DiffVersions calls emit with the diff of each path that differs between two versions, in Git's
-// unified format. Paths start with the id of the resource. Only what differs is read.
-func (m *SessionManager) DiffVersions(ctx context.Context, a, b domarkx.Version, emit func([]byte) error) error {
+// Each calls emit with the diff of each path that differs between two versions of a store. Paths start with the id of the
+// resource. Only what differs is read.
+func Each(ctx context.Context, store *gitstore.Store, a, b domarkx.Version, emit func([]byte) error) error {
 	if text := diffText(manifestName, regular, regular, manifest(a), manifest(b)); text != nil {
 		if err := emit(text); err != nil {
 			return err
@@ -41,7 +43,7 @@ func (m *SessionManager) DiffVersions(ctx context.Context, a, b domarkx.Version,
 		if old[id] == now[id] {
 			continue
 		}
-		err := m.store.DiffVersions(ctx, old[id], now[id], func(path string, x, y *domarkx.File) error {
+		err := store.DiffVersions(ctx, old[id], now[id], func(path string, x, y *domarkx.File) error {
 			at := id
 			if path != "" {
 				at += "/" + path
@@ -52,7 +54,7 @@ func (m *SessionManager) DiffVersions(ctx context.Context, a, b domarkx.Version,
 					sides[i] = *f
 				}
 			}
-			text, err := m.diffFile(ctx, at, sides[0], sides[1])
+			text, err := diffFile(ctx, store, at, sides[0], sides[1])
 			if err != nil || text == nil {
 				return err
 			}
@@ -85,19 +87,19 @@ func manifest(v domarkx.Version) []byte {
 }
 
 // diffFile returns the diff of one path. A file with a zero type does not exist.
-func (m *SessionManager) diffFile(ctx context.Context, path string, a, b domarkx.File) ([]byte, error) {
+func diffFile(ctx context.Context, store *gitstore.Store, path string, a, b domarkx.File) ([]byte, error) {
 	if directory := a.Type | b.Type; directory == domarkx.Directory && (a.Type == 0 || b.Type == 0) {
-		files, err := m.store.Directory(ctx, a.ID+b.ID)
+		files, err := store.Directory(ctx, a.ID+b.ID)
 		if err != nil || len(files) > 0 {
 			return nil, err // Git shows the changes of its files instead
 		}
 	}
 	if a.Type != 0 && b.Type != 0 && a.Type != b.Type { // as in Git: a deletion and a creation
-		gone, err := m.diffFile(ctx, path, a, domarkx.File{})
+		gone, err := diffFile(ctx, store, path, a, domarkx.File{})
 		if err != nil {
 			return nil, err
 		}
-		come, err := m.diffFile(ctx, path, domarkx.File{}, b)
+		come, err := diffFile(ctx, store, path, domarkx.File{}, b)
 		return append(gone, come...), err
 	}
 	if a.ID == b.ID && a.Type == b.Type {
@@ -112,15 +114,15 @@ func (m *SessionManager) diffFile(ctx context.Context, path string, a, b domarkx
 			continue
 		}
 		var err error
-		if data[i], err = m.content(ctx, f.ID); err != nil {
+		if data[i], err = content(ctx, store, f.ID); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return diffText(path, a, b, data[0], data[1]), nil
 }
 
-func (m *SessionManager) content(ctx context.Context, id string) ([]byte, error) {
-	c, err := m.store.Content(ctx, id)
+func content(ctx context.Context, store *gitstore.Store, id string) ([]byte, error) {
+	c, err := store.Content(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -162,13 +164,13 @@ func sideName(side, path string, f domarkx.File) string {
 	if f.Type == 0 {
 		return "/dev/null"
 	}
-	return QuotedPath(side + path)
+	return gitcmd.QuotedPath(side + path)
 }
 
 // diffHead returns the header of a diff: the path and the changed attributes, as in git-diff(1).
 // Attributes that Git does not know are written in the same style.
 func diffHead(path string, a, b domarkx.File) []byte {
-	text := fmt.Appendf(nil, "diff --git %s %s\n", QuotedPath("a/"+path), QuotedPath("b/"+path))
+	text := fmt.Appendf(nil, "diff --git %s %s\n", gitcmd.QuotedPath("a/"+path), gitcmd.QuotedPath("b/"+path))
 	switch {
 	case a.Type == 0:
 		text = fmt.Appendf(text, "new file mode %06o\n", gitMode(b))
@@ -187,12 +189,12 @@ func diffHead(path string, a, b domarkx.File) []byte {
 		text = fmt.Appendf(text, "device %d:%d\n", b.Major, b.Minor)
 	}
 	if a.HardLink != b.HardLink && b.HardLink != "" {
-		text = fmt.Appendf(text, "hard link to %s\n", QuotedPath(b.HardLink))
+		text = fmt.Appendf(text, "hard link to %s\n", gitcmd.QuotedPath(b.HardLink))
 	} else if a.HardLink != b.HardLink {
 		text = fmt.Appendf(text, "no hard link\n")
 	}
 	for _, name := range changedXattrs(a, b) {
-		text = fmt.Appendf(text, "extended attribute %s\n", QuotedPath(name))
+		text = fmt.Appendf(text, "extended attribute %s\n", gitcmd.QuotedPath(name))
 	}
 	return text
 }
@@ -226,33 +228,4 @@ func changedXattrs(a, b domarkx.File) []string {
 	}
 	slices.SortFunc(names, cmp.Compare[string])
 	return names
-}
-
-// QuotedPath quotes a path as Git does with core.quotePath off: paths with control characters,
-// quotes or backslashes are put in double quotes with C escapes. So is invalid UTF-8, which Git prints.
-func QuotedPath(path string) string {
-	plain := utf8.ValidString(path) && strings.IndexFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }) < 0
-	if plain {
-		return path
-	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := 0; i < len(path); {
-		r, size := utf8.DecodeRuneInString(path[i:])
-		c := path[i]
-		switch {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c >= '\a' && c <= '\r':
-			b.WriteByte('\\')
-			b.WriteByte("abtnvfr"[c-'\a'])
-		case c < ' ' || c == 0x7f || r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\%03o`, c)
-		default:
-			b.WriteString(path[i : i+size])
-		}
-		i += size
-	}
-	return b.String() + `"`
 }

@@ -1,4 +1,4 @@
-package engine_test
+package versiondiff_test
 
 import (
 	"bytes"
@@ -8,15 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/find/versiondiff"
 )
+
+func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
 
 // A stored file is a file of a version with its content.
 type stored struct {
@@ -29,7 +30,7 @@ func text(content string) stored {
 }
 
 // resource stores the version of a resource that has these files in its top directory.
-func resource(c *clone, id string, files ...stored) domarkx.ResourceVersion {
+func resource(c *enginetest.Clone, id string, files ...stored) domarkx.ResourceVersion {
 	c.T.Helper()
 	ctx := c.T.Context()
 	w, err := c.Store.BeginVersion(ctx, "")
@@ -64,10 +65,10 @@ func versionOf(resources ...domarkx.ResourceVersion) domarkx.Version {
 	return domarkx.Version{Resources: resources}
 }
 
-func diffed(c *clone, a, b domarkx.Version) string {
+func diffed(c *enginetest.Clone, a, b domarkx.Version) string {
 	c.T.Helper()
 	var all bytes.Buffer
-	if err := c.DiffVersions(c.T.Context(), a, b, func(text []byte) error { _, err := all.Write(text); return err }); err != nil {
+	if err := versiondiff.Each(c.T.Context(), c.Store, a, b, func(text []byte) error { _, err := all.Write(text); return err }); err != nil {
 		c.T.Fatal(err)
 	}
 	return all.String()
@@ -128,7 +129,7 @@ func TestDiffOfFiles(t *testing.T) {
 		{"extended attributes", attributed("user.a", "1", "user.b", "1", "user.c", "1"), attributed("user.b", "2", "user.c", "1", "user.d", "1"),
 			head + "extended attribute user.a\nextended attribute user.b\nextended attribute user.d\n"},
 	}
-	c := newClone(t)
+	c := enginetest.New(t)
 	of := func(s stored) domarkx.Version {
 		if s.Type == 0 {
 			return versionOf(resource(c, "r"))
@@ -147,7 +148,7 @@ func TestDiffOfFiles(t *testing.T) {
 
 // TestDiffOfHardLinks compares names of one file.
 func TestDiffOfHardLinks(t *testing.T) {
-	c := newClone(t)
+	c := enginetest.New(t)
 	first, second, same := text("a\n"), text("a\n"), text("a\n")
 	second.Name, same.Name = "g", "g"
 	same.HardLink = "f"
@@ -162,7 +163,7 @@ func TestDiffOfHardLinks(t *testing.T) {
 
 // TestDiffOfResources compares versions with other resources, and with other configurations.
 func TestDiffOfResources(t *testing.T) {
-	c := newClone(t)
+	c := enginetest.New(t)
 	one, two := resource(c, "one", text("1\n")), resource(c, "two", text("2\n"))
 	configured := one
 	configured.Config = jsonvalue.ObjectValue(jsonvalue.Member{Name: "title", Value: jsonvalue.StringValue("T")})
@@ -183,20 +184,20 @@ func TestDiffOfResources(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	n := 0
-	err := c.DiffVersions(t.Context(), versionOf(one), versionOf(two), func([]byte) error { n++; return stop })
+	err := versiondiff.Each(t.Context(), c.Store, versionOf(one), versionOf(two), func([]byte) error { n++; return stop })
 	if !errors.Is(err, stop) || n != 1 {
 		t.Errorf("emit failed: called %d times, %v", n, err)
 	}
 	missing := one
 	missing.Version = strings.Repeat("1", 40)
-	if err := c.DiffVersions(t.Context(), versionOf(missing), versionOf(one), func([]byte) error { return nil }); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), `resource "one"`) {
+	if err := versiondiff.Each(t.Context(), c.Store, versionOf(missing), versionOf(one), func([]byte) error { return nil }); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), `resource "one"`) {
 		t.Errorf("a missing version: %v", err)
 	}
 }
 
 // TestDiffApplies checks that Git applies the diff of random texts, which gives the new texts.
 func TestDiffApplies(t *testing.T) {
-	c := newClone(t)
+	c := enginetest.New(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -229,64 +230,5 @@ func TestDiffApplies(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(c.Dir, "r", b.Name)); err != nil || string(got) != b.content {
 			t.Errorf("%s: applied %q, %v; want %q", b.Name, got, err, b.content)
 		}
-	}
-}
-
-// TestQuotedPath checks that paths are quoted as Git does.
-func TestQuotedPath(t *testing.T) {
-	c := newClone(t)
-	paths := []string{"plain", "sp ace", "é", "世界", "\u2028", "\ufffd", "a\tb\nc\"d\\e", "dir/f\x7f"}
-	for r := rune(1); r < 0x250; r++ {
-		if r != '/' {
-			paths = append(paths, fmt.Sprintf("x%cy", r))
-		}
-	}
-	for _, path := range paths {
-		full := filepath.Join(c.Dir, "q", path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, err := exec.Command("git", "-C", c.Dir, "-c", "core.quotePath=off", "ls-files", "-o", "q").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	byGit := map[string]bool{}
-	for line := range strings.Lines(string(out)) {
-		byGit[strings.TrimSuffix(line, "\n")] = true
-	}
-	for _, path := range paths {
-		if got := engine.QuotedPath("q/" + path); !byGit[got] {
-			t.Errorf("%q is quoted as %s, not as Git does", path, got)
-		}
-	}
-	for _, path := range []string{"\xff", "a\xc3", "\xc3(", "\xed\xa0\x80"} {
-		got := engine.QuotedPath(path)
-		if back, err := strconv.Unquote(got); err != nil || back != path || !utf8.ValidString(got) {
-			t.Errorf("%q is quoted as %s, which is %q", path, got, back)
-		}
-	}
-}
-
-// TestCheckResource checks that a version with other files than its plugin creates is refused only if it is new.
-func TestCheckResource(t *testing.T) {
-	c := newClone(t)
-	good := resource(c, "r", text("a"))
-	if err := c.CheckResource(t.Context(), "", good); err != nil {
-		t.Error(err)
-	}
-	missing := good
-	missing.Version = strings.Repeat("2", 40)
-	if err := c.CheckResource(t.Context(), "", missing); err == nil || !strings.Contains(err.Error(), `resource "r"`) {
-		t.Errorf("a missing version: %v", err)
-	}
-	if err := c.CheckResource(t.Context(), missing.Version, missing); err != nil {
-		t.Errorf("a version that was checked: %v", err)
-	}
-	if got := engine.ResourceVersion([]domarkx.ResourceVersion{good}, "r"); got != good.Version {
-		t.Errorf("%q", got)
-	}
-	if got := engine.ResourceVersion(nil, "r"); got != "" {
-		t.Errorf("%q", got)
 	}
 }
