@@ -2,7 +2,6 @@ package importer
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/domarkx/domarkx/format"
@@ -34,11 +33,7 @@ func (imp *importer) branches(ctx context.Context, in input, known sources.Sourc
 	for _, suffix := range imp.sources.Branches(in.key) {
 		of := imp.branchOf(in, known.Session, suffix)
 		src, isKnown, err := imp.known(ctx, of)
-		var hidden *hiddenError
-		if err != nil && !errors.As(err, &hidden) {
-			return nil, inputError(in, err)
-		}
-		if isKnown && src.Digest == known.Digest {
+		if err == nil && isKnown && src.Digest == known.Digest {
 			all = append(all, branch{of, src})
 		}
 	}

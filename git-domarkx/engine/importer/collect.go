@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -37,19 +39,24 @@ type collector struct {
 	known      *sources.Record                     // record of imports as it was before this import; nil for none
 }
 
+func (m *Manager) collector(stdin io.Reader, stdinAs string) *collector {
+	return &collector{manager: m, stdin: stdin, stdinAs: stdinAs, databases: map[string]Database{}, listed: map[string][]opencode.StoredSession{}}
+}
+
 // A found is a document to import that was not read yet.
 type found struct {
 	path  string
+	key   string // in the record of imports: absolute path, "-:NAME", or format name and identity
+	stamp string // its state when it was found, see [stampOf]
+	as    string // name of the session that the user gave; "" if none was given
 	name  string // name of the session, before it is mapped to a valid one
-	codec string // name of the codec that recognized its beginning; "" if none was asked
 	saved format.Saving
 	home  Home // agent home that contains it; nil for none
 	named bool // whether the user named it, and not a directory with it
 	late  bool // whether all other documents were imported before
 
-	always bool   // whether to replace its secrets, because one of its branches is redacted
-	row    row    // session in a database; empty for a file
-	stamp  string // of that session
+	always bool // whether to replace its secrets, because one of its branches is redacted
+	row    row  // session in a database; empty for a file
 }
 
 // find returns the documents that the user named. Documents that are saves of one session are in the order of their
@@ -60,73 +67,107 @@ func (c *collector) find(ctx context.Context, paths []string, bad func(error)) (
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if database, session, ok := c.manager.databases.split(path); ok {
-			inside, err := c.database(ctx, database, session)
-			if err != nil {
-				bad(err)
-			}
-			all = append(all, inside...)
-			continue
-		}
 		info, err := os.Stat(path)
+		var inside []found
+		database, session, isRow := c.manager.databases.Split(path)
 		switch {
+		case isRow:
+			inside, err = c.database(ctx, database, session)
 		case path == "-":
-			all = append(all, found{path: path})
+			inside, err = []found{{path: path, key: "-:" + c.stdinAs, as: c.stdinAs, name: c.stdinAs}}, nil
 		case err != nil:
-			bad(fmt.Errorf("%s: %w", path, local.PathError(err)))
-		case info.IsDir() && c.manager.databases.isStorage(path):
-			inside, err := c.database(ctx, path, "")
-			if err != nil {
-				bad(err)
-			}
-			all = append(all, inside...)
+			err = fmt.Errorf("%s: %w", path, local.PathError(err))
+		case info.IsDir() && c.manager.databases.IsStorage(path):
+			inside, err = c.database(ctx, path, "")
 		case info.IsDir():
-			inside, err := c.directory(ctx, path, bad)
-			if err != nil {
+			if inside, err = c.directory(ctx, path, bad); err != nil {
 				return nil, err
 			}
-			all = append(all, inside...)
 		case !info.Mode().IsRegular(): // opening a FIFO would block until a writer opens it
-			bad(fmt.Errorf("%s: %w: not a regular file; pass its content on standard input, as -", path, domarkx.ErrInvalid))
+			err = fmt.Errorf("%s: %w: not a regular file; pass its content on standard input, as -", path, domarkx.ErrInvalid)
+		case c.recognized:
+			inside, err = c.recognize(ctx, path, filepath.Base(path), "", nil)
 		default:
-			if f, ok := c.sinceStamp(path); ok && c.recognized {
-				f.name = c.nameOf(filepath.Base(path))
-				all = append(all, f)
-				continue
-			}
-			if isDatabase(path) {
-				inside, err := c.database(ctx, path, "")
-				if err != nil {
-					bad(err)
-				}
-				all = append(all, inside...)
-				continue
-			}
-			f := found{path: path, name: c.nameOf(filepath.Base(path)), named: !c.recognized}
-			if len(paths) > 1 || c.recognized {
-				if head, err := readHead(path); err == nil { // the import reports the error when it opens the file
-					if _, ok := format.Detect(c.manager.codecs, head, ""); !ok && c.recognized {
-						c.others++
-						continue
-					}
-					c.note(&f, head)
-				}
-			}
-			all = append(all, f)
+			inside, err = c.file(ctx, path, info, len(paths) == 1)
 		}
+		if err != nil {
+			bad(err)
+		}
+		all = append(all, inside...)
 	}
 	inOrder(all)
 	return all, nil
 }
 
-// note sets the format and the save time of f from the beginning of the document.
+// at returns the document in a file.
+func (c *collector) at(path, relative string, info os.FileInfo) (found, error) {
+	key, err := local.CanonicalPath(path)
+	if err != nil {
+		return found{}, fmt.Errorf("%s: %w", path, local.PathError(err))
+	}
+	return found{path: path, key: key, stamp: stampOf(info, time.Now()), as: c.as, name: c.nameOf(relative)}, nil
+}
+
+// file returns the document in a file that the user named, or the documents of a database.
+func (c *collector) file(ctx context.Context, path string, info os.FileInfo, alone bool) ([]found, error) {
+	f, err := c.at(path, filepath.Base(path), info)
+	if err != nil {
+		return nil, err
+	}
+	f.named = true
+	head, err := readHead(path)
+	switch {
+	case err != nil: // the import reports the error when it opens the file
+	case sqlite3.IsDatabase(head):
+		return c.database(ctx, path, "")
+	case !alone:
+		c.note(&f, head)
+	}
+	return []found{f}, nil
+}
+
+// recognize is like file, for a file that the user did not name. It returns nothing for a file of an unknown format, or one
+// of a home that is not a document. name is that which formats may recognize it by.
+func (c *collector) recognize(ctx context.Context, path, relative, name string, home Home) ([]found, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
+	}
+	f, err := c.at(path, filepath.FromSlash(relative), info)
+	if err != nil {
+		return nil, err
+	}
+	if f.home = home; home == nil && c.known != nil && c.as == "" && f.isAsRecorded(c.known.Get(f.key), c.format) {
+		return []found{f}, nil
+	}
+	head, err := readHead(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
+	}
+	if sqlite3.IsDatabase(head) {
+		inside, err := c.database(ctx, path, "")
+		if errors.Is(err, domarkx.ErrUnsupported) {
+			c.others++
+			err = nil
+		}
+		return inside, err
+	}
+	codec, ok := format.Detect(c.manager.codecs, head, name)
+	if home != nil && !home.IsDocument(relative, codec) {
+		return nil, nil
+	}
+	if !ok {
+		c.others++
+		return nil, nil
+	}
+	c.note(&f, head)
+	return []found{f}, nil
+}
+
+// note sets the save time of f from the beginning of the document.
 func (c *collector) note(f *found, head []byte) {
 	codec, err := c.codec(f.path, head)
-	if err != nil {
-		return
-	}
-	f.codec = codec.Name
-	if codec.SavedAt == nil {
+	if err != nil || codec.SavedAt == nil {
 		return
 	}
 	saved, ok := codec.SavedAt(head, f.path)
@@ -139,7 +180,7 @@ func (c *collector) note(f *found, head []byte) {
 // savedAt reads a whole document to find out when it was saved. It returns 0 if that is unknown. It is for documents
 // whose beginning does not contain the time.
 func savedAt(codec format.Codec, path string) int64 {
-	in, err := openInput(path)
+	in, err := openInput(found{path: path})
 	if err != nil || codec.Identify == nil {
 		return 0
 	}
@@ -177,41 +218,38 @@ func inOrder(all []found) {
 	}
 }
 
-// open opens a document. Its error is an *unreadableError.
-func (c *collector) open(ctx context.Context, f found) (input, error) {
+// open opens a document. Its error is a *documentError.
+func (c *collector) open(ctx context.Context, f found) (in input, err error) {
 	switch {
 	case f.path == "-":
 		return c.standardInput(f)
 	case f.row.database != "":
-		return c.readRow(ctx, f)
+		in, err = c.readRow(ctx, f)
+	default:
+		in, err = openInput(f)
+		err = local.PathError(err)
 	}
-	in, err := openInput(f.path)
 	if err != nil {
-		return input{}, &unreadableError{fmt.Errorf("%s: %w", f.path, local.PathError(err))}
-	}
-	refuse := func(err error) (input, error) {
-		in.close()
-		return input{}, &unreadableError{err}
+		return input{}, &documentError{fmt.Errorf("%s: %w", f.path, err)}
 	}
 	head, err := in.head()
 	if err != nil {
-		return refuse(fmt.Errorf("%s: %w", f.path, local.PathError(err)))
+		err = fmt.Errorf("%s: %w", f.path, local.PathError(err))
+	} else if f.row.database == "" {
+		in.codec, err = c.codec(f.path, head)
 	}
-	if in.codec, err = c.codec(f.path, head); err != nil {
-		return refuse(err)
+	if err != nil {
+		in.close()
+		return input{}, &documentError{err}
 	}
-	if in.key, err = local.CanonicalPath(f.path); err != nil {
-		return refuse(fmt.Errorf("%s: %w", f.path, local.PathError(err)))
-	}
-	f.stamp = in.stamp
-	in.found, in.as, in.insists = f, c.as, c.format != ""
+	in.insists = c.format != ""
 	return in, nil
 }
 
-// An unreadableError is an error of one document. The import continues with the others.
-type unreadableError struct{ error }
+// A documentError is an error of one document. The import continues with the others.
+type documentError struct{ error }
 
-func (e *unreadableError) Unwrap() error { return e.error }
+func (e *documentError) Unwrap() error { return e.error }
 
 func (c *collector) standardInput(f found) (input, error) {
 	if c.input == nil {
@@ -220,14 +258,13 @@ func (c *collector) standardInput(f found) (input, error) {
 			return input{}, fmt.Errorf("reading standard input: %w", err)
 		}
 	}
-	in := input{found: f, content: &content{ReaderAt: c.input, size: c.input.Size()}, insists: c.format != "", key: "-:" + c.stdinAs, as: c.stdinAs}
-	in.name = c.stdinAs
+	in := input{found: f, content: &content{ReaderAt: c.input, size: c.input.Size()}, insists: c.format != ""}
 	head, err := in.head()
 	if err != nil {
 		return input{}, fmt.Errorf("reading standard input: %w", err)
 	}
 	if in.codec, err = c.codec("-", head); err != nil {
-		return input{}, &unreadableError{err}
+		return input{}, &documentError{err}
 	}
 	return in, nil
 }
@@ -262,18 +299,6 @@ func (c *collector) codec(path string, data []byte) (format.Codec, error) {
 		return codec, nil
 	}
 	return c.manager.sessions.Codec(string(engine.Markdown))
-}
-
-// isDatabase reports whether a file is a database. It reads only a few bytes of it, unlike [readHead].
-func isDatabase(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false // the import reports the error when it opens the file
-	}
-	defer f.Close()
-	var head [16]byte
-	n, err := io.ReadFull(f, head[:])
-	return err == nil && sqlite3.IsDatabase(head[:n])
 }
 
 func readHead(path string) ([]byte, error) {

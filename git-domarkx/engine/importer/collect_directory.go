@@ -2,17 +2,14 @@ package importer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
-	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
 // directory finds the documents in a directory and its subdirectories. It skips hidden files, files that Git ignores
@@ -49,7 +46,7 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 		if i := slices.IndexFunc(homes, func(h Home) bool { return h.Contains(name) }); i >= 0 {
 			home = homes[i]
 		}
-		inside, err := c.inDirectory(ctx, root, name, home)
+		inside, err := c.recognize(ctx, filepath.Join(root, filepath.FromSlash(name)), name, name, home)
 		if err != nil {
 			bad(err)
 		}
@@ -71,7 +68,7 @@ func (c *collector) walk(ctx context.Context, root string, bad func(error)) (fil
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case d.IsDir() && c.manager.databases.isStorage(path): // before a database, which has newer sessions
+		case d.IsDir() && c.manager.databases.IsStorage(path): // before a database, which has newer sessions
 			inside, err := c.database(ctx, path, "")
 			if err != nil {
 				bad(err)
@@ -84,37 +81,4 @@ func (c *collector) walk(ctx context.Context, root string, bad func(error)) (fil
 		return ctx.Err()
 	})
 	return files, stored, err
-}
-
-// inDirectory returns the document, or the documents of a database, in a file below a directory. home is the agent home
-// that contains the file, or nil.
-func (c *collector) inDirectory(ctx context.Context, root, name string, home Home) ([]found, error) {
-	path := filepath.Join(root, filepath.FromSlash(name))
-	if f, ok := c.sinceStamp(path); ok && home == nil {
-		f.name = c.nameOf(filepath.FromSlash(name))
-		return []found{f}, nil
-	}
-	head, err := readHead(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
-	}
-	if sqlite3.IsDatabase(head) {
-		inside, err := c.database(ctx, path, "")
-		if errors.Is(err, domarkx.ErrUnsupported) {
-			c.others++
-			err = nil
-		}
-		return inside, err
-	}
-	codec, ok := format.Detect(c.manager.codecs, head, path)
-	if home != nil && !home.IsDocument(name, codec) {
-		return nil, nil
-	}
-	if !ok {
-		c.others++
-		return nil, nil
-	}
-	f := found{path: path, name: c.nameOf(filepath.FromSlash(name)), home: home}
-	c.note(&f, head)
-	return []found{f}, nil
 }

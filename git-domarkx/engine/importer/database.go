@@ -28,12 +28,9 @@ func (c *collector) openDatabase(path string) (Database, error) {
 	if db, ok := c.databases[path]; ok {
 		return db, nil
 	}
-	db, err := c.manager.databases.open(path)
+	db, err := c.manager.databases.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
-	}
-	if c.databases == nil {
-		c.databases = map[string]Database{}
 	}
 	c.databases[path] = db
 	return db, nil
@@ -81,15 +78,17 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 				known[i].Stamp = storedStamp(db, known[i].ID)
 			}
 		}
-		if c.listed == nil {
-			c.listed = map[string][]opencode.StoredSession{}
-		}
 		c.listed[path], ok = known, true
+	}
+	canonical, err := local.CanonicalPath(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
 	}
 	var all []found
 	for _, s := range known {
 		if id == "" || s.ID == id {
-			all = append(all, found{path: c.manager.databases.Path(path, s.ID), name: cmp.Or(c.as, s.ID), codec: opencode.Name, row: row{path, s.ID}, stamp: s.Stamp})
+			all = append(all, found{path: c.manager.databases.Path(path, s.ID), key: c.manager.databases.Path(canonical, s.ID), stamp: s.Stamp,
+				as: c.as, name: cmp.Or(c.as, s.ID), row: row{path, s.ID}})
 		}
 	}
 	if id != "" && len(all) == 0 {
@@ -121,30 +120,23 @@ const maxAttempts = 5
 
 // readRow returns a session in a database as a document, whose content is in a temporary file.
 func (c *collector) readRow(ctx context.Context, f found) (in input, err error) {
-	in = input{found: f, content: &content{began: time.Now()}, as: c.as}
+	in = input{found: f, content: &content{began: time.Now()}}
 	if in.codec, err = c.manager.sessions.Codec(opencode.Name); err != nil {
 		return in, err
 	}
-	database, err := local.CanonicalPath(f.row.database)
-	if err != nil {
-		return in, fmt.Errorf("%s: %w", f.path, local.PathError(err))
-	}
-	in.key = c.manager.databases.Path(database, f.row.session)
 	for attempt := 0; ; attempt++ {
 		err = c.export(ctx, &in)
-		if err == nil || !errors.Is(err, opencode.ErrChanged) || attempt == maxAttempts {
-			break
+		if err == nil {
+			return in, nil
 		}
 		in.close()
+		if !errors.Is(err, opencode.ErrChanged) || attempt == maxAttempts {
+			return in, err
+		}
 		if err := c.closeDatabase(f.row.database); err != nil {
 			return in, err
 		}
 	}
-	if err != nil {
-		in.close()
-		return in, &unreadableError{fmt.Errorf("%s: %w", f.path, err)}
-	}
-	return in, nil
 }
 
 // export writes a session of a database to a temporary file.

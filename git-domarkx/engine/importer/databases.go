@@ -34,21 +34,13 @@ type Database interface {
 	Close() error
 }
 
-// split is d.Split, and reports false without databases.
-func (d Databases) split(path string) (database, session string, ok bool) {
-	if d.Split == nil {
-		return "", "", false
+// noDatabases are databases that are not read.
+func noDatabases() Databases {
+	return Databases{
+		Split:     func(string) (database, session string, ok bool) { return "", "", false },
+		IsStorage: func(string) bool { return false },
+		Open: func(string) (Database, error) {
+			return nil, fmt.Errorf("%w: databases are not read here", domarkx.ErrUnsupported)
+		},
 	}
-	return d.Split(path)
 }
-
-// open is d.Open, and an error without databases.
-func (d Databases) open(path string) (Database, error) {
-	if d.Open == nil {
-		return nil, fmt.Errorf("%w: databases are not read here", domarkx.ErrUnsupported)
-	}
-	return d.Open(path)
-}
-
-// isStorage is d.IsStorage, and false without databases.
-func (d Databases) isStorage(dir string) bool { return d.IsStorage != nil && d.IsStorage(dir) }

@@ -26,8 +26,6 @@ import (
 type input struct {
 	found
 	*content
-	key      string // absolute path, "-:NAME", or format name and identity
-	as       string // name that the user gave, extended for branches; "" if none was given
 	codec    format.Codec
 	identity string          // see [format.Identity]; "" if the document has none
 	isSame   bool            // whether the session already has this document
@@ -58,8 +56,8 @@ type content struct {
 
 // openInput opens a file to import. It fixes the size of the document, because the file may grow. If the file is
 // compressed, the document is its content.
-func openInput(path string) (input, error) {
-	f, err := os.Open(path)
+func openInput(at found) (input, error) {
+	f, err := os.Open(at.path)
 	if err != nil {
 		return input{}, err
 	}
@@ -71,7 +69,7 @@ func openInput(path string) (input, error) {
 		f.Close()
 		return input{}, err
 	}
-	in := input{found: found{path: path}, content: &content{file: f, opened: info, began: time.Now()}}
+	in := input{found: at, content: &content{file: f, opened: info, began: time.Now()}}
 	in.stamp = stampOf(info, in.began)
 	if isCompressed(f) {
 		in.file, err = uncompress(f)

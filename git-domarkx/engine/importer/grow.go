@@ -14,7 +14,6 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -35,10 +34,6 @@ func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (rec
 	none := recognised{}
 	if in.path == "-" || in.row.database != "" || len(imp.attach) > 0 || imp.always {
 		return none, false, nil
-	}
-	var err error
-	if in.key, err = local.CanonicalPath(in.path); err != nil {
-		return none, false, nil // the import reports the error when it opens the document
 	}
 	known := imp.sources.Get(imp.key(in))
 	tip, ok := imp.here[known.Session]

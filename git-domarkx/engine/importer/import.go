@@ -62,7 +62,8 @@ func (m *Manager) Import(ctx context.Context, r Request) (result Result, err err
 	if err != nil {
 		return Result{}, err
 	}
-	c := &collector{manager: m, stdin: r.Stdin, stdinAs: r.As, format: r.Format, recognized: r.Recognized, large: r.Large}
+	c := m.collector(r.Stdin, r.As)
+	c.format, c.recognized, c.large = r.Format, r.Recognized, r.Large
 	if len(r.Paths) == 1 {
 		c.as = r.As
 	}

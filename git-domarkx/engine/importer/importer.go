@@ -15,7 +15,8 @@ import (
 // isBadDocument reports whether an error concerns only one document, so that the import can continue with the others.
 func isBadDocument(err error) bool {
 	var syntax *syntax.Error
-	return errors.As(err, &syntax) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
+	var document *documentError
+	return errors.As(err, &syntax) || errors.As(err, &document) || errors.Is(err, domarkx.ErrInvalid) || errors.Is(err, domarkx.ErrExists) || errors.Is(err, domarkx.ErrUnsupported)
 }
 
 // An importer imports the documents of a request in one update.
@@ -74,7 +75,7 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		return err
 	}
 	imp.current = current{shared: &edit.SharedMessages{Known: map[uint64]*edit.SharedMessage{}}}
-	d := &document{collector: c, in: input{found: f, as: c.as}}
+	d := &document{collector: c, in: input{found: f}}
 	defer func() {
 		d.close()
 		imp.files.close()
@@ -94,10 +95,8 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 	if err == nil && left != tooEarly {
 		saved, left, err = imp.store(ctx, d, r)
 	}
-	var unreadable *unreadableError
-	var hidden *hiddenError
 	switch {
-	case isBadDocument(err) || errors.As(err, &hidden) || errors.As(err, &unreadable):
+	case isBadDocument(err):
 		imp.result.Bad = append(imp.result.Bad, err)
 	case err != nil:
 		return err

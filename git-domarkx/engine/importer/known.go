@@ -27,12 +27,8 @@ func (m *Manager) infos(ctx context.Context) (byName map[string]domarkx.Info, hi
 	return byName, hidden, nil
 }
 
-// A hiddenError is the error for a document that belongs, or may belong, to a session that cannot be read.
-type hiddenError struct{ error }
-
-func (e *hiddenError) Unwrap() error { return e.error }
-
-// hidden returns a *hiddenError if a session with that name exists and cannot be read.
+// hidden returns a *documentError if a session with that name exists and cannot be read: the document belongs to it, or may
+// belong to it.
 func (imp *importer) hidden(ctx context.Context, name string) error {
 	if _, ok := imp.here[name]; ok {
 		return nil
@@ -41,7 +37,7 @@ func (imp *importer) hidden(ctx context.Context, name string) error {
 	if err == nil || errors.Is(err, domarkx.ErrNotFound) {
 		return nil
 	}
-	return &hiddenError{err}
+	return &documentError{err}
 }
 
 // key returns the key of a document in the record of imports. It contains the session name that the user gave, since
@@ -54,7 +50,7 @@ func (imp *importer) key(in input) string {
 }
 
 // known returns the record of a document, if its session still exists and contains the recorded snapshot. If the
-// session does not contain it, another session may have the name now. known returns a *hiddenError if the session
+// session does not contain it, another session may have the name now. known returns a *documentError if the session
 // cannot be read.
 func (imp *importer) known(ctx context.Context, in input) (sources.Source, bool, error) {
 	entry := imp.sources.Get(imp.key(in))

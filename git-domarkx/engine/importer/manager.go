@@ -27,5 +27,8 @@ type Manager struct {
 
 // New returns a manager that imports into a store. With a nil store it can only validate.
 func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.Store, codecs []format.Codec, env local.Environment, databases Databases) *Manager {
+	if databases.Open == nil {
+		databases = noDatabases()
+	}
 	return &Manager{sessions: sessions, trust: trust, store: store, codecs: codecs, env: env, databases: databases}
 }

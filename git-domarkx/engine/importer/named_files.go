@@ -43,7 +43,7 @@ func (imp *importer) keepNamedFiles(ctx context.Context, in input, filter transa
 		if !known {
 			look, _, _ := lookAt(path) // lookAt must come before the file is read
 			attachment, raw, err := imp.keepNamedFile(ctx, filter, files, path)
-			var missing *unreadableError
+			var missing *documentError
 			switch {
 			case errors.As(err, &missing) && before[path] != "":
 				digest = before[path]
@@ -85,7 +85,7 @@ func attachmentsOf(ctx context.Context, files *format.NamedFiles, base *view.Vie
 }
 
 // keepNamedFile stores a file. It also returns the digest of the file's content with its secrets. It returns an
-// *unreadableError if the file does not exist, cannot be read, or is not one that the message may name.
+// *documentError if the file does not exist, cannot be read, or is not one that the message may name.
 func (imp *importer) keepNamedFile(ctx context.Context, filter transaction.Filter, files *format.NamedFiles, path string) (kept domarkx.Attachment, raw string, err error) {
 	content, err := openNamedFile(files, path)
 	if err != nil {
@@ -103,10 +103,10 @@ type namedFile struct {
 	io.Closer
 }
 
-// openNamedFile opens a file that a message names. Its error is an *unreadableError.
+// openNamedFile opens a file that a message names. Its error is an *documentError.
 func openNamedFile(files *format.NamedFiles, path string) (namedFile, error) {
 	refuse := func(err error) (namedFile, error) {
-		return namedFile{}, &unreadableError{fmt.Errorf("its file %q is not kept: %w", path, err)}
+		return namedFile{}, &documentError{fmt.Errorf("its file %q is not kept: %w", path, err)}
 	}
 	if !filepath.IsAbs(path) {
 		return refuse(fmt.Errorf("%w: its path is not absolute", domarkx.ErrInvalid))

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 )
 
 // pinnedTranscript contains everything that makes a message depend on other entries: calls with

@@ -1,14 +1,10 @@
 package importer
 
 import (
-	"cmp"
 	"context"
-	"os"
-	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
@@ -83,26 +79,11 @@ func (imp *importer) recognise(ctx context.Context, d *document, in input, conv 
 
 // byStamp recognises a document whose stamp is that of its last import. It does not read the document.
 func (imp *importer) byStamp(ctx context.Context, c *collector, in input) (recognised, bool) {
-	if in.path == "-" || len(imp.attach) > 0 || imp.links != nil || imp.homes.IsNew(in.home) {
-		return recognised{}, false
-	}
-	if in.row.database == "" {
-		if info, err := os.Stat(in.path); err == nil {
-			in.stamp = stampOf(info, time.Now())
-		}
-	}
-	key, err := local.CanonicalPath(cmp.Or(in.row.database, in.path))
-	if err != nil || in.stamp == "" {
-		return recognised{}, false // the import reports the error when it reads the file
-	}
-	if in.key = key; in.row.database != "" {
-		in.key = c.manager.databases.Path(key, in.row.session)
-	}
-	if known := imp.sources.Get(imp.key(in)); known.Stamp != in.stamp || c.format != "" && c.format != known.Format {
+	if in.path == "-" || len(imp.attach) > 0 || imp.links != nil || imp.homes.IsNew(in.home) || !in.isAsRecorded(imp.sources.Get(imp.key(in)), c.format) {
 		return recognised{}, false
 	}
 	known, ok, err := imp.known(ctx, in)
-	return recognised{is: unchanged, in: in, record: save{known: known}}, err == nil && ok && known.Stamp == in.stamp
+	return recognised{is: unchanged, in: in, record: save{known: known}}, err == nil && ok && in.isAsRecorded(known, c.format)
 }
 
 // main reads the header of a document. conv is nil if that is not necessary, or if nothing is to be imported; is says why.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
 
 // clockTick is the coarsest resolution of the times in file systems.
@@ -20,23 +21,8 @@ func stampOf(info os.FileInfo, opened time.Time) string {
 	return local.Stamp(info)
 }
 
-// sinceStamp returns a transcript whose stamp is that of its last import. It need not be opened to recognize its
-// format.
-func (c *collector) sinceStamp(path string) (found, bool) {
-	if c.known == nil || c.as != "" {
-		return found{}, false
-	}
-	key, err := local.CanonicalPath(path)
-	if err != nil {
-		return found{}, false
-	}
-	src := c.known.Get(key)
-	if src.Stamp == "" || c.format != "" && c.format != src.Format {
-		return found{}, false
-	}
-	info, err := os.Stat(path)
-	if err != nil || stampOf(info, time.Now()) != src.Stamp {
-		return found{}, false
-	}
-	return found{path: path, codec: src.Format}, true
+// isAsRecorded reports whether a document has the stamp of its last import. It need not be read then. format is the name of its
+// format that the user gave, or "".
+func (f found) isAsRecorded(src sources.Source, format string) bool {
+	return f.stamp != "" && f.stamp == src.Stamp && (format == "" || format == src.Format)
 }

@@ -21,7 +21,7 @@ import (
 // Validate decodes documents, and calls bad for each problem: also for problems despite which an import would import a
 // document, and for resources that their plugins would reject. It returns the number of documents.
 func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader, bad func(error)) (documents int, err error) {
-	c := &collector{manager: m, stdin: stdin, stdinAs: "-"}
+	c := m.collector(stdin, "-")
 	defer func() { err = errors.Join(err, c.close()) }()
 	all, err := c.find(ctx, paths, bad)
 	if err != nil {
@@ -32,7 +32,7 @@ func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader,
 			return 0, err
 		}
 		in, err := c.open(ctx, f)
-		var unreadable *unreadableError
+		var unreadable *documentError
 		if errors.As(err, &unreadable) {
 			bad(unreadable.error)
 			continue
