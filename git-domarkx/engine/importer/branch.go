@@ -26,32 +26,29 @@ type branch struct {
 	known sources.Source
 }
 
-// branches returns the branches that a document had when it was imported as known. It leaves out those whose sessions
-// no longer exist.
-func (imp *importer) branches(ctx context.Context, in input, known sources.Source) ([]branch, error) {
+// branches returns the branches that a document had when it was imported as known, and adds their sessions to imp.forks. It
+// leaves out those whose sessions no longer exist, or cannot be read.
+func (imp *importer) branches(ctx context.Context, in input, known sources.Source) []branch {
 	var all []branch
 	for _, suffix := range imp.sources.Branches(in.key) {
 		of := imp.branchOf(in, known.Session, suffix)
-		src, isKnown, err := imp.known(ctx, of)
-		if err == nil && isKnown && src.Digest == known.Digest {
+		if src, isKnown, err := imp.known(ctx, of); err == nil && isKnown && src.Digest == known.Digest {
 			all = append(all, branch{of, src})
+			imp.forks = append(imp.forks, engine.SaveResult{Info: imp.here[src.Session]})
 		}
 	}
-	return all, nil
+	return all
 }
 
 // unchanged returns the session that already has the document, and adds the sessions of the document's branches to
 // imp.forks.
-func (imp *importer) unchanged(ctx context.Context, in input, known sources.Source) (engine.SaveResult, error) {
+func (imp *importer) unchanged(ctx context.Context, in input, known sources.Source) engine.SaveResult {
 	if in.codec.Images && in.stamp != "" {
 		known.Stamp, known.Format = in.stamp, in.codec.Name
 		imp.sources.Set(imp.key(in), known, known)
 	}
-	all, err := imp.branches(ctx, in, known)
-	for _, b := range all {
-		imp.forks = append(imp.forks, engine.SaveResult{Info: imp.here[b.known.Session]})
-	}
-	return engine.SaveResult{Info: imp.here[known.Session]}, err
+	imp.branches(ctx, in, known)
+	return engine.SaveResult{Info: imp.here[known.Session]}
 }
 
 // origin sets the original of an edition. All conversations of a document share one original. A fork keeps the original
@@ -75,7 +72,7 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart 
 	now := in.print.again()
 	content := io.TeeReader(io.NewSectionReader(in.ReaderAt, 0, in.size), now)
 	o := &edit.Original{Verify: func() error {
-		if !now.same(in.print) {
+		if in.redaction == nil && !now.same(in.print) { // nobody else writes to the file without secrets
 			return errChanged
 		}
 		return nil

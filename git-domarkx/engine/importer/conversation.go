@@ -21,8 +21,7 @@ func (imp *importer) store(ctx context.Context, d *document, r recognised) (save
 	case skipped:
 		return saved, left, nil
 	case unchanged:
-		saved, err = imp.unchanged(ctx, r.in, r.record.known)
-		return saved, left, err
+		return imp.unchanged(ctx, r.in, r.record.known), left, nil
 	case grown:
 		saved, err = imp.grow(ctx, r)
 		return saved, left, err

@@ -44,14 +44,15 @@ type content struct {
 	began  time.Time   // time at which the file was opened
 	// temporary is the path of file if that contains the content of a compressed file, and otherwise "".
 	temporary string
-	digest    [32]byte     // SHA-256 of the document
-	print     *fingerprint // of the document
-	images    bool         // whether it may contain images
+	digest    [32]byte // SHA-256 of the document
+	images    bool     // whether it may contain images
+
+	source *io.SectionReader // the document as it was found; nil before it is read through
+	print  *fingerprint      // of source
 
 	filter    transaction.Filter    // of redaction
-	redaction transaction.Redaction // if not nil, the document and its files have no secrets, and raw has them
+	redaction transaction.Redaction // if not nil, the document and its files have no secrets, and source has them
 	clean     *os.File              // file with the content without secrets
-	raw       *content              // the content with secrets
 }
 
 // openInput opens a file to import. It fixes the size of the document, because the file may grow. If the file is
@@ -113,39 +114,40 @@ func (in *input) isLarge() bool {
 // readThrough reads the document once: it sets its fingerprint, its digest and whether it may contain images, and adds the
 // document with its secrets to a digest of the caller's.
 func (in *input) readThrough(digest hash.Hash) error {
-	print := newFingerprint()
-	if in.redaction != nil {
-		print = in.raw.print.again()
+	if in.source == nil {
+		in.source = io.NewSectionReader(in.ReaderAt, 0, in.size)
 	}
-	images, writers := imageFinder{}, []io.Writer{digest, print}
+	print := newFingerprint()
+	if in.print != nil {
+		print = in.print.again()
+	}
+	images, writers := finder{words: []string{"image/", `image\`}}, []io.Writer{digest, print} // a slash may be escaped
 	if in.codec.Images {
 		writers = append(writers, &images)
 	}
-	if err := in.copyRaw(io.MultiWriter(writers...)); err != nil {
+	if err := copyAll(io.MultiWriter(writers...), in.source); err != nil {
 		return err
 	}
 	in.images = images.found
 	if in.redaction == nil {
-		in.print = print
 		digest.Sum(in.digest[:0])
-	} else if !print.same(in.raw.print) {
+	}
+	if in.print != nil && !print.same(in.print) {
 		return errChanged
 	}
+	in.print = print
 	return nil
-}
-
-// copyRaw copies the document with its secrets to w.
-func (in *content) copyRaw(w io.Writer) error {
-	if in.redaction == nil {
-		return in.copyTo(w)
-	}
-	return in.raw.copyTo(w)
 }
 
 // copyTo copies the document to w.
 func (in *content) copyTo(w io.Writer) error {
-	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(in.ReaderAt, 0, in.size), make([]byte, min(in.size+1, 256<<10)))
-	if err == nil && n < in.size {
+	return copyAll(w, io.NewSectionReader(in.ReaderAt, 0, in.size))
+}
+
+// copyAll copies all of a document to w.
+func copyAll(w io.Writer, from *io.SectionReader) error {
+	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(from, 0, from.Size()), make([]byte, min(from.Size()+1, 256<<10)))
+	if err == nil && n < from.Size() {
 		err = errChanged
 	}
 	return err
@@ -181,25 +183,37 @@ func (in *input) includes() (bool, error) {
 	if in.codec.Name != string(engine.Markdown) {
 		return false, nil
 	}
-	found := &finder{word: []byte("[include](")}
+	return in.contains("[include](")
+}
+
+// contains reports whether the document contains a lower-case word, ignoring case.
+func (in *content) contains(word string) (bool, error) {
+	found := &finder{words: []string{word}, fold: true}
 	err := in.copyTo(found)
 	return found.found, err
 }
 
-// A finder is a writer that looks for a lower-case word in the written bytes, ignoring case.
+// A finder is a writer that looks for words in the written bytes.
 type finder struct {
-	word  []byte
-	tail  []byte // end of the previous data, which is shorter than the word
+	words []string // if fold is set, in lower case
+	fold  bool     // whether to ignore case
+	tail  []byte   // end of the previous data, which is as long as the longest word
 	found bool
 }
 
-// Write looks for the word in p.
+// Write looks for the words in p.
 func (f *finder) Write(p []byte) (int, error) {
-	if !f.found {
-		text := bytes.ToLower(append(f.tail, p...))
-		f.found = bytes.Contains(text, f.word)
-		f.tail = append(f.tail[:0], text[max(0, len(text)-len(f.word)+1):]...)
+	if f.found {
+		return len(p), nil
 	}
+	text, longest := append(f.tail, p...), 0
+	if f.fold {
+		text = bytes.ToLower(text)
+	}
+	for _, word := range f.words {
+		f.found, longest = f.found || bytes.Contains(text, []byte(word)), max(longest, len(word))
+	}
+	f.tail = append(f.tail[:0], text[max(0, len(text)-longest):]...)
 	return len(p), nil
 }
 
@@ -213,23 +227,19 @@ func (in *content) verify() error {
 	if in.file == nil {
 		return nil
 	}
-	size, print := in.size, in.print
-	if in.redaction != nil {
-		size, print = in.raw.size, in.raw.print
-	}
 	now, err := in.file.Stat()
 	if err != nil {
 		return local.PathError(err)
 	}
 	written := in.opened.ModTime()
-	if now.Size() == size && now.ModTime().Equal(written) && in.began.Sub(written) > clockTick {
+	if now.Size() == in.source.Size() && now.ModTime().Equal(written) && in.began.Sub(written) > clockTick {
 		return nil
 	}
-	again := print.again()
-	if err := in.copyRaw(again); err != nil {
+	again := in.print.again()
+	if err := copyAll(again, in.source); err != nil {
 		return err
 	}
-	if !again.same(print) {
+	if !again.same(in.print) {
 		return errChanged
 	}
 	return nil

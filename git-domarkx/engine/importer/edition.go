@@ -15,15 +15,11 @@ import (
 // An importing creates the edition of an existing session from a document: the next snapshot of the session.
 type importing struct {
 	*importer
-	in   input
-	doc  *edit.Edit // the document as it was read, without a base
-	base *view.View
-	tip  domarkx.Info
-	name string
-
-	baseID   string // snapshot of base
-	compared *comparison
-	newest   *view.View // view of the tip
+	recognised
+	doc    *edit.Edit // the document as it was read, without a base
+	before *view.View // the base
+	tip    domarkx.Info
+	newest *view.View // the tip
 }
 
 // An imported is an edition that an import has created.
@@ -45,40 +41,40 @@ func (imp *importer) edition(ctx context.Context, r recognised) (made imported, 
 		}
 		return imported{edition: doc}, err
 	}
-	mk := importing{importer: imp, in: r.in, doc: r.compared.doc, compared: r.compared, tip: imp.here[r.name], name: r.name, baseID: r.base}
+	mk := importing{importer: imp, recognised: r, doc: r.compared.doc, tip: imp.here[r.name]}
 	state, err := r.compared.load(r.base)
 	if err != nil {
 		return imported{}, err
 	}
-	if mk.base, err = view.NewPacked(ctx, imp.manager.store, state); err != nil {
+	if mk.before, err = view.NewPacked(ctx, imp.manager.store, state); err != nil {
 		return imported{}, err
 	}
-	made, err = mk.make(ctx, r.base)
+	made, err = mk.make(ctx)
 	if err == nil && r.conv.messages == nil {
 		made.edition.Scanned = nil // the messages in memory are changed below
 	}
 	return made, err
 }
 
-func (mk *importing) make(ctx context.Context, base string) (imported, error) {
+func (mk *importing) make(ctx context.Context) (imported, error) {
 	inBase, err := mk.alike(ctx)
 	if err != nil {
 		return imported{}, err
 	}
 	e := *mk.doc
-	e.Base = mk.base
+	e.Base = mk.before
 	if mk.in.isFork {
 		if same, err := mk.isBase(ctx, inBase); err != nil || same {
-			return imported{edition: &e, same: mk.base.Headers[0].Origin != ""}, err
+			return imported{edition: &e, same: mk.before.Headers[0].Origin != ""}, err
 		}
 	}
-	mk.newest = mk.base
+	mk.newest = mk.before
 	shares := false
-	if base != mk.tip.ID {
+	if mk.base != mk.tip.ID {
 		if mk.newest, err = view.Load(ctx, mk.manager.store, mk.tip.ID); err != nil {
 			return imported{}, err
 		}
-		if shares, err = mk.compared.shares(mk.base, mk.newest, inBase); err != nil {
+		if shares, err = mk.compared.shares(mk.before, mk.newest, inBase); err != nil {
 			return imported{}, err
 		}
 	}
@@ -88,23 +84,27 @@ func (mk *importing) make(ctx context.Context, base string) (imported, error) {
 		}
 		return mk.markdown(ctx, &e, inBase)
 	}
-	pure, err := mk.isPure(ctx, base, inBase)
+	pure, err := mk.isPure(ctx, inBase)
 	if err != nil {
 		return imported{}, err
 	}
-	if pure && !shares && mk.base.Headers[0].Rev == mk.newest.Headers[0].Rev {
-		same := len(inBase) == mk.base.Live.Len()
+	if pure && !shares && mk.before.Headers[0].Rev == mk.newest.Headers[0].Rev {
+		same := len(inBase) == mk.before.Live.Len()
 		if same {
-			same, err = mk.saysNothingNew(ctx, base)
+			same, err = mk.saysNothingNew(ctx)
 		}
 		return imported{edition: &e, same: same}, err
 	}
 	if mk.in.isPart {
-		if places, isPart, err := mk.unite(); err != nil || isPart {
-			return mk.united(ctx, places, err)
+		places, isPart, err := mk.unite()
+		if err != nil {
+			return imported{}, err
+		}
+		if isPart {
+			return mk.united(ctx, places)
 		}
 	}
-	return mk.restored(ctx, base, shares)
+	return mk.restored(ctx, shares)
 }
 
 // markdown creates an edition from a Markdown document, which contains all of a session.
@@ -126,7 +126,7 @@ func (mk *importing) markdown(ctx context.Context, e *edit.Edit, inBase []int) (
 
 // alike returns, for each message of the document, the index of the identical message of the base, or -1.
 func (mk *importing) alike(ctx context.Context) ([]int, error) {
-	keys, err := mk.base.Keys(ctx)
+	keys, err := mk.before.Keys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (mk *importing) alike(ctx context.Context) ([]int, error) {
 // isBase reports whether the document and its base have the same content, which is so for most branches of a document
 // that is imported again. Such a branch need not be exported or read completely.
 func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
-	if len(inBase) != mk.base.Live.Len() || len(mk.base.Headers) > 1 {
+	if len(inBase) != mk.before.Live.Len() || len(mk.before.Headers) > 1 {
 		return false, nil
 	}
 	for j, i := range inBase {
@@ -156,39 +156,39 @@ func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
 
 // sameHeader reports whether the document's header is that of its base.
 func (mk *importing) sameHeader(ctx context.Context) (bool, error) {
-	h, err := mk.base.Header(ctx)
+	h, err := mk.before.Header(ctx)
 	return err == nil && edit.JSONKey(h.Value()) == edit.JSONKey(mk.doc.Doc.Header.Value()), err
 }
 
 // isPure reports whether the document contains all of the base in the form in which it was imported, so that nothing
 // need be restored from the base.
-func (mk *importing) isPure(ctx context.Context, base string, inBase []int) (bool, error) {
+func (mk *importing) isPure(ctx context.Context, inBase []int) (bool, error) {
 	matched := 0
 	for _, i := range inBase {
 		if i >= 0 {
 			matched++
 		}
 	}
-	if matched < mk.base.Live.Len() {
+	if matched < mk.before.Live.Len() {
 		return false, nil
 	}
-	h, err := mk.base.Header(ctx)
+	h, err := mk.before.Header(ctx)
 	if err != nil || len(h.ExecutionConfig.Members()) > 0 || h.Setup != nil || len(h.Extra) > 0 || len(h.MetadataExtra) > 0 || h.HasSourceFile || view.HasOwnFields(h) {
 		return false, err
 	}
-	original, err := mk.manager.sessions.Original(ctx, domarkx.Info{ID: base}, mk.in.codec)
+	original, err := mk.manager.sessions.Original(ctx, domarkx.Info{ID: mk.base}, mk.in.codec)
 	return original != nil, err
 }
 
 // restored creates an edition from a document whose format cannot contain all of a session. It takes the rest from the
 // base.
-func (mk *importing) restored(ctx context.Context, base string, shares bool) (imported, error) {
+func (mk *importing) restored(ctx context.Context, shares bool) (imported, error) {
 	m := mk.manager
-	info, err := m.store.Info(ctx, base)
+	info, err := m.store.Info(ctx, mk.base)
 	if err != nil {
 		return imported{}, err
 	}
-	was, err := mk.show(ctx, mk.in, mk.doc.Doc.Header, mk.name, mk.base, info)
+	was, err := mk.show(ctx, mk.in, mk.doc.Doc.Header, mk.name, mk.before, info)
 	if err != nil {
 		return imported{}, err
 	}
@@ -196,10 +196,10 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 	if err != nil {
 		return imported{}, err
 	}
-	places := was.restore(mk.base.Live.Len(), keys)
+	places := was.restore(mk.before.Live.Len(), keys)
 	made := imported{}
-	v := mk.base
-	if base != mk.tip.ID {
+	v := mk.before
+	if mk.base != mk.tip.ID {
 		if v, made.links, err = mk.joinPlaces(ctx, places, keys, shares); err != nil {
 			return imported{}, err
 		}
@@ -208,39 +208,39 @@ func (mk *importing) restored(ctx context.Context, base string, shares bool) (im
 	if err != nil {
 		return imported{}, err
 	}
+	h, isNew := was.restoreHeader(mk.in.codec, h, mk.doc.Doc.Header)
+	var isBase bool
+	if made.edition, isBase, err = mk.merged(ctx, v, places, h, isNew); err == nil && isBase && !isNew {
+		made.same, err = mk.isExport(ctx, was)
+	}
+	return made, err
+}
+
+// merged returns an edition of v with the messages at these places, and whether they are those of v. If the header is not new,
+// the edition has the bytes of that of v.
+func (mk *importing) merged(ctx context.Context, v *view.View, places []position, h domarkx.Header, isNew bool) (made *edit.Edit, isBase bool, err error) {
 	e := *mk.doc
 	e.Base, e.Scanned = v, nil
-	e.Doc = &domarkx.Document{Damage: mk.doc.Doc.Damage}
-	var isNew bool
-	if e.Doc.Header, isNew = was.restoreHeader(mk.in.codec, h, mk.doc.Doc.Header); !isNew {
-		e.Doc.Preamble.Layout = *v.Layout(0)
-		if e.Doc.Preamble.Verbatim {
+	e.Doc = &domarkx.Document{Header: h, Damage: mk.doc.Doc.Damage}
+	if !isNew {
+		if e.Doc.Preamble.Layout = *v.Layout(0); e.Doc.Preamble.Verbatim {
 			if e.Doc.Preamble.Bytes, err = v.Bytes(ctx, 0); err != nil {
-				return imported{}, err
+				return nil, false, err
 			}
 		}
 	}
 	if e.Doc.Includes, err = v.Includes(ctx); err != nil {
-		return imported{}, err
+		return nil, false, err
 	}
 	r := &restored{ctx: ctx, base: v, doc: mk.doc, places: places}
-	made.edition = &e
-	if !isNew && r.isBase() {
-		made.same, err = mk.isExport(ctx, was)
+	if e.Messages = r; mk.doc.Messages == nil {
+		whole, err := format.Stream{Messages: r}.Document()
 		if err != nil {
-			return imported{}, err
+			return nil, false, err
 		}
+		e.Messages, e.Doc.Conversation = nil, whole.Conversation
 	}
-	if mk.doc.Messages != nil {
-		e.Messages = r
-		return made, nil
-	}
-	whole, err := format.Stream{Messages: r}.Document() // before e.doc is changed
-	if err != nil {
-		return imported{}, err
-	}
-	e.Doc.Conversation = whole.Conversation
-	return made, nil
+	return &e, r.isBase(), nil
 }
 
 // joinPlaces returns the join of the base (see [join]) with the newest header, and the workspace versions to which its
@@ -264,7 +264,7 @@ func (mk *importing) joinPlaces(ctx context.Context, places []position, keys []d
 		}
 	}
 	if joined == nil {
-		joined = &join{state: mk.base.State()}
+		joined = &join{state: mk.before.State()}
 	} else {
 		joined.replace(places)
 	}
@@ -287,7 +287,7 @@ func (j *join) replace(places []position) {
 // join joins the base with the session's newest snapshot. It returns nil if the newest snapshot adds nothing that the
 // document contains.
 func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key) (*join, error) {
-	j := joining{base: mk.base, tip: mk.newest, inBase: inBase, doc: keys}
+	j := joining{base: mk.before, tip: mk.newest, inBase: inBase, doc: keys}
 	var err error
 	if mk.in.codec.Name == string(engine.Markdown) {
 		if j.doc, err = mk.doc.JSONKeys(); err == nil {
@@ -303,11 +303,11 @@ func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key)
 }
 
 // saysNothingNew reports whether a document that has the messages of its base also has its header, and is an export.
-func (mk *importing) saysNothingNew(ctx context.Context, base string) (bool, error) {
+func (mk *importing) saysNothingNew(ctx context.Context) (bool, error) {
 	if same, err := mk.sameHeader(ctx); err != nil || !same {
 		return false, err
 	}
-	if same, err := mk.sameOriginal(ctx, mk.in, base); err != nil || same {
+	if same, err := mk.sameOriginal(ctx, mk.in, mk.base); err != nil || same {
 		return same, err
 	}
 	return mk.isExport(ctx, &shown{})

@@ -108,9 +108,7 @@ func (in *input) showsImages() (bool, error) {
 	if !in.named || in.path == "-" || in.codec.Name != string(engine.Markdown) && in.codec.Name != string(engine.JSON) {
 		return false, nil
 	}
-	found := &finder{word: []byte("![")}
-	err := in.copyTo(found)
-	return found.found, err
+	return in.contains("![")
 }
 
 // attach adds a file that the user named.

@@ -19,14 +19,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
-// A growth is what a document has more than at its last import.
-type growth struct {
-	file    *grownFile
-	parsed  format.Grown
-	tip     domarkx.Info
-	headers []domarkx.HeaderEntry // of the tip
-}
-
 // byOldPart recognises a document that only became longer since its last import, if that import created the newest snapshot
 // of its session. It takes little time, except that it reads the whole document to verify that the old part is unchanged.
 // It returns false if the document must be decoded from its beginning.
@@ -45,16 +37,16 @@ func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (rec
 	if !ok || in.codec.Grow == nil {
 		return none, false, nil
 	}
-	file, err := readGrowth(in.path, known)
-	if err != nil || file == nil {
+	m, err := readGrowth(in.path, known)
+	if err != nil || m == nil {
 		return none, false, nil
 	}
-	in.stamp = file.stamp
+	in.stamp = m.stamp
 	r := recognised{is: unchanged, in: in, record: save{known: known}, name: known.Session, base: tip.ID}
-	if file.size == known.Growth.Size {
+	if m.size == known.Growth.Size {
 		return r, true, nil
 	}
-	m := &growth{file: file, tip: tip}
+	m.tip = tip
 	if m.headers, err = imp.manager.store.Header(ctx, tip.ID); err != nil || len(m.headers) != 1 || m.headers[0].Origin == "" {
 		return none, false, err
 	}
@@ -62,7 +54,7 @@ func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (rec
 	if err != nil {
 		return none, false, err
 	}
-	m.parsed, ok, err = in.codec.Grow(format.Growth{Path: in.path, Data: file.unread, State: known.Growth.State, Header: h})
+	m.parsed, ok, err = in.codec.Grow(format.Growth{Path: in.path, Data: m.unread, State: known.Growth.State, Header: h})
 	for k, msg := range m.parsed.Messages {
 		ok = ok && edit.CheckDepth(tip.Messages+k, msg.Message) == nil
 	}
@@ -76,14 +68,17 @@ func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (rec
 	return r, true, nil
 }
 
-// A grownFile is the new content of a file that became longer.
-type grownFile struct {
-	size   int64
-	digest [32]byte
-	seal   *sources.Seal
-	unread []byte // content after the part that need not be decoded again
-	added  []byte // content after the old end of the file
-	stamp  string // stamp of the file before it was read; see [sources.Source]
+// A growth is what a document has more than at its last import.
+type growth struct {
+	size    int64
+	digest  [32]byte
+	seal    *sources.Seal
+	unread  []byte // content after the part that need not be decoded again
+	added   []byte // content after the old end of the document
+	stamp   string // of the document before it was read; see [sources.Source]
+	parsed  format.Grown
+	tip     domarkx.Info
+	headers []domarkx.HeaderEntry // of the tip
 }
 
 // maxGrowth is the maximum size in bytes of a new part, which is held in memory. If a document became longer by more,
@@ -91,7 +86,7 @@ type grownFile struct {
 const maxGrowth = 16 << 20
 
 // readGrowth reads the bytes that were appended to a file. It returns nil if the old part has changed.
-func readGrowth(path string, known sources.Source) (*grownFile, error) {
+func readGrowth(path string, known sources.Source) (*growth, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -121,38 +116,35 @@ func readGrowth(path string, known sources.Source) (*grownFile, error) {
 		return nil, nil
 	}
 	check.Write(rest[before:]) //nolint:errcheck // it never fails
-	grown := &grownFile{size: known.Growth.Read + int64(len(rest)), unread: rest, added: rest[before:], stamp: stampOf(info, time.Now())}
+	grown := &growth{size: known.Growth.Read + int64(len(rest)), unread: rest, added: rest[before:], stamp: stampOf(info, time.Now())}
 	grown.digest, grown.seal, err = check.result()
 	return grown, err
 }
 
 // grow appends the messages in the new part of a document to its session.
 func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult, error) {
-	in, known, tip, more, grown := r.in, r.record.known, r.more.tip, r.more.file, r.more.parsed
+	in, known, more, grown := r.in, r.record.known, r.more, r.more.parsed
 	c := imp.change
 	c.Name, c.Base = r.name, r.base
 	filter, err := imp.tx.Filter(ctx, c.Name)
 	if err != nil {
 		return engine.SaveResult{}, inputError(in, err)
 	}
-	images, err := imp.newPictures(ctx, filter, tip.ID)
+	images, err := imp.newPictures(ctx, filter, r.base)
 	for k := 0; in.codec.Images && err == nil && k < len(grown.Messages); k++ {
 		err = withPictures(&grown.Messages[k], images.keep)
 	}
 	if err != nil {
 		return engine.SaveResult{}, inputError(in, err)
 	}
-	info, err := imp.appendGrown(ctx, c, r.more, images)
+	info, err := imp.appendGrown(ctx, c, more, images)
 	if err != nil {
 		return engine.SaveResult{}, inputError(in, err)
 	}
 	for _, report := range grown.Damage {
 		imp.result.Warnings = append(imp.result.Warnings, report)
 	}
-	branches, err := imp.branches(ctx, in, known)
-	if err != nil {
-		return engine.SaveResult{}, err
-	}
+	branches := imp.branches(ctx, in, known)
 	imp.fresh[info.ID] = true
 	imp.moved(c.Name, info)
 	now := sources.Source{Session: c.Name, Snapshot: info.ID, Digest: hex.EncodeToString(more.digest[:]), Saved: known.Saved}
@@ -167,7 +159,6 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 		of := b.known
 		of.Digest = now.Digest
 		imp.sources.Set(imp.key(b.in), of, b.known)
-		imp.forks = append(imp.forks, engine.SaveResult{Info: imp.here[of.Session]})
 	}
 	if in.codec.Identify != nil {
 		if id := in.codec.Identify(grown.Header).ID; id != "" {
@@ -175,12 +166,12 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 			imp.sources.Set(imp.key(in), now, imp.sources.Get(imp.key(in)))
 		}
 	}
-	return engine.SaveResult{Info: info, Changed: true, Document: info.ID, Before: tip}, nil
+	return engine.SaveResult{Info: info, Changed: true, Document: info.ID, Before: more.tip}, nil
 }
 
 // appendGrown commits the messages that were appended to a document.
-func (imp *importer) appendGrown(ctx context.Context, c engine.Change, of *growth, images *pictureSet) (domarkx.Info, error) {
-	m, tip, headers, grown, more := imp.manager, of.tip, of.headers, of.parsed, of.file
+func (imp *importer) appendGrown(ctx context.Context, c engine.Change, more *growth, images *pictureSet) (domarkx.Info, error) {
+	m, tip, headers, grown := imp.manager, more.tip, more.headers, more.parsed
 	origin, err := imp.tx.GrowOrigin(ctx, headers[0].Origin, bytes.NewReader(more.added), more.digest)
 	if err != nil {
 		return domarkx.Info{}, err

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/domarkx/domarkx/format"
@@ -21,48 +22,42 @@ var dataPicture = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^!\[image\]\(data:image/([a-z]+);base64,([A-Za-z0-9+/]+=*)\)$`)
 })
 
+// A transcriptMessages is a list of messages whose places in the document are known, and which several conversations may share.
+type transcriptMessages interface {
+	format.Placed
+	format.Shared
+}
+
 // pictures are the messages of a transcript, with the images in them replaced by files of the session. A file's name
 // follows from its content.
 type pictures struct {
-	format.Messages
+	transcriptMessages
 	// keep is called for each image; nil ignores them.
 	keep func(path string, content []byte) error
 }
 
 // At returns message k.
 func (p pictures) At(k int) (domarkx.WrittenMessage, error) {
-	m, err := p.Messages.At(k)
+	m, err := p.transcriptMessages.At(k)
 	if err == nil {
 		err = withPictures(&m, p.keep)
 	}
 	return m, err
 }
 
-// placedPictures are like pictures, for messages whose places in the document are known, and which several
-// conversations may share.
-type placedPictures struct{ pictures }
-
-// End implements [format.Placed].
-func (p placedPictures) End(k int) int64 { return p.Messages.(format.Placed).End(k) }
-
-// Key implements [format.Shared].
-func (p placedPictures) Key(k int) (uint64, bool) { return p.Messages.(format.Shared).Key(k) }
-
 // pictured returns the messages of a document with their images as files, if documents of the format contain images.
 func pictured(codec format.Codec, messages format.Messages) format.Messages {
-	_, isPlaced := messages.(format.Placed)
-	_, isShared := messages.(format.Shared)
-	if !codec.Images || !isPlaced || !isShared {
-		return messages
+	if all, ok := messages.(transcriptMessages); ok && codec.Images {
+		return pictures{transcriptMessages: all}
 	}
-	return placedPictures{pictures{Messages: messages}}
+	return messages
 }
 
 // withPictures replaces the images in a message by files.
 func withPictures(m *domarkx.WrittenMessage, keep func(path string, content []byte) error) error {
 	var failed error
 	for i, b := range m.Content {
-		if b.Type != domarkx.TextBlock || !bytes.Contains([]byte(b.Text), []byte("](data:image/")) {
+		if b.Type != domarkx.TextBlock || !strings.Contains(b.Text, "](data:image/") {
 			continue
 		}
 		m.Content[i].Text = dataPicture().ReplaceAllStringFunc(b.Text, func(s string) string {
@@ -84,7 +79,7 @@ func withPictures(m *domarkx.WrittenMessage, keep func(path string, content []by
 
 // attachPictures stores the images of a transcript that the snapshot base does not have, and returns them.
 func (imp *importer) attachPictures(ctx context.Context, in input, messages format.Messages, filter transaction.Filter, base string) ([]domarkx.AttachedFile, []domarkx.Attachment, error) {
-	p, ok := messages.(placedPictures)
+	p, ok := messages.(pictures)
 	if !ok || !in.images {
 		return nil, nil, nil
 	}
@@ -133,33 +128,4 @@ func (s *pictureSet) keep(path string, content []byte) error {
 	s.files = append(s.files, domarkx.AttachedFile{Path: path, SHA256: a.SHA256, Size: size})
 	s.contents = append(s.contents, a)
 	return err
-}
-
-// An imageFinder is a writer that looks for the media type of an image in JSON.
-type imageFinder struct {
-	tail  []byte // end of the previous data
-	found bool
-}
-
-// Write looks for a media type in p.
-func (f *imageFinder) Write(p []byte) (int, error) {
-	const longest = len(imageType) + 1
-	f.found = f.found || hasImageType(p) || hasImageType(append(f.tail, p[:min(len(p), longest)]...))
-	f.tail = append(f.tail[:0], p[max(0, len(p)-longest):]...)
-	return len(p), nil
-}
-
-const imageType = "image"
-
-// hasImageType reports whether data contains image/, whose slash may be escaped.
-func hasImageType(data []byte) bool {
-	for {
-		n := bytes.Index(data, []byte(imageType))
-		if n < 0 || n+len(imageType) == len(data) {
-			return false
-		}
-		if data = data[n+len(imageType):]; data[0] == '/' || data[0] == '\\' {
-			return true
-		}
-	}
 }

@@ -57,12 +57,11 @@ func (in *content) redact(ctx context.Context, filter transaction.Filter) error 
 		return err
 	}
 	in.clean = file
-	digest, print := sha256.New(), newFingerprint()
-	if err := with.Copy(ctx, io.MultiWriter(file, digest, print), in.ReaderAt, in.size); err != nil {
+	digest := sha256.New()
+	if err := with.Copy(ctx, io.MultiWriter(file, digest), in.ReaderAt, in.size); err != nil {
 		return err
 	}
-	raw := *in
-	in.raw, in.ReaderAt, in.print, in.filter, in.redaction = &raw, file, print, filter, with
+	in.ReaderAt, in.filter, in.redaction = file, filter, with
 	digest.Sum(in.digest[:0])
 	in.size, err = file.Seek(0, io.SeekEnd)
 	return err

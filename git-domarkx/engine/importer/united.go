@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -24,11 +23,11 @@ func (mk *importing) unite() (places []position, isPart bool, err error) {
 	}
 	next := 0
 	through := func(end int, date int64) {
-		for ; next < end && mk.base.Live.At(next).Date <= date; next++ {
+		for ; next < end && mk.before.Live.At(next).Date <= date; next++ {
 			places, isPart = append(places, position{next, -1}), true
 		}
 	}
-	ends := following(match, mk.base.Live.Len())
+	ends := following(match, mk.before.Live.Len())
 	for j, i := range match {
 		if i < 0 {
 			msg, err := mk.doc.At(j)
@@ -49,43 +48,18 @@ func (mk *importing) unite() (places []position, isPart bool, err error) {
 		}
 		places, next = append(places, p), i+1
 	}
-	through(mk.base.Live.Len(), math.MaxInt64)
+	through(mk.before.Live.Len(), math.MaxInt64)
 	return places, isPart, nil
 }
 
-// united creates an edition with the messages at these places, unless there is an error.
-func (mk *importing) united(ctx context.Context, places []position, err error) (imported, error) {
+// united creates an edition with the messages at these places.
+func (mk *importing) united(ctx context.Context, places []position) (imported, error) {
+	h, err := mk.before.Header(ctx)
 	if err != nil {
 		return imported{}, err
 	}
-	base := mk.base
-	r := &restored{ctx: ctx, base: base, doc: mk.doc, places: places}
-	e := *mk.doc
-	e.Base, e.Scanned = base, nil
-	e.Doc = &domarkx.Document{Damage: mk.doc.Doc.Damage}
-	if e.Doc.Header, err = base.Header(ctx); err != nil {
-		return imported{}, err
-	}
-	e.Doc.Preamble.Layout = *base.Layout(0)
-	if e.Doc.Preamble.Verbatim {
-		if e.Doc.Preamble.Bytes, err = base.Bytes(ctx, 0); err != nil {
-			return imported{}, err
-		}
-	}
-	if e.Doc.Includes, err = base.Includes(ctx); err != nil {
-		return imported{}, err
-	}
-	made := imported{edition: &e, same: r.isBase(), part: true}
-	if mk.doc.Messages != nil {
-		e.Messages = r
-		return made, nil
-	}
-	whole, err := format.Stream{Messages: r}.Document()
-	if err != nil {
-		return imported{}, err
-	}
-	e.Doc.Conversation = whole.Conversation
-	return made, nil
+	e, isBase, err := mk.merged(ctx, mk.before, places, h, false)
+	return imported{edition: e, same: isBase, part: true}, err
 }
 
 // following returns, for each message of a document, the next message of the base that it or a later one equals, or n for
@@ -111,12 +85,12 @@ const (
 // sameMessages returns, for each message of the document, the message of the base that was made from the same record, or has the
 // same words, or -1, and how its text differs. The indexes ascend.
 func (mk *importing) sameMessages() (match, texts []int, err error) {
-	d, err := mk.compared.distance(mk.baseID, nil)
+	d, err := mk.compared.distance(mk.base, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	match, texts = d.match, make([]int, len(d.match))
-	next, ends := 0, following(match, mk.base.Live.Len()) // next is the first message of the base that is free
+	next, ends := 0, following(match, mk.before.Live.Len()) // next is the first message of the base that is free
 	for j, i := range match {
 		if i >= 0 {
 			next = i + 1
@@ -127,7 +101,7 @@ func (mk *importing) sameMessages() (match, texts []int, err error) {
 			return nil, nil, err
 		}
 		for k := next; k < ends[j] && msg.Origin != ""; k++ {
-			e := mk.base.Live.At(k)
+			e := mk.before.Live.At(k)
 			if e.ID != edit.OriginID(e.ID.Clock(), e.After, msg.Origin) {
 				continue
 			}
