@@ -37,6 +37,19 @@ func (m *Redactor) redactedRoot(ctx context.Context, tip string) (string, error)
 	return root, nil
 }
 
+// knowsRedacted reports whether the history of a snapshot is to be searched for redacted commits. After a plain git fetch nothing
+// has recorded yet that the repository has some. The tip then says so, which costs less than its history.
+func (m *Redactor) knowsRedacted(ctx context.Context, tip string) (bool, error) {
+	if tip == "" || m.store.HasReplacements() {
+		return tip != "", nil
+	}
+	info, err := m.store.Info(ctx, tip)
+	if err != nil || info.Replaces == "" || info.SameTexts {
+		return false, err
+	}
+	return true, m.store.NoteRedacted()
+}
+
 // A Document redacts additions to a session: documents, the files that they name, and messages. A
 // secret that the session already has keeps its number. New secrets get the next numbers, in the
 // order in which they are added.
@@ -51,8 +64,8 @@ type Document struct {
 // for a new session. If the session was not redacted, it returns nil unless always is set.
 func (m *Redactor) Document(ctx context.Context, tip string, always bool) (transaction.Redaction, error) {
 	root := ""
-	var err error
-	if tip != "" && m.store.HasReplacements() {
+	known, err := m.knowsRedacted(ctx, tip)
+	if err == nil && known {
 		root, err = m.redactedRoot(ctx, tip)
 	}
 	if err != nil || root == "" && !always {
