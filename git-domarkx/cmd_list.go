@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/gitstore/refname"
@@ -88,7 +88,7 @@ func (c *listCmd) Run(inv *invocation) error {
 	}
 	inv.mentionDrafts()
 	all := list
-	list, err = sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: c.Patterns, Tag: c.Tag, Agent: c.Agent, Branch: c.Branch, Sort: c.Sort, Limit: c.Limit})
+	list, err = opened.picker().Select(inv.ctx, all, pick.Options{Patterns: c.Patterns, Tag: c.Tag, Agent: c.Agent, Branch: c.Branch, Sort: c.Sort, Limit: c.Limit})
 	if list == nil {
 		return err
 	}

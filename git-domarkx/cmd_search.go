@@ -8,6 +8,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
 )
 
@@ -248,7 +249,7 @@ func matchingSessions(inv *invocation, sessions *engine.SessionManager, patterns
 			patterns = full
 		}
 	}
-	if list, err = sessions.Select(inv.ctx, list, engine.ListOptions{Patterns: patterns, Tag: tag, Sort: "name"}); list == nil {
+	if list, err = inv.opened.picker().Select(inv.ctx, list, pick.Options{Patterns: patterns, Tag: tag, Sort: "name"}); list == nil {
 		return nil, badValue("--session", err)
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/dirversion"
 )
@@ -67,7 +68,7 @@ func report(w io.Writer, err error) int {
 	var working *observe.BusyError
 	var changed *dirversion.ChangedError
 	var status statusError
-	var ambiguous *engine.AmbiguousError
+	var ambiguous *pick.AmbiguousError
 	switch {
 	case err == nil:
 		return exitOK

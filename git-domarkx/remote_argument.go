@@ -46,7 +46,7 @@ func (inv *invocation) sessionOnly(word string) (string, error) {
 		return "", err
 	}
 	if strings.HasPrefix(word, "@") {
-		return sessions.FullName(inv.ctx, word)
+		return inv.opened.picker().FullName(inv.ctx, word)
 	}
 	list, err := sessions.List(inv.ctx)
 	if slices.ContainsFunc(list, func(i domarkx.Info) bool { return i.Name == word }) {

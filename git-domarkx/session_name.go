@@ -5,17 +5,17 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 )
 
-// complete replaces the names of sessions that a user typed, which may be parts of them (see [engine.SessionManager.FullName]).
+// complete replaces the names of sessions that a user typed, which may be parts of them (see [pick.Picker.FullName]).
 // It is for sessions that exist, in the opened repository.
 //
 // Commands after which the same part could mean another session, or that make copies elsewhere, do not call it: rm, redact,
 // restore, and the remotes' pull and fetch.
 func (inv *invocation) complete(names ...*string) error {
 	for _, name := range names {
-		full, err := inv.opened.sessions.FullName(inv.ctx, *name)
+		full, err := inv.opened.picker().FullName(inv.ctx, *name)
 		if err != nil {
 			return err
 		}
@@ -31,14 +31,14 @@ func (inv *invocation) selected(all []domarkx.Info, patterns []string) ([]domark
 	if err != nil {
 		return nil, err
 	}
-	return inv.opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: full, Sort: "name"})
+	return inv.opened.picker().Select(inv.ctx, all, pick.Options{Patterns: full, Sort: "name"})
 }
 
 // matching returns the patterns with the parts of names in them completed, or an error for one that no session matches.
 func (inv *invocation) matching(all []domarkx.Info, patterns []string) ([]string, error) {
 	var full []string
 	for _, p := range patterns {
-		some, err := inv.opened.sessions.Select(inv.ctx, all, engine.ListOptions{Patterns: []string{p}})
+		some, err := inv.opened.picker().Select(inv.ctx, all, pick.Options{Patterns: []string{p}})
 		if err != nil && some == nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
 	"github.com/domarkx/domarkx/git-domarkx/openpocket"
@@ -39,6 +40,9 @@ type managers struct {
 
 	redactions *redact.Manager
 }
+
+// picker returns what chooses sessions.
+func (m managers) picker() pick.Picker { return pick.Picker{Sessions: m.sessions, Store: m.store} }
 
 // pendingSaves maps sessions to their saves in mounts that are not snapshots yet.
 type pendingSaves map[string]*engine.PendingError

@@ -37,9 +37,8 @@ func (m *SessionManager) about(ctx context.Context, info domarkx.Info) (*domarkx
 	if h.UserMetadata != nil {
 		front = *h.UserMetadata
 	}
-	tags, _ := front.Get("tags")
 	branches, _ := front.Get("git_branches")
-	a := &domarkx.About{Agent: m.agentOf(h), Tags: tagsOf(tags), Started: info.Date, Active: info.Date}
+	a := &domarkx.About{Agent: m.agentOf(h), Tags: Tags(front), Started: info.Date, Active: info.Date}
 	if id, _ := m.identity(h); id.ID != "" {
 		if changed := time.Unix(info.Date, 0).UTC(); info.Operation != "import" && changed.UnixMilli() > id.Saved {
 			id.UpdatedAt = changed.Format("2006-01-02T15:04:05.000Z")
@@ -102,8 +101,9 @@ func (m *SessionManager) identity(h domarkx.Header) (format.Identity, string) {
 	return format.Identity{}, ""
 }
 
-// tagsOf returns the tags in front matter: a list, or a text with spaces or commas between them.
-func tagsOf(tags jsonvalue.Value) []string {
+// Tags returns the tags in front matter: a list, or a text with spaces or commas between them.
+func Tags(front jsonvalue.Value) []string {
+	tags, _ := front.Get("tags")
 	if tags.Kind() == jsonvalue.String {
 		return strings.FieldsFunc(tags.Text(), func(r rune) bool { return r == ',' || r == ' ' })
 	}

@@ -1,8 +1,6 @@
 package engine_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -49,38 +47,5 @@ func TestAbout(t *testing.T) {
 	missing := domarkx.Info{ID: strings.Repeat("1", 40), Date: 7}
 	if got := c.WithAbout(t.Context(), missing); got.About != nil || got.Described().Active != 7 {
 		t.Errorf("of nothing: %+v", got)
-	}
-}
-
-// TestFullName checks which session a part of a name means.
-func TestFullName(t *testing.T) {
-	c := newClone(t)
-	for _, name := range []string{"a/one", "a/two", "b/one-more", "one"} {
-		c.Appended(name, "Hello.")
-	}
-	for part, want := range map[string]string{"one": "one", "a/two": "a/two", "tw": "a/two", "more": "b/one-more", "none": "none", "": "", "ONE": "ONE", "@1": "one", "@4": "a/one",
-		"on": "on fits", "a/": "a/ fits", "@5": "@5 fits", "@0": "@0", "@": "@", "@+1": "@+1"} {
-		got, err := c.FullName(t.Context(), part)
-		if _, fails := strings.CutSuffix(want, " fits"); fails != (err != nil) || !fails && got != want {
-			t.Errorf("%q is %q, %v; want %q", part, got, err, want)
-		}
-	}
-}
-
-// TestWholeNameNeedsNoList checks that the other sessions, of which there may be many, are not read for a whole name.
-func TestWholeNameNeedsNoList(t *testing.T) {
-	c := newClone(t)
-	c.Appended("one", "Hello.")
-	if _, err := c.Store.Refs(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(c.Dir, ".git/packed-refs"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Store.Refs(); err == nil {
-		t.Error("a list can still be read")
-	}
-	if got, err := c.FullName(t.Context(), "one"); got != "one" || err != nil {
-		t.Errorf("%q, %v", got, err)
 	}
 }

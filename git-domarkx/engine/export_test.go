@@ -317,7 +317,7 @@ func TestProgramSession(t *testing.T) {
 	}
 	check("s", engine.ProgramSession{Format: "claude-code", ID: id, Unchanged: true, Here: true}, id)
 	from, err := c.ImportedFrom(t.Context(), "claude-code")
-	if err != nil || namesOf(from) != "s" {
+	if err != nil || len(from) != 1 || from[0].Name != "s" {
 		t.Errorf("imported from it: %v, %v", from, err)
 	}
 	if from, err := c.ImportedFrom(t.Context(), "codex"); err != nil || from != nil {

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/rogpeppe/go-internal/diff"
 )
 
 // List returns all sessions, sorted by name. Sessions that cannot be read are omitted; their errors

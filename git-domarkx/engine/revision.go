@@ -11,7 +11,7 @@ import (
 )
 
 // A Revision names a snapshot or one of its messages: NAME, NAME~2 or NAME@OID, optionally
-// followed by #K or :K. NAME may be @N, see [SessionManager.FullName].
+// followed by #K or :K. NAME may be @N, which package pick completes.
 type Revision struct {
 	Name    string
 	Back    int    // number of snapshots before the newest

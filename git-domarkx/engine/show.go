@@ -8,12 +8,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/google/uuid"
 )
 
 // Form is the format in which a session is shown.

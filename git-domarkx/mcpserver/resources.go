@@ -15,6 +15,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 )
 
 const (
@@ -81,7 +82,7 @@ func (s *Server) listResources(ctx context.Context, params *sdk.ListResourcesPar
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: short(fmt.Errorf("cursor %q is not one of this server; without a cursor the list begins anew", params.Cursor)).Error()}
 		}
 	}
-	list, err := s.list(ctx, engine.ListOptions{Sort: "activity"})
+	list, err := s.list(ctx, pick.Options{Sort: "activity"})
 	if err != nil {
 		return nil, err
 	}

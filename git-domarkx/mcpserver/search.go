@@ -8,7 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
 	"github.com/domarkx/domarkx/git-domarkx/find/when"
 )
@@ -120,7 +120,7 @@ func (s *Server) query(ctx context.Context, r searchRequest) (search.Query, erro
 	if err != nil || s.Pattern == "" && r.Session == "" && r.Tag == "" {
 		return q, err
 	}
-	o := engine.ListOptions{Tag: r.Tag}
+	o := pick.Options{Tag: r.Tag}
 	if r.Session != "" {
 		o.Patterns = []string{r.Session}
 	}

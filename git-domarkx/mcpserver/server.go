@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -178,7 +179,7 @@ func (s *Server) noSnapshot(ctx context.Context, r engine.Revision) error {
 }
 
 // list returns the sessions that are offered.
-func (s *Server) list(ctx context.Context, o engine.ListOptions) ([]domarkx.Info, error) {
+func (s *Server) list(ctx context.Context, o pick.Options) ([]domarkx.Info, error) {
 	all, err := s.Sessions.ListAbout(ctx)
 	if err != nil && all == nil {
 		return nil, err
@@ -192,7 +193,7 @@ func (s *Server) list(ctx context.Context, o engine.ListOptions) ([]domarkx.Info
 			offered = append(offered, info)
 		}
 	}
-	selected, err := s.Sessions.Select(ctx, offered, o)
+	selected, err := pick.Picker{Sessions: s.Sessions, Store: s.Store}.Select(ctx, offered, o)
 	if selected == nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 )
 
 type listRequest struct {
@@ -44,7 +45,7 @@ func (s *Server) listSessions(ctx context.Context, r listRequest) (listResult, e
 	if err != nil {
 		return listResult{}, err
 	}
-	o := engine.ListOptions{Tag: r.Tag, Agent: r.Agent, Branch: r.Branch, Sort: "activity"}
+	o := pick.Options{Tag: r.Tag, Agent: r.Agent, Branch: r.Branch, Sort: "activity"}
 	if r.Session != "" {
 		o.Patterns = []string{r.Session}
 	}

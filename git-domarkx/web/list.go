@@ -11,7 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
 )
 
@@ -34,11 +34,11 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	if sort == "" {
 		sort = "activity"
 	}
-	o := engine.ListOptions{Agent: get("agent"), Branch: get("branch"), Tag: get("tag"), Sort: sort}
+	o := pick.Options{Agent: get("agent"), Branch: get("branch"), Tag: get("tag"), Sort: sort}
 	if name := get("name"); name != "" {
 		o.Patterns = []string{name}
 	}
-	list, err := s.Sessions.Select(r.Context(), all, o)
+	list, err := pick.Picker{Sessions: s.Sessions, Store: s.Store}.Select(r.Context(), all, o)
 	if list == nil {
 		return err
 	}

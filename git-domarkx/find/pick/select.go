@@ -1,4 +1,5 @@
-package engine
+// Package pick chooses sessions: those of a list that match options, and the one that a part of a name means.
+package pick
 
 import (
 	"cmp"
@@ -11,11 +12,19 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
-// ListOptions select and sort the sessions of a list.
-type ListOptions struct {
+// A Picker chooses sessions of a repository.
+type Picker struct {
+	Sessions *engine.SessionManager
+	Store    *gitstore.Store
+}
+
+// Options select and sort the sessions of a list.
+type Options struct {
 	Patterns []string // names, directories of names, or globs; none for all
 	Tag      string   // a tag in the front matter; "" for any
 	Agent    string   // the agent that the session is from, by the name of its format; "" for any
@@ -27,7 +36,7 @@ type ListOptions struct {
 // Select returns the sessions of a list that match the options. The list must be sorted by name. Sessions
 // whose header cannot be read are omitted; their errors are joined and returned together with the rest. The
 // result is nil only if the options are invalid. It may be the list itself.
-func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o ListOptions) ([]domarkx.Info, error) {
+func (m Picker) Select(ctx context.Context, list []domarkx.Info, o Options) ([]domarkx.Info, error) {
 	for _, pattern := range o.Patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, fmt.Errorf("pattern %q: %w: expected a name, or a glob with * ? and [...]", pattern, domarkx.ErrInvalid)
@@ -56,7 +65,7 @@ func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o List
 	}
 	switch o.Sort {
 	case "activity":
-		selected = NewestFirst(selected)
+		selected = newestFirst(selected)
 	case "created":
 		selected = sorted(selected, func(i *domarkx.Info) [2]int64 { return [2]int64{i.Described().Started} })
 	case "messages":
@@ -68,8 +77,8 @@ func (m *SessionManager) Select(ctx context.Context, list []domarkx.Info, o List
 	return selected, errors.Join(unread...)
 }
 
-// NewestFirst returns sessions in the order of their last activity. Of equal ones, those that began last come first.
-func NewestFirst(list []domarkx.Info) []domarkx.Info {
+// newestFirst returns sessions in the order of their last activity. Of equal ones, those that began last come first.
+func newestFirst(list []domarkx.Info) []domarkx.Info {
 	return sorted(list, func(i *domarkx.Info) [2]int64 {
 		about := i.Described()
 		return [2]int64{about.Active, about.Started}
@@ -107,15 +116,15 @@ func matchesName(pattern, name string) bool {
 
 // matchesHeader reports whether the header of a snapshot matches the options. It reads the header
 // only if an option needs it.
-func (m *SessionManager) matchesHeader(ctx context.Context, info domarkx.Info, o ListOptions) (bool, error) {
+func (m Picker) matchesHeader(ctx context.Context, info domarkx.Info, o Options) (bool, error) {
 	if o.Tag == "" && o.Agent == "" && o.Branch == "" {
 		return true, nil
 	}
-	headers, err := m.store.Header(ctx, info.ID)
+	headers, err := m.Store.Header(ctx, info.ID)
 	if err != nil {
 		return false, err
 	}
-	h, err := view.LoadHeader(ctx, m.store, headers)
+	h, err := view.LoadHeader(ctx, m.Store, headers)
 	if err != nil {
 		return false, err
 	}
@@ -123,8 +132,7 @@ func (m *SessionManager) matchesHeader(ctx context.Context, info domarkx.Info, o
 	if h.UserMetadata != nil {
 		about = *h.UserMetadata
 	}
-	tags, _ := about.Get("tags")
-	if o.Tag != "" && !slices.Contains(tagsOf(tags), o.Tag) || o.Branch != "" && !hasBranch(about, o.Branch) {
+	if o.Tag != "" && !slices.Contains(engine.Tags(about), o.Tag) || o.Branch != "" && !hasBranch(about, o.Branch) {
 		return false, nil
 	}
 	if o.Agent == "" {
@@ -137,7 +145,7 @@ func (m *SessionManager) matchesHeader(ctx context.Context, info domarkx.Info, o
 		if entry.Origin == "" {
 			continue
 		}
-		if origin, err := m.store.Origin(ctx, entry.Origin); err != nil || origin.Format == o.Agent {
+		if origin, err := m.Store.Origin(ctx, entry.Origin); err != nil || origin.Format == o.Agent {
 			return err == nil, err
 		}
 	}
@@ -147,9 +155,5 @@ func (m *SessionManager) matchesHeader(ctx context.Context, info domarkx.Info, o
 // hasBranch reports whether "git_branches" in front matter contains a branch.
 func hasBranch(about jsonvalue.Value, branch string) bool {
 	branches, _ := about.Get("git_branches")
-	return hasItem(branches, branch)
-}
-
-func hasItem(list jsonvalue.Value, text string) bool {
-	return slices.ContainsFunc(list.Items(), func(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.String && v.Text() == text })
+	return slices.ContainsFunc(branches.Items(), func(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.String && v.Text() == branch })
 }

@@ -1,4 +1,4 @@
-package engine
+package pick
 
 import (
 	"context"
@@ -32,22 +32,22 @@ func (e *AmbiguousError) Error() string {
 // FullName returns the name of the session that a user means: one with this name, the only one with this part of a name, or for @N
 // the one with the Nth newest activity. It returns a name that fits none as it is. If several fit, it returns an
 // [AmbiguousError].
-func (m *SessionManager) FullName(ctx context.Context, part string) (string, error) {
+func (m Picker) FullName(ctx context.Context, part string) (string, error) {
 	if n, ok := place(part); ok {
-		list, err := m.ListAbout(ctx)
+		list, err := m.Sessions.ListAbout(ctx)
 		if n > len(list) {
 			if err != nil {
 				return "", err
 			}
 			return "", fmt.Errorf("session %q: %w: there are %d", part, domarkx.ErrNoSession, len(list))
 		}
-		return NewestFirst(list)[n-1].Name, nil
+		return newestFirst(list)[n-1].Name, nil
 	}
 	// A damaged ref has its name all the same; the command that reads it says so.
-	if whole, err := m.store.HasSession(part); whole || part == "" || err != nil && !errors.Is(err, domarkx.ErrInvalid) {
+	if whole, err := m.Store.HasSession(part); whole || part == "" || err != nil && !errors.Is(err, domarkx.ErrInvalid) {
 		return part, nil
 	}
-	names, err := m.store.Refs()
+	names, err := m.Store.Refs()
 	if err != nil {
 		return part, err
 	}
