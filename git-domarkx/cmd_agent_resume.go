@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/agents"
+	"github.com/domarkx/domarkx/git-domarkx/agents/origin"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
@@ -75,7 +76,7 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	was, err := opened.sessions.ProgramSession(inv.ctx, info)
+	was, err := opened.origins().Of(inv.ctx, info)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (c *agentResumeCmd) Run(inv *invocation) error {
 	}
 	own := ""
 	if revision.Name == info.Name {
-		if own, err = opened.sessions.SessionOf(agent.Name, info); err != nil {
+		if own, err = opened.origins().Same(agent.Name, info); err != nil {
 			return err
 		}
 		if agent.Name == was.Format && was.Unchanged && was.ID != "" {
@@ -148,7 +149,7 @@ func (c *agentResumeCmd) record(inv *invocation, opened managers, agent agents.A
 
 // agent returns the agent that the user named, or the one from which the session was
 // imported.
-func (c *agentResumeCmd) agent(was engine.ProgramSession) (agents.Agent, error) {
+func (c *agentResumeCmd) agent(was origin.Session) (agents.Agent, error) {
 	for _, a := range resumable() {
 		if a.Name == c.In || c.In == "" && a.Name == was.Format {
 			return a, nil
@@ -193,7 +194,7 @@ func (c *agentResumeCmd) ready(inv *invocation, agent agents.Agent) error {
 
 // permitted returns the permit to start an agent with a session as its context. The user is asked if a
 // remote has the session and the session was not imported from a document on this machine.
-func (c *agentResumeCmd) permitted(inv *invocation, opened managers, agent agents.Agent, info domarkx.Info, was engine.ProgramSession) (permit.Permit, error) {
+func (c *agentResumeCmd) permitted(inv *invocation, opened managers, agent agents.Agent, info domarkx.Info, was origin.Session) (permit.Permit, error) {
 	own := was.Here
 	if !own && !c.Yes {
 		fetched, err := c.isFetched(inv, opened, info.Name)

@@ -107,7 +107,7 @@ func (inv *invocation) names(opened managers, e clidoc.Expectation) ([]clidoc.Ca
 	case clidoc.ValueResource:
 		return inv.resourceCandidates(opened, e.Before)
 	case clidoc.ValueZeus:
-		saved, err := opened.sessions.ImportedFrom(inv.ctx, zeus.Name)
+		saved, err := opened.picker().ImportedFrom(inv.ctx, zeus.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/compare"
 )
 
 type diffCmd struct {
@@ -52,7 +53,7 @@ func (c *diffCmd) Run(inv *invocation) error {
 	if err := inv.complete(&a.Name, &b.Name); err != nil {
 		return err
 	}
-	diff, err := sessions.Diff(inv.ctx, a, b, a.String(), b.String())
+	diff, err := compare.Revisions(inv.ctx, sessions, a, b, a.String(), b.String())
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/compare"
 )
 
 type logCmd struct {
@@ -122,7 +123,7 @@ func (c *logCmd) patches(inv *invocation, sessions *engine.SessionManager, log i
 		if err := printResult(inv, false, snapshotRowOf(info)); err != nil {
 			return err
 		}
-		diff, err := sessions.Change(inv.ctx, info)
+		diff, err := compare.Change(inv.ctx, sessions, info)
 		if err == nil {
 			err = writeDiff(inv, diff)
 		}

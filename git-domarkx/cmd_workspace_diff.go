@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/find/versiondiff"
+	"github.com/domarkx/domarkx/git-domarkx/find/compare"
 )
 
 type workspaceDiffCmd struct {
@@ -48,7 +48,7 @@ func (c *workspaceDiffCmd) Run(inv *invocation) error {
 		}
 	}
 	differ := false
-	err = versiondiff.Each(inv.ctx, opened.store, sides[0], sides[1], func(text []byte) error {
+	err = compare.Versions(inv.ctx, opened.store, sides[0], sides[1], func(text []byte) error {
 		if !differ {
 			differ = true
 			if err := inv.page(); err != nil {

@@ -73,7 +73,7 @@ func (c *zeusListCmd) Run(inv *invocation) error {
 }
 
 func (c *zeusListCmd) find(inv *invocation, sessions *engine.SessionManager) ([]listed, error) {
-	infos, err := sessions.ImportedFrom(inv.ctx, zeusformat.Name)
+	infos, err := inv.opened.picker().ImportedFrom(inv.ctx, zeusformat.Name)
 	if err != nil {
 		return nil, err
 	}

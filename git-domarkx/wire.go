@@ -8,6 +8,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/agents/observe"
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
+	"github.com/domarkx/domarkx/git-domarkx/agents/origin"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/checkout"
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
@@ -43,6 +44,9 @@ type managers struct {
 
 // picker returns what chooses sessions.
 func (m managers) picker() pick.Picker { return pick.Picker{Sessions: m.sessions, Store: m.store} }
+
+// origins returns what says from which sessions of other programs sessions are.
+func (m managers) origins() origin.Reader { return origin.Reader{Sessions: m.sessions, Store: m.store} }
 
 // pendingSaves maps sessions to their saves in mounts that are not snapshots yet.
 type pendingSaves map[string]*engine.PendingError

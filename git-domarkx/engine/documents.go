@@ -26,29 +26,6 @@ func (m *SessionManager) Attachment(ctx context.Context, snapshot, sha256 string
 	return m.store.Attachment(ctx, snapshot, sha256)
 }
 
-// ImportedFrom returns the sessions that were imported from documents of a format. It omits
-// sessions that cannot be read.
-func (m *SessionManager) ImportedFrom(ctx context.Context, formatName string) ([]domarkx.Info, error) {
-	list, err := m.store.List(ctx)
-	if list == nil && err != nil {
-		return nil, err
-	}
-	var from []domarkx.Info
-	for _, info := range list {
-		headers, err := m.store.Header(ctx, info.ID)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if err != nil || headers[0].Origin == "" {
-			continue
-		}
-		if origin, err := m.store.Origin(ctx, headers[0].Origin); err == nil && origin.Format == formatName {
-			from = append(from, info)
-		}
-	}
-	return from, nil
-}
-
 // MadeElsewhere returns a function that reports whether a call of a message was made by another
 // program and not here. link is the message's workspace version. If an import created that version,
 // calls of resources that it lacks were made elsewhere.

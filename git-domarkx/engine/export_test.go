@@ -301,32 +301,10 @@ func TestExportIs(t *testing.T) {
 	}
 }
 
-// TestProgramSession says which session of another program a session is.
-func TestProgramSession(t *testing.T) {
+// TestAgent says which program a session is from.
+func TestAgent(t *testing.T) {
 	c := imported(t)
-	const id = "5e550000-0000-4000-8000-000000000001"
-	check := func(name string, want engine.ProgramSession, sessionOf string) {
-		t.Helper()
-		info := c.Tip(name)
-		if got, err := c.ProgramSession(t.Context(), info); err != nil || got != want {
-			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
-		}
-		if got, err := c.SessionOf("claude-code", info); err != nil || got != sessionOf {
-			t.Errorf("%s is the session %q, %v; want %q", name, got, err, sessionOf)
-		}
-	}
-	check("s", engine.ProgramSession{Format: "claude-code", ID: id, Unchanged: true, Here: true}, id)
-	from, err := c.ImportedFrom(t.Context(), "claude-code")
-	if err != nil || len(from) != 1 || from[0].Name != "s" {
-		t.Errorf("imported from it: %v, %v", from, err)
-	}
-	if from, err := c.ImportedFrom(t.Context(), "codex"); err != nil || from != nil {
-		t.Errorf("imported from another program: %v, %v", from, err)
-	}
-	c.Appended("s", "More.")
-	check("s", engine.ProgramSession{Format: "claude-code", ID: id, Here: true}, "")
 	c.Appended("own", "Hello.")
-	check("own", engine.ProgramSession{}, "")
 	if agent := c.Agent(t.Context(), c.Tip("s")); agent != "claude-code" {
 		t.Errorf("the agent is %q", agent)
 	}

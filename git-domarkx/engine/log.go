@@ -1,13 +1,9 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-
-	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -97,35 +93,6 @@ func (m *SessionManager) messageInfo(ctx context.Context, snapshot string, k int
 	}
 	msg, err := view.LoadMessage(ctx, m.store, e)
 	return MessageInfo{K: k, Role: e.Role, Date: e.Date, Link: e.Link, FirstLine: view.FirstLine(msg), ID: e.ID}, err
-}
-
-// Diff returns a unified diff of two revisions as Markdown. It is empty if they are the same. The
-// errors are those of [SessionManager.Resolve].
-func (m *SessionManager) Diff(ctx context.Context, a, b Revision, nameA, nameB string) ([]byte, error) {
-	var text [2]bytes.Buffer
-	for i, r := range []Revision{a, b} {
-		if err := m.Show(ctx, r, Markdown, &text[i]); err != nil {
-			return nil, err
-		}
-	}
-	return diff.Diff(nameA, text[0].Bytes(), nameB, text[1].Bytes()), nil
-}
-
-// Change returns a unified diff between a snapshot and its predecessor. For the first snapshot of
-// a session, the diff contains all of it.
-func (m *SessionManager) Change(ctx context.Context, info domarkx.Info) ([]byte, error) {
-	now := Revision{Name: info.Name, ID: info.ID, Message: -1}
-	before := now
-	before.Back = 1
-	var text [2]bytes.Buffer
-	err := m.Show(ctx, before, Markdown, &text[0])
-	if errors.Is(err, domarkx.ErrNotFound) {
-		err = nil
-	}
-	if err == nil {
-		err = m.Show(ctx, now, Markdown, &text[1])
-	}
-	return diff.Diff(before.String(), text[0].Bytes(), now.String(), text[1].Bytes()), err
 }
 
 // Before returns the revision of the snapshot before r.

@@ -131,35 +131,6 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-func TestDiff(t *testing.T) {
-	c := newClone(t)
-	c.Appended("s", "one")
-	c.Appended("s", "two")
-	c.Saved("s", c.Tip("s").ID, "## user\n\nONE\n\n## user\n\ntwo\n")
-	got, err := c.Diff(t.Context(), at(t, "s~1"), at(t, "s"), "old", "new")
-	if err != nil || !strings.Contains(string(got), "--- old\n+++ new\n") || !strings.Contains(string(got), "-one\n+ONE\n") || strings.Contains(string(got), "-two") {
-		t.Errorf("%s, %v", got, err)
-	}
-	if got, err := c.Diff(t.Context(), at(t, "s#1"), at(t, "s~1#1"), "a", "b"); err != nil || len(got) != 0 {
-		t.Errorf("the same message: %s, %v", got, err)
-	}
-	for _, pair := range [][2]string{{"s", "none"}, {"none", "s"}, {"s~9", "s"}} {
-		if got, err := c.Diff(t.Context(), at(t, pair[0]), at(t, pair[1]), "a", "b"); !errors.Is(err, domarkx.ErrNotFound) || got != nil {
-			t.Errorf("%q: %s, %v", pair, got, err)
-		}
-	}
-	for revision, want := range map[string]string{"s": "-one\n+ONE\n", "s~1": "+two\n", "s~2": "+one\n"} {
-		info, err := c.Resolve(t.Context(), at(t, revision))
-		if err != nil {
-			t.Fatal(err)
-		}
-		info.Name = "s"
-		if got, err := c.Change(t.Context(), info); err != nil || !strings.Contains(string(got), want) {
-			t.Errorf("the change of %s: %s, %v; want %q", revision, got, err, want)
-		}
-	}
-}
-
 // TestSourceUpdated checks the times of sessions of other programs: one that changed here is as new as its snapshot.
 func TestSourceUpdated(t *testing.T) {
 	c := imported(t)

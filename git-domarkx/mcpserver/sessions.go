@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/find/compare"
 	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 )
 
@@ -212,7 +213,7 @@ func (s *Server) diff(ctx context.Context, r diffRequest) (diffResult, error) {
 			return diffResult{}, err
 		}
 	}
-	text, err := s.Sessions.Diff(ctx, a, b, a.String(), b.String())
+	text, err := compare.Revisions(ctx, s.Sessions, a, b, a.String(), b.String())
 	if err != nil {
 		return diffResult{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/find/compare"
 )
 
 // revision returns the snapshot of a session that a request names.
@@ -213,9 +214,9 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request, name string) error
 	title := "What " + short(b.ID) + " changed"
 	if from := r.URL.Query().Get("a"); from != "" {
 		title = short(from) + " and " + short(b.ID)
-		text, err = s.Sessions.Diff(r.Context(), revision(r, name, "a"), engine.Revision{Name: name, ID: b.ID, Message: -1}, name+"@"+short(from), name+"@"+short(b.ID))
+		text, err = compare.Revisions(r.Context(), s.Sessions, revision(r, name, "a"), engine.Revision{Name: name, ID: b.ID, Message: -1}, name+"@"+short(from), name+"@"+short(b.ID))
 	} else {
-		text, err = s.Sessions.Change(r.Context(), b)
+		text, err = compare.Change(r.Context(), s.Sessions, b)
 	}
 	if err != nil {
 		return err

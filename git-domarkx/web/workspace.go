@@ -7,7 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/html"
-	"github.com/domarkx/domarkx/git-domarkx/find/versiondiff"
+	"github.com/domarkx/domarkx/git-domarkx/find/compare"
 	"github.com/domarkx/domarkx/gitstore/oid"
 )
 
@@ -110,7 +110,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, id string) erro
 	}
 	p.WriteString("</nav></header>\n<div class=\"whole\">")
 	written := 0
-	err = versiondiff.Each(r.Context(), s.Store, before, b, func(text []byte) error {
+	err = compare.Versions(r.Context(), s.Store, before, b, func(text []byte) error {
 		if written += len(text); written > maxDiff {
 			return errEnough
 		}

@@ -80,11 +80,7 @@ func checkLineByLine(t *testing.T, transcript string) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	r := engine.Revision{Name: name, Message: -1}
-	info, err := c.ProgramSession(t.Context(), c.Tip(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := c.Export(t.Context(), engine.ExportRequest{Revision: r, Format: info.Format})
+	e, err := c.Export(t.Context(), engine.ExportRequest{Revision: r, Format: c.Agent(t.Context(), c.Tip(name))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
-	"github.com/domarkx/domarkx/git-domarkx/find/versiondiff"
+	"github.com/domarkx/domarkx/git-domarkx/find/compare"
 )
 
 func (c *clone) write1(name, text string) {
@@ -177,7 +177,7 @@ func (c *clone) versionDiff(a, b string) string {
 		}
 	}
 	var text strings.Builder
-	if err := versiondiff.Each(c.T.Context(), c.Store, sides[0], sides[1], func(part []byte) error { text.Write(part); return nil }); err != nil {
+	if err := compare.Versions(c.T.Context(), c.Store, sides[0], sides[1], func(part []byte) error { text.Write(part); return nil }); err != nil {
 		c.T.Fatal(err)
 	}
 	return text.String()

@@ -157,3 +157,26 @@ func hasBranch(about jsonvalue.Value, branch string) bool {
 	branches, _ := about.Get("git_branches")
 	return slices.ContainsFunc(branches.Items(), func(v jsonvalue.Value) bool { return v.Kind() == jsonvalue.String && v.Text() == branch })
 }
+
+// ImportedFrom returns the sessions that were imported from documents of a format. It omits
+// sessions that cannot be read.
+func (m Picker) ImportedFrom(ctx context.Context, formatName string) ([]domarkx.Info, error) {
+	list, err := m.Store.List(ctx)
+	if list == nil && err != nil {
+		return nil, err
+	}
+	var from []domarkx.Info
+	for _, info := range list {
+		headers, err := m.Store.Header(ctx, info.ID)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil || headers[0].Origin == "" {
+			continue
+		}
+		if origin, err := m.Store.Origin(ctx, headers[0].Origin); err == nil && origin.Format == formatName {
+			from = append(from, info)
+		}
+	}
+	return from, nil
+}

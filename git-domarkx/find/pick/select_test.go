@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 )
 
@@ -132,5 +133,20 @@ func TestWholeNameNeedsNoList(t *testing.T) {
 	}
 	if got, err := picker(c).FullName(t.Context(), "one"); got != "one" || err != nil {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestImportedFrom says which sessions are from a program.
+func TestImportedFrom(t *testing.T) {
+	clone := enginetest.New(t)
+	clone.ImportOne(importer.Request{As: "s", Paths: []string{clone.WriteFile("a.jsonl", `{"parentUuid":null,"isSidechain":false,"type":"user","uuid":"u1","sessionId":"5e55","cwd":"/w","timestamp":"2026-03-01T10:00:01.000Z","message":{"role":"user","content":"Hello"}}`+"\n")}})
+	clone.Appended("own", "Hello.")
+	c := picker(clone)
+	from, err := c.ImportedFrom(t.Context(), "claude-code")
+	if err != nil || len(from) != 1 || from[0].Name != "s" {
+		t.Errorf("imported from it: %v, %v", from, err)
+	}
+	if from, err := c.ImportedFrom(t.Context(), "codex"); err != nil || from != nil {
+		t.Errorf("imported from another program: %v, %v", from, err)
 	}
 }

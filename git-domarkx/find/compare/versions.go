@@ -1,5 +1,4 @@
-// Package versiondiff shows what differs between two versions of a workspace, in Git's unified format.
-package versiondiff
+package compare
 
 import (
 	"bytes"
@@ -23,9 +22,10 @@ const manifestName = "workspace.json"
 // maxDiffed is the maximum size in bytes of files that are compared line by line.
 const maxDiffed = 16 << 20
 
-// Each calls emit with the diff of each path that differs between two versions of a store. Paths start with the id of the
+// Versions calls emit with the diff of each path that differs between two versions of a workspace, in Git's unified
+// format. Paths start with the id of the
 // resource. Only what differs is read.
-func Each(ctx context.Context, store *gitstore.Store, a, b domarkx.Version, emit func([]byte) error) error {
+func Versions(ctx context.Context, store *gitstore.Store, a, b domarkx.Version, emit func([]byte) error) error {
 	if text := diffText(manifestName, regular, regular, manifest(a), manifest(b)); text != nil {
 		if err := emit(text); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package versiondiff_test
+package compare_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
-	"github.com/domarkx/domarkx/git-domarkx/find/versiondiff"
+	"github.com/domarkx/domarkx/git-domarkx/find/compare"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
@@ -68,7 +68,7 @@ func versionOf(resources ...domarkx.ResourceVersion) domarkx.Version {
 func diffed(c *enginetest.Clone, a, b domarkx.Version) string {
 	c.T.Helper()
 	var all bytes.Buffer
-	if err := versiondiff.Each(c.T.Context(), c.Store, a, b, func(text []byte) error { _, err := all.Write(text); return err }); err != nil {
+	if err := compare.Versions(c.T.Context(), c.Store, a, b, func(text []byte) error { _, err := all.Write(text); return err }); err != nil {
 		c.T.Fatal(err)
 	}
 	return all.String()
@@ -184,13 +184,13 @@ func TestDiffOfResources(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	n := 0
-	err := versiondiff.Each(t.Context(), c.Store, versionOf(one), versionOf(two), func([]byte) error { n++; return stop })
+	err := compare.Versions(t.Context(), c.Store, versionOf(one), versionOf(two), func([]byte) error { n++; return stop })
 	if !errors.Is(err, stop) || n != 1 {
 		t.Errorf("emit failed: called %d times, %v", n, err)
 	}
 	missing := one
 	missing.Version = strings.Repeat("1", 40)
-	if err := versiondiff.Each(t.Context(), c.Store, versionOf(missing), versionOf(one), func([]byte) error { return nil }); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), `resource "one"`) {
+	if err := compare.Versions(t.Context(), c.Store, versionOf(missing), versionOf(one), func([]byte) error { return nil }); !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), `resource "one"`) {
 		t.Errorf("a missing version: %v", err)
 	}
 }

@@ -1,4 +1,5 @@
-package engine
+// Package origin says from which sessions of other programs the sessions of a repository are.
+package origin
 
 import (
 	"context"
@@ -9,22 +10,30 @@ import (
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
-// A ProgramSession is the session of another program that a session was imported from.
-type ProgramSession struct {
+// A Session is the session of another program that a session was imported from.
+type Session struct {
 	Format    string // name of the document's format; "" if the session was not imported from another program
 	ID        string // the program's id of its session; "" if unknown
 	Unchanged bool   // the session has not changed since the import
 	Here      bool   // a document of the session was imported or exported on this machine
 }
 
-// SessionOf returns the id of a program's session that has exactly the messages of a snapshot, as far
+// A Reader reads a repository.
+type Reader struct {
+	Sessions *engine.SessionManager
+	Store    *gitstore.Store
+}
+
+// Same returns the id of a program's session that has exactly the messages of a snapshot, as far
 // as this machine imported or exported its document; "" if there is none.
-func (m *SessionManager) SessionOf(codec string, info domarkx.Info) (string, error) {
-	known, err := sources.Open(m.env.StateDir)
+func (r Reader) Same(codec string, info domarkx.Info) (string, error) {
+	known, err := sources.Open(r.Store.StateDir())
 	if err != nil {
 		return "", err
 	}
@@ -45,14 +54,14 @@ func (m *SessionManager) SessionOf(codec string, info domarkx.Info) (string, err
 	return "", nil
 }
 
-// withoutOriginal fills in a ProgramSession from a header, for sessions that were read from a
+// withoutOriginal fills in a Session from a header, for sessions that were read from a
 // program's database and have no original document.
-func (m *SessionManager) withoutOriginal(ctx context.Context, p ProgramSession, info domarkx.Info, of map[string]sources.Source) (ProgramSession, error) {
-	h, err := view.Header(ctx, m.store, info.ID)
+func (r Reader) withoutOriginal(ctx context.Context, p Session, info domarkx.Info, of map[string]sources.Source) (Session, error) {
+	h, err := view.Header(ctx, r.Store, info.ID)
 	if err != nil {
 		return p, err
 	}
-	for _, codec := range m.codecs {
+	for _, codec := range r.Sessions.Codecs() {
 		if codec.Identify == nil || codec.IsPart == nil || codec.IsPart(h) {
 			continue
 		}
@@ -67,41 +76,41 @@ func (m *SessionManager) withoutOriginal(ctx context.Context, p ProgramSession, 
 	return p, nil
 }
 
-// ProgramSession returns the session of another program that a snapshot was imported from.
-func (m *SessionManager) ProgramSession(ctx context.Context, info domarkx.Info) (ProgramSession, error) {
-	known, err := sources.Open(m.env.StateDir)
+// Of returns the session of another program that a snapshot was imported from.
+func (r Reader) Of(ctx context.Context, info domarkx.Info) (Session, error) {
+	known, err := sources.Open(r.Store.StateDir())
 	if err != nil {
-		return ProgramSession{}, err
+		return Session{}, err
 	}
 	of, err := known.OfSession(info.Name)
 	if err != nil {
-		return ProgramSession{}, err
+		return Session{}, err
 	}
-	p := ProgramSession{Here: len(of) > 0}
-	headers, err := m.store.Header(ctx, info.ID)
+	p := Session{Here: len(of) > 0}
+	headers, err := r.Store.Header(ctx, info.ID)
 	if err != nil || len(headers) != 1 {
 		return p, err
 	}
 	if headers[0].Origin == "" {
-		return m.withoutOriginal(ctx, p, info, of)
+		return r.withoutOriginal(ctx, p, info, of)
 	}
-	origin, err := m.store.Origin(ctx, headers[0].Origin)
+	origin, err := r.Store.Origin(ctx, headers[0].Origin)
 	if err != nil {
 		return p, err
 	}
-	codec, ok := format.ByName(m.codecs, origin.Format)
-	if !ok || IsForm(origin.Format) {
+	codec, ok := format.ByName(r.Sessions.Codecs(), origin.Format)
+	if !ok || engine.IsForm(origin.Format) {
 		return p, nil
 	}
 	p.Format = origin.Format
-	s, err := m.stream(ctx, info)
+	h, err := view.Header(ctx, r.Store, info.ID)
 	if err != nil {
 		return p, err
 	}
 	if codec.Identify != nil {
-		p.ID = codec.Identify(s.Header).SessionID
+		p.ID = codec.Identify(h).SessionID
 	}
-	original, err := m.Original(ctx, info, codec)
+	original, err := r.Sessions.Original(ctx, info, codec)
 	p.Unchanged = original != nil
 	return p, err
 }
