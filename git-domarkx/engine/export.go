@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore/original"
 )
 
 // An ExportRequest describes what to export and in which format.
@@ -225,12 +226,8 @@ func (s shownMessages) At(k int) (domarkx.WrittenMessage, error) {
 // Original returns a function that opens the document that an unchanged session was imported
 // from, or nil if there is none.
 func (m *SessionManager) Original(ctx context.Context, info domarkx.Info, codec format.Codec) (func() (io.ReadCloser, error), error) {
-	headers, err := m.store.Header(ctx, info.ID)
-	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
-		return nil, err
-	}
-	origin, err := m.store.Origin(ctx, headers[0].Origin)
-	if err != nil || origin.Format != codec.Name {
+	origin, headers, err := m.OriginOf(ctx, info.ID, codec)
+	if err != nil || origin == nil {
 		return nil, err
 	}
 	if codec.IsPart != nil {
@@ -244,4 +241,18 @@ func (m *SessionManager) Original(ctx context.Context, info domarkx.Info, codec 
 		return nil, err
 	}
 	return origin.Open, nil
+}
+
+// OriginOf returns the document of a format that a snapshot was imported from, and the headers of the snapshot; nil if there is
+// none, or if its header is in conflict.
+func (m *SessionManager) OriginOf(ctx context.Context, snapshot string, codec format.Codec) (*original.Document, []domarkx.HeaderEntry, error) {
+	headers, err := m.store.Header(ctx, snapshot)
+	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
+		return nil, headers, err
+	}
+	origin, err := m.store.Origin(ctx, headers[0].Origin)
+	if err != nil || origin.Format != codec.Name {
+		return nil, headers, err
+	}
+	return origin, headers, nil
 }

@@ -26,21 +26,30 @@ type Edit struct {
 	Derived bool
 	NewID   func(clock uint32) domarkx.ID
 
-	Keys    []domarkx.Key // keys of the header and messages of the base
-	Scanned []scanned     // the document's messages; nil before the first scan
-	// Origin is the tree of the document if it is one of another program, which exports return
-	// unchanged. An edit of the header clears it, because the original would no longer fit.
-	Origin   string
-	Original *Original    // stores the document with the messages of a new session; may be nil
-	Linker   *Linker      // links messages that name files of a home; may be nil
-	Stated   *StatedLinks // links messages with a workspace_version; may be nil
+	Keys    []domarkx.Key   // keys of the header and messages of the base
+	Scanned []scanned       // the document's messages; nil before the first scan
+	Shared  *SharedMessages // messages shared with other conversations of the document; may be nil
 
-	moved  map[int]string  // message → version that it states, and that its metadata still contains
-	Shared *SharedMessages // messages shared with other conversations of the document; may be nil
+	Links
+	Beside
+}
 
+// Links are the links of an edit's messages to workspace versions.
+type Links struct {
+	Linker *Linker      // links messages that name files of a home; may be nil
+	Stated *StatedLinks // links messages with a workspace_version; may be nil
+
+	moved     map[int]string  // message → version that it states, and that its metadata still contains
 	NewLinks  []string        // versions that the next snapshot links for the first time
 	linkedNow map[string]bool // NewLinks as a set
+}
 
+// Beside is what an edit stores beside the messages.
+type Beside struct {
+	// Origin is the tree of the document if it is one of another program, which exports return
+	// unchanged. An edit of the header clears it, because the original would no longer fit.
+	Origin      string
+	Original    *Original              // stores the document with the messages of a new session; may be nil
 	Attachments []domarkx.Attachment   // attachments that the base lacks
 	Files       []domarkx.AttachedFile // files that the base lacks; Attachments has their contents
 

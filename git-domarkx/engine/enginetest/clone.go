@@ -63,9 +63,14 @@ type Clone struct {
 	Notes      *Notes
 	Store      *gitstore.Store
 	Env        local.Environment
-	Decoded    int    // number of full reads of growing documents
-	Made       int    // number of messages created from such documents
-	Reading    func() // called before each read
+	reads
+}
+
+// The reads are those of growing documents.
+type reads struct {
+	Decoded int    // number of full ones
+	Made    int    // number of messages created
+	Reading func() // called before each
 }
 
 // codecs returns all codecs, with counters for those of growing documents.

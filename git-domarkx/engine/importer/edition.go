@@ -277,7 +277,7 @@ func (mk *importing) joinPlaces(ctx context.Context, places []position, keys []d
 func (j *join) replace(places []position) {
 	for k, p := range places {
 		if p.base >= 0 {
-			places[k].base = j.base[p.base]
+			places[k].base = j.at[p.base]
 		} else if at, ok := j.taken[p.doc]; ok {
 			places[k].base = at
 		}
@@ -287,7 +287,7 @@ func (j *join) replace(places []position) {
 // join joins the base with the session's newest snapshot. It returns nil if the newest snapshot adds nothing that the
 // document contains.
 func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key) (*join, error) {
-	j := joining{base: mk.before, tip: mk.newest, inBase: inBase, doc: keys}
+	j := &join{base: mk.before, tip: mk.newest, inBase: inBase, doc: keys}
 	var err error
 	if mk.in.codec.Name == string(engine.Markdown) {
 		if j.doc, err = mk.doc.JSONKeys(); err == nil {
@@ -296,10 +296,10 @@ func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key)
 	} else {
 		j.shown, err = mk.show(ctx, mk.in, mk.doc.Doc.Header, mk.name, mk.newest, mk.tip)
 	}
-	if err != nil {
+	if err != nil || !j.make() {
 		return nil, err
 	}
-	return j.join(), nil
+	return j, nil
 }
 
 // saysNothingNew reports whether a document that has the messages of its base also has its header, and is an export.

@@ -14,23 +14,21 @@ import (
 // A join consists of the base of a document, and of those messages of the session's newest snapshot that the document
 // contains but the base does not. These messages keep their ids.
 type join struct {
-	state *domarkx.State
-	links []string    // workspace versions to which these messages link
-	base  []int       // index of each message of the base in the join
-	taken map[int]int // index in the join of each message of the document that is from the newest snapshot
-}
-
-// A joining makes a join.
-type joining struct {
 	base, tip *view.View
 	inBase    []int         // by message of the document: the index of the message in the base, or -1
 	doc       []domarkx.Key // keys of the document's messages (see [jsonKey])
 	shown     *shown        // the newest snapshot, as an export shows it
+
+	// What make sets.
+	state *domarkx.State
+	links []string    // workspace versions to which the messages from the newest snapshot link
+	at    []int       // index of each message of the base in the join
+	taken map[int]int // index in the join of each message of the document that is from the newest snapshot
 }
 
-// join returns the join. It returns nil if the document contains no message of the newest snapshot that the base does
+// make makes the join. It returns false if the document contains no message of the newest snapshot that the base does
 // not have.
-func (j *joining) join() *join {
+func (j *join) make() bool {
 	index := map[domarkx.ID]int{}
 	for i := range j.base.Live.Len() {
 		if id := j.base.Live.At(i).ID; !domarkx.InConflict(j.base.Live, i) {
@@ -51,15 +49,15 @@ func (j *joining) join() *join {
 			taken[t] = d
 		}
 	}
-	if len(taken) == 0 {
-		return nil
+	if len(taken) > 0 {
+		j.merge(index, taken)
 	}
-	return j.merge(index, taken)
+	return len(taken) > 0
 }
 
 // tipKeys returns the keys of the messages of the newest snapshot, as an export shows them. A message that is also in
 // the base gets the key of the base's message.
-func (j *joining) tipKeys(index map[domarkx.ID]int, inBase func(t int) bool) []domarkx.Key {
+func (j *join) tipKeys(index map[domarkx.ID]int, inBase func(t int) bool) []domarkx.Key {
 	keys := slices.Clone(j.shown.keys)
 	for s, t := range j.shown.of {
 		if t >= 0 && inBase(t) {
@@ -69,7 +67,7 @@ func (j *joining) tipKeys(index map[domarkx.ID]int, inBase func(t int) bool) []d
 	return keys
 }
 
-func (j *joining) docKeys() []domarkx.Key {
+func (j *join) docKeys() []domarkx.Key {
 	keys := slices.Clone(j.doc)
 	for d, i := range j.inBase {
 		if i >= 0 {
@@ -82,13 +80,13 @@ func (j *joining) docKeys() []domarkx.Key {
 func baseKey(i int) domarkx.Key { return sha256.Sum256(fmt.Appendf(nil, "message %d of the base", i)) }
 
 // merge inserts the messages from the newest snapshot into the base, in the order of that snapshot.
-func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
-	out := &join{state: &domarkx.State{Headers: j.base.Headers}, base: make([]int, j.base.Live.Len()), taken: map[int]int{}}
-	thread := &out.state.Thread
+func (j *join) merge(index map[domarkx.ID]int, taken map[int]int) {
+	j.state, j.at, j.taken = &domarkx.State{Headers: j.base.Headers}, make([]int, j.base.Live.Len()), map[int]int{}
+	thread := &j.state.Thread
 	next := 0
 	through := func(end int) {
 		for ; next < end; next++ {
-			out.base[next] = len(thread.Live)
+			j.at[next] = len(thread.Live)
 			thread.Live = append(thread.Live, j.base.Live.At(next))
 		}
 	}
@@ -103,17 +101,17 @@ func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
 		case !isTaken:
 			continue
 		case ok:
-			thread.Live[out.base[i]] = e
-			out.taken[d] = out.base[i]
+			thread.Live[j.at[i]] = e
+			j.taken[d] = j.at[i]
 		default:
-			out.taken[d] = len(thread.Live)
+			j.taken[d] = len(thread.Live)
 			thread.Live = append(thread.Live, e)
 		}
 		if e.Link != "" {
-			out.links = append(out.links, e.Link)
+			j.links = append(j.links, e.Link)
 		}
 	}
-	through(len(out.base))
+	through(len(j.at))
 	alive := map[domarkx.ID]bool{}
 	for _, e := range thread.Live {
 		alive[e.ID] = true
@@ -123,9 +121,8 @@ func (j *joining) merge(index map[domarkx.ID]int, taken map[int]int) *join {
 			thread.Dead = append(thread.Dead, d)
 		}
 	}
-	slices.Sort(out.links)
-	out.links = slices.Compact(out.links)
-	return out
+	slices.Sort(j.links)
+	j.links = slices.Compact(j.links)
 }
 
 // storedShown returns what an export of a snapshot as Markdown shows: all of it.

@@ -2,10 +2,8 @@ package importer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 )
 
@@ -42,32 +40,21 @@ func (r *linkRequest) of(ctx context.Context, session string) (*edit.StatedLinks
 			return nil, err
 		}
 	}
-	versions, ok := r.versions[workspace]
-	if !ok {
-		var err error
-		if versions, err = r.manager.versionIDs(ctx, workspace); err != nil {
-			return nil, err
-		}
-		r.versions[workspace] = versions
-	}
-	return edit.NewStatedLinks(workspace, versions), nil
-}
-
-// versionIDs returns the ids of a workspace's versions. There are none if the workspace does not exist.
-func (m *Manager) versionIDs(ctx context.Context, workspace string) (map[string]bool, error) {
-	ids := map[string]bool{}
-	tip, err := m.store.WorkspaceTip(ctx, workspace)
-	if errors.Is(err, domarkx.ErrNotFound) {
-		return ids, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for v, err := range m.store.Versions(ctx, tip.ID) {
+	if r.versions[workspace] == nil {
+		ids := map[string]bool{}
+		tip, err := r.manager.store.WorkspaceTipOrNone(ctx, workspace)
 		if err != nil {
 			return nil, err
 		}
-		ids[v.ID] = true
+		if tip.ID != "" {
+			for v, err := range r.manager.store.Versions(ctx, tip.ID) {
+				if err != nil {
+					return nil, err
+				}
+				ids[v.ID] = true
+			}
+		}
+		r.versions[workspace] = ids
 	}
-	return ids, nil
+	return edit.NewStatedLinks(workspace, r.versions[workspace]), nil
 }

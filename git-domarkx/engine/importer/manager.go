@@ -1,6 +1,17 @@
 // Package importer imports documents as sessions: Markdown, snapshots and the transcripts of other programs. It
 // recognizes a document that it has imported before, continues its session with what the document has more, and stores
 // the files that belong to a document. It also validates documents.
+//
+// An import goes in steps, each of which makes a value for the next one:
+//
+//   - A collector finds documents: files, sessions in databases, standard input ([found]).
+//   - recognise says what a document, or a branch of it, is to the sessions of the repository ([recognised]). It reads no
+//     more of the document than it must.
+//   - A document that is not unchanged is decoded ([conversation]), or only what it has more ([growth]).
+//   - edition makes an edit of the session ([imported]).
+//   - store stores it, and records the document when all of it is stored.
+//
+// Homes, databases, saves, branches and parts of a session differ in the first two steps only.
 package importer
 
 import (

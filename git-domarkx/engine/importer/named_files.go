@@ -2,11 +2,9 @@ package importer
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,20 +40,21 @@ func (imp *importer) keepNamedFiles(ctx context.Context, in input, filter transa
 		digest, known := kept[path]
 		if !known {
 			look, _, _ := lookAt(path) // lookAt must come before the file is read
-			attachment, raw, err := imp.keepNamedFile(ctx, filter, files, path)
-			var missing *documentError
+			content, err := openNamedFile(files, path)
 			switch {
-			case errors.As(err, &missing) && before[path] != "":
-				digest = before[path]
-			case errors.As(err, &missing):
-				imp.result.Warnings = append(imp.result.Warnings, fmt.Errorf("%s: message %d: %w", in.path, i, missing.error))
-			case err != nil:
-				return nil, false, err
-			default:
-				digest = attachment.SHA256
+			case err == nil:
+				raw := sha256.New() // with the secrets
+				attachment, _, err := imp.tx.StoreAttachment(ctx, filter, io.TeeReader(content, raw))
+				if content.Close(); err != nil {
+					return nil, false, err
+				}
+				digest, look.SHA256 = attachment.SHA256, hex.EncodeToString(raw.Sum(nil))
 				added = append(added, attachment)
+			case before[path] != "":
+				digest, look.SHA256 = before[path], before[path]
+			default:
+				imp.result.Warnings = append(imp.result.Warnings, fmt.Errorf("%s: message %d: %w", in.path, i, err))
 			}
-			look.SHA256 = cmp.Or(raw, digest)
 			kept[path], imp.namedFiles[path] = digest, look
 		}
 		if digest != "" && digest != files.Digest(m.Message) {
@@ -84,29 +83,17 @@ func attachmentsOf(ctx context.Context, files *format.NamedFiles, base *view.Vie
 	return digests, nil
 }
 
-// keepNamedFile stores a file. It also returns the digest of the file's content with its secrets. It returns an
-// *documentError if the file does not exist, cannot be read, or is not one that the message may name.
-func (imp *importer) keepNamedFile(ctx context.Context, filter transaction.Filter, files *format.NamedFiles, path string) (kept domarkx.Attachment, raw string, err error) {
-	content, err := openNamedFile(files, path)
-	if err != nil {
-		return kept, "", err
-	}
-	defer content.Close()
-	sum := sha256.New()
-	kept, _, err = imp.tx.StoreAttachment(ctx, filter, io.TeeReader(content, sum))
-	return kept, hex.EncodeToString(sum.Sum(nil)), err
-}
-
 // A namedFile reads a file up to the size that it had when it was opened, because another program may append to it.
 type namedFile struct {
 	io.Reader
 	io.Closer
 }
 
-// openNamedFile opens a file that a message names. Its error is an *documentError.
+// openNamedFile opens a file that a message names. It returns an error if the file does not exist, cannot be read, or is not one
+// that the message may name.
 func openNamedFile(files *format.NamedFiles, path string) (namedFile, error) {
 	refuse := func(err error) (namedFile, error) {
-		return namedFile{}, &documentError{fmt.Errorf("its file %q is not kept: %w", path, err)}
+		return namedFile{}, fmt.Errorf("its file %q is not kept: %w", path, err)
 	}
 	if !filepath.IsAbs(path) {
 		return refuse(fmt.Errorf("%w: its path is not absolute", domarkx.ErrInvalid))

@@ -3,6 +3,7 @@ package importer
 import (
 	"context"
 
+	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
@@ -211,4 +212,13 @@ func (imp *importer) editOf(conv conversation) *edit.Edit {
 // that it created, and only if that is small.
 func (s *sessions) isReadable(tip, base string) bool {
 	return (tip == base || !s.fresh[tip]) && (!s.fresh[base] || s.lastID == base && s.last != nil)
+}
+
+// ignored reports whether the request leaves out conversations with the title in a header.
+func (imp *importer) ignored(h *domarkx.Header) bool {
+	if imp.ignore == nil || h.UserMetadata == nil {
+		return false
+	}
+	title, ok := h.UserMetadata.Get("title")
+	return ok && imp.ignore(title.Text())
 }

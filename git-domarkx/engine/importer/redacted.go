@@ -26,7 +26,8 @@ func (imp *importer) filterOf(ctx context.Context, r recognised) (transaction.Fi
 	return imp.tx.Filter(ctx, r.name)
 }
 
-// readableTip returns the newest snapshot of a session that can be read. No update redacts a session that it imports.
+// readableTip returns the newest snapshot of a session that can be read, which those of this update cannot; "" if there is none.
+// No update redacts a session that it imports.
 func (s *sessions) readableTip(name string) string {
 	if tip := s.here[name].ID; !s.fresh[tip] {
 		return tip
@@ -92,15 +93,11 @@ func (imp *importer) learn(ctx context.Context, in *input, r recognised) error {
 // storedDocument returns the document from which a snapshot was imported, but only its first most bytes. It returns nil
 // if the snapshot does not have it.
 func (imp *importer) storedDocument(ctx context.Context, in *input, snapshot string, most int64) ([]byte, error) {
-	headers, err := imp.manager.store.Header(ctx, snapshot)
+	origin, _, err := imp.manager.sessions.OriginOf(ctx, snapshot, in.codec)
 	if err != nil {
 		return nil, err
 	}
-	if len(headers) > 0 && headers[0].Origin != "" {
-		origin, err := imp.manager.store.Origin(ctx, headers[0].Origin)
-		if err != nil || origin.Format != in.codec.Name {
-			return nil, err
-		}
+	if origin != nil {
 		content, err := origin.Open()
 		if err != nil {
 			return nil, err

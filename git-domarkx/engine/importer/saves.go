@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
@@ -48,9 +47,10 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 	in.identity, in.key = id.ID, in.codec.Name+":"+id.ID
 	if in.as == "" && id.Parent != "" && !in.isFork {
 		parent := imp.sources.Get(in.codec.Name + ":" + id.Parent).Session
+		_, isHere := imp.here[imp.sources.Get(in.key).Session]
 		if _, ok := imp.here[parent]; ok {
 			in.name = parent + id.Suffix
-		} else if !in.late && !imp.named(in, id) {
+		} else if !in.late && !isHere {
 			return s, true, nil
 		}
 	}
@@ -71,12 +71,6 @@ func (imp *importer) saveOf(ctx context.Context, in *input, doc *domarkx.Documen
 		}
 	}
 	return s, false, nil
-}
-
-// named reports whether the session of a document is known.
-func (imp *importer) named(in *input, id format.Identity) bool {
-	_, ok := imp.here[imp.sources.Get(in.codec.Name+":"+id.ID).Session]
-	return ok
 }
 
 // isIdentity reports whether a snapshot belongs to the session whose identity a document states.
@@ -105,11 +99,7 @@ func (imp *importer) isOld(ctx context.Context, r recognised) (bool, error) {
 	}
 	before, at := s.known.Saved, s.at
 	if s.known.Session == "" {
-		headers, err := imp.manager.store.Header(ctx, r.base)
-		if err != nil {
-			return false, err
-		}
-		h, err := view.LoadHeader(ctx, imp.manager.store, headers[:1])
+		h, err := view.Header(ctx, imp.manager.store, r.base)
 		if err != nil {
 			return false, err
 		}
@@ -141,12 +131,8 @@ func (imp *importer) remember(in input, s save, now sources.Source) {
 
 // sameOriginal reports whether a snapshot was imported from exactly the bytes of an input.
 func (imp *importer) sameOriginal(ctx context.Context, in input, snapshot string) (bool, error) {
-	headers, err := imp.manager.store.Header(ctx, snapshot)
-	if err != nil || len(headers) != 1 || headers[0].Origin == "" {
-		return false, err
-	}
-	origin, err := imp.manager.store.Origin(ctx, headers[0].Origin)
-	if err != nil || origin.Format != in.codec.Name || origin.Size != in.size {
+	origin, _, err := imp.manager.sessions.OriginOf(ctx, snapshot, in.codec)
+	if err != nil || origin == nil || origin.Size != in.size {
 		return false, err
 	}
 	content, err := origin.Open()

@@ -169,9 +169,6 @@ func (m *Manager) movePrivate(ctx context.Context, from, to string) error {
 	if private, err := m.isPrivate(ctx, from); err != nil || !private {
 		return err
 	}
-	if private, err := m.isPrivate(ctx, from); err != nil || !private {
-		return err
-	}
 	return m.env.Local.Change(ctx, local.PrivateKey, func(names []string) []string {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == from })
 		if slices.Contains(names, to) {

@@ -249,9 +249,7 @@ func (b *openWorkspace) follow(ctx context.Context) error {
 }
 
 func sameVersions(a, b []domarkx.ResourceVersion) bool {
-	return slices.EqualFunc(a, b, func(a, b domarkx.ResourceVersion) bool {
-		return a.ID == b.ID && a.Type == b.Type && a.Version == b.Version && a.Config.Equal(b.Config)
-	})
+	return slices.EqualFunc(a, b, sameResource)
 }
 
 // commitChanges commits changes since the last version that were not made by a call.

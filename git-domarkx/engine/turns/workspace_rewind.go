@@ -157,7 +157,7 @@ func (m *Manager) rewindWorkspace(ctx context.Context, tx *transaction.Tx, r rew
 		return domarkx.Version{}, err
 	}
 	then, err := m.store.Version(ctx, id)
-	if err != nil || slices.EqualFunc(then.Resources, r.left.Resources, sameResource) {
+	if err != nil || sameVersions(then.Resources, r.left.Resources) {
 		return domarkx.Version{}, err
 	}
 	v, err := tx.CommitVersion(ctx, r.left.Workspace, domarkx.VersionCommit{Parents: []string{r.left.ID}, Resources: then.Resources,
