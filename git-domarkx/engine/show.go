@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/format/html"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
@@ -206,4 +208,79 @@ func (m *SessionManager) conflictAt(ctx context.Context, id string, k int, messa
 		}
 	}
 	return false, nil
+}
+
+// Pages returns a snapshot as it is shown in a browser.
+func (m *SessionManager) Pages(ctx context.Context, r Revision) (html.Session, domarkx.Info, error) {
+	info, err := m.Resolve(ctx, r)
+	if err != nil {
+		return html.Session{}, info, err
+	}
+	v, err := view.Load(ctx, m.store, info.ID)
+	if err != nil {
+		return html.Session{}, info, err
+	}
+	header, err := v.Header(ctx)
+	if err != nil {
+		return html.Session{}, info, err
+	}
+	linked, err := m.linked(ctx, info.ID, v.Live)
+	if err != nil {
+		return html.Session{}, info, err
+	}
+	p := html.Session{Name: r.Name, Snapshot: info.ID, Header: header, Messages: shownMessages{ctx, v}, File: m.attachedFile(ctx, info), Version: func(k int) string {
+		if link := v.Live.At(k).Link; linked[link] {
+			return link
+		}
+		return ""
+	}, Size: func(k int) int64 { return v.Layout(k + 1).Size }}
+	if r.Message >= 0 {
+		if r.Message >= p.Messages.Len() {
+			return html.Session{}, info, fmt.Errorf("%s: %w: the snapshot has %d messages", r, domarkx.ErrNotFound, p.Messages.Len())
+		}
+		p.Messages = oneMessage{p.Messages, r.Message}
+	}
+	return p, info, nil
+}
+
+// oneMessage is a list of one message of another list.
+type oneMessage struct {
+	all format.Messages
+	k   int
+}
+
+func (oneMessage) Len() int { return 1 }
+
+func (o oneMessage) At(int) (domarkx.WrittenMessage, error) { return o.all.At(o.k) }
+
+// SoundLinks clears the links of messages that are not trustworthy: those to versions that are
+// not parents in the session's history. Only calls by this program create such parents, but
+// anybody can write a link into a message.
+func (m *SessionManager) SoundLinks(ctx context.Context, snapshot string, messages []domarkx.Entry) error {
+	linked, err := m.linked(ctx, snapshot, domarkx.EntryList(messages))
+	if err != nil {
+		return err
+	}
+	for i := range messages {
+		if !linked[messages[i].Link] {
+			messages[i].Link = ""
+		}
+	}
+	return nil
+}
+
+// linked returns the links of a snapshot's messages that are trustworthy.
+func (m *SessionManager) linked(ctx context.Context, snapshot string, messages domarkx.Entries) (map[string]bool, error) {
+	var links []string
+	seen := map[string]bool{"": true}
+	for i := messages.Len() - 1; i >= 0; i-- { // the newest are found first
+		if link := messages.At(i).Link; !seen[link] {
+			seen[link] = true
+			links = append(links, link)
+		}
+	}
+	if len(links) == 0 {
+		return nil, nil
+	}
+	return m.store.Linked(ctx, snapshot, links)
 }

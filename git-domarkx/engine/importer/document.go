@@ -156,9 +156,9 @@ func copyAll(w io.Writer, from *io.SectionReader) error {
 // onlyWriter hides the methods of a writer other than Write.
 type onlyWriter struct{ io.Writer }
 
-// data reads the whole document.
-func (in *content) data() ([]byte, error) {
-	data := make([]byte, in.size)
+// data reads the document, but only its first most bytes.
+func (in *content) data(most int64) ([]byte, error) {
+	data := make([]byte, min(in.size, most))
 	if n, err := in.ReadAt(data, 0); n < len(data) {
 		if err == io.EOF {
 			err = errChanged
@@ -320,7 +320,7 @@ type conversation struct {
 func (in *input) conversations(include func(string) ([]byte, error)) iter.Seq2[conversation, error] {
 	return func(yield func(conversation, error) bool) {
 		if in.codec.Open == nil {
-			data, err := in.data()
+			data, err := in.data(in.size)
 			if err != nil {
 				yield(conversation{}, inputError(*in, err))
 				return

@@ -109,15 +109,10 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		imp.later = append(imp.later, f)
 	}
 	if saved.Name != "" { // if there is an error, only a branch is bad, and the next import tries it again
-		imp.addSessions(saved)
+		for _, of := range append([]engine.SaveResult{saved}, imp.forks...) {
+			of.State = nil
+			imp.result.Sessions = append(imp.result.Sessions, of)
+		}
 	}
 	return nil
-}
-
-// addSessions adds the sessions to which a document was imported to the result.
-func (imp *importer) addSessions(saved engine.SaveResult) {
-	for _, s := range append([]engine.SaveResult{saved}, imp.forks...) {
-		s.State = nil
-		imp.result.Sessions = append(imp.result.Sessions, s)
-	}
 }

@@ -79,15 +79,11 @@ func (imp *importer) learn(ctx context.Context, in *input, r recognised) error {
 	if err != nil || len(stored) == 0 {
 		return err
 	}
-	document := make([]byte, min(in.size, most))
-	if n, err := in.ReadAt(document, 0); n < len(document) {
-		if err == io.EOF {
-			err = errChanged
-		}
-		return err
+	document, err := in.data(most)
+	if err == nil {
+		r.filter.Redaction().Learn(stored, document)
 	}
-	r.filter.Redaction().Learn(stored, document)
-	return nil
+	return err
 }
 
 // storedDocument returns the document from which a snapshot was imported, but only its first most bytes. It returns nil

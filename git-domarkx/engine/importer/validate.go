@@ -107,7 +107,7 @@ func (in *input) locate(err error) error {
 		}
 		return found.Locate(at)
 	case string(engine.JSON):
-		data, err := in.data()
+		data, err := in.data(in.size)
 		if err != nil {
 			return err
 		}
