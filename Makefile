@@ -2,6 +2,7 @@
 
 GO      ?= go
 PREFIX  ?= /usr/local
+PROGRAM ?= bin/git-domarkx
 
 # Tests run what users run. Without cgo, the linker needs no help of a C compiler.
 export CGO_ENABLED = 0
@@ -17,7 +18,7 @@ RELEASE ?=
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -s -w -buildid= -X main.release=$(RELEASE) -X main.commit=$(COMMIT)
 
-.PHONY: help build test test-short test-models test-live test-formats test-hosts test-fresh test-tools lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
+.PHONY: help build test test-short test-models test-live test-formats test-hosts test-fresh test-release test-tools lint test-agents generate pictures demo bench soak fuzz install install-files uninstall clean
 
 help:
 	@echo "make build      bin/git-domarkx"
@@ -29,6 +30,7 @@ help:
 	@echo "make test-agents the coding agents themselves judge transcripts and are recorded, offline; installs them from npm into a cache (2 GB)"
 	@echo "make test-hosts push, pull, merges and refusals with gitolite, nginx and git daemon, started for the tests; needs root"
 	@echo "make test-fresh demo and test in a minimal Debian root, on a clone of HEAD; needs root or sudo"
+	@echo "make test-release a release, twice with equal bytes; its packages are checked, and installed in a minimal Debian root; needs root or sudo"
 	@echo "make demo       shows the whole job on a real session, in a scratch repository"
 	@echo "make bench      speed, as ratios measured in one run"
 	@echo "make soak       the fault and company suites, for long (SOAK=10m)"
@@ -39,7 +41,7 @@ help:
 	@echo "make install    program, manual pages and completions below PREFIX ($(PREFIX))"
 
 build:
-	$(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/git-domarkx ./git-domarkx
+	$(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o $(PROGRAM) ./git-domarkx
 
 test: test-tools
 	.ci/check-source
@@ -66,6 +68,9 @@ test-hosts:
 
 test-fresh:
 	.ci/test-fresh
+
+test-release:
+	.ci/test-release
 
 test-tools:
 	.ci/install-test-tools
@@ -104,7 +109,7 @@ install: build install-files
 # Only puts in place what is built already.
 install-files:
 	install -d $(bindir) $(mandir) $(bashdir) $(zshdir) $(fishdir)
-	install -m 755 bin/git-domarkx $(bindir)/git-domarkx
+	install -m 755 $(PROGRAM) $(bindir)/git-domarkx
 	install -m 644 git-domarkx/man/*.1 $(mandir)/
 	install -m 644 git-domarkx/completion/git-domarkx.bash $(bashdir)/git-domarkx
 	install -m 644 git-domarkx/completion/_git-domarkx $(zshdir)/_git-domarkx
