@@ -2,7 +2,7 @@
 // go run .ci/package/copyright.go PROGRAM
 //
 // See https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/. It fails for a library whose licence it does not
-// recognise, so that no release is made without one.
+// recognise, so that no release is made without one; so does a library under the GPL alone.
 package main
 
 import (
@@ -29,6 +29,7 @@ var kinds = []struct{ words, name string }{
 
 var (
 	licenceFile = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|notice)([-.].*)?$`)
+	gpl         = regexp.MustCompile(`(?ms)^ *GNU GENERAL PUBLIC LICENSE$.*`)
 	holder      = regexp.MustCompile(`(?im)^\W*(copyright (?:\(c\)|©|[0-9]).*?)\W*$`)
 )
 
@@ -114,6 +115,8 @@ func printDir(name, dir string) error {
 		if err != nil {
 			return err
 		}
+		// Where it is the alternative to a licence above it, Debian wants only its place.
+		data = gpl.ReplaceAll(data, []byte("The text of the GPL: /usr/share/common-licenses/GPL-2"))
 		text = append(append(text, data...), "\n\n"...)
 		if strings.HasPrefix(strings.ToLower(e.Name()), "notice") {
 			notice = append(notice, data...)
