@@ -12,7 +12,7 @@ import (
 )
 
 // TestWatcherSleeps stops the watcher as a laptop that sleeps does, while an agent writes and its hooks run. Awake, it
-// records what it missed at once.
+// records the missed events at once.
 func TestWatcherSleeps(t *testing.T) {
 	t.Parallel()
 	s := newRepository(t)

@@ -92,7 +92,7 @@ func BenchmarkObserve(b *testing.B) {
 }
 
 // BenchmarkLargeTurns takes a version after each turn in a work tree of 50,000 files and 2 GB. A turn changes a line in the same 20
-// sources, and writes a binary of 50 MB anew, of which it changes 1 MiB. There are 30 turns, when soaking 1,000.
+// sources, and 1 MiB of a binary of 50 MB, which is written anew. There are 30 turns, when soaking 1,000.
 func BenchmarkLargeTurns(b *testing.B) {
 	const files, sources, binary, part = 50_000, 20, 50 << 20, 1 << 20
 	turns := 30

@@ -223,7 +223,7 @@ func (r *resource) Close(ctx context.Context) error {
 	return nil
 }
 
-// TearDown asks the plugin to remove what it created elsewhere, and removes its directory.
+// TearDown asks the plugin to remove everything that it created elsewhere, and removes its directory.
 func (r *resource) TearDown(ctx context.Context) error {
 	c, err := r.talk(ctx)
 	if err == nil {
@@ -233,7 +233,7 @@ func (r *resource) TearDown(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil && r.env.Warn != nil {
-		// It is unknown what a broken plugin created elsewhere.
+		// Nobody knows what a broken plugin created elsewhere.
 		r.env.Warn(fmt.Sprintf("resource %q is removed, but its plugin could not remove what it may have created elsewhere: %s", r.env.Resource, strings.TrimSpace(err.Error())))
 	}
 	if err := r.Close(ctx); err != nil {

@@ -32,7 +32,7 @@ func (s *supervisor) limit() {
 			s.over.Store(&over)
 			break
 		}
-		// Time that the look waited, for a processor or for the memory of a busy process, is no reason to look later.
+		// Waiting for a processor, or for the memory of a busy process, does not delay the next look.
 		time.Sleep(max(lookEvery, lookShare*(threadTime()-began)))
 	}
 	for { // until the supervisor ends

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Missing returns what this system lacks to isolate confined commands, and what they can do
+// Missing returns the features that this system lacks to isolate confined commands, and what they can do
 // therefore.
 func Missing(ctx context.Context) []Lack {
 	var lacks []Lack
