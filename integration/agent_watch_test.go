@@ -112,7 +112,7 @@ func TestWatcherKilled(t *testing.T) {
 	s.endWatcher()
 	a := s.newAgent(1, s.dir)
 	kills := 0
-	for range rounds(t, 12) {
+	for range rounds(t, 20) {
 		a.say()
 		a.hook("Stop")
 		time.Sleep(time.Duration(r.IntN(1800)) * time.Millisecond) // a kill at any moment, no condition

@@ -3,6 +3,7 @@ package importer_test
 import (
 	"context"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/domarkx/domarkx/git-domarkx/agents/opencodedb"
@@ -27,4 +28,16 @@ func readingDatabases(opened *enginetest.Clone) *clone {
 	c.KeepHomes(openpocket.Keeper{Store: c.Store, Env: c.Env,
 		Vacant: func(ctx context.Context, name string) error { return c.CheckVacant(ctx, "", name) }})
 	return c
+}
+
+const hi = "## user\n\nHi\n"
+
+// names returns the names of the sessions in a result.
+func names(result importer.Result) []string {
+	all := []string{}
+	for _, saved := range result.Sessions {
+		all = append(all, saved.Name)
+	}
+	slices.Sort(all)
+	return all
 }
