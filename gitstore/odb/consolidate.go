@@ -2,6 +2,7 @@ package odb
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -286,9 +287,9 @@ func (c *packCopier) copy(p *pack, entries []packedEntry) error {
 	return nil
 }
 
-// shorter returns an entry as a delta against a similar blob that is already in the pack, and nil; it returns another entry as it
-// is, with the base that it is for others. Several batches often have versions of one file, of which each pack had to have a
-// whole one.
+// shorter stores a blob as a delta if the pack already has a similar one: the joined packs often have versions of the same file,
+// and each of these packs had to be complete. It returns the entry to write and, if that is a whole blob, the base that it is for
+// later deltas.
 func (c *packCopier) shorter(e entry, raw []byte) ([]byte, *delta.Base) {
 	if e.kind != byte(Blob) || !delta.IsBase(e.size) || c.compared+e.size > maxCompared {
 		return raw, nil
@@ -303,6 +304,10 @@ func (c *packCopier) shorter(e entry, raw []byte) ([]byte, *delta.Base) {
 		own.Offset = c.at
 		own.Packed = [2]int64{c.at + int64(len(e.raw)-len(e.packed)), c.at + int64(len(raw))}
 		return raw, own
+	}
+	// The old packs are removed after the join, so the delta must give the same bytes with the base as it was written.
+	if again, err := delta.Apply(c.w.window.Read(base), d, e.size); err != nil || !bytes.Equal(again, content) {
+		return raw, nil
 	}
 	d = deflate(appendOffset(appendEntryHeader(nil, packfile.OfsDelta, len(d)), c.at-base.Offset), d)
 	if len(d) >= len(raw) {

@@ -2,7 +2,7 @@
 // recognizes a document that it has imported before, continues its session with what the document has more, and stores
 // the files that belong to a document. It also validates documents.
 //
-// An import goes in steps, each of which makes a value for the next one:
+// An import has these steps. Each passes its result to the next:
 //
 //   - A collector finds documents: files, sessions in databases, standard input ([found]).
 //   - recognise says what a document, or a branch of it, is to the sessions of the repository ([recognised]). It reads no

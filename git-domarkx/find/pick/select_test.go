@@ -118,7 +118,7 @@ func TestFullName(t *testing.T) {
 	}
 }
 
-// TestWholeNameNeedsNoList checks that the other sessions, of which there may be many, are not read for a whole name.
+// TestWholeNameNeedsNoList checks that a complete name is found without reading the list of all sessions.
 func TestWholeNameNeedsNoList(t *testing.T) {
 	c := enginetest.New(t)
 	c.Appended("one", "Hello.")
