@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
 // LinkOperation is the operation of snapshots that differ from their parent only in links.
@@ -87,7 +88,7 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, en
 	if p.state, err = m.store.Load(ctx, p.snapshot.ID); err != nil {
 		return p, err
 	}
-	linked := Changes(p.state.Thread.Live)
+	linked := events.NewThread(p.state.Thread.Live)
 	var fresh, loose []domarkx.Version
 	next := 0        // the first message that the next version can belong to
 	rewound := false // versions before a rewind belong to messages that the rewind removed
@@ -95,14 +96,14 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, en
 		if err != nil {
 			return p, err
 		}
-		if k, ok := linked[v.ID]; ok {
+		if k, ok := linked.MessageOf(v.ID); ok {
 			next = k + 1
-			if v.Operation == string(Batch) && v.Observed != nil && len(v.Observed.Calls) > 0 {
+			if events.AuthorOf(v) == events.Calls {
 				next = k // a message can have several batches
 			}
 			break
 		}
-		rewound = rewound || v.Operation == "rewind"
+		rewound = rewound || v.Operation == events.Rewind
 		if v.Observed != nil && !rewound {
 			fresh = append(fresh, v)
 		}
@@ -113,7 +114,7 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, en
 			return p, err
 		}
 		if k < 0 {
-			if p.waiting = isOfCalls(v) && !p.isPast(v.Date, ended); p.waiting {
+			if p.waiting = events.AuthorOf(v) == events.Calls && !p.isPast(v.Date, ended); p.waiting {
 				fresh = fresh[i+1:] // it belongs to a message that is still to come, and so do those after it
 				break
 			}
@@ -121,29 +122,12 @@ func (m *Manager) plan(ctx context.Context, name string, tip domarkx.Version, en
 			continue
 		}
 		p.links[k], next = v.ID, k
-		if v.Operation == string(Prompt) {
+		if v.Operation == events.Prompt {
 			next = k + 1
 		}
 	}
 	p.fill(linked, fresh, loose, ended)
 	return p, nil
-}
-
-// Changes maps each version of a work tree to the message that it belongs to: the first one that
-// links it. Later messages link it because nothing changed after them.
-func Changes(live []domarkx.Entry) map[string]int {
-	first := map[string]int{}
-	for k, e := range live {
-		if _, ok := first[e.Link]; !ok && e.Link != "" {
-			first[e.Link] = k
-		}
-	}
-	return first
-}
-
-// isOfCalls reports whether the ids of the calls are known that left a version.
-func isOfCalls(v domarkx.Version) bool {
-	return v.Operation == string(Batch) && len(v.Observed.Calls) > 0
 }
 
 // isPast reports whether the session has a later message than a date, so that a call before that date would be in
@@ -160,7 +144,7 @@ func (p *plan) isPast(date int64, ended bool) bool {
 // fill adds links for messages of the assistant that no version belongs to. Such a message gets the
 // version of the message before it, or a newer one of the loose versions that was taken before the
 // next message. Loose versions belong to no message, such as those after calls of a sub-agent.
-func (p *plan) fill(linked map[string]int, fresh, loose []domarkx.Version, ended bool) {
+func (p *plan) fill(linked events.Thread, fresh, loose []domarkx.Version, ended bool) {
 	numbers := map[string]int{}
 	for _, v := range fresh {
 		numbers[v.ID] = v.Number
@@ -175,7 +159,7 @@ func (p *plan) fill(linked map[string]int, fresh, loose []domarkx.Version, ended
 	held := ""
 	for k := 0; k <= last; k++ {
 		link, own := p.links[k]
-		if first, ok := linked[live[k].Link]; !own && ok && first == k {
+		if first, ok := linked.MessageOf(live[k].Link); !own && ok && first == k {
 			link, own = live[k].Link, true
 		}
 		if own {
@@ -185,7 +169,7 @@ func (p *plan) fill(linked map[string]int, fresh, loose []domarkx.Version, ended
 			continue
 		}
 		before := live[min(k+1, len(live)-1)].Date
-		for len(loose) > 0 && (loose[0].Date <= live[k].Date || loose[0].Date <= before && isAfterCalls(loose[0])) {
+		for len(loose) > 0 && (loose[0].Date <= live[k].Date || loose[0].Date <= before && events.AuthorOf(loose[0]) != events.Person) {
 			if loose[0].Number > numbers[held] {
 				held = loose[0].ID
 			}
@@ -197,11 +181,6 @@ func (p *plan) fill(linked map[string]int, fresh, loose []domarkx.Version, ended
 	}
 }
 
-// isAfterCalls reports whether a version contains changes by an agent, and not by a person.
-func isAfterCalls(v domarkx.Version) bool {
-	return v.Operation == string(Batch) || v.Operation == string(Turn)
-}
-
 // near is the maximum difference in seconds between the time that an agent records for an event and
 // the time of the version taken for it.
 const near = 2
@@ -210,20 +189,17 @@ const near = 2
 // message is not recorded yet.
 func (m *Manager) messageOf(ctx context.Context, p plan, first int, v domarkx.Version) (int, error) {
 	live := p.state.Thread.Live
-	switch v.Operation {
-	case string(Prompt):
+	switch author := events.AuthorOf(v); {
+	case v.Operation == events.Prompt:
 		for k := first; k < len(live); k++ {
 			if live[k].Role == domarkx.User && live[k].Link == "" && live[k].Date >= v.Date-near-1 {
 				return k, nil
 			}
 		}
 		return -1, nil
-	case string(Batch):
-		if isOfCalls(v) {
-			return m.calling(ctx, live, first, v.Observed.Calls)
-		}
-	case string(Turn):
-	default: // a person's changes
+	case author == events.Calls:
+		return m.calling(ctx, live, first, v.Observed.Calls)
+	case author == events.Person:
 		return -1, nil
 	}
 	// A message that a version belongs to because of its calls keeps that version.
@@ -236,7 +212,7 @@ func (m *Manager) messageOf(ctx context.Context, p plan, first int, v domarkx.Ve
 			last = k
 		}
 	}
-	if v.Operation == string(Batch) {
+	if v.Operation == events.Batch {
 		return last, nil
 	}
 	for k := last; k >= first && free(k); k-- { // nothing changed after later messages

@@ -24,6 +24,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
@@ -34,9 +35,9 @@ type Kind string
 
 // The events for which versions are taken.
 const (
-	Prompt Kind = "prompt" // the user submitted a prompt
-	Batch  Kind = "batch"  // calls of a message ended
-	Turn   Kind = "turn"   // a turn ended
+	Prompt Kind = events.Prompt
+	Batch  Kind = events.Batch
+	Turn   Kind = events.Turn
 )
 
 // A Moment is an event in an agent's session after which a version is taken.

@@ -9,15 +9,15 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
 // A session is the newest snapshot of a session.
 type session struct {
+	events.Thread
 	name    string
-	entries []domarkx.Entry
 	byID    map[domarkx.ID]int
-	byLink  map[string]int // version → the first message that links it; later links mean that nothing changed
-	numbers map[string]int // version in byLink → its number; nil until needed
+	numbers map[string]int // linked version → its number; nil until needed
 }
 
 // origin returns the origin of the lines that event i wrote. The event must not be a person's.
@@ -27,13 +27,13 @@ func (t *trace) origin(ctx context.Context, i int) (Origin, error) {
 	}
 	e := t.past.events[i]
 	if e.gap != nil {
-		return Origin{Source: Expired, Message: -1, Date: e.version.Date, Version: e.version.ID, Expired: e.gap}, nil
+		return Origin{Source: Expired, Message: -1, Date: e.Version.Date, Version: e.Version.ID, Expired: e.gap}, nil
 	}
 	o, touches, err := t.author(ctx, e)
 	if err != nil {
 		return o, err
 	}
-	if len(e.version.Shared) > 0 {
+	if len(e.Version.Shared) > 0 {
 		if o, err = t.decide(ctx, i, o, touches); err != nil {
 			return o, err
 		}
@@ -51,7 +51,7 @@ func (t *trace) decide(ctx context.Context, i int, own Origin, touches bool) (Or
 	if touches {
 		named = append(named, own)
 	}
-	for _, other := range e.version.Shared {
+	for _, other := range e.Version.Shared {
 		c := t.concurrent(i, other)
 		if c < 0 {
 			continue
@@ -67,7 +67,7 @@ func (t *trace) decide(ctx context.Context, i int, own Origin, touches bool) (Or
 	if len(named) == 1 {
 		return named[0], nil
 	}
-	return Origin{Source: Unclear, Message: -1, Date: e.version.Date, Version: e.version.ID}, nil
+	return Origin{Source: Unclear, Message: -1, Date: e.Version.Date, Version: e.Version.ID}, nil
 }
 
 // concurrent returns the index of the event in which another workspace got the content of event i.
@@ -75,12 +75,12 @@ func (t *trace) decide(ctx context.Context, i int, own Origin, touches bool) (Or
 func (t *trace) concurrent(i int, workspace string) int {
 	e := t.past.events[i]
 	for _, c := range t.past.byBlob[e.blob] {
-		if f := t.past.events[c]; f.workspace == workspace && !f.isPerson() {
+		if f := t.past.events[c]; f.Workspace == workspace && !f.isPerson() {
 			return c
 		}
 	}
 	for c := i + 1; c < len(t.past.events); c++ {
-		if f := t.past.events[c]; f.workspace == workspace && !f.isPerson() {
+		if f := t.past.events[c]; f.Workspace == workspace && !f.isPerson() {
 			return c
 		}
 	}
@@ -90,14 +90,14 @@ func (t *trace) concurrent(i int, workspace string) int {
 // author returns the message whose calls created a version, and reports whether one of these calls
 // names the path.
 func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
-	v := e.version
-	o := Origin{Source: Session, Session: e.workspace, Message: -1, Date: v.Date, Version: v.ID}
-	names := []string{e.workspace}
+	v := e.Version
+	o := Origin{Source: Session, Session: e.Workspace, Message: -1, Date: v.Date, Version: v.ID}
+	names := []string{e.Workspace}
 	if v.Call != nil {
 		o.Session, o.ID = v.Call.Session, v.Call.Message
-		names = []string{v.Call.Session, e.workspace}
+		names = []string{v.Call.Session, e.Workspace}
 	}
-	users, err := t.s.usersOf(ctx, e.workspace)
+	users, err := t.s.usersOf(ctx, e.Workspace)
 	if err != nil {
 		return o, false, err
 	}
@@ -109,7 +109,7 @@ func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
 		if s == nil {
 			continue
 		}
-		k, ok := s.byLink[v.ID]
+		k, ok := s.MessageOf(v.ID)
 		first := k
 		if v.Call != nil {
 			k, ok = s.byID[v.Call.Message]
@@ -121,8 +121,7 @@ func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
 				}
 			}
 			if ok {
-				first = s.turnOf(k)
-				k = s.endOf(k, v)
+				first, k = s.Span(v, k)
 			}
 		}
 		if !ok {
@@ -141,7 +140,7 @@ func (t *trace) author(ctx context.Context, e *event) (Origin, bool, error) {
 func (t *trace) linkedAfter(ctx context.Context, s *session, v domarkx.Version) (int, bool, error) {
 	if s.numbers == nil {
 		s.numbers = map[string]int{}
-		for id := range s.byLink {
+		for id := range s.Versions() {
 			linked, err := t.s.m.store.VersionCommit(id)
 			if err != nil {
 				return 0, false, err
@@ -155,34 +154,8 @@ func (t *trace) linkedAfter(ctx context.Context, s *session, v domarkx.Version) 
 			best = id
 		}
 	}
-	return s.byLink[best], best != "", nil
-}
-
-// turnOf returns the first message whose calls can have created the version that message k links
-// first. That is the message after the previous message that links a version first, or after the
-// user's last message.
-func (s *session) turnOf(k int) int {
-	first := k
-	for first > 0 && s.entries[first-1].Role == domarkx.Assistant {
-		if link := s.entries[first-1].Link; link != "" && s.byLink[link] == first-1 {
-			break
-		}
-		first--
-	}
-	return first
-}
-
-// endOf returns the last message whose calls can have created the observed version v that message k
-// links first. A version without recorded calls was linked by its time, perhaps before the last
-// message of its turn was recorded.
-func (s *session) endOf(k int, v domarkx.Version) int {
-	if v.Observed == nil || len(v.Observed.Calls) > 0 {
-		return k
-	}
-	for k+1 < len(s.entries) && s.entries[k+1].Role == domarkx.Assistant && s.entries[k+1].Link == v.ID && s.entries[k+1].Date <= v.Date {
-		k++
-	}
-	return k
+	k, ok := s.MessageOf(best)
+	return k, ok, nil
 }
 
 // choose completes an origin with the message among first to last that wrote the path: the last one
@@ -190,14 +163,14 @@ func (s *session) endOf(k int, v domarkx.Version) int {
 func (t *trace) choose(ctx context.Context, s *session, first, last int, o *Origin) (bool, error) {
 	touches := false
 	for k := last; k >= first && !touches; k-- {
-		msg, err := view.LoadMessage(ctx, t.s.m.store, s.entries[k])
+		msg, err := view.LoadMessage(ctx, t.s.m.store, s.Entries[k])
 		if err != nil {
 			return false, err
 		}
 		if touches = touchesPath(msg, t.path); !touches && k != last {
 			continue
 		}
-		o.Message, o.ID, o.Model = k, s.entries[k].ID, modelOf(msg)
+		o.Message, o.ID, o.Model = k, s.Entries[k].ID, modelOf(msg)
 	}
 	return touches, nil
 }

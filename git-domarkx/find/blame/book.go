@@ -6,20 +6,15 @@ import (
 	"path"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
 // A book lists which versions of all workspaces can have changed files of a name. Looking up a path is then
 // a matter of a few versions, however many there are.
 type book struct {
-	versions []written
+	versions []events.Event   // each with the workspace in which it was found first, without resources
 	named    map[string][]int // last element of a path → indexes of the versions that changed such a file
 	any      []int            // indexes of the versions whose changes are not known by name
-}
-
-// A written is a version and the workspace in which it was found first.
-type written struct {
-	version   domarkx.Version // has no Resources
-	workspace string
 }
 
 // newBook reads the versions of all workspaces. Comparing them takes longer than looking one path up in each, so it does
@@ -46,10 +41,10 @@ func (m *Manager) newBook(ctx context.Context, many bool) (*book, error) {
 			}
 			if !many {
 				b.any = append(b.any, len(b.versions))
-				b.versions = append(b.versions, written{v, tip.Workspace})
+				b.versions = append(b.versions, events.Event{Version: v, Workspace: tip.Workspace})
 				continue
 			}
-			if err := b.add(ctx, m, written{v, tip.Workspace}, resources); err != nil {
+			if err := b.add(ctx, m, events.Event{Version: v, Workspace: tip.Workspace}, resources); err != nil {
 				return nil, err
 			}
 		}
@@ -58,7 +53,7 @@ func (m *Manager) newBook(ctx context.Context, many bool) (*book, error) {
 }
 
 // add adds a version. It compares it with the first parent that is here: a path that is equal there was not changed.
-func (b *book) add(ctx context.Context, m *Manager, w written, resources map[string][]domarkx.ResourceVersion) error {
+func (b *book) add(ctx context.Context, m *Manager, w events.Event, resources map[string][]domarkx.ResourceVersion) error {
 	i := len(b.versions)
 	b.versions = append(b.versions, w)
 	load := func(id string) ([]domarkx.ResourceVersion, error) {
@@ -71,12 +66,12 @@ func (b *book) add(ctx context.Context, m *Manager, w written, resources map[str
 		}
 		return v.Resources, err
 	}
-	now, err := load(w.version.ID)
+	now, err := load(w.Version.ID)
 	if err != nil {
 		return err
 	}
-	delete(resources, w.version.ID) // its children came before it
-	for _, parent := range w.version.Parents {
+	delete(resources, w.Version.ID) // its children came before it
+	for _, parent := range w.Version.Parents {
 		parent, _, err := m.withFiles(ctx, parent)
 		if err == nil && parent == "" {
 			break

@@ -1,43 +1,28 @@
 package blame
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"hash/maphash"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
-// An event is a version of a workspace in which the content at a path differs from that of its parents.
+// An event is one in which the content at a path differs from that of its parents.
 type event struct {
-	version   domarkx.Version // has no Resources
-	workspace string
+	events.Event
 	blob      string                // content afterwards; "" if there is no file
 	before    string                // content in the first parent; "" if there is none
 	gap       *domarkx.ExpiredError // if not nil, the files of versions between this one and the first parent with files expired
 	elsewhere bool                  // the file is in a resource outside of the work tree, so it may be another file of that name
 }
 
-// isPerson reports whether a version stores changes that no call made.
-func (e *event) isPerson() bool {
-	if e.gap != nil {
-		return false // or an agent's, in the versions before
-	}
-	switch e.version.Operation {
-	case "create", "setup", "change", "prompt", "rewind", "merge":
-		return true
-	}
-	return false
-}
-
-// mayHaveAgents reports whether a person's version can contain changes by an agent: of another session whose turn
-// overlapped, or of a call that began before the files were read.
-func (e *event) mayHaveAgents() bool { return len(e.version.Shared) > 0 || e.version.Late }
+// isPerson reports whether no agent made the changes, in the version or in those before it whose files expired.
+func (e *event) isPerson() bool { return e.gap == nil && events.AuthorOf(e.Version) == events.Person }
 
 // A history contains the changes of a path in the versions of all workspaces.
 type history struct {
@@ -63,7 +48,7 @@ func (s *survey) history(ctx context.Context, at string) (*history, error) {
 			}
 		}
 	}
-	h.events = inOrder(h.events)
+	events.Sort(h.events, func(e *event) events.Event { return e.Event })
 	for i, e := range h.events {
 		if e.blob != "" {
 			h.byBlob[e.blob] = append(h.byBlob[e.blob], i)
@@ -71,45 +56,6 @@ func (s *survey) history(ctx context.Context, at string) (*history, error) {
 	}
 	s.histories[at] = h
 	return h, nil
-}
-
-// inOrder sorts events by their dates, and those of one workspace by their numbers. Dates have a resolution of a second. In
-// one second, events of sessions come as early as their workspaces allow: a person's version of
-// another workspace may include their changes.
-func inOrder(events []*event) []*event {
-	slices.SortFunc(events, func(a, b *event) int {
-		return cmp.Or(cmp.Compare(a.version.Date, b.version.Date), cmp.Compare(a.version.Number, b.version.Number), strings.Compare(a.version.ID, b.version.ID))
-	})
-	ordered := make([]*event, 0, len(events))
-	for len(events) > 0 {
-		n := 1
-		for n < len(events) && events[n].version.Date == events[0].version.Date {
-			n++
-		}
-		ordered = append(ordered, sessionsFirst(events[:n])...)
-		events = events[n:]
-	}
-	return ordered
-}
-
-// sessionsFirst orders the events of one second: those of a workspace up to the last one of a session, and then
-// what persons left.
-func sessionsFirst(events []*event) []*event {
-	last := map[string]int{} // workspace → the number of its last event of a session
-	for _, e := range events {
-		if !e.isPerson() {
-			last[e.workspace] = max(last[e.workspace], e.version.Number)
-		}
-	}
-	ordered := make([]*event, 0, len(events))
-	for _, persons := range []bool{false, true} {
-		for _, e := range events {
-			if persons == (e.version.Number > last[e.workspace]) {
-				ordered = append(ordered, e)
-			}
-		}
-	}
-	return ordered
 }
 
 // A finder looks up the content at a path in versions of workspaces.
@@ -128,17 +74,17 @@ type found struct {
 }
 
 // version adds the event of a version, if it is one.
-func (f *finder) version(ctx context.Context, h *history, w written) error {
-	if w.version.Expired != nil {
+func (f *finder) version(ctx context.Context, h *history, w events.Event) error {
+	if w.Version.Expired != nil {
 		return nil // the next version with files has its changes, too
 	}
-	now, err := f.in(ctx, w.version.ID)
+	now, err := f.in(ctx, w.Version.ID)
 	if err != nil {
 		return err
 	}
-	e := &event{version: w.version, workspace: w.workspace, blob: now.blob, elsewhere: now.elsewhere}
+	e := &event{Event: w, blob: now.blob, elsewhere: now.elsewhere}
 	same := false
-	for i, parent := range w.version.Parents {
+	for i, parent := range w.Version.Parents {
 		var was found
 		parent, gap, err := f.m.withFiles(ctx, parent)
 		if err == nil && parent != "" {

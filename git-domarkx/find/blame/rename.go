@@ -54,17 +54,17 @@ func (t *trace) renamed(ctx context.Context, e *event, now content, open []place
 	if was, err = t.s.m.content(ctx, there.past, was.id); err != nil { // hashed anew: there has another seed
 		return nil, err
 	}
-	limit, _ := slices.BinarySearchFunc(there.past.events, e.version.Date+1, func(f *event, date int64) int { return cmp.Compare(f.version.Date, date) })
+	limit, _ := slices.BinarySearchFunc(there.past.events, e.Version.Date+1, func(f *event, date int64) int { return cmp.Compare(f.Version.Date, date) })
 	return rest, there.follow(ctx, was, limit, older)
 }
 
 // removed returns the files that e removed from the resource in which it created the file at a path, those of
 // the same content and name first.
 func (m *Manager) removed(ctx context.Context, e *event, at string) ([]former, error) {
-	if len(e.version.Parents) == 0 {
+	if len(e.Version.Parents) == 0 {
 		return nil, nil
 	}
-	parent, _, err := m.withFiles(ctx, e.version.Parents[0])
+	parent, _, err := m.withFiles(ctx, e.Version.Parents[0])
 	if parent == "" && err == nil {
 		return nil, nil
 	}
@@ -78,7 +78,7 @@ func (m *Manager) removed(ctx context.Context, e *event, at string) ([]former, e
 	if err != nil {
 		return nil, err
 	}
-	after, err := m.store.Version(ctx, e.version.ID)
+	after, err := m.store.Version(ctx, e.Version.ID)
 	if err != nil {
 		return nil, err
 	}

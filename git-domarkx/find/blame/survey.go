@@ -7,6 +7,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
 // A survey is what the lookups of one call share.
@@ -59,12 +60,9 @@ func (s *survey) session(ctx context.Context, name string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := &session{name: name, entries: state.Thread.Live, byID: map[domarkx.ID]int{}, byLink: map[string]int{}}
-	for k, e := range known.entries {
+	known := &session{Thread: events.NewThread(state.Thread.Live), name: name, byID: map[domarkx.ID]int{}}
+	for k, e := range known.Entries {
 		known.byID[e.ID] = k
-		if _, ok := known.byLink[e.Link]; !ok && e.Link != "" {
-			known.byLink[e.Link] = k
-		}
 	}
 	s.sessions[name] = known
 	return known, nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/domarkx/domarkx/git-domarkx/events"
 )
 
 func isEnd(err error) bool { return errors.Is(err, io.EOF) }
@@ -70,8 +72,8 @@ func (t *trace) follow(ctx context.Context, now content, limit int, open []place
 				written = append(written, p)
 			}
 		}
-		if len(e.version.Parents) == 0 { // committed lines are older than the first version
-			written = t.uncommitted(ctx, e.version.Observed, now, written)
+		if len(e.Version.Parents) == 0 { // committed lines are older than the first version
+			written = t.uncommitted(ctx, e.Version.Observed, now, written)
 		}
 		if len(written) > 0 {
 			origin, err := t.origin(ctx, i)
@@ -104,7 +106,7 @@ func (t *trace) made(id string, limit int) int {
 		if e.isPerson() {
 			continue
 		}
-		if f := t.past.events[first]; f.isPerson() && !f.mayHaveAgents() && f.version.Date < e.version.Date {
+		if f := t.past.events[first]; f.isPerson() && !events.IsMixed(f.Version) && f.Version.Date < e.Version.Date {
 			return first
 		}
 		return i
@@ -134,10 +136,10 @@ func (t *trace) nearest(ctx context.Context, now content, i, limit int, open []p
 			best, most, closest = c, n, other
 		}
 	}
-	unclear := i >= 0 && t.past.events[i].mayHaveAgents()
+	unclear := i >= 0 && events.IsMixed(t.past.events[i].Version)
 	if best < 0 {
 		if unclear {
-			open = t.uncommitted(ctx, t.past.events[i].version.Observed, now, open)
+			open = t.uncommitted(ctx, t.past.events[i].Version.Observed, now, open)
 		}
 		t.leave(open, unclear, i)
 		return -1, now, nil, nil
@@ -167,7 +169,7 @@ func (t *trace) leave(gone []place, unclear bool, i int) {
 	if !unclear {
 		return
 	}
-	v := t.past.events[i].version
+	v := t.past.events[i].Version
 	for _, p := range gone {
 		t.found[p.line], t.known[p.line] = Origin{Source: Unclear, Message: -1, Date: v.Date, Version: v.ID}, true
 	}
@@ -183,10 +185,10 @@ func (t *trace) candidates(i, limit int) []int {
 	}
 	for c := limit - 1; c >= 0; c-- {
 		e := t.past.events[c]
-		if i >= 0 && last[e.workspace] {
+		if i >= 0 && last[e.Workspace] {
 			continue
 		}
-		last[e.workspace] = true
+		last[e.Workspace] = true
 		if e.blob != "" {
 			list = append(list, c)
 		}

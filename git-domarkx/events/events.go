@@ -1,0 +1,88 @@
+// Package events reads the versions of workspaces as events: who made the changes that a version stores, in which order the
+// events of several workspaces happened, and which messages they belong to. Blame, links and rewind read all of it here.
+package events
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/domarkx/domarkx/format/domarkx"
+)
+
+// The operations of versions of a work tree in which a coding agent works. Each is also the event after which it is taken.
+const (
+	Prompt = "prompt" // the user submitted a prompt
+	Batch  = "batch"  // calls of a message ended
+	Turn   = "turn"   // a turn ended
+	Rewind = "rewind" // the files were set back
+)
+
+// An Author is who made the changes that a version stores.
+type Author int
+
+// The authors of versions.
+const (
+	Person Author = iota // no call made them
+	Calls                // calls of a message that is known by its id or by theirs
+	Agent                // an agent, in a message that only the time tells
+)
+
+// AuthorOf returns who made the changes of a version.
+func AuthorOf(v domarkx.Version) Author {
+	switch v.Operation {
+	case "create", "setup", "change", "merge", Prompt, Rewind:
+		return Person
+	case Batch, Turn:
+		if v.Operation == Turn || v.Observed == nil || len(v.Observed.Calls) == 0 {
+			return Agent
+		}
+	}
+	return Calls
+}
+
+// IsMixed reports whether a person's version can contain changes by an agent: of another session whose turn overlapped, or of
+// a call that began before the files were read.
+func IsMixed(v domarkx.Version) bool { return len(v.Shared) > 0 || v.Late }
+
+// An Event is a version and the workspace in which it was found.
+type Event struct {
+	Version   domarkx.Version // may have no Resources
+	Workspace string
+}
+
+// Sort sorts items by the dates of their events, and those of one workspace by their numbers. Dates have a resolution of a
+// second. In one second, the events of agents come as early as their workspaces allow, because a person's version of another
+// workspace may include their changes.
+func Sort[T any](items []T, of func(T) Event) {
+	slices.SortFunc(items, func(a, b T) int {
+		v, w := of(a).Version, of(b).Version
+		return cmp.Or(cmp.Compare(v.Date, w.Date), cmp.Compare(v.Number, w.Number), strings.Compare(v.ID, w.ID))
+	})
+	for len(items) > 0 {
+		n := 1
+		for n < len(items) && of(items[n]).Version.Date == of(items[0]).Version.Date {
+			n++
+		}
+		agentsFirst(items[:n], of)
+		items = items[n:]
+	}
+}
+
+// agentsFirst orders the events of one second: those of each workspace up to the last one of an agent, and then what persons
+// left after it.
+func agentsFirst[T any](items []T, of func(T) Event) {
+	last := map[string]int{} // workspace → the number of its last event of an agent
+	for _, item := range items {
+		if e := of(item); AuthorOf(e.Version) != Person {
+			last[e.Workspace] = max(last[e.Workspace], e.Version.Number)
+		}
+	}
+	after := func(item T) int {
+		if e := of(item); e.Version.Number > last[e.Workspace] {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(items, func(a, b T) int { return cmp.Compare(after(a), after(b)) })
+}
