@@ -80,7 +80,7 @@ func escapeSequence(text string) int {
 }
 
 // PromptTitle returns the title of a session that a prompt begins. It is "" for prompts that say nothing of what the session is
-// about: commands of the program, what it adds to the conversation itself, and interruptions. A fixed opening is skipped.
+// about: commands of the program, texts that it adds itself, and interruptions. A fixed opening is skipped.
 func PromptTitle(prompt string) string {
 	for {
 		prompt = strings.TrimLeftFunc(prompt, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })

@@ -39,7 +39,7 @@ const (
 	approve = "Make this call of write_file? [y]es, [n]o, [a]lways: "
 )
 
-// TestConversation types what people type to a model, and checks what is shown and stored.
+// TestConversation types what people type to a model, and checks the screen and the session.
 func TestConversation(t *testing.T) {
 	for name, test := range map[string]struct {
 		replies []providertest.Reply
@@ -109,7 +109,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestConversationThatWasCut checks that a conversation begins with what is pending: a call that nobody decided on.
+// TestConversationThatWasCut checks that a conversation begins with pending calls: a call that nobody decided on.
 func TestConversationThatWasCut(t *testing.T) {
 	p, _ := talking(t, providertest.Reply{Text: "I write.", Calls: writeCall("a.txt", "x")}, providertest.Reply{Text: "Done."})
 	if _, stderr := p.run(exitNo, "chat", "-m", "write", "talk"); !strings.Contains(stderr, "files__write_file needs your approval") {

@@ -25,7 +25,7 @@ const (
 )
 
 // Run prints the candidates for the last word of a command line, one per line: the word, a
-// tab and a description. A candidate need not begin with what was typed: the shell filters
+// tab and a description. A candidate need not begin with the typed word: the shell filters
 // them.
 func (c *completeCmd) Run(inv *invocation) error {
 	words := c.Words

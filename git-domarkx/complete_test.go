@@ -116,7 +116,7 @@ func TestHostileCompletions(t *testing.T) {
 	}
 }
 
-// TestCompletionsElsewhere checks what is offered outside of a repository: what needs none.
+// TestCompletionsElsewhere checks the candidates outside of a repository.
 func TestCompletionsElsewhere(t *testing.T) {
 	p := place{t, t.TempDir()}
 	t.Setenv("GIT_CEILING_DIRECTORIES", p.dir)

@@ -71,7 +71,7 @@ func (p place) chmod(name string, mode os.FileMode) {
 	}
 }
 
-// TestDoctorOnAgents checks what is said about agents: those that are here and not recorded, and recording that
+// TestDoctorOnAgents checks doctor's lines about agents: those that are here and not recorded, and recording that
 // nobody does.
 func TestDoctorOnAgents(t *testing.T) {
 	p := newPlace(t)

@@ -133,7 +133,7 @@ func TestWeb(t *testing.T) {
 	s.end()
 }
 
-// TestMCPCommand checks the command around the server: what it reads and writes, its options, and how it ends.
+// TestMCPCommand checks the command around the server: input, output, options, and the end.
 func TestMCPCommand(t *testing.T) {
 	p := newPlace(t)
 	p.run(0, "-q", "append", "--new", "-m", "x", "team/a")

@@ -73,7 +73,7 @@ type exchangeRow struct {
 }
 
 // printExchange prints the outcome for each session. It returns errNo if any failed. broke
-// is the error with which the exchange ended early, or nil; then only what was done before
+// is the error with which the exchange ended early, or nil; then only the part before
 // is printed.
 func (o exchangeOption) printExchange(inv *invocation, results []transfer.Result, broke error) error {
 	var rows []exchangeRow

@@ -53,7 +53,7 @@ func TestZeusList(t *testing.T) {
 	}
 }
 
-// TestZeusRestoreFinds checks where a snapshot is looked for, and what is said of those that cannot be restored.
+// TestZeusRestoreFinds checks where a snapshot is looked for, and the messages about those that cannot be restored.
 func TestZeusRestoreFinds(t *testing.T) {
 	p, state := zeusPlace(t)
 	zeus := place{t, filepath.Join(state, "snapshots")}

@@ -18,7 +18,7 @@ import (
 const minAbbreviation = 4
 
 // Find returns the snapshot, among tip and its ancestors, whose id begins with prefix, which has at least four hexadecimal
-// digits. It returns [domarkx.ErrNotFound] if there is no such snapshot, and [domarkx.ErrInvalid] if there are several or
+// digits. It returns [domarkx.ErrNotFound] if there is none, and [domarkx.ErrInvalid] if there are several or
 // prefix is not valid.
 func (s *Store) Find(ctx context.Context, tip, prefix string) (domarkx.Info, error) {
 	candidates, err := s.candidates(ctx, prefix)

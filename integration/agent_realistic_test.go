@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A project is what a transcript of a realistic session is about: the files of this repository, and
+// A project is the subject of a realistic transcript: the files of this repository, and
 // prose in the words of its documents (a Markov chain of order 2).
 type project struct {
 	paths   []string

@@ -302,7 +302,7 @@ func cpuOf(b *testing.B, pid int) (time.Duration, int64) {
 	return time.Duration(user+system+children) * 10 * time.Millisecond, pages * int64(os.Getpagesize())
 }
 
-// BenchmarkWatcherIdle measures a watcher with 1,000 transcripts, nine in ten of which belong
+// BenchmarkWatcherIdle measures a watcher with 1,000 transcripts, nine in ten of them belong
 // elsewhere.
 func BenchmarkWatcherIdle(b *testing.B) {
 	s := newRepository(b)

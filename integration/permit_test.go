@@ -88,7 +88,7 @@ func TestWaysRoundTheGate(t *testing.T) {
 	}
 }
 
-// startedIn returns what a file starts although the list does not name it, and notes the entries of the list that it uses.
+// startedIn returns the programs that a file starts although the list does not name it, and notes the entries of the list that it uses.
 func startedIn(name string, file *ast.File, used map[string]bool) (problems []string) {
 	for _, s := range starters {
 		found := usesIn(file, s.path, s.names)

@@ -212,7 +212,7 @@ func parse(t *testing.T, text string) jsonvalue.Value {
 	return v
 }
 
-// An opening is how a test opens a workspace. Without specs, those of the version are opened, and without a version what is
+// An opening is how a test opens a workspace. Without specs, those of the version are opened, and without a version those that are
 // live.
 type opening struct {
 	Specs                                []domarkx.ResourceSpec

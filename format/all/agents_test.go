@@ -13,7 +13,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 )
 
-// grants matches the names of members that give an agent rights, or say what it starts or talks to.
+// grants matches the names of members that give an agent rights, or name programs and servers.
 var grants = regexp.MustCompile(`(?i)permission|approv|sandbox|trust|provider|mcp|hook|allow|bypass|danger|base_?url|endpoint|^env$|api_?key|plugin|settings|instructions`)
 
 // harmless are the members that agents require, with the only values that they may have: nothing is
@@ -29,7 +29,7 @@ var harmless = map[string]string{
 var sealed = []string{"c2ln", "Z0FBQUFB", "signature", "encrypted_content"}
 
 // TestWrittenTranscripts writes each agent's session for each agent, with metadata that claims everything:
-// what is written grants nothing, names no provider, server or hook, and has no signature.
+// the written document grants nothing, names no provider, server or hook, and has no signature.
 func TestWrittenTranscripts(t *testing.T) {
 	claims := jsonvalue.ObjectValue()
 	for _, name := range []string{"permissionMode", "approval_policy", "sandbox_policy", "model_provider", "providerID", "mcp_servers", "hooks", "allowedTools", "base_url", "env", "instructions"} {

@@ -177,7 +177,7 @@ func said(kind string, v jsonvalue.Value, s *transcript.Session) transcript.Note
 	return n
 }
 
-// progress extracts what a sub-agent said from a record of its progress. Versions before those with a file for each
+// progress extracts a sub-agent's messages from a record of its progress. Versions before those with a file for each
 // sub-agent wrote that nowhere else; versions between them wrote both.
 func progress(v jsonvalue.Value, s *transcript.Session) transcript.Note {
 	data := transcript.Get(v, "data")

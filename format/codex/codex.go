@@ -158,7 +158,7 @@ func event(payload jsonvalue.Value, s *transcript.Session) transcript.Note {
 	return transcript.Note{}
 }
 
-// A context is what a turn_context record states about the answers that follow it.
+// A context holds the fields of a turn_context record for the answers that follow it.
 type context struct{ Cwd, Branch, Model string }
 
 // String returns a context in the encoding that [transcript.Session] stores.

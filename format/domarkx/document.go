@@ -11,7 +11,7 @@ type Document struct {
 	Preamble     Written // the bytes before the first message; zero unless the format is Markdown
 	Conversation []WrittenMessage
 	Includes     []Include // the files that the document included, by path
-	// Damage lists what could not be read, and what was read although the format forbids it. It is
+	// Damage lists the parts that could not be read, and those that were read although the format forbids them. It is
 	// empty for a valid document.
 	Damage []*syntax.Error
 }

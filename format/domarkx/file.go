@@ -82,7 +82,7 @@ type VersionWriter interface {
 	// may be called from several goroutines at once. Its memory does not depend on the size.
 	Content(ctx context.Context, r io.Reader) (id string, size int64, err error)
 	// Add adds the file at a path (slash-separated, from the resource's top directory). It ignores
-	// f.Name. The ID of a regular file may be from an earlier version; if it is no longer stored,
+	// f.Name. The ID of a regular file may be from an earlier version; if it is not stored any more,
 	// the error is ErrNotFound and the caller must store the content again. A name, type or order
 	// that a version cannot hold is ErrInvalid.
 	Add(ctx context.Context, path string, f File) error

@@ -75,7 +75,7 @@ type Env struct {
 	Warn      func(message string) // shows a message to the user, once
 }
 
-// Limits bound what versions contain and what commands use, by the user's own configuration. 0 is no limit.
+// Limits bound what versions contain and what commands use, by the user's own configuration. 0 means unlimited.
 type Limits struct {
 	File      int64 // bytes of a file in a version
 	Version   int64 // bytes of all files in a version of a resource
@@ -206,7 +206,7 @@ type Call struct {
 // A Result is the answer of a tool.
 type Result struct {
 	Value jsonvalue.Value
-	// Attachment, if not nil, is the complete output, of which Value contains only the beginning.
+	// Attachment, if not nil, is the complete output, whose beginning is in Value.
 	// The receiver of the result closes it.
 	Attachment io.ReadCloser
 }

@@ -124,7 +124,7 @@ func Markdown(t TB, doc *domarkx.Document) string {
 }
 
 // CheckTranscript compares the conversations of a transcript with the golden files DIR/NAME*.md and,
-// where the format can be written, what is written of each with DIR/NAME*.written, and reads that
+// where the format can be written, the result for each with DIR/NAME*.written, and reads that
 // again: it must be the same conversation without damage.
 func CheckTranscript(t testing.TB, codec format.Codec, dir, name, data string) {
 	t.Helper()

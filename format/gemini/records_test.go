@@ -74,7 +74,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestWrittenAgain: a conversation that the program replaces, and then writes again, is no branch, however
+// TestWrittenAgain: a conversation that the program replaces, and then writes again, does not become a branch, however
 // much of it was there meanwhile. One whose messages do not all return is a branch.
 func TestWrittenAgain(t *testing.T) {
 	message := func(id, kind string) string {

@@ -197,7 +197,7 @@ const (
 )
 
 // joined returns the length of a record that begins with the line at offset start and continues in the
-// following lines. It returns length, the length of that line, if there is no such record.
+// following lines. It returns length, the length of that line, if there is none.
 func (l *Reader) joined(start, length int64) (int64, error) {
 	end := start + length
 	for range maxJoinedLines {

@@ -89,7 +89,7 @@ func TestYAMLErrors(t *testing.T) {
 	}
 }
 
-// TestFrontMatterIsPlainWhereItCanBe: what is written without quotes, and what
+// TestFrontMatterIsPlainWhereItCanBe: the values without quotes, and text that
 // is not front matter at all.
 func TestFrontMatterIsPlainWhereItCanBe(t *testing.T) {
 	for _, test := range []struct{ member, want string }{

@@ -52,7 +52,7 @@ func (e encoder) write(w io.Writer) error {
 	return out.Flush()
 }
 
-// readsBack reports whether the document parses to what is written. A piece that parses correctly
+// readsBack reports whether the document parses to the written value. A piece that parses correctly
 // alone also does so in the document, because it ends where the next begins. Unstructured text may
 // join its neighbours.
 func (e *encoder) readsBack() (bool, error) {

@@ -33,7 +33,7 @@ func encodeOver(t formattest.TB, doc *domarkx.Document, original string) (string
 
 func textOf(m domarkx.WrittenMessage) *string { return &m.Content[len(m.Content)-1].Text }
 
-// TestKeepsEntries: what a message was in the original is written again as it was, with what stands
+// TestKeepsEntries: the original's entries are written again unchanged, with what stands
 // around it, as far as the message still says it.
 func TestKeepsEntries(t *testing.T) {
 	original := session()
@@ -217,7 +217,7 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// TestKeepsAny: whatever messages are removed, moved or changed, what is written holds what the
+// TestKeepsAny: whatever messages are removed, moved or changed, the written file holds what the
 // session says, each message once.
 func TestKeepsAny(t *testing.T) {
 	originals := []string{session(), branches(), formattest.Read(t, "testdata/v1.jsonl")}

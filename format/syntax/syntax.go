@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An Error describes an error in a document: its position, and what was expected there.
+// An Error describes an error in a document: its position, and the expected content.
 type Error struct {
 	Path    string // as the user named it; "" when unknown
 	Line    int    // from 1; 0 when unknown

@@ -78,7 +78,7 @@ type Note struct {
 	// form a tree. The conversation is the path from the root to the last record; other leaves end
 	// branches.
 	ID, Parent string
-	// After identifies what a prompt follows; "" if unknown. If two prompts follow the same, the
+	// After identifies the message before a prompt; "" if unknown. If two prompts follow the same, the
 	// user has abandoned the first one: it and all that follows it are a branch.
 	After string
 	// Text is the text of a prompt. The first one that says something becomes the title if no record states one. A
@@ -89,7 +89,7 @@ type Note struct {
 	Queued bool
 	// Drop is the number of prompts to remove from the end of the conversation, with all that
 	// follows them. BackTo is the Group of a message to remove with all messages after it; if there
-	// is no such message, all messages are removed. Removed messages become a branch.
+	// is none, all messages are removed. Removed messages become a branch.
 	Drop   int
 	BackTo string
 	// Time is the time when the record was written, for [format.ParseTime].

@@ -161,7 +161,7 @@ func TestAdoptionIsCut(t *testing.T) {
 }
 
 // A program that has the file open while a child that it started closes it may be
-// in the middle of a save: what it saved before is kept too, until it has ended.
+// in the middle of a save: its former saves are kept too, until it has ended.
 func TestAnInheritedFileIsClosed(t *testing.T) {
 	tests := map[string]struct {
 		then func(m *machine, f *sessions.File, h *sessions.Handle)

@@ -21,7 +21,7 @@ import (
 )
 
 // TestNothingAcknowledgedIsLost does what programs do, in any order, while the
-// power is cut now and then: what was acknowledged is there afterwards, and
+// power is cut now and then: acknowledged saves are there afterwards, and
 // nothing else.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
 	dir := t.TempDir()

@@ -33,7 +33,7 @@ type Tree struct {
 	attachedBy map[string][]domarkx.AttachedFile // attached files of snapshots
 }
 
-// A state is what a tree knows. Each operation of the tree is a few steps, between which
+// A state holds the data of a tree. Each operation of the tree is a few steps, between which
 // it asks the store and the journal. A part of a step is a method of state, or of what is
 // in it: it has nothing there to wait for, and cannot let other steps in.
 type state struct {

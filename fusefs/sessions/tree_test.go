@@ -141,7 +141,7 @@ func TestASaveThatFailsIsTriedAgain(t *testing.T) {
 	})
 }
 
-// A shell ignores the error of close(), and the file shows what it wrote.
+// A shell ignores the error of close(), and the file shows the shell's bytes.
 func TestAFailedCloseIsTriedAgain(t *testing.T) {
 	for name, wait := range map[string]time.Duration{"after a while": 3 * time.Minute, "at unmount": 0} {
 		t.Run(name, func(t *testing.T) {

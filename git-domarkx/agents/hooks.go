@@ -64,7 +64,7 @@ type Hooks struct {
 	Session, Transcript, Call, Trees string
 	// Runs reports whether a payload of a hook that was installed for another agent is of this one.
 	Runs func(installed string, p Payload) bool
-	// Repeats reports whether an event is no news.
+	// Repeats reports whether an event only repeats an earlier one.
 	Repeats func(k Kind, p Payload) bool
 }
 

@@ -124,7 +124,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestJournalOfASessionThatIsGone checks that what a killed process received goes with a renamed session, and not into
+// TestJournalOfASessionThatIsGone checks that the answer of a killed process goes with a renamed session, and not into
 // another one that gets the name.
 func TestJournalOfASessionThatIsGone(t *testing.T) {
 	for name, gone := range map[string]func(s *site) (session string, kept int){

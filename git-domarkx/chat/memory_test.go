@@ -16,7 +16,7 @@ func withItems(r reply, n int) reply {
 	return r
 }
 
-// TestMemoryFollowsEdits checks that the model gets what is in the session, not what was in it.
+// TestMemoryFollowsEdits checks that the model gets the session's present messages, not its former ones.
 func TestMemoryFollowsEdits(t *testing.T) {
 	s := newSite(t)
 	s.model.script = []reply{say("answer")}

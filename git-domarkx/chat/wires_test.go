@@ -159,7 +159,7 @@ func TestEditedAnswerIsSentAsItReads(t *testing.T) {
 }
 
 // TestSessionIsNeverStuck changes a session in ways that leave calls without results, results
-// without calls and messages in another order. Every provider accepts what is sent then.
+// without calls and messages in another order. Every provider accepts the requests then.
 func TestSessionIsNeverStuck(t *testing.T) {
 	cutBetween := func(text, from, to string) string {
 		i := strings.Index(text, from)

@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
-// TestAbout checks what is said about a session: what its front matter and its messages say, and nothing that could be mistaken
+// TestAbout checks the description of a session: what its front matter and its messages say, and nothing that could be mistaken
 // for it.
 func TestAbout(t *testing.T) {
 	c := newClone(t)

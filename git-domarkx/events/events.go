@@ -25,7 +25,7 @@ type Author int
 const (
 	Person Author = iota // no call made them
 	Calls                // calls of a message that is known by its id or by theirs
-	Agent                // an agent, in a message that only the time tells
+	Agent                // an agent, in a message that is known only by the time
 )
 
 // AuthorOf returns who made the changes of a version.

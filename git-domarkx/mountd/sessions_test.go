@@ -34,7 +34,7 @@ func namesOf(list []domarkx.Info) string {
 	return strings.Join(names, " ")
 }
 
-// TestSessionsOfAMount checks what a mount reads of sessions, and that sizes are those of the documents.
+// TestSessionsOfAMount checks the sessions that a mount shows, and that sizes are those of the documents.
 func TestSessionsOfAMount(t *testing.T) {
 	c, s := adapted(t)
 	c.Trusted("talk", enginetest.NotesConfig+"\n## user\n\none\n\n## assistant\n\n"+enginetest.CallBlock("write", `{"name": "n", "text": "x"}`))
@@ -95,7 +95,7 @@ func TestSessionsOfAMount(t *testing.T) {
 
 func errorOf[T any](_ T, err error) error { return err }
 
-// TestChangesThroughAMount checks what a mount does to sessions: names, saves, attachments, removal.
+// TestChangesThroughAMount checks changes of sessions through a mount: names, saves, attachments, removal.
 func TestChangesThroughAMount(t *testing.T) {
 	c, s := adapted(t)
 	base := c.Appended("talk", "one").ID

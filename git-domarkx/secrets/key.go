@@ -6,7 +6,7 @@ import (
 )
 
 // keyBefore returns the name that a secret is assigned to, such as OPENAI_API_KEY, given the text before the secret. It
-// returns "" if there is no name, or one that does not suggest a secret.
+// returns "" if there is none, or one that does not suggest a secret.
 func (s *ruleSet) keyBefore(text []byte) string {
 	const far = 2 * maxName
 	text = text[max(0, len(text)-far):]

@@ -21,7 +21,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
 )
 
-// TestInside checks what a finding in an archive says about its place, and that each secret is reported once.
+// TestInside checks the place that a finding in an archive names, and that each secret is reported once.
 func TestInside(t *testing.T) {
 	s := secrets.New([]byte("k"), nil)
 	second := "gh" + "p_" + fake(alnum, 5, 36)

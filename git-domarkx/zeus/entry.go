@@ -74,7 +74,7 @@ func (v entryReader) text(name string) string {
 	return strings.TrimSpace(zeusformat.Text(v.Value, name))
 }
 
-// check returns an error if an entry cannot be restored, regardless of which agents run.
+// check returns an error if an entry cannot be restored, whatever agents run.
 func (e *Entry) check() error {
 	for _, member := range []struct{ name, value string }{{"agent_id", e.ID}, {"cwd", e.Directory}, {"session_path", e.Path}} {
 		if member.value == "" {

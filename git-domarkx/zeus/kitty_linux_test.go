@@ -108,7 +108,7 @@ func TestRestoreInKitty(t *testing.T) {
 	}
 }
 
-// TestKittyThatEnds checks what is said when kitty opens no window.
+// TestKittyThatEnds checks the error when kitty opens no window.
 func TestKittyThatEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		kitty string

@@ -26,7 +26,7 @@ const joinPacks = 16
 // sizeClasses are the upper bounds of the size classes in bytes. Larger packs are left to `git gc`.
 var sizeClasses = [...]int64{32 << 10, 512 << 10, 8 << 20}
 
-// Consolidate joins small packs of this package if there are many, and removes what a killed Consolidate left. The
+// Consolidate joins small packs of this package if there are many, and removes the files of a killed Consolidate. The
 // caller makes sure that refs reach all objects in packs without a .keep file, as they do after [Batch.Settle], and
 // that no other process consolidates at the same time.
 //

@@ -14,7 +14,7 @@ type logLine struct {
 	reason string // only if asked for
 }
 
-// logLines returns the lines of a reflog, the last one first. It is empty if there is no reflog.
+// logLines returns the lines of a reflog, the last one first. It is empty if there is none.
 func (r *Refs) logLines(name string) ([]logLine, error) {
 	length, ok, err := r.logLength(name)
 	if err != nil || !ok {
@@ -65,7 +65,7 @@ func (r *Refs) allLines(names []string) (map[string][]logLine, error) {
 	return logs, nil
 }
 
-// logLength returns the number of lines of a reflog, and false if there is no reflog.
+// logLength returns the number of lines of a reflog, and false if there is none.
 func (r *Refs) logLength(name string) (int, bool, error) {
 	_, err := r.git.Run(r.ctx, nil, "reflog", "exists", name)
 	if err != nil {

@@ -77,7 +77,7 @@ func TestFileWalk(t *testing.T) {
 	}
 }
 
-// TestFileWalkKinds checks what a walk says of links and of large content, and that it skips submodules.
+// TestFileWalkKinds checks links and large content in a walk, and that it skips submodules.
 func TestFileWalkKinds(t *testing.T) {
 	r := newRepository(t)
 	var large domarkx.Blob

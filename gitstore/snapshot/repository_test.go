@@ -29,7 +29,7 @@ type tb interface {
 	Errorf(string, ...any)
 }
 
-// A repository has no refs: what it stores is found by the ids that were returned.
+// A repository has no refs: its objects are found by the ids that were returned.
 type repository struct {
 	db     *odb.Database
 	reader snapshot.Reader

@@ -122,7 +122,7 @@ func TestRewriteConversationStops(t *testing.T) {
 	})
 }
 
-// TestRewrite checks what a snapshot that replaces another one has of it.
+// TestRewrite checks the fields that a snapshot takes from the one that it replaces.
 func TestRewrite(t *testing.T) {
 	r := newRepository(t)
 	attach := func(texts ...string) (list []domarkx.Attachment) {

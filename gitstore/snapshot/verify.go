@@ -20,7 +20,7 @@ import (
 type DocumentChecks interface {
 	// Message compares a message that is stored only as JSON with the recorded digest of its rendering.
 	Message(e domarkx.Entry, m domarkx.Message) error
-	// Snapshot compares what a snapshot's commit says of its document with the document. base is a snapshot that was
+	// Snapshot compares a snapshot's commit with the document. base is a snapshot that was
 	// checked and that begins with the same messages, at least same of them, or "" if there is none.
 	Snapshot(ctx context.Context, id, base string, same int) error
 }

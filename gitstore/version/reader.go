@@ -109,7 +109,7 @@ func ParseContentID(id string) (object, chunks odb.ID, err error) {
 	return object, chunks, err
 }
 
-// contentSize returns the size of content in bytes. It returns [domarkx.ErrCorrupt] if object is no blob, too large for one
+// contentSize returns the size of content in bytes. It returns [domarkx.ErrCorrupt] if object is not a blob, too large for one
 // blob, or not a pointer to chunks.
 func (s Store) contentSize(object, chunks odb.ID) (int64, error) {
 	kind, size, err := s.db.Size(object)

@@ -142,7 +142,7 @@ func (a *aside) keep(e *swapped) {
 	a.out, a.last = append(a.out, e), time.Now()
 }
 
-// close removes what is no longer needed, after settle: files that no line of the journal names were not in
+// close removes the files that are not needed any more, after settle: files that no line of the journal names were not in
 // place yet.
 func (a *aside) close(f *Directory) error {
 	if a.stuck.Load() {
@@ -203,7 +203,7 @@ func (a *aside) exchange(ctx context.Context, d *dir, e *swapped) error {
 	return fmt.Errorf("another program creates it again and again: %w", domarkx.ErrConflict)
 }
 
-// recover completes what a killed load left: what came out and is in no version is put back.
+// recover completes a load that was killed: files that it moved out and that no version contains are put back.
 func (f *Directory) recover(ctx context.Context) (err error) {
 	path := f.observe.Aside
 	if path == "" || !canMoveBetween {

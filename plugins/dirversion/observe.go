@@ -224,7 +224,7 @@ func (f *Directory) protected(at string, directory bool) bool {
 }
 
 // captured returns the record of the last commit for a file that a load would remove or replace. It returns
-// false if the file is no longer what that commit read. A directory may have other files.
+// false if the file changed after that commit. A directory may have other files.
 func (f *Directory) captured(at string, st stat) (*record, bool) {
 	if f.observe == nil || f.observe.saved == nil {
 		return nil, true

@@ -224,7 +224,7 @@ func TestDamagedState(t *testing.T) {
 	}
 }
 
-// TestTearDownOfTheBroken checks that the directory of a resource goes although its program cannot remove what it has elsewhere.
+// TestTearDownOfTheBroken checks that the directory of a resource goes although its program cannot remove its things elsewhere.
 func TestTearDownOfTheBroken(t *testing.T) {
 	env := domarkx.Env{Resource: "r", Config: jsonvalue.ObjectValue(), Dir: t.TempDir()}
 	var warned []string

@@ -233,7 +233,7 @@ func (r *resource) TearDown(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil && r.env.Warn != nil {
-		// Nobody knows what a broken plugin created elsewhere.
+		// What a broken plugin created elsewhere is unknown.
 		r.env.Warn(fmt.Sprintf("resource %q is removed, but its plugin could not remove what it may have created elsewhere: %s", r.env.Resource, strings.TrimSpace(err.Error())))
 	}
 	if err := r.Close(ctx); err != nil {

@@ -128,7 +128,7 @@ func namingColumns(ctx context.Context, c *connection) ([]naming, error) {
 // maxNamed is the number of refused objects that an error lists.
 const maxNamed = 10
 
-// refuse returns an error that lists what a version cannot contain. It reads catalogs with c, and
+// refuse returns an error that lists the things that a version cannot contain. It reads catalogs with c, and
 // tables of users with rows.
 func refuse(ctx context.Context, c, rows *connection) error {
 	var found []string

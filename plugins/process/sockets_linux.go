@@ -95,7 +95,7 @@ func (c command) socketDirectories() []string {
 }
 
 // needs returns the paths that a command must be able to find. The PATH is that of this program, since the
-// command's own may come from a document, which must not choose what is visible.
+// command's own may come from a document, which must not choose the visible sockets.
 func (c command) needs() []string {
 	paths := append([]string{c.Dir, c.Program, os.Getenv("HOME")}, c.Writable...)
 	return append(paths, filepath.SplitList(os.Getenv("PATH"))...)

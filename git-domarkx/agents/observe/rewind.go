@@ -184,7 +184,7 @@ func (m *Manager) keep(ctx context.Context, t *tree, workspace string) ([]domark
 
 // load replaces the content of the work tree by that of a version. It does not touch files that Git
 // ignores by the rules of the work tree or of the version, and files that either side leaves out. It
-// returns what it left alone, without what Git ignores now.
+// returns the paths that it left alone, without what Git ignores now.
 // A version that came from a remote may hold what none of a work tree does: nested repositories,
 // whose config names programs for Git to run, and special files. Those are not written.
 func (t *tree) load(ctx context.Context, v domarkx.Version, left []domarkx.LeftOut) ([]domarkx.LeftOut, error) {

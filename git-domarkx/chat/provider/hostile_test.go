@@ -68,7 +68,7 @@ func streaming(send func(w io.Writer)) *httptest.Server {
 	}))
 }
 
-// TestEndlessAnswerIsBounded sends parts that are kept although they are no text, again and again.
+// TestEndlessAnswerIsBounded sends parts that are kept although they are not text, again and again.
 func TestEndlessAnswerIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	delta := func(members string) string { return `data: {"choices":[{"delta":{` + members + "}}]}\n\n" }

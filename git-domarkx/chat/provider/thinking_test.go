@@ -77,7 +77,7 @@ func TestThinkingInLoop(t *testing.T) {
 	}
 }
 
-// TestPartsOfItems reads the items of answers of all wires: they say what was streamed. Items that
+// TestPartsOfItems reads the items of answers of all wires: they equal the stream. Items that
 // say something else to the provider than to whoever reads them are refused.
 func TestPartsOfItems(t *testing.T) {
 	script := []providertest.Reply{

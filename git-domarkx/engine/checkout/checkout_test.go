@@ -29,7 +29,7 @@ func newClone(t *testing.T) *clone {
 	return &clone{c, checkout.New(c.SessionManager, trust.New(c.Store, c.Env), c.Store)}
 }
 
-// A file is a file of a version. Its content is data, unless file has a target or is no regular file.
+// A file is a file of a version. Its content is data, unless file has a target or is not a regular file.
 type file = enginetest.VersionFile
 
 func regular(path, data string, mode uint32) file {

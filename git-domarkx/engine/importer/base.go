@@ -36,7 +36,7 @@ const (
 //
 // A snapshot before the last import can be the base only if the document contains all messages of the snapshot, and
 // none of them was removed since. Another snapshot can be the base only if the document contains a message from it that
-// the last import does not have: otherwise an old document would undo what was written in the session since.
+// the last import does not have: otherwise an old document would undo later changes of the session.
 func (imp *importer) findBase(ctx context.Context, c *comparison, in input, known string, tip domarkx.Info) (string, error) {
 	least, err := c.distance(known, nil)
 	if err != nil {

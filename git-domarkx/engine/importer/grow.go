@@ -68,7 +68,7 @@ func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (rec
 	return r, true, nil
 }
 
-// A growth is what a document has more than at its last import.
+// A growth holds the part of a document that came after its last import.
 type growth struct {
 	size    int64
 	digest  [32]byte

@@ -32,7 +32,7 @@ type importer struct {
 	result  Result
 }
 
-// The options are what a request asks for each of its documents.
+// The options of a request apply to each of its documents.
 type options struct {
 	attach []string // paths of files to attach to the session
 	ignore func(title string) bool

@@ -5,9 +5,9 @@
 // An import has these steps. Each passes its result to the next:
 //
 //   - A collector finds documents: files, sessions in databases, standard input ([found]).
-//   - recognise says what a document, or a branch of it, is to the sessions of the repository ([recognised]). It reads no
+//   - recognise compares a document, or a branch of it, with the sessions of the repository ([recognised]). It reads no
 //     more of the document than it must.
-//   - A document that is not unchanged is decoded ([conversation]), or only what it has more ([growth]).
+//   - A document that is not unchanged is decoded ([conversation]), or only its new part ([growth]).
 //   - edition makes an edit of the session ([imported]).
 //   - store stores it, and records the document when all of it is stored.
 //

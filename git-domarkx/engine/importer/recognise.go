@@ -10,7 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
-// A finding says what a conversation of a document is to the sessions of the repository.
+// A finding compares a conversation of a document with the sessions of the repository.
 type finding int
 
 const (
@@ -26,7 +26,7 @@ const (
 	skipped                  // it is empty, or the request ignores it
 )
 
-// A recognised is a conversation of a document with what it is to the sessions. The later steps of the import read it, make an
+// A recognised is a conversation of a document with its finding. The later steps of the import read it, make an
 // edit of its session, and store that.
 type recognised struct {
 	is       finding
@@ -119,7 +119,7 @@ func (imp *importer) main(ctx context.Context, d *document, known sources.Source
 	return &first, isNew, nil
 }
 
-// isComplete reports whether what a document contains says nothing that its unchanged bytes do not.
+// isComplete reports whether the unchanged bytes of a document say all that it contains.
 func (imp *importer) isComplete(in *input) (bool, error) {
 	if imp.homes.IsNew(in.home) || imp.links != nil || len(imp.attach) > 0 {
 		return false, nil
@@ -132,7 +132,7 @@ func (imp *importer) isComplete(in *input) (bool, error) {
 	return !shows, err
 }
 
-// byHeader recognises a conversation by what it states, by its name, and by its messages.
+// byHeader recognises a conversation by the session that it names, by its name, and by its messages.
 func (imp *importer) byHeader(ctx context.Context, d *document, in input, conv conversation, known sources.Source) (recognised, error) {
 	r := recognised{in: in, conv: conv}
 	refuse := func(err error) (recognised, error) { return r, inputError(in, err) }

@@ -153,7 +153,7 @@ func TestSessionInSeveralFiles(t *testing.T) {
 }
 
 // TestMigratedTranscripts: a transcript that its program wrote anew in another form is the same session, with
-// the same messages and what was added here, and goes on.
+// the same messages and the messages added here, and goes on.
 func TestMigratedTranscripts(t *testing.T) {
 	codex := func(paginated bool, more string) string {
 		var b strings.Builder

@@ -1,4 +1,4 @@
-// Package local stores what a clone records about its sessions on this machine: which of them the
+// Package local stores a clone's records of its sessions on this machine: which of them the
 // user trusts, which workspaces belong to forks, and which sessions work in another workspace.
 package local
 

@@ -191,7 +191,7 @@ func TestOthersAreNotRead(t *testing.T) {
 	}
 }
 
-// TestKilledSave checks that the next save goes on from what a killed one left.
+// TestKilledSave checks that the next save goes on after a killed one.
 func TestKilledSave(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir)

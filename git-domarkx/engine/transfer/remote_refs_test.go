@@ -8,7 +8,7 @@ import (
 )
 
 // TestPushStatus checks which results are failures, that is, have a status that starts with
-// "rejected": exactly those after which the remote does not have what was pushed.
+// "rejected": exactly those after which the remote does not have the pushed objects.
 func TestPushStatus(t *testing.T) {
 	for status, want := range map[remote.Status]string{
 		remote.Created: "new", remote.Updated: "updated", remote.Deleted: "removed there", remote.UpToDate: UpToDate,

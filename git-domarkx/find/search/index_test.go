@@ -160,7 +160,7 @@ func TestForgetLeavesNoCopies(t *testing.T) {
 	}
 }
 
-// TestStoppedForget stops an update after it has indexed what a session contains instead of a removed text.
+// TestStoppedForget stops an update after it has indexed the new text instead of a removed text.
 func TestStoppedForget(t *testing.T) {
 	r := newRepository(t)
 	r.save("a", "about xyzzyplugh")

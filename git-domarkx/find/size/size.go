@@ -50,7 +50,7 @@ type KindUse struct {
 	Sum
 }
 
-// A StateUse is what a file or directory of this program's state needs.
+// A StateUse is the space of a file or directory of this program's state.
 type StateUse struct {
 	Name  string // in the state directory, with a slash at the end for a directory
 	Bytes int64

@@ -19,7 +19,7 @@ var ages = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Expiry parses an age or a date and returns the moment from which on things are kept, or a number and returns how many of the
-// newest are kept. Both are zero for "never": everything is kept. [ExpiryForms] lists what it accepts; the error matches
+// newest are kept. Both are zero for "never": everything is kept. [ExpiryForms] lists the accepted forms; the error matches
 // [domarkx.ErrInvalid] for other texts, and for a moment in the future.
 func Expiry(text string, now time.Time) (since time.Time, newest int, err error) {
 	bad := fmt.Errorf("%q: %w, expected %s", text, domarkx.ErrInvalid, ExpiryForms)

@@ -113,7 +113,7 @@ func read(t *testing.T, content []byte) (objects []gitobjects.Object) {
 	return objects
 }
 
-// TestRead compares what is read from loose objects, from packs with deltas of each kind and from
+// TestRead compares the objects read from loose files, from packs with deltas of each kind and from
 // bundles with what git reads.
 func TestRead(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
@@ -185,7 +185,7 @@ func expected(err error) bool {
 	return errors.Is(err, domarkx.ErrCorrupt) || errors.Is(err, domarkx.ErrUnsupported)
 }
 
-// TestReadDamaged checks that files of which a part is missing or changed are errors.
+// TestReadDamaged checks that files with a missing or changed part are errors.
 func TestReadDamaged(t *testing.T) {
 	r := newRepository(t, "sha1")
 	r.fill()

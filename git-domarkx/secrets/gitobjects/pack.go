@@ -290,7 +290,7 @@ func (p *pack) apply(base []byte, i int32) ([]byte, error) {
 	return content, err
 }
 
-// insertions reports what a delta inserts whose base is not in the pack, such as in a bundle of new commits, or could
+// insertions reports the inserted bytes of a delta whose base is not in the pack, such as in a bundle of new commits, or could
 // not be read.
 func (p *pack) insertions(i int32) {
 	e := &p.entries[i]

@@ -242,7 +242,7 @@ func TestRedactedTwiceApart(t *testing.T) {
 	}
 }
 
-// TestReceiveLeaves checks what a redacted remote does not change: sessions that share nothing with it, and a session
+// TestReceiveLeaves checks the sessions that a redacted remote does not change: sessions that share nothing with it, and a session
 // whose history is the same.
 func TestReceiveLeaves(t *testing.T) {
 	t.Parallel()

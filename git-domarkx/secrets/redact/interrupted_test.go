@@ -182,7 +182,7 @@ func TestHinderedRedaction(t *testing.T) {
 	}
 }
 
-// TestDamagedHistory removes each object of a session in turn. A redaction that needs it says so, and never that there is no secret.
+// TestDamagedHistory removes each object of a session in turn. A redaction that needs it says so, and never that there is none.
 func TestDamagedHistory(t *testing.T) {
 	t.Parallel()
 	p := newPeer(enginetest.New(t))
@@ -260,7 +260,7 @@ func TestConcurrentWriters(t *testing.T) {
 	p.Fsck()
 }
 
-// TestDryRun shows what a redaction would do. Nothing changes, in the repository and in the local state.
+// TestDryRun shows the result of a redaction. Nothing changes, in the repository and in the local state.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	p := newPeer(enginetest.New(t))

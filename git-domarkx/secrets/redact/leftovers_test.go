@@ -62,7 +62,7 @@ func TestLeftovers(t *testing.T) {
 }
 
 // TestDrafts redacts texts that could not be saved. Those of the redacted session lose what the rules find, and all others
-// lose what is known to be a secret.
+// lose the known secrets.
 func TestDrafts(t *testing.T) {
 	t.Parallel()
 	p := newPeer(enginetest.New(t))

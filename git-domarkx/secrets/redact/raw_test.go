@@ -42,7 +42,7 @@ func (p peer) objects() map[string]string {
 
 // TestRawSearch plants secrets at random in texts, attachments, originals, files, descriptions and the user's own branches, in
 // loose and packed objects, and redacts with --purge. Then no object and no file in .git has one but what the user committed,
-// and all else is byte for byte what it was.
+// and all else has the same bytes as before.
 func TestRawSearch(t *testing.T) {
 	formats := []string{"sha1", "sha256"}
 	for seed := range 2 {
@@ -135,7 +135,7 @@ func (p peer) Unpacked(loose bool) {
 	}
 }
 
-// TestOwnRefs redacts a session of which the user has a branch: it says which, and a purge leaves what the branch leads to.
+// TestOwnRefs redacts a session whose commits are in a user's branch: it names the branch, and a purge leaves the branch's objects.
 func TestOwnRefs(t *testing.T) {
 	t.Parallel()
 	p := newPeer(enginetest.New(t))

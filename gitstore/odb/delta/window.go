@@ -10,7 +10,7 @@ import (
 // added before its messages, and both in the order of the document. So the base of a message is probably near that of
 // the previous message. The zero Window is empty and ready to use.
 type Window struct {
-	// Read returns the content of a base that is no longer in memory, or nil if it cannot be read. Read may be nil.
+	// Read returns the content of a base that is not in memory any more, or nil if it cannot be read. Read may be nil.
 	Read func(*Base) []byte
 
 	bases    []*Base

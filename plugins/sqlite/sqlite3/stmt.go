@@ -84,7 +84,7 @@ func (s *Stmt) Parameters() []string {
 	return names
 }
 
-// transient tells SQLite to copy a value that is passed to it.
+// transient asks SQLite to copy a value that is passed to it.
 const transient = ^uintptr(0)
 
 // Bind sets a parameter, counted from 1. value is nil, an int64, float64, string or []byte.

@@ -113,7 +113,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestValues checks what is read of a text, also where something else is there.
+// TestValues checks the values that are read from a text, also where something else is there.
 func TestValues(t *testing.T) {
 	const text = `{"s": "a\u00e9\ud83d\ude00\n", "n": -1.5e3, "t": true, "z": null, "l": [1, "x"], "o": {"k": {}}, "c": {/* c */}}`
 	e := edit(t, text)

@@ -1,4 +1,4 @@
-// Package jsontext edits files of JSON with comments: what is not edited keeps its bytes, with
+// Package jsontext edits files of JSON with comments: all that is not edited keeps its bytes, with
 // comments, order, indentation and trailing commas. It adds to hujson, which parses and packs such
 // files, edits in the style of the file.
 package jsontext

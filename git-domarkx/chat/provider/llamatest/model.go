@@ -78,8 +78,8 @@ func (v *vocabulary) chain(from int, texts ...string) int {
 }
 
 // WriteModel returns a model as a GGUF file. It is a llama with one layer that does nothing: the
-// state of a token is its one-hot embedding, and the output matrix is a table of which token
-// follows which. The tokens after the prompt's last token form a chain. Each piece of text is one
+// state of a token is its one-hot embedding, and the output matrix maps each token to the one that
+// follows it. The tokens after the prompt's last token form a chain. Each piece of text is one
 // token, so that the server streams the pieces one by one.
 func WriteModel(m Model) []byte {
 	v := &vocabulary{marks: map[int]bool{}, scores: map[[2]int]float64{}}
