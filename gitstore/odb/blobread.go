@@ -8,9 +8,8 @@ import (
 	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 )
 
-// BlobInto reads a blob into dst, which has the blob's size. It may overwrite the memory of dst between its length and
-// capacity, and is fastest if [inflate.Slack] bytes are available there. It returns [domarkx.ErrCorrupt] for a blob of
-// another size, and the errors of [Database.Read].
+// BlobInto reads a blob into dst, which has the blob's size. It returns [domarkx.ErrCorrupt] for a blob of another size, and
+// the errors of [Database.Read].
 //
 // A packed blob that is not a delta is verified with the CRC-32 of its packed bytes, which is in the pack index. This
 // detects damage on the disk and wrong offsets in the index, and takes much less time than hashing the content. Whoever

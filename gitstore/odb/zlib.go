@@ -94,7 +94,7 @@ func (f *inflater) rest(have []byte, size int64) ([]byte, error) {
 // the checksum of the stream, since objects are verified with their ids.
 func decompress(packed []byte, size int64) ([]byte, error) {
 	if size <= firstPiece {
-		data := make([]byte, size, size+inflate.Slack)
+		data := make([]byte, size)
 		if _, err := inflate.Decode(data, packed); err != nil {
 			return nil, errInflate(err)
 		}

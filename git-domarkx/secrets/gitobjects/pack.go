@@ -175,7 +175,7 @@ func (p *pack) inflate(packed []byte, size int64, memory []byte) (data []byte, n
 		return nil, 0, errTotal
 	}
 	*p.left -= size + perObject
-	data = slices.Grow(memory[:0], int(size)+inflate.Slack)[:size]
+	data = slices.Grow(memory[:0], int(size))[:size]
 	n, err = inflate.Decode(data, packed)
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, err)

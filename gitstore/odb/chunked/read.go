@@ -12,7 +12,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/odb"
-	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 )
 
 // maxChunkTree is the maximum depth of a chunk tree. Nodes have at least two entries on
@@ -130,10 +129,9 @@ func (l *Content) copyAt(p []byte, offset int64) (int, error) {
 		return 0, err
 	}
 	if offset == start && int64(len(p)) >= c.size {
-		// BlobInto may write beyond the end of the chunk, but only into p, which is overwritten next.
-		return int(c.size), l.d.BlobInto(c.id, p[:c.size:len(p)])
+		return int(c.size), l.d.BlobInto(c.id, p[:c.size])
 	}
-	data := make([]byte, c.size, c.size+inflate.Slack)
+	data := make([]byte, c.size)
 	if err := l.d.BlobInto(c.id, data); err != nil {
 		return 0, err
 	}

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/klauspost/compress/zlib"
-
 	"github.com/domarkx/domarkx/gitstore/odb/inflate"
 )
 
@@ -66,19 +64,17 @@ func TestDecode(t *testing.T) {
 			for _, part := range [][]byte{content, content[:len(content)/3], content[:min(len(content), 300)]} {
 				packed := compress(t, level, part)
 				for _, behind := range []int{0, 1, 15, 1000} {
-					for _, spare := range []int{0, 1, inflate.Slack, 5000} {
-						src := append(bytes.Clone(packed), make([]byte, behind)...)
-						dst := make([]byte, len(part), len(part)+spare)
-						if err := decode(dst, src); err != nil || !bytes.Equal(dst, part) {
-							t.Fatalf("%s, %d bytes at level %d, followed by %d bytes, with %d spare bytes: %v", name, len(part), level, behind, spare, err)
-						}
+					src := append(bytes.Clone(packed), make([]byte, behind)...)
+					dst := make([]byte, len(part))
+					if n, err := inflate.Decode(dst, src); err != nil || n != len(packed) || !bytes.Equal(dst, part) {
+						t.Fatalf("%s, %d bytes at level %d, followed by %d bytes: length %d of %d, %v", name, len(part), level, behind, n, len(packed), err)
 					}
 				}
 				for _, n := range []int{len(part) - 1, len(part) + 1, len(part)/2 - 1, len(part) * 2} {
 					if n < 0 || n == len(part) {
 						continue
 					}
-					if err := decode(make([]byte, n, n+inflate.Slack), packed); err == nil {
+					if err := decode(make([]byte, n), packed); err == nil {
 						t.Errorf("%s at level %d: %d bytes decoded as %d without an error: %v", name, level, len(part), n, err)
 					}
 				}
@@ -123,12 +119,8 @@ func FuzzDecode(f *testing.F) {
 		if size < 0 || size > 1<<20 {
 			return
 		}
-		dst := make([]byte, size, size+inflate.Slack)
+		dst := make([]byte, size)
 		err := decode(dst, packed)
-		tight := make([]byte, size)
-		if slow := decode(tight, packed); (slow == nil) != (err == nil) || err == nil && !bytes.Equal(tight, dst) {
-			t.Errorf("with room: %v, without: %v", err, slow)
-		}
 		want, theirs := read(packed, size)
 		if (err == nil) != (theirs == nil) || err == nil && !bytes.Equal(dst, want) {
 			t.Errorf("error %v, expected %v", err, theirs)
@@ -163,51 +155,4 @@ func decode(dst, src []byte) error {
 		return fmt.Errorf("the stream has %d of %d bytes", n, len(src))
 	}
 	return err
-}
-
-// BenchmarkDecode compares with klauspost/compress and the standard library. It is the
-// reason why this package exists.
-func BenchmarkDecode(b *testing.B) {
-	all := samples(rand.New(rand.NewPCG(1, 2)))
-	for _, name := range []string{"text", "random"} {
-		data := all[name][:64<<10]
-		packed := compress(b, stdzlib.DefaultCompression, data)
-		dst := make([]byte, len(data), len(data)+inflate.Slack)
-		b.Run(name+"/inflate", func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				if _, err := inflate.Decode(dst, packed); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(name+"/klauspost", func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			z, err := zlib.NewReader(bytes.NewReader(packed))
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				err := z.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
-				if err == nil {
-					_, err = io.ReadFull(z, dst)
-				}
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(name+"/standard library", func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				z, err := stdzlib.NewReader(bytes.NewReader(packed))
-				if err == nil {
-					_, err = io.ReadFull(z, dst)
-				}
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }
