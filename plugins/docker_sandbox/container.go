@@ -7,10 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/containerd/errdefs"
-	"github.com/moby/moby/api/types/container"
-	"github.com/moby/moby/api/types/mount"
-	"github.com/moby/moby/client"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
 )
 
 // Labels of containers.
@@ -27,51 +24,46 @@ const endTimeout = 30 * time.Second
 
 // create creates a container with the agent in it, without starting it.
 func (e *engine) create(ctx context.Context, i image, c config, labels map[string]string) (string, error) {
-	mounts := []mount.Mount{{Type: mount.TypeVolume, Target: agentDir}} // an anonymous volume, removed with the container
+	mounts := []engineapi.Mount{{Type: "volume", Target: agentDir}} // an anonymous volume, removed with the container
 	for _, m := range c.mounts {
-		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: !m.Writable})
+		mounts = append(mounts, engineapi.Mount{Type: "bind", Source: m.Source, Target: m.Target, ReadOnly: !m.Writable})
 	}
-	init := false
-	made, err := e.ContainerCreate(ctx, client.ContainerCreateOptions{
-		Config: &container.Config{
-			Image:       i.ID,
-			Hostname:    "sandbox", // constant, because commands may print it and are replayed
-			User:        "0:0",     // of the agent; commands run as the image's user
-			WorkingDir:  "/",
-			Entrypoint:  e.agent.entry(),
-			Cmd:         []string{agentCommand},
-			OpenStdin:   true,
-			StdinOnce:   true, // when the connection ends, the agent's input ends, and so the container
-			AttachStdin: true, AttachStdout: true, AttachStderr: true,
-			Labels:      labels,
-			Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
-		},
-		HostConfig: &container.HostConfig{
-			NetworkMode: container.NetworkMode(c.network),
-			LogConfig:   container.LogConfig{Type: "none"}, // standard output carries the agent's answers
+	id, err := e.Create(ctx, engineapi.Config{
+		Image:       i.ID,
+		Hostname:    "sandbox", // constant, because commands may print it and are replayed
+		User:        "0:0",     // of the agent; commands run as the image's user
+		WorkingDir:  "/",
+		Entrypoint:  e.agent.entry(),
+		Cmd:         []string{agentCommand},
+		OpenStdin:   true,
+		StdinOnce:   true, // when the connection ends, the agent's input ends, and so the container
+		AttachStdin: true, AttachStdout: true, AttachStderr: true,
+		Labels:      labels,
+		Healthcheck: engineapi.Healthcheck{Test: []string{"NONE"}},
+		HostConfig: engineapi.HostConfig{
+			NetworkMode: c.network,
+			LogConfig:   engineapi.LogConfig{Type: "none"}, // standard output carries the agent's answers
 			Mounts:      mounts,
-			Init:        &init,
 			Resources:   c.resources(),
 		},
 	})
 	if err != nil {
 		return "", fmt.Errorf("create a container: %w", e.explain(err))
 	}
-	if err := e.sendAgent(ctx, made.ID); err != nil {
-		return "", errors.Join(err, e.remove(ctx, made.ID))
+	if err := e.sendAgent(ctx, id); err != nil {
+		return "", errors.Join(err, e.remove(ctx, id))
 	}
-	return made.ID, nil
+	return id, nil
 }
 
 // spare is how many processes a container may have for its agent and its threads.
 const spare = 64
 
 // resources returns the limits of a container.
-func (c config) resources() container.Resources {
-	r := container.Resources{Memory: c.memory, MemorySwap: c.memory, NanoCPUs: c.cpus}
+func (c config) resources() engineapi.Resources {
+	r := engineapi.Resources{Memory: c.memory, MemorySwap: c.memory, NanoCPUs: c.cpus}
 	if c.most > 0 {
-		most := c.most + spare
-		r.PidsLimit = &most
+		r.PidsLimit = c.most + spare
 	}
 	return r
 }
@@ -79,8 +71,8 @@ func (c config) resources() container.Resources {
 // limit changes the memory and the processes that a container may use.
 func (e *engine) limit(ctx context.Context, id string, c config) error {
 	r := c.resources()
-	_, err := e.ContainerUpdate(ctx, id, client.ContainerUpdateOptions{Resources: &container.Resources{Memory: r.Memory, MemorySwap: r.MemorySwap, PidsLimit: r.PidsLimit}})
-	if err != nil {
+	r.NanoCPUs = 0 // stay
+	if err := e.Update(ctx, id, r); err != nil {
 		return fmt.Errorf("limit container %.12s: %w", id, e.explain(err))
 	}
 	return nil
@@ -90,8 +82,8 @@ func (e *engine) limit(ctx context.Context, id string, c config) error {
 func (e *engine) kill(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	_, err := e.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: "KILL"})
-	if err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) {
+	err := e.Kill(ctx, id)
+	if err != nil && !errors.Is(err, engineapi.ErrNotFound) && !errors.Is(err, engineapi.ErrConflict) {
 		return fmt.Errorf("stop container %.12s: %w", id, e.explain(err))
 	}
 	return nil
@@ -101,9 +93,9 @@ func (e *engine) kill(ctx context.Context, id string) error {
 func (e *engine) remove(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	_, err := e.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-	if err != nil && !errdefs.IsNotFound(err) {
-		if errdefs.IsConflict(err) && strings.Contains(err.Error(), "already in progress") {
+	err := e.Remove(ctx, id)
+	if err != nil && !errors.Is(err, engineapi.ErrNotFound) {
+		if errors.Is(err, engineapi.ErrConflict) && strings.Contains(err.Error(), "already in progress") {
 			return nil
 		}
 		return fmt.Errorf("remove container %.12s: %w", id, e.explain(err))
@@ -112,12 +104,12 @@ func (e *engine) remove(ctx context.Context, id string) error {
 }
 
 // labelled lists the containers that have a label.
-func (e *engine) labelled(ctx context.Context, label string) ([]container.Summary, error) {
-	list, err := e.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", label)})
+func (e *engine) labelled(ctx context.Context, label string) ([]engineapi.Container, error) {
+	list, err := e.List(ctx, label)
 	if err != nil {
 		return nil, fmt.Errorf("list containers: %w", e.explain(err))
 	}
-	return list.Items, nil
+	return list, nil
 }
 
 // sweep removes the containers of a resource except its current one. A killed process may have

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/plugins"
-	"github.com/moby/moby/client"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
 )
 
 // leftoversTimeout limits how long Leftovers waits for an engine.
@@ -58,16 +58,13 @@ func (p *Plugin) Leftovers(ctx context.Context, root string) ([]plugins.Leftover
 // answering connects to the engine and returns nil if none answers. It does not wait if the
 // socket does not exist.
 func answering(ctx context.Context) (*engine, error) {
-	c, err := client.New(client.FromEnv)
+	c, err := engineapi.New(os.Getenv)
 	if err != nil {
 		return nil, nil // Open reports the error
 	}
-	path, local := strings.CutPrefix(c.DaemonHost(), "unix://")
+	path, local := strings.CutPrefix(c.Host(), "unix://")
 	if _, err := os.Stat(path); local && err != nil {
-		return nil, c.Close()
-	}
-	if err := c.Close(); err != nil {
-		return nil, err
+		return nil, nil
 	}
 	e, err := connect(ctx, program{})
 	if err != nil {

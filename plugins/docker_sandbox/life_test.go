@@ -2,6 +2,7 @@ package dockersandbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"os"
@@ -16,28 +17,36 @@ import (
 	dockersandbox "github.com/domarkx/domarkx/plugins/docker_sandbox"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
-	"github.com/moby/moby/api/types/container"
-	"github.com/moby/moby/client"
 )
 
-func docker(t *testing.T) *client.Client {
+// docker runs Docker's own program, which does not depend on the plugin's client.
+func docker(t testing.TB, args ...string) string {
 	t.Helper()
-	c, err := client.New(client.FromEnv)
+	out, err := exec.Command("docker", args...).Output()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("docker %s: %v", args, err)
 	}
-	t.Cleanup(func() { c.Close() })
-	return c
+	return string(out)
 }
 
 // containers lists the containers of a resource.
-func containers(t *testing.T, dir string) []container.Summary {
+func containers(t testing.TB, dir string) []container {
 	t.Helper()
-	found, err := docker(t).ContainerList(context.Background(), client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", "org.domarkx.dir="+dir)})
-	if err != nil {
+	ids := strings.Fields(docker(t, "ps", "-aq", "--no-trunc", "--filter", "label=org.domarkx.dir="+dir))
+	var found []container
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(docker(t, append([]string{"inspect"}, ids...)...)), &found); err != nil {
 		t.Fatal(err)
 	}
-	return found.Items
+	return found
+}
+
+type container struct {
+	ID     string
+	State  struct{ Running bool }
+	Config struct{ Labels map[string]string }
 }
 
 // eventually polls until ok returns true, and fails the test after 30 s.
@@ -63,11 +72,8 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	processes := func() int {
-		top, err := docker(t).ContainerTop(context.Background(), id, client.ContainerTopOptions{})
-		if err != nil {
-			return 0
-		}
-		return len(top.Processes)
+		out, _ := exec.Command("docker", "top", id).Output() // fails until it runs
+		return strings.Count(string(out), "\n") - 1
 	}
 	eventually(t, "the command runs", func() bool { return processes() >= 3 })
 	if err := hold.Process.Kill(); err != nil {
@@ -75,7 +81,7 @@ func TestKilled(t *testing.T) {
 	}
 	_ = hold.Wait() // returns the signal that killed it
 	began := time.Now()
-	eventually(t, "the container ends", func() bool { return containers(t, s.env.Dir)[0].State != container.StateRunning })
+	eventually(t, "the container ends", func() bool { return !containers(t, s.env.Dir)[0].State.Running })
 	t.Logf("the container ended %v after the kill", time.Since(began))
 
 	s.reopen()
@@ -102,7 +108,7 @@ func TestClose(t *testing.T) {
 		t.Errorf("after a commit there run %s", out)
 	}
 	s.close()
-	if list := containers(t, s.env.Dir); len(list) != 1 || list[0].State == container.StateRunning {
+	if list := containers(t, s.env.Dir); len(list) != 1 || list[0].State.Running {
 		t.Errorf("containers: %+v", list)
 	}
 	s.reopen()
@@ -116,14 +122,7 @@ func TestClose(t *testing.T) {
 }
 
 func TestTearDown(t *testing.T) {
-	volumes := func() int {
-		t.Helper()
-		list, err := docker(t).VolumeList(context.Background(), client.VolumeListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(list.Items)
-	}
+	volumes := func() int { return len(strings.Fields(docker(t, "volume", "ls", "-q"))) }
 	before := volumes()
 	s := open(t, plainConfig)
 	s.run("true")
@@ -152,16 +151,12 @@ func TestKilledLoad(t *testing.T) {
 	s.run("echo kept > /kept")
 	s.close()
 	own := containers(t, s.env.Dir)[0]
-	left, err := docker(t).ContainerCreate(context.Background(), client.ContainerCreateOptions{Config: &container.Config{
-		Image: dockertest.Image, Cmd: []string{"sleep", "600"}, Labels: own.Labels,
-	}, HostConfig: &container.HostConfig{NetworkMode: "none"}})
-	if err == nil {
-		_, err = docker(t).ContainerStart(context.Background(), left.ID, client.ContainerStartOptions{})
+	run := []string{"run", "--detach", "--network", "none"}
+	for name, value := range own.Config.Labels {
+		run = append(run, "--label", name+"="+value)
 	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(s.env.Dir, "base-"+left.ID[:12]), []byte("half"), 0o600)
-	}
-	if err != nil {
+	left := docker(t, append(run, dockertest.Image, "sleep", "600")...)
+	if err := os.WriteFile(filepath.Join(s.env.Dir, "base-"+left[:12]), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.reopen()
@@ -185,9 +180,7 @@ func TestLost(t *testing.T) {
 	s.run("echo x > /x")
 	v := s.commit(m)
 	s.close()
-	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.env.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
-		t.Fatal(err)
-	}
+	docker(t, "rm", "-v", containers(t, s.env.Dir)[0].ID)
 	s.reopen()
 	_, err := s.live.Execute(context.Background(), domarkx.Call{Tool: "run_command", Arguments: value(t, `{"command": "true"}`)})
 	if !errors.Is(err, domarkx.ErrNotFound) || !strings.Contains(err.Error(), "rewind") {
@@ -209,9 +202,7 @@ func TestLost(t *testing.T) {
 	}
 	// Changes that are in no version are gone, unless the container is on another engine.
 	s.close()
-	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.env.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
-		t.Fatal(err)
-	}
+	docker(t, "rm", "-v", containers(t, s.env.Dir)[0].ID)
 	s.reopen()
 	lost(true)
 	s.close()
@@ -239,9 +230,7 @@ func TestLostBeforeItsFirstVersion(t *testing.T) {
 	t.Parallel()
 	s := open(t, plainConfig)
 	s.close()
-	if _, err := docker(t).ContainerRemove(context.Background(), containers(t, s.env.Dir)[0].ID, client.ContainerRemoveOptions{RemoveVolumes: true}); err != nil {
-		t.Fatal(err)
-	}
+	docker(t, "rm", "-v", containers(t, s.env.Dir)[0].ID)
 	s.reopen()
 	if out := s.run("echo x"); out != "x\n" {
 		t.Errorf("x: %q", out)

@@ -9,10 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/containerd/errdefs"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
-	"github.com/moby/moby/client"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
 )
 
 // A Plugin manages resources of type docker_sandbox.
@@ -57,7 +56,7 @@ func (p *Plugin) Open(ctx context.Context, env domarkx.Env) (domarkx.Resource, e
 	}
 	r := &resource{env: env, config: c, engine: e}
 	if err := r.open(ctx); err != nil {
-		return nil, errors.Join(err, r.stop(ctx), e.Client.Close())
+		return nil, errors.Join(err, r.Close(ctx))
 	}
 	return r, nil
 }
@@ -94,11 +93,11 @@ func (r *resource) open(ctx context.Context) error {
 	if err := forgetOthers(r.env.Dir, r.state.Container); err != nil {
 		return err
 	}
-	var found client.ContainerInspectResult
+	var found engineapi.State
 	fresh := r.state.Container == ""
 	if !fresh {
-		found, err = r.engine.ContainerInspect(ctx, r.state.Container, client.ContainerInspectOptions{})
-		fresh = errdefs.IsNotFound(err) && !r.state.Dirty && !r.hasLast() // nothing ran in it yet
+		found, err = r.engine.Inspect(ctx, r.state.Container)
+		fresh = errors.Is(err, engineapi.ErrNotFound) && !r.state.Dirty && !r.hasLast() // nothing ran in it yet
 	}
 	if fresh {
 		if r.image, err = r.engine.image(ctx, r.config.image); err != nil {
@@ -106,13 +105,13 @@ func (r *resource) open(ctx context.Context) error {
 		}
 		return r.make(ctx)
 	}
-	if errdefs.IsNotFound(err) {
+	if errors.Is(err, engineapi.ErrNotFound) {
 		return r.markLost(ctx)
 	}
 	if err != nil {
 		return r.engine.explain(err)
 	}
-	if found.Container.State != nil && found.Container.State.Running {
+	if found.Running {
 		// A process that was just killed used it, and the container has not ended yet.
 		if err := r.engine.kill(ctx, r.state.Container); err != nil {
 			return err
@@ -120,7 +119,7 @@ func (r *resource) open(ctx context.Context) error {
 	}
 	if r.image, err = r.engine.image(ctx, r.state.ImageID); errors.Is(err, domarkx.ErrNotFound) {
 		return fmt.Errorf("image %q, from which container %.12s was created (%s), is no longer on the Docker engine at %s: %w; restore it with docker pull %s or docker load",
-			r.state.Image, r.state.Container, r.state.ImageID, r.engine.DaemonHost(), domarkx.ErrNotFound, r.state.Image)
+			r.state.Image, r.state.Container, r.state.ImageID, r.engine.Host(), domarkx.ErrNotFound, r.state.Image)
 	}
 	if err != nil {
 		return err
@@ -148,13 +147,13 @@ func (r *resource) hasLast() bool {
 // markLost records that the container is not on the engine. If this is the engine that had it,
 // the container was removed and cannot come back.
 func (r *resource) markLost(ctx context.Context) error {
-	r.unusable = fmt.Errorf("container %.12s is not on the Docker engine at %s: %w", r.state.Container, r.engine.DaemonHost(), domarkx.ErrNotFound)
+	r.unusable = fmt.Errorf("container %.12s is not on the Docker engine at %s: %w", r.state.Container, r.engine.Host(), domarkx.ErrNotFound)
 	r.lost = fmt.Errorf("resource %q: %w; set DOCKER_HOST to the engine that has it, or go back to a version with git domarkx rewind", r.env.Resource, r.unusable)
-	info, err := r.engine.Info(ctx, client.InfoOptions{})
+	info, err := r.engine.Info(ctx)
 	if err != nil {
 		return r.engine.explain(err)
 	}
-	r.final = !r.state.Dirty || r.state.Engine != "" && r.state.Engine == info.Info.ID
+	r.final = !r.state.Dirty || r.state.Engine != "" && r.state.Engine == info.ID
 	return nil
 }
 

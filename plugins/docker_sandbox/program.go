@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/moby/moby/client"
 )
 
 // Paths of the agent in a container.
@@ -155,7 +154,7 @@ func (e *engine) sendAgent(ctx context.Context, container string) error {
 		}
 		write.CloseWithError(err)
 	}()
-	_, err := e.CopyToContainer(ctx, container, client.CopyToContainerOptions{DestinationPath: agentDir, Content: read})
+	err := e.PutArchive(ctx, container, agentDir, read)
 	read.CloseWithError(errors.New("the engine stopped reading"))
 	if err != nil {
 		return fmt.Errorf("copy the agent into the container: %w", e.explain(err))

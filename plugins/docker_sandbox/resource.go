@@ -16,7 +16,6 @@ import (
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
 	"github.com/domarkx/domarkx/plugins/limit"
 	"github.com/domarkx/domarkx/plugins/toolresult"
-	"github.com/moby/moby/client"
 )
 
 // A resource is one container.
@@ -67,8 +66,8 @@ func (r *resource) use(ctx context.Context, i image, id, stamp string, dirty boo
 	r.state.Network, r.state.Memory, r.state.CPUs, r.state.Mounts, r.state.Processes = r.config.network, r.config.memory, r.config.cpus, r.config.mounts, r.config.most
 	r.state.Dirty = dirty
 	r.state.Engine = ""
-	if info, err := r.engine.Info(ctx, client.InfoOptions{}); err == nil { // used only to tell engines apart
-		r.state.Engine = info.Info.ID
+	if info, err := r.engine.Info(ctx); err == nil { // used only to tell engines apart
+		r.state.Engine = info.ID
 	}
 	r.unusable, r.lost, r.final = nil, nil, false
 	return r.state.write(r.env.Dir)
@@ -326,8 +325,8 @@ func (r *resource) command(ctx context.Context, args []string, spool *toolresult
 
 // outOfMemory reports whether the engine says that the container ran out of memory.
 func (r *resource) outOfMemory(ctx context.Context) bool {
-	found, err := r.engine.ContainerInspect(ctx, r.state.Container, client.ContainerInspectOptions{})
-	return err == nil && found.Container.State != nil && found.Container.State.OOMKilled && !found.Container.State.Running
+	found, err := r.engine.Inspect(ctx, r.state.Container)
+	return err == nil && found.OOMKilled && !found.Running
 }
 
 func (r *resource) environment() []string { return slices.Concat(r.image.Env, r.config.env) }
@@ -358,8 +357,8 @@ func (r *resource) Lost() (why error, final bool) { return r.unusable, r.final }
 
 // Close stops the container.
 func (r *resource) Close(ctx context.Context) error {
-	err := r.stop(ctx)
-	return errors.Join(err, r.engine.Client.Close())
+	defer r.engine.Client.Close()
+	return r.stop(ctx)
 }
 
 // TearDown removes the container.
@@ -375,5 +374,6 @@ func (r *resource) TearDown(ctx context.Context) error {
 	if err := os.Remove(filepath.Join(r.env.Dir, "state.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return r.engine.Client.Close()
+	r.engine.Client.Close()
+	return nil
 }

@@ -9,8 +9,7 @@ import (
 	"sync"
 
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/agent"
-	"github.com/moby/moby/api/pkg/stdcopy"
-	"github.com/moby/moby/client"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
 )
 
 // A session is a running container and the connection to its agent. The container runs as long
@@ -19,7 +18,7 @@ type session struct {
 	*agent.Client
 	engine *engine
 	id     string
-	attach client.ContainerAttachResult
+	attach io.ReadWriteCloser
 	out    *io.PipeReader
 	copied chan struct{}
 	stderr *tail
@@ -28,19 +27,19 @@ type session struct {
 // start starts a container and sends the first request to its agent. keep lists mount points
 // whose files belong to the container.
 func (e *engine) start(ctx context.Context, id string, keep []string) (*session, error) {
-	attach, err := e.ContainerAttach(ctx, id, client.ContainerAttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	attach, err := e.Attach(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("attach to container %.12s: %w", id, e.explain(err))
 	}
 	out, in := io.Pipe()
 	s := &session{engine: e, id: id, attach: attach, out: out, copied: make(chan struct{}), stderr: &tail{}}
-	s.Client = agent.NewClient(out, attach.Conn)
+	s.Client = agent.NewClient(out, attach)
 	go func() {
 		defer close(s.copied)
-		_, err := stdcopy.StdCopy(in, s.stderr, attach.Reader)
+		err := engineapi.Demultiplex(in, s.stderr, attach)
 		in.CloseWithError(err) // nil is io.EOF
 	}()
-	if _, err := e.ContainerStart(ctx, id, client.ContainerStartOptions{}); err != nil {
+	if err := e.Start(ctx, id); err != nil {
 		err = fmt.Errorf("start container %.12s: %w", id, e.explain(err))
 		return nil, errors.Join(err, s.end(ctx))
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/domarkx/domarkx/plugins/docker_sandbox/dockertest"
 	"github.com/domarkx/domarkx/plugins/plugintest"
 	"github.com/google/go-cmp/cmp"
-	"github.com/moby/moby/client"
 )
 
 // changes is a script that makes every kind of change that a version can store.
@@ -116,21 +115,11 @@ func content(t *testing.T, m *plugintest.Memory, version, path string) string {
 // export lists a container's files as the engine itself gives them.
 func (s *sandbox) export() string {
 	s.t.Helper()
-	c, err := client.New(client.FromEnv)
-	if err != nil {
-		s.t.Fatal(err)
+	found := containers(s.t, s.env.Dir)
+	if len(found) != 1 {
+		s.t.Fatalf("%d containers", len(found))
 	}
-	defer c.Close()
-	ctx := context.Background()
-	found, err := c.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", "org.domarkx.dir="+s.env.Dir)})
-	if err != nil || len(found.Items) != 1 {
-		s.t.Fatalf("%d containers, %v", len(found.Items), err)
-	}
-	stream, err := c.ContainerExport(ctx, found.Items[0].ID, client.ContainerExportOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer stream.Close()
+	stream := strings.NewReader(docker(s.t, "export", found[0].ID))
 	var lines []string
 	links := map[string]string{}
 	for r := tar.NewReader(stream); ; {

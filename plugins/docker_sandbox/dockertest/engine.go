@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moby/moby/client"
+	"github.com/domarkx/domarkx/plugins/docker_sandbox/engineapi"
 )
 
 // An Engine is a Docker engine started for tests, independent of any other on the machine.
@@ -27,7 +27,7 @@ type Engine struct {
 // Main sets DOCKER_HOST and runs tests with an engine: the one that answers, or a new one that it
 // stops when run returns. It fails if no engine can be started.
 func Main(run func() int) (code int, err error) {
-	if answers() {
+	if answers(os.Getenv) {
 		return run(), nil
 	}
 	e, err := Start()
@@ -96,14 +96,9 @@ func Start() (_ *Engine, err error) {
 			return errors.Join(errors.New("the Docker engine does not end"), cmd.Process.Kill())
 		}
 	}
-	c, err := client.New(client.WithHost(e.Host))
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
 	deadline := time.After(60 * time.Second)
 	for {
-		if _, err := c.Ping(context.Background(), client.PingOptions{}); err == nil {
+		if answers(func(name string) string { return map[string]string{"DOCKER_HOST": e.Host}[name] }) {
 			return e, nil
 		}
 		select {
@@ -145,7 +140,7 @@ func lastOf(log string) []byte {
 func Use(tb testing.TB) string {
 	tb.Helper()
 	host := os.Getenv("DOCKER_HOST")
-	if !answers() {
+	if !answers(os.Getenv) {
 		e, err := Start()
 		if err != nil {
 			tb.Fatal(err)
@@ -164,14 +159,14 @@ func Use(tb testing.TB) string {
 }
 
 // answers reports whether the engine of DOCKER_HOST, or the local one, answers.
-func answers() bool {
-	c, err := client.New(client.FromEnv)
+func answers(getenv func(string) string) bool {
+	c, err := engineapi.New(getenv)
 	if err != nil {
 		return false
 	}
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_, err = c.Ping(ctx, client.PingOptions{})
+	_, err = c.Ping(ctx)
 	return err == nil
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -16,8 +15,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/moby/moby/client"
 )
 
 // Image is the name of the image that [Use] loads.
@@ -55,25 +52,12 @@ func Load(ctx context.Context, host, name string, more map[string][]byte) (id st
 	if err != nil {
 		return "", err
 	}
-	options := []client.Opt{client.FromEnv}
+	cmd := exec.CommandContext(ctx, "docker", "load", "--quiet")
+	cmd.Env, cmd.Stdin = os.Environ(), bytes.NewReader(archive)
 	if host != "" {
-		options = append(options, client.WithHost(host))
+		cmd.Env = append(cmd.Env, "DOCKER_HOST="+host)
 	}
-	c, err := client.New(options...)
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
-	answer, err := c.ImageLoad(ctx, bytes.NewReader(archive), client.ImageLoadWithQuiet(true))
-	if err != nil {
-		return "", fmt.Errorf("load the image: %w", err)
-	}
-	defer answer.Close()
-	said, err := io.ReadAll(answer)
-	if err != nil {
-		return "", err
-	}
-	if _, err := c.ImageInspect(ctx, id); err != nil {
+	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("load the image: %w: %s", err, said)
 	}
 	return id, nil
