@@ -55,7 +55,7 @@ func (a *Array) Marshal(v any) error {
 }
 
 // Text appends an item that consists of before, text as a JSON string, and after. It is much faster
-// than encoding a message with an SDK.
+// than encoding a message.
 func (a *Array) Text(before, text, after string) {
 	a.next()
 	a.b = append(a.b, before...)

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,11 +11,46 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// Check returns an [Error] if a request failed, or nil if the response has a stream to read. err is
-// the SDK's error. Check closes the body of a failed response.
-func Check(ctx context.Context, res *http.Response, err error, key Key) error {
+// Post sends a request with JSON and returns the response if that is a stream of events, whose body the caller closes. The header
+// may be changed.
+func Post(ctx context.Context, client *http.Client, url string, header http.Header, body []byte, key Key) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	header.Set("Content-Type", "application/json")
+	header.Set("Accept", "text/event-stream")
+	request.Header = header
+	response, err := client.Do(request)
+	if err := check(ctx, response, err, key); err != nil {
+		return nil, err
+	}
+	return response, nil
+}
+
+// Events reads the events of a response.
+func Events(response *http.Response) ssestream.Decoder { return ssestream.NewDecoder(response) }
+
+// Decode decodes JSON from a server. Members of other types than expected count as missing, because servers differ in what
+// they send beside an answer.
+func Decode(data []byte, v any) error {
+	var other *json.UnmarshalTypeError
+	if err := json.Unmarshal(data, v); err != nil && !errors.As(err, &other) {
+		return Invalid(err)
+	}
+	return nil
+}
+
+// Invalid returns the error for an answer that is not valid.
+func Invalid(err error) error { return &Error{Kind: ErrAnswer, Message: err.Error()} }
+
+// check returns an [Error] if a request failed, or nil if the response has a stream to read. It closes the body of a failed
+// response.
+func check(ctx context.Context, res *http.Response, err error, key Key) error {
 	if res != nil && res.Body != nil && res.StatusCode >= 400 {
 		defer res.Body.Close()
 		text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
@@ -52,7 +88,7 @@ func Broken(ctx context.Context, err error, key Key, kind error) error {
 			return &Error{Kind: known}
 		}
 	}
-	if errors.Is(err, bufio.ErrTooLong) { // from the SDKs, about a line
+	if errors.Is(err, bufio.ErrTooLong) { // of an event
 		return &Error{Kind: ErrTooLarge}
 	}
 	message := ""

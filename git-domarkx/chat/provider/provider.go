@@ -6,10 +6,9 @@
 // the [Origin] that it came from. It contains ids, signatures and encrypted reasoning that no other
 // provider, host or model accepts.
 //
-// Anthropic's SDK encodes requests and decodes events, because the wire format changes monthly. The package anthropic does not
-// let it encode raw items, which it would compact, and turns off that it reads keys from the environment, retries without a
-// notice, and describes the machine in headers. Of OpenAI's SDK, only the decoder of streams is linked: the rest of it would
-// be a third of the program. The tests decode with both SDKs.
+// The requests and events are types of these packages, with the members that we use. The vendors' SDKs would be half of the
+// program, register their types at each start, read keys from the environment, retry without a notice, and describe the machine
+// in headers. Of OpenAI's SDK, the decoder of streams is linked. The tests decode the answers of their server with both SDKs.
 package provider
 
 import "context"

@@ -42,8 +42,7 @@ func isLoopback(host string) bool {
 
 // HTTPClient returns a client for the provider at base. The client sends requests only to that
 // host, follows no redirects, and uses plain HTTP only for this machine. It ends a response if no
-// byte arrives for the time idle. Its responses use bounded memory. It removes headers by which
-// SDKs describe this machine.
+// byte arrives for the time idle. Its responses use bounded memory.
 func HTTPClient(base *url.URL, idle time.Duration) *http.Client {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
@@ -97,11 +96,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	timer := time.AfterFunc(t.idle, func() { cancel(ErrStalled) })
 	end := func() { timer.Stop(); cancel(context.Canceled) }
 	r = r.Clone(ctx)
-	for name := range r.Header {
-		if strings.HasPrefix(name, "X-Stainless-") {
-			r.Header.Del(name)
-		}
-	}
 	r.Header.Set("User-Agent", "git-domarkx")
 	res, err := t.next.RoundTrip(r)
 	if err != nil {

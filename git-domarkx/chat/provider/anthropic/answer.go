@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
@@ -14,7 +12,7 @@ import (
 type answer struct {
 	collector *provider.Collector
 	key       provider.Key
-	usage     sdk.MessageDeltaUsage
+	usage     usage
 	blocks    map[int64]*block // blocks that have begun and not ended
 	items     [][]byte
 	stop      string
@@ -35,7 +33,7 @@ type block struct {
 // read reads a stream to its end.
 func (a *answer) read(ctx context.Context, res *http.Response) error {
 	a.blocks = map[int64]*block{}
-	events := ssestream.NewDecoder(res)
+	events := provider.Events(res)
 	for !a.done && events.Next() {
 		if err := a.event(events.Event().Data); err != nil {
 			return err
@@ -50,7 +48,7 @@ func (a *answer) read(ctx context.Context, res *http.Response) error {
 func (a *answer) event(data []byte) error {
 	var head struct{ Type string }
 	if err := json.Unmarshal(data, &head); err != nil {
-		return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()}
+		return provider.Invalid(err)
 	}
 	switch head.Type {
 	case "error":
@@ -59,22 +57,21 @@ func (a *answer) event(data []byte) error {
 	default:
 		return nil // "ping", and events that this version does not know
 	}
-	var e sdk.MessageStreamEventUnion
-	if err := json.Unmarshal(data, &e); err != nil {
-		return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()}
+	var e streamEvent
+	if err := provider.Decode(data, &e); err != nil {
+		return err
 	}
 	switch e.Type {
 	case "message_start":
-		a.collector.Model(string(e.Message.Model))
-		u := e.Message.Usage
-		a.usage = sdk.MessageDeltaUsage{InputTokens: u.InputTokens, CacheReadInputTokens: u.CacheReadInputTokens,
-			CacheCreationInputTokens: u.CacheCreationInputTokens, OutputTokens: u.OutputTokens, OutputTokensDetails: u.OutputTokensDetails}
+		a.collector.Model(e.Message.Model)
+		a.usage.update(e.Message.Usage)
 		a.count()
 	case "message_delta":
 		if e.Delta.StopReason != "" {
-			a.stop = string(e.Delta.StopReason)
+			a.stop = e.Delta.StopReason
 		}
-		a.updateUsage(e.Usage)
+		a.usage.update(e.Usage)
+		a.count()
 	case "content_block_start":
 		return a.start(e)
 	case "content_block_delta":
@@ -88,40 +85,30 @@ func (a *answer) event(data []byte) error {
 	return nil
 }
 
-// updateUsage applies the cumulative counts of a message_delta. Counts that it lacks keep their
-// values.
-func (a *answer) updateUsage(u sdk.MessageDeltaUsage) {
-	if u.JSON.InputTokens.Valid() {
-		a.usage.InputTokens = u.InputTokens
-	}
-	if u.JSON.CacheReadInputTokens.Valid() {
-		a.usage.CacheReadInputTokens = u.CacheReadInputTokens
-	}
-	if u.JSON.CacheCreationInputTokens.Valid() {
-		a.usage.CacheCreationInputTokens = u.CacheCreationInputTokens
-	}
-	if u.JSON.OutputTokens.Valid() {
-		a.usage.OutputTokens = u.OutputTokens
-	}
-	if u.JSON.OutputTokensDetails.Valid() {
-		a.usage.OutputTokensDetails = u.OutputTokensDetails
-	}
-	a.count()
-}
-
+// count passes the usage so far on.
 func (a *answer) count() {
-	a.collector.Usage(provider.Usage{Input: a.usage.InputTokens, CacheRead: a.usage.CacheReadInputTokens, CacheWrite: a.usage.CacheCreationInputTokens,
-		Output: a.usage.OutputTokens, Reasoning: a.usage.OutputTokensDetails.ThinkingTokens})
+	u := provider.Usage{Input: tokens(a.usage.Input), CacheRead: tokens(a.usage.CacheRead), CacheWrite: tokens(a.usage.CacheWrite), Output: tokens(a.usage.Output)}
+	if a.usage.Details != nil {
+		u.Reasoning = a.usage.Details.Thinking
+	}
+	a.collector.Usage(u)
 }
 
-func (a *answer) start(e sdk.MessageStreamEventUnion) error {
-	raw := []byte(e.ContentBlock.RawJSON())
+func tokens(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+func (a *answer) start(e streamEvent) error {
+	raw := []byte(e.ContentBlock)
 	var c struct {
 		Type, ID, Name            string
 		Text, Thinking, Signature json.RawMessage
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()}
+		return provider.Invalid(err)
 	}
 	b := &block{start: raw, kind: c.Type, id: c.ID, name: c.Name}
 	a.blocks[e.Index] = b
@@ -149,7 +136,7 @@ func (a *answer) grow(b *block, quoted string) error {
 	return a.collector.Text(s)
 }
 
-func (a *answer) delta(e sdk.MessageStreamEventUnion) error {
+func (a *answer) delta(e streamEvent) error {
 	b := a.blocks[e.Index]
 	if b == nil {
 		return nil
@@ -157,18 +144,18 @@ func (a *answer) delta(e sdk.MessageStreamEventUnion) error {
 	d := e.Delta
 	switch d.Type {
 	case "text_delta":
-		return a.grow(b, d.JSON.Text.Raw())
+		return a.grow(b, string(d.Text))
 	case "thinking_delta":
-		return a.grow(b, d.JSON.Thinking.Raw())
+		return a.grow(b, string(d.Thinking))
 	case "signature_delta":
-		b.signature.Add(d.JSON.Signature.Raw())
+		b.signature.Add(string(d.Signature))
 		return a.collector.Grow(len(d.Signature))
 	case "input_json_delta":
-		b.input.Add(d.JSON.PartialJSON.Raw())
+		b.input.Add(string(d.PartialJSON))
 		return a.collector.Grow(len(d.PartialJSON))
 	case "citations_delta":
-		b.citations = append(b.citations, []byte(d.JSON.Citation.Raw()))
-		return a.collector.Grow(len(d.JSON.Citation.Raw()))
+		b.citations = append(b.citations, d.Citation)
+		return a.collector.Grow(len(d.Citation))
 	}
 	return nil
 }
@@ -188,7 +175,7 @@ func (a *answer) end(index int64) error {
 	if b.kind == "tool_use" {
 		var c struct{ Input json.RawMessage }
 		if err := json.Unmarshal(item, &c); err != nil {
-			return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()}
+			return provider.Invalid(err)
 		}
 		arguments := string(c.Input)
 		if b.input.Len() > 0 {

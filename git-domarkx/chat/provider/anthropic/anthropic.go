@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
@@ -26,30 +24,21 @@ const defaultMaxTokens = 16384
 type Wire struct {
 	origin provider.Origin
 	key    provider.Key
-	client sdk.MessageService
+	url    string
+	client *http.Client
 	known  atomic.Int32 // the thinkingForm to try first
 }
 
 // New returns a wire to a model. base must satisfy [provider.CheckURL]; it may end with "/v1".
 // timeout is the maximum time without a received byte.
 func New(base *url.URL, model string, key provider.Key, timeout time.Duration) *Wire {
-	root := *base
-	root.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/v1") + "/" // the SDK adds v1
-	// sdk.NewClient would read URLs and keys from the environment. It would also link services that
-	// this program does not use, which doubles the size of the program.
-	options := []option.RequestOption{
-		option.WithBaseURL(root.String()),
-		option.WithHTTPClient(provider.HTTPClient(base, timeout)),
-		option.WithMaxRetries(0), // provider.Client repeats requests
-		option.WithoutOpenTelemetry(),
-	}
-	if !key.IsZero() {
-		options = append(options, option.WithAPIKey(key.Secret()))
-	}
+	at := *base
+	at.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/v1") + "/v1/messages"
 	return &Wire{
 		origin: provider.Origin{Provider: "anthropic", Host: base.Host, Model: model},
 		key:    key,
-		client: sdk.NewMessageService(options...),
+		url:    at.String(),
+		client: provider.HTTPClient(base, timeout),
 	}
 }
 
@@ -76,10 +65,12 @@ func (w *Wire) stream(ctx context.Context, r provider.Request, form thinkingForm
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	var res *http.Response
-	err = w.client.NewStreaming(ctx, sdk.MessageNewParams{}, option.WithRequestBody("application/json", body),
-		option.WithResponseBodyInto(&res), option.WithHeader("Accept", "text/event-stream")).Err()
-	if err := provider.Check(ctx, res, err, w.key); err != nil {
+	header := http.Header{"Anthropic-Version": {version}}
+	if !w.key.IsZero() {
+		header.Set("X-Api-Key", w.key.Secret())
+	}
+	res, err := provider.Post(ctx, w.client, w.url, header, body, w.key)
+	if err != nil {
 		return provider.Answer{}, err
 	}
 	defer res.Body.Close()

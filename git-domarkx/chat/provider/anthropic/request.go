@@ -1,40 +1,32 @@
 package anthropic
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"slices"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
-// requestBody returns the JSON body of a request. Raw items are not encoded by the SDK, which would
-// remove their white space.
+// requestBody returns the JSON body of a request, with raw items as they were received.
 func requestBody(o provider.Origin, r provider.Request, form thinkingForm) ([]byte, error) {
 	prepared := provider.Prepare(r, rules(o))
 	anchors := cacheAnchors(prepared)
-	p := sdk.MessageNewParams{Model: sdk.Model(o.Model), MaxTokens: defaultMaxTokens, Messages: []sdk.MessageParam{}}
+	p := request{Model: o.Model, MaxTokens: defaultMaxTokens, Stream: true}
 	if r.MaxTokens > 0 {
 		p.MaxTokens = int64(r.MaxTokens)
 	}
 	setThinking(&p, r, form, prepared)
 	for _, text := range r.System {
-		p.System = append(p.System, sdk.TextBlockParam{Text: text})
+		p.System = append(p.System, contentBlock{Type: "text", Text: &text})
 	}
 	for _, t := range r.Tools {
-		tool := sdk.ToolParam{Name: t.Name, InputSchema: param.Override[sdk.ToolInputSchemaParam](json.RawMessage(t.Schema))}
-		if t.Description != "" {
-			tool.Description = sdk.String(t.Description)
-		}
-		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &tool})
+		p.Tools = append(p.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: t.Schema})
 	}
 	// The provider caches prefixes of a request, in the order of tools, system prompt and messages.
 	if n := len(p.System); n > 0 {
-		p.System[n-1].CacheControl = sdk.NewCacheControlEphemeralParam()
+		p.System[n-1].CacheControl = ephemeral
 	} else if n := len(p.Tools); n > 0 {
-		p.Tools[n-1].OfTool.CacheControl = sdk.NewCacheControlEphemeralParam()
+		p.Tools[n-1].CacheControl = ephemeral
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -73,25 +65,23 @@ func addMessage(messages *provider.Array, m provider.Message, anchor bool) error
 		messages.Text(textHeads[m.Role], text, `}]}`)
 		return nil
 	}
-	var blocks []sdk.ContentBlockParamUnion
+	var blocks []contentBlock
 	for _, part := range m.Parts {
 		switch part := part.(type) {
 		case provider.Text:
-			blocks = append(blocks, sdk.NewTextBlock(part.Text))
+			blocks = append(blocks, contentBlock{Type: "text", Text: &part.Text})
 		case provider.Image:
-			blocks = append(blocks, sdk.NewImageBlockBase64(part.MediaType, base64.StdEncoding.EncodeToString(part.Data)))
+			blocks = append(blocks, contentBlock{Type: "image", Source: &imageSource{"base64", part.MediaType, part.Data}})
 		case provider.Call:
-			blocks = append(blocks, sdk.NewToolUseBlock(part.ID, json.RawMessage(part.Arguments), part.Name))
+			blocks = append(blocks, contentBlock{Type: "tool_use", ID: part.ID, Name: part.Name, Input: json.RawMessage(part.Arguments)})
 		case provider.Result:
 			blocks = append(blocks, resultBlock(part))
 		}
 	}
 	if n := len(blocks); anchor && n > 0 {
-		if c := blocks[n-1].GetCacheControl(); c != nil {
-			*c = sdk.NewCacheControlEphemeralParam()
-		}
+		blocks[n-1].CacheControl = ephemeral
 	}
-	return messages.Marshal(sdk.MessageParam{Role: sdk.MessageParamRole(m.Role), Content: blocks})
+	return messages.Marshal(message{Role: string(m.Role), Content: blocks})
 }
 
 // textHeads are the beginnings of the JSON of messages that consist of one text.
@@ -100,15 +90,12 @@ var textHeads = map[provider.Role]string{
 	provider.Assistant: `{"role":"assistant","content":[{"type":"text","text":`,
 }
 
-func resultBlock(r provider.Result) sdk.ContentBlockParamUnion {
-	block := sdk.ToolResultBlockParam{ToolUseID: r.CallID}
+func resultBlock(r provider.Result) contentBlock {
+	block := contentBlock{Type: "tool_result", ToolUseID: r.CallID, IsError: r.Failed}
 	if r.Text != "" { // the provider refuses an empty text block
-		block.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: r.Text}}}
+		block.Content = []contentBlock{{Type: "text", Text: &r.Text}}
 	}
-	if r.Failed {
-		block.IsError = sdk.Bool(true)
-	}
-	return sdk.ContentBlockParamUnion{OfToolResult: &block}
+	return block
 }
 
 // callIDs returns the ids of the tool_use blocks in raw items. ok is false if the items end with

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 )
 
@@ -30,21 +29,21 @@ var budgets = map[provider.Reasoning]int64{provider.ReasoningLow: 2048, provider
 const minBudget = 1024
 
 // setThinking sets the form and the amount of reasoning of a request.
-func setThinking(p *sdk.MessageNewParams, r provider.Request, form thinkingForm, messages []provider.Message) {
+func setThinking(p *request, r provider.Request, form thinkingForm, messages []provider.Message) {
 	tokens := budgets[r.Reasoning]
 	switch {
 	case r.Reasoning == "" || form == unset:
 	case r.Reasoning == provider.ReasoningOff:
-		p.Thinking = sdk.ThinkingConfigParamUnion{OfDisabled: &sdk.ThinkingConfigDisabledParam{}}
+		p.Thinking = &thinking{Type: "disabled"}
 	case form == adaptive:
-		p.Thinking = sdk.ThinkingConfigParamUnion{OfAdaptive: &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}}
-		p.OutputConfig = sdk.OutputConfigParam{Effort: sdk.OutputConfigEffort(r.Reasoning)}
+		p.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
+		p.OutputConfig = &outputConfig{r.Reasoning}
 	case continuesWithoutThinking(messages):
 	case r.MaxTokens == 0:
 		p.MaxTokens += tokens
-		p.Thinking = sdk.ThinkingConfigParamOfEnabled(tokens)
+		p.Thinking = &thinking{Type: "enabled", Budget: tokens}
 	case p.MaxTokens >= 2*minBudget:
-		p.Thinking = sdk.ThinkingConfigParamOfEnabled(min(tokens, p.MaxTokens/2))
+		p.Thinking = &thinking{Type: "enabled", Budget: min(tokens, p.MaxTokens/2)}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
 // A chatAnswer reads the chunks of one stream.
@@ -31,7 +30,7 @@ type chatCall struct {
 }
 
 func (a *chatAnswer) read(ctx context.Context, res *http.Response) error {
-	events := ssestream.NewDecoder(res)
+	events := provider.Events(res)
 	for !a.done && events.Next() {
 		if err := a.chunk(events.Event().Data); err != nil {
 			return err
@@ -56,7 +55,7 @@ func (a *chatAnswer) chunk(data []byte) error {
 		Error json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return invalid(err)
+		return provider.Invalid(err)
 	}
 	if len(head.Error) > 0 && string(head.Error) != "null" {
 		return provider.NewError(provider.ParseFailure(data), a.key)
@@ -69,7 +68,7 @@ func (a *chatAnswer) chunk(data []byte) error {
 		} `json:"choices"`
 		Usage *chatUsage `json:"usage"`
 	}
-	if err := decode(data, &chunk); err != nil {
+	if err := provider.Decode(data, &chunk); err != nil {
 		return err
 	}
 	a.collector.Model(chunk.Model)
@@ -164,7 +163,7 @@ func text(value []byte) string {
 func (a *chatAnswer) toolCalls(list []byte) error {
 	var pieces []json.RawMessage
 	if err := json.Unmarshal(list, &pieces); err != nil {
-		return invalid(err)
+		return provider.Invalid(err)
 	}
 	for _, piece := range pieces {
 		if err := a.collector.Grow(len(piece)); err != nil {
@@ -175,7 +174,7 @@ func (a *chatAnswer) toolCalls(list []byte) error {
 			ID    string `json:"id"`
 		}
 		if err := json.Unmarshal(piece, &head); err != nil {
-			return invalid(err)
+			return provider.Invalid(err)
 		}
 		members, err := provider.Members(piece)
 		if err != nil {
@@ -241,7 +240,7 @@ func (a *chatAnswer) message() ([][]byte, error) {
 		calls[i] = c.call.bytes()
 		var function struct{ Name, Arguments string }
 		if err := json.Unmarshal(c.function.bytes(), &function); err != nil {
-			return nil, invalid(err)
+			return nil, provider.Invalid(err)
 		}
 		a.collector.Call(provider.Call{ID: c.id, Name: function.Name, Arguments: function.Arguments})
 	}

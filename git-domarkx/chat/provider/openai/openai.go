@@ -9,10 +9,8 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -23,9 +21,6 @@ import (
 )
 
 // A wire holds the settings for requests to one model, by either API.
-//
-// It sends types of this package, not those of OpenAI's SDK: that registers its hundreds of types when a program starts, which a
-// command pays that never asks a model, and 14 MB of the program would be its code.
 type wire struct {
 	origin provider.Origin
 	key    provider.Key
@@ -48,30 +43,11 @@ func (w *wire) Origin() provider.Origin { return w.origin }
 
 // post sends a request and returns the response if that is a stream of events, whose body the caller closes.
 func (w *wire) post(ctx context.Context, path string, body []byte) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.root+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "text/event-stream")
+	header := http.Header{}
 	if !w.key.IsZero() {
-		request.Header.Set("Authorization", "Bearer "+w.key.Secret())
+		header.Set("Authorization", "Bearer "+w.key.Secret())
 	}
-	response, err := w.client.Do(request)
-	if err := provider.Check(ctx, response, err, w.key); err != nil {
-		return nil, err
-	}
-	return response, nil
-}
-
-// decode decodes JSON from a server. Members of other types than expected count as missing, because servers differ in what
-// they send beside an answer.
-func decode(data []byte, v any) error {
-	var other *json.UnmarshalTypeError
-	if err := json.Unmarshal(data, v); err != nil && !errors.As(err, &other) {
-		return invalid(err)
-	}
-	return nil
+	return provider.Post(ctx, w.client, w.root+path, header, body, w.key)
 }
 
 // schema returns a tool's schema as a map. Its values remain JSON, so that numbers keep their notation.
@@ -88,5 +64,3 @@ func schema(t provider.Tool) (map[string]json.RawMessage, error) {
 }
 
 func validID(id string) bool { return provider.IsName(id, 40) }
-
-func invalid(err error) error { return &provider.Error{Kind: provider.ErrAnswer, Message: err.Error()} }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
 // A responsesAnswer reads the events of one stream.
@@ -22,7 +21,7 @@ type responsesAnswer struct {
 }
 
 func (a *responsesAnswer) read(ctx context.Context, res *http.Response) error {
-	events := ssestream.NewDecoder(res)
+	events := provider.Events(res)
 	for !a.done && events.Next() {
 		if err := a.event(events.Event().Data); err != nil {
 			return err
@@ -44,7 +43,7 @@ func (a *responsesAnswer) event(data []byte) error {
 		Error json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return invalid(err)
+		return provider.Invalid(err)
 	}
 	var e streamEvent
 	switch head.Type {
@@ -60,7 +59,7 @@ func (a *responsesAnswer) event(data []byte) error {
 	default:
 		return nil // events without new information, and events that this version does not know
 	}
-	if err := decode(data, &e); err != nil {
+	if err := provider.Decode(data, &e); err != nil {
 		return err
 	}
 	switch e.Type {
@@ -90,7 +89,7 @@ func (a *responsesAnswer) event(data []byte) error {
 // item adds a completed output item.
 func (a *responsesAnswer) item(index int64, raw []byte) error {
 	var item outputItem
-	if err := decode(raw, &item); err != nil {
+	if err := provider.Decode(raw, &item); err != nil {
 		return err
 	}
 	counted, shown := a.shown[index]
