@@ -70,7 +70,7 @@ func (c *sizeCmd) Run(inv *invocation) error {
 	}
 	var rows []kindSizeRow
 	for _, k := range report.Kinds {
-		rows = append(rows, kindSizeRow{string(k.Kind), k.Only, k.Shared})
+		rows = append(rows, kindSizeRow{k.Kind.String(), k.Only, k.Shared})
 	}
 	for _, s := range report.State {
 		rows = append(rows, kindSizeRow{".git/domarkx/" + s.Name, s.Bytes, 0})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -142,6 +143,14 @@ func (b *Batch) add(o object) (ID, error) {
 		return ID{}, b.err
 	}
 	return id, nil
+}
+
+// Forget omits an object that was added, if it is not in a file yet, because the object is stored and a ref reaches it.
+// [Batch.Skip] prevents that objects are added; this is for a caller that learns it afterwards.
+func (b *Batch) Forget(id ID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.objects = slices.DeleteFunc(b.objects, func(o object) bool { return o.id == id })
 }
 
 // AddTree adds the tree with these entries, which [EncodeTree] encodes.

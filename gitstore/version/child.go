@@ -57,6 +57,7 @@ func (b *Writer) resolve(in *openDirectory, c *child) (err error) {
 				chunks = in.inBase(chunksPrefix+escapeName(c.Name), odb.ModeTree).ID
 			}
 			if chunks == c.chunks {
+				b.known.forget(c.object)
 				break
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -50,12 +51,26 @@ func (k *knownContent) begin(s Store, base odb.ID, batch *odb.Batch) {
 	batch.Skip(func(id odb.ID) bool {
 		if blobs := k.blobs.Load(); blobs != nil {
 			if _, ok := (*blobs)[id]; ok {
-				return true
+				return s.db.Has(id) // a damaged repository or a partial clone may lack it
 			}
 		}
 		chunks := k.chunks.Load()
-		return chunks != nil && (*chunks)[id]
+		return chunks != nil && (*chunks)[id] && s.db.Has(id)
 	})
+}
+
+// forget removes content from the batch that the base has at the same path: content that was read again because its stat is
+// too young to show a change, or that was written again without one.
+func (k *knownContent) forget(object odb.ID) {
+	if k.calls.Load() == 0 {
+		return
+	}
+	k.mu.Lock()
+	_, stored := k.stored[object]
+	k.mu.Unlock()
+	if stored && k.versions.db.Has(object) {
+		k.batch.Forget(object)
+	}
 }
 
 // Content stores the content of a regular file, in chunks if it is large. See [domarkx.VersionWriter].
@@ -234,22 +249,25 @@ func (k *knownContent) collect(directory odb.ID, blobs map[odb.ID]odb.ID, seen m
 	if err != nil {
 		return
 	}
-	children, chunks, err := decodeChildren(entries)
-	if err != nil {
-		return
-	}
-	large := map[string]odb.ID{}
-	for _, e := range chunks {
-		if name, err := unescapeName(e.Name[len(chunksPrefix):]); err == nil && e.IsTree() {
+	large := map[string]odb.ID{} // by the escaped name
+	for _, e := range entries {
+		if name, ok := strings.CutPrefix(e.Name, chunksPrefix); ok && e.IsTree() {
 			large[name] = e.ID
 		}
 	}
-	for i := range children {
-		c := &children[i]
-		if c.Type == domarkx.Directory {
-			k.collect(c.object, blobs, seen, depth+1)
-		} else if tree := large[c.Name]; !tree.IsZero() || blobs[c.object].IsZero() {
-			blobs[c.object] = tree
+	for _, e := range entries { // in a tree that Git wrote, not all can be decoded
+		switch {
+		case e.Mode == odb.ModeSubmodule || strings.HasPrefix(e.Name, chunksPrefix):
+		case e.IsTree():
+			k.collect(e.ID, blobs, seen, depth+1)
+		default:
+			name, hidden := strings.CutPrefix(e.Name, hiddenPrefix)
+			if !hidden {
+				name = escapeName(name)
+			}
+			if tree := large[name]; !tree.IsZero() || blobs[e.ID].IsZero() {
+				blobs[e.ID] = tree
+			}
 		}
 	}
 }

@@ -57,7 +57,7 @@ func newDirectory(path string, at int, baseID odb.ID, base []odb.TreeEntry) *ope
 	return &openDirectory{path: path, at: at, baseID: baseID, base: base, large: large}
 }
 
-// Begin starts to write a version of a resource. base is an earlier version that a reference reaches, or "" for none. Begin
+// Begin starts to write a version of a resource. base is an earlier version, or another tree of Git, that a reference reaches, or "" for none. Begin
 // returns [domarkx.ErrNotFound] if base does not exist.
 func (s Store) Begin(ctx context.Context, base string) (*Writer, error) {
 	if err := ctx.Err(); err != nil {

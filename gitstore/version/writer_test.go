@@ -219,6 +219,20 @@ func TestContentsOfTheBase(t *testing.T) {
 	if _, more := objectFiles(t, dir); more != size {
 		t.Errorf("known contents take %d bytes", more-size)
 	}
+	// So few bytes that the list of the base's contents is not read.
+	files = append(files, regular("small", string(data[:100_000])))
+	base = writeVersion(t, s, base, files...)
+	_, size = objectFiles(t, dir)
+	for i := range 3 {
+		few := []versionFile{top(), regular("new", fmt.Sprint(i)), files[3]}
+		base = writeVersion(t, s, base, few...)
+		if _, more := objectFiles(t, dir); more-size > 5000*int64(i+1) {
+			t.Errorf("a known content takes %d bytes", more-size)
+		}
+		if diff := sameFiles(few, readVersion(t, s, base)); diff != "" {
+			t.Errorf("written and read differ: %s", diff)
+		}
+	}
 }
 
 func TestContentsFromManyGoroutines(t *testing.T) {

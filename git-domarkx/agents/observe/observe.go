@@ -146,7 +146,8 @@ func (m *Manager) take(ctx context.Context, t *tree, at Moment) (domarkx.Version
 	c.Shared = t.shared(s, at)
 	v, err := m.commit(ctx, s.Workspace, c, now)
 	if err != nil {
-		return v, err
+		t.Version = "" // no reference reaches it
+		return v, errors.Join(err, t.dropCache())
 	}
 	s.end(at)
 	return v, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -217,6 +218,51 @@ func TestHugeFile(t *testing.T) {
 	if data, readErr := os.ReadFile(filepath.Join(d.top, "a")); err != nil || info.Size() != size || string(data) != "one" {
 		t.Errorf("after the rewind: %v, %q, %v", info, data, readErr)
 	}
+}
+
+// TestStoredOnce takes versions of files that are committed: the first, one after a restart of the system, and one of another
+// session after that. Git has the files already.
+func TestStoredOnce(t *testing.T) {
+	d := newDesk(t)
+	for i := range 30 {
+		noise := make([]byte, 100_000)
+		rand.NewChaCha8([32]byte{byte(i)}).Read(noise)
+		d.write(fmt.Sprintf("d%d/%d", i%3, i), string(noise))
+	}
+	other := t.TempDir()
+	git(t, other, "init", "-q")
+	git(t, other, "commit", "-q", "--allow-empty", "-m", "x")
+	git(t, d.top, "-c", "protocol.file.allow=always", "submodule", "add", "-q", other, "d0/sub")
+	git(t, d.top, "add", ".")
+	git(t, d.top, "commit", "-q", "-m", "x")
+	git(t, d.top, "gc", "-q")
+	stored := func() (kB int) {
+		fmt.Sscanf(strings.Join(strings.Fields(git(t, d.top, "count-objects", "-v")), " "), "count: 0 size: 0 in-pack: %d packs: %d size-pack: %d", new(int), new(int), &kB)
+		return kB
+	}
+	before := stored()
+	for i, id := range []string{"1", "1", "2"} {
+		d.write("d1/more", fmt.Sprint(i))
+		d.take(observe.Prompt, id, d.top)
+		if err := os.RemoveAll(filepath.Join(d.top, ".git/domarkx/observed")); i == 1 && err != nil {
+			t.Fatal(err)
+		}
+		states, _ := filepath.Glob(filepath.Join(d.top, ".git/domarkx/observed/*/stat"))
+		for _, state := range states {
+			if err := os.Remove(state); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if now := stored(); now > before+50 || before == 0 {
+			t.Errorf("take %d: %d kB became %d", i, before, now)
+		}
+	}
+	for _, tip := range d.workspaces() {
+		if got := d.files(tip.Workspace); len(got) != 32 {
+			t.Errorf("%s has %d files", tip.Workspace, len(got))
+		}
+	}
+	git(t, d.top, "fsck", "--strict")
 }
 
 // TestShared checks which versions name other sessions: those of overlapping turns.

@@ -252,8 +252,11 @@ func (t *tree) read(ctx context.Context) (*state, error) {
 	}
 	now := &state{version: t.Version, f: f}
 	begin := func() (domarkx.VersionWriter, error) {
-		var err error
-		if now.writer, err = t.m.store.BeginVersion(ctx, t.Version); err != nil && t.Version != "" {
+		base, err := t.Version, error(nil)
+		if base == "" {
+			base = t.repeated(ctx)
+		}
+		if now.writer, err = t.m.store.BeginVersion(ctx, base); err != nil && base != "" {
 			now.writer, err = t.m.store.BeginVersion(ctx, "") // garbage collection removed the last version
 		}
 		return now.writer, err
@@ -276,6 +279,28 @@ func (t *tree) read(ctx context.Context) (*state, error) {
 	}
 	t.Version, t.Cache, now.left = now.version, t.cacheStamp(), f.LeftOut()
 	return now, nil
+}
+
+// repeated returns what a version repeats for the most part if there is no stat cache, such as the first one and the first
+// after a restart of the system: the newest version of a session in the tree, or the commit that is checked out. Without it,
+// the repository would have all files twice.
+func (t *tree) repeated(ctx context.Context) string {
+	var last *session
+	for _, s := range t.Sessions {
+		if s.Workspace != "" && (last == nil || s.Taken.After(last.Taken)) {
+			last = s
+		}
+	}
+	if last != nil {
+		if tip, err := t.m.store.WorkspaceTip(ctx, last.Workspace); err == nil && IsObserved(tip) {
+			return tip.Resources[0].Version
+		}
+	}
+	head, err := t.git.Run(ctx, nil, "rev-parse", "--verify", "-q", "HEAD^{tree}")
+	if err != nil {
+		return "" // the branch has no commit yet
+	}
+	return strings.TrimSpace(string(head))
 }
 
 // statCache returns the path of the stat cache.

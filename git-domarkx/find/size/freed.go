@@ -20,8 +20,9 @@ func Freed(ctx context.Context, store *gitstore.Store, versions []string) (int64
 		if err != nil {
 			return 0, err
 		}
-		if at, here := g.index[id]; here && len(g.nodes[at].next) > 0 {
-			g.nodes[at].next = g.nodes[at].next[1:] // its tree comes first; see follow
+		if at, here := g.objects.find(id); here && g.nodes[at].next > 0 {
+			next := &g.next[g.nodes[at].next]
+			*next = (*next)[1:] // its tree comes first; see follow
 		}
 	}
 	for i := range g.nodes {
@@ -36,7 +37,7 @@ func Freed(ctx context.Context, store *gitstore.Store, versions []string) (int64
 	}
 	freed := int64(0)
 	for _, n := range g.nodes {
-		if n.kind != "" && !n.outside && n.seen < 0 {
+		if n.kind != none && !n.outside && n.seen < 0 {
 			freed += n.bytes
 		}
 	}

@@ -2,13 +2,13 @@ package size
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 	"github.com/domarkx/domarkx/gitstore/object"
@@ -16,26 +16,28 @@ import (
 )
 
 // A graph has the objects of this repository that references of sessions and workspaces reach. Nodes are numbers, because a graph is
-// searched once for each session.
+// searched once for each session, and have no pointers, because there may be millions.
 type graph struct {
 	object.Reader
 	isVersion func(odb.ID) bool
-	index     map[odb.ID]int32 // all objects of the repository
-	nodes     []node
+	objects   objects // all of the repository
+	nodes     []node  // one for each of objects
+	next      [][]int32
 }
 
 type node struct {
-	bytes   int64 // on disk, compressed
-	next    []int32
-	kind    Kind  // "" before the graph has it
-	outside bool  // a reference of another program reaches it
-	owners  uint8 // how many sessions or workspaces reach it: 0, 1, or 2 for more
-	owner   int32 // the last of them
-	seen    int32 // the number of the search that saw it last
+	bytes   int64  // on disk, compressed
+	next    uint32 // the index in graph.next of what it refers to; 0 for nothing
+	owner   int32  // the last session or workspace that reaches it
+	seen    int32  // the number of the search that saw it last
+	kind    Kind   // none before the graph has it
+	owners  uint8  // how many sessions or workspaces reach it: 0, 1, or 2 for more
+	outside bool   // a reference of another program reaches it
 }
 
 // A step is an object to be added to a graph.
 type step struct {
+	node int32
 	id   odb.ID
 	what objectType
 	kind Kind
@@ -50,56 +52,59 @@ const (
 	blob
 )
 
-// add adds the objects that a commit reaches and the graph does not have. kind is that of the objects, or "" if their paths say it.
+// add adds the objects that a commit reaches and the graph does not have. kind is that of the objects, or none if their paths say it.
 func (g *graph) add(tip odb.ID, kind Kind) error {
-	first, here := g.index[tip]
-	if !here || g.nodes[first].kind != "" {
+	first, here := g.objects.find(tip)
+	if !here || g.nodes[first].kind != none {
 		return nil
 	}
 	g.nodes[first].kind = cmp.Or(kind, Messages)
-	todo := []step{{tip, commit, kind}}
+	todo := []step{{first, tip, commit, kind}}
+	var steps []step
 	for len(todo) > 0 {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		steps, err := g.follow(s, kind == "")
-		if err != nil {
+		var err error
+		if steps, err = g.follow(steps[:0], s, kind == none); err != nil {
 			return err
 		}
 		next := make([]int32, 0, len(steps))
 		for _, to := range steps {
-			n, here := g.index[to.id]
-			if !here {
+			if to.node, here = g.objects.find(to.id); !here {
 				continue // a shallow or partial clone lacks some
 			}
-			next = append(next, n)
-			if g.nodes[n].kind == "" {
-				g.nodes[n].kind = cmp.Or(to.kind, Messages)
+			next = append(next, to.node)
+			if n := &g.nodes[to.node]; n.kind == none {
+				n.kind = cmp.Or(to.kind, Messages)
 				if to.what != blob {
 					todo = append(todo, to)
 				}
 			}
 		}
-		g.nodes[g.index[s.id]].next = next
+		if len(next) > 0 {
+			g.nodes[s.node].next = uint32(len(g.next))
+			g.next = append(g.next, next)
+		}
 	}
 	return nil
 }
 
-// follow returns the objects to which an object refers. byPath says that the path of an object gives its kind.
-func (g *graph) follow(s step, byPath bool) ([]step, error) {
+// follow appends the objects to which an object refers. byPath says that the path of an object gives its kind.
+func (g *graph) follow(steps []step, s step, byPath bool) ([]step, error) {
 	if s.what == commit {
 		c, err := g.Commit(s.id)
 		if err != nil {
 			return nil, err
 		}
-		root := step{c.Tree, tree, s.kind}
+		root := step{id: c.Tree, what: tree, kind: s.kind}
 		if byPath && g.isVersion(s.id) {
-			g.nodes[g.index[s.id]].kind, root.kind = Versions, Versions
+			g.nodes[s.node].kind, root.kind = Versions, Versions
 		} else if byPath {
-			root = step{c.Tree, snapshot, Messages}
+			root.what, root.kind = snapshot, Messages
 		}
-		steps := []step{root}
+		steps = append(steps, root)
 		for _, parent := range c.Parents {
-			steps = append(steps, step{parent, commit, s.kind})
+			steps = append(steps, step{id: parent, what: commit, kind: s.kind})
 		}
 		return steps, nil
 	}
@@ -107,9 +112,8 @@ func (g *graph) follow(s step, byPath bool) ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps := make([]step, 0, len(entries))
 	for _, e := range entries {
-		to := step{e.ID, blob, s.kind}
+		to := step{id: e.ID, what: blob, kind: s.kind}
 		if e.IsTree() {
 			to.what = tree
 		}
@@ -134,7 +138,7 @@ func kindOf(name string) Kind {
 
 // reach calls visit for each node that tip reaches, once for all calls with the same number of a search.
 func (g *graph) reach(tip odb.ID, search int32, visit func(*node)) {
-	first, known := g.index[tip]
+	first, known := g.objects.find(tip)
 	if !known {
 		return
 	}
@@ -147,7 +151,7 @@ func (g *graph) reach(tip odb.ID, search int32, visit func(*node)) {
 		}
 		g.nodes[n].seen = search
 		visit(&g.nodes[n])
-		for _, to := range g.nodes[n].next {
+		for _, to := range g.next[g.nodes[n].next] {
 			if g.nodes[to].seen != search {
 				todo = append(todo, to)
 			}
@@ -157,32 +161,33 @@ func (g *graph) reach(tip odb.ID, search int32, visit func(*node)) {
 
 // markOutside marks the nodes that references of other programs reach, such as branches and tags.
 func (g *graph) markOutside(ctx context.Context, git *gitcmd.Git) error {
-	return eachLine(ctx, git, func(line string) error {
-		id, err := odb.ParseID(line)
-		if n, known := g.index[id]; err == nil && known {
+	return eachLine(ctx, git, func(line []byte) error {
+		id, err := odb.ParseID(string(line))
+		if n, known := g.objects.find(id); err == nil && known {
 			g.nodes[n].outside = true
 		}
 		return err
 	}, "rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--exclude=refs/domarkx/*", "--exclude=refs/domarkx-*", "--all")
 }
 
-// readObjects makes a node for each object of the repository and its alternates.
+// readObjects makes a node for each object of the repository and its alternates. Git sorts them by id.
 func (g *graph) readObjects(ctx context.Context, git *gitcmd.Git) error {
-	return eachLine(ctx, git, func(line string) error {
-		name, size, _ := strings.Cut(line, " ")
-		id, err := odb.ParseID(name)
-		if err != nil {
+	g.objects.size = git.Hash.Size()
+	g.next = [][]int32{nil}
+	defer g.objects.end()
+	return eachLine(ctx, git, func(line []byte) error {
+		name, size, _ := bytes.Cut(line, []byte(" "))
+		if err := g.objects.add(name); err != nil {
 			return err
 		}
-		bytes, err := strconv.ParseInt(size, 10, 64)
-		g.index[id] = int32(len(g.nodes))
+		bytes, err := strconv.ParseInt(string(size), 10, 64)
 		g.nodes = append(g.nodes, node{bytes: bytes})
 		return err
-	}, "cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize:disk)")
+	}, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objectsize:disk)")
 }
 
 // eachLine calls visit for each line that git prints.
-func eachLine(ctx context.Context, git *gitcmd.Git, visit func(string) error, args ...string) error {
+func eachLine(ctx context.Context, git *gitcmd.Git, visit func([]byte) error, args ...string) error {
 	p, err := git.Start(ctx, args...)
 	if err != nil {
 		return err
@@ -192,7 +197,7 @@ func eachLine(ctx context.Context, git *gitcmd.Git, visit func(string) error, ar
 	}
 	lines := bufio.NewScanner(p.Stdout)
 	for err == nil && lines.Scan() {
-		err = visit(lines.Text())
+		err = visit(lines.Bytes())
 	}
 	if err == nil {
 		err = lines.Err()

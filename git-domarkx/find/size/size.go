@@ -19,17 +19,22 @@ import (
 )
 
 // A Kind says what bytes are for.
-type Kind string
+type Kind uint8
 
 // The kinds of objects.
 const (
-	Messages    Kind = "messages"    // what is in sessions, and the commits and trees of snapshots
-	Originals   Kind = "originals"   // imported documents, as their programs wrote them
-	Attachments Kind = "attachments" // files that belong to messages
-	Versions    Kind = "versions"    // of workspaces
-	Trash       Kind = "trash"       // what only removed sessions and workspaces have
-	Remotes     Kind = "remotes"     // what was fetched and is in no session and no workspace
+	none        Kind = iota
+	Messages         // what is in sessions, and the commits and trees of snapshots
+	Originals        // imported documents, as their programs wrote them
+	Attachments      // files that belong to messages
+	Versions         // of workspaces
+	Trash            // what only removed sessions and workspaces have
+	Remotes          // what was fetched and is in no session and no workspace
 )
+
+func (k Kind) String() string {
+	return [...]string{"", "messages", "originals", "attachments", "versions", "trash", "remotes"}[k]
+}
 
 // A Sum counts bytes on the disk.
 type Sum struct {
@@ -72,8 +77,8 @@ func Measure(ctx context.Context, store *gitstore.Store) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Kinds: g.kinds()}
-	r.Sessions = g.uses(refs[""], refname.Sessions)
-	r.Workspaces = g.uses(refs[""], refname.Workspaces)
+	r.Sessions = g.uses(refs[none], refname.Sessions)
+	r.Workspaces = g.uses(refs[none], refname.Workspaces)
 	r.State, err = state(store.StateDir())
 	return r, err
 }
@@ -91,11 +96,11 @@ func newGraph(ctx context.Context, store *gitstore.Store) (*graph, map[Kind][]re
 		return nil, nil, err
 	}
 	defer db.Close()
-	g := &graph{Reader: object.NewReader(db), isVersion: store.IsVersion, index: map[odb.ID]int32{}}
+	g := &graph{Reader: object.NewReader(db), isVersion: store.IsVersion}
 	if err := g.readObjects(ctx, git); err != nil {
 		return nil, nil, err
 	}
-	for _, kind := range []Kind{"", Trash, Remotes} {
+	for _, kind := range []Kind{none, Trash, Remotes} {
 		for _, ref := range refs[kind] {
 			if err := g.addRef(ctx, ref, kind); err != nil {
 				return nil, nil, err
@@ -116,7 +121,7 @@ func (g *graph) addRef(ctx context.Context, ref refdb.Ref, kind Kind) error {
 	return g.add(id, kind)
 }
 
-// references returns the references of this program: those of sessions and workspaces as "", and those in the trash and of remotes.
+// references returns the references of this program: those of sessions and workspaces as none, and those in the trash and of remotes.
 func references(ctx context.Context, store *gitstore.Store) (map[Kind][]refdb.Ref, error) {
 	all, err := store.References(ctx)
 	if err != nil {
@@ -128,7 +133,7 @@ func references(ctx context.Context, store *gitstore.Store) (map[Kind][]refdb.Re
 	}
 	byKind := map[Kind][]refdb.Ref{Trash: replaced}
 	for _, ref := range all {
-		kind := Kind("")
+		kind := none
 		switch {
 		case strings.HasPrefix(ref.Name, refname.RemotePrefix):
 			kind = Remotes
@@ -138,14 +143,14 @@ func references(ctx context.Context, store *gitstore.Store) (map[Kind][]refdb.Re
 		byKind[kind] = append(byKind[kind], ref)
 	}
 	// Workspaces come first, so that no object of a version gets its kind from a path.
-	slices.SortFunc(byKind[""], func(a, b refdb.Ref) int { return -strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(byKind[none], func(a, b refdb.Ref) int { return -strings.Compare(a.Name, b.Name) })
 	return byKind, nil
 }
 
 func (g *graph) kinds() []KindUse {
 	sums := map[Kind]Sum{}
 	for _, n := range g.nodes {
-		if n.kind == "" {
+		if n.kind == none {
 			continue
 		}
 		s := sums[n.kind]
@@ -161,7 +166,7 @@ func (g *graph) kinds() []KindUse {
 		list = append(list, KindUse{kind, sum})
 	}
 	slices.SortFunc(list, func(a, b KindUse) int {
-		return cmp.Or(cmp.Compare(b.Only+b.Shared, a.Only+a.Shared), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or(cmp.Compare(b.Only+b.Shared, a.Only+a.Shared), strings.Compare(a.Kind.String(), b.Kind.String()))
 	})
 	return list
 }
