@@ -54,6 +54,7 @@ the parts of ONLY and SHARED together. The largest come first.
 }
 
 func (c *sizeCmd) Run(inv *invocation) error {
+	setGCPercent(inv.getenv, 100)
 	opened, err := inv.open()
 	if err != nil {
 		return err
