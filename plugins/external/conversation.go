@@ -45,11 +45,12 @@ type line struct {
 var errLong = fmt.Errorf("a line over %d MiB", maxLine>>20)
 
 // start starts a program in a directory. redact is [domarkx.Env.Redact].
-func start(name, path, dir, log string, tell func(string), redact func(string) string) (*conversation, error) {
+func start(name, path, dir, log string, limits domarkx.Limits, tell func(string), redact func(string) string) (*conversation, error) {
 	if redact == nil {
 		redact = func(text string) string { return text }
 	}
-	p, err := process.Start(process.Command{Program: path, Args: []string{path}, Dir: dir, Env: environment(os.Environ())})
+	p, err := process.Start(process.Command{Program: path, Args: []string{path}, Dir: dir, Env: environment(os.Environ()),
+		Processes: limits.Processes, Memory: limits.Memory})
 	if err != nil {
 		if refused := (*domarkx.ToolError)(nil); errors.As(err, &refused) {
 			err = errors.New(refused.Message)
@@ -209,6 +210,9 @@ func (c *conversation) over(method string, err error) error {
 		return c.fail("it closed its output during %s", method)
 	}
 	<-c.journal.done
+	if over := c.program.Over(); over != "" {
+		return c.fail("it was ended during %s, because it had %s", method, over)
+	}
 	return c.fail("it ended during %s, with exit code %d", method, c.program.ExitCode())
 }
 

@@ -128,7 +128,8 @@ def serve(special={}):
 
 func open(t *testing.T, p external.Plugin) (domarkx.Resource, domarkx.Env, error) {
 	t.Helper()
-	env := domarkx.Env{Workspace: "w", Resource: "r", Config: jsonvalue.ObjectValue(), Dir: t.TempDir(), Warn: func(m string) { t.Log(m) }}
+	env := domarkx.Env{Workspace: "w", Resource: "r", Config: jsonvalue.ObjectValue(), Dir: t.TempDir(), Warn: func(m string) { t.Log(m) },
+		Limits: domarkx.Limits{Processes: 50, Memory: 300 << 20}}
 	r, err := p.Open(t.Context(), env)
 	if err == nil {
 		t.Cleanup(func() {
@@ -203,6 +204,8 @@ func TestLies(t *testing.T) {
 		{"floods its errors", does("sys.stderr.write(('e' * 99 + chr(10)) * 100000); sys.stderr.flush(); os._exit(3)"), "exit code 3"},
 		{"crashes", does("raise Exception('boom ' + chr(27) + '[31m')"), `boom \x1b[31m`},
 		{"kills itself", does("os.kill(os.getpid(), 9)"), "exit code 137"},
+		{"starts too much", does("[subprocess.Popen(['sleep', '1000']) for _ in range(70)]; time.sleep(1000)"), "domarkx.limit.processes"},
+		{"takes memory", does("x = b'x' * (500 << 20); time.sleep(1000)"), "domarkx.limit.memory"},
 		{"closes its output", does("os.close(1); time.sleep(1000)"), "closed its output"},
 		{"leaves its children", does("subprocess.Popen(['setsid', 'sleep', '1000']); os._exit(0)"), "exit code 0"},
 		{"names an attachment outside", does("say(result(r, {'result': 1, 'attachment': '../state.json'}))"), `"attachment"`},

@@ -49,7 +49,7 @@ func (p Plugin) Type() string { return p.kind }
 
 // Describe starts the program and asks for its description.
 func (p Plugin) Describe(ctx context.Context) (domarkx.Description, error) {
-	c, err := start(p.kind, p.path, string(filepath.Separator), "", nil, nil)
+	c, err := start(p.kind, p.path, string(filepath.Separator), "", domarkx.Limits{}, nil, nil)
 	if err != nil {
 		return domarkx.Description{}, err
 	}

@@ -31,7 +31,7 @@ func (r *resource) talk(ctx context.Context) (*conversation, error) {
 			r.env.Warn(fmt.Sprintf("plugin %q: %s", r.plugin.kind, line))
 		}
 	}
-	c, err := start(r.plugin.kind, r.plugin.path, r.in(dataName), r.in(logName), tell, r.env.Redact)
+	c, err := start(r.plugin.kind, r.plugin.path, r.in(dataName), r.in(logName), r.env.Limits, tell, r.env.Redact)
 	if err != nil {
 		return nil, err
 	}
