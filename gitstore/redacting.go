@@ -123,23 +123,12 @@ func (s *Store) finishRedaction(ctx context.Context, clear func(context.Context)
 // clearReplaced clears reflogs. It returns the redaction, whose texts are to be removed from derived files, or nil if there is
 // no unfinished redaction. The caller holds the repository's lock.
 func (s *Store) clearReplaced(path string) (*redacting, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // another process has finished it since
-	}
-	if err != nil {
+	r, moved, err := s.unfinished(path)
+	switch {
+	case err != nil || r == nil:
 		return nil, err
-	}
-	var r redacting
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", redactingName, err)
-	}
-	for ref, old := range r.Before {
-		if now, _, err := s.refs.Read(ref); err != nil {
-			return nil, err
-		} else if now == old {
-			return nil, os.Remove(path) // the process was killed before the refs moved
-		}
+	case !moved:
+		return nil, os.Remove(path) // the process was killed before the refs moved
 	}
 	if err := s.addReplacements(r.Replaced); err != nil {
 		return nil, err
@@ -151,7 +140,28 @@ func (s *Store) clearReplaced(path string) (*redacting, error) {
 	for _, k := range refname.Kinds {
 		prefixes = append(prefixes, k.Prefix, k.Trash)
 	}
-	return &r, s.refs.ForgetValues(func(id string) bool { _, ok := r.Replaced[id]; return ok }, append(prefixes, refname.RemotePrefix)...)
+	return r, s.refs.ForgetValues(func(id string) bool { _, ok := r.Replaced[id]; return ok }, append(prefixes, refname.RemotePrefix)...)
+}
+
+// unfinished returns the redaction that is not finished, or nil, and whether its refs have moved.
+func (s *Store) unfinished(path string) (_ *redacting, moved bool, err error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	var r redacting
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, false, fmt.Errorf("reading %s: %w", redactingName, err)
+	}
+	for ref, old := range r.Before {
+		if now, _, err := s.refs.Read(ref); err != nil || now == old {
+			return &r, false, err
+		}
+	}
+	return &r, true, nil
 }
 
 // RewriteReasons replaces the reasons in the reflogs of this program's refs. rewrite returns the new reason, and whether it
@@ -161,13 +171,14 @@ func (s *Store) RewriteReasons(rewrite func(reason string) (string, bool)) error
 }
 
 // Replacements returns the commits that redactions in this repository have replaced, as keys, with the commits that replace
-// them. It is nil if there are none.
+// them. It is nil if there are none. Those of a redaction that has moved its refs and waits for the lock to finish count.
 func (s *Store) Replacements() (map[string]string, error) {
 	data, err := os.ReadFile(filepath.Join(s.StateDir(), replacedName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	if err != nil {
+	r, moved, err := s.unfinished(filepath.Join(s.StateDir(), redactingName))
+	if err != nil || len(data) == 0 && !moved {
 		return nil, err
 	}
 	all := map[string]string{}
@@ -175,6 +186,9 @@ func (s *Store) Replacements() (map[string]string, error) {
 		if old, now, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
 			all[old] = now
 		}
+	}
+	if moved {
+		maps.Copy(all, r.Replaced)
 	}
 	return all, nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // versioned makes a session with calls that leave files of the given size, from a month ago and before.
@@ -62,6 +63,71 @@ func TestFaultKillExpire(t *testing.T) {
 		r.sound("round", i)
 	}
 	t.Logf("%d expiries were undone, %d done", olds, news)
+}
+
+// TestExpireInCompany lets versions expire while another command uses them. That does its work, or says why not and does it when it
+// is repeated. Nothing is lost at either side.
+func TestExpireInCompany(t *testing.T) {
+	t.Parallel()
+	hub, random := newSite(t), newRandom(t)
+	hub.git("init", "-q", "--bare")
+	r := newRepository(t)
+	r.git("remote", "add", "origin", hub.dir)
+	commands := [][]string{
+		{"push", "origin", "NAME"},
+		{"exec", "--yes", "NAME", "sh", "run_command", "command=echo more >>notes; head -c 20000 /dev/urandom >new"},
+		{"replay", "NAME"},
+		{"rewind", "NAME#1"},
+		{"rewind", "NAME#2"}, // to a version that expires
+		{"fork", "NAME#3", "NAME-fork"},
+		{"checkout", "NAME#2", "NAME.out"},
+	}
+	met := map[string]int{}
+	for i := range rounds(t, 5*len(commands)) {
+		name := fmt.Sprint("s", i)
+		r.versioned(name, 4, 20000)
+		text := r.domarkx("show", name)
+		var args []string
+		for _, arg := range commands[i%len(commands)] {
+			args = append(args, strings.ReplaceAll(arg, "NAME", name))
+		}
+		began := make(chan outcome)
+		go func() { began <- r.try("", "git-domarkx", args...) }()
+		time.Sleep(moment(random, 200*time.Millisecond))
+		expiry := r.try("", "git-domarkx", "gc", "--expire-versions=15d")
+		o := <-began
+		if expiry.code != 0 {
+			t.Errorf("round %d, beside %q: %s", i, args, expiry)
+		}
+		understood := o.code == 0 || strings.Contains(o.out, "\tdiffers") || strings.Contains(o.err, "expired on") || strings.Contains(o.out+o.err, "changed") || strings.Contains(o.out, "rejected")
+		if !understood || strings.Contains(o.err, "corrupt") {
+			t.Errorf("round %d: %s", i, o)
+		}
+		met[fmt.Sprint(args[0], " ", o.code)]++
+		r.sound("round", i, args)
+		if now := r.domarkx("show", name); args[0] != "exec" && args[0] != "rewind" && now != text {
+			t.Errorf("round %d: after %q the session is another one: %q", i, args, now)
+		}
+		if strings.Contains(o.out, "run git domarkx pull") {
+			r.pull("origin")
+		}
+		if again := r.try("", "git-domarkx", args...); again.code != 0 && !strings.Contains(again.out, "\tdiffers") && !strings.Contains(again.err, "expired on") && !strings.Contains(again.err, "exists") {
+			t.Errorf("round %d, again: %s", i, again)
+		}
+		// What is left goes to another repository as a whole.
+		r.domarkx("push", "origin", name)
+		hub.git("fsck", "--full", "--strict")
+		other := newRepository(t)
+		other.pull(hub.dir)
+		if theirs, ours := other.domarkx("show", name), r.domarkx("show", name); theirs != ours {
+			t.Errorf("round %d: a clone has %q, not %q", i, theirs, ours)
+		}
+		other.sound("clone of round", i)
+		if expired := strings.Count(other.domarkx("workspace", "log", name), "files expired on"); expired == 0 {
+			t.Errorf("round %d: nothing is expired in a clone", i)
+		}
+	}
+	t.Logf("exit statuses: %v", met)
 }
 
 // TestFaultDiskExpire lets versions expire on a disk that is full but for what their small remains need: that frees the rest.

@@ -36,6 +36,9 @@ type Client struct {
 	// another one if redaction has replaced it here; otherwise it is id. Nil means that redaction has replaced none.
 	There func(tracking, id string) string
 
+	// Replaced returns the commits that redactions have replaced here, as keys. Nil means that there are none.
+	Replaced func() (map[string]string, error)
+
 	// Portion is how many bytes one push sends at most, unless a single commit has more. Zero means any number.
 	Portion int64
 

@@ -146,16 +146,27 @@ func (c *Client) pushSome(ctx context.Context, to Remote, changes []refdb.Change
 }
 
 // note sets the tracking references of accepted changes. It leaves those that no longer have the value Old, since a
-// concurrent fetch has recorded a newer one.
+// concurrent fetch has recorded a newer one. What a redaction has replaced here during the push, it reports as [Stale]: a
+// reference would bring it back, and the remote has to get what is in its place.
 func (c *Client) note(ctx context.Context, to Remote, changes []refdb.Change, results []Result) error {
 	release, err := c.Refs.Lock(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = release() }()
+	var replaced map[string]string
+	if c.Replaced != nil {
+		if replaced, err = c.Replaced(); err != nil {
+			return err
+		}
+	}
 	var moved []refdb.Change
 	for i, change := range changes {
 		if !results[i].Status.OK() || change.Old == change.New {
+			continue
+		}
+		if replaced[change.New] != "" {
+			results[i].Status = Stale
 			continue
 		}
 		now, _, err := c.Refs.Read(to.Tracking(change.Ref))

@@ -22,7 +22,7 @@ const (
 
 // client returns a client that exchanges this repository's references with remotes.
 func (m *Manager) client(ctx context.Context, progress io.Writer) *remote.Client {
-	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(ctx, m.store.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: checkRefName, Progress: progress, There: m.there}
+	return &remote.Client{Git: m.store.Git(), Refs: refdb.Open(ctx, m.store.Git()), Kinds: []string{sessionKind, workspaceKind}, Accept: checkRefName, Progress: progress, There: m.there, Replaced: m.store.Replacements}
 }
 
 // there returns the commit that a remote has for a tracking reference. This differs from id if a
