@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/derived"
 	"github.com/domarkx/domarkx/gitstore/odb"
 )
@@ -32,10 +33,6 @@ func (s *Store) syncCollected() error {
 			packNames = append(packNames, name)
 		}
 	}
-	tables, err := s.refs.Tables()
-	if err != nil {
-		return fmt.Errorf("syncing refs: %w", err)
-	}
 	refs := filepath.Join(s.git.CommonDir, "packed-refs")
 	stamp := "none"
 	if info, err := os.Stat(refs); err == nil {
@@ -43,47 +40,36 @@ func (s *Store) syncCollected() error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("syncing refs: %w", err)
 	}
-	now := strings.Join(slices.Concat([]string{stamp}, packNames, tables), "\n") + "\n"
 	state := derived.Synced.Path(s.StateDir(), "")
 	data, err := os.ReadFile(state)
-	if string(data) == now {
-		return nil
-	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("syncing refs: %w", err)
 	}
 	before := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	var paths []string
 	for _, name := range packNames {
 		if !slices.Contains(before[1:], name) {
-			if err := syncPath(filepath.Join(packs, name)); err != nil {
-				return fmt.Errorf("syncing packs: %w", err)
-			}
+			paths = append(paths, filepath.Join(packs, name))
 		}
 	}
-	// The pack directory comes first: refs must not become durable before their objects.
-	paths := []string{packs, refs, s.git.CommonDir}
-	for _, table := range tables {
-		if !slices.Contains(before[1:], table) {
-			paths = append(paths, filepath.Join(s.git.CommonDir, filepath.FromSlash(table)), filepath.Join(s.git.CommonDir, "reftable"))
-		}
+	// Packs come first: refs must not become durable before their objects.
+	if len(paths) > 0 {
+		paths = append(paths, packs)
+	}
+	if stamp != before[0] {
+		paths = append(paths, refs, s.git.CommonDir)
 	}
 	for _, path := range paths {
-		if err := syncPath(path); err != nil {
-			return fmt.Errorf("syncing refs: %w", err)
+		if err := atomicfile.SyncDir(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("syncing what git has collected: %w", err)
 		}
 	}
-	_ = derived.Synced.Replace(s.StateDir(), []byte(now)) // the next call syncs again
-	return nil
-}
-
-// syncPath makes a file or directory durable if it exists.
-func syncPath(path string) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	tables, err := s.refs.SyncTables(before[1:])
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	if now := strings.Join(slices.Concat([]string{stamp}, packNames, tables), "\n") + "\n"; now != string(data) {
+		_ = derived.Synced.Replace(s.StateDir(), []byte(now)) // the next call syncs again
+	}
+	return nil
 }

@@ -18,7 +18,7 @@ func Sync(f *os.File) error {
 	return err
 }
 
-// SyncDir makes the names in a directory durable.
+// SyncDir makes the names in a directory durable. For a file, that is its content.
 func SyncDir(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,11 +11,12 @@ import (
 // makeDurable syncs what git update-ref has not synced: after many changes the whole file system, otherwise the
 // directories in which git has renamed or removed files.
 func (r *Refs) makeDurable(changes []Change) error {
+	if r.git.Reftable {
+		_, err := r.SyncTables(nil)
+		return err
+	}
 	if oneSync(changes) {
 		return atomicfile.SyncFS(r.common)
-	}
-	if r.git.Reftable {
-		return atomicfile.SyncDir(r.path(tablesDir))
 	}
 	synced := map[string]bool{}
 	sync := func(dir string) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
 )
 
@@ -18,17 +19,35 @@ const (
 	tablesList = "reftable/tables.list"
 )
 
-// Tables returns the paths of the tables of the reftable backend, relative to the common directory; none for the files backend.
-func (r *Refs) Tables() ([]string, error) {
+// SyncTables makes the tables of the reftable backend durable, and returns their paths relative to the common directory; none for
+// the files backend. known are paths that an earlier call returned, perhaps in another process. The caller holds the repository's
+// lock.
+func (r *Refs) SyncTables(known []string) ([]string, error) {
 	if !r.git.Reftable {
 		return nil, nil
 	}
 	list, err := r.tables()
+	if err != nil {
+		return nil, err
+	}
 	names := strings.Fields(list)
+	var paths []string // other gits may not sync these files
 	for i, name := range names {
 		names[i] = tablesDir + name
+		if !slices.Contains(known, names[i]) && !slices.Contains(r.durable, names[i]) {
+			paths = append(paths, names[i])
+		}
 	}
-	return names, err
+	if len(paths) > 0 {
+		paths = append(paths, tablesList, tablesDir) // a name must not become durable before what it stands for
+	}
+	for _, path := range paths {
+		if err := atomicfile.SyncDir(r.path(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("syncing references: %w", err)
+		}
+	}
+	r.durable = names
+	return names, nil
 }
 
 // tables returns the names of the tables that have the references now. Git gives each table a new name, and replaces the

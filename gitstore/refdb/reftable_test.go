@@ -111,7 +111,7 @@ func TestReftableDamage(t *testing.T) {
 	if list, listErr := refs.List("refs/domarkx/"); len(list) != 1 || len(damaged) != 1 || err != nil || listErr != nil {
 		t.Errorf("%v, damaged %v, %v, %v", list, damaged, err, listErr)
 	}
-	tables, err := refs.Tables()
+	tables, err := refs.SyncTables(nil)
 	if err != nil || len(tables) == 0 {
 		t.Fatalf("tables %q, %v", tables, err)
 	}

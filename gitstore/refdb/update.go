@@ -96,6 +96,10 @@ func (r *Refs) update(ctx context.Context, reason string, changes []Change) erro
 	return nil
 }
 
+// fewTables is the number of tables of the reftable backend from which git merges tables of equal sizes, as it does by default
+// after most changes. That takes two syncs more, while a few tables more hardly delay a git that reads them.
+const fewTables = 10
+
 // applyOnce makes changes in one transaction of git update-ref.
 func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error {
 	var input strings.Builder
@@ -112,15 +116,18 @@ func (r *Refs) applyOnce(ctx context.Context, e *entry, changes []Change) error 
 		}
 	}
 	sync := "core.fsync=committed,loose-object,reference"
-	if oneSync(changes) {
+	if oneSync(changes) && !r.git.Reftable {
 		sync = "core.fsync=objects,-reference"
 	}
 	args := []string{
 		"-c", sync,
 		"-c", fmt.Sprintf("core.filesRefLockTimeout=%d", r.patience.Milliseconds()), "-c", "core.packedRefsTimeout=5000", // milliseconds to wait for another git
 		"-c", fmt.Sprintf("reftable.lockTimeout=%d", r.patience.Milliseconds()),
-		"update-ref", "--no-deref",
 	}
+	if list, err := r.tables(); r.git.Reftable && err == nil && strings.Count(list, "\n") < fewTables {
+		args = append(args, "-c", "reftable.geometricFactor=1")
+	}
+	args = append(args, "update-ref", "--no-deref")
 	if !manyNew(changes) {
 		args = append(args, "--create-reflog")
 	}
