@@ -189,7 +189,9 @@ func checkOrder(t *testing.T, args []string, calls []call, gitDir, out string, j
 		if from, to := c.paths(gitDir); c.moves() && !c.failed && isRef(gitDir, to) {
 			refs++
 			firstRef = min(firstRef, c.began)
-			if !synced(0, c.began, from, to) && !synced(c.ended, acknowledged, to) {
+			// A table without content would hide all references of a repository.
+			isTable := strings.Contains(to, "/reftable/")
+			if !synced(0, c.began, from, to) && (isTable || !synced(c.ended, acknowledged, to)) {
 				t.Errorf("%q: %s was renamed to %s without a sync", args, from, to)
 			}
 			if !synced(c.ended, acknowledged, filepath.Dir(to)) {
