@@ -136,6 +136,10 @@ func (g *Git) refusal(ctx context.Context, err error) error {
 	switch {
 	case strings.Contains(words, "not a git repository (or any"):
 		return fmt.Errorf("%q is %w; go into one, or make one here: git init", g.dir, ErrNoRepository)
+	case strings.Contains(words, "v1-only extension"):
+		return fmt.Errorf("%w: the repository's configuration contradicts itself (%w); set core.repositoryFormatVersion to 1 there", domarkx.ErrUnsupported, err)
+	case strings.Contains(words, "invalid value for 'extensions."):
+		return fmt.Errorf("%w: the repository's configuration names a format that this git does not know (%w); correct it, or install a newer Git", domarkx.ErrUnsupported, err)
 	case strings.Contains(words, "refstorage") || strings.Contains(words, "reftable"):
 		return needsGit(g.dir, "the reftable backend", Version{2, 45})
 	case strings.Contains(words, "objectformat") || strings.Contains(words, "hash algorithm"):

@@ -115,12 +115,28 @@ func TestDiscoverRefuses(t *testing.T) {
 	unknown := gittest.Init(t)
 	gittest.Run(t, unknown, "config", "core.repositoryFormatVersion", "1")
 	gittest.Run(t, unknown, "config", "extensions.fromTheFuture", "true")
+	short := gittest.Init(t, "--object-format=sha256")
+	gittest.Run(t, short, "config", "core.repositoryFormatVersion", "0")
+	strange := gittest.Init(t, "--object-format=sha256")
+	gittest.Run(t, strange, "config", "extensions.objectFormat", "md5")
+	loose := gittest.Init(t)
+	gittest.Run(t, loose, "hash-object", "-w", ".git/HEAD")
+	packed := gittest.Init(t)
+	gittest.Commits(t, packed, 1)
+	for _, dir := range []string{loose, packed} {
+		gittest.Run(t, dir, "config", "core.repositoryFormatVersion", "1")
+		gittest.Run(t, dir, "config", "extensions.objectFormat", "sha256")
+	}
 	tests := []struct {
 		name, dir string
 		env       []string
 		want      error
 		words     string
 	}{
+		{"extensions in version 0", short, nil, domarkx.ErrUnsupported, "core.repositoryFormatVersion to 1"},
+		{"unknown hash function", strange, nil, domarkx.ErrUnsupported, "does not know"},
+		{"loose object of another hash function", loose, nil, domarkx.ErrUnsupported, "correct extensions.objectFormat"},
+		{"pack of another hash function", packed, nil, domarkx.ErrUnsupported, "correct extensions.objectFormat"},
 		{"no repository", empty, []string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(empty)}, nil, "is not in a Git repository; go into one, or make one here: git init"},
 		{"missing GIT_DIR", empty, []string{"GIT_DIR=" + empty + "/x"}, nil, "not a git repository"},
 		{"unsafe", foreign, []string{"GIT_TEST_ASSUME_DIFFERENT_OWNER=1"}, nil, "safe.directory"},
@@ -129,8 +145,15 @@ func TestDiscoverRefuses(t *testing.T) {
 		{"unknown extension", unknown, nil, domarkx.ErrUnsupported, "fromthefuture"},
 		{"no git", foreign, []string{"PATH=" + empty}, nil, "install Git 2.36"},
 	}
+	version, err := discover(t, foreign).Version(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			if test.words == "reftable" && !version.Less(gitcmd.Version{Major: 2, Minor: 45}) {
+				t.Skip("this git reads the reftable backend")
+			}
 			_, err := gitcmd.Discover(t.Context(), test.dir, gittest.Env(test.env...))
 			if err == nil || test.want != nil && !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.words) {
 				t.Errorf("Discover: %v, want %v with %q", err, test.want, test.words)
