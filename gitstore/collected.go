@@ -19,7 +19,7 @@ import (
 // but not the content of packed-refs: a power failure would lose all refs.
 //
 // If nothing has changed, syncCollected only reads one directory and one small file, [derived.Synced], which lists the
-// durable ones: the first line is the size and time of packed-refs, the others are names of pack files and of tables.
+// durable ones: the first line is the size and time of packed-refs, the others are names of pack files and what [refdb.Refs.SyncTables] returned.
 func (s *Store) syncCollected() error {
 	var packNames []string
 	packs := filepath.Join(s.git.ObjectDir, "pack")

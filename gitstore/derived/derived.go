@@ -32,7 +32,7 @@ var (
 	Sessions   = Kind{path: "list-cache", version: 5, texts: true}      // newest snapshots of sessions
 	Conflicts  = Kind{path: "conflict-cache", version: 3, texts: true}  // numbers of conflicts in snapshots
 	Workspaces = Kind{path: "workspace-cache", version: 3, texts: true} // newest versions of workspaces
-	Synced     = Kind{path: "synced"}                                   // packs and packed-refs that are known to be durable
+	Synced     = Kind{path: "synced", texts: true}                      // packs and references that are known to be durable
 	GitVersion = Kind{path: "git-version"}                              // version of the git program
 	Usage      = Kind{path: "usage-cache", version: 3, texts: true}     // tokens of responses in sessions
 	Search     = Kind{path: "search.db", also: "search.db-*", texts: true}

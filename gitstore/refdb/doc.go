@@ -7,6 +7,7 @@
 // In the reftable backend, git for-each-ref reads the references. What it printed stays valid as long as tables.list, which Git
 // replaces with each change, has the same content (gitformat-reftable(5)). A git that this program starts to change references
 // seldom merges tables: while there are few of them, that costs more than it saves (reftable.geometricFactor in git-config(1)).
+// What it has written need not be read again, by a later process either, until the list changes ([Refs.SyncTables]).
 //
 // Only git update-ref changes references, so that Git's locks, hooks and reflogs work as usual. In addition, this program
 // keeps two things in its state directory, which is domarkx in the repository's common directory and has the mode 0700:

@@ -12,8 +12,10 @@ import (
 // directories in which git has renamed or removed files.
 func (r *Refs) makeDurable(changes []Change) error {
 	if r.git.Reftable {
-		_, err := r.SyncTables(nil)
-		return err
+		if _, err := r.SyncTables(nil); err != nil {
+			return err
+		}
+		return atomicfile.SyncDir(r.path(tablesDir))
 	}
 	if oneSync(changes) {
 		return atomicfile.SyncFS(r.common)

@@ -24,7 +24,10 @@ type Refs struct {
 	common   string        // the repository's common directory
 	held     atomic.Bool   // whether this Refs holds the repository's lock
 	patience time.Duration // how long to wait for a lock file that may belong to a running git
-	durable  []string      // paths of tables; see SyncTables
+	durable  []string      // paths of tables, see SyncTables
+
+	written   []string // "ID NAME" of references that the last change wrote
+	writtenTo string   // the list of tables after it
 
 	listing  sync.Mutex
 	listings map[string]*Listing // by prefix, in the reftable backend also by "=" and name, as they were read last

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -19,9 +21,9 @@ const (
 	tablesList = "reftable/tables.list"
 )
 
-// SyncTables makes the tables of the reftable backend durable, and returns their paths relative to the common directory; none for
-// the files backend. known are paths that an earlier call returned, perhaps in another process. The caller holds the repository's
-// lock.
+// SyncTables makes the tables of the reftable backend durable. It returns their paths relative to the common directory, and what
+// [Refs.Update] has just written to the last one; nothing for the files backend. known is what an earlier call returned, perhaps in
+// another process. The caller holds the repository's lock.
 func (r *Refs) SyncTables(known []string) ([]string, error) {
 	if !r.git.Reftable {
 		return nil, nil
@@ -30,24 +32,91 @@ func (r *Refs) SyncTables(known []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := strings.Fields(list)
+	names := tablePaths(list)
 	var paths []string // other gits may not sync these files
-	for i, name := range names {
-		names[i] = tablesDir + name
-		if !slices.Contains(known, names[i]) && !slices.Contains(r.durable, names[i]) {
-			paths = append(paths, names[i])
+	for _, name := range names {
+		if !slices.Contains(known, name) && !slices.Contains(r.durable, name) {
+			paths = append(paths, name)
 		}
 	}
 	if len(paths) > 0 {
 		paths = append(paths, tablesList, tablesDir) // a name must not become durable before what it stands for
 	}
-	for _, path := range paths {
-		if err := atomicfile.SyncDir(r.path(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, name := range paths {
+		if err := atomicfile.SyncDir(r.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("syncing references: %w", err)
 		}
 	}
 	r.durable = names
-	return names, nil
+	if i := slices.IndexFunc(known, func(line string) bool { return strings.HasPrefix(line, tablesDir) }); i >= 0 {
+		n := i + len(names)
+		if n < len(known) && slices.Equal(known[i:n], names) && r.checkTables(list) == nil {
+			r.setWritten(known[n:], list)
+		}
+	}
+	if list != r.writtenTo {
+		return names, nil
+	}
+	return slices.Concat(names, r.written), nil
+}
+
+// setWritten sets what the last change of all references wrote: "ID NAME". It need not be read, as long as the list of tables stays the
+// same.
+func (r *Refs) setWritten(lines []string, list string) {
+	r.written, r.writtenTo = lines, list
+	r.listing.Lock()
+	defer r.listing.Unlock()
+	if r.listings == nil {
+		r.listings = map[string]*Listing{}
+	}
+	for _, line := range lines {
+		if id, name, ok := strings.Cut(line, " "); ok && r.isID(id) && checkName(name) == nil {
+			r.listings["="+name] = &Listing{Refs: []Ref{{name, id}}, inTables: true, tables: list}
+		}
+	}
+}
+
+// noteWritten notes what git has written when it has made changes. Git numbers the transactions: if there is one more than when the
+// tables were synced, it is that of the changes, so no other git has changed a reference since.
+func (r *Refs) noteWritten(changes []Change) {
+	list, err := r.tables()
+	names := tablePaths(list)
+	was, ok := lastTransaction(r.durable)
+	now, isNumber := lastTransaction(names)
+	var written []string
+	for _, c := range changes {
+		if c.New != c.Old {
+			written = append(written, c.New+" "+c.Ref)
+		}
+	}
+	if err != nil || !ok || !isNumber || now != was+1 || len(written) == 0 || len(written) > manyRefs {
+		return
+	}
+	if slices.Equal(names[:len(names)-1], r.durable) {
+		r.durable = names // git has synced the new table and the list
+	}
+	r.setWritten(written, list)
+}
+
+// tablePaths returns the paths of the tables in a list, relative to the common directory.
+func tablePaths(list string) []string {
+	names := strings.Fields(list)
+	for i, name := range names {
+		names[i] = tablesDir + name
+	}
+	return names
+}
+
+// lastTransaction returns the number of the last transaction in tables, from the name of the last one: 0xFIRST-0xLAST-RANDOM.ref
+// (gitformat-reftable(5)).
+func lastTransaction(tables []string) (number uint64, ok bool) {
+	if len(tables) == 0 {
+		return 0, false
+	}
+	_, rest, _ := strings.Cut(path.Base(tables[len(tables)-1]), "-")
+	last, _, _ := strings.Cut(rest, "-")
+	number, err := strconv.ParseUint(last, 0, 64)
+	return number, err == nil
 }
 
 // tables returns the names of the tables that have the references now. Git gives each table a new name, and replaces the

@@ -177,3 +177,64 @@ func TestReftableLock(t *testing.T) {
 	}
 	none(t, filepath.Join(dir, ".git"))
 }
+
+// TestReftableWritten reads what the last change wrote in another process, and what another git has written since.
+func TestReftableWritten(t *testing.T) {
+	dir := initReftable(t)
+	ids := gittest.Commits(t, dir, 3)
+	synced := func(refs *refdb.Refs, known []string) []string {
+		t.Helper()
+		release, err := refs.Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		lines, err := refs.SyncTables(known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lines
+	}
+	at := func(refs *refdb.Refs, want string) {
+		t.Helper()
+		if id, ok, err := refs.Read(session("a")); id != want || !ok || err != nil {
+			t.Errorf("%q, %v, %v, want %s", id, ok, err, want)
+		}
+	}
+	refs := open(t, dir)
+	known := synced(refs, nil)
+	if err := update(t, refs, refdb.Change{Ref: session("a"), New: ids[0]}); err != nil {
+		t.Fatal(err)
+	}
+	known = synced(refs, known)
+	line := ids[0] + " " + session("a")
+	if known[len(known)-1] != line {
+		t.Fatalf("after the change: %q", known)
+	}
+	forged := append(slices.Clone(known[:len(known)-1]), ids[1]+" "+session("a"))
+	next := open(t, dir)
+	synced(next, append([]string{"pack-a.pack"}, forged...))
+	at(next, ids[1]) // it was not read again
+	if err := update(t, next, refdb.Change{Ref: session("a"), Old: ids[1], New: ids[2]}); err == nil {
+		t.Error("changed from a value that it does not have")
+	}
+	gittest.Run(t, dir, "update-ref", "refs/heads/other", ids[0])
+	next = open(t, dir)
+	if lines := synced(next, known); slices.Contains(lines, line) {
+		t.Errorf("after a change by another git: %q", lines)
+	}
+	at(next, ids[0])
+	known = synced(next, nil)
+	hook := filepath.Join(dir, ".git", "hooks", "reference-transaction")
+	script := "#!/bin/sh\n[ \"$1\" = committed ] && exec env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null git update-ref " + session("a") + " " + ids[2] + "\ntrue\n"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(hook), 0o777), os.WriteFile(hook, []byte(script), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if err := update(t, next, refdb.Change{Ref: session("a"), Old: ids[0], New: ids[1]}); err != nil {
+		t.Fatal(err)
+	}
+	at(next, ids[2])
+	if lines := synced(next, known); strings.Contains(strings.Join(lines, "\n"), session("a")) {
+		t.Errorf("another git has changed it since: %q", lines)
+	}
+}

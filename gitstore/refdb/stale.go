@@ -17,17 +17,19 @@ const patience = 3 * time.Second
 
 // unlockDead removes the lock files that the dead git of a journal entry left.
 func (r *Refs) unlockDead(ctx context.Context, e *entry) error {
-	removals, _ := makeRoom(e.Changes)
-	for _, c := range slices.Concat(e.Changes, keepers(removals)) {
-		ours := func(content string) bool {
-			return r.git.Reftable || content == "" || strings.HasPrefix(c.New+"\n", content)
-		}
+	changes, prefixes := e.Changes, e.Prefixes
+	if r.git.Reftable {
+		changes, prefixes = nil, []string{tablesDir} // git also locks the tables that it merges
+	}
+	removals, _ := makeRoom(changes)
+	for _, c := range slices.Concat(changes, keepers(removals)) {
+		ours := func(content string) bool { return content == "" || strings.HasPrefix(c.New+"\n", content) }
 		if err := r.unlockPath(ctx, r.lockOf(c.Ref), e.since, ours); err != nil {
 			return err
 		}
 	}
 	any := func(string) bool { return true }
-	for _, prefix := range e.Prefixes {
+	for _, prefix := range prefixes {
 		locks, err := r.locksBelow(prefix)
 		if err != nil {
 			return err

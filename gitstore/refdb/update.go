@@ -82,6 +82,7 @@ func (r *Refs) update(ctx context.Context, reason string, changes []Change) erro
 	if err := r.apply(ctx, e, changes); err != nil {
 		return r.afterFailure(ctx, e, err)
 	}
+	r.noteWritten(changes)
 	if err := r.makeDurable(changes); err != nil {
 		e.leave()
 		return fmt.Errorf("syncing references: %w", err)
