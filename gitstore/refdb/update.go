@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
@@ -49,14 +50,20 @@ func (r *Refs) Update(ctx context.Context, reason string, changes ...Change) err
 		if err = r.compare(changes); err != nil {
 			return err
 		}
-		if err = r.update(ctx, oneLine(reason), changes); !sawStale(err) || ctx.Err() != nil {
+		err = r.update(ctx, oneLine(reason), changes)
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case sawLeftPacked(err):
+			err = errors.Join(err, r.unlockPacked(ctx, time.Time{}))
+		case !sawStale(err):
 			return err
 		}
 	}
 	return err
 }
 
-// staleAttempts is how often Update tries a change that git refuses because of an outdated value.
+// staleAttempts is how often Update tries a change that git refuses because of an outdated value or a file that is left.
 const staleAttempts = 5
 
 // sawStale reports whether git refused a change because it read an outdated value of a reference. This happens when a
@@ -65,6 +72,12 @@ const staleAttempts = 5
 func sawStale(err error) bool {
 	var refused *gitcmd.Error
 	return errors.As(err, &refused) && !errors.Is(err, domarkx.ErrConflict) && strings.Contains(refused.Stderr, " but expected ")
+}
+
+// sawLeftPacked reports whether git refused a change because a git that was killed left the file packed-refs.new, and not its lock.
+func sawLeftPacked(err error) bool {
+	var refused *gitcmd.Error
+	return errors.As(err, &refused) && strings.Contains(refused.Stderr, "packed-refs.new: File exists")
 }
 
 // update tries once to make the changes.
