@@ -10,10 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A relation holds the parent and session of a process, and its use of memory.
+// A relation holds the parent, group and session of a process, and its use of memory.
 type relation struct {
-	parent, session int
-	threads, pages  int64 // pages of resident memory
+	parent, group, session int
+	threads, pages         int64 // pages of resident memory
+	zombie                 bool
 }
 
 // relations returns all visible processes by pid (proc(5)).
@@ -44,31 +45,57 @@ func relations() map[int]relation {
 			continue
 		}
 		parent, perr := strconv.Atoi(fields[1])
+		group, gerr := strconv.Atoi(fields[2])
 		session, serr := strconv.Atoi(fields[3])
 		threads, terr := strconv.ParseInt(fields[17], 10, 64)
 		pages, merr := strconv.ParseInt(fields[21], 10, 64)
-		if errors.Join(perr, serr, terr, merr) == nil {
-			all[pid] = relation{parent, session, threads, pages}
+		if errors.Join(perr, gerr, serr, terr, merr) == nil {
+			all[pid] = relation{parent, group, session, threads, pages, fields[0] == "Z"}
 		}
 	}
 	return all
 }
 
 // descendants returns the children of a process, their children, and so on.
-func descendants(top int) []int { return below(top, relations()) }
+func descendants(top int) []int { return below(top, childrenOf(relations())) }
 
-// below returns the descendants of a process among all processes.
-func below(top int, all map[int]relation) []int {
+// childrenOf returns the children of each process.
+func childrenOf(all map[int]relation) map[int][]int {
 	children := map[int][]int{}
 	for pid, r := range all {
 		children[r.parent] = append(children[r.parent], pid)
 	}
+	return children
+}
+
+// below returns the descendants of a process.
+func below(top int, children map[int][]int) []int {
 	var found []int
 	for todo := []int{top}; len(todo) > 0; todo = todo[1:] {
 		found = append(found, children[todo[0]]...)
 		todo = append(todo, children[todo[0]]...)
 	}
 	return found
+}
+
+// signalAll sends a signal to processes that a supervisor started. A whole group gets it at once, since one process after the other
+// would take longer than a fork bomb forks: a command's groups are in sessions of their own, so nothing else is in them.
+func signalAll(sig unix.Signal, pids []int, all map[int]relation) {
+	own, err := unix.Getsid(0)
+	if err != nil {
+		return
+	}
+	groups := map[int]bool{}
+	for _, pid := range pids {
+		switch r := all[pid]; {
+		case r.zombie || groups[r.group]:
+		case r.session == own || r.group <= 1:
+			_ = unix.Kill(pid, sig)
+		default:
+			groups[r.group] = true
+			_ = unix.Kill(-r.group, sig)
+		}
+	}
 }
 
 // An heir inherits the processes of a supervisor without a namespace when the command
@@ -93,15 +120,14 @@ func (h *heir) killAll() {
 	}
 	for end := time.Now().Add(killGrace); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		left := false
-		for pid, r := range relations() {
+		all := relations()
+		children := childrenOf(all) // once: a fork bomb may have left tens of thousands
+		for pid, r := range all {
 			if _, known := h.before[pid]; known || r.parent != self || r.session == session || isSupervisor(pid) {
 				continue
 			}
 			left = true
-			for _, below := range descendants(pid) {
-				_ = unix.Kill(below, unix.SIGKILL)
-			}
-			_ = unix.Kill(pid, unix.SIGKILL)
+			signalAll(unix.SIGKILL, append(below(pid, children), pid), all)
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		}
 		if !left {

@@ -35,6 +35,7 @@ func (s *supervisor) limit() {
 		// Waiting for a processor, or for the memory of a busy process, does not delay the next look.
 		time.Sleep(max(lookEvery, lookShare*(threadTime()-began)))
 	}
+	hurry()
 	for { // until the supervisor ends
 		if s.command.Namespace {
 			_ = unix.Kill(-1, unix.SIGKILL)
@@ -42,6 +43,20 @@ func (s *supervisor) limit() {
 			killBelow()
 		}
 		time.Sleep(lookEvery)
+	}
+}
+
+// hurry gives all threads of this process the highest priority, where that is allowed: those that reap what was killed must keep up
+// with thousands of processes that fork. Nothing is started any more that would inherit it.
+func hurry() {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return
+	}
+	for _, t := range threads {
+		if id, err := strconv.Atoi(t.Name()); err == nil {
+			_ = unix.Setpriority(unix.PRIO_PROCESS, id, -20)
+		}
 	}
 }
 
@@ -55,10 +70,9 @@ func threadTime() time.Duration {
 // killBelow kills the descendants of this process that it finds. It stops all of them first, since they may
 // fork faster than they are killed.
 func killBelow() {
-	for _, signal := range []unix.Signal{unix.SIGSTOP, unix.SIGKILL} {
-		for _, pid := range descendants(os.Getpid()) {
-			_ = unix.Kill(pid, signal)
-		}
+	for _, sig := range []unix.Signal{unix.SIGSTOP, unix.SIGKILL} {
+		all := relations()
+		signalAll(sig, below(os.Getpid(), childrenOf(all)), all)
 	}
 }
 
@@ -74,7 +88,7 @@ func (c command) over() string {
 			}
 		}
 	} else {
-		processes = below(self, all)
+		processes = below(self, childrenOf(all))
 	}
 	var threads, memory int64
 	for _, pid := range processes {
