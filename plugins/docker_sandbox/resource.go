@@ -66,7 +66,7 @@ func (r *resource) use(ctx context.Context, i image, id, stamp string, dirty boo
 	r.state.Network, r.state.Memory, r.state.CPUs, r.state.Mounts, r.state.Processes = r.config.network, r.config.memory, r.config.cpus, r.config.mounts, r.config.most
 	r.state.Dirty = dirty
 	r.state.Engine = ""
-	if info, err := r.engine.Info(ctx); err == nil { // used only to tell engines apart
+	if info, err := r.engine.Info(ctx); err == nil { // only to distinguish engines
 		r.state.Engine = info.ID
 	}
 	r.unusable, r.lost, r.final = nil, nil, false

@@ -56,9 +56,6 @@ func relations() map[int]relation {
 	return all
 }
 
-// descendants returns the children of a process, their children, and so on.
-func descendants(top int) []int { return below(top, childrenOf(relations())) }
-
 // childrenOf returns the children of each process.
 func childrenOf(all map[int]relation) map[int][]int {
 	children := map[int][]int{}
@@ -68,7 +65,7 @@ func childrenOf(all map[int]relation) map[int][]int {
 	return children
 }
 
-// below returns the descendants of a process.
+// below returns the descendants of a process: its children, their children, and so on.
 func below(top int, children map[int][]int) []int {
 	var found []int
 	for todo := []int{top}; len(todo) > 0; todo = todo[1:] {

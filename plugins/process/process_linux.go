@@ -170,9 +170,8 @@ func (p *process) kill(ended <-chan struct{}) {
 			return
 		case <-again.C:
 		case <-timer.C:
-			for _, pid := range descendants(p.cmd.Process.Pid) {
-				_ = unix.Kill(pid, unix.SIGKILL)
-			}
+			all := relations()
+			signalAll(unix.SIGKILL, below(p.cmd.Process.Pid, childrenOf(all)), all)
 			_ = p.cmd.Process.Kill()
 			<-ended
 			return

@@ -25,7 +25,7 @@ const (
 
 // A decoder reads a stream from memory. Decoders are reused, since creating one takes longer than decompressing a small object.
 type decoder struct {
-	src   bytes.Reader // an io.ByteReader, of which flate reads no byte behind the stream
+	src   bytes.Reader // flate reads it byte by byte, and so nothing after the stream
 	flate io.ReadCloser
 }
 
