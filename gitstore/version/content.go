@@ -112,6 +112,7 @@ func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id st
 	if k.calls.Add(1) > manyContents || k.bytes.Add(int64(len(data))) > manyBytes {
 		k.baseBlobs()
 	}
+	known := k.blobs.Load() // before the batch decides; another goroutine may load the list in between
 	var object, chunks odb.ID
 	if ended && !chunked.IsPointer(k.versions.db.Hash(), data) {
 		size = int64(len(data))
@@ -123,17 +124,17 @@ func (k *knownContent) store(ctx context.Context, r io.Reader, whole int) (id st
 	if err != nil {
 		return "", 0, err
 	}
+	if known != nil {
+		if there, ok := (*known)[object]; ok && there == chunks {
+			return contentID(object, chunks), size, nil
+		}
+	}
 	k.note(object, chunks)
 	return contentID(object, chunks), size, nil
 }
 
-// note records that the batch contains content, unless the base is known to contain it.
+// note records that the batch contains content.
 func (k *knownContent) note(object, chunks odb.ID) {
-	if blobs := k.blobs.Load(); blobs != nil {
-		if there, ok := (*blobs)[object]; ok && there == chunks {
-			return
-		}
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.stored[object] = chunks
