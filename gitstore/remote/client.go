@@ -27,10 +27,11 @@ type Client struct {
 	// Nil verifies nothing.
 	Verify func(ctx context.Context, refs []refdb.Ref) (map[string]error, error)
 
-	// Receive is called for each verified reference before its tracking reference changes. It returns true if it has
-	// itself recorded a commit in its place; otherwise the fetch records ref. An error rejects the reference. Nil
-	// leaves all to the fetch.
-	Receive func(ctx context.Context, ref refdb.Ref) (bool, error)
+	// Receive is called for each verified reference before its tracking reference changes. It reports whether it has
+	// itself recorded a commit in its place; otherwise the fetch records ref. others are its changes of other tracking references,
+	// which the fetch may change again. An error rejects the reference. Nil leaves all to
+	// the fetch.
+	Receive func(ctx context.Context, ref refdb.Ref) (recorded bool, others []Move, err error)
 
 	// There returns the commit that the remote has for a tracking reference (full name) with the commit id. That is
 	// another one if redaction has replaced it here; otherwise it is id. Nil means that redaction has replaced none.
@@ -46,6 +47,9 @@ type Client struct {
 	// discards them.
 	Progress io.Writer
 }
+
+// A Move is a change of a tracking reference (full name) from one commit to another.
+type Move struct{ Ref, From, To string }
 
 // there calls c.There unless it is nil or the reference does not exist.
 func (c *Client) there(tracking, id string) string {

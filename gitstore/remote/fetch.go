@@ -113,7 +113,7 @@ func (f *fetch) run(ctx context.Context) error {
 		}
 		maps.Copy(f.result.Rejected, bad)
 	}
-	if fetched, err = f.receive(ctx, fetched); err != nil {
+	if fetched, err = f.receive(ctx, known, fetched); err != nil {
 		return err
 	}
 	if err := f.track(ctx, known, gone(was, there, f.only), fetched); err != nil {
@@ -130,8 +130,8 @@ func (f *fetch) run(ctx context.Context) error {
 }
 
 // receive calls [Client.Receive] for the references that were not rejected. It returns those that are to be recorded
-// unchanged.
-func (f *fetch) receive(ctx context.Context, fetched []refdb.Ref) ([]refdb.Ref, error) {
+// unchanged, and updates known, the values of the tracking references, to those that Receive set.
+func (f *fetch) receive(ctx context.Context, known map[string]string, fetched []refdb.Ref) ([]refdb.Ref, error) {
 	if f.Receive == nil {
 		return fetched, nil
 	}
@@ -140,7 +140,12 @@ func (f *fetch) receive(ctx context.Context, fetched []refdb.Ref) ([]refdb.Ref, 
 		if f.result.Rejected[ref.Name] != nil {
 			continue
 		}
-		recorded, err := f.Receive(ctx, ref)
+		recorded, others, err := f.Receive(ctx, ref)
+		for _, move := range others {
+			if name := f.from.Shared(move.Ref); known[name] == move.From {
+				known[name] = move.To
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

@@ -3,6 +3,8 @@ package transfer
 import (
 	"context"
 	"errors"
+
+	"github.com/domarkx/domarkx/gitstore/remote"
 )
 
 // A Receiver combines two histories if one of them is redacted or has expired workspace versions.
@@ -31,4 +33,6 @@ type Received struct {
 	Replaced bool     // local histories were replaced
 	Expired  bool     // they were replaced only because workspace versions expired
 	Kept     []string // refs of the replaced histories in the trash
+
+	Others []remote.Move // of other remote-tracking refs, which had the same commits
 }

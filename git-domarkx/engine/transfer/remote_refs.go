@@ -61,16 +61,16 @@ func (m *Manager) fetchRefs(ctx context.Context, name string, r fetchRequest) (r
 	client.Verify = func(ctx context.Context, refs []refdb.Ref) (map[string]error, error) {
 		return m.store.Verify(ctx, refs, r.Checks)
 	}
-	client.Receive = func(ctx context.Context, ref refdb.Ref) (bool, error) {
+	client.Receive = func(ctx context.Context, ref refdb.Ref) (bool, []remote.Move, error) {
 		if !m.store.HasReplacements() {
-			return false, nil
+			return false, nil, nil
 		}
 		tracking := from.Tracking(ref.Name)
 		received, err := m.redacted.Receive(ctx, Incoming{Ref: tracking, ID: ref.ID})
 		if err == nil && !received.Moved { // the tracking reference will have what the remote has
 			err = m.store.EndLeases([]string{tracking})
 		}
-		return received.Moved, err
+		return received.Moved, received.Others, err
 	}
 	client.Along = func(ref refdb.Ref) bool {
 		_, ok := workspaceOfRef(ref.Name)

@@ -60,6 +60,35 @@ func (p peer) ended(name string) {
 	}
 }
 
+// TestExpiredInOtherSession pulls a fork that needs the only version which expired here. Its arrival brings back the history of the
+// session, also that of its tracking ref. The pull must set this once more, because the session has a new message.
+func TestExpiredInOtherSession(t *testing.T) {
+	_, peers := newPeers(t, 2)
+	a, b := peers[0], peers[1]
+	for i := range 6 {
+		a.step("s", fmt.Sprint("text ", i))
+	}
+	a.push()
+	b.pull()
+	if done := b.expire(redact.Policy{Newest: 4}); len(done.Versions) != 1 {
+		t.Fatalf("%d versions expired", len(done.Versions))
+	}
+	if _, err := a.Fork(t.Context(), engine.Revision{Name: "s", Message: 1}, "fork"); err != nil {
+		t.Fatal(err)
+	}
+	a.step("s", "more")
+	a.push()
+	b.pull()
+	if !strings.Contains(b.Shown("s"), "more") {
+		t.Error("the pull did not bring the message")
+	}
+	b.push()
+	b.Fsck()
+	for _, name := range []string{"s", "fork"} {
+		b.ended(name)
+	}
+}
+
 // TestExpiredApart lets clones add versions, fork sessions at old versions, let versions expire differently, pull and push at
 // random. In the end all are equal and sound, no message is missing, and the first and last versions of all sessions have files.
 func TestExpiredApart(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refdb"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/gitstore/remote"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -50,6 +51,11 @@ func (m *Manager) Receive(ctx context.Context, in transfer.Incoming) (transfer.R
 		if now := w.done[in.ID]; now != "" && now != in.ID {
 			result.ID, result.Moved = now, true
 			change.Moves[in.Ref], change.Remotes = now, map[string]string{in.Ref: in.ID}
+		}
+		for _, ref := range h.refs {
+			if now := change.Moves[ref.Name]; now != "" && !isLocal(ref.Name) {
+				result.Others = append(result.Others, remote.Move{Ref: ref.Name, From: ref.ID, To: now})
+			}
 		}
 		result.Expired = plain && result.Replaced
 		change.Keep = !plain || keep
