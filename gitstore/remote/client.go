@@ -28,9 +28,8 @@ type Client struct {
 	Verify func(ctx context.Context, refs []refdb.Ref) (map[string]error, error)
 
 	// Receive is called for each verified reference before its tracking reference changes. It reports whether it has
-	// itself recorded a commit in its place; otherwise the fetch records ref. others are its changes of other tracking references,
-	// which the fetch may change again. An error rejects the reference. Nil leaves all to
-	// the fetch.
+	// itself recorded a commit in its place; otherwise the fetch records ref. others are its changes of other tracking
+	// references, which the fetch may change again. An error rejects the reference. Nil leaves all to the fetch.
 	Receive func(ctx context.Context, ref refdb.Ref) (recorded bool, others []Move, err error)
 
 	// There returns the commit that the remote has for a tracking reference (full name) with the commit id. That is
