@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"strconv"
@@ -133,7 +134,16 @@ func (h *heir) killAll() {
 	}
 }
 
+// isSupervisor reports whether a child is a supervisor that this process started for another command. Until it executes the
+// program, it has the arguments of this process.
 func isSupervisor(pid int) bool {
-	name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	return err == nil && string(name) == supervisorName+"\x00"
+	place := "/proc/" + strconv.Itoa(pid)
+	arguments, err := os.ReadFile(place + "/cmdline")
+	own, e := os.ReadFile("/proc/self/cmdline")
+	if errors.Join(err, e) != nil || string(arguments) != supervisorName+"\x00" && !bytes.Equal(arguments, own) {
+		return false
+	}
+	program, err := os.Readlink(place + "/exe")
+	self, e := os.Readlink("/proc/self/exe")
+	return errors.Join(err, e) != nil || program == self // with other rights it cannot be read
 }
