@@ -44,7 +44,11 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 	if r.Base, err = m.pastAttached(ctx, r.Name, r.Base); err != nil {
 		return SaveResult{}, err
 	}
-	if r.Base, err = m.InPlaceOf(r.Base); err != nil {
+	tip, err := m.store.Tip(ctx, r.Name)
+	if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
+		return SaveResult{}, err
+	}
+	if r.Base, err = m.InPlaceOf(ctx, r.Base, tip.ID, m.store.IsAncestor); err != nil {
 		return SaveResult{}, err
 	}
 	var base *view.View
@@ -57,10 +61,8 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 	if err != nil {
 		return SaveResult{}, err
 	}
-	if same {
-		if tip, err := m.store.Tip(ctx, r.Name); !errors.Is(err, domarkx.ErrNotFound) {
-			return SaveResult{Info: tip, Document: r.Base}, err
-		}
+	if same && tip.ID != "" {
+		return SaveResult{Info: tip, Document: r.Base}, nil
 	}
 	doc, err := m.parse(ctx, r, base)
 	if err != nil {
@@ -81,21 +83,31 @@ func (m *SessionManager) Save(ctx context.Context, r SaveRequest) (SaveResult, e
 }
 
 // InPlaceOf returns the commit with which a redaction replaced the given one, or the commit itself
-// if it was not replaced. Work that began before a redaction has to continue from the result.
-// Otherwise it would bring the old history back.
-func (m *SessionManager) InPlaceOf(commit string) (string, error) {
-	if commit == "" || !m.store.HasReplacements() {
+// if it was not replaced, or is part of the history of tip because the redaction was undone. Work
+// that began before a redaction has to continue from the result. Otherwise it would bring the old
+// history back. within reports whether commit a is b or an ancestor of b.
+func (m *SessionManager) InPlaceOf(ctx context.Context, commit, tip string, within func(ctx context.Context, a, b string) (bool, error)) (string, error) {
+	if commit == "" || commit == tip || !m.store.HasReplacements() {
 		return commit, nil
 	}
 	replaced, err := m.store.Replacements()
+	if err != nil || replaced[commit] == "" {
+		return commit, err
+	}
+	if tip != "" {
+		used, err := within(ctx, commit, tip)
+		if err != nil && !errors.Is(err, domarkx.ErrNotFound) || used { // its objects may be gone
+			return commit, err
+		}
+	}
 	for range replaced {
 		now := replaced[commit]
-		if now == "" || err != nil {
+		if now == "" {
 			break
 		}
 		commit = now
 	}
-	return commit, err
+	return commit, nil
 }
 
 // parse parses a saved document. Included files are read from the base.

@@ -42,11 +42,16 @@ func (m *Manager) link(ctx context.Context, name string, ended bool) error {
 	if err != nil {
 		return err
 	}
-	if plan, err := m.plan(ctx, name, tip, ended); err != nil || len(plan.links) == 0 { // usually nothing to do, so take no lock
-		return err
+	// Usually there is nothing to do, so take no lock. An error may be that of an expiry that removed the versions meanwhile.
+	if plan, err := m.plan(ctx, name, tip, ended); err == nil && len(plan.links) == 0 {
+		return nil
 	}
 	return m.updates.Update(ctx, "link "+name, func(tx *transaction.Tx) error {
 		now, err := tx.Tip(ctx, name)
+		if err != nil {
+			return err
+		}
+		tip, err := tx.WorkspaceTip(ctx, workspace) // an expiry may have replaced all versions since
 		if err != nil {
 			return err
 		}

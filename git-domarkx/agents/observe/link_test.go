@@ -30,15 +30,18 @@ type agent struct {
 	lines int
 	name  string    // of the session, once it is imported
 	clock time.Time // of the lines and of the versions; two seconds later with each
+
+	meanwhile func() // what another process does between a hook's reading and its update
 }
 
 func (d *desk) agent(t *testing.T, n int) *agent {
 	t.Helper()
 	id := fmt.Sprintf("5e550000-0000-4000-8000-00000000000%d", n)
 	c := enginetest.Open(t, d.top, &enginetest.Settings{Values: map[string][]string{}})
-	a := &agent{clone: c, id: id, path: filepath.Join(t.TempDir(), id+".jsonl"), clock: time.Now().Add(-40 * time.Second)}
+	a := &agent{clone: c, id: id, path: filepath.Join(t.TempDir(), id+".jsonl"), clock: time.Now().Add(-40 * time.Second), meanwhile: func() {}}
 	env := c.Env
 	env.Identity = func(context.Context) (author, committer domarkx.Signature, err error) {
+		a.meanwhile()
 		who := domarkx.Signature{Name: "Ann", Email: "ann@example.org", When: a.clock}
 		return who, who, nil
 	}

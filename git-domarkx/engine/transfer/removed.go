@@ -96,7 +96,7 @@ func (m *Manager) renamedHere(ctx context.Context, name, id string) (bool, error
 	if err != nil || all[name].Tip == "" {
 		return false, err
 	}
-	now, err := m.sessions.InPlaceOf(all[name].Tip)
+	now, err := m.sessions.InPlaceOf(ctx, all[name].Tip, "", nil)
 	if err != nil {
 		return false, err
 	}

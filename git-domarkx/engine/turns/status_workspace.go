@@ -136,7 +136,7 @@ func (m *Manager) instanceState(ctx context.Context, i plugins.Instance) (string
 	if err := errors.Join(err, live.Close(ctx)); err != nil {
 		return "", err
 	}
-	head, err := m.sessions.InPlaceOf(i.Head)
+	head, err := m.sessions.InPlaceOf(ctx, i.Head, tip.ID, m.store.IsEarlier)
 	switch {
 	case err != nil:
 		return "", err

@@ -185,7 +185,11 @@ func (b *openWorkspace) derive(ctx context.Context) error {
 	if head == "" {
 		return nil
 	}
-	tip, err := b.m.sessions.InPlaceOf(head)
+	newest, err := b.m.store.WorkspaceTipOrNone(ctx, b.workspace)
+	if err != nil {
+		return err
+	}
+	tip, err := b.m.sessions.InPlaceOf(ctx, head, newest.ID, b.m.store.IsEarlier)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (m *Manager) choose(ctx context.Context, g *graph, refs []refdb.Ref, p Poli
 	if err != nil {
 		return nil, err
 	}
-	needed, err := m.liveHeads(g)
+	needed, err := m.liveHeads(ctx, g)
 	if err != nil {
 		return nil, err
 	}

@@ -144,15 +144,17 @@ func (m *Manager) ends(ctx context.Context, g *graph, h *holder) ([]string, erro
 }
 
 // liveHeads returns the keys of the versions from which live workspaces derive.
-func (m *Manager) liveHeads(g *graph) (map[string]bool, error) {
+func (m *Manager) liveHeads(ctx context.Context, g *graph) (map[string]bool, error) {
 	ids, err := m.liveVersions()
 	keys := map[string]bool{}
 	for _, id := range ids {
-		now, e := m.sessions.InPlaceOf(id)
-		if e != nil {
-			return nil, e
+		if _, used := g.heads[id]; !used {
+			var e error
+			if id, e = m.sessions.InPlaceOf(ctx, id, "", nil); e != nil {
+				return nil, e
+			}
 		}
-		if head, ok := g.heads[now]; ok && head.IsVersion {
+		if head, ok := g.heads[id]; ok && head.IsVersion {
 			keys[key(head)] = true
 		}
 	}
@@ -182,7 +184,7 @@ func (m *Manager) joinStubs(ctx context.Context, h *history, theirs []snapshot.C
 	if tip != "" {
 		all = append(all, &holder{tips: []string{tip}, versions: g.versionsBelow(tip)})
 	}
-	wanted, err := m.liveHeads(g)
+	wanted, err := m.liveHeads(ctx, g)
 	if err != nil {
 		return nil, false, err
 	}
