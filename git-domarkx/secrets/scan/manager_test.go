@@ -341,6 +341,10 @@ func TestStateFails(t *testing.T) {
 		}
 	}
 	m.Prepare(t.Context())() // it leaves the error to the scan
+	state.reading = nil
+	if found, err := m.Session(t.Context(), transfer.Outgoing{Session: "s", Tips: tips}, nil); err != nil || len(found) != 1 {
+		t.Errorf("when the state can be read again: %+v, %v", found, err)
+	}
 }
 
 func second[T any](_ T, err error) error { return err }

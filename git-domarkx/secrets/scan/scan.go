@@ -39,9 +39,8 @@ type Manager struct {
 	store *gitstore.Store
 	env   local.Environment
 
-	once    sync.Once
-	err     error
-	scanner *secrets.Scanner
+	opening sync.Mutex
+	scanner *secrets.Scanner // nil before the first use
 	extra   *secrets.Rules
 	cache   *cache
 	ignore  ignored
@@ -64,8 +63,14 @@ const (
 // Scanner returns a scanner with the rules of the repository's work tree and this machine's key for
 // fingerprints.
 func (m *Manager) Scanner(ctx context.Context) (*secrets.Scanner, error) {
-	m.once.Do(func() { m.err = m.open(ctx) })
-	return m.scanner, m.err
+	m.opening.Lock()
+	defer m.opening.Unlock()
+	if m.scanner == nil { // after an error, such as that of an ended context, the next call tries again
+		if err := m.open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return m.scanner, nil
 }
 
 func (m *Manager) open(ctx context.Context) error {
@@ -76,8 +81,8 @@ func (m *Manager) open(ctx context.Context) error {
 	if m.extra, m.ignore, err = m.repositoryRules(ctx); err != nil {
 		return err
 	}
-	m.scanner = secrets.New(key, m.extra)
-	m.cache = openCache(m.env.StateDir, m.scanner.Version(), key)
+	scanner := secrets.New(key, m.extra)
+	m.cache, m.scanner = openCache(m.env.StateDir, scanner.Version(), key), scanner
 	return nil
 }
 
