@@ -38,11 +38,11 @@ func (s *sessionState) due() (due time.Time, ok bool) {
 	return s.removal.due, true
 }
 
-// work does all work of a session that is due, unless it is busy.
+// work does all work of a session that is due, unless it is busy or the tree is closed.
 func (t *Tree) work(s *sessionState) {
 	busy := false
-	t.state.Do(func(*state) {
-		if busy = s.busy(); !busy {
+	t.state.Do(func(st *state) {
+		if busy = s.busy() || st.closed; !busy {
 			s.running = true
 			t.working.Add(1)
 		}
