@@ -44,11 +44,10 @@ func (s *site) fetched(args ...string) string {
 	return filepath.Join(dir, "sh")
 }
 
-// TestWorkspaceManyFilesSoak lets a tool write a hundred thousand files, or a million
-// when soaking.
+// TestWorkspaceManyFilesSoak lets a tool write ten thousand files, or a million when soaking.
 func TestWorkspaceManyFilesSoak(t *testing.T) {
 	t.Parallel()
-	directories, files := 200, 100
+	directories, files := 100, 100
 	if soaking() {
 		directories = 10000
 	}
