@@ -60,17 +60,21 @@ var builtin = document`)
 	formattest.Golden(t, "builtin.go", string(source))
 }
 
-// writeLiteral writes the Go literal of a value, without the names of types that follow from where it stands.
+// writeLiteral writes the Go literal of a value, without the names of types that follow from where it stands: each rule is a line,
+// and long lists are several.
 func writeLiteral(b *bytes.Buffer, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		writeLiteral(b, v.Elem())
 	case reflect.Struct:
-		b.WriteString("{\n")
+		b.WriteString("{")
 		for i := range v.NumField() {
 			f := v.Field(i)
 			if f.IsZero() {
 				continue
+			}
+			if b.Bytes()[b.Len()-1] != '{' {
+				b.WriteString(", ")
 			}
 			fmt.Fprintf(b, "%s: ", v.Type().Field(i).Name)
 			switch {
@@ -84,19 +88,21 @@ func writeLiteral(b *bytes.Buffer, v reflect.Value) {
 				b.WriteString("[]string")
 			}
 			writeLiteral(b, f)
-			b.WriteString(",\n")
 		}
 		b.WriteString("}")
 	case reflect.Slice:
 		b.WriteString("{")
 		for i, width := 0, 0; i < v.Len(); i++ {
-			before := b.Len()
-			writeLiteral(b, v.Index(i))
-			b.WriteString(", ")
-			if width += b.Len() - before; width > 120 && i+1 < v.Len() {
+			isRule := v.Index(i).Kind() == reflect.Struct
+			if width > 120 || isRule {
 				b.WriteString("\n")
 				width = 0
 			}
+			before := b.Len()
+			if writeLiteral(b, v.Index(i)); isRule || i+1 < v.Len() {
+				b.WriteString(", ")
+			}
+			width += b.Len() - before
 		}
 		b.WriteString("}")
 	case reflect.String:

@@ -26,7 +26,7 @@ type ruleSet struct {
 	scratch  sync.Pool
 }
 
-// A document is a file of rules in gitleaks' format. The members of its JSON have the same names.
+// A document is a file of rules in gitleaks' format.
 type document struct {
 	Title       string
 	Description string
