@@ -75,6 +75,7 @@ var arrows = []arrow{
 	{"git-domarkx/find/when", []string{model}, "dates are dates"},
 	{"git-domarkx/find/usage", []string{"format", "gitstore/derived", "gitstore/oid"}, "tokens are counted in messages, wherever they are"},
 	{"git-domarkx/secrets", []string{below, "git-domarkx/engine"}, "secrets are found and replaced in what the engine stores"},
+	{"git-domarkx/secrets/placeholder", []string{"format", "gitstore/atomicfile", "gitstore/derived", "gitstore/odb", "gitstore/oid", "git-domarkx/secrets/.", "git-domarkx/secrets/gitobjects"}, "secrets are replaced in texts, wherever these are stored"},
 	{"git-domarkx/zeus", []string{"format", "gitstore/atomicfile"}, "agents live in terminals, not in Git"},
 	{"git-domarkx/openpocket", []string{below, "git-domarkx/engine"}, "the homes of a program are kept beside the sessions in them"},
 	{"git-domarkx/mcpserver", []string{below, "git-domarkx/engine", "git-domarkx/events", "git-domarkx/chat", "git-domarkx/find"}, "the server offers what the wings can do, and is no command"},

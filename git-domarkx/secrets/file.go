@@ -111,5 +111,8 @@ func looksLikeJSON(content []byte) bool {
 	return true
 }
 
+// IsText reports whether a file is text, which can be edited.
+func IsText(content []byte) bool { return !isBinary(content) && !IsContainer(content) }
+
 // isBinary reports whether content is binary by Git's rule: a NUL among the first bytes.
 func isBinary(content []byte) bool { return bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 }

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -21,7 +20,7 @@ type attached struct {
 // attachments returns the redacted attachments of a snapshot, and whether any changed. Records of
 // files refer to the redacted files.
 func (w *rewriter) attachments(ctx context.Context, snapshot string) (all []domarkx.Attachment, changed bool, err error) {
-	if w.table.isEmpty() {
+	if w.table.IsEmpty() {
 		return nil, false, nil
 	}
 	directory, err := w.tx.AttachmentsID(ctx, snapshot)
@@ -89,20 +88,20 @@ func (w *rewriter) redactAttachments(ctx context.Context, snapshot string) (all 
 
 // attachment redacts an attachment that is not a record.
 func (w *rewriter) attachment(ctx context.Context, a domarkx.Attachment, data []byte) (domarkx.Attachment, error) {
-	if !isText(data) {
+	if !secrets.IsText(data) {
 		if w.drop[a.SHA256] {
 			return w.storeAttachment(ctx, a.SHA256, []byte(dropped))
 		}
-		rule := w.table.ruleOfFile(data)
+		rule := w.table.RuleOfFile(data)
 		if rule == "" && secrets.IsContainer(data) {
-			rule = w.table.ruleOf(data)
+			rule = w.table.RuleOf(data)
 		}
 		if rule != "" {
 			w.stuck = append(w.stuck, Stuck{Where: "attachment " + a.SHA256, Drop: a.SHA256, Rule: rule})
 		}
 		return a, nil
 	}
-	text, changed := w.table.redact(data, true)
+	text, changed := w.table.Redact(data, true)
 	if !changed {
 		return a, nil
 	}
@@ -116,7 +115,7 @@ func (w *rewriter) storeAttachment(ctx context.Context, old string, data []byte)
 	if err != nil {
 		return domarkx.Attachment{}, err
 	}
-	w.table.replace(old, digest)
+	w.table.Replace(old, digest)
 	return domarkx.Attachment{SHA256: digest, Blob: blob}, nil
 }
 
@@ -140,7 +139,7 @@ func (w *rewriter) record(ctx context.Context, a domarkx.Attachment, waiting []d
 	if now, ok := w.digests[r.Content]; ok {
 		r.Content = now.SHA256
 	}
-	path, _ := w.table.redact([]byte(r.Path), false)
+	path, _ := w.table.Redact([]byte(r.Path), false)
 	r.Path = string(path)
 	next := r.Encode()
 	if string(next) == string(data) {
@@ -148,11 +147,6 @@ func (w *rewriter) record(ctx context.Context, a domarkx.Attachment, waiting []d
 	}
 	now, err := w.storeAttachment(ctx, a.SHA256, next)
 	return now, true, err
-}
-
-// isText reports whether data is text by Git's rule: its beginning contains no NUL.
-func isText(data []byte) bool {
-	return !bytes.Contains(data[:min(len(data), 8000)], []byte{0}) && !secrets.IsContainer(data)
 }
 
 // dropped is the content of attachments that the user drops.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore/codec"
 	"github.com/domarkx/domarkx/gitstore/original"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
@@ -15,7 +17,7 @@ import (
 // snapshot by snapshot, and in each the headers, messages, attachments and originals.
 type collector struct {
 	from  snapshot.Reader
-	table *table
+	table *placeholder.Table
 	seen  map[string]bool    // ids of the blobs and trees that were read
 	last  *original.Document // the original that was read last
 	marks bool               // instead of secrets, note the numbers of placeholders
@@ -25,9 +27,9 @@ type collector struct {
 // set.
 func (c *collector) note(text []byte, isJSON bool) {
 	if c.marks {
-		c.table.marks(text)
+		c.table.ReserveIn(text)
 	} else {
-		c.table.note(text, isJSON)
+		c.table.Note(text, isJSON)
 	}
 }
 
@@ -45,7 +47,7 @@ func (c *collector) blob(ctx context.Context, b domarkx.Blob, isJSON bool) error
 		return nil
 	}
 	data, err := c.from.Read(ctx, b)
-	if err == nil && isText(data) {
+	if err == nil && secrets.IsText(data) {
 		c.note(data, isJSON)
 	}
 	return err
@@ -93,7 +95,7 @@ func (c *collector) attachments(ctx context.Context, id string) error {
 		}
 		if r, ok := codec.DecodeFileRecord(data); ok {
 			c.note([]byte(r.Path), false)
-		} else if isText(data) {
+		} else if secrets.IsText(data) {
 			c.note(data, true)
 		}
 	}

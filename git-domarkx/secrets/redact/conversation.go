@@ -21,7 +21,7 @@ func (w *rewriter) leafEdit(ctx context.Context, includes string) snapshot.LeafE
 			return nil, err
 		}
 		for i := range files {
-			files[i].Data, _ = w.table.redact(files[i].Data, false)
+			files[i].Data, _ = w.table.Redact(files[i].Data, false)
 		}
 		return view.StoredInclude(files)(path)
 	}
@@ -34,7 +34,7 @@ func (w *rewriter) leafEdit(ctx context.Context, includes string) snapshot.LeafE
 			messages[i] = now
 			changed = changed || now.JSON.ID != old.JSON.ID || now.Source.ID != old.Source.ID || now.Link != old.Link || now.Layout != old.Layout
 			grown += now.Layout.Size - old.Layout.Size
-			odd = odd || !w.table.isEmpty() && (!sameShape(now.Layout, old.Layout) || usesIncludes(old.Layout) || i > 0 && old.ID == messages[i-1].ID)
+			odd = odd || !w.table.IsEmpty() && (!sameShape(now.Layout, old.Layout) || usesIncludes(old.Layout) || i > 0 && old.ID == messages[i-1].ID)
 		}
 		return changed, grown, odd, nil
 	}
@@ -80,7 +80,7 @@ type headerKey struct {
 // headers returns the redacted headers of a snapshot. They still refer to the original documents of
 // the old headers.
 func (w *rewriter) headers(ctx context.Context, old []domarkx.HeaderEntry) ([]domarkx.HeaderEntry, error) {
-	if w.table.isEmpty() {
+	if w.table.IsEmpty() {
 		return slices.Clone(old), nil
 	}
 	next := make([]domarkx.HeaderEntry, len(old))

@@ -9,6 +9,8 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
+	"github.com/domarkx/domarkx/git-domarkx/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 )
 
 // redactedRoot returns the key (see keyOf) of the first snapshot in the history of a redacted
@@ -56,7 +58,7 @@ func (m *Redactor) knowsRedacted(ctx context.Context, tip string) (bool, error) 
 type Document struct {
 	redactor  *Redactor
 	tip, root string // the newest snapshot of the session, and the key (see keyOf) of its first one; "" for a new session
-	table     *table
+	table     *placeholder.Table
 	isRead    bool // whether the table has the numbers that the session uses
 }
 
@@ -79,19 +81,20 @@ func (m *Redactor) Document(ctx context.Context, tip string, always bool) (trans
 	if err := m.load(ctx); err != nil {
 		return nil, err
 	}
-	return &Document{redactor: m, tip: tip, root: root, table: newTable(m.scanner, m.allow), isRead: tip == ""}, nil
+	return &Document{redactor: m, tip: tip, root: root, table: placeholder.New(m.scanner, m.allow), isRead: tip == ""}, nil
 }
 
 // read adds the numbers that the session uses to the table.
-func (d *Document) read(ctx context.Context) (err error) {
+func (d *Document) read(ctx context.Context) error {
 	if d.isRead {
 		return nil
 	}
-	if d.table.recall, err = d.redactor.recall(ctx, d.root); err != nil {
+	known, err := d.redactor.recall(ctx, d.root, d.table)
+	if err != nil {
 		return err
 	}
-	for _, s := range d.table.recall.placeholders {
-		d.table.last = max(d.table.last, s.n)
+	for _, s := range known {
+		d.table.Reserve(s.Number)
 	}
 	_, err = (&collector{from: d.redactor.store.Reader, table: d.table, seen: map[string]bool{}, marks: true}).messages(ctx, d.tip)
 	d.isRead = err == nil
@@ -111,44 +114,7 @@ func rootOf(history iter.Seq2[domarkx.Info, error]) (id string, err error) {
 
 // Learn compares a document with stored, the redacted form of its beginning, and adopts the numbers
 // of the secrets that stored replaces. It stops where the two differ in anything else.
-func (d *Document) Learn(stored, document []byte) {
-	spans := []span(nil)
-	for _, f := range d.table.findings(document, true) {
-		spans = append(spans, span{start: f.Start, end: f.End, print: f.Fingerprint})
-	}
-	for i, j := 0, 0; i < len(document) && j < len(stored); {
-		mark := markAt(stored, j)
-		if mark == 0 || bytes.HasPrefix(document[i:], stored[j:j+mark]) {
-			if document[i] != stored[j] {
-				return
-			}
-			i, j = i+1, j+1
-			continue
-		}
-		placeholder := string(stored[j : j+mark])
-		end, print := endOf(&spans, i)
-		if end == 0 {
-			if end = d.table.spelled(document[i:], placeholder); end == 0 {
-				return
-			}
-			i, j = i+end, j+mark
-			continue
-		}
-		d.table.seed(learned{string(document[i:end]), placeholder, print})
-		i, j = end, j+mark
-	}
-}
-
-// spelled returns the length in bytes of the secret at the beginning of a text that a placeholder
-// stands for; 0 if the text begins with something else.
-func (t *table) spelled(text []byte, placeholder string) int {
-	for _, form := range t.literals() {
-		if t.forms[form] == placeholder && bytes.HasPrefix(text, []byte(form)) {
-			return len(form)
-		}
-	}
-	return 0
-}
+func (d *Document) Learn(stored, document []byte) { d.table.Learn(stored, document) }
 
 // partSize is the maximum number of bytes of a document that are redacted at once.
 const partSize = 64 << 20
@@ -159,12 +125,12 @@ func (d *Document) Copy(ctx context.Context, w io.Writer, document io.ReaderAt, 
 	if err != nil {
 		return err
 	}
-	err = partsOf(io.NewSectionReader(document, 0, size), partSize, func(part []byte) error { d.table.note(part, true); return nil })
+	err = partsOf(io.NewSectionReader(document, 0, size), partSize, func(part []byte) error { d.table.Note(part, true); return nil })
 	if err != nil {
 		return err
 	}
 	return partsOf(io.NewSectionReader(document, 0, size), partSize, func(part []byte) error {
-		text, _ := d.table.redact(part, true)
+		text, _ := d.table.Redact(part, true)
 		_, err := w.Write(text)
 		return err
 	})
@@ -194,19 +160,19 @@ func partsOf(content *io.SectionReader, size int, visit func(part []byte) error)
 // Bytes returns a text, JSON or the content of a file without its secrets. It returns binary content unchanged. As long as no
 // text has a secret, its cost does not depend on the length of the session.
 func (d *Document) Bytes(ctx context.Context, content []byte) ([]byte, error) {
-	if !isText(content) || len(d.table.forms) == 0 && len(d.table.findings(content, true)) == 0 {
+	if !secrets.IsText(content) || !d.table.HasSecrets(content) {
 		return content, nil
 	}
 	if err := d.read(ctx); err != nil {
 		return nil, err
 	}
-	d.table.note(content, true)
-	text, _ := d.table.redact(content, true)
+	d.table.Note(content, true)
+	text, _ := d.table.Redact(content, true)
 	return text, nil
 }
 
 // Secrets returns the number of different secrets that were replaced.
-func (d *Document) Secrets() int { return len(d.table.prints) }
+func (d *Document) Secrets() int { return len(d.table.Secrets()) }
 
 // Remember stores the numbers of the secrets for later additions to the session. The history is that of its newest snapshot.
 func (d *Document) Remember(ctx context.Context, history iter.Seq2[domarkx.Info, error]) (err error) {

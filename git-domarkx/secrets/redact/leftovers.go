@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/fusefs/drafts"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 	"github.com/domarkx/domarkx/gitstore/derived"
@@ -38,14 +39,14 @@ const maxLeftover = 256 << 20
 // of the history's sessions it also replaces secrets that the rules find. done maps commits to
 // their redacted forms. If a running mount holds such a text, leftovers returns an error that
 // matches [drafts.ErrInUse] and changes nothing.
-func (m *Manager) leftovers(h *history, t *table, done map[string]string) error {
+func (m *Manager) leftovers(h *history, t *placeholder.Table, done map[string]string) error {
 	sessions := h.sessions()
 	err := drafts.Rewrite(filepath.Join(m.env.StateDir, "drafts"), func(d drafts.Draft) (drafts.Draft, bool) {
-		data, changed := t.literally(d.Data, false)
+		data, changed := t.Literally(d.Data, false)
 		if sessions[d.Name] {
-			data, changed = t.redact(d.Data, true)
+			data, changed = t.Redact(d.Data, true)
 		}
-		problem, also := t.literally([]byte(d.Problem), false)
+		problem, also := t.Literally([]byte(d.Problem), false)
 		d.Data, d.Problem = data, string(problem)
 		if now := done[d.Base]; now != "" && now != d.Base {
 			d.Base, also = now, true
@@ -60,7 +61,7 @@ func (m *Manager) leftovers(h *history, t *table, done map[string]string) error 
 	}
 	// The reasons in reflogs can contain former names.
 	err = m.store.RewriteReasons(func(reason string) (string, bool) {
-		now, changed := t.literally([]byte(reason), false)
+		now, changed := t.Literally([]byte(reason), false)
 		return string(now), changed
 	})
 	if err != nil {
@@ -80,7 +81,7 @@ func (m *Manager) leftovers(h *history, t *table, done map[string]string) error 
 		if name, err := filepath.Rel(m.env.StateDir, path); err != nil || derived.Has(filepath.ToSlash(name)) {
 			return err // removed later
 		}
-		if err := t.leftover(path, filepath.Base(filepath.Dir(path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := leftover(t, path, filepath.Base(filepath.Dir(path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("redacting %s: %w", path, err)
 		}
 		return nil
@@ -88,7 +89,7 @@ func (m *Manager) leftovers(h *history, t *table, done map[string]string) error 
 }
 
 // leftover replaces the secrets of the table in a file of the state directory.
-func (t *table) leftover(path, dir string) error {
+func leftover(t *placeholder.Table, path, dir string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() > maxLeftover {
 		return err
@@ -101,13 +102,13 @@ func (t *table) leftover(path, dir string) error {
 	var changed bool
 	switch {
 	case strings.HasSuffix(path, ".stream"):
-		now, changed = t.stream(data)
+		now, changed = stream(t, data)
 	case strings.HasPrefix(dir, "edit-"):
-		now, changed = t.redact(data, true)
+		now, changed = t.Redact(data, true)
 	case strings.HasSuffix(path, ".log"), filepath.Base(path) == "log": // a running process appends to it, so it cannot be replaced
-		return t.mask(path, data)
+		return mask(t, path, data)
 	default:
-		now, changed = t.literally(data, true)
+		now, changed = t.Literally(data, true)
 	}
 	if !changed {
 		return nil
@@ -115,24 +116,19 @@ func (t *table) leftover(path, dir string) error {
 	return atomicfile.Replace(path, now)
 }
 
-// literally returns a text without the known secrets, even where no rule finds them.
-func (t *table) literally(text []byte, isJSON bool) ([]byte, bool) {
-	return apply(text, t.occurrences(text, isJSON))
-}
-
 // mask overwrites the known secrets in a file with asterisks. The size of the file remains the
 // same.
-func (t *table) mask(path string, data []byte) error {
-	spans := t.occurrences(data, false)
-	if len(spans) == 0 {
+func mask(t *placeholder.Table, path string, data []byte) error {
+	places := t.Places(data)
+	if len(places) == 0 {
 		return nil
 	}
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	for _, s := range spans {
-		_, e := file.WriteAt(bytes.Repeat([]byte("*"), s.end-s.start), int64(s.start))
+	for _, p := range places {
+		_, e := file.WriteAt(bytes.Repeat([]byte("*"), p[1]-p[0]), int64(p[0]))
 		err = errors.Join(err, e)
 	}
 	return errors.Join(err, atomicfile.Sync(file), file.Close())
@@ -141,7 +137,7 @@ func (t *table) mask(path string, data []byte) error {
 // stream redacts the journal of an answer: JSON lines after a header. The lines are pieces of the
 // text. stream joins adjacent pieces, because a secret can be split between them. It omits
 // incomplete lines, which no reader uses.
-func (t *table) stream(data []byte) ([]byte, bool) {
+func stream(t *placeholder.Table, data []byte) ([]byte, bool) {
 	type piece struct {
 		Text    string `json:"text,omitempty"`
 		Thought string `json:"thought,omitempty"`
@@ -166,8 +162,8 @@ func (t *table) stream(data []byte) ([]byte, bool) {
 	var out bytes.Buffer
 	out.Write(append(slices.Clip(header), '\n'))
 	for _, p := range joined {
-		text, a := t.redact([]byte(p.Text), false)
-		thought, b := t.redact([]byte(p.Thought), false)
+		text, a := t.Redact([]byte(p.Text), false)
+		thought, b := t.Redact([]byte(p.Thought), false)
 		changed = changed || a || b
 		line, err := json.Marshal(piece{string(text), string(thought)})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/fusefs/drafts"
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 )
 
@@ -210,4 +211,44 @@ func TestSharedObjects(t *testing.T) {
 	p.redact(redact.Request{Name: "chance"})
 	p.without(secret, other)
 	p.Fsck()
+}
+
+// TestMask overwrites secrets in a file in its place, and says what prevents it.
+func TestMask(t *testing.T) {
+	table := placeholder.New(scanner(), nil)
+	table.Note([]byte(token(1)), false)
+	path := filepath.Join(t.TempDir(), "log")
+	text := "a " + token(1) + token(1) + "\nb"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := redact.Mask(table, path, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	stars := strings.Repeat("*", len(token(1)))
+	if data, err := os.ReadFile(path); err != nil || string(data) != "a "+stars+stars+"\nb" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if err := redact.Mask(table, filepath.Join(path, "none"), []byte(text)); err == nil {
+		t.Error("a file that cannot be opened: no error")
+	}
+	if err := redact.Mask(table, filepath.Join(path, "none"), []byte("nothing")); err != nil {
+		t.Errorf("nothing to mask: %v", err)
+	}
+}
+
+// FuzzStream looks for journals of answers that panic or keep a whole secret.
+func FuzzStream(f *testing.F) {
+	f.Add([]byte("{\"format\":1}\n{\"text\":\"x "+token(1)[:9]+"\"}\n{\"text\":\""+token(1)[9:]+"\"}\n"), 1)
+	f.Add([]byte("{}\n{\"thought\":\"a\"}\n{\"text\":\"b\"}"), 0)
+	scan := scanner()
+	f.Fuzz(func(t *testing.T, data []byte, n int) {
+		table := placeholder.New(scan, nil)
+		table.Note([]byte(token(n&3)), false)
+		if now, changed := redact.Stream(table, data); changed {
+			if again, twice := redact.Stream(table, now); twice {
+				t.Errorf("%q, and then %q", now, again)
+			}
+		}
+	})
 }

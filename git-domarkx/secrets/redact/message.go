@@ -24,7 +24,7 @@ func (w *rewriter) message(ctx context.Context, e domarkx.Entry, include func(st
 	if now, ok := w.done[e.Link]; ok {
 		e.Link = now
 	}
-	if w.table.isEmpty() {
+	if w.table.IsEmpty() {
 		return e, nil
 	}
 	key := e.JSON.ID + " " + e.Source.ID
@@ -55,22 +55,9 @@ func (w *rewriter) message(ctx context.Context, e domarkx.Entry, include func(st
 // redactMessage stores the redacted form of a message. It returns nil if the message has no
 // secrets.
 func (w *rewriter) redactMessage(ctx context.Context, e domarkx.Entry, include func(string) ([]byte, error)) (*written, error) {
-	data, err := view.Read(ctx, w.tx, e.JSON)
-	if err != nil {
+	text, source, changed, err := w.texts(ctx, e.JSON, e.Source, e.Layout.Verbatim)
+	if err != nil || !changed {
 		return nil, err
-	}
-	text, changed := w.table.redact(data, true)
-	var source []byte
-	if e.Layout.Verbatim {
-		if source, err = view.Read(ctx, w.tx, e.Source); err != nil {
-			return nil, err
-		}
-		var also bool
-		source, also = w.table.redact(source, false)
-		changed = changed || also
-	}
-	if !changed {
-		return nil, nil
 	}
 	msg, err := parseMessage(text)
 	if err != nil {
@@ -88,6 +75,21 @@ func (w *rewriter) redactMessage(ctx context.Context, e domarkx.Entry, include f
 	made := &written{layout: markdown.WriteMessage(msg).Layout}
 	made.json, err = w.store(ctx, view.PrettyJSON(msg.Value()))
 	return made, err
+}
+
+// texts returns the JSON of a message or header and, if it is verbatim, its author's bytes, both redacted, and whether either changed.
+func (w *rewriter) texts(ctx context.Context, json, source domarkx.Blob, verbatim bool) (text, own []byte, changed bool, err error) {
+	if text, err = view.Read(ctx, w.tx, json); err != nil {
+		return nil, nil, false, err
+	}
+	text, changed = w.table.Redact(text, true)
+	if verbatim {
+		var also bool
+		own, err = view.Read(ctx, w.tx, source)
+		own, also = w.table.Redact(own, false)
+		changed = changed || also
+	}
+	return text, own, changed, err
 }
 
 func parseMessage(data []byte) (domarkx.Message, error) {
@@ -121,19 +123,9 @@ func readsAs(source []byte, layout domarkx.Layout, msg domarkx.Message, include 
 
 // header returns the redacted form of a header. It does not redact the header's original document.
 func (w *rewriter) header(ctx context.Context, h domarkx.HeaderEntry) (domarkx.HeaderEntry, error) {
-	data, err := view.Read(ctx, w.tx, h.JSON)
+	text, source, changed, err := w.texts(ctx, h.JSON, h.Source, h.Layout.Verbatim)
 	if err != nil {
 		return h, err
-	}
-	text, changed := w.table.redact(data, true)
-	var source []byte
-	if h.Layout.Verbatim {
-		if source, err = view.Read(ctx, w.tx, h.Source); err != nil {
-			return h, err
-		}
-		var also bool
-		source, also = w.table.redact(source, false)
-		changed = changed || also
 	}
 	if h.Includes, err = w.includes(ctx, h.Includes); err != nil {
 		return h, err
@@ -189,7 +181,7 @@ func (w *rewriter) includes(ctx context.Context, tree string) (string, error) {
 	}
 	before, any := markdown.IncludesID(files), false
 	for i, f := range files {
-		data, changed := w.table.redact(f.Data, false)
+		data, changed := w.table.Redact(f.Data, false)
 		files[i].Data, any = data, any || changed
 	}
 	now := tree

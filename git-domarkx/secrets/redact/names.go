@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -33,7 +34,7 @@ func (m *Manager) Renamings(ctx context.Context, name string) ([]Renaming, error
 	var all []Renaming
 	taken := map[string]bool{}
 	for _, s := range h.names() {
-		to, changed := newTable(m.scanner, m.allow).name(s.Name)
+		to, changed := withoutSecrets(placeholder.New(m.scanner, m.allow), s.Name)
 		if !changed || s.Kind != refname.Sessions.Noun {
 			continue
 		}
@@ -63,7 +64,7 @@ func (m *Manager) formerNames(sessions []Shared) ([]string, error) {
 	all, err := m.sessions.Renamings()
 	var former []string
 	for from, to := range all {
-		_, secret := newTable(m.scanner, m.allow).name(from)
+		_, secret := withoutSecrets(placeholder.New(m.scanner, m.allow), from)
 		if secret && slices.ContainsFunc(sessions, func(s Shared) bool { return s.Kind == refname.Sessions.Noun && s.Name == to.To }) {
 			former = append(former, from)
 		}
@@ -72,11 +73,11 @@ func (m *Manager) formerNames(sessions []Shared) ([]string, error) {
 	return former, err
 }
 
-// name returns a session's name without secrets, and whether it changed.
-func (t *table) name(name string) (string, bool) {
-	text, changed := t.redact([]byte(name), false)
+// withoutSecrets returns a session's name without secrets, and whether it changed.
+func withoutSecrets(t *placeholder.Table, name string) (string, bool) {
+	text, changed := t.Redact([]byte(name), false)
 	if !changed {
 		return name, false
 	}
-	return refname.Map(placeholders().ReplaceAllString(string(text), "redacted-$1")), true
+	return refname.Map(placeholder.Names(text)), true
 }

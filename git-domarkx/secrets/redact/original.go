@@ -48,7 +48,7 @@ type source struct {
 // contains a secret.
 func (w *rewriter) redactOriginals(ctx context.Context, headers []domarkx.HeaderEntry) (changed bool, err error) {
 	for _, h := range headers {
-		if h.Origin == "" || w.table.isEmpty() {
+		if h.Origin == "" || w.table.IsEmpty() {
 			continue
 		}
 		s, ok := w.sources[h.Origin]
@@ -77,12 +77,12 @@ func (w *rewriter) original(ctx context.Context, tree string) (source, error) {
 		w.grower = nil
 	}
 	w.last = o
-	text, changed := w.table.redact(data, true)
+	text, changed := w.table.Redact(data, true)
 	if w.grower == nil && (changed || !ok) { // nothing was redacted so far: read the whole original
 		if data, err = readOriginal(o); err != nil {
 			return source{}, err
 		}
-		text, changed = w.table.redact(data, true)
+		text, changed = w.table.Redact(data, true)
 	}
 	if !changed && w.grower == nil {
 		return source{}, nil

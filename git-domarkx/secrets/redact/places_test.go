@@ -3,7 +3,9 @@ package redact_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -18,10 +20,20 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/secrets"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
 	"github.com/domarkx/domarkx/git-domarkx/secrets/scan"
 	"github.com/domarkx/domarkx/gitstore"
 )
+
+// token returns a made-up secret. It is put together here, so that no file has its text.
+func token(n int) string {
+	sum := sha256.Sum256([]byte{byte(n)})
+	return "gh" + "p_" + hex.EncodeToString(sum[:18])
+}
+
+// scanner returns a scanner, whose rules are compiled when it first scans.
+func scanner() *secrets.Scanner { return secrets.New([]byte("key"), nil) }
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
 
@@ -198,4 +210,25 @@ func reachable(t *testing.T, dir string) string {
 		t.Fatal(fmt.Errorf("%w: %s", err, out))
 	}
 	return string(out)
+}
+
+// TestForeignPlaceholders redacts a session that has placeholders of another one: they keep standing for what they stood for, and
+// members of one object stay distinct.
+func TestForeignPlaceholders(t *testing.T) {
+	t.Parallel()
+	p := newPeer(enginetest.New(t))
+	markdown("## user\n\n```msg-metadata\n{\"" + secret + "\": 1, \"[REDACTED:github-pat:1]\": 2}\n```\n\nHello.\n")(p.Clone)
+	p.Appended("s", "Elsewhere it was [REDACTED:github-pat:3].")
+	p.redact(redact.Request{Name: "s"})
+	shown := p.Shown("s")
+	for _, want := range []string{`"[REDACTED:github-pat:4]": 1`, `"[REDACTED:github-pat:1]": 2`, "Elsewhere it was [REDACTED:github-pat:3]."} {
+		if strings.Count(shown, want) != 1 {
+			t.Errorf("%s is not there once:\n%s", want, shown)
+		}
+	}
+	p.Appended("s", "New is "+other+" now")
+	if p.redact(redact.Request{Name: "s"}); !strings.Contains(p.Shown("s"), "New is [REDACTED:gitlab-pat:5] now") {
+		t.Errorf("%s", p.Shown("s"))
+	}
+	p.Fsck()
 }

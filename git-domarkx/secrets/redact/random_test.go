@@ -75,7 +75,7 @@ func (h *history) step() {
 	}
 }
 
-var placeholder = regexp.MustCompile(`\[REDACTED:[a-z-]+:(\d+)\]`)
+var numbered = regexp.MustCompile(`\[REDACTED:[a-z-]+:(\d+)\]`)
 
 // TestRandomHistories redacts random histories: no live object has a secret, every snapshot is still there, texts differ only in
 // placeholders, one for each secret, and later additions get the same ones.
@@ -146,7 +146,7 @@ func TestRandomHistories(t *testing.T) {
 func (h *history) compare(name, before, after string, of map[string]string) {
 	h.T.Helper()
 	for before != "" || after != "" {
-		at := placeholder.FindStringIndex(after)
+		at := numbered.FindStringIndex(after)
 		if at == nil {
 			if before != after {
 				h.T.Errorf("%s ends in %q, and ended in %q", name, after, before)

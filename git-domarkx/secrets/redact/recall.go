@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 )
 
 // numbersKey is the key of the local state for the numbers of secrets. Each value consists of the
@@ -17,58 +19,42 @@ const numbersKey = "redacted"
 // maxNumbers is the maximum number of secrets whose numbers are stored.
 const maxNumbers = 20_000
 
-// A memory holds the numbers of a history's secrets that this machine has stored. It does not
-// contain the secrets.
-type memory struct {
-	root         string
-	placeholders map[string]secret
-}
-
-func (m *memory) print(fingerprint string) string {
-	sum := hmac.New(sha256.New, []byte(m.root))
+// keyed returns a fingerprint keyed with the first snapshot of a history, so that what is stored says nothing about secrets elsewhere.
+func keyed(root, fingerprint string) string {
+	sum := hmac.New(sha256.New, []byte(root))
 	sum.Write([]byte(fingerprint))
 	return hex.EncodeToString(sum.Sum(nil)[:10])
 }
 
-// find returns the secret with a fingerprint, or nil if it is unknown.
-func (m *memory) find(fingerprint string) *secret {
-	if m == nil {
-		return nil
-	}
-	if s, ok := m.placeholders[m.print(fingerprint)]; ok {
-		return &s
-	}
-	return nil
-}
-
-// recall reads the numbers of the secrets of the history whose first snapshot is root.
-func (m *Redactor) recall(ctx context.Context, root string) (*memory, error) {
+// recall makes a table use the numbers that this machine has stored for the secrets of the history whose first snapshot is root. It
+// returns these secrets.
+func (m *Redactor) recall(ctx context.Context, root string, t *placeholder.Table) (map[string]placeholder.Secret, error) {
 	values, err := m.env.Local.All(ctx, numbersKey)
-	if err != nil {
-		return nil, err
-	}
-	known := &memory{root: root, placeholders: map[string]secret{}}
+	known := map[string]placeholder.Secret{}
 	for _, v := range values {
 		f := strings.Fields(v)
 		if len(f) != 3 || f[0] != root {
 			continue
 		}
-		if s, ok := parsePlaceholder(f[2]); ok {
-			known.placeholders[f[1]] = s
+		if s, ok := placeholder.Parse(f[2]); ok {
+			known[f[1]] = s
 		}
 	}
-	return known, nil
+	t.Recall = func(fingerprint string) (placeholder.Secret, bool) {
+		s, ok := known[keyed(root, fingerprint)]
+		return s, ok
+	}
+	return known, err
 }
 
 // remember stores the numbers of the secrets in a table.
-func (m *Redactor) remember(ctx context.Context, root string, t *table) error {
-	if len(t.prints) == 0 {
+func (m *Redactor) remember(ctx context.Context, root string, t *placeholder.Table) error {
+	if len(t.Secrets()) == 0 {
 		return nil
 	}
-	known := &memory{root: root}
 	var lines []string
-	for fingerprint, s := range t.prints {
-		lines = append(lines, root+" "+known.print(fingerprint)+" "+s.placeholder())
+	for fingerprint, s := range t.Secrets() {
+		lines = append(lines, root+" "+keyed(root, fingerprint)+" "+s.String())
 	}
 	slices.Sort(lines)
 	return m.env.Local.Change(ctx, numbersKey, func(values []string) []string {

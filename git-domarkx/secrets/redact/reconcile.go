@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore/original"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
@@ -43,9 +45,9 @@ func pairs(ours, theirs []snapshot.CommitHead) map[string]pair {
 // A reconciler compares two histories, at least one of them redacted.
 type reconciler struct {
 	from    snapshot.Reader
-	ours    *table // the secrets in our commits alone, so that their side cannot declare a text of ours a secret
-	theirs  *table
-	next    *table                // gets the placeholders of the secrets of both sides
+	ours    *placeholder.Table // the secrets in our commits alone, so that their side cannot declare a text of ours a secret
+	theirs  *placeholder.Table
+	next    *placeholder.Table    // gets the placeholders of the secrets of both sides
 	keys    map[string]string     // commit of either side → its key, if that differs
 	joined  map[string][]byte     // blob of theirs → the text without the secrets of either side, if that differs from the blob
 	last    [2]*original.Document // the original documents that were compared last
@@ -132,13 +134,8 @@ func (r *reconciler) leaf(ctx context.Context, leaves [2]snapshot.Leaf) error {
 			keyOf(e.Link, r.keys[e.Link]) != keyOf(t.Link, r.keys[t.Link]) {
 			return errPlaces
 		}
-		if err := r.blob(ctx, e.JSON, t.JSON, true); err != nil {
+		if err := cmp.Or(r.blob(ctx, e.JSON, t.JSON, true), r.blob(ctx, e.Source, t.Source, false)); err != nil {
 			return fmt.Errorf("message %s: %w", e.ID, err)
-		}
-		if e.Source.ID != "" && t.Source.ID != "" {
-			if err := r.blob(ctx, e.Source, t.Source, false); err != nil {
-				return fmt.Errorf("message %s: %w", e.ID, err)
-			}
 		}
 	}
 	return nil
@@ -150,13 +147,8 @@ func sameSignature(a, b domarkx.Signature) bool {
 
 // header compares two headers with their included files and originals.
 func (r *reconciler) header(ctx context.Context, a, b domarkx.HeaderEntry) error {
-	if err := r.blob(ctx, a.JSON, b.JSON, true); err != nil {
+	if err := cmp.Or(r.blob(ctx, a.JSON, b.JSON, true), r.blob(ctx, a.Source, b.Source, false)); err != nil {
 		return err
-	}
-	if a.Source.ID != "" && b.Source.ID != "" {
-		if err := r.blob(ctx, a.Source, b.Source, false); err != nil {
-			return err
-		}
 	}
 	if a.Includes != b.Includes {
 		x, err := r.from.Includes(ctx, a.Includes)
@@ -229,9 +221,9 @@ func (r *reconciler) first(a, b string) bool {
 	return true
 }
 
-// blob compares two blobs and learns the secrets that placeholders stand for.
+// blob compares two blobs, if both sides have one, and learns the secrets that placeholders stand for.
 func (r *reconciler) blob(ctx context.Context, a, b domarkx.Blob, isJSON bool) error {
-	if a.ID == b.ID || !r.first(a.ID, b.ID) {
+	if a.ID == "" || b.ID == "" || a.ID == b.ID || !r.first(a.ID, b.ID) {
 		return nil
 	}
 	x, err := r.from.Read(ctx, a)
@@ -252,10 +244,10 @@ func (r *reconciler) blob(ctx context.Context, a, b domarkx.Blob, isJSON bool) e
 // text compares two texts and returns the text without the secrets of either side. The error is
 // [transfer.ErrNotSame] if they differ in more.
 func (r *reconciler) text(a, b []byte, isJSON bool) ([]byte, error) {
-	joined, found, ok := join(r.ours, r.theirs, a, b, isJSON)
+	joined, found, ok := placeholder.Join(r.ours, r.theirs, a, b, isJSON)
 	if !ok && r.accept {
-		for _, l := range aligned(a, b) {
-			r.next.seed(l)
+		for _, l := range placeholder.Aligned(a, b) {
+			r.next.Adopt(l)
 		}
 		return b, nil
 	}
@@ -263,7 +255,7 @@ func (r *reconciler) text(a, b []byte, isJSON bool) ([]byte, error) {
 		return nil, transfer.ErrNotSame
 	}
 	for _, l := range found {
-		r.next.seed(l)
+		r.next.Adopt(l)
 	}
 	return joined, nil
 }

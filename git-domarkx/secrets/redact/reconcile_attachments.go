@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore/codec"
 )
 
@@ -89,7 +90,7 @@ func (m *attachmentMatch) pass(ctx context.Context, theirs []domarkx.Attachment,
 			left = append(left, t)
 			continue
 		}
-		m.next.replace(m.changed[found].SHA256, t.SHA256)
+		m.next.Replace(m.changed[found].SHA256, t.SHA256)
 		m.digests[m.changed[found].SHA256] = t.SHA256
 		m.changed = slices.Delete(m.changed, found, found+1)
 	}
@@ -123,7 +124,7 @@ func (m *attachmentMatch) isRecord(ours, theirs []byte) (bool, error) {
 		own.Replaces[i] = cmp.Or(m.digests[digest], digest)
 	}
 	slices.Sort(own.Replaces)
-	path, _, same := join(m.ours, m.theirs, []byte(own.Path), []byte(redacted.Path), false)
+	path, _, same := placeholder.Join(m.ours, m.theirs, []byte(own.Path), []byte(redacted.Path), false)
 	return same && string(path) == redacted.Path && cmp.Or(m.digests[own.Content], own.Content) == redacted.Content &&
 		slices.Equal(slices.Compact(own.Replaces), redacted.Replaces), nil
 }

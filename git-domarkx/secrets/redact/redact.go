@@ -160,9 +160,9 @@ func (m *Manager) Redact(ctx context.Context, r Request) (Result, error) {
 			return gitstore.Redaction{}, err
 		}
 		for _, name := range former {
-			w.table.note([]byte(name), false)
+			w.table.Note([]byte(name), false)
 		}
-		result.Secrets, result.Stuck = w.table.added, w.stuck
+		result.Secrets, result.Stuck = w.table.Added(), w.stuck
 		change := w.redaction(h)
 		result.Replaced = len(change.Replaced)
 		if r.Show != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
@@ -20,10 +21,9 @@ import (
 // reads no texts but those in which both sides differ. stubs maps the keys of the versions that lose their files, or have lost them.
 func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, theirs []snapshot.CommitHead, drop []string, accept bool,
 	scanner *secrets.Scanner, stubs map[string]*domarkx.Expiry) (*rewriter, error) {
-	t := newTable(scanner, m.allow)
-	if len(h.snapshots) > 0 && !t.isEmpty() {
-		var err error
-		if t.recall, err = m.recall(ctx, key(h.snapshots[0])); err != nil {
+	t := placeholder.New(scanner, m.allow)
+	if len(h.snapshots) > 0 && !t.IsEmpty() {
+		if _, err := m.recall(ctx, key(h.snapshots[0]), t); err != nil {
 			return nil, err
 		}
 	}
@@ -40,11 +40,11 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 		}
 	}
 	ours, ourVersions := h.snapshots, h.versions
-	if t.isEmpty() { // other refs of remotes can have other forms of the same commits
+	if t.IsEmpty() { // other refs of remotes can have other forms of the same commits
 		here := func(head snapshot.CommitHead) bool { return !h.local[idOf(head)] }
 		ours, ourVersions = slices.DeleteFunc(slices.Clone(ours), here), slices.DeleteFunc(slices.Clone(ourVersions), here)
 	}
-	r, err := m.reconcile(ctx, t, ours, others, keys, accept)
+	r, err := m.reconcile(ctx, t, scanner, ours, others, keys, accept)
 	if err == nil {
 		err = m.checkVersions(ctx, r, ourVersions, otherVersions)
 	}
@@ -57,7 +57,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	walked, names := map[string]string{}, map[string]bool{}
 	c := collector{from: m.store.Reader, table: t, seen: map[string]bool{}}
 	for _, head := range slices.Concat(h.versions, otherVersions) {
-		if t.isEmpty() {
+		if t.IsEmpty() {
 			break
 		}
 		v, err := m.store.VersionOrStub(ctx, head.Version.ID)
@@ -70,7 +70,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 	}
 	w := newRewriter(tx, t, drop, m.env.Workspaces)
 	w.joined, w.stubs = r, stubs
-	if t.isEmpty() {
+	if t.IsEmpty() {
 		return w, m.rewritePlain(ctx, w, h, theirs)
 	}
 	if err := m.rewriteVersions(ctx, w, h.versions, otherVersions); err != nil {
@@ -81,7 +81,7 @@ func (m *Manager) rewrite(ctx context.Context, tx *gitstore.Tx, h *history, thei
 
 func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapshot.CommitHead) error {
 	for _, head := range snapshots {
-		if c.table.isEmpty() {
+		if c.table.IsEmpty() {
 			break
 		}
 		if err := c.snapshot(ctx, head); err != nil {
@@ -92,13 +92,14 @@ func (m *Manager) collect(ctx context.Context, c *collector, snapshots []snapsho
 }
 
 // reconcile compares the commits that both sides have in different forms.
-func (m *Manager) reconcile(ctx context.Context, t *table, ours, theirs []snapshot.CommitHead, keys map[string]string, accept bool) (*reconciler, error) {
-	r := &reconciler{from: m.store.Reader, ours: newTable(t.scan, nil), theirs: newTable(t.scan, nil), next: t, keys: keys,
+func (m *Manager) reconcile(ctx context.Context, t *placeholder.Table, scanner *secrets.Scanner, ours, theirs []snapshot.CommitHead, keys map[string]string,
+	accept bool) (*reconciler, error) {
+	r := &reconciler{from: m.store.Reader, ours: placeholder.New(scanner, nil), theirs: placeholder.New(scanner, nil), next: t, keys: keys,
 		joined: map[string][]byte{}, same: map[string]bool{}, digests: map[string]string{}, accept: accept, pairs: pairs(ours, theirs)}
 	if len(r.pairs) == 0 {
 		return r, nil
 	}
-	for side, list := range map[*table][]snapshot.CommitHead{r.ours: ours, r.theirs: theirs} {
+	for side, list := range map[*placeholder.Table][]snapshot.CommitHead{r.ours: ours, r.theirs: theirs} {
 		if err := m.collect(ctx, &collector{from: m.store.Reader, table: side, seen: map[string]bool{}}, list); err != nil {
 			return nil, err
 		}
@@ -246,7 +247,7 @@ func (m *Manager) checkFiles(ctx context.Context, r *reconciler, a, b string) er
 				return err
 			}
 		}
-		_, err := r.text(data[0], data[1], isText(data[0]))
+		_, err := r.text(data[0], data[1], secrets.IsText(data[0]))
 		return err
 	})
 }

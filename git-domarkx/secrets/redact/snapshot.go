@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/original"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
@@ -19,7 +20,7 @@ import (
 // parents before their children.
 type rewriter struct {
 	tx    *gitstore.Tx
-	table *table
+	table *placeholder.Table
 	drop  map[string]bool // resources and attachments to drop
 	types *plugins.WorkspaceManager
 
@@ -49,7 +50,7 @@ type rewriter struct {
 	stubs map[string]*domarkx.Expiry // key of a version that has no files in the new history → why
 }
 
-func newRewriter(tx *gitstore.Tx, t *table, drop []string, types *plugins.WorkspaceManager) *rewriter {
+func newRewriter(tx *gitstore.Tx, t *placeholder.Table, drop []string, types *plugins.WorkspaceManager) *rewriter {
 	w := &rewriter{tx: tx, table: t, types: types, drop: map[string]bool{}, done: map[string]string{}, pieces: map[string]*written{}, trees: map[string]string{},
 		included: map[string]string{}, origins: map[string]string{}, sources: map[string]source{}, digests: map[string]domarkx.Attachment{}, files: map[[2]string]string{}, directories: map[string]string{},
 		attached: map[string]attached{}, leaves: snapshot.Rewritings{}, spans: map[string]string{}, tops: map[headerKey]domarkx.HeaderEntry{}, previews: map[string]string{},
@@ -125,7 +126,7 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 			return err
 		}
 	}
-	if w.table.isEmpty() {
+	if w.table.IsEmpty() {
 		commit.Preview = info.Preview
 	} else if conversation.Messages > 0 {
 		if commit.Preview, err = w.preview(ctx, messages.First); err != nil {
@@ -148,7 +149,7 @@ func (w *rewriter) snapshot(ctx context.Context, head snapshot.CommitHead) error
 // sameTexts reports whether the new form of a commit has the texts of the one that it replaces. The arguments are those of
 // the commit so far.
 func (w *rewriter) sameTexts(replaces string, same bool) bool {
-	return w.table.isEmpty() && (replaces == "" || same)
+	return w.table.IsEmpty() && (replaces == "" || same)
 }
 
 // keyOf returns the id that a commit had before any redaction or expiry: the one that it replaces, or its
@@ -175,7 +176,7 @@ var mergeSubject = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 func (w *rewriter) subject(info domarkx.Info, parents []string) string {
 	m := mergeSubject().FindStringSubmatch(info.Subject)
 	if info.Operation != "merge" || m == nil {
-		return w.table.line(info.Subject)
+		return w.table.Line(info.Subject)
 	}
 	for _, id := range parents {
 		for i := range m {

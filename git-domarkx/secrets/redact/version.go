@@ -2,13 +2,13 @@ package redact
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
@@ -45,24 +45,24 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 	} else if err := v.Files(); err != nil {
 		return err
 	}
-	subject := w.table.line(v.Subject)
+	subject := w.table.Line(v.Subject)
 	changed = changed || subject != v.Subject
 	ignored := slices.Clone(v.Ignored)
 	for i, path := range ignored {
-		ignored[i] = w.table.line(path)
+		ignored[i] = w.table.Line(path)
 	}
 	changed = changed || !slices.Equal(ignored, v.Ignored)
 	if v.Call != nil {
-		_, named := w.table.name(v.Call.Session)
+		_, named := withoutSecrets(w.table, v.Call.Session)
 		changed = changed || named
 	}
 	resources := slices.Clone(v.Resources)
 	for i := range resources {
-		if w.table.isEmpty() {
+		if w.table.IsEmpty() {
 			break
 		}
 		r := &resources[i]
-		config, edited := w.table.redact([]byte(r.Config.JSON()), true)
+		config, edited := w.table.Redact([]byte(r.Config.JSON()), true)
 		if edited {
 			value, err := jsonvalue.ParseValue(config)
 			if err != nil {
@@ -89,7 +89,7 @@ func (w *rewriter) version(ctx context.Context, head snapshot.CommitHead, v doma
 	call := v.Call
 	if call != nil {
 		named := *call
-		named.Session, _ = w.table.name(call.Session)
+		named.Session, _ = withoutSecrets(w.table, call.Session)
 		call = &named
 	}
 	now, err := w.tx.CommitVersion(ctx, "", domarkx.VersionCommit{Parents: parents, Resources: resources, Operation: v.Operation, Subject: subject,
@@ -116,7 +116,7 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 	}
 	var stuck []Stuck
 	where := func(path string) string {
-		shown, _ := w.table.redact([]byte(path), false)
+		shown, _ := w.table.Redact([]byte(path), false)
 		return fmt.Sprintf("workspace version %.12s: %s/%s", v.ID, r.ID, shown)
 	}
 	add := func(where, rule string) { stuck = append(stuck, Stuck{Where: where, Drop: r.ID, Rule: rule}) }
@@ -125,13 +125,13 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 		if err != nil {
 			return nil, err
 		}
-		if f.Large || !isText(data) || w.types.IsDump(ctx, r.Type) {
+		if f.Large || !secrets.IsText(data) || w.types.IsDump(ctx, r.Type) {
 			if rule := w.ruleOf(f.Blob, data); rule != "" {
 				add(where(f.Path), rule)
 			}
 			return nil, nil
 		}
-		if text, changed := w.table.redact(data, true); changed {
+		if text, changed := w.table.Redact(data, true); changed {
 			return text, nil
 		}
 		return nil, nil
@@ -140,8 +140,8 @@ func (w *rewriter) resource(ctx context.Context, v domarkx.Version, r domarkx.Re
 		return "", err
 	}
 	err = w.tx.EntryNames(ctx, r.Version, names, func(name string) {
-		if text, changed := w.table.redact([]byte(name), false); changed {
-			add(where(name)+", by its name", w.table.ruleIn(text))
+		if text, changed := w.table.Redact([]byte(name), false); changed {
+			add(where(name)+", by its name", placeholder.RuleIn(text))
 		}
 	})
 	if err != nil {
@@ -174,48 +174,8 @@ func (w *rewriter) dropped(ctx context.Context, r domarkx.ResourceVersion) (stri
 func (w *rewriter) ruleOf(blob domarkx.Blob, data []byte) string {
 	rule, ok := w.rules[blob.ID]
 	if !ok {
-		rule = w.table.ruleOf(data)
+		rule = w.table.RuleOf(data)
 		w.rules[blob.ID] = rule
 	}
 	return rule
-}
-
-// ruleOf returns the rule that finds a secret in content that cannot be edited, or "" if there is none.
-func (t *table) ruleOf(content []byte) (rule string) {
-	if secrets.IsContainer(content) {
-		err := secrets.Unpack(content, func(_ string, part []byte) {
-			if rule == "" {
-				rule = t.ruleOf(part)
-			}
-		})
-		if unread := t.scan.Unread(sha256.Sum256(content)); rule == "" && err != nil && (t.allow == nil || !t.allow(unread.Fingerprint)) {
-			rule = unread.Rule
-		}
-		return rule
-	}
-	if text, changed := t.redact(content, isText(content)); changed {
-		return t.ruleIn(text)
-	}
-	if isText(content) {
-		return ""
-	}
-	return t.ruleOfFile(content)
-}
-
-// ruleOfFile returns the rule that finds a secret in a file, or "" if there is none.
-func (t *table) ruleOfFile(content []byte) string {
-	for _, f := range t.scan.File("", content) {
-		if t.allow == nil || !t.allow(f.Fingerprint) {
-			return f.Rule
-		}
-	}
-	return ""
-}
-
-// ruleIn returns the rule named by the first placeholder in a redacted text.
-func (t *table) ruleIn(text []byte) string {
-	if m := placeholders().FindSubmatch(text); m != nil {
-		return string(m[1])
-	}
-	return "unknown"
 }

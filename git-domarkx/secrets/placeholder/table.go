@@ -1,4 +1,6 @@
-package redact
+// Package placeholder writes placeholders in place of the secrets in texts. A table numbers the secrets of a history, so that a
+// secret has the same placeholder in each text. It does no input or output.
+package placeholder
 
 import (
 	"bytes"
@@ -18,116 +20,126 @@ import (
 // Shorter ones are replaced only where a rule finds them.
 const minLiteral = 8
 
-// A secret identifies the placeholder that replaces it.
-type secret struct {
-	rule string
-	n    int // number in the order of first occurrence
+// A Secret identifies the placeholder that replaces it.
+type Secret struct {
+	Rule   string
+	Number int // in the order of first occurrence
 }
 
-func (s secret) placeholder() string { return fmt.Sprintf("[REDACTED:%s:%d]", s.rule, s.n) }
+// String returns the placeholder.
+func (s Secret) String() string { return fmt.Sprintf("[REDACTED:%s:%d]", s.Rule, s.Number) }
 
 // placeholders matches a placeholder.
 var placeholders = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\[REDACTED:([A-Za-z0-9_.-]{1,100}):([1-9][0-9]{0,8})\]`)
 })
 
-// A table lists the secrets of a history. A secret has the same number everywhere, whichever rule
+// A Table lists the secrets of a history. A secret has the same number everywhere, whichever rule
 // finds it.
-type table struct {
+type Table struct {
+	// Recall, if it is not nil, returns the secret with a fingerprint that an earlier redaction replaced.
+	Recall func(fingerprint string) (Secret, bool)
+
 	scan   *secrets.Scanner // nil finds no secrets
 	allow  func(fingerprint string) bool
-	prints map[string]*secret // fingerprint → secret
-	forms  map[string]string  // spelling of a secret, or digest → replacement
-	sorted []string           // the spellings, longest first
-	last   int                // the greatest number in use
-	recall *memory            // the stored numbers of earlier redactions
-	added  int                // number of secrets that had no placeholder before
+	prints map[string]Secret // by fingerprint
+	forms  map[string]string // spelling of a secret, or digest → replacement
+	sorted []string          // the spellings, longest first
+	last   int               // the greatest number in use
+	added  int               // number of secrets that had no placeholder before
 }
 
-func newTable(scan *secrets.Scanner, allow func(string) bool) *table {
-	return &table{scan: scan, allow: allow, prints: map[string]*secret{}, forms: map[string]string{}}
+// New returns a table without secrets. It finds those that a scanner finds and allow, which may be nil, does not allow.
+func New(scan *secrets.Scanner, allow func(fingerprint string) bool) *Table {
+	return &Table{scan: scan, allow: allow, prints: map[string]Secret{}, forms: map[string]string{}}
 }
 
-// isEmpty reports whether the table has no secrets and gets none, so that no text needs to be read.
-func (t *table) isEmpty() bool { return t.scan == nil }
+// IsEmpty reports whether the table has no secrets and gets none, so that no text needs to be read.
+func (t *Table) IsEmpty() bool { return t.scan == nil }
 
-// note adds the secrets in a text to the table.
-func (t *table) note(text []byte, isJSON bool) {
+// Secrets returns the secrets of the table by their fingerprints. The caller does not change them.
+func (t *Table) Secrets() map[string]Secret { return t.prints }
+
+// Added returns how many secrets had no placeholder before.
+func (t *Table) Added() int { return t.added }
+
+// Note adds the secrets in a text to the table.
+func (t *Table) Note(text []byte, isJSON bool) {
 	for _, f := range t.findings(text, isJSON) {
-		raw := string(text[f.Start:f.End])
-		s := t.prints[f.Fingerprint]
-		if s == nil {
-			s = t.known(raw)
-		}
-		if s == nil {
-			s = t.recall.find(f.Fingerprint)
-		}
-		if s == nil {
-			t.last++
-			t.added++
-			s = &secret{rule: f.Rule, n: t.last}
-		}
-		t.prints[f.Fingerprint] = s
-		t.learn(raw, *s)
+		t.secret(f, string(text[f.Start:f.End]))
 	}
 }
 
-// known returns the secret that is spelled raw, or nil.
-func (t *table) known(raw string) *secret {
-	for _, form := range spellings(raw) {
-		if p, ok := t.forms[form]; ok {
-			if s, ok := parsePlaceholder(p); ok {
-				return &s
-			}
-		}
+// secret returns the secret that was found with a spelling, which it adds to the table.
+func (t *Table) secret(f secrets.Finding, raw string) Secret {
+	s, ok := t.prints[f.Fingerprint]
+	if !ok {
+		s, ok = t.known(raw)
 	}
-	return nil
-}
-
-// learn adds the spellings of a secret. A spelling that is already in the table keeps its
-// replacement.
-func (t *table) learn(raw string, s secret) {
+	if !ok && t.Recall != nil {
+		s, ok = t.Recall(f.Fingerprint)
+	}
+	if !ok {
+		t.last++
+		t.added++
+		s = Secret{f.Rule, t.last}
+	}
+	t.prints[f.Fingerprint] = s
 	for _, form := range spellings(raw) {
 		if _, ok := t.forms[form]; !ok && len(form) >= minLiteral {
-			t.replace(form, s.placeholder())
+			t.Replace(form, s.String())
 		}
 	}
+	return s
 }
 
-// seed adds a secret whose placeholder is known from a redacted history.
-func (t *table) seed(l learned) {
-	s, ok := parsePlaceholder(l.placeholder)
+// known returns the secret that is spelled raw, if the table has it.
+func (t *Table) known(raw string) (Secret, bool) {
+	for _, form := range spellings(raw) {
+		if s, ok := Parse(t.forms[form]); ok {
+			return s, true
+		}
+	}
+	return Secret{}, false
+}
+
+// Adopt adds a secret whose placeholder is known from a redacted history.
+func (t *Table) Adopt(p Pair) {
+	s, ok := Parse(p.placeholder)
 	if !ok {
 		return
 	}
-	t.last = max(t.last, s.n)
-	if was := t.prints[l.print]; l.print != "" && (was == nil || s.n < was.n) {
-		t.prints[l.print] = &s
+	t.Reserve(s.Number)
+	if was, ok := t.prints[p.print]; p.print != "" && (!ok || s.Number < was.Number) {
+		t.prints[p.print] = s
 	}
-	for _, form := range spellings(l.raw) {
-		was, ok := parsePlaceholder(t.forms[form])
-		if len(form) >= minLiteral && (!ok || s.n < was.n) {
-			t.replace(form, s.placeholder())
+	for _, form := range spellings(p.raw) {
+		was, ok := Parse(t.forms[form])
+		if len(form) >= minLiteral && (!ok || s.Number < was.Number) {
+			t.Replace(form, s.String())
 		}
 	}
 }
 
-// marks records that the numbers of the placeholders in a text are used.
-func (t *table) marks(text []byte) {
+// Reserve records that the numbers up to one are used.
+func (t *Table) Reserve(number int) { t.last = max(t.last, number) }
+
+// ReserveIn records that the numbers of the placeholders in a text are used.
+func (t *Table) ReserveIn(text []byte) {
 	for _, m := range placeholders().FindAllSubmatch(text, -1) {
 		if n, err := strconv.Atoi(string(m[2])); err == nil {
-			t.last = max(t.last, n)
+			t.Reserve(n)
 		}
 	}
 }
 
-// replace adds a text and its replacement.
-func (t *table) replace(from, to string) {
+// Replace adds a text and its replacement.
+func (t *Table) Replace(from, to string) {
 	t.forms[from] = to
 	t.sorted = nil
 }
 
-func (t *table) literals() []string {
+func (t *Table) literals() []string {
 	if t.sorted == nil && len(t.forms) > 0 {
 		for form := range t.forms {
 			t.sorted = append(t.sorted, form)
@@ -137,9 +149,9 @@ func (t *table) literals() []string {
 	return t.sorted
 }
 
-func (t *table) findings(text []byte, isJSON bool) []secrets.Finding {
+func (t *Table) findings(text []byte, isJSON bool) []secrets.Finding {
 	var all []secrets.Finding
-	if t.isEmpty() {
+	if t.IsEmpty() {
 		return nil
 	}
 	if isJSON {
@@ -159,29 +171,40 @@ type span struct {
 	print      string // the fingerprint, if a rule found the span
 }
 
-// redact returns a text without the secrets of the table, and whether it changed.
-func (t *table) redact(text []byte, isJSON bool) ([]byte, bool) {
+// HasSecrets reports whether [Table.Redact] may change a text.
+func (t *Table) HasSecrets(text []byte) bool {
+	return len(t.forms) > 0 || len(t.findings(text, true)) > 0
+}
+
+// Redact returns a text without the secrets of the table and those that the scanner finds, and whether it changed.
+func (t *Table) Redact(text []byte, isJSON bool) ([]byte, bool) {
 	var spans []span
 	for _, f := range t.findings(text, isJSON) {
-		raw := string(text[f.Start:f.End])
-		s := t.prints[f.Fingerprint]
-		if s == nil {
-			s = t.known(raw)
+		s, ok := t.prints[f.Fingerprint]
+		if !ok { // not noted before, as in content that is not stored yet
+			s = t.secret(f, string(text[f.Start:f.End]))
 		}
-		if s == nil { // not noted before, as in content that is not stored yet
-			t.last++
-			s = &secret{rule: f.Rule, n: t.last}
-			t.prints[f.Fingerprint] = s
-			t.learn(raw, *s)
-		}
-		spans = append(spans, span{start: f.Start, end: f.End, with: s.placeholder()})
+		spans = append(spans, span{start: f.Start, end: f.End, with: s.String()})
 	}
 	return apply(text, append(spans, t.occurrences(text, isJSON)...))
 }
 
+// Literally returns a text without the known secrets, even where no rule finds them.
+func (t *Table) Literally(text []byte, isJSON bool) ([]byte, bool) {
+	return apply(text, t.occurrences(text, isJSON))
+}
+
+// Places returns where the known secrets are in a text, as pairs of offsets.
+func (t *Table) Places(text []byte) (places [][2]int) {
+	for _, s := range t.occurrences(text, false) {
+		places = append(places, [2]int{s.start, s.end})
+	}
+	return places
+}
+
 // occurrences returns the spans of the known secrets in a text. In JSON, it returns only those
 // inside of strings.
-func (t *table) occurrences(text []byte, isJSON bool) []span {
+func (t *Table) occurrences(text []byte, isJSON bool) []span {
 	var spans []span
 	for _, form := range t.literals() {
 		for at := 0; ; {
@@ -256,10 +279,10 @@ func joined(spans []span) []span {
 	return all
 }
 
-// line is like redact for a line that may be cut off, such as the subject of a commit: it also
+// Line is like Redact for a line that may be cut off, such as the subject of a commit: it also
 // replaces the beginning of a secret before an ellipsis.
-func (t *table) line(text string) string {
-	out, _ := t.redact([]byte(text), false)
+func (t *Table) Line(text string) string {
+	out, _ := t.Redact([]byte(text), false)
 	const least = 6 // minimum length in bytes of a beginning to replace
 	for _, mark := range []string{"…", "..."} {
 		head, ok := strings.CutSuffix(string(out), mark)
@@ -313,11 +336,15 @@ func escaped(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
 }
 
-func parsePlaceholder(text string) (secret, bool) {
+// Parse returns the secret that a placeholder stands for; ok is false for another text.
+func Parse(text string) (s Secret, ok bool) {
 	m := placeholders().FindStringSubmatch(text)
 	if m == nil || m[0] != text {
-		return secret{}, false
+		return Secret{}, false
 	}
 	n, err := strconv.Atoi(m[2])
-	return secret{m[1], n}, err == nil
+	return Secret{m[1], n}, err == nil
 }
+
+// Names returns a text with the names of rules, such as redacted-github-pat, in place of placeholders.
+func Names(text []byte) string { return string(placeholders().ReplaceAll(text, []byte("redacted-$1"))) }

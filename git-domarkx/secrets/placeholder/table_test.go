@@ -1,4 +1,4 @@
-package redact_test
+package placeholder_test
 
 import (
 	"bytes"
@@ -7,17 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/secrets"
-	"github.com/domarkx/domarkx/git-domarkx/secrets/redact"
+	"github.com/domarkx/domarkx/git-domarkx/secrets/placeholder"
 )
 
 // token returns a made-up secret. It is put together here, so that no file has its text.
@@ -44,14 +41,14 @@ func TestRedactIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := texts().Draw(t, "text")
 		isJSON := rapid.Bool().Draw(t, "JSON")
-		table := redact.NewTable(scanner())
+		table := placeholder.New(scanner(), nil)
 		table.Note([]byte(text), isJSON)
 		once, _ := table.Redact([]byte(text), isJSON)
 		twice, changed := table.Redact(once, isJSON)
 		if changed || !bytes.Equal(once, twice) {
 			t.Errorf("%q becomes %q, and then %q", text, once, twice)
 		}
-		again := redact.NewTable(scanner())
+		again := placeholder.New(scanner(), nil)
 		again.Note(once, isJSON)
 		if fresh, changed := again.Redact(once, isJSON); changed {
 			t.Errorf("a table of its own makes %q of %q", fresh, once)
@@ -69,7 +66,7 @@ func TestNumbersArePure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(texts(), 1, 5).Draw(t, "texts")
 		number := func(key string) []string {
-			table := redact.NewTable(secrets.New([]byte(key), nil))
+			table := placeholder.New(secrets.New([]byte(key), nil), nil)
 			for _, text := range all {
 				table.Note([]byte(text), true)
 			}
@@ -90,7 +87,7 @@ func TestNumbersArePure(t *testing.T) {
 }
 
 func TestNumbersFollowOccurrence(t *testing.T) {
-	table := redact.NewTable(scanner())
+	table := placeholder.New(scanner(), nil)
 	for _, n := range []int{3, 1, 3, 2} {
 		table.Note([]byte("a token: "+token(n)), false)
 	}
@@ -116,15 +113,15 @@ func TestJoinCommutes(t *testing.T) {
 				}
 			}
 		}
-		tables := map[string]*redact.Table{}
+		tables := map[string]*placeholder.Table{}
 		join := func(x, y string) (string, bool) {
 			for _, text := range []string{x, y} {
 				if tables[text] == nil {
-					tables[text] = redact.NewTable(scanner())
+					tables[text] = placeholder.New(scanner(), nil)
 					tables[text].Note([]byte(text), false)
 				}
 			}
-			return redact.Join(tables[x], tables[y], x, y)
+			return placeholder.JoinText(tables[x], tables[y], x, y)
 		}
 		ab, ok := join(a.String(), b.String())
 		ba, also := join(b.String(), a.String())
@@ -153,13 +150,13 @@ func TestJoinRefuses(t *testing.T) {
 		"a part more":              {"x " + token(1), "x [REDACTED:github-pat:1] y"},
 		"a part less":              {"x " + token(1) + " y", "x [REDACTED:github-pat:1]"},
 	} {
-		a, b := redact.NewTable(scanner()), redact.NewTable(scanner())
+		a, b := placeholder.New(scanner(), nil), placeholder.New(scanner(), nil)
 		a.Note([]byte(tt.a), false)
 		b.Note([]byte(tt.b), false)
-		if joined, ok := redact.Join(a, b, tt.a, tt.b); ok {
+		if joined, ok := placeholder.JoinText(a, b, tt.a, tt.b); ok {
 			t.Errorf("%s: joined to %q", name, joined)
 		}
-		if joined, ok := redact.Join(b, a, tt.b, tt.a); ok {
+		if joined, ok := placeholder.JoinText(b, a, tt.b, tt.a); ok {
 			t.Errorf("%s, the other way: joined to %q", name, joined)
 		}
 	}
@@ -173,29 +170,13 @@ func FuzzJoin(f *testing.F) {
 	f.Add("[REDACTED:", "[REDACTED:a:0]")
 	scan := scanner()
 	f.Fuzz(func(t *testing.T, a, b string) {
-		x, y := redact.NewTable(scan), redact.NewTable(scan)
+		x, y := placeholder.New(scan, nil), placeholder.New(scan, nil)
 		x.Note([]byte(a), false)
 		y.Note([]byte(b), false)
-		joined, ok := redact.Join(x, y, a, b)
-		other, also := redact.Join(y, x, b, a)
+		joined, ok := placeholder.JoinText(x, y, a, b)
+		other, also := placeholder.JoinText(y, x, b, a)
 		if ok != also || joined != other {
 			t.Errorf("%q, %v and %q, %v", joined, ok, other, also)
-		}
-	})
-}
-
-// FuzzStream looks for journals of answers that panic or keep a whole secret.
-func FuzzStream(f *testing.F) {
-	f.Add([]byte("{\"format\":1}\n{\"text\":\"x "+token(1)[:9]+"\"}\n{\"text\":\""+token(1)[9:]+"\"}\n"), 1)
-	f.Add([]byte("{}\n{\"thought\":\"a\"}\n{\"text\":\"b\"}"), 0)
-	scan := scanner()
-	f.Fuzz(func(t *testing.T, data []byte, n int) {
-		table := redact.NewTable(scan)
-		table.Note([]byte(token(n&3)), false)
-		if now, changed := table.Stream(data); changed {
-			if again, twice := table.Stream(now); twice {
-				t.Errorf("%q, and then %q", now, again)
-			}
 		}
 	})
 }
@@ -215,7 +196,7 @@ func TestAligned(t *testing.T) {
 		{"secretother", one + two, nil},
 		{"ab", "abc " + one, nil},
 	} {
-		if got := redact.Aligned(tt.a, tt.b); len(got) != len(tt.want) || !maps.Equal(got, tt.want) {
+		if got := placeholder.AlignedText(tt.a, tt.b); len(got) != len(tt.want) || !maps.Equal(got, tt.want) {
 			t.Errorf("%q and %q: %q, want %q", tt.a, tt.b, got, tt.want)
 		}
 	}
@@ -229,7 +210,7 @@ func TestKeysStayDistinct(t *testing.T) {
 			text = fmt.Appendf(text, `"%s": %d, `, k, i)
 		}
 		text = append(text, `"end": 0}`...)
-		table := redact.NewTable(scanner())
+		table := placeholder.New(scanner(), nil)
 		table.Note(text, true)
 		now, _ := table.Redact(text, true)
 		var object map[string]int
@@ -240,27 +221,6 @@ func TestKeysStayDistinct(t *testing.T) {
 			t.Errorf("%s has the secret", now)
 		}
 	}
-}
-
-// TestForeignPlaceholders redacts a session that has placeholders of another one: they keep standing for what they stood for, and
-// members of one object stay distinct.
-func TestForeignPlaceholders(t *testing.T) {
-	t.Parallel()
-	p := newPeer(enginetest.New(t))
-	markdown("## user\n\n```msg-metadata\n{\"" + secret + "\": 1, \"[REDACTED:github-pat:1]\": 2}\n```\n\nHello.\n")(p.Clone)
-	p.Appended("s", "Elsewhere it was [REDACTED:github-pat:3].")
-	p.redact(redact.Request{Name: "s"})
-	shown := p.Shown("s")
-	for _, want := range []string{`"[REDACTED:github-pat:4]": 1`, `"[REDACTED:github-pat:1]": 2`, "Elsewhere it was [REDACTED:github-pat:3]."} {
-		if strings.Count(shown, want) != 1 {
-			t.Errorf("%s is not there once:\n%s", want, shown)
-		}
-	}
-	p.Appended("s", "New is "+other+" now")
-	if p.redact(redact.Request{Name: "s"}); !strings.Contains(p.Shown("s"), "New is [REDACTED:gitlab-pat:5] now") {
-		t.Errorf("%s", p.Shown("s"))
-	}
-	p.Fsck()
 }
 
 // TestJSONStaysJSON redacts any JSON with secrets in names, values and nested text: it is still JSON of the same shape.
@@ -279,7 +239,7 @@ func TestJSONStaysJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table := redact.NewTable(scanner())
+		table := placeholder.New(scanner(), nil)
 		table.Note(data, true)
 		now, _ := table.Redact(data, true)
 		var after map[string][]any
@@ -316,7 +276,7 @@ func TestLine(t *testing.T) {
 		"nothing is cut off here...":     "nothing is cut off here...",
 		"[REDACTED:github-pat:1] stays…": "[REDACTED:github-pat:1] stays…",
 	} {
-		table := redact.NewTable(scanner())
+		table := placeholder.New(scanner(), nil)
 		table.Note([]byte(long), false)
 		if got := table.Line(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
@@ -339,41 +299,17 @@ func TestSpellings(t *testing.T) {
 			t.Fatal(err)
 		}
 		escaped := strings.TrimSuffix(b.String()[1:], "\"\n")
-		forms := redact.Spellings(plain)
+		forms := placeholder.Spellings(plain)
 		if !slices.Contains(forms, plain) || len(forms) > 4 || len(slices.Compact(slices.Sorted(slices.Values(forms)))) != len(forms) {
 			t.Errorf("%q: %q", plain, forms)
 		}
 		if !strings.Contains(plain, `\`) && !slices.Contains(forms, escaped) {
 			t.Errorf("%q, in JSON %s, has the spellings %q", plain, once, forms)
 		}
-		if !strings.Contains(plain, `\`) && !slices.Contains(redact.Spellings(escaped), plain) {
-			t.Errorf("%q, in JSON %s, is not known as it is: %q", plain, escaped, redact.Spellings(escaped))
+		if !strings.Contains(plain, `\`) && !slices.Contains(placeholder.Spellings(escaped), plain) {
+			t.Errorf("%q, in JSON %s, is not known as it is: %q", plain, escaped, placeholder.Spellings(escaped))
 		}
 	})
-}
-
-// TestMask overwrites secrets in a file in its place, and says what prevents it.
-func TestMask(t *testing.T) {
-	table := redact.NewTable(scanner())
-	table.Note([]byte(token(1)), false)
-	path := filepath.Join(t.TempDir(), "log")
-	text := "a " + token(1) + token(1) + "\nb"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := table.Mask(path, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	stars := strings.Repeat("*", len(token(1)))
-	if data, err := os.ReadFile(path); err != nil || string(data) != "a "+stars+stars+"\nb" {
-		t.Errorf("%q, %v", data, err)
-	}
-	if err := table.Mask(filepath.Join(path, "none"), []byte(text)); err == nil {
-		t.Error("a file that cannot be opened: no error")
-	}
-	if err := table.Mask(filepath.Join(path, "none"), []byte("nothing")); err != nil {
-		t.Errorf("nothing to mask: %v", err)
-	}
 }
 
 // FuzzRedact looks for texts that panic, keep a secret, or change again when they are redacted again.
@@ -384,7 +320,7 @@ func FuzzRedact(f *testing.F) {
 	f.Add([]byte(`"\`+token(1)+`\"`), true)
 	scan := scanner()
 	f.Fuzz(func(t *testing.T, text []byte, isJSON bool) {
-		table := redact.NewTable(scan)
+		table := placeholder.New(scan, nil)
 		table.Note([]byte(token(1)), false)
 		table.Note(text, isJSON)
 		now, changed := table.Redact(text, isJSON)
@@ -403,7 +339,7 @@ func FuzzAligned(f *testing.F) {
 	f.Add("", "[REDACTED:a:1]")
 	f.Add("ab", "a[REDACTED:a:1]b[REDACTED:b:2]")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		for mark, raw := range redact.Aligned(a, b) {
+		for mark, raw := range placeholder.AlignedText(a, b) {
 			if !strings.Contains(a, raw) || !strings.Contains(b, mark) {
 				t.Errorf("%q and %q: %q is %q", a, b, mark, raw)
 			}

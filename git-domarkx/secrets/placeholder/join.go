@@ -1,4 +1,4 @@
-package redact
+package placeholder
 
 import (
 	"bytes"
@@ -6,24 +6,27 @@ import (
 )
 
 // spans returns the parts of a text that the table would replace, sorted and without overlaps.
-func (t *table) spans(text []byte, isJSON bool) []span {
-	var spans []span
-	for _, f := range t.findings(text, isJSON) {
-		spans = append(spans, span{start: f.Start, end: f.End, print: f.Fingerprint})
-	}
-	spans = append(spans, t.occurrences(text, isJSON)...)
+func (t *Table) spans(text []byte, isJSON bool) []span {
+	spans := append(t.found(text, isJSON), t.occurrences(text, isJSON)...)
 	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
 	return joined(spans)
 }
 
-// A learned associates a text of one side with the placeholder that the other side has in its
-// place.
-type learned struct{ raw, placeholder, print string }
+// found returns the spans that rules find.
+func (t *Table) found(text []byte, isJSON bool) (spans []span) {
+	for _, f := range t.findings(text, isJSON) {
+		spans = append(spans, span{start: f.Start, end: f.End, print: f.Fingerprint})
+	}
+	return spans
+}
 
-// join combines two redactions of one text: the result has a placeholder for each secret that
+// A Pair is a text of one side with the placeholder that the other side has in its place.
+type Pair struct{ raw, placeholder, print string }
+
+// Join combines two redactions of one text: the result has a placeholder for each secret that
 // either side replaced. It does not depend on the order of the sides. ok is false if the texts
 // differ in anything but placeholders and secrets that the tables find.
-func join(ours, theirs *table, a, b []byte, isJSON bool) (text []byte, pairs []learned, ok bool) {
+func Join(ours, theirs *Table, a, b []byte, isJSON bool) (text []byte, pairs []Pair, ok bool) {
 	if bytes.Equal(a, b) {
 		return a, nil, true
 	}
@@ -39,7 +42,7 @@ func join(ours, theirs *table, a, b []byte, isJSON bool) (text []byte, pairs []l
 			continue
 		case markB > 0:
 			if end, print := endOf(&inA, i); end > 0 {
-				pairs = append(pairs, learned{string(a[i:end]), string(b[j : j+markB]), print})
+				pairs = append(pairs, Pair{string(a[i:end]), string(b[j : j+markB]), print})
 				out = append(out, b[j:j+markB]...)
 				i, j = end, j+markB
 				continue
@@ -47,7 +50,7 @@ func join(ours, theirs *table, a, b []byte, isJSON bool) (text []byte, pairs []l
 			return nil, nil, false
 		case markA > 0:
 			if end, print := endOf(&inB, j); end > 0 {
-				pairs = append(pairs, learned{string(b[j:end]), string(a[i : i+markA]), print})
+				pairs = append(pairs, Pair{string(b[j:end]), string(a[i : i+markA]), print})
 				out = append(out, a[i:i+markA]...)
 				i, j = i+markA, end
 				continue
@@ -62,15 +65,15 @@ func join(ours, theirs *table, a, b []byte, isJSON bool) (text []byte, pairs []l
 	return out, pairs, true
 }
 
-// aligned returns the texts that the placeholders of b replace, if b equals a apart from the
+// Aligned returns the texts that the placeholders of b replace, if b equals a apart from the
 // replaced texts. It does not check whether these are secrets, so it is only for redactions that
 // the user accepts unchecked.
-func aligned(a, b []byte) []learned {
-	var pairs []learned
+func Aligned(a, b []byte) []Pair {
+	var pairs []Pair
 	mark := ""
 	add := func(raw []byte) {
 		if mark != "" && len(raw) > 0 {
-			pairs = append(pairs, learned{raw: string(raw), placeholder: mark})
+			pairs = append(pairs, Pair{raw: string(raw), placeholder: mark})
 		}
 	}
 	at := 0
@@ -120,10 +123,48 @@ func endOf(spans *[]span, at int) (int, string) {
 // lesser returns the placeholder with the smaller number; if the numbers are equal, the one that
 // sorts first.
 func lesser(a, b []byte) []byte {
-	x, _ := parsePlaceholder(string(a))
-	y, _ := parsePlaceholder(string(b))
-	if x.n < y.n || x.n == y.n && bytes.Compare(a, b) <= 0 {
+	x, _ := Parse(string(a))
+	y, _ := Parse(string(b))
+	if x.Number < y.Number || x.Number == y.Number && bytes.Compare(a, b) <= 0 {
 		return a
 	}
 	return b
+}
+
+// Learn compares a document with stored, the redacted form of its beginning, and adopts the numbers
+// of the secrets that stored replaces. It stops where the two differ in anything else.
+func (t *Table) Learn(stored, document []byte) {
+	spans := t.found(document, true)
+	for i, j := 0, 0; i < len(document) && j < len(stored); {
+		mark := markAt(stored, j)
+		if mark == 0 || bytes.HasPrefix(document[i:], stored[j:j+mark]) {
+			if document[i] != stored[j] {
+				return
+			}
+			i, j = i+1, j+1
+			continue
+		}
+		placeholder := string(stored[j : j+mark])
+		end, print := endOf(&spans, i)
+		if end == 0 {
+			if end = t.spelled(document[i:], placeholder); end == 0 {
+				return
+			}
+			i, j = i+end, j+mark
+			continue
+		}
+		t.Adopt(Pair{string(document[i:end]), placeholder, print})
+		i, j = end, j+mark
+	}
+}
+
+// spelled returns the length in bytes of the secret at the beginning of a text that a placeholder
+// stands for; 0 if the text begins with something else.
+func (t *Table) spelled(text []byte, placeholder string) int {
+	for _, form := range t.literals() {
+		if t.forms[form] == placeholder && bytes.HasPrefix(text, []byte(form)) {
+			return len(form)
+		}
+	}
+	return 0
 }
