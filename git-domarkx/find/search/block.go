@@ -50,10 +50,7 @@ func (b *block) without(removed func(id int64) bool) *block {
 }
 
 // A compressor encodes blocks.
-type compressor struct {
-	plain, out []byte
-	signer     signer
-}
+type compressor struct{ plain, out []byte }
 
 // castagnoli is the table for the checksum of a block. Processors have an instruction for it.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
@@ -77,7 +74,7 @@ func (c *compressor) encode(b *block) []byte {
 func (d *database) addBlock(c *compressor, b *block) error {
 	err := d.exec("INSERT INTO block(first, data) VALUES(?, ?)", b.ids[0], c.encode(b))
 	if err == nil {
-		err = d.exec("INSERT INTO signature(first, bits) VALUES(?, ?)", b.ids[0], []byte(c.signer.sign(b.texts)))
+		err = d.exec("INSERT INTO signature(first, bits) VALUES(?, ?)", b.ids[0], []byte(sign(b.texts)))
 	}
 	return err
 }

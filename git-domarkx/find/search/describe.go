@@ -30,21 +30,16 @@ func (r *row) hit(p *places) Hit {
 
 // unpack is the inverse of pack: it returns a snippet and its matches.
 func unpack(packed string) (snippet string, matches [][2]int) {
+	rest := []byte(packed)
 	number := func() int {
-		n, shift := 0, 0
-		for i := 0; ; i++ {
-			c := packed[i]
-			if n |= int(c&0x7f) << shift; c < 0x80 {
-				packed = packed[i+1:]
-				return n
-			}
-			shift += 7
-		}
+		n, size := binary.Uvarint(rest)
+		rest = rest[size:]
+		return int(n)
 	}
 	size := number()
-	snippet, packed = packed[:size], packed[size:]
+	snippet, rest = string(rest[:size]), rest[size:]
 	last := 0
-	for packed != "" {
+	for len(rest) > 0 {
 		start := last + number()
 		last = start + number()
 		matches = append(matches, [2]int{start, last})

@@ -99,12 +99,9 @@ func Best(scores []float32, n int) (chosen, sorted []int64) {
 
 // Signature returns whether the signature of a text says that it may have a part.
 func Signature(text []byte) func(part []byte) bool {
-	s := new(signer).sign(text)
+	s := sign(text)
 	return func(part []byte) bool { return s.has(runs(part)) }
 }
 
-// NewSigner returns a function that makes signatures of texts.
-func NewSigner() func(text []byte) {
-	s := new(signer)
-	return func(text []byte) { s.sign(text) }
-}
+// Sign makes the signature of a text.
+func Sign(text []byte) { sign(text) }

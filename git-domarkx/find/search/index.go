@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 
@@ -191,37 +190,21 @@ func Forget(ctx context.Context, store *gitstore.Store) error {
 	return x.Close()
 }
 
-// Each opens the index of a store, and returns the messages that match a query as [Index.Hits] does.
-func Each(ctx context.Context, store *gitstore.Store, q Query, o Options) iter.Seq2[[]Hit, error] {
-	return func(yield func([]Hit, error) bool) {
-		o.History = q.History
-		x, err := Open(ctx, store, o)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for hits, err := range x.Hits(ctx, q) {
-			if !yield(hits, err) || err != nil {
-				x.Close()
-				return
-			}
-		}
-		if err := x.Close(); err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
 // Find opens the index of a store, and returns the messages that match a query. It is for few hits, because it returns
 // them all at once.
 func Find(ctx context.Context, store *gitstore.Store, q Query, o Options) (all []Hit, err error) {
-	for hits, err := range Each(ctx, store, q, o) {
+	o.History = q.History
+	x, err := Open(ctx, store, o)
+	if err != nil {
+		return nil, err
+	}
+	for hits, err := range x.Hits(ctx, q) {
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, x.Close())
 		}
 		all = append(all, hits...)
 	}
-	return all, nil
+	return all, x.Close()
 }
 
 // Check returns an error, which is [domarkx.ErrInvalid], if a query is not valid.

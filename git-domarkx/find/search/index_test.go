@@ -353,7 +353,7 @@ func TestTemporaryIndexHasNoName(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	for hits, err := range search.Each(t.Context(), r.store, words("kettle"), search.Options{}) {
+	for hits, err := range r.each(words("kettle")) {
 		if left, _ := os.ReadDir(dir); err != nil || len(hits) != 1 || len(left) > 0 {
 			t.Errorf("%v, %v, files: %v", hits, err, left)
 		}

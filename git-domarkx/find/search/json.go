@@ -1,6 +1,7 @@
 package search
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -114,12 +115,10 @@ func (s *jsonScanner) escape() {
 			return
 		}
 		s.pos += 4
-		if utf16.IsSurrogate(r) && strings.HasPrefix(s.data[s.pos:], `\u`) {
-			if low, ok := hex4(s.data[s.pos+2:]); ok {
-				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-					r = pair
-					s.pos += 6
-				}
+		if low, ok := strings.CutPrefix(s.data[s.pos:], `\u`); ok && utf16.IsSurrogate(r) {
+			if low, ok := hex4(low); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
+				r = utf16.DecodeRune(r, low)
+				s.pos += 6
 			}
 		}
 		s.out = utf8.AppendRune(s.out, r)
@@ -130,16 +129,6 @@ func (s *jsonScanner) escape() {
 
 // hex4 parses the four digits of a \u escape.
 func hex4(s string) (rune, bool) {
-	if len(s) < 4 {
-		return 0, false
-	}
-	var r rune
-	for i := range 4 {
-		d := strings.IndexByte("0123456789abcdef", s[i]|0x20)
-		if d < 0 || s[i] < '0' {
-			return 0, false
-		}
-		r = r<<4 | rune(d)
-	}
-	return r, true
+	n, err := strconv.ParseUint(s[:min(len(s), 4)], 16, 16)
+	return rune(n), err == nil && len(s) >= 4
 }

@@ -89,66 +89,8 @@ func shortest(literals []literal) int {
 }
 
 func (l literal) in(text []byte) bool {
-	if !l.fold {
-		return bytes.Contains(text, l.text)
+	if l.fold {
+		text = bytes.ToLower(text)
 	}
-	at := rarest(l.text)
-	low := l.text[at]
-	high := low
-	if low >= 'a' && low <= 'z' {
-		high -= 'a' - 'A'
-	}
-	nextLow, nextHigh := -1, -1 // positions of the next occurrences; len(text) if there is none
-	for i := 0; ; {
-		if nextLow < i {
-			nextLow = indexFrom(text, low, i)
-		}
-		if nextHigh < i {
-			nextHigh = indexFrom(text, high, i)
-		}
-		i = min(nextLow, nextHigh)
-		if i == len(text) {
-			return false
-		}
-		if start := i - at; start >= 0 && start+len(l.text) <= len(text) && equalFold(text[start:start+len(l.text)], l.text) {
-			return true
-		}
-		i++
-	}
-}
-
-func indexFrom(text []byte, c byte, i int) int {
-	if n := bytes.IndexByte(text[i:], c); n >= 0 {
-		return i + n
-	}
-	return len(text)
-}
-
-// equalFold reports whether ASCII text equals lower, which is in lower case, if case is ignored.
-func equalFold(text, low []byte) bool {
-	for i, c := range text {
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != low[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// rarest returns the index of the character that is rarest in English text and code.
-func rarest(text []byte) int {
-	const common = " etaoinsrhldcumfpgwybvkxjqz_.,-/0123456789" // the most frequent characters first
-	best, at := -1, 0
-	for i, c := range text {
-		n := strings.IndexByte(common, c)
-		if n < 0 {
-			n = len(common)
-		}
-		if n > best {
-			best, at = n, i
-		}
-	}
-	return at
+	return bytes.Contains(text, l.text)
 }

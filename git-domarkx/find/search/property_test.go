@@ -12,9 +12,10 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"pgregory.net/rapid"
+
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
-	"pgregory.net/rapid"
 )
 
 // FuzzQuery checks that each query is either refused, or finds what its terms do.

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"encoding/binary"
 	"math/bits"
 )
 
@@ -30,36 +29,15 @@ func hashRun(run uint32) uint32 { return (run | foldRun) << 8 * 0x9e3779b1 }
 // characters equal, which only costs precision.
 const foldRun = 0x202020
 
-// A signer makes signatures.
-type signer struct{ seen [1 << signatureMax]byte }
-
-// last is the highest bit. It stands in expressions where the compiler would otherwise check a bound.
-const last = 1<<signatureMax - 1
-
 // sign returns the signature of a text.
-func (s *signer) sign(text []byte) signature {
+func sign(text []byte) signature {
 	log := signatureBits(len(text))
-	shift := uint(32 - log)
-	seen, i := &s.seen, 0
-	for ; i+8 <= len(text); i += 6 {
-		eight := binary.LittleEndian.Uint64(text[i:])
-		seen[hashRun(uint32(eight))>>shift&last] = 1
-		seen[hashRun(uint32(eight>>8))>>shift&last] = 1
-		seen[hashRun(uint32(eight>>16))>>shift&last] = 1
-		seen[hashRun(uint32(eight>>24))>>shift&last] = 1
-		seen[hashRun(uint32(eight>>32))>>shift&last] = 1
-		seen[hashRun(uint32(eight>>40))>>shift&last] = 1
+	s := make(signature, 1<<log/8)
+	for i := range max(0, len(text)-runSize+1) {
+		at := hashRun(run(text[i:])) >> (32 - log)
+		s[at/8] |= 1 << (at % 8)
 	}
-	for ; i+runSize <= len(text); i++ {
-		seen[hashRun(run(text[i:]))>>shift&last] = 1
-	}
-	packed := make(signature, 1<<log/8)
-	for i := range packed {
-		// The multiplication moves the lowest bits of eight bytes into the highest byte.
-		packed[i] = byte(binary.LittleEndian.Uint64(seen[8*i:]) * 0x0102040810204080 >> 56)
-	}
-	clear(seen[:1<<log])
-	return packed
+	return s
 }
 
 // run returns the first run of a text.

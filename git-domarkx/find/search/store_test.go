@@ -3,6 +3,7 @@ package search_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,6 +113,16 @@ func (r *repository) finds(q search.Query, want ...string) {
 	if got := r.find(q); !slices.Equal(got, want) {
 		r.t.Errorf("%+v found %q, expected %q", q, got, want)
 	}
+}
+
+// each opens the index, and returns the hits of a query some at a time.
+func (r *repository) each(q search.Query) iter.Seq2[[]search.Hit, error] {
+	x, err := search.Open(r.t.Context(), r.store, search.Options{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { x.Close() })
+	return x.Hits(r.t.Context(), q)
 }
 
 func (r *repository) index() string { return filepath.Join(r.store.StateDir(), "search.db") }

@@ -32,7 +32,7 @@ func TestHitsInPieces(t *testing.T) {
 	for _, q := range []search.Query{words("kettle"), words("kettle on"), fixed("kettle"), {Text: "k[e]ttle", Kind: search.Regexp}} {
 		var all []search.Hit
 		pieces := 0
-		for hits, err := range search.Each(t.Context(), r.store, q, search.Options{}) {
+		for hits, err := range r.each(q) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestIndexChangesBetweenPieces(t *testing.T) {
 				r.finds(words("number17"), "s0#17", "s1#17")
 				seen := map[string]bool{}
 				n := 0
-				for hits, err := range search.Each(t.Context(), r.store, q, search.Options{}) {
+				for hits, err := range r.each(q) {
 					if err != nil {
 						t.Fatal(err)
 					}
