@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
@@ -58,45 +56,16 @@ func (p *places) describe(ctx context.Context, rows []row, m *matching) error {
 		return err
 	}
 	order = slices.DeleteFunc(order, func(r *row) bool { return r.text != "" })
-	workers := runtime.GOMAXPROCS(0)
-	jobs, used := make(chan blockRows, 4*workers), make(chan []byte, 6*workers)
-	failed := make(chan error, 1)
-	var running sync.WaitGroup
-	for range min(workers, len(order)) {
-		running.Go(func() {
-			in := snippets{m: m}
-			for job := range jobs {
-				if err := in.addTo(job); err != nil {
-					select {
-					case failed <- err:
-					default:
-					}
-				}
-				select {
-				case used <- job.data:
-				default:
-				}
-			}
-		})
-	}
-	err := p.blocksOf(ctx, order, jobs, used)
-	close(jobs)
-	running.Wait()
-	close(failed)
-	return cmp.Or(err, <-failed)
-}
-
-// blockRows is a stored block, and the hits in it.
-type blockRows struct {
-	data []byte
-	rows []*row
+	r := readBlocks(ctx, m, (*snippets).addTo)
+	err := p.blocksOf(r, order)
+	return cmp.Or(err, r.end())
 }
 
 // manyRows is the number of hits above which listing all blocks takes less time than looking for the block of each hit.
 const manyRows = 500
 
-// blocksOf reads the blocks that contain hits and sends them to jobs. The hits must be sorted by message.
-func (p *places) blocksOf(ctx context.Context, rows []*row, jobs chan<- blockRows, used <-chan []byte) error {
+// blocksOf reads the blocks that contain hits. The hits must be sorted by message.
+func (p *places) blocksOf(r *reading, rows []*row) error {
 	var firsts []int64 // first messages of all blocks, from the block of the last hit on; nil if they are not listed
 	var err error
 	if len(rows) >= manyRows {
@@ -122,7 +91,7 @@ func (p *places) blocksOf(ctx context.Context, rows []*row, jobs chan<- blockRow
 			}
 		}
 		if i > start && next != first {
-			if err := p.send(ctx, first, rows[start:i], jobs, used); err != nil {
+			if err := r.block(p.db, first, rows[start:i]); err != nil {
 				return err
 			}
 			start = i
@@ -130,24 +99,6 @@ func (p *places) blocksOf(ctx context.Context, rows []*row, jobs chan<- blockRow
 		first = next
 	}
 	return nil
-}
-
-// send reads the block with a first message, and sends it with the hits in it to jobs.
-func (p *places) send(ctx context.Context, first int64, rows []*row, jobs chan<- blockRows, used <-chan []byte) error {
-	job := blockRows{rows: rows}
-	select {
-	case job.data = <-used:
-	default:
-	}
-	job.data = job.data[:0] // which is an error if there is no such block
-	err := p.db.query("SELECT data FROM block WHERE first = ?", func(s *sqlite3.Stmt) error {
-		job.data = s.AppendBytes(job.data, 0)
-		return ctx.Err()
-	}, first)
-	if err == nil {
-		jobs <- job
-	}
-	return err
 }
 
 // attributes sets role and model of hits, which must be sorted by message.
@@ -200,15 +151,12 @@ func (p *places) nameModels(rows []*row) error {
 	return nil
 }
 
-// addTo sets the snippets of the hits in a block.
-func (s *snippets) addTo(job blockRows) error {
-	if err := s.blocks.decode(job.data, &s.block); err != nil {
-		return err
-	}
+// addTo sets the snippets of the hits in the block.
+func (s *snippets) addTo(rows []*row) error {
 	at, i := 0, 0
-	for j, r := range job.rows {
-		if j > 0 && job.rows[j-1].message == r.message {
-			r.text = job.rows[j-1].text
+	for j, r := range rows {
+		if j > 0 && rows[j-1].message == r.message {
+			r.text = rows[j-1].text
 			continue
 		}
 		for ; i < len(s.block.ids) && s.block.ids[i] < int64(r.message); i++ {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // A recency is the position of a message in the order from old to new: by date, then by the session's name and the
@@ -116,16 +117,16 @@ func (x *Index) scanNewest(ctx context.Context, firsts []int64, m *matching, all
 	wanted := func(message int64) bool {
 		return message < int64(len(all)) && all[message].tie != 0 && allowed.has(message)
 	}
-	s := newScan(ctx, m, wanted, false, n.add)
+	r := readBlocks(ctx, m, matchesIn(m, wanted, new(atomic.Bool), n.add))
 	for _, b := range byRecency(firsts, all) {
 		if n.enough(b.newest) {
 			break
 		}
-		if err = s.block(x.db, b.first); err != nil {
+		if err = r.block(x.db, b.first, nil); err != nil {
 			break
 		}
 	}
-	err = cmp.Or(s.end(), err)
+	err = cmp.Or(r.end(), err)
 	n.cut()
 	return n.kept, err
 }

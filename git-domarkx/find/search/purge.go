@@ -68,8 +68,8 @@ func (d *database) compact() error {
 func (d *database) purgeBlocks(gone map[int64]bool) error {
 	var in decompressor
 	var out compressor
-	var firsts []int64
-	if err := d.query("SELECT first FROM block", func(s *sqlite3.Stmt) error { firsts = append(firsts, s.Int(0)); return nil }); err != nil {
+	firsts, err := d.mayMatch(&matching{})
+	if err != nil {
 		return err
 	}
 	for _, first := range firsts {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -72,8 +71,9 @@ const maxTexts = 16 << 20
 func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, allowed set, texts bool) (all []found, err error) {
 	var lock sync.Mutex
 	size := 0
-	var s *scan
-	s = newScan(ctx, m, allowed.has, texts, func(some []found) {
+	var pack atomic.Bool
+	pack.Store(texts)
+	r := readBlocks(ctx, m, matchesIn(m, allowed.has, &pack, func(some []found) {
 		lock.Lock()
 		defer lock.Unlock()
 		all = append(all, some...)
@@ -81,15 +81,15 @@ func (x *Index) scanBlocks(ctx context.Context, firsts []int64, m *matching, all
 			size += len(f.text)
 		}
 		if size > maxTexts {
-			s.texts.Store(false)
+			pack.Store(false)
 		}
-	})
+	}))
 	for _, first := range firsts {
-		if err = s.block(x.db, first); err != nil {
+		if err = r.block(x.db, first, nil); err != nil {
 			break
 		}
 	}
-	return all, cmp.Or(s.end(), err)
+	return all, cmp.Or(r.end(), err)
 }
 
 // mayMatch returns the first messages of the blocks with texts that may match.
@@ -113,91 +113,31 @@ func (d *database) mayMatch(m *matching) (firsts []int64, err error) {
 	return firsts, err
 }
 
-// A scan searches blocks in parallel, on all processors.
-type scan struct {
-	ctx    context.Context
-	m      *matching
-	wanted func(message int64) bool
-	texts  atomic.Bool   // whether to make snippets
-	found  func([]found) // is called from several goroutines, with the messages that match in one block
-
-	jobs    chan []byte
-	used    chan []byte // memory of blocks that were searched, for reuse
-	running sync.WaitGroup
-	lock    sync.Mutex
-	err     error
-}
-
-// newScan starts the goroutines of a scan. The caller calls end.
-func newScan(ctx context.Context, m *matching, wanted func(message int64) bool, texts bool, found func([]found)) *scan {
-	workers := runtime.GOMAXPROCS(0)
-	s := &scan{ctx: ctx, m: m, wanted: wanted, found: found, jobs: make(chan []byte, 4*workers), used: make(chan []byte, 6*workers)}
-	s.texts.Store(texts)
-	for range workers {
-		s.running.Go(func() {
-			if err := s.work(); err != nil {
-				s.lock.Lock()
-				defer s.lock.Unlock()
-				s.err = err
-			}
-		})
-	}
-	return s
-}
-
-// block reads a block from the index and passes it to the goroutines.
-func (s *scan) block(d *database, first int64) error {
-	return d.query("SELECT data FROM block WHERE first = ?", func(stmt *sqlite3.Stmt) error {
-		var buffer []byte
-		select {
-		case buffer = <-s.used:
-		default:
-		}
-		s.jobs <- stmt.AppendBytes(buffer[:0], 0)
-		return s.ctx.Err()
-	}, first)
-}
-
-// end waits until all blocks are searched, and returns the first error.
-func (s *scan) end() error {
-	close(s.jobs)
-	s.running.Wait()
-	return s.err
-}
-
-// work searches the blocks that it receives. After an error it only receives them.
-func (s *scan) work() error {
-	in := snippets{m: s.m}
-	b := &in.block
-	var err error
-	for data := range s.jobs {
-		if err == nil && s.ctx.Err() == nil {
-			err = in.blocks.decode(data, b)
-		}
-		select {
-		case s.used <- data:
-		default:
-		}
-		if err != nil || s.ctx.Err() != nil || !s.m.mayMatch(b.texts) {
-			continue
+// matchesIn returns a function for readBlocks that calls add, from several goroutines, with the wanted messages of a block
+// that match. They have snippets as long as texts is set.
+func matchesIn(m *matching, wanted func(message int64) bool, texts *atomic.Bool, add func([]found)) func(*snippets, []*row) error {
+	return func(in *snippets, _ []*row) error {
+		b := &in.block
+		if !m.mayMatch(b.texts) {
+			return nil
 		}
 		var some []found
 		at := 0
 		for i, id := range b.ids {
 			text := b.texts[at : at+b.sizes[i]]
 			at += b.sizes[i]
-			if id < 0 || id > math.MaxUint32 || !s.wanted(id) || !s.m.match(text) {
+			if id < 0 || id > math.MaxUint32 || !wanted(id) || !m.match(text) {
 				continue
 			}
 			f := found{message: uint32(id)}
-			if s.texts.Load() {
+			if texts.Load() {
 				f.text = in.pack(text)
 			}
 			some = append(some, f)
 		}
 		if some != nil {
-			s.found(some)
+			add(some)
 		}
+		return nil
 	}
-	return err
 }
