@@ -72,6 +72,7 @@ var arrows = []arrow{
 	{"git-domarkx/chat/provider", []string{model}, "requests to models know nothing of sessions that are stored"},
 	{"git-domarkx/find", []string{below, "git-domarkx/engine", "git-domarkx/events"}, "what is found is read, not changed"},
 	{"git-domarkx/find/review", []string{below, "git-domarkx/engine", "git-domarkx/find/blame", "git-domarkx/events", "git-domarkx/secrets"}, "a review is made to be shown to others, so it finds and masks secrets"},
+	{"git-domarkx/find/search/content", []string{"format", "gitstore/refname", "git-domarkx/engine/toolcall"}, "what is searched of a message does not depend on the index"},
 	{"git-domarkx/find/when", []string{model}, "dates are dates"},
 	{"git-domarkx/find/usage", []string{"format", "gitstore/derived", "gitstore/oid"}, "tokens are counted in messages, wherever they are"},
 	{"git-domarkx/secrets", []string{below, "git-domarkx/engine"}, "secrets are found and replaced in what the engine stores"},

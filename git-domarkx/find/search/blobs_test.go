@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"path/filepath"
 	"testing"
+
+	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
 )
 
 // TestBlobsWithOneKey adds blobs whose ids begin with the same eight bytes, or the next ones, in two transactions.
@@ -29,7 +31,7 @@ func TestBlobsWithOneKey(t *testing.T) {
 			if id, err := w.find(b); id != 0 || err != nil {
 				t.Errorf("blob %d is message %d before it is added: %v", i, id, err)
 			}
-			if _, err := w.add(b, &content{text: []byte("a")}, 0); err != nil {
+			if _, err := w.add(b, &content.Message{Text: []byte("a")}, 0); err != nil {
 				t.Fatal(err)
 			}
 			if i == first {

@@ -53,20 +53,6 @@ func DecodeLeaf(data []byte) (int, error) {
 	return len(entries), err
 }
 
-// CallValues returns the values in the JSON of a call.
-func CallValues(text string) []string {
-	var values []string
-	s := jsonScanner{data: text}
-	for s.next() {
-		value := s.out[s.start:]
-		if s.isString {
-			value = value[1 : len(value)-s.closing]
-		}
-		values = append(values, string(value))
-	}
-	return values
-}
-
 // Folds reports whether a word is found by a folded one, at once and by folding it first.
 func Folds(word, want string, prefix bool) (at, first bool) {
 	f := fold([]byte(word))

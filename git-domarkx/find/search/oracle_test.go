@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -28,7 +29,7 @@ func NewOracle(tb testing.TB, texts ...[2]string) Oracle {
 		tb.Fatal(err)
 	}
 	for i, text := range texts {
-		c := &content{prose: []byte(text[0]), calls: []byte(text[1])}
+		c := &content.Message{Prose: []byte(text[0]), Calls: []byte(text[1])}
 		if _, err := w.add([]byte{0, 0, 0, 0, 0, 0, byte(i >> 8), byte(i), 0}, c, 1); err != nil {
 			tb.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package search_test
 
 import (
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"regexp"
@@ -172,34 +171,6 @@ func TestBlock(t *testing.T) {
 func FuzzLeaf(f *testing.F) {
 	f.Add([]byte{2, 4, 6, 8})
 	f.Fuzz(func(t *testing.T, data []byte) { search.DecodeLeaf(data) })
-}
-
-// TestCallValues checks that the strings and numbers of JSON are found, as encoding/json reads them.
-func TestCallValues(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		key, value, number := rapid.String().Draw(t, "key"), rapid.String().Draw(t, "value"), rapid.Int().Draw(t, "number")
-		data, err := json.Marshal(map[string]any{key: []any{value, number, map[string]any{"in": value}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back map[string][]any
-		if err := json.Unmarshal(data, &back); err != nil {
-			t.Fatal(err)
-		}
-		want := back[strings.ToValidUTF8(key, "\ufffd")][0].(string)
-		values := search.CallValues(string(data))
-		if len(values) != 3 || values[0] != want || values[2] != want || !json.Valid([]byte(values[1])) {
-			t.Fatalf("%s has the values %q", data, values)
-		}
-	})
-}
-
-// FuzzCallValues checks that any text is scanned.
-func FuzzCallValues(f *testing.F) {
-	for _, s := range []string{`{"a": "b\u00e9\ud83d\ude00"}`, `"`, `"\`, `"\u12`, `{"a":1}}}`, `-`, `"\ud800"`} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) { search.CallValues(s) })
 }
 
 // TestFilterPassesMatches checks that the filter of literals passes each text that matches.

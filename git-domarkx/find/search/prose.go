@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
 )
 
 // quoteProse replaces the snippet of a hit by one of the message's own text, without calls and results, if the query matches
@@ -18,10 +19,10 @@ func (x *Index) quoteProse(ctx context.Context, h *Hit, m *matching) {
 	if err != nil {
 		return
 	}
-	var c content
-	c.set(message)
+	var c content.Message
+	c.Set(message)
 	s := snippets{m: m}
-	if s.make(c.prose); len(s.matches) > 0 {
+	if s.make(c.Prose); len(s.matches) > 0 {
 		h.Snippet, h.Matches = string(s.line), slices.Clone(s.matches)
 	}
 }

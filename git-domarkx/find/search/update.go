@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
@@ -55,7 +56,7 @@ type updater struct {
 	db      *database
 	w       *writer
 	options Options
-	content content          // content of the message that is being indexed
+	content content.Message  // content of the message that is being indexed
 	done    int              // number of messages that were indexed
 	tips    map[int64][]byte // tips of the rewritten sessions, by number of the session
 }
@@ -258,7 +259,7 @@ func (u *updater) message(ctx context.Context, e domarkx.Entry, leaf int64) (id 
 	if err != nil {
 		return 0, false, err
 	}
-	u.content.set(m)
+	u.content.Set(m)
 	u.done++
 	if u.options.Progress != nil {
 		u.options.Progress(u.done)

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/find/search/content"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
 )
 
@@ -92,10 +93,10 @@ func (w *writer) flushBlock() error {
 }
 
 // add indexes a message and returns its number. leaf is the first leaf that contains the message, or 0 if none does.
-func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
+func (w *writer) add(blob []byte, c *content.Message, leaf int64) (int64, error) {
 	var model any
-	if c.model != "" {
-		id, err := w.facet(facet{modelFacet, c.model})
+	if c.Model != "" {
+		id, err := w.facet(facet{modelFacet, c.Model})
 		if err != nil {
 			return 0, err
 		}
@@ -107,29 +108,29 @@ func (w *writer) add(blob []byte, c *content, leaf int64) (int64, error) {
 	if w.filter != nil {
 		w.filter.add(blob)
 	}
-	err := w.db.exec("INSERT INTO message(id, blob, role, model, leaf) VALUES(?, ?, ?, ?, ?)", id, blob, roleNumber(c.role), model, leaf)
+	err := w.db.exec("INSERT INTO message(id, blob, role, model, leaf) VALUES(?, ?, ?, ?, ?)", id, blob, roleNumber(c.Role), model, leaf)
 	if err == nil {
 		err = w.addWords(id, c)
 	}
 	if err == nil {
-		err = w.addFacets(id, toolFacet, c.tools)
+		err = w.addFacets(id, toolFacet, c.Tools)
 	}
 	if err == nil {
-		err = w.addFacets(id, pathFacet, c.paths)
+		err = w.addFacets(id, pathFacet, c.Paths)
 	}
-	w.block.add(id, c.text)
+	w.block.add(id, c.Text)
 	if err == nil && len(w.block.texts) >= blockSize {
 		err = w.flushBlock()
 	}
-	w.pending += len(c.text) + 1<<8
+	w.pending += len(c.Text) + 1<<8
 	return id, err
 }
 
 // addWords adds the words of a message.
-func (w *writer) addWords(id int64, c *content) error {
+func (w *writer) addWords(id int64, c *content.Message) error {
 	w.analyzer.reset()
-	prose := string(w.analyzer.analyze(c.prose))
-	calls := string(w.analyzer.analyze(c.calls))
+	prose := string(w.analyzer.analyze(c.Prose))
+	calls := string(w.analyzer.analyze(c.Calls))
 	return w.db.exec("INSERT INTO words(rowid, prose, calls, parts) VALUES(?, ?, ?, ?)", id, prose, calls, string(w.analyzer.parts))
 }
 

@@ -1,4 +1,6 @@
-package search
+// Package content says what is searched of a message: its own text, what stands in its calls and results without the escapes of
+// JSON, and by whom, with which tools and with which files it was made.
+package content
 
 import (
 	"path"
@@ -7,58 +9,40 @@ import (
 	"unicode"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 )
 
-// A content is what the index contains of a message.
-type content struct {
-	role  domarkx.Role
-	model string
-	tools []string // names of the tools that the message calls
-	paths []string // paths in the arguments of its calls
+// A Message is what is searched of a message.
+type Message struct {
+	Role  domarkx.Role
+	Model string
+	Tools []string // names of the tools that the message calls
+	Paths []string // paths in the arguments of its calls
 
-	text  []byte // all text, which -F and -e search
-	prose []byte // text and code, which a search by words finds
-	calls []byte // values in calls and results, which a search by words finds
+	Text  []byte // all text, which -F and -e search
+	Prose []byte // text and code, which a search by words finds
+	Calls []byte // values in calls and results, which a search by words finds
 }
 
-// reset makes a content empty.
-func (c *content) reset() {
-	*c = content{text: c.text[:0], prose: c.prose[:0], calls: c.calls[:0], tools: c.tools[:0], paths: c.paths[:0]}
-}
-
-// set sets the content to that of a message. Calls and their results are JSON. Their text has no escapes, so that the
-// text of a file or a command is found as it is.
-func (c *content) set(m domarkx.Message) {
-	c.reset()
-	c.role = m.Role
+// Set sets what is searched to that of a message, and reuses the memory of the one before. Calls and their results are
+// JSON. Their text has no escapes, so that the text of a file or a command is found as it is.
+func (c *Message) Set(m domarkx.Message) {
+	*c = Message{Role: m.Role, Text: c.Text[:0], Prose: c.Prose[:0], Calls: c.Calls[:0], Tools: c.Tools[:0], Paths: c.Paths[:0]}
 	if m.Metadata != nil {
-		c.setModel(*m.Metadata)
+		model, _ := m.Metadata.Get("model")
+		c.Model = model.Text()
 	}
 	for i, b := range m.Content {
-		if i > 0 {
-			c.separate()
+		if i > 0 && len(c.Text) > 0 {
+			c.Text = append(c.Text, '\n')
 		}
 		switch {
 		case b.Type != domarkx.CodeBlock || !isCall(b.Language):
-			c.text = append(c.text, b.Text...)
-			c.prose = append(append(c.prose, b.Text...), '\n')
+			c.Text = append(c.Text, b.Text...)
+			c.Prose = append(append(c.Prose, b.Text...), '\n')
 		default:
 			c.addCall(b.Text, b.Language == toolcall.Language)
 		}
-	}
-}
-
-func (c *content) setModel(metadata jsonvalue.Value) {
-	model, _ := metadata.Get("model")
-	c.model = model.Text()
-}
-
-// separate ends a block, if the block has text.
-func (c *content) separate() {
-	if len(c.text) > 0 {
-		c.text = append(c.text, '\n')
 	}
 }
 
@@ -68,15 +52,15 @@ func isCall(language string) bool {
 }
 
 // addCall adds the JSON of a call or a result.
-func (c *content) addCall(text string, call bool) {
+func (c *Message) addCall(text string, call bool) {
 	resource, tool := "", ""
-	s := jsonScanner{data: text, out: c.text}
+	s := jsonScanner{data: text, out: c.Text}
 	for s.next() {
 		value := s.out[s.start:]
 		if s.isString {
 			value = value[1 : len(value)-s.closing]
 		}
-		c.calls = append(append(c.calls, value...), '\n')
+		c.Calls = append(append(c.Calls, value...), '\n')
 		switch {
 		case !call || !s.isString:
 		case s.depth == 1 && s.key == "resource":
@@ -89,23 +73,23 @@ func (c *content) addCall(text string, call bool) {
 			c.addPatch(string(value))
 		}
 	}
-	c.text = s.out
+	c.Text = s.out
 	if tool != "" {
-		c.tools = append(c.tools, tool)
+		c.Tools = append(c.Tools, tool)
 	}
 	if tool != "" && resource != "" {
-		c.tools = append(c.tools, resource+"__"+tool)
+		c.Tools = append(c.Tools, resource+"__"+tool)
 	}
 }
 
 const maxPath = 4096
 
-func (c *content) addPath(p string) {
+func (c *Message) addPath(p string) {
 	if p == "" || len(p) > maxPath || strings.ContainsAny(p, "\n\x00") {
 		return
 	}
-	if p = path.Clean(p); !slices.Contains(c.paths, p) {
-		c.paths = append(c.paths, p)
+	if p = path.Clean(p); !slices.Contains(c.Paths, p) {
+		c.Paths = append(c.Paths, p)
 	}
 }
 
@@ -124,7 +108,7 @@ func isPathKey(name string) bool {
 }
 
 // addPatch adds the paths in a patch, which has the form of apply_patch or of a unified diff.
-func (c *content) addPatch(text string) {
+func (c *Message) addPatch(text string) {
 	if !strings.Contains(text, "*** ") && !strings.Contains(text, "+++ ") {
 		return
 	}
