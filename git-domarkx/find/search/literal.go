@@ -90,7 +90,12 @@ func shortest(literals []literal) int {
 
 func (l literal) in(text []byte) bool {
 	if l.fold {
-		text = bytes.ToLower(text)
+		text = bytes.Clone(text)
+		for i, c := range text {
+			if c >= 'A' && c <= 'Z' {
+				text[i] += 'a' - 'A'
+			}
+		}
 	}
 	return bytes.Contains(text, l.text)
 }
