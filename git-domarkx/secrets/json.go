@@ -2,6 +2,8 @@ package secrets
 
 import (
 	"bytes"
+	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -240,18 +242,11 @@ type escape struct{ decoded, raw int }
 
 // rawPosition converts an offset in the decoded string to one in the literal.
 func rawPosition(escapes []escape, at int) int {
-	low, high := 0, len(escapes)
-	for low < high {
-		if middle := (low + high) / 2; escapes[middle].decoded <= at {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low == 0 {
+	n := sort.Search(len(escapes), func(i int) bool { return escapes[i].decoded > at })
+	if n == 0 {
 		return at
 	}
-	return escapes[low-1].raw + at - escapes[low-1].decoded
+	return escapes[n-1].raw + at - escapes[n-1].decoded
 }
 
 // unescape decodes the escapes of a string. An invalid escape stays unchanged.
@@ -307,17 +302,9 @@ func unicodeEscape(raw []byte) (rune, int) {
 }
 
 func hex4(raw []byte) (rune, bool) {
-	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' || !isHex(string(raw[2:6])) {
+	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return 0, false
 	}
-	r := rune(0)
-	for _, c := range raw[2:6] {
-		switch {
-		case c <= '9':
-			r = r<<4 | rune(c-'0')
-		default:
-			r = r<<4 | rune(c|0x20-'a'+10)
-		}
-	}
-	return r, true
+	n, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
+	return rune(n), err == nil
 }
