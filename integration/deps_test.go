@@ -63,6 +63,8 @@ var arrows = []arrow{
 	{"git-domarkx/engine/sources", []string{"format", "gitstore"}, "records of a clone know nothing of who makes them"},
 	{"git-domarkx/engine/trust", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/view"}, "what runs is decided before anything runs"},
 	{"git-domarkx/engine/transaction", []string{below, "git-domarkx/engine/local", "git-domarkx/engine/project", "git-domarkx/engine/toolcall", "git-domarkx/engine/trust", "git-domarkx/engine/view"}, "what is added passes it, whoever adds it"},
+	{"git-domarkx/engine/importer/document", []string{below, values, "git-domarkx/engine/."}, "documents are read without knowing what becomes of them"},
+	{"git-domarkx/engine/importer/edition", []string{below, values, "git-domarkx/engine/.", "git-domarkx/engine/importer/document"}, "editions are made without recording what was imported"},
 	{"git-domarkx/events", []string{model}, "who made a version is a matter of the version"},
 	{"git-domarkx/agents", []string{below, "git-domarkx/engine", "git-domarkx/events"}, "coding agents are watched from outside"},
 	{"git-domarkx/agents/.", []string{"format", "plugins/sqlite/sqlite3", "git-domarkx/agents/opencodedb"}, "where agents keep their files, and how they notify, has nothing to do with Git"},

@@ -2,11 +2,11 @@ package importer
 
 import (
 	"context"
-	"io"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
@@ -69,15 +69,9 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart 
 		}
 		return err
 	}
-	now := in.print.again()
-	content := io.TeeReader(io.NewSectionReader(in.ReaderAt, 0, in.size), now)
-	o := &edit.Original{Verify: func() error {
-		if in.redaction == nil && !now.same(in.print) { // nobody else writes to the file without secrets
-			return errChanged
-		}
-		return nil
-	}}
-	if o.Writer, err = imp.tx.BeginOrigin(in.codec.Name, content, in.digest); err != nil {
+	content, verify := in.Checked()
+	o := &edit.Original{Verify: verify}
+	if o.Writer, err = imp.tx.BeginOrigin(in.codec.Name, content, in.Digest); err != nil {
 		return err
 	}
 	if e.Base != nil && e.Base.Headers[0].Origin != "" {
@@ -101,9 +95,9 @@ func (imp *importer) origin(ctx context.Context, in input, e *edit.Edit, isPart 
 
 // growthOf returns what the next import needs in order to decode only the new part of a document that has become
 // longer. It returns nil if such a document must be read from the beginning.
-func growthOf(in input, conv conversation, saved engine.SaveResult) *sources.Growth {
-	if conv.state == "" || !saved.Grows || in.redaction != nil || in.isPart {
+func growthOf(in input, conv document.Conversation, saved engine.SaveResult) *sources.Growth {
+	if conv.State == "" || !saved.Grows || in.IsRedacted() || in.isPart {
 		return nil // a removed message may come back, but its tombstone has its id
 	}
-	return &sources.Growth{Format: in.codec.Name, Size: in.size, Read: conv.read, State: conv.state}
+	return &sources.Growth{Format: in.codec.Name, Size: in.Size, Read: conv.Read, State: conv.State}
 }

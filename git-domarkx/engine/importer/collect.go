@@ -17,6 +17,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/plugins/sqlite/sqlite3"
@@ -47,7 +48,7 @@ func (m *Manager) collector(stdin io.Reader, stdinAs string) *collector {
 type found struct {
 	path  string
 	key   string // in the record of imports: absolute path, "-:NAME", or format name and identity
-	stamp string // its state when it was found, see [stampOf]
+	stamp string // its state when it was found, see [document.Stamp]
 	as    string // name of the session that the user gave; "" if none was given
 	name  string // name of the session, before it is mapped to a valid one
 	saved format.Saving
@@ -105,7 +106,7 @@ func (c *collector) at(path, relative string, info os.FileInfo) (found, error) {
 	if err != nil {
 		return found{}, fmt.Errorf("%s: %w", path, local.PathError(err))
 	}
-	return found{path: path, key: key, stamp: stampOf(info, time.Now()), as: c.as, name: c.nameOf(relative)}, nil
+	return found{path: path, key: key, stamp: document.Stamp(info, time.Now()), as: c.as, name: c.nameOf(relative)}, nil
 }
 
 // file returns the document in a file that the user named, or the documents of a database.
@@ -115,7 +116,7 @@ func (c *collector) file(ctx context.Context, path string, info os.FileInfo, alo
 		return nil, err
 	}
 	f.named = true
-	head, err := readHead(path)
+	head, err := document.HeadOf(path)
 	switch {
 	case err != nil: // the import reports the error when it opens the file
 	case sqlite3.IsDatabase(head):
@@ -140,7 +141,7 @@ func (c *collector) recognize(ctx context.Context, path, relative, name string, 
 	if f.home = home; home == nil && c.known != nil && c.as == "" && f.isAsRecorded(c.known.Get(f.key), c.format) {
 		return []found{f}, nil
 	}
-	head, err := readHead(path)
+	head, err := document.HeadOf(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
 	}
@@ -180,17 +181,16 @@ func (c *collector) note(f *found, head []byte) {
 // savedAt reads a whole document to find out when it was saved. It returns 0 if that is unknown. It is for documents
 // whose beginning does not contain the time.
 func savedAt(codec format.Codec, path string) int64 {
-	in, err := openInput(found{path: path})
-	if err != nil || codec.Identify == nil {
+	content, err := document.Open(path)
+	if err != nil {
 		return 0
 	}
-	defer in.close()
-	in.codec = codec
-	for conv, err := range in.conversations(nil) {
-		if err != nil {
+	defer content.Close()
+	for conv, err := range content.Conversations(codec, path, nil) {
+		if err != nil || codec.Identify == nil {
 			return 0
 		}
-		return codec.Identify(conv.doc.Header).Saved
+		return codec.Identify(conv.Doc.Header).Saved
 	}
 	return 0
 }
@@ -226,20 +226,23 @@ func (c *collector) open(ctx context.Context, f found) (in input, err error) {
 	case f.row.database != "":
 		in, err = c.readRow(ctx, f)
 	default:
-		in, err = openInput(f)
+		in.found = f
+		if in.Content, err = document.Open(f.path); err == nil {
+			in.stamp = in.Stamp
+		}
 		err = local.PathError(err)
 	}
 	if err != nil {
 		return input{}, &documentError{fmt.Errorf("%s: %w", f.path, err)}
 	}
-	head, err := in.head()
+	head, err := in.Head()
 	if err != nil {
 		err = fmt.Errorf("%s: %w", f.path, local.PathError(err))
 	} else if f.row.database == "" {
 		in.codec, err = c.codec(f.path, head)
 	}
 	if err != nil {
-		in.close()
+		in.Close()
 		return input{}, &documentError{err}
 	}
 	in.insists = c.format != ""
@@ -258,8 +261,8 @@ func (c *collector) standardInput(f found) (input, error) {
 			return input{}, fmt.Errorf("reading standard input: %w", err)
 		}
 	}
-	in := input{found: f, content: &content{ReaderAt: c.input, size: c.input.Size()}, insists: c.format != ""}
-	head, err := in.head()
+	in := input{found: f, Content: document.New(c.input, c.input.Size()), insists: c.format != ""}
+	head, err := in.Head()
 	if err != nil {
 		return input{}, fmt.Errorf("reading standard input: %w", err)
 	}
@@ -299,25 +302,6 @@ func (c *collector) codec(path string, data []byte) (format.Codec, error) {
 		return codec, nil
 	}
 	return c.manager.sessions.Codec(string(engine.Markdown))
-}
-
-func readHead(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if isCompressed(f) {
-		return uncompressedHead(f, format.HeadSize)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	var head bytes.Buffer
-	head.Grow(int(min(info.Size(), format.HeadSize)) + bytes.MinRead)
-	_, err = head.ReadFrom(io.LimitReader(f, format.HeadSize))
-	return head.Bytes(), err
 }
 
 // ignored reports for each path whether Git ignores it. Paths may be relative.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
@@ -38,7 +39,7 @@ func (c *collector) directory(ctx context.Context, root string, bad func(error))
 	}
 	var homes []Home
 	if keeper := c.manager.homes; keeper != nil {
-		homes = keeper.Find(c.manager.codecs, c.format, root, relative, readHead)
+		homes = keeper.Find(c.manager.codecs, c.format, root, relative, document.HeadOf)
 		c.homes = append(c.homes, homes...)
 	}
 	for _, name := range relative {

@@ -9,6 +9,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/edition"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -16,7 +17,7 @@ import (
 
 // store stores the recognised conversation of a document, and its branches as forks. left is tooEarly or isSecret if one of the branches is
 // that, so that a later update must import the document.
-func (imp *importer) store(ctx context.Context, d *document, r recognised) (saved engine.SaveResult, left finding, err error) {
+func (imp *importer) store(ctx context.Context, d *reader, r recognised) (saved engine.SaveResult, left finding, err error) {
 	switch r.is {
 	case skipped:
 		return saved, left, nil
@@ -28,7 +29,7 @@ func (imp *importer) store(ctx context.Context, d *document, r recognised) (save
 	case stored:
 		saved.Info = imp.here[r.name]
 	default:
-		if saved, err = imp.conversation(ctx, r, d.files.sum()); err == nil {
+		if saved, err = imp.conversation(ctx, r, d.sum()); err == nil {
 			left, err = imp.branchesOf(ctx, d, saved.Name)
 		}
 	}
@@ -36,7 +37,7 @@ func (imp *importer) store(ctx context.Context, d *document, r recognised) (save
 		return saved, left, err
 	}
 	if !saved.Changed { // otherwise the document was verified already
-		if err := d.in.verify(); err != nil {
+		if err := d.in.Verify(); err != nil {
 			return engine.SaveResult{}, left, inputError(d.in, err)
 		}
 	}
@@ -48,13 +49,13 @@ func (imp *importer) store(ctx context.Context, d *document, r recognised) (save
 
 // branchesOf imports the branches of a document whose main conversation has become a session. left is tooEarly or isSecret for
 // the first of them that is that, and otherwise isNew.
-func (imp *importer) branchesOf(ctx context.Context, d *document, session string) (left finding, err error) {
+func (imp *importer) branchesOf(ctx context.Context, d *reader, session string) (left finding, err error) {
 	for {
 		conv, err, ok := d.next()
 		if err != nil || !ok {
 			return left, err
 		}
-		r, err := imp.recognise(ctx, d, imp.branchOf(d.in, session, conv.suffix), &conv)
+		r, err := imp.recognise(ctx, d, imp.branchOf(d.in, session, conv.Suffix), &conv)
 		if err != nil {
 			return left, err
 		}
@@ -67,7 +68,7 @@ func (imp *importer) branchesOf(ctx context.Context, d *document, session string
 		case stored:
 			fork.Info = imp.here[r.name]
 		default:
-			if fork, err = imp.conversation(ctx, r, d.files.sum()); err != nil {
+			if fork, err = imp.conversation(ctx, r, d.sum()); err != nil {
 				return left, err
 			}
 		}
@@ -84,9 +85,9 @@ func (imp *importer) conversation(ctx context.Context, r recognised, digest stri
 	}
 	if r.is == isNew {
 		imp.made[r.name] = true
-		imp.learned = append(imp.learned, func() { imp.waits(r.in, r.conv.doc, r.name, saved.Document) })
+		imp.learned = append(imp.learned, func() { imp.waits(r.in, r.conv.Doc, r.name, saved.Document) })
 	}
-	for _, report := range r.conv.doc.Damage {
+	for _, report := range r.conv.Doc.Damage {
 		imp.result.Warnings = append(imp.result.Warnings, report)
 	}
 	imp.moved(r.name, saved.Info)
@@ -111,13 +112,13 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
-	e := made.edition
+	e := made.Edit
 	attachments, isKept, err := imp.keepNamedFiles(ctx, in, r.filter, e.Doc, e.Base)
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
-	e.Verify = in.verify
-	for _, version := range made.links {
+	e.Verify = in.Verify
+	for _, version := range made.Links {
 		e.NoteLink(version)
 	}
 	var contents []domarkx.Attachment
@@ -126,7 +127,7 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 			return engine.SaveResult{}, err
 		}
 	}
-	files, pictures, err := imp.attachPictures(ctx, in, r.conv.messages, r.filter, c.Base)
+	files, pictures, err := imp.attachPictures(ctx, in, r.conv.Messages, r.filter, c.Base)
 	if err != nil {
 		return engine.SaveResult{}, err
 	}
@@ -138,13 +139,13 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 	if e.Linker != nil || e.Stated != nil {
 		e.Shared = nil // the link of each message must be determined, also of shared ones
 	}
-	if (in.isSame || made.same && !isKept && len(e.Files) == 0) && e.Base != nil {
+	if (in.isSame || made.IsSame && !isKept && len(e.Files) == 0) && e.Base != nil {
 		if next, err := e.Next(ctx, imp.tx); err != nil || !next.Changed {
 			imp.result.Warnings = append(imp.result.Warnings, e.Stated.Warnings(in.path)...)
 			return engine.SaveResult{Info: imp.here[c.Name], Document: c.Base}, err
 		}
 	}
-	isPart := made.part || in.isFork && in.codec.IsPart != nil && !in.codec.IsPart(e.Doc.Header) // the document of a sub-agent is its parent's
+	isPart := made.IsPart || in.isFork && in.codec.IsPart != nil && !in.codec.IsPart(e.Doc.Header) // the document of a sub-agent is its parent's
 	if err := imp.origin(ctx, in, e, isPart); err != nil {
 		return engine.SaveResult{}, err
 	}
@@ -166,6 +167,19 @@ func (imp *importer) commit(ctx context.Context, r recognised) (engine.SaveResul
 		imp.last, imp.lastID = saved.State, saved.Document
 	}
 	return saved, err
+}
+
+// edition returns the edition of a session that a conversation makes.
+func (imp *importer) edition(ctx context.Context, r recognised) (made edition.Edition, err error) {
+	if r.compared != nil {
+		return r.compared.Edition(ctx, r.base, imp.here[r.name])
+	}
+	if made.Edit = imp.editOf(r.conv); r.is != isNew {
+		made.Edit.Base, err = imp.load(ctx, r.base)
+		return made, err
+	}
+	imp.nameSource(r.conv.Doc, r.in)
+	return made, nil
 }
 
 // load returns the content of a snapshot that [sessions.isReadable].

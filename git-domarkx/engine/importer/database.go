@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/opencode"
 	"github.com/domarkx/domarkx/format/syntax"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 )
 
@@ -136,12 +136,12 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 	return all, nil
 }
 
-// storedStamp returns the stamp of a session whose parts are files in directories, or "" as [stampOf] does. Programs
+// storedStamp returns the stamp of a session whose parts are files in directories, or "" as [document.Stamp] does. Programs
 // rewrite these files in place, so that the times of their directories do not show a change.
 func storedStamp(db Database, id string) string {
 	now, digest, files, isSure := time.Now(), sha256.New(), 0, true
 	err := db.StoredFiles(id, func(name string, info fs.FileInfo) {
-		stamp := stampOf(info, now)
+		stamp := document.Stamp(info, now)
 		files, isSure = files+1, isSure && stamp != ""
 		fmt.Fprintf(digest, "%q %s\n", name, stamp)
 	})
@@ -156,16 +156,12 @@ const maxAttempts = 5
 
 // readRow returns a session in a database as a document, whose content is in a temporary file.
 func (c *collector) readRow(ctx context.Context, f found) (in input, err error) {
-	in = input{found: f, content: &content{began: time.Now()}}
+	in = input{found: f}
 	if in.codec, err = c.manager.sessions.Codec(opencode.Name); err != nil {
 		return in, err
 	}
 	for attempt := 0; ; attempt++ {
-		err = c.export(ctx, &in)
-		if err == nil {
-			return in, nil
-		}
-		in.close()
+		in.Content, err = document.Temporary(func(w io.Writer) error { return c.export(ctx, &in, w) })
 		if !errors.Is(err, opencode.ErrChanged) || attempt == maxAttempts {
 			return in, err
 		}
@@ -175,26 +171,19 @@ func (c *collector) readRow(ctx context.Context, f found) (in input, err error) 
 	}
 }
 
-// export writes a session of a database to a temporary file.
-func (c *collector) export(ctx context.Context, in *input) error {
+// export writes a session of a database to w.
+func (c *collector) export(ctx context.Context, in *input, w io.Writer) error {
 	db, err := c.openDatabase(in.row.database)
 	if err != nil {
 		return err
 	}
-	if in.file, err = os.CreateTemp("", "git-domarkx-*"); err != nil {
-		return err
-	}
-	in.temporary, in.ReaderAt, in.damage = in.file.Name(), in.file, nil
-	skipped, err := db.Export(ctx, in.row.session, in.file)
+	skipped, err := db.Export(ctx, in.row.session, w)
 	if err != nil {
 		return err
 	}
+	in.damage = nil
 	for _, msg := range skipped {
 		in.damage = append(in.damage, &syntax.Error{Path: in.path, Msg: msg})
 	}
-	if in.opened, err = in.file.Stat(); err != nil {
-		return err
-	}
-	in.size = in.opened.Size()
 	return nil
 }

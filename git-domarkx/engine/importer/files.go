@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
 
@@ -27,14 +27,12 @@ type AttachedFile struct {
 
 // A fileSet contains the files that are imported with a document: its images, and the files that the user attached.
 type fileSet struct {
-	directory *documentDir
-	files     []domarkx.AttachedFile
-	size      int64
-	seen      map[string]bool
-	digest    io.Writer // digest of the document, its includes and the files
-	redacted  func([]byte) ([]byte, error)
-	warnings  []error
-	refused   map[string]*Repeated // the images that are not attached, by reason
+	dir      *document.Directory
+	files    []domarkx.AttachedFile
+	size     int
+	seen     map[string]bool
+	warnings []error
+	refused  map[string]*Repeated // the images that are not attached, by reason
 }
 
 // maxReasons is the maximum number of reasons why images of a document are not attached that are reported.
@@ -49,45 +47,39 @@ type Repeated struct {
 // Unwrap returns the warning.
 func (r *Repeated) Unwrap() error { return r.error }
 
-// filesOf finds the files to import with a document. It returns nil if there are none.
-func (imp *importer) filesOf(ctx context.Context, in input, conv conversation, digest io.Writer) (*fileSet, error) {
+// Limits of the files that are imported with a document: bytes in total, and number of files.
+const (
+	maxFilesSize  = 100 << 20
+	maxFilesCount = 10_000
+)
+
+// filesOf finds the files to import with a document, and adds them to its digest. It returns nil if there are none.
+func (imp *importer) filesOf(ctx context.Context, d *reader, conv document.Conversation) (*fileSet, error) {
+	in := d.in
 	images, err := imp.imagesOf(in, conv)
 	if err != nil || len(images) == 0 && len(imp.attach) == 0 {
 		return nil, err
 	}
-	dir := "."
-	if in.path != "-" {
-		dir = filepath.Dir(in.path)
-	}
-	directory, err := openDocumentDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	s := &fileSet{directory: directory, seen: map[string]bool{}, digest: digest, redacted: func(data []byte) ([]byte, error) { return in.withoutSecrets(ctx, data) }, refused: map[string]*Repeated{}}
+	s := &fileSet{dir: &d.dir, seen: map[string]bool{}, refused: map[string]*Repeated{}}
 	for _, path := range imp.attach {
-		if err := s.attach(path, dir); err != nil {
-			s.close()
+		if err := s.attach(path); err != nil {
 			return nil, fmt.Errorf("attaching %q: %w", path, err)
 		}
 	}
-	if err := imp.addImages(ctx, s, in.path, images); err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
+	return s, imp.addImages(ctx, s, in.path, images)
 }
 
 // imagesOf returns the destinations of the images in a document. The document must be one that the user named.
-func (imp *importer) imagesOf(in input, conv conversation) ([]string, error) {
+func (imp *importer) imagesOf(in input, conv document.Conversation) ([]string, error) {
 	if shows, err := in.showsImages(); err != nil || !shows {
 		return nil, err
 	}
-	preamble := conv.doc.Preamble.Bytes
-	if !conv.doc.Preamble.Verbatim {
-		preamble = markdown.RenderHeader(conv.doc.Header)
+	preamble := conv.Doc.Preamble.Bytes
+	if !conv.Doc.Preamble.Verbatim {
+		preamble = markdown.RenderHeader(conv.Doc.Header)
 	}
 	images := markdown.Images(string(preamble))
-	e := edit.Edit{Doc: conv.doc, Messages: conv.messages}
+	e := edit.Edit{Doc: conv.Doc, Messages: conv.Messages}
 	for k := range e.Len() {
 		msg, err := e.At(k)
 		if err != nil {
@@ -108,12 +100,12 @@ func (in *input) showsImages() (bool, error) {
 	if !in.named || in.path == "-" || in.codec.Name != string(engine.Markdown) && in.codec.Name != string(engine.JSON) {
 		return false, nil
 	}
-	return in.contains("![")
+	return in.Contains("![")
 }
 
 // attach adds a file that the user named.
-func (s *fileSet) attach(path, dir string) error {
-	base, err := filepath.Abs(dir)
+func (s *fileSet) attach(path string) error {
+	base, err := filepath.Abs(s.dir.Path)
 	if err != nil {
 		return err
 	}
@@ -126,9 +118,9 @@ func (s *fileSet) attach(path, dir string) error {
 		return err
 	}
 	if !filepath.IsLocal(rel) || rel == "." {
-		return fmt.Errorf("%w: it is not in the document's directory, %q; copy it there first", domarkx.ErrInvalid, dir)
+		return fmt.Errorf("%w: it is not in the document's directory, %q; copy it there first", domarkx.ErrInvalid, s.dir.Path)
 	}
-	return s.add(filepath.ToSlash(rel), func([]byte) error { return nil })
+	return s.add(filepath.ToSlash(rel), func([]byte) bool { return true })
 }
 
 // addImages adds the images that are local files and may be imported, and warnings about the others in a document.
@@ -145,7 +137,7 @@ func (imp *importer) addImages(ctx context.Context, s *fileSet, document string,
 			s.refuse(document, destination, err)
 		} else if name != "" {
 			listed[name] = true
-			names, paths = append(names, name), append(paths, filepath.Join(s.directory.dir, filepath.FromSlash(name)))
+			names, paths = append(names, name), append(paths, filepath.Join(s.dir.Path, filepath.FromSlash(name)))
 		}
 	}
 	ignored, err := imp.manager.ignored(ctx, paths)
@@ -160,13 +152,7 @@ func (imp *importer) addImages(ctx context.Context, s *fileSet, document string,
 			s.refuse(document, name, fmt.Errorf("%w: Git ignores it", domarkx.ErrInvalid))
 			continue
 		}
-		err := s.add(name, func(head []byte) error {
-			if engine.IsImage(head) {
-				return nil
-			}
-			return fmt.Errorf("%w: it is not a PNG, JPEG, GIF, WebP or AVIF image; --attach takes other files", domarkx.ErrInvalid)
-		})
-		if err != nil {
+		if err := s.add(name, engine.IsImage); err != nil {
 			s.refuse(document, name, err)
 		}
 	}
@@ -194,39 +180,34 @@ func (s *fileSet) refuse(document, name string, err error) {
 	s.refused[reason].Count++
 }
 
-// add adds a file, unless accept returns an error for its beginning.
-func (s *fileSet) add(name string, accept func(head []byte) error) error {
+// add adds a file if it is of the wanted kind.
+func (s *fileSet) add(name string, isWanted func(content []byte) bool) error {
 	if s.seen[name] {
 		return nil
 	}
 	if len(s.files) == maxFilesCount {
 		return fmt.Errorf("%w: at most %d files can be imported with a document", domarkx.ErrInvalid, maxFilesCount)
 	}
-	var content bytes.Buffer
-	size, err := s.directory.copyTo(&content, name, accept)
+	content, err := s.dir.File(name, engine.MaxFileSize)
 	if err != nil {
 		return err
 	}
-	kept, err := s.redacted(content.Bytes())
+	if !isWanted(content) {
+		return fmt.Errorf("%w: it is not a PNG, JPEG, GIF, WebP or AVIF image; --attach takes other files", domarkx.ErrInvalid)
+	}
+	kept, err := s.dir.Redact(content)
 	if err != nil {
 		return err
 	}
-	raw, sum := sha256.Sum256(content.Bytes()), sha256.Sum256(kept)
-	if s.size+size > maxFilesSize {
+	raw, sum := sha256.Sum256(content), sha256.Sum256(kept)
+	if s.size += len(content); s.size > maxFilesSize {
 		return fmt.Errorf("%w: the files that are imported with a document can have at most %d MiB together", domarkx.ErrInvalid, maxFilesSize>>20)
 	}
-	s.size += size
 	s.seen[name] = true
 	file := domarkx.AttachedFile{Path: name, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(kept))}
 	s.files = append(s.files, file)
-	fmt.Fprintf(s.digest, "\x00file\x00%s\x00%x\x00", file.Path, raw)
+	fmt.Fprintf(s.dir.Digest, "\x00file\x00%s\x00%x\x00", file.Path, raw)
 	return nil
-}
-
-func (s *fileSet) close() {
-	if s != nil {
-		s.directory.close()
-	}
 }
 
 // store stores the files that the snapshot base does not have. base is "" for a new session.
@@ -252,7 +233,7 @@ func (s *fileSet) store(ctx context.Context, tx *transaction.Tx, filter transact
 		}
 		a, err := s.storeOne(ctx, tx, filter, f)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", filepath.Join(s.directory.dir, filepath.FromSlash(f.Path)), err)
+			return nil, nil, fmt.Errorf("%s: %w", filepath.Join(s.dir.Path, filepath.FromSlash(f.Path)), err)
 		}
 		files, contents = append(files, f), append(contents, a)
 	}
@@ -260,13 +241,13 @@ func (s *fileSet) store(ctx context.Context, tx *transaction.Tx, filter transact
 }
 
 func (s *fileSet) storeOne(ctx context.Context, tx *transaction.Tx, filter transaction.Filter, f domarkx.AttachedFile) (domarkx.Attachment, error) {
-	var content bytes.Buffer
-	if _, err := s.directory.copyTo(&content, f.Path, func([]byte) error { return nil }); err != nil {
+	content, err := s.dir.File(f.Path, engine.MaxFileSize)
+	if err != nil {
 		return domarkx.Attachment{}, err
 	}
-	a, _, err := tx.StoreAttachment(ctx, filter, &content)
+	a, _, err := tx.StoreAttachment(ctx, filter, bytes.NewReader(content))
 	if err == nil && a.SHA256 != f.SHA256 {
-		err = errChanged
+		err = document.ErrChanged
 	}
 	return a, err
 }

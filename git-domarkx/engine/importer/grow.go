@@ -5,15 +5,13 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"os"
-	"time"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -37,16 +35,16 @@ func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (rec
 	if !ok || in.codec.Grow == nil {
 		return none, false, nil
 	}
-	m, err := readGrowth(in.path, known)
-	if err != nil || m == nil {
+	added, err := document.ReadAddition(in.path, known)
+	if err != nil || added == nil {
 		return none, false, nil
 	}
-	in.stamp = m.stamp
+	in.stamp = added.Stamp
 	r := recognised{is: unchanged, in: in, record: save{known: known}, name: known.Session, base: tip.ID}
-	if m.size == known.Growth.Size {
+	if added.Size == known.Growth.Size {
 		return r, true, nil
 	}
-	m.tip = tip
+	m := &growth{Addition: added, tip: tip}
 	if m.headers, err = imp.manager.store.Header(ctx, tip.ID); err != nil || len(m.headers) != 1 || m.headers[0].Origin == "" {
 		return none, false, err
 	}
@@ -54,7 +52,7 @@ func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (rec
 	if err != nil {
 		return none, false, err
 	}
-	m.parsed, ok, err = in.codec.Grow(format.Growth{Path: in.path, Data: m.unread, State: known.Growth.State, Header: h})
+	m.parsed, ok, err = in.codec.Grow(format.Growth{Path: in.path, Data: m.Unread, State: known.Growth.State, Header: h})
 	for k, msg := range m.parsed.Messages {
 		ok = ok && edit.CheckDepth(tip.Messages+k, msg.Message) == nil
 	}
@@ -70,55 +68,10 @@ func (imp *importer) byOldPart(ctx context.Context, c *collector, in input) (rec
 
 // A growth holds the part of a document that came after its last import.
 type growth struct {
-	size    int64
-	digest  [32]byte
-	seal    *sources.Seal
-	unread  []byte // content after the part that need not be decoded again
-	added   []byte // content after the old end of the document
-	stamp   string // of the document before it was read; see [sources.Source]
+	*document.Addition
 	parsed  format.Grown
 	tip     domarkx.Info
 	headers []domarkx.HeaderEntry // of the tip
-}
-
-// maxGrowth is the maximum size in bytes of a new part, which is held in memory. If a document became longer by more,
-// it is imported in the ordinary way, which reads it piece by piece.
-const maxGrowth = 16 << 20
-
-// readGrowth reads the bytes that were appended to a file. It returns nil if the old part has changed.
-func readGrowth(path string, known sources.Source) (*growth, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() < known.Growth.Size || known.Growth.Read > known.Growth.Size {
-		return nil, err
-	}
-	check, err := newPrefixCheck(known)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := io.CopyN(check, f, known.Growth.Read); err != nil {
-		return nil, err
-	}
-	rest, err := io.ReadAll(io.LimitReader(f, maxGrowth+1))
-	if err != nil || len(rest) > maxGrowth {
-		return nil, err
-	}
-	before := known.Growth.Size - known.Growth.Read
-	if int64(len(rest)) < before {
-		return nil, nil
-	}
-	check.Write(rest[:before]) //nolint:errcheck // it never fails
-	if !check.verified() {
-		return nil, nil
-	}
-	check.Write(rest[before:]) //nolint:errcheck // it never fails
-	grown := &growth{size: known.Growth.Read + int64(len(rest)), unread: rest, added: rest[before:], stamp: stampOf(info, time.Now())}
-	grown.digest, grown.seal, err = check.result()
-	return grown, err
 }
 
 // grow appends the messages in the new part of a document to its session.
@@ -132,7 +85,7 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 	}
 	images, err := imp.newPictures(ctx, filter, r.base)
 	for k := 0; in.codec.Images && err == nil && k < len(grown.Messages); k++ {
-		err = withPictures(&grown.Messages[k], images.keep)
+		err = document.ImagesAsFiles(&grown.Messages[k], images.keep)
 	}
 	if err != nil {
 		return engine.SaveResult{}, inputError(in, err)
@@ -147,12 +100,12 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 	branches := imp.branches(ctx, in, known)
 	imp.fresh[info.ID] = true
 	imp.moved(c.Name, info)
-	now := sources.Source{Session: c.Name, Snapshot: info.ID, Digest: hex.EncodeToString(more.digest[:]), Saved: known.Saved}
+	now := sources.Source{Session: c.Name, Snapshot: info.ID, Digest: hex.EncodeToString(more.Digest[:]), Saved: known.Saved}
 	if in.codec.Images {
 		now.Stamp, now.Format = in.stamp, in.codec.Name
 	}
 	if grown.State != "" {
-		now.Growth = &sources.Growth{Format: in.codec.Name, Size: more.size, Read: known.Growth.Read + grown.Read, State: grown.State, Seal: more.seal}
+		now.Growth = &sources.Growth{Format: in.codec.Name, Size: more.Size, Read: known.Growth.Read + grown.Read, State: grown.State, Seal: more.Seal}
 	}
 	imp.sources.Set(imp.key(in), now, known)
 	for _, b := range branches { // a longer document still has the same branches
@@ -172,7 +125,7 @@ func (imp *importer) grow(ctx context.Context, r recognised) (engine.SaveResult,
 // appendGrown commits the messages that were appended to a document.
 func (imp *importer) appendGrown(ctx context.Context, c engine.Change, more *growth, images *pictureSet) (domarkx.Info, error) {
 	m, tip, headers, grown := imp.manager, more.tip, more.headers, more.parsed
-	origin, err := imp.tx.GrowOrigin(ctx, headers[0].Origin, bytes.NewReader(more.added), more.digest)
+	origin, err := imp.tx.GrowOrigin(ctx, headers[0].Origin, bytes.NewReader(more.Added), more.Digest)
 	if err != nil {
 		return domarkx.Info{}, err
 	}

@@ -75,18 +75,14 @@ func (imp *importer) one(ctx context.Context, c *collector, f found) error {
 		return err
 	}
 	imp.current = current{shared: &edit.SharedMessages{Known: map[uint64]*edit.SharedMessage{}}}
-	d := &document{collector: c, in: input{found: f}}
-	defer func() {
-		d.close()
-		imp.files.close()
-	}()
+	d := &reader{collector: c, in: input{found: f}}
+	defer d.close()
 	r, err := imp.recognise(ctx, d, d.in, nil)
 	if err == nil && r.is == isSecret {
 		with := r.filter.Redaction()
 		before := with.Secrets()
 		if err = imp.redact(ctx, d, r); err == nil {
 			defer func() { imp.result.Redacted += with.Secrets() - before }()
-			imp.files.close()
 			r, err = imp.recognise(ctx, d, d.in, nil)
 		}
 	}

@@ -7,11 +7,12 @@
 //   - A collector finds documents: files, sessions in databases, standard input ([found]).
 //   - recognise compares a document, or a branch of it, with the sessions of the repository ([recognised]). It reads no
 //     more of the document than it must.
-//   - A document that is not unchanged is decoded ([conversation]), or only its new part ([growth]).
-//   - edition makes an edit of the session ([imported]).
+//   - A document that is not unchanged is decoded ([document.Conversation]), or only its new part ([growth]).
+//   - edition makes an edit of the session ([edition.Edition]).
 //   - store stores it, and records the document when all of it is stored.
 //
-// Homes, databases, saves, branches and parts of a session differ in the first two steps only.
+// Homes, databases, saves, branches and parts of a session differ in the first two steps only. Below this package,
+// document reads the bytes, and edition knows from which snapshot a document was made, and what follows from that.
 package importer
 
 import (

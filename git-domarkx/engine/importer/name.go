@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -46,7 +45,7 @@ func (imp *importer) place(ctx context.Context, in input, doc *domarkx.Document,
 				return name, base, err
 			}
 			if n == 1 {
-				base, err := imp.exported(ctx, in, doc, tip)
+				base, err := imp.editions().Exported(ctx, in.Content, in.codec, doc.Header, tip)
 				if err != nil || base != "" {
 					return name, base, err
 				}
@@ -84,42 +83,6 @@ func (imp *importer) sameSource(ctx context.Context, tip domarkx.Info, in input)
 	}
 	h, err := view.Header(ctx, imp.manager.store, tip.ID)
 	return err == nil && h.HasSourceFile && h.SourceFile == file, err
-}
-
-// Limits of the search for an identical export.
-const (
-	maxExported      = 8
-	maxExportedBytes = 64 << 20
-)
-
-// exported returns a recent snapshot whose export is byte for byte the document, or "" if there is none. It leaves out
-// snapshots of imports, because an identical document may come from another source.
-func (imp *importer) exported(ctx context.Context, in input, doc *domarkx.Document, tip domarkx.Info) (string, error) {
-	seen, size := 0, int64(0)
-	for info, err := range imp.manager.store.Ancestors(ctx, tip.ID) {
-		if err != nil {
-			return "", err
-		}
-		switch {
-		case info.Operation == "import",
-			in.codec.Name == string(engine.Markdown) && info.Bytes != in.size,
-			in.codec.Name == string(engine.JSON) && engine.DerivedSnapshotID(info.ID) != doc.Header.SnapshotID:
-			continue
-		}
-		seen, size = seen+1, size+info.Bytes
-		if seen > maxExported || size > maxExportedBytes && seen > 1 {
-			break
-		}
-		e := &engine.Export{Name: tip.Name, Codec: in.codec}
-		if err := imp.manager.sessions.ExportWhole(ctx, e, info, engine.ExportRequest{}); err != nil {
-			return "", err
-		}
-		same, err := e.Is(io.NewSectionReader(in.ReaderAt, 0, in.size))
-		if err != nil || same {
-			return info.ID, err
-		}
-	}
-	return "", nil
 }
 
 // lastImport returns the newest snapshot in a history that an import has created, or "".

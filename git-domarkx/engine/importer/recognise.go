@@ -4,8 +4,9 @@ import (
 	"context"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/edition"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 )
@@ -30,21 +31,21 @@ const (
 // edit of its session, and store that.
 type recognised struct {
 	is       finding
-	in       input        // with the key and the name of its session
-	conv     conversation // unset if the document need not be decoded
+	in       input                 // with the key and the name of its session
+	conv     document.Conversation // unset if the document need not be decoded
 	record   save
-	name     string             // of its session
-	base     string             // the snapshot that it continues; "" for a new session
-	filter   transaction.Filter // for what is stored of it
-	compared *comparison        // with the snapshots of the session; nil if it continues base without a comparison
-	more     *growth            // what a grown document has more
+	name     string              // of its session
+	base     string              // the snapshot that it continues; "" for a new session
+	filter   transaction.Filter  // for what is stored of it
+	compared *edition.Comparison // with the snapshots of the session; nil if it continues base without a comparison
+	more     *growth             // what a grown document has more
 }
 
 // recognise returns what a document is, or one of its branches. conv is the branch, and nil for the document itself. From one
 // check to the next it needs more of the document: its time, its bytes, its header, its messages. So it opens and decodes a
 // document only if the checks before say nothing.
-func (imp *importer) recognise(ctx context.Context, d *document, in input, conv *conversation) (recognised, error) {
-	if d.in.content == nil {
+func (imp *importer) recognise(ctx context.Context, d *reader, in input, conv *document.Conversation) (recognised, error) {
+	if d.in.Content == nil {
 		if r, ok := imp.byStamp(ctx, d.collector, in); ok {
 			return r, nil
 		}
@@ -65,7 +66,7 @@ func (imp *importer) recognise(ctx context.Context, d *document, in input, conv 
 	if err != nil {
 		return recognised{}, inputError(in, err)
 	}
-	same := isKnown && known.Digest == d.files.sum()
+	same := isKnown && known.Digest == d.sum()
 	if conv == nil {
 		var is finding
 		if conv, is, err = imp.main(ctx, d, known, isKnown, same); err != nil || conv == nil {
@@ -88,7 +89,7 @@ func (imp *importer) byStamp(ctx context.Context, c *collector, in input) (recog
 }
 
 // main reads the header of a document. conv is nil if that is not necessary, or if nothing is to be imported; is says why.
-func (imp *importer) main(ctx context.Context, d *document, known sources.Source, isKnown, same bool) (conv *conversation, is finding, err error) {
+func (imp *importer) main(ctx context.Context, d *reader, known sources.Source, isKnown, same bool) (conv *document.Conversation, is finding, err error) {
 	in := &d.in
 	if same {
 		if complete, err := imp.isComplete(in); err != nil || complete {
@@ -99,20 +100,20 @@ func (imp *importer) main(ctx context.Context, d *document, known sources.Source
 	if err != nil || !ok {
 		return nil, skipped, err
 	}
-	first.doc.Damage = append(first.doc.Damage, in.damage...)
-	if in.codec.Images && first.messages.Len() == 0 && !isKnown { // agents create a transcript before it has a message
+	first.Doc.Damage = append(first.Doc.Damage, in.damage...)
+	if in.codec.Images && first.Messages.Len() == 0 && !isKnown { // agents create a transcript before it has a message
 		imp.result.Empty++
 		return nil, skipped, nil
 	}
-	if imp.ignored(&first.doc.Header) {
+	if imp.ignored(&first.Doc.Header) {
 		imp.result.Ignored++
 		return nil, skipped, nil
 	}
-	if imp.files, err = imp.filesOf(ctx, *in, first, d.files.digest); err != nil {
+	if imp.files, err = imp.filesOf(ctx, d, first); err != nil {
 		return nil, skipped, inputError(*in, err)
 	}
-	if in.isSame = isKnown && known.Digest == d.files.sum(); in.isSame && imp.links == nil {
-		if grows, err := imp.linksMore(ctx, *in, first.doc, known); err != nil || !grows {
+	if in.isSame = isKnown && known.Digest == d.sum(); in.isSame && imp.links == nil {
+		if grows, err := imp.linksMore(ctx, *in, first.Doc, known); err != nil || !grows {
 			return nil, unchanged, err
 		}
 	}
@@ -133,12 +134,12 @@ func (imp *importer) isComplete(in *input) (bool, error) {
 }
 
 // byHeader recognises a conversation by the session that it names, by its name, and by its messages.
-func (imp *importer) byHeader(ctx context.Context, d *document, in input, conv conversation, known sources.Source) (recognised, error) {
+func (imp *importer) byHeader(ctx context.Context, d *reader, in input, conv document.Conversation, known sources.Source) (recognised, error) {
 	r := recognised{in: in, conv: conv}
 	refuse := func(err error) (recognised, error) { return r, inputError(in, err) }
 	var waits bool
 	var err error
-	if r.record, waits, err = imp.saveOf(ctx, &r.in, conv.doc, known, d.files.sum()); err != nil {
+	if r.record, waits, err = imp.saveOf(ctx, &r.in, conv.Doc, known, d.sum()); err != nil {
 		return refuse(err)
 	}
 	if waits {
@@ -146,13 +147,13 @@ func (imp *importer) byHeader(ctx context.Context, d *document, in input, conv c
 		return r, nil
 	}
 	r.in.isPart = r.record.isPart()
-	if r.name, r.base, err = imp.place(ctx, r.in, conv.doc, r.record.known); err != nil {
+	if r.name, r.base, err = imp.place(ctx, r.in, conv.Doc, r.record.known); err != nil {
 		return refuse(err)
 	}
 	if r.filter, err = imp.filterOf(ctx, r); err != nil {
 		return refuse(err)
 	}
-	if r.filter.Redaction() != nil && r.in.redaction == nil {
+	if r.filter.Redaction() != nil && !r.in.IsRedacted() {
 		r.is = isSecret
 		return r, nil
 	}
@@ -181,30 +182,29 @@ func (imp *importer) byMessages(ctx context.Context, r *recognised) (finding, er
 	}
 	last := r.base
 	var err error
-	if r.compared, err = newComparison(ctx, imp.manager.store, imp.editOf(r.conv)); err != nil {
+	document := edition.Document{Content: r.in.Content, Path: r.in.path, Codec: r.in.codec, Edit: imp.editOf(r.conv), IsFork: r.in.isFork, IsPart: r.in.isPart}
+	if r.compared, err = imp.editions().Compare(ctx, document); err != nil {
 		return continued, err
 	}
-	base := ""
-	if tip.ID != last && !engine.IsForm(r.in.codec.Name) { // another format may show a snapshot differently
-		base, err = imp.exported(ctx, r.in, r.conv.doc, tip)
-	}
-	if err == nil && base == "" {
-		base, err = imp.findBase(ctx, r.compared, r.in, last, tip)
-	}
-	r.base = base
+	r.base, err = r.compared.Base(ctx, last, tip)
 	switch {
 	case r.in.isPart:
 		return otherPart, err
-	case base != last:
+	case r.base != last:
 		return otherBase, err
 	}
 	return continued, err
 }
 
+// editions returns what makes editions of existing sessions.
+func (imp *importer) editions() edition.Maker {
+	return edition.Maker{Sessions: imp.manager.sessions, Store: imp.manager.store}
+}
+
 // editOf returns a conversation as an edit without a base.
-func (imp *importer) editOf(conv conversation) *edit.Edit {
-	e := edit.New(imp.manager.store, nil, conv.doc, imp.change.Committer)
-	e.Derived, e.Messages, e.Shared = true, conv.messages, imp.shared
+func (imp *importer) editOf(conv document.Conversation) *edit.Edit {
+	e := edit.New(imp.manager.store, nil, conv.Doc, imp.change.Committer)
+	e.Derived, e.Messages, e.Shared = true, conv.Messages, imp.shared
 	return e
 }
 

@@ -3,10 +3,8 @@ package importer
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
@@ -18,8 +16,8 @@ import (
 // of its session. This is known only after the header was read, because that determines the session.
 func (imp *importer) filterOf(ctx context.Context, r recognised) (transaction.Filter, error) {
 	switch {
-	case r.in.redaction != nil:
-		return r.in.filter, nil
+	case r.in.Content != nil && r.in.IsRedacted():
+		return r.in.Filter, nil
 	case imp.always || r.in.always:
 		return imp.tx.FilterAlways(ctx, r.name)
 	}
@@ -36,36 +34,19 @@ func (s *sessions) readableTip(name string) string {
 }
 
 // redact replaces the content of a document by a temporary file without its secrets.
-func (imp *importer) redact(ctx context.Context, d *document, r recognised) error {
+func (imp *importer) redact(ctx context.Context, d *reader, r recognised) error {
 	in := &d.in
 	if imp.fresh[r.base] {
 		r.base = imp.readableTip(r.name)
 	}
 	err := imp.learn(ctx, in, r)
 	if err == nil {
-		err = in.redact(ctx, r.filter)
+		err = in.Redact(ctx, r.filter)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.path, local.PathError(err))
 	}
 	return nil
-}
-
-func (in *content) redact(ctx context.Context, filter transaction.Filter) error {
-	with := filter.Redaction()
-	file, err := os.CreateTemp("", "git-domarkx-*")
-	if err != nil {
-		return err
-	}
-	in.clean = file
-	digest := sha256.New()
-	if err := with.Copy(ctx, io.MultiWriter(file, digest), in.ReaderAt, in.size); err != nil {
-		return err
-	}
-	in.ReaderAt, in.filter, in.redaction = file, filter, with
-	digest.Sum(in.digest[:0])
-	in.size, err = file.Seek(0, io.SeekEnd)
-	return err
 }
 
 // learn finds out for which secrets the placeholders in a session stand, by comparing the document with its redacted
@@ -79,7 +60,7 @@ func (imp *importer) learn(ctx context.Context, in *input, r recognised) error {
 	if err != nil || len(stored) == 0 {
 		return err
 	}
-	document, err := in.data(most)
+	document, err := in.Data(most)
 	if err == nil {
 		r.filter.Redaction().Learn(stored, document)
 	}
@@ -111,12 +92,4 @@ func (imp *importer) storedDocument(ctx context.Context, in *input, snapshot str
 	var b bytes.Buffer
 	err = v.Write(ctx, &b)
 	return b.Bytes(), err
-}
-
-// withoutSecrets returns the content of a file of the document, without its secrets if the document is redacted.
-func (in *content) withoutSecrets(ctx context.Context, content []byte) ([]byte, error) {
-	if in.redaction == nil {
-		return content, nil
-	}
-	return in.redaction.Bytes(ctx, content)
 }

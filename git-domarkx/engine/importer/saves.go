@@ -3,10 +3,8 @@ package importer
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
@@ -85,7 +83,7 @@ func (imp *importer) isOld(ctx context.Context, r recognised) (bool, error) {
 	in, s := r.in, r.record
 	now := sources.Source{Session: r.name, Snapshot: r.base, Digest: s.digest, Saved: s.at}
 	if s.known.Session == "" { // the session was found by its name
-		same, err := imp.sameOriginal(ctx, in, r.base)
+		same, err := imp.editions().IsOriginal(ctx, in.Content, in.codec, r.base)
 		if err != nil {
 			return false, err
 		}
@@ -127,18 +125,4 @@ func (imp *importer) remember(in input, s save, now sources.Source) {
 	if s.pathKey != "" {
 		imp.sources.Set(s.pathKey, now, s.path)
 	}
-}
-
-// sameOriginal reports whether a snapshot was imported from exactly the bytes of an input.
-func (imp *importer) sameOriginal(ctx context.Context, in input, snapshot string) (bool, error) {
-	origin, _, err := imp.manager.sessions.OriginOf(ctx, snapshot, in.codec)
-	if err != nil || origin == nil || origin.Size != in.size {
-		return false, err
-	}
-	content, err := origin.Open()
-	if err != nil {
-		return false, err
-	}
-	defer content.Close()
-	return local.SameContent(content, io.NewSectionReader(in.ReaderAt, 0, in.size))
 }

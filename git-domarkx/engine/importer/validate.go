@@ -14,6 +14,7 @@ import (
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/format/syntax"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
@@ -41,7 +42,7 @@ func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader,
 			return 0, err
 		}
 		err = m.validate(ctx, in, bad)
-		in.close()
+		in.Close()
 		if err != nil {
 			return 0, err
 		}
@@ -50,12 +51,12 @@ func (m *Manager) Validate(ctx context.Context, paths []string, stdin io.Reader,
 }
 
 func (m *Manager) validate(ctx context.Context, in input, bad func(error)) error {
-	files := includeReader{root: filepath.Dir(in.path), digest: sha256.New()}
-	defer files.close()
+	dir := document.Directory{Path: filepath.Dir(in.path), Digest: sha256.New()}
+	defer dir.Close()
 	for _, report := range in.damage {
 		bad(report)
 	}
-	for conv, err := range in.conversations(files.read) {
+	for conv, err := range in.Conversations(in.codec, in.path, dir.Include) {
 		if err == nil {
 			err = in.check(conv, true)
 		}
@@ -63,10 +64,10 @@ func (m *Manager) validate(ctx context.Context, in input, bad func(error)) error
 			bad(err)
 			return nil
 		}
-		for _, report := range conv.doc.Damage {
+		for _, report := range conv.Doc.Damage {
 			bad(report)
 		}
-		if err := m.checkDocument(ctx, conv.doc.Header); err != nil {
+		if err := m.checkDocument(ctx, conv.Doc.Header); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -101,13 +102,13 @@ func (in *input) locate(err error) error {
 	e.Path = in.path
 	switch in.codec.Name {
 	case string(engine.Markdown):
-		found, err := markdown.Check(format.File{Path: in.path, Content: in.ReaderAt, Size: in.size}, domarkx.NewHeader(), 0)
+		found, err := markdown.Check(format.File{Path: in.path, Content: in.ReaderAt, Size: in.Size}, domarkx.NewHeader(), 0)
 		if err != nil {
 			return err
 		}
 		return found.Locate(at)
 	case string(engine.JSON):
-		data, err := in.data(in.size)
+		data, err := in.Data(in.Size)
 		if err != nil {
 			return err
 		}
@@ -122,19 +123,19 @@ func (in *input) locate(err error) error {
 // check returns an error for an input that only resembles a Markdown session, unless the user named the format. It adds
 // problems in blocks to the damage. If the document belongs to an existing session, a heading in another dialect is
 // content and no problem.
-func (in *input) check(conv conversation, isNew bool) error {
+func (in *input) check(conv document.Conversation, isNew bool) error {
 	if in.codec.Name != string(engine.Markdown) {
 		return nil
 	}
-	n := len(conv.doc.Conversation)
-	if conv.messages != nil {
-		n = conv.messages.Len()
+	n := len(conv.Doc.Conversation)
+	if conv.Messages != nil {
+		n = conv.Messages.Len()
 	}
-	found, err := markdown.Check(format.File{Path: in.path, Content: in.ReaderAt, Size: in.size}, conv.doc.Header, n)
+	found, err := markdown.Check(format.File{Path: in.path, Content: in.ReaderAt, Size: in.Size}, conv.Doc.Header, n)
 	if err != nil {
 		return err
 	}
-	conv.doc.Damage = append(conv.doc.Damage, found.Blocks...)
+	conv.Doc.Damage = append(conv.Doc.Damage, found.Blocks...)
 	switch {
 	case in.insists:
 	case found.Alien != nil:

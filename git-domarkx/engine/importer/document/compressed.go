@@ -1,4 +1,4 @@
-package importer
+package document
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
@@ -33,39 +34,47 @@ func uncompressed(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderLowmem(true))
 }
 
-// uncompress writes the content of a compressed file to a temporary file and returns that. The caller closes and
-// removes it.
-func uncompress(f *os.File) (content *os.File, err error) {
+// uncompress writes the content of a compressed file to w.
+func uncompress(w io.Writer, f *os.File) error {
 	z, err := uncompressed(f)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer z.Close()
-	if content, err = os.CreateTemp("", "git-domarkx-*"); err != nil {
-		return nil, err
-	}
-	n, err := io.Copy(content, io.LimitReader(z, maxUncompressed+1))
+	n, err := io.Copy(w, io.LimitReader(z, maxUncompressed+1))
 	if err == nil && n > maxUncompressed {
 		err = fmt.Errorf("it has more than %d GiB uncompressed", maxUncompressed>>30)
 	}
 	if err != nil {
-		content.Close()
-		os.Remove(content.Name())
-		return nil, compressedError(err)
+		return compressedError(err)
 	}
-	return content, nil
+	return nil
 }
 
-// uncompressedHead returns the beginning of a compressed file's content, at most most bytes. If the file is damaged, it
+// HeadOf reads the beginning of the document in a file, at most [format.HeadSize] bytes. If a compressed file is damaged, it
 // returns what can be read.
-func uncompressedHead(f *os.File, most int64) ([]byte, error) {
+func HeadOf(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var head bytes.Buffer
+	if !isCompressed(f) {
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		head.Grow(int(min(info.Size(), format.HeadSize)) + bytes.MinRead)
+		_, err = head.ReadFrom(io.LimitReader(f, format.HeadSize))
+		return head.Bytes(), err
+	}
 	z, err := uncompressed(f)
 	if err != nil {
 		return nil, err
 	}
 	defer z.Close()
-	var head bytes.Buffer
-	if _, err := head.ReadFrom(io.LimitReader(z, most)); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && head.Len() == 0 {
+	if _, err := head.ReadFrom(io.LimitReader(z, format.HeadSize)); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && head.Len() == 0 {
 		return nil, compressedError(err)
 	}
 	return head.Bytes(), nil

@@ -1,104 +1,113 @@
-package importer
+// Package edition makes the next snapshot of a session from a document that was made from one of its snapshots, such as an
+// export that another program or a user has continued. It finds that snapshot, the base of the document, takes from it what
+// the document's format cannot contain, and keeps what the session has got since.
+package edition
 
 import (
 	"context"
-	"io"
 
 	"github.com/domarkx/domarkx/format"
-	"github.com/domarkx/domarkx/format/all"
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
 )
 
-// An importing creates the edition of an existing session from a document: the next snapshot of the session.
-type importing struct {
-	*importer
-	recognised
-	doc    *edit.Edit // the document as it was read, without a base
-	before *view.View // the base
-	tip    domarkx.Info
-	newest *view.View // the tip
+// A Maker makes editions of the sessions in a store.
+type Maker struct {
+	Sessions *engine.SessionManager
+	Store    *gitstore.Store
 }
 
-// An imported is an edition that an import has created.
-type imported struct {
-	edition *edit.Edit
-	links   []string // workspace versions that its snapshot must have as parents
-	same    bool     // whether it changes nothing in the session
-	part    bool     // whether the session has messages that the document does not have
+// A Document is a document with messages of a session.
+type Document struct {
+	*document.Content
+	Path   string
+	Codec  format.Codec
+	Edit   *edit.Edit // what was read, without a base
+	IsFork bool       // whether it is a branch, and not the document's main conversation
+	IsPart bool       // whether another file was imported last as this session
 }
 
-// edition creates the edition of a session from a document.
-func (imp *importer) edition(ctx context.Context, r recognised) (made imported, err error) {
-	if r.compared == nil {
-		doc := imp.editOf(r.conv)
-		if r.is == isNew {
-			imp.nameSource(r.conv.doc, r.in)
-		} else {
-			doc.Base, err = imp.load(ctx, r.base)
-		}
-		return imported{edition: doc}, err
-	}
-	mk := importing{importer: imp, recognised: r, doc: r.compared.doc, tip: imp.here[r.name]}
-	state, err := r.compared.load(r.base)
+// An Edition is a session as a document has it.
+type Edition struct {
+	Edit   *edit.Edit
+	Links  []string // workspace versions that its snapshot must have as parents
+	IsSame bool     // whether it changes nothing in the session
+	IsPart bool     // whether the session has messages that the document does not have
+}
+
+// Edition returns the edition of the session that the document makes. base is the result of [Comparison.Base].
+func (c *Comparison) Edition(ctx context.Context, base string, tip domarkx.Info) (made Edition, err error) {
+	mk := making{Comparison: c, base: base, tip: tip}
+	state, err := c.load(base)
 	if err != nil {
-		return imported{}, err
+		return Edition{}, err
 	}
-	if mk.before, err = view.NewPacked(ctx, imp.manager.store, state); err != nil {
-		return imported{}, err
+	if mk.before, err = view.NewPacked(ctx, c.Store, state); err != nil {
+		return Edition{}, err
 	}
 	made, err = mk.make(ctx)
-	if err == nil && r.conv.messages == nil {
-		made.edition.Scanned = nil // the messages in memory are changed below
+	if err == nil && c.Edit.Messages == nil {
+		made.Edit.Scanned = nil // the messages in memory are changed by the import
 	}
 	return made, err
 }
 
-func (mk *importing) make(ctx context.Context) (imported, error) {
+// A making makes an edition.
+type making struct {
+	*Comparison
+	base   string     // the snapshot from which the document was made
+	before *view.View // its content
+	tip    domarkx.Info
+	newest *view.View // the content of the tip
+}
+
+func (mk *making) make(ctx context.Context) (Edition, error) {
 	inBase, err := mk.alike(ctx)
 	if err != nil {
-		return imported{}, err
+		return Edition{}, err
 	}
-	e := *mk.doc
+	e := *mk.Edit
 	e.Base = mk.before
-	if mk.in.isFork {
+	if mk.IsFork {
 		if same, err := mk.isBase(ctx, inBase); err != nil || same {
-			return imported{edition: &e, same: mk.before.Headers[0].Origin != ""}, err
+			return Edition{Edit: &e, IsSame: mk.before.Headers[0].Origin != ""}, err
 		}
 	}
 	mk.newest = mk.before
 	shares := false
 	if mk.base != mk.tip.ID {
-		if mk.newest, err = view.Load(ctx, mk.manager.store, mk.tip.ID); err != nil {
-			return imported{}, err
+		if mk.newest, err = view.Load(ctx, mk.Store, mk.tip.ID); err != nil {
+			return Edition{}, err
 		}
-		if shares, err = mk.compared.shares(mk.before, mk.newest, inBase); err != nil {
-			return imported{}, err
+		if shares, err = mk.shares(mk.before, mk.newest, inBase); err != nil {
+			return Edition{}, err
 		}
 	}
-	if mk.in.codec.Name == string(engine.Markdown) {
+	if mk.Codec.Name == string(engine.Markdown) {
 		if !shares {
-			return imported{edition: &e}, nil
+			return Edition{Edit: &e}, nil
 		}
 		return mk.markdown(ctx, &e, inBase)
 	}
 	pure, err := mk.isPure(ctx, inBase)
 	if err != nil {
-		return imported{}, err
+		return Edition{}, err
 	}
 	if pure && !shares && mk.before.Headers[0].Rev == mk.newest.Headers[0].Rev {
 		same := len(inBase) == mk.before.Live.Len()
 		if same {
 			same, err = mk.saysNothingNew(ctx)
 		}
-		return imported{edition: &e, same: same}, err
+		return Edition{Edit: &e, IsSame: same}, err
 	}
-	if mk.in.isPart {
+	if mk.IsPart {
 		places, isPart, err := mk.unite()
 		if err != nil {
-			return imported{}, err
+			return Edition{}, err
 		}
 		if isPart {
 			return mk.united(ctx, places)
@@ -108,33 +117,33 @@ func (mk *importing) make(ctx context.Context) (imported, error) {
 }
 
 // markdown creates an edition from a Markdown document, which contains all of a session.
-func (mk *importing) markdown(ctx context.Context, e *edit.Edit, inBase []int) (imported, error) {
+func (mk *making) markdown(ctx context.Context, e *edit.Edit, inBase []int) (Edition, error) {
 	joined, err := mk.join(ctx, inBase, nil)
 	if err != nil || joined == nil {
-		return imported{edition: e}, err
+		return Edition{Edit: e}, err
 	}
 	keys, err := mk.newest.Keys(ctx)
 	if err != nil {
-		return imported{}, err
+		return Edition{}, err
 	}
 	if view.LayoutKey(e.Doc.Preamble.Layout) == keys[0] {
 		joined.state.Headers = mk.newest.Headers
 	}
-	e.Base, err = view.New(ctx, mk.manager.store, joined.state)
-	return imported{edition: e, links: joined.links}, err
+	e.Base, err = view.New(ctx, mk.Store, joined.state)
+	return Edition{Edit: e, Links: joined.links}, err
 }
 
 // alike returns, for each message of the document, the index of the identical message of the base, or -1.
-func (mk *importing) alike(ctx context.Context) ([]int, error) {
+func (mk *making) alike(ctx context.Context) ([]int, error) {
 	keys, err := mk.before.Keys(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := mk.doc.Scan(); err != nil {
+	if err := mk.Edit.Scan(); err != nil {
 		return nil, err
 	}
-	read := make([]domarkx.Key, len(mk.doc.Scanned))
-	for j, msg := range mk.doc.Scanned {
+	read := make([]domarkx.Key, len(mk.Edit.Scanned))
+	for j, msg := range mk.Edit.Scanned {
 		read[j] = msg.Key
 	}
 	return domarkx.Align(keys[1:], read, neverAlike).Match, nil
@@ -142,7 +151,7 @@ func (mk *importing) alike(ctx context.Context) ([]int, error) {
 
 // isBase reports whether the document and its base have the same content, which is so for most branches of a document
 // that is imported again. Such a branch need not be exported or read completely.
-func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
+func (mk *making) isBase(ctx context.Context, inBase []int) (bool, error) {
 	if len(inBase) != mk.before.Live.Len() || len(mk.before.Headers) > 1 {
 		return false, nil
 	}
@@ -155,14 +164,14 @@ func (mk *importing) isBase(ctx context.Context, inBase []int) (bool, error) {
 }
 
 // sameHeader reports whether the document's header is that of its base.
-func (mk *importing) sameHeader(ctx context.Context) (bool, error) {
+func (mk *making) sameHeader(ctx context.Context) (bool, error) {
 	h, err := mk.before.Header(ctx)
-	return err == nil && edit.JSONKey(h.Value()) == edit.JSONKey(mk.doc.Doc.Header.Value()), err
+	return err == nil && edit.JSONKey(h.Value()) == edit.JSONKey(mk.Edit.Doc.Header.Value()), err
 }
 
 // isPure reports whether the document contains all of the base in the form in which it was imported, so that nothing
 // need be restored from the base.
-func (mk *importing) isPure(ctx context.Context, inBase []int) (bool, error) {
+func (mk *making) isPure(ctx context.Context, inBase []int) (bool, error) {
 	matched := 0
 	for _, i := range inBase {
 		if i >= 0 {
@@ -176,52 +185,51 @@ func (mk *importing) isPure(ctx context.Context, inBase []int) (bool, error) {
 	if err != nil || len(h.ExecutionConfig.Members()) > 0 || h.Setup != nil || len(h.Extra) > 0 || len(h.MetadataExtra) > 0 || h.HasSourceFile || view.HasOwnFields(h) {
 		return false, err
 	}
-	original, err := mk.manager.sessions.Original(ctx, domarkx.Info{ID: mk.base}, mk.in.codec)
+	original, err := mk.Sessions.Original(ctx, domarkx.Info{ID: mk.base}, mk.Codec)
 	return original != nil, err
 }
 
 // restored creates an edition from a document whose format cannot contain all of a session. It takes the rest from the
 // base.
-func (mk *importing) restored(ctx context.Context, shares bool) (imported, error) {
-	m := mk.manager
-	info, err := m.store.Info(ctx, mk.base)
+func (mk *making) restored(ctx context.Context, shares bool) (Edition, error) {
+	info, err := mk.Store.Info(ctx, mk.base)
 	if err != nil {
-		return imported{}, err
+		return Edition{}, err
 	}
-	was, err := mk.show(ctx, mk.in, mk.doc.Doc.Header, mk.name, mk.before, info)
+	was, err := mk.show(ctx, mk.before, info)
 	if err != nil {
-		return imported{}, err
+		return Edition{}, err
 	}
-	keys, err := mk.doc.JSONKeys()
+	keys, err := mk.Edit.JSONKeys()
 	if err != nil {
-		return imported{}, err
+		return Edition{}, err
 	}
 	places := was.restore(mk.before.Live.Len(), keys)
-	made := imported{}
+	made := Edition{}
 	v := mk.before
 	if mk.base != mk.tip.ID {
-		if v, made.links, err = mk.joinPlaces(ctx, places, keys, shares); err != nil {
-			return imported{}, err
+		if v, made.Links, err = mk.joinPlaces(ctx, places, keys, shares); err != nil {
+			return Edition{}, err
 		}
 	}
 	h, err := v.Header(ctx)
 	if err != nil {
-		return imported{}, err
+		return Edition{}, err
 	}
-	h, isNew := was.restoreHeader(mk.in.codec, h, mk.doc.Doc.Header)
+	h, isNew := was.restoreHeader(mk.Codec, h, mk.Edit.Doc.Header)
 	var isBase bool
-	if made.edition, isBase, err = mk.merged(ctx, v, places, h, isNew); err == nil && isBase && !isNew {
-		made.same, err = mk.isExport(ctx, was)
+	if made.Edit, isBase, err = mk.merged(ctx, v, places, h, isNew); err == nil && isBase && !isNew {
+		made.IsSame, err = mk.isExport(ctx, was)
 	}
 	return made, err
 }
 
 // merged returns an edition of v with the messages at these places, and whether they are those of v. If the header is not new,
 // the edition has the bytes of that of v.
-func (mk *importing) merged(ctx context.Context, v *view.View, places []position, h domarkx.Header, isNew bool) (made *edit.Edit, isBase bool, err error) {
-	e := *mk.doc
+func (mk *making) merged(ctx context.Context, v *view.View, places []position, h domarkx.Header, isNew bool) (made *edit.Edit, isBase bool, err error) {
+	e := *mk.Edit
 	e.Base, e.Scanned = v, nil
-	e.Doc = &domarkx.Document{Header: h, Damage: mk.doc.Doc.Damage}
+	e.Doc = &domarkx.Document{Header: h, Damage: mk.Edit.Doc.Damage}
 	if !isNew {
 		if e.Doc.Preamble.Layout = *v.Layout(0); e.Doc.Preamble.Verbatim {
 			if e.Doc.Preamble.Bytes, err = v.Bytes(ctx, 0); err != nil {
@@ -232,8 +240,8 @@ func (mk *importing) merged(ctx context.Context, v *view.View, places []position
 	if e.Doc.Includes, err = v.Includes(ctx); err != nil {
 		return nil, false, err
 	}
-	r := &restored{ctx: ctx, base: v, doc: mk.doc, places: places}
-	if e.Messages = r; mk.doc.Messages == nil {
+	r := &restored{ctx: ctx, base: v, doc: mk.Edit, places: places}
+	if e.Messages = r; mk.Edit.Messages == nil {
 		whole, err := format.Stream{Messages: r}.Document()
 		if err != nil {
 			return nil, false, err
@@ -246,7 +254,7 @@ func (mk *importing) merged(ctx context.Context, v *view.View, places []position
 // joinPlaces returns the join of the base (see [join]) with the newest header, and the workspace versions to which its
 // messages link. It converts the places from those in the base to those in the join. If shares is not set, or if nothing
 // is to be joined, the join is the base.
-func (mk *importing) joinPlaces(ctx context.Context, places []position, keys []domarkx.Key, shares bool) (*view.View, []string, error) {
+func (mk *making) joinPlaces(ctx context.Context, places []position, keys []domarkx.Key, shares bool) (*view.View, []string, error) {
 	inBase := make([]int, len(keys))
 	for j := range inBase {
 		inBase[j] = -1
@@ -269,7 +277,7 @@ func (mk *importing) joinPlaces(ctx context.Context, places []position, keys []d
 		joined.replace(places)
 	}
 	joined.state.Headers = mk.newest.Headers // apply the document's changes to the newest header
-	v, err := view.New(ctx, mk.manager.store, joined.state)
+	v, err := view.New(ctx, mk.Store, joined.state)
 	return v, joined.links, err
 }
 
@@ -286,15 +294,15 @@ func (j *join) replace(places []position) {
 
 // join joins the base with the session's newest snapshot. It returns nil if the newest snapshot adds nothing that the
 // document contains.
-func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key) (*join, error) {
+func (mk *making) join(ctx context.Context, inBase []int, keys []domarkx.Key) (*join, error) {
 	j := &join{base: mk.before, tip: mk.newest, inBase: inBase, doc: keys}
 	var err error
-	if mk.in.codec.Name == string(engine.Markdown) {
-		if j.doc, err = mk.doc.JSONKeys(); err == nil {
+	if mk.Codec.Name == string(engine.Markdown) {
+		if j.doc, err = mk.Edit.JSONKeys(); err == nil {
 			j.shown, err = storedShown(ctx, mk.newest)
 		}
 	} else {
-		j.shown, err = mk.show(ctx, mk.in, mk.doc.Doc.Header, mk.name, mk.newest, mk.tip)
+		j.shown, err = mk.show(ctx, mk.newest, mk.tip)
 	}
 	if err != nil || !j.make() {
 		return nil, err
@@ -303,32 +311,12 @@ func (mk *importing) join(ctx context.Context, inBase []int, keys []domarkx.Key)
 }
 
 // saysNothingNew reports whether a document that has the messages of its base also has its header, and is an export.
-func (mk *importing) saysNothingNew(ctx context.Context) (bool, error) {
+func (mk *making) saysNothingNew(ctx context.Context) (bool, error) {
 	if same, err := mk.sameHeader(ctx); err != nil || !same {
 		return false, err
 	}
-	if same, err := mk.sameOriginal(ctx, mk.in, mk.base); err != nil || same {
+	if same, err := mk.IsOriginal(ctx, mk.Content, mk.Codec, mk.base); err != nil || same {
 		return same, err
 	}
 	return mk.isExport(ctx, &shown{})
-}
-
-// isExport reports whether the document is byte for byte an export of the session: of the base, or of the document as
-// it was read.
-func (mk *importing) isExport(ctx context.Context, was *shown) (bool, error) {
-	if was.digest == mk.in.digest {
-		return true, nil
-	}
-	if engine.IsForm(mk.in.codec.Name) {
-		return false, nil
-	}
-	s := format.Stream{Header: mk.doc.Doc.Header, Messages: mk.doc.Messages}
-	if s.Messages == nil {
-		s.Messages = format.Conversation(mk.doc.Doc.Conversation)
-	}
-	e := &engine.Export{Name: mk.name, Codec: mk.in.codec}
-	if err := engine.Encode(e, s, format.Target{Session: e.Name, Losses: &e.Losses, Records: all.Records}); err != nil {
-		return false, err
-	}
-	return e.Is(io.NewSectionReader(mk.in.ReaderAt, 0, mk.in.size))
 }

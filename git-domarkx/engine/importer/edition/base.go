@@ -1,4 +1,4 @@
-package importer
+package edition
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore"
 )
 
 // The base of a document is the snapshot from which the document was made. It need not be the snapshot of the last
@@ -31,13 +30,18 @@ const (
 	otherHeader  = 1
 )
 
-// findBase returns the snapshot of a session that differs least from the document. If several differ equally, it
+// Base returns the snapshot of a session that differs least from the document. If several differ equally, it
 // prefers the snapshot of the last import, and then the newest. known is the snapshot of the last import.
 //
 // A snapshot before the last import can be the base only if the document contains all messages of the snapshot, and
 // none of them was removed since. Another snapshot can be the base only if the document contains a message from it that
 // the last import does not have: otherwise an old document would undo later changes of the session.
-func (imp *importer) findBase(ctx context.Context, c *comparison, in input, known string, tip domarkx.Info) (string, error) {
+func (c *Comparison) Base(ctx context.Context, known string, tip domarkx.Info) (string, error) {
+	if tip.ID != known && !engine.IsForm(c.Codec.Name) { // another format may show a snapshot differently
+		if base, err := c.Exported(ctx, c.Content, c.Codec, c.Edit.Doc.Header, tip); err != nil || base != "" {
+			return base, err
+		}
+	}
 	least, err := c.distance(known, nil)
 	if err != nil {
 		return "", err
@@ -51,11 +55,11 @@ func (imp *importer) findBase(ctx context.Context, c *comparison, in input, know
 		return "", err
 	}
 	base, seen, left := known, 0, maxBaseMessages
-	for info, err := range imp.manager.store.Ancestors(ctx, tip.ID) {
+	for info, err := range c.Store.Ancestors(ctx, tip.ID) {
 		if err != nil {
 			return "", err
 		}
-		if in.codec.Name == string(engine.JSON) && engine.DerivedSnapshotID(info.ID) == c.doc.Doc.Header.SnapshotID {
+		if c.Codec.Name == string(engine.JSON) && engine.DerivedSnapshotID(info.ID) == c.Edit.Doc.Header.SnapshotID {
 			return info.ID, nil
 		}
 		if seen++; seen > maxBaseSnapshots {
@@ -76,7 +80,7 @@ func (imp *importer) findBase(ctx context.Context, c *comparison, in input, know
 			continue
 		}
 		if evident := c.isEvident(d); d.weight > 0 && (d.missing > 0 || d.removed || !evident) {
-			if before, err := imp.manager.store.IsAncestor(ctx, info.ID, known); err != nil {
+			if before, err := c.Store.IsAncestor(ctx, info.ID, known); err != nil {
 				return "", err
 			} else if before && (d.missing > 0 || d.removed) || !before && !evident {
 				continue
@@ -87,12 +91,12 @@ func (imp *importer) findBase(ctx context.Context, c *comparison, in input, know
 	return base, nil
 }
 
-// A comparison compares a document with snapshots of its session. Two messages have the same key if they have the same
+// A Comparison compares a document with snapshots of its session. Two messages have the same key if they have the same
 // bytes or the same words.
-type comparison struct {
+type Comparison struct {
+	Maker
+	Document
 	ctx    context.Context
-	store  *gitstore.Store
-	doc    *edit.Edit
 	header domarkx.Key
 	keys   []domarkx.Key               // digests of the bytes of the document's messages
 	known  map[domarkx.Key]bool        // set of keys
@@ -105,25 +109,26 @@ type comparison struct {
 }
 
 // load returns the content of a snapshot. It keeps the last one in memory.
-func (c *comparison) load(snapshot string) (*domarkx.PackedState, error) {
+func (c *Comparison) load(snapshot string) (*domarkx.PackedState, error) {
 	if c.loaded != nil && c.loadID == snapshot {
 		return c.loaded, nil
 	}
-	state, err := c.store.LoadPacked(c.ctx, snapshot)
+	state, err := c.Store.LoadPacked(c.ctx, snapshot)
 	if err == nil {
 		c.loaded, c.loadID = state, snapshot
 	}
 	return state, err
 }
 
-func newComparison(ctx context.Context, store *gitstore.Store, doc *edit.Edit) (*comparison, error) {
-	if err := doc.Scan(); err != nil {
+// Compare prepares a comparison of a document with the snapshots of its session.
+func (m Maker) Compare(ctx context.Context, d Document) (*Comparison, error) {
+	if err := d.Edit.Scan(); err != nil {
 		return nil, err
 	}
-	n := doc.Len()
-	c := &comparison{ctx: ctx, store: store, doc: doc, header: headerKey(doc.Doc.Header), keys: make([]domarkx.Key, n),
+	n := d.Edit.Len()
+	c := &Comparison{Maker: m, Document: d, ctx: ctx, header: headerKey(d.Edit.Doc.Header), keys: make([]domarkx.Key, n),
 		known: make(map[domarkx.Key]bool, n), stored: map[string]domarkx.Key{}}
-	for j, piece := range doc.Scanned {
+	for j, piece := range d.Edit.Scanned {
 		c.keys[j] = piece.Digest
 		c.known[piece.Digest] = true
 	}
@@ -162,7 +167,7 @@ type distance struct {
 
 // isEvident reports whether the document contains a message from a snapshot that the last import does not have, or has
 // in another order. This proves that the document was made from that snapshot or a later one.
-func (c *comparison) isEvident(d distance) bool {
+func (c *Comparison) isEvident(d distance) bool {
 	for j, i := range d.match {
 		if i >= 0 && c.last[j] < 0 {
 			return true
@@ -172,7 +177,7 @@ func (c *comparison) isEvident(d distance) bool {
 }
 
 // distance compares the document with a snapshot. alive contains the messages of the last import.
-func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (distance, error) {
+func (c *Comparison) distance(snapshot string, alive map[domarkx.ID]bool) (distance, error) {
 	state, err := c.load(snapshot)
 	if err != nil {
 		return distance{}, err
@@ -216,7 +221,7 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 	matched, d.edited = matched+rewritten, d.edited+rewritten
 	d.missing = len(was) - matched
 	d.weight += otherMessage * (d.missing + len(c.keys) - matched)
-	h, err := view.LoadHeader(c.ctx, c.store, state.Headers[:1])
+	h, err := view.LoadHeader(c.ctx, c.Store, state.Headers[:1])
 	if headerKey(h) != c.header {
 		d.weight += otherHeader
 	}
@@ -226,7 +231,7 @@ func (c *comparison) distance(snapshot string, alive map[domarkx.ID]bool) (dista
 // rewritten returns the number of messages of a snapshot that the document contains with another text, because the
 // other program has written them again: for example, a message whose calls had no results yet. match aligns the equal
 // messages.
-func (c *comparison) rewritten(state *domarkx.PackedState, match []int) (int, error) {
+func (c *Comparison) rewritten(state *domarkx.PackedState, match []int) (int, error) {
 	n, next := 0, 0 // next is the first stored message that can be the next one of the document
 	for j, i := range match {
 		if i >= 0 {
@@ -236,7 +241,7 @@ func (c *comparison) rewritten(state *domarkx.PackedState, match []int) (int, er
 		if next == state.Live.Len() {
 			continue
 		}
-		msg, err := c.doc.At(j)
+		msg, err := c.Edit.At(j)
 		if err != nil {
 			return n, err
 		}
@@ -249,7 +254,7 @@ func (c *comparison) rewritten(state *domarkx.PackedState, match []int) (int, er
 }
 
 // alive returns the ids of a snapshot's messages.
-func (c *comparison) alive(snapshot string) (map[domarkx.ID]bool, error) {
+func (c *Comparison) alive(snapshot string) (map[domarkx.ID]bool, error) {
 	state, err := c.load(snapshot)
 	if err != nil {
 		return nil, err
@@ -263,7 +268,7 @@ func (c *comparison) alive(snapshot string) (map[domarkx.ID]bool, error) {
 
 // shares reports whether the tip has a message that the base does not have, with the same words as a message of the
 // document that the base does not have either.
-func (c *comparison) shares(base, tip *view.View, inBase []int) (bool, error) {
+func (c *Comparison) shares(base, tip *view.View, inBase []int) (bool, error) {
 	revs := make(map[domarkx.Rev]bool)
 	has := make(map[domarkx.ID]bool, base.Live.Len())
 	for i := range base.Live.Len() {
@@ -300,7 +305,7 @@ func neverAlike(int, int) domarkx.Likeness { return domarkx.Unlike }
 
 // key returns the key of a stored message. It reads the message only if the document has no message with the same
 // bytes, and reads it once for all snapshots.
-func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
+func (c *Comparison) key(e domarkx.Entry) (domarkx.Key, error) {
 	if digest := domarkx.Key(e.Layout.Digest); c.known[digest] {
 		return digest, nil
 	}
@@ -310,7 +315,7 @@ func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
 	if err := c.listen(); err != nil {
 		return domarkx.Key{}, err
 	}
-	msg, err := view.LoadMessage(c.ctx, c.store, e)
+	msg, err := view.LoadMessage(c.ctx, c.Store, e)
 	key := saidKey(msg)
 	if same, ok := c.said[key]; ok {
 		key = same
@@ -320,13 +325,13 @@ func (c *comparison) key(e domarkx.Entry) (domarkx.Key, error) {
 }
 
 // listen sets c.said and c.first, for which it reads the document's messages.
-func (c *comparison) listen() error {
+func (c *Comparison) listen() error {
 	if c.said != nil {
 		return nil
 	}
 	c.said, c.first = make(map[domarkx.Key]domarkx.Key, len(c.keys)), make(map[domarkx.Key]domarkx.Key, len(c.keys))
 	for j, key := range c.keys {
-		msg, err := c.doc.At(j)
+		msg, err := c.Edit.At(j)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package importer
+package document
 
 // SealOf returns the seal of a document that is read in parts, under a key.
 func SealOf(key []byte, parts ...[]byte) ([32]byte, error) {

@@ -1,4 +1,4 @@
-package importer
+package edition
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
+	"github.com/domarkx/domarkx/git-domarkx/engine/importer/document"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -41,15 +42,14 @@ func otherSession(codec format.Codec, session, h domarkx.Header) *format.NewSess
 	return &format.NewSession{ID: id, WorkDir: dir.Text()}
 }
 
-// show exports a snapshot and reads the export. h is the header of the document with which it is compared.
-func (imp *importer) show(ctx context.Context, in input, h domarkx.Header, name string, v *view.View, info domarkx.Info) (*shown, error) {
-	m := imp.manager
+// show exports a snapshot in the document's format, and reads the export.
+func (mk *making) show(ctx context.Context, v *view.View, info domarkx.Info) (*shown, error) {
 	session, err := v.Header(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e := &engine.Export{Name: name, Codec: in.codec}
-	if err := m.sessions.ExportWhole(ctx, e, info, engine.ExportRequest{New: otherSession(in.codec, session, h)}); err != nil {
+	e := &engine.Export{Name: mk.tip.Name, Codec: mk.Codec}
+	if err := mk.Sessions.ExportWhole(ctx, e, info, engine.ExportRequest{New: otherSession(mk.Codec, session, mk.Edit.Doc.Header)}); err != nil {
 		return nil, err
 	}
 	f, err := e.Aside("")
@@ -66,14 +66,11 @@ func (imp *importer) show(ctx context.Context, in input, h domarkx.Header, name 
 	if _, err := io.Copy(digest, io.NewSectionReader(f, 0, stat.Size())); err != nil {
 		return nil, err
 	}
-	exported := input{found: found{path: in.path}, content: &content{ReaderAt: f, size: stat.Size()}, codec: in.codec}
-	for conv, err := range exported.conversations(nil) {
+	for conv, err := range document.New(f, stat.Size()).Conversations(mk.Codec, mk.Path, nil) {
 		if err != nil {
 			return nil, err
 		}
-		again := edit.New(m.store, v, conv.doc, imp.change.Committer)
-		again.Messages = conv.messages
-		s, err := readShown(ctx, again)
+		s, err := readShown(ctx, &edit.Edit{Blobs: mk.Store, Base: v, Doc: conv.Doc, Messages: conv.Messages})
 		if err == nil {
 			digest.Sum(s.digest[:0])
 		}

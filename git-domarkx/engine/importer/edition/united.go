@@ -1,4 +1,4 @@
-package importer
+package edition
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // unite returns the messages of the base and of a file with another part of the session. Their order is that of
 // both, and where those say nothing, that of the dates. isPart is false if the file has all that the base has.
-func (mk *importing) unite() (places []position, isPart bool, err error) {
+func (mk *making) unite() (places []position, isPart bool, err error) {
 	match, texts, err := mk.sameMessages()
 	if err != nil {
 		return nil, false, err
@@ -30,7 +30,7 @@ func (mk *importing) unite() (places []position, isPart bool, err error) {
 	ends := following(match, mk.before.Live.Len())
 	for j, i := range match {
 		if i < 0 {
-			msg, err := mk.doc.At(j)
+			msg, err := mk.Edit.At(j)
 			if err != nil {
 				return nil, false, err
 			}
@@ -53,13 +53,13 @@ func (mk *importing) unite() (places []position, isPart bool, err error) {
 }
 
 // united creates an edition with the messages at these places.
-func (mk *importing) united(ctx context.Context, places []position) (imported, error) {
+func (mk *making) united(ctx context.Context, places []position) (Edition, error) {
 	h, err := mk.before.Header(ctx)
 	if err != nil {
-		return imported{}, err
+		return Edition{}, err
 	}
 	e, isBase, err := mk.merged(ctx, mk.before, places, h, false)
-	return imported{edition: e, same: isBase, part: true}, err
+	return Edition{Edit: e, IsSame: isBase, IsPart: true}, err
 }
 
 // following returns, for each message of a document, the next message of the base that it or a later one equals, or n for
@@ -84,8 +84,8 @@ const (
 
 // sameMessages returns, for each message of the document, the message of the base that was made from the same record, or has the
 // same words, or -1, and how its text differs. The indexes ascend.
-func (mk *importing) sameMessages() (match, texts []int, err error) {
-	d, err := mk.compared.distance(mk.base, nil)
+func (mk *making) sameMessages() (match, texts []int, err error) {
+	d, err := mk.distance(mk.base, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,7 +96,7 @@ func (mk *importing) sameMessages() (match, texts []int, err error) {
 			next = i + 1
 			continue
 		}
-		msg, err := mk.doc.At(j)
+		msg, err := mk.Edit.At(j)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -105,7 +105,7 @@ func (mk *importing) sameMessages() (match, texts []int, err error) {
 			if e.ID != edit.OriginID(e.ID.Clock(), e.After, msg.Origin) {
 				continue
 			}
-			was, err := view.LoadMessage(mk.compared.ctx, mk.compared.store, e)
+			was, err := view.LoadMessage(mk.ctx, mk.Store, e)
 			if err != nil {
 				return nil, nil, err
 			}

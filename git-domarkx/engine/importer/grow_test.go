@@ -2,60 +2,13 @@ package importer_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/importer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 )
-
-// TestSeal checks that a seal is that of a document, however it is read, and of no other one.
-func TestSeal(t *testing.T) {
-	const chunk = 32 << 10
-	document := make([]byte, 3*chunk+100)
-	rand.NewChaCha8([32]byte{1}).Read(document)
-	key := []byte("0123456789abcdef")
-	seal := func(key []byte, parts ...[]byte) [32]byte {
-		t.Helper()
-		sum, err := importer.SealOf(key, parts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sum
-	}
-	want := seal(key, document)
-	for _, size := range []int{1000, chunk - 1, chunk, chunk + 1, 2 * chunk} {
-		if seal(key, slices.Collect(slices.Chunk(document, size))...) != want {
-			t.Errorf("in parts of %d bytes it has another seal", size)
-		}
-	}
-	others := map[string][]byte{
-		"shorter":         document[:len(document)-1],
-		"longer":          append(slices.Clone(document), 0),
-		"whole chunks":    document[:3*chunk],
-		"swapped chunks":  slices.Concat(document[chunk:2*chunk], document[:chunk], document[2*chunk:]),
-		"repeated chunks": slices.Concat(document[:chunk], document[:chunk], document[2*chunk:]),
-		"nothing":         nil,
-	}
-	for _, at := range []int{0, 1, chunk - 1, chunk, 2*chunk + 5, 3 * chunk, len(document) - 1} {
-		changed := slices.Clone(document)
-		changed[at] ^= 1
-		others[fmt.Sprint("changed at ", at)] = changed
-	}
-	for name, other := range others {
-		if seal(key, other) == want {
-			t.Errorf("%s: the same seal", name)
-		}
-	}
-	if seal([]byte("0123456789abcdeF"), document) == want {
-		t.Error("another key gives the same seal")
-	}
-}
 
 // grown returns a transcript of n records, of about 14 KB each.
 func grown(n int) string {
