@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/replay"
 )
 
 type replayCmd struct {
@@ -50,7 +50,7 @@ func (c *replayCmd) Run(inv *invocation) error {
 	var broken error // errors of writing the output
 	w := newResultWriter[replayRow](inv, c.JSON)
 	w.prompt = true
-	differ, err := opened.turns.Replay(inv.ctx, turns.ReplayRequest{Name: c.Name, Approve: inv.consent(c.Yes), Report: func(r turns.ReplayResult) {
+	differ, err := opened.replays.Replay(inv.ctx, replay.Request{Name: c.Name, Approve: inv.consent(c.Yes), Report: func(r replay.Result) {
 		verdict := "differs"
 		switch {
 		case r.NotComparable:

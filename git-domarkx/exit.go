@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/lock"
 	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/dirversion"
@@ -64,7 +65,7 @@ func report(w io.Writer, err error) int {
 	var tool *domarkx.ToolError
 	var resource *plugins.ResourceError
 	var pending *engine.PendingError
-	var busy *turns.BusyError
+	var busy *lock.BusyError
 	var working *observe.BusyError
 	var changed *dirversion.ChangedError
 	var status statusError

@@ -16,6 +16,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transfer"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/replay"
 	"github.com/domarkx/domarkx/git-domarkx/find/pick"
 	"github.com/domarkx/domarkx/git-domarkx/find/search"
 	"github.com/domarkx/domarkx/git-domarkx/mountd"
@@ -33,6 +34,7 @@ type managers struct {
 	remotes   *transfer.Manager
 	trust     *trust.Manager
 	turns     *turns.Manager
+	replays   *replay.Manager
 	imports   *importer.Manager
 	checkouts *checkout.Manager
 	scans     *scan.Manager
@@ -136,6 +138,7 @@ func (inv *invocation) openStored() (managers, error) {
 		sessions:  sessions,
 		trust:     trust,
 		turns:     turns.New(sessions, trust, store, env),
+		replays:   replay.New(sessions, trust, store, env),
 		imports:   importer.New(sessions, trust, store, all.Codecs(), env, databases()),
 		remotes:   transfer.New(sessions, store, env, redactions),
 		checkouts: checkout.New(sessions, trust, store),

@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/markdown"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -173,6 +174,11 @@ const ImageHead = 12
 // Attached maps each session that works in a workspace of another name to that workspace.
 func (m *SessionManager) Attached(ctx context.Context) (map[string]string, error) {
 	return local.Attached(ctx, m.env.Local)
+}
+
+// NoWorkspace returns the error for a session that asks for no resources.
+func NoWorkspace(session string) error {
+	return &RefusedError{Reason: fmt.Sprintf("%q has no workspace: it needs a workspace-config block with a list of resources, or an engine in its session-config, such as {\"engine\": \"local_shell\"}; or the repository has [[resources]] in %s", session, project.File)}
 }
 
 // WorkspaceOf returns the name of the workspace that a session works in.

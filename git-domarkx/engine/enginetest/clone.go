@@ -24,6 +24,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/replay"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
 	"github.com/domarkx/domarkx/gitstore/gitcmd"
@@ -45,6 +46,7 @@ type (
 	trustManager  = trust.Manager
 	turnsManager  = turns.Manager
 	importManager = importer.Manager
+	replayManager = replay.Manager
 )
 
 // A Clone is a repository with its managers and a clock that advances by a second on each
@@ -54,6 +56,7 @@ type Clone struct {
 	*trustManager
 	*turnsManager
 	*importManager
+	*replayManager
 	T          *testing.T
 	redactor   redactor
 	Dir        string    // path of the work tree
@@ -152,6 +155,7 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 	c.Env = env
 	c.SessionManager, c.trustManager = engine.New(s, c.codecs(), env, &c.redactor), trust.New(s, env)
 	c.turnsManager = turns.New(c.SessionManager, c.trustManager, s, env)
+	c.replayManager = replay.New(c.SessionManager, c.trustManager, s, env)
 	c.ReadDatabases(importer.Databases{})
 	return c
 }

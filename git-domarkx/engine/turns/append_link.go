@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
 	"github.com/domarkx/domarkx/plugins"
 )
 
@@ -51,11 +52,11 @@ func (m *Manager) commitDirectories(ctx context.Context, workspace string) (stri
 	if err != nil {
 		return "", err
 	}
-	begun, err := m.journal().list()
+	begun, err := journal.In(m.env.StateDir).List()
 	if err != nil {
 		return "", err
 	}
-	if slices.ContainsFunc(begun, func(c callRecord) bool { return c.Workspace == workspace }) {
+	if slices.ContainsFunc(begun, func(c journal.Call) bool { return c.Workspace == workspace }) {
 		return "", nil // changes left by an interrupted call are not manual
 	}
 	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)

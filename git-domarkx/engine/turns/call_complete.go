@@ -34,20 +34,11 @@ func (b *openWorkspace) complete(ctx context.Context, block domarkx.Block) strin
 	return toolcall.JSONLine(v)
 }
 
-// recorded returns the block of a call as the session records it.
-func (c callRecord) recorded() domarkx.Block {
-	block := c.Block
-	if c.Completed != "" {
-		block.Text = c.Completed
-	}
-	return block
-}
-
 // outcomeBlocks returns the blocks to insert after a call. If the call was completed, they
 // replace it.
 func (t callTarget) outcomeBlocks(o toolcall.Outcome) []domarkx.Block {
 	if t.Completed != "" {
-		return []domarkx.Block{t.recorded(), o.Block()}
+		return []domarkx.Block{t.Recorded(), o.Block()}
 	}
 	return []domarkx.Block{o.Block()}
 }

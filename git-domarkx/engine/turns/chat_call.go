@@ -10,6 +10,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/plugins/permit"
 )
@@ -109,7 +110,7 @@ func (t *Turn) Make(ctx context.Context, c PendingCall, by permit.Permit) (CallR
 	if err != nil {
 		return CallResult{}, err
 	}
-	if s, ok := stepAt(toolcall.Steps(msg, t.canRun), t.target(c).callRecord); e.ID != c.Message || !ok || s.Done {
+	if s, ok := stepAt(toolcall.Steps(msg, t.canRun), t.target(c).Call); e.ID != c.Message || !ok || s.Done {
 		return CallResult{}, fmt.Errorf("session %q: the call of %s: %w; nothing was run", t.request.Name, c.Tool, domarkx.ErrConflict)
 	}
 	target := t.target(c)
@@ -134,7 +135,7 @@ func (t *Turn) Refuse(ctx context.Context, c PendingCall, o toolcall.Outcome) (C
 }
 
 func (t *Turn) target(c PendingCall) callTarget {
-	return callTarget{operation: chatOperation, callRecord: callRecord{Session: t.request.Name, Message: c.Message, Index: c.Index,
+	return callTarget{operation: chatOperation, Call: journal.Call{Session: t.request.Name, Message: c.Message, Index: c.Index,
 		Block: c.block, Resource: c.Resource, Tool: c.Tool}}
 }
 

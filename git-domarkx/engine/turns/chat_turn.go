@@ -9,6 +9,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/lock"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
@@ -34,7 +35,7 @@ type Turn struct {
 	chain   *trust.Chain
 }
 
-// BeginTurn begins a turn. It returns a [*BusyError] if another process is in a turn of this
+// BeginTurn begins a turn. It returns a [*lock.BusyError] if another process is in a turn of this
 // session, and a [*trust.UntrustedError] if the session is not trusted and the user does not
 // approve it. The error matches [domarkx.ErrNotFound] if the session does not exist. Calls without
 // a result need no trust here: [Turn.Make] is for calls that [Turn.Approve] permits.
@@ -44,7 +45,7 @@ func (m *Manager) BeginTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 		return nil, err
 	}
 	t := &Turn{m: m, request: r, gate: m.trust.Gate(r.Approve), chain: &trust.Chain{}}
-	if t.unlock, err = m.lockTurn(ctx, r.Name, "chat"); err != nil {
+	if t.unlock, err = lock.Turn(ctx, m.env.StateDir, r.Name, "chat"); err != nil {
 		return nil, err
 	}
 	if info.ID != "" {

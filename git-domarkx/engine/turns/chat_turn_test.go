@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/lock"
 )
 
 func (c *clone) begin(name string) *turns.Turn {
@@ -201,7 +202,7 @@ func TestOneTurnAtATime(t *testing.T) {
 	c := newClone(t)
 	c.Trusted("s", enginetest.NotesConfig+"\n## user\n\nwrite\n")
 	turn := c.begin("s")
-	var busy *turns.BusyError
+	var busy *lock.BusyError
 	if _, err := c.BeginTurn(t.Context(), turns.TurnRequest{Name: "s"}); !errors.As(err, &busy) || busy.Command != "chat" || busy.Process == 0 {
 		t.Errorf("got %v, want a BusyError with the process", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -57,7 +58,7 @@ func (m *Manager) Exec(ctx context.Context, r ExecRequest) (report CallResult, e
 		return CallResult{}, err
 	}
 	block := toolcall.NewBlock(asked)
-	t := callTarget{operation: "exec", callRecord: callRecord{Session: r.Name, Message: domarkx.NewID(0, committer.When), Block: block, Appends: true,
+	t := callTarget{operation: "exec", Call: journal.Call{Session: r.Name, Message: domarkx.NewID(0, committer.When), Block: block, Appends: true,
 		Resource: asked.Resource, Tool: asked.Tool}}
 	return b.perform(ctx, t, b.permit)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/replay"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
@@ -214,7 +215,7 @@ func TestForgedLinkIsNotOpened(t *testing.T) {
 			return errors.Join(err, fork.Asleep)
 		},
 		"replay": func(c *clone) error {
-			_, err := c.Replay(t.Context(), turns.ReplayRequest{Name: "s"})
+			_, err := c.Replay(t.Context(), replay.Request{Name: "s"})
 			return err
 		},
 	} {

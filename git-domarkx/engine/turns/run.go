@@ -11,7 +11,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
-	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/lock"
 )
 
 // A RunRequest names the session to run.
@@ -34,12 +35,12 @@ type RunResult struct {
 // Run makes all pending tool calls of a session's assistant and runs its pending named code
 // blocks, in order. After each, it commits changes of the workspace and adds the result and the
 // link to the message. A failing call does not stop the run. While another process is in the middle
-// of a turn of the session, Run returns a *BusyError.
+// of a turn of the session, Run returns a [*lock.BusyError].
 func (m *Manager) Run(ctx context.Context, r RunRequest) (RunResult, error) {
 	if _, err := m.store.Tip(ctx, r.Name); err != nil {
 		return RunResult{}, err
 	}
-	unlock, err := m.lockTurn(ctx, r.Name, "run")
+	unlock, err := lock.Turn(ctx, m.env.StateDir, r.Name, "run")
 	if err != nil {
 		return RunResult{}, err
 	}
@@ -69,7 +70,7 @@ type callKey struct {
 	code    string
 }
 
-func keyOf(c callRecord) callKey {
+func keyOf(c journal.Call) callKey {
 	return callKey{c.Message, c.Index, c.Block.Language + "\n" + c.Block.Name + "\n" + c.Block.Text}
 }
 
@@ -112,7 +113,7 @@ func (r *runner) all(ctx context.Context) (err error) {
 		if err != nil || next == nil {
 			return err
 		}
-		r.tried[keyOf(next.callRecord)] = true
+		r.tried[keyOf(next.Call)] = true
 		next.Completed = r.bench.complete(ctx, next.Block)
 		report, err := r.bench.perform(ctx, *next, by)
 		if report.OK || report.Code != "" {
@@ -146,11 +147,11 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 	if err != nil {
 		return false, err
 	}
-	begun, err := m.journal().list()
+	begun, err := journal.In(m.env.StateDir).List()
 	if err != nil {
 		return false, err
 	}
-	if slices.ContainsFunc(begun, func(c callRecord) bool { return c.Workspace == workspace }) {
+	if slices.ContainsFunc(begun, func(c journal.Call) bool { return c.Workspace == workspace }) {
 		return true, nil
 	}
 	if i, err := m.env.Workspaces.Instance(ctx, workspace); err == nil && i.Loading != "" {
@@ -163,7 +164,7 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	if r.runs, err = m.languages(ctx, info); err != nil {
+	if r.runs, err = m.trust.Languages(ctx, info); err != nil {
 		return false, err
 	}
 	next, err := r.next(ctx, info)
@@ -174,55 +175,21 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 	return next != nil, err
 }
 
-// languages returns a function that reports whether the resources of a session run code in a
-// language, according to their plugins.
-func (m *Manager) languages(ctx context.Context, info domarkx.Info) (func(string) bool, error) {
-	h, err := view.Header(ctx, m.store, info.ID)
-	if err != nil {
-		return nil, err
-	}
-	workspace, err := m.sessions.WorkspaceOf(ctx, info.Name)
-	if err != nil {
-		return nil, err
-	}
-	tip, err := m.store.WorkspaceTipOrNone(ctx, workspace)
-	if err != nil {
-		return nil, err
-	}
-	asked, err := m.trust.ResourcesIn(ctx, info.Name, workspace, h, tip)
-	if err != nil {
-		return nil, err
-	}
-	types, err := m.env.Workspaces.Types(ctx)
-	if err != nil {
-		return nil, err
-	}
-	known := map[string]bool{}
-	for _, t := range types {
-		if slices.ContainsFunc(asked.Specs, func(s domarkx.ResourceSpec) bool { return s.Type == t.Name }) {
-			for _, language := range t.Languages {
-				known[language] = true
-			}
-		}
-	}
-	return func(language string) bool { return known[language] }, nil
-}
-
 // interruptedIn returns the calls of a session that started and were not recorded.
-func (m *Manager) interruptedIn(session string) ([]callRecord, error) {
-	begun, err := m.journal().list()
-	return slices.DeleteFunc(begun, func(c callRecord) bool { return c.Session != session || local.IsAlive(c.Process) }), err
+func (m *Manager) interruptedIn(session string) ([]journal.Call, error) {
+	begun, err := journal.In(m.env.StateDir).List()
+	return slices.DeleteFunc(begun, func(c journal.Call) bool { return c.Session != session || local.IsAlive(c.Process) }), err
 }
 
 // reportInterrupted reports the interrupted calls that opening the workspace recorded. Without
 // Retry, this run does not repeat them.
-func (r *runner) reportInterrupted(ctx context.Context, before []callRecord) error {
+func (r *runner) reportInterrupted(ctx context.Context, before []journal.Call) error {
 	left, err := r.m.interruptedIn(r.request.Name)
 	if err != nil {
 		return err
 	}
 	for _, c := range before {
-		if slices.ContainsFunc(left, func(l callRecord) bool { return keyOf(l) == keyOf(c) }) {
+		if slices.ContainsFunc(left, func(l journal.Call) bool { return keyOf(l) == keyOf(c) }) {
 			continue // in another workspace
 		}
 		if r.request.Retry && !c.Appends {

@@ -8,6 +8,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -35,7 +36,7 @@ func (r *runner) next(ctx context.Context, info domarkx.Info) (*callTarget, erro
 			return nil, err
 		}
 		for i, s := range all {
-			c := callRecord{Session: r.request.Name, Message: e.ID, Index: i, Block: s.Block, Before: s.Result}
+			c := journal.Call{Session: r.request.Name, Message: e.ID, Index: i, Block: s.Block, Before: s.Result}
 			if s.Declined || r.tried[keyOf(c)] {
 				continue
 			}
@@ -47,7 +48,7 @@ func (r *runner) next(ctx context.Context, info domarkx.Info) (*callTarget, erro
 					asked, _ := toolcall.Parse(s.Block.Text) // perform reports a parse error as the outcome
 					c.Resource, c.Tool = asked.Resource, asked.Tool
 				}
-				return &callTarget{callRecord: c, operation: "run", prune: i >= from}, nil
+				return &callTarget{Call: c, operation: "run", prune: i >= from}, nil
 			case stopped:
 				r.ran.Interrupted = append(r.ran.Interrupted, CallResult{Message: k, Index: i})
 			}

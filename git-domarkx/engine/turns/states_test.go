@@ -2,7 +2,6 @@ package turns_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -232,45 +231,6 @@ func TestRenames(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	c.Fsck()
-}
-
-// TestReplayRefuses checks sessions that cannot be replayed, and calls whose results cannot be compared.
-func TestReplayRefuses(t *testing.T) {
-	c := newClone(t)
-	replay := func(name string) ([]string, error) {
-		var got []string
-		_, err := c.Replay(t.Context(), turns.ReplayRequest{Name: name, Report: func(r turns.ReplayResult) {
-			got = append(got, fmt.Sprintf("%d.%d %t", r.Message, r.Index, r.Same()))
-		}})
-		return got, err
-	}
-	if _, err := replay("none"); !errors.Is(err, domarkx.ErrNotFound) {
-		t.Errorf("no session: %v", err)
-	}
-	c.ImportFile(c.WriteFile("untrusted.md", threeCalls))
-	if _, err := replay("untrusted"); err == nil {
-		t.Error("an untrusted session was replayed")
-	}
-	c.Trusted("s", threeCalls)
-	if got, err := replay("s"); err != nil || got != nil {
-		t.Errorf("nothing was called yet: %q, %v", got, err)
-	}
-	if len(c.Notes.Calls()) > 0 {
-		t.Errorf("called %q", c.Notes.Calls())
-	}
-	if _, _, err := c.run(turns.RunRequest{Name: "s"}); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"1.0 true", "3.0 true", "3.1 true", "4.0 true"}
-	if got, err := replay("s"); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%q, %v; want %q", got, err, want)
-	}
-	c.expect("s", "a=2 b=2 c=3") // the live workspace is not touched
-	// A document may claim results of calls that were never made here.
-	c.Trusted("copy", c.Shown("s"))
-	if got, err := replay("copy"); err != nil || got != nil {
-		t.Errorf("results that no version confirms: %q, %v", got, err)
-	}
 }
 
 // TestForkRefuses checks forks that cannot be made. They leave nothing.

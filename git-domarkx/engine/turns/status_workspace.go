@@ -12,8 +12,8 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/project"
-	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/refname"
 	"github.com/domarkx/domarkx/plugins"
@@ -46,28 +46,17 @@ func (m *Manager) WorkspaceStates(ctx context.Context) ([]WorkspaceState, error)
 	if err != nil {
 		return nil, err
 	}
-	begun, err := m.journal().list()
+	begun, err := journal.In(m.env.StateDir).List()
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range begun {
 		if !local.IsAlive(c.Process) {
-			states = append(states, WorkspaceState{StateInterrupted, c.Session, c.describe()})
+			states = append(states, WorkspaceState{StateInterrupted, c.Session, c.String()})
 		}
 	}
 	untrusted, err := m.untrusted(ctx)
 	return append(states, untrusted...), err
-}
-
-func (c callRecord) describe() string {
-	switch {
-	case c.Appends:
-		return fmt.Sprintf("exec %s %s", c.Resource, c.Tool)
-	case c.Block.Language == toolcall.Language:
-		asked, _ := toolcall.Parse(c.Block.Text)
-		return fmt.Sprintf("call %d: %s %s", c.Index, asked.Resource, asked.Tool)
-	}
-	return fmt.Sprintf("call %d: %s %s", c.Index, c.Block.Language, c.Block.Name)
 }
 
 func (m *Manager) instanceStates(ctx context.Context) ([]WorkspaceState, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/plugins"
 	"github.com/domarkx/domarkx/plugins/permit"
@@ -42,7 +43,7 @@ func (r CallResult) at(p position, err error) (CallResult, error) {
 
 // A callTarget is a call to make, and describes where to record its outcome.
 type callTarget struct {
-	callRecord
+	journal.Call
 	operation string
 	prune     bool // remove the results of later calls, which ran on an outdated state
 }
@@ -67,7 +68,7 @@ type callResult struct {
 // in one update. by permits the content with the call, or the call itself. An error means that the
 // call was not recorded; a failure of the call itself is in the report.
 func (b *openWorkspace) perform(ctx context.Context, t callTarget, by permit.Permit) (CallResult, error) {
-	p, refused := b.mayMake(ctx, by, t.recorded())
+	p, refused := b.mayMake(ctx, by, t.Recorded())
 	var untrusted *trust.UntrustedError
 	if errors.As(refused, &untrusted) {
 		return CallResult{}, refused
@@ -77,11 +78,11 @@ func (b *openWorkspace) perform(ctx context.Context, t callTarget, by permit.Per
 	if err := b.commitAs(ctx, before, "change", changeSubject, false); err != nil && ctx.Err() != nil {
 		return CallResult{}, err
 	} // on other errors, continue: the call may remove the file that cannot be stored, or its record reports it
-	journal := b.m.journal()
-	if err := journal.begin(t.callRecord); err != nil {
+	calls := journal.In(b.m.env.StateDir)
+	if err := calls.Begin(t.Call); err != nil {
 		return CallResult{}, err
 	}
-	made := b.make(ctx, t.recorded(), p, refused)
+	made := b.make(ctx, t.Recorded(), p, refused)
 	ended := context.Cause(ctx)
 	t.Resource, t.Tool = made.resource, made.tool
 	outcome := toolcall.Outcome{OK: true, Result: made.result.Value}
@@ -96,7 +97,7 @@ func (b *openWorkspace) perform(ctx context.Context, t callTarget, by permit.Per
 	if err != nil {
 		return report, errors.Join(err, ended)
 	}
-	return report, errors.Join(journal.end(t.callRecord), ended)
+	return report, errors.Join(calls.End(t.Call), ended)
 }
 
 // timeout returns the timeout among the arguments of a call, 0 for none.
@@ -195,8 +196,8 @@ func callSubject(t callTarget) string {
 
 // recordInterrupted records the calls in this workspace whose process was killed.
 func (b *openWorkspace) recordInterrupted(ctx context.Context) error {
-	journal := b.m.journal()
-	begun, err := journal.list()
+	calls := journal.In(b.m.env.StateDir)
+	begun, err := calls.List()
 	if err != nil {
 		return err
 	}
@@ -209,12 +210,12 @@ func (b *openWorkspace) recordInterrupted(ctx context.Context) error {
 			return err
 		}
 		if !recorded {
-			t := callTarget{callRecord: c, operation: "run"}
+			t := callTarget{Call: c, operation: "run"}
 			if _, err := b.record(ctx, t, toolcall.Interrupted(c.Session), nil); err != nil {
 				return err
 			}
 		}
-		if err := journal.end(c); err != nil {
+		if err := calls.End(c); err != nil {
 			return err
 		}
 	}
@@ -222,7 +223,7 @@ func (b *openWorkspace) recordInterrupted(ctx context.Context) error {
 }
 
 // isRecorded reports whether the outcome of a call is in its session, or the session was removed.
-func (b *openWorkspace) isRecorded(ctx context.Context, c callRecord) (bool, error) {
+func (b *openWorkspace) isRecorded(ctx context.Context, c journal.Call) (bool, error) {
 	tip, err := b.m.store.Tip(ctx, c.Session)
 	if errors.Is(err, domarkx.ErrNotFound) {
 		return true, nil
@@ -255,7 +256,7 @@ func (b *openWorkspace) isRecorded(ctx context.Context, c callRecord) (bool, err
 
 // ownMessage returns the id of the message to create for a call if its original message was
 // removed or changed.
-func ownMessage(c callRecord) domarkx.ID {
+func ownMessage(c journal.Call) domarkx.ID {
 	return domarkx.DeriveID(0, []byte("call"), c.Message[:], []byte{byte(c.Index >> 8), byte(c.Index)}, []byte(c.Block.Text))
 }
 
@@ -264,8 +265,8 @@ func (b *openWorkspace) canRun(language string) bool { return b.live != nil && b
 
 // stepAt finds a call in its message: at its index, or else the only identical call, because
 // other calls may have been added or removed before it.
-func stepAt(all []toolcall.Step, c callRecord) (toolcall.Step, bool) {
-	if c.Index < len(all) && (toolcall.SameCode(all[c.Index].Block, c.Block) || toolcall.SameCode(all[c.Index].Block, c.recorded())) {
+func stepAt(all []toolcall.Step, c journal.Call) (toolcall.Step, bool) {
+	if c.Index < len(all) && (toolcall.SameCode(all[c.Index].Block, c.Block) || toolcall.SameCode(all[c.Index].Block, c.Recorded())) {
 		return all[c.Index], true
 	}
 	var same []toolcall.Step

@@ -55,11 +55,11 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t call
 			return at, tx.Set(ctx, t.Session, info, b.trustRecorded(t.Message, at.written))
 		}
 	}
-	block := t.recorded()
+	block := t.Recorded()
 	added := engine.Addition{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{block, o.Block()}},
 		ID: t.Message, Link: v.ID, Attachments: attachments}
 	if !t.Appends {
-		added.ID = ownMessage(t.callRecord)
+		added.ID = ownMessage(t.Call)
 	}
 	info, msg, err := m.sessions.AppendTo(ctx, tx, tip, c, added)
 	if err != nil {
@@ -112,7 +112,7 @@ func (b *openWorkspace) recordBehind(ctx context.Context, tx *transaction.Tx, f 
 			return position{}, domarkx.Info{}, err
 		}
 		all := toolcall.Steps(msg, b.canRun)
-		s, ok := stepAt(all, t.callRecord)
+		s, ok := stepAt(all, t.Call)
 		if !ok || s.Done && s.Result != t.Before {
 			continue
 		}

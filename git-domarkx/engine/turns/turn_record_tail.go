@@ -41,7 +41,7 @@ func (b *openWorkspace) recordRecent(ctx context.Context, tx *transaction.Tx, f 
 		return none(err)
 	}
 	all := toolcall.Steps(msg, b.canRun)
-	s, ok := stepAt(all, t.callRecord)
+	s, ok := stepAt(all, t.Call)
 	if !ok || s.Done && s.Result != t.Before {
 		return none(nil)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/enginetest"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/turns/replay"
 )
 
 // run runs a session and returns a line for each call.
@@ -130,7 +131,7 @@ func TestUntrustedRunsNothing(t *testing.T) {
 	refused("run, refused", err)
 	_, err = c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=a", "text=b"}})
 	refused("exec", err)
-	_, err = c.Replay(t.Context(), turns.ReplayRequest{Name: "s"})
+	_, err = c.Replay(t.Context(), replay.Request{Name: "s"})
 	refused("replay", err)
 	if _, _, err = c.run(turns.RunRequest{Name: "s", Approve: trust.Consent{Yes: true}}); err != nil || len(c.Notes.Calls()) != 1 {
 		t.Errorf("approved: %v, called %q", err, c.Notes.Calls())
@@ -274,33 +275,6 @@ func (c *clone) notesDir() string {
 		c.T.Fatalf("notebooks %q, %v", found, err)
 	}
 	return found[0]
-}
-
-func TestReplay(t *testing.T) {
-	c := newClone(t)
-	c.Trusted("s", enginetest.NotesConfig+"\n```note setup-script\nbase=1\n```\n\n## assistant\n\n"+enginetest.CallBlock("read", `{"name": "base"}`)+"\n"+enginetest.CallBlock("write", `{"name": "a", "text": "1"}`)+
-		"\n```note name=n\nb=2\n```\n\n## assistant\n\n"+enginetest.CallBlock("read", `{"name": "none"}`)+"\n"+enginetest.CallBlock("stamp", "{}"))
-	c.runs("s", "0.0 notes read ok", "0.1 notes write ok", "0.2 notes note ok", "1.0 notes read not_found", "1.1 notes stamp ok")
-	if err := os.WriteFile(filepath.Join(c.notesDir(), "by hand"), []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Exec(t.Context(), turns.ExecRequest{Name: "s", Resource: "notes", Tool: "write", Pairs: []string{"name=last", "text=1"}}); err != nil {
-		t.Fatal(err)
-	}
-	made := len(c.Notes.Calls())
-	var got []string
-	differ, err := c.Replay(t.Context(), turns.ReplayRequest{Name: "s", Report: func(r turns.ReplayResult) {
-		got = append(got, fmt.Sprintf("%d.%d %v", r.Message, r.Index, r.Same()))
-	}})
-	want := []string{"0.0 true", "0.1 true", "0.2 true", "1.0 true", "1.1 false", "2.0 true"}
-	if err != nil || differ != 1 || !slices.Equal(got, want) {
-		t.Errorf("%d differ, %v: %q, want %q", differ, err, got, want)
-	}
-	if n := len(c.Notes.Calls()) - made; n != 6 {
-		t.Errorf("%d calls were made", n)
-	}
-	c.notesDir() // fails if there is more than one
-	c.Fsck()
 }
 
 // unexpected returns the error of a call with a failure that no test provokes.

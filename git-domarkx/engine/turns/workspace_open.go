@@ -11,7 +11,6 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/ignored"
-	"github.com/domarkx/domarkx/git-domarkx/engine/project"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
@@ -34,11 +33,6 @@ type openWorkspace struct {
 	gate      *trust.Gate     // nil for a workspace that is only held
 	permit    permit.Permit   // to open the workspace
 	chain     *trust.Chain    // where results are recorded; nil before the first one
-}
-
-// errNoWorkspace returns the error for a session that asks for no resources.
-func errNoWorkspace(session string) error {
-	return &engine.RefusedError{Reason: fmt.Sprintf("%q has no workspace: it needs a workspace-config block with a list of resources, or an engine in its session-config, such as {\"engine\": \"local_shell\"}; or the repository has [[resources]] in %s", session, project.File)}
 }
 
 // open opens the workspace of a session and makes it live if necessary. It records
@@ -135,7 +129,7 @@ func (m *Manager) permitted(ctx context.Context, gate *trust.Gate, session trust
 	}
 	p, err := gate.Permit(ctx, open)
 	if err == nil && len(p.What().Resources) == 0 {
-		err = errNoWorkspace(session.Info.Name)
+		err = engine.NoWorkspace(session.Info.Name)
 	}
 	return p, err
 }

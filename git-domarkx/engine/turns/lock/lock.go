@@ -1,4 +1,5 @@
-package turns
+// Package lock lets one process at a time be in the middle of a turn of a session.
+package lock
 
 import (
 	"context"
@@ -34,17 +35,12 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("session %q: %s is in the middle of a turn; wait until it ends, or end that process", e.Session, who)
 }
 
-// sessionFile returns the path of a file of machine-local state about a session.
-func (m *Manager) sessionFile(directory, session, suffix string) string {
-	sum := sha256.Sum256([]byte(session))
-	return filepath.Join(m.env.StateDir, directory, hex.EncodeToString(sum[:16])+suffix)
-}
-
-// lockTurn prevents other processes from beginning a turn of a session until the returned
-// function is called or this process ends. If there is a turn already, it returns a *BusyError. In
+// Turn prevents other processes from beginning a turn of a session until the returned
+// function is called or this process ends. If there is a turn already, it returns a [*BusyError]. In
 // a repository that cannot be written, it locks nothing: whatever the turn then stores fails.
-func (m *Manager) lockTurn(ctx context.Context, session, command string) (unlock func(), err error) {
-	path := m.sessionFile("turns", session, ".turn")
+func Turn(ctx context.Context, stateDir, session, command string) (unlock func(), err error) {
+	sum := sha256.Sum256([]byte(session))
+	path := filepath.Join(stateDir, "turns", hex.EncodeToString(sum[:16])+".turn")
 	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return func() {}, readOnlyIsFine(err)
 	}
@@ -54,21 +50,21 @@ func (m *Manager) lockTurn(ctx context.Context, session, command string) (unlock
 	}
 	err = atomicfile.TryLock(f)
 	if errors.Is(err, atomicfile.ErrLocked) {
-		if _, process := readTurnLock(f); process != 0 && !local.IsAlive(process) {
+		if _, process := owner(f); process != 0 && !local.IsAlive(process) {
 			err = waitForLock(ctx, f)
 		}
 	}
 	switch {
 	case errors.Is(err, atomicfile.ErrLocked):
 		busy := &BusyError{Session: session}
-		busy.Command, busy.Process = readTurnLock(f)
+		busy.Command, busy.Process = owner(f)
 		f.Close()
 		return nil, busy
 	case err != nil && !errors.Is(err, errors.ErrUnsupported):
 		f.Close()
 		return nil, fmt.Errorf("session %q: locking it for a turn: %w", session, err)
 	}
-	if err := writeTurnLock(f, command); err != nil {
+	if err := setOwner(f, command); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("session %q: locking it for a turn: %w", session, err)
 	}
@@ -95,7 +91,7 @@ func readOnlyIsFine(err error) error {
 	return fmt.Errorf("locking a session for a turn: %w", err)
 }
 
-func writeTurnLock(f *os.File, command string) error {
+func setOwner(f *os.File, command string) error {
 	if err := f.Truncate(0); err != nil {
 		return err
 	}
@@ -103,8 +99,8 @@ func writeTurnLock(f *os.File, command string) error {
 	return err
 }
 
-// readTurnLock reads who locked a file. The process may be about to write it.
-func readTurnLock(f *os.File) (command string, process int) {
+// owner reads who locked a file. The process may be about to write it.
+func owner(f *os.File) (command string, process int) {
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, 100))
 	if err != nil {
 		return "", 0

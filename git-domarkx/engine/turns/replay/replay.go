@@ -1,4 +1,6 @@
-package turns
+// Package replay repeats the recorded calls of a session in a temporary instance of its workspace, and says whether they
+// leave the same. It stores nothing.
+package replay
 
 import (
 	"context"
@@ -8,29 +10,44 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
+	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
+	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/plugins/permit"
 )
 
-// A ReplayRequest names the session whose calls to repeat.
-type ReplayRequest struct {
+// A Request names the session whose calls to repeat.
+type Request struct {
 	Name    string
-	Approve trust.Consent // see [RunRequest]
-	Report  func(ReplayResult)
+	Approve trust.Consent // see [turns.RunRequest]
+	Report  func(Result)
 }
 
-// ReplayResult is the result of repeating a recorded call. Recorded and Replayed are the resource
+// Result is the result of repeating a recorded call. Recorded and Replayed are the resource
 // version before and now, or the error code of a call that failed.
-type ReplayResult struct {
+type Result struct {
 	Message, Index     int
 	Recorded, Replayed string
 	NotComparable      bool // whether the call was not repeated, since it reaches what no version holds
 }
 
 // Same reports whether both calls had the same result.
-func (r ReplayResult) Same() bool { return r.Recorded == r.Replayed }
+func (r Result) Same() bool { return r.Recorded == r.Replayed }
+
+// A Manager repeats the calls of the sessions in a store.
+type Manager struct {
+	sessions *engine.SessionManager
+	trust    *trust.Manager
+	store    *gitstore.Store
+	env      local.Environment
+}
+
+// New returns a manager for the sessions in a store.
+func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.Store, env local.Environment) *Manager {
+	return &Manager{sessions, trust, store, env}
+}
 
 // Replay repeats the recorded calls of a session in a temporary instance, starting from the version
 // before the first call, and returns the number of calls with different results. Changes between
@@ -38,7 +55,7 @@ func (r ReplayResult) Same() bool { return r.Recorded == r.Replayed }
 // [domarkx.Description]) are not part of the instance. Replay removes the instance when it returns.
 // If the process is killed, the next opened workspace removes it. If the user does not trust the
 // session, the error is a [*trust.UntrustedError].
-func (m *Manager) Replay(ctx context.Context, r ReplayRequest) (differ int, err error) {
+func (m *Manager) Replay(ctx context.Context, r Request) (differ int, err error) {
 	info, err := m.store.Tip(ctx, r.Name)
 	if err != nil {
 		return 0, err
@@ -48,7 +65,7 @@ func (m *Manager) Replay(ctx context.Context, r ReplayRequest) (differ int, err 
 	if _, err := gate.Permit(ctx, trust.Session{Info: info}); err != nil {
 		return 0, err
 	}
-	p, err := m.plan(ctx, info)
+	p, err := m.planOf(ctx, info)
 	if err != nil || len(p.calls) == 0 {
 		return 0, err
 	}
@@ -63,7 +80,7 @@ func (m *Manager) Replay(ctx context.Context, r ReplayRequest) (differ int, err 
 	open := trust.Open{Session: trust.Session{Info: info}, Workspace: workspace, Tip: tip, In: permit.Temporary}
 	permitted, err := gate.Permit(ctx, open)
 	if err == nil && len(permitted.What().Resources) == 0 {
-		err = errNoWorkspace(r.Name)
+		err = engine.NoWorkspace(r.Name)
 	}
 	if err != nil {
 		return 0, err
@@ -72,7 +89,7 @@ func (m *Manager) Replay(ctx context.Context, r ReplayRequest) (differ int, err 
 	if err != nil {
 		return 0, err
 	}
-	run := &replayer{m: m, plan: p, types: types, gate: gate, permit: permitted, at: p.start.ID}
+	run := &replayer{Manager: m, plan: p, types: types, gate: gate, permit: permitted, at: p.start.ID}
 	defer func() { err = errors.Join(err, run.close(ctx)) }()
 	for n := range p.calls {
 		done, err := run.call(ctx, r.Name, n)
@@ -97,27 +114,6 @@ func recordedAs(o toolcall.Outcome) string {
 	return o.Code
 }
 
-// again repeats a call and stores the new version without a reference.
-func (b *openWorkspace) again(ctx context.Context, block domarkx.Block) (toolcall.Outcome, error) {
-	p, err := b.mayMake(ctx, b.permit, block)
-	made := b.make(ctx, block, p, err)
-	if made.result.Attachment != nil {
-		made.result.Attachment.Close()
-	}
-	if ctx.Err() != nil {
-		return toolcall.Outcome{}, context.Cause(ctx)
-	}
-	if made.err != nil {
-		return toolcall.Failed(made.err), nil
-	}
-	changes, err := b.live.Commit(ctx)
-	if err != nil {
-		return toolcall.Outcome{}, err
-	}
-	changes.Abort()
-	return toolcall.Outcome{OK: true, Result: made.result.Value, Version: engine.ResourceVersion(changes.Resources, made.resource)}, nil
-}
-
 // A recordedCall is a call with its recorded outcome.
 type recordedCall struct {
 	id      domarkx.ID
@@ -136,8 +132,8 @@ type callPlace struct {
 
 func (c recordedCall) key() callPlace { return callPlace{c.id, c.index} }
 
-// A replayPlan holds the calls to replay.
-type replayPlan struct {
+// A plan holds the calls to replay.
+type plan struct {
 	start    domarkx.Version
 	calls    []recordedCall
 	versions map[callPlace]domarkx.Version // call → version that it created, without resources
@@ -145,7 +141,7 @@ type replayPlan struct {
 }
 
 // before returns the version on which a call ran. ok is false if it is unknown.
-func (p replayPlan) before(c recordedCall) (string, bool) {
+func (p plan) before(c recordedCall) (string, bool) {
 	v, ok := p.versions[c.key()]
 	if !ok || len(v.Parents) == 0 {
 		return "", false
@@ -156,7 +152,7 @@ func (p replayPlan) before(c recordedCall) (string, bool) {
 // foundBy returns the version on which call n ran, for a call that created no version of its own.
 // at is the version after the previous call. If there were manual changes between the two calls,
 // the result is a later version.
-func (m *Manager) foundBy(ctx context.Context, p replayPlan, n int, at string) (string, error) {
+func (m *Manager) foundBy(ctx context.Context, p plan, n int, at string) (string, error) {
 	c := p.calls[n]
 	last := c.link
 	for _, next := range p.calls[n+1:] {
@@ -197,7 +193,7 @@ func (m *Manager) foundBy(ctx context.Context, p replayPlan, n int, at string) (
 }
 
 // plan collects the recorded calls of a session.
-func (m *Manager) plan(ctx context.Context, info domarkx.Info) (p replayPlan, err error) {
+func (m *Manager) planOf(ctx context.Context, info domarkx.Info) (p plan, err error) {
 	state, err := m.store.Load(ctx, info.ID)
 	if err != nil {
 		return p, err
@@ -209,7 +205,7 @@ func (m *Manager) plan(ctx context.Context, info domarkx.Info) (p replayPlan, er
 	if p.timeout, err = trust.CallTimeout(h); err != nil {
 		return p, trust.InSession(info.Name, err)
 	}
-	runs, err := m.languages(ctx, info)
+	runs, err := m.trust.Languages(ctx, info)
 	if err != nil {
 		return p, err
 	}
@@ -248,7 +244,7 @@ func (m *Manager) plan(ctx context.Context, info domarkx.Info) (p replayPlan, er
 }
 
 // planVersions finds the version that each call created and the version to start with.
-func (m *Manager) planVersions(ctx context.Context, snapshot string, p *replayPlan, links []string) error {
+func (m *Manager) planVersions(ctx context.Context, snapshot string, p *plan, links []string) error {
 	seen := map[string]domarkx.Version{}
 	var calls []domarkx.Version // newest first
 	for _, link := range slices.Backward(links) {

@@ -1,4 +1,4 @@
-package turns
+package replay
 
 import (
 	"context"
@@ -15,22 +15,23 @@ import (
 
 // A replayer repeats the calls of a plan.
 type replayer struct {
-	m      *Manager
-	plan   replayPlan
+	*Manager
+	plan   plan
 	types  []plugins.Type
 	gate   *trust.Gate
-	permit permit.Permit  // to open the resources of the session
-	bench  *openWorkspace // the temporary instance; nil until it is needed
-	at     string         // id of the version in the instance
+	permit permit.Permit // to open the resources of the session
+	within permit.Permit // to open those that are replayed
+	live   *plugins.Live // the temporary instance; nil until it is needed
+	at     string        // id of the version in the instance
 }
 
-func (r *replayer) call(ctx context.Context, session string, n int) (ReplayResult, error) {
+func (r *replayer) call(ctx context.Context, session string, n int) (Result, error) {
 	c := r.plan.calls[n]
-	done := ReplayResult{Message: c.message, Index: c.index, Recorded: recordedAs(c.outcome)}
+	done := Result{Message: c.message, Index: c.index, Recorded: recordedAs(c.outcome)}
 	before, ok := r.plan.before(c)
 	var err error
 	if !ok {
-		if before, err = r.m.foundBy(ctx, r.plan, n, r.at); err != nil {
+		if before, err = r.foundBy(ctx, r.plan, n, r.at); err != nil {
 			return done, err
 		}
 	}
@@ -41,20 +42,20 @@ func (r *replayer) call(ctx context.Context, session string, n int) (ReplayResul
 		return done, err
 	}
 	if before != r.at {
-		v, err := r.m.store.Version(ctx, before)
+		v, err := r.store.Version(ctx, before)
 		if err != nil {
 			return done, err
 		}
-		p, err := r.bench.mayLoad(ctx, v)
+		p, err := r.gate.Permit(ctx, trust.Load{Into: r.within, To: v})
 		if err != nil {
 			return done, err
 		}
-		if err := r.bench.live.Load(ctx, p, v); err != nil {
+		if err := r.live.Load(ctx, p, v); err != nil {
 			return done, err
 		}
 		r.at = before
 	}
-	now, err := r.bench.again(ctx, c.block)
+	now, err := r.again(ctx, c.block)
 	if err != nil {
 		return done, err
 	}
@@ -67,29 +68,53 @@ func (r *replayer) call(ctx context.Context, session string, n int) (ReplayResul
 
 // open creates the temporary instance, unless it exists.
 func (r *replayer) open(ctx context.Context, session string) error {
-	if r.bench != nil {
+	if r.live != nil {
 		return nil
 	}
-	p := r.permit.Without(func(s domarkx.ResourceSpec) bool { return r.notReplayed(s.Type) })
-	if len(p.What().Resources) == 0 {
+	r.within = r.permit.Without(func(s domarkx.ResourceSpec) bool { return r.notReplayed(s.Type) })
+	if len(r.within.What().Resources) == 0 {
 		return &engine.RefusedError{Reason: fmt.Sprintf("nothing of %q can be replayed: none of its resources has calls that can be repeated", session)}
 	}
-	b := &openWorkspace{m: r.m, workspace: p.What().Workspace, gate: r.gate, permit: p}
-	first, err := b.mayLoad(ctx, r.plan.start)
-	if err != nil {
-		return err
-	}
-	if b.live, err = r.m.env.Workspaces.Open(ctx, first, plugins.Options{Tip: &r.plan.start, Timeout: r.plan.timeout}); err == nil {
-		r.bench = b
+	first, err := r.gate.Permit(ctx, trust.Load{Into: r.within, To: r.plan.start})
+	if err == nil {
+		r.live, err = r.env.Workspaces.Open(ctx, first, plugins.Options{Tip: &r.plan.start, Timeout: r.plan.timeout})
 	}
 	return err
 }
 
 func (r *replayer) close(ctx context.Context) error {
-	if r.bench == nil {
+	if r.live == nil {
 		return nil
 	}
-	return r.bench.close(ctx)
+	return r.live.Close(ctx)
+}
+
+// again repeats a call and commits what it leaves without storing a version of the workspace.
+func (r *replayer) again(ctx context.Context, block domarkx.Block) (toolcall.Outcome, error) {
+	p, err := r.gate.Permit(ctx, trust.Call{By: r.within, In: r.live, Block: block})
+	resource, result := p.What().Resource, domarkx.Result{}
+	switch {
+	case err != nil:
+	case p.What().Code != nil:
+		resource, result, err = r.live.Run(ctx, p)
+	default:
+		result, err = r.live.Call(ctx, p)
+	}
+	if result.Attachment != nil {
+		result.Attachment.Close()
+	}
+	if ctx.Err() != nil {
+		return toolcall.Outcome{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return toolcall.Failed(err), nil
+	}
+	changes, err := r.live.Commit(ctx)
+	if err != nil {
+		return toolcall.Outcome{}, err
+	}
+	changes.Abort()
+	return toolcall.Outcome{OK: true, Result: result.Value, Version: engine.ResourceVersion(changes.Resources, resource)}, nil
 }
 
 // notComparable reports whether a call is one that is not replayed. before is the version in which
@@ -101,7 +126,7 @@ func (r *replayer) notComparable(ctx context.Context, block domarkx.Block, befor
 	}
 	specs := r.permit.What().Resources
 	if !slices.ContainsFunc(specs, func(s domarkx.ResourceSpec) bool { return s.ID == asked.Resource }) {
-		v, err := r.m.store.Version(ctx, before)
+		v, err := r.store.Version(ctx, before)
 		if err != nil {
 			return false, err
 		}

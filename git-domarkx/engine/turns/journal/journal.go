@@ -1,4 +1,6 @@
-package turns
+// Package journal records running calls, so that a call whose process was killed is neither forgotten nor repeated
+// automatically.
+package journal
 
 import (
 	"errors"
@@ -13,17 +15,17 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
+	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/atomicfile"
 )
 
-// A callJournal records running calls, so that a call whose process was killed is neither
-// forgotten nor repeated automatically. Each entry is a file. It is durable before the call
-// starts and is removed once the outcome is recorded.
-type callJournal struct{ dir string }
+// A Journal is a directory with a file for each call. It is durable before the call starts, and is removed once the outcome
+// is recorded.
+type Journal struct{ dir string }
 
-// A callRecord is the journal entry of a call that has started.
-type callRecord struct {
+// A Call is a call that has started.
+type Call struct {
 	Session   string
 	Workspace string
 	Message   domarkx.ID // the message with the call
@@ -41,16 +43,15 @@ type callRecord struct {
 	Process int // id of the process that runs the call
 }
 
-func (m *Manager) journal() callJournal {
-	return callJournal{filepath.Join(m.env.StateDir, "calls")}
-}
+// In returns the journal in a directory of machine-local state.
+func In(stateDir string) Journal { return Journal{filepath.Join(stateDir, "calls")} }
 
-func (j callJournal) path(c callRecord) string {
+func (j Journal) path(c Call) string {
 	return filepath.Join(j.dir, c.Message.String()+"-"+strconv.Itoa(c.Index)+".json")
 }
 
-// begin writes an entry and makes it durable.
-func (j callJournal) begin(c callRecord) error {
+// Begin writes an entry and makes it durable.
+func (j Journal) Begin(c Call) error {
 	err := local.Replace(j.path(c), view.PrettyJSON(c.value()))
 	if err != nil {
 		return fmt.Errorf("writing the journal entry of a call: %w", err)
@@ -58,17 +59,17 @@ func (j callJournal) begin(c callRecord) error {
 	return nil
 }
 
-// end removes the entry of a call whose outcome is recorded. The removal is durable: an entry
+// End removes the entry of a call whose outcome is recorded. The removal is durable: an entry
 // that reappeared after a power failure would report the call as interrupted.
-func (j callJournal) end(c callRecord) error {
+func (j Journal) End(c Call) error {
 	if err := atomicfile.Remove(j.path(c)); err != nil {
 		return fmt.Errorf("removing the journal entry of a recorded call: %w", err)
 	}
 	return nil
 }
 
-// list returns the entries of calls that started and have no recorded outcome.
-func (j callJournal) list() ([]callRecord, error) {
+// List returns the entries of calls that started and have no recorded outcome.
+func (j Journal) List() ([]Call, error) {
 	files, err := os.ReadDir(j.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -76,7 +77,7 @@ func (j callJournal) list() ([]callRecord, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal of calls: %w", err)
 	}
-	var all []callRecord
+	var all []Call
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".json") {
 			j.sweep(f)
@@ -89,7 +90,7 @@ func (j callJournal) list() ([]callRecord, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the journal of calls: %w", err)
 		}
-		c, err := parseCallRecord(data)
+		c, err := parse(data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w; if no call is running, delete the file", filepath.Join(j.dir, f.Name()), err)
 		}
@@ -99,13 +100,34 @@ func (j callJournal) list() ([]callRecord, error) {
 }
 
 // sweep removes an old temporary file of a killed process.
-func (j callJournal) sweep(f fs.DirEntry) {
+func (j Journal) sweep(f fs.DirEntry) {
 	if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), atomicfile.TempPrefix) && time.Since(info.ModTime()) > time.Hour {
 		os.Remove(filepath.Join(j.dir, f.Name()))
 	}
 }
 
-func (c callRecord) value() jsonvalue.Value {
+// Recorded returns the block of the call as the session records it.
+func (c Call) Recorded() domarkx.Block {
+	block := c.Block
+	if c.Completed != "" {
+		block.Text = c.Completed
+	}
+	return block
+}
+
+// String describes the call in the words of the command line.
+func (c Call) String() string {
+	switch {
+	case c.Appends:
+		return fmt.Sprintf("exec %s %s", c.Resource, c.Tool)
+	case c.Block.Language == toolcall.Language:
+		asked, _ := toolcall.Parse(c.Block.Text)
+		return fmt.Sprintf("call %d: %s %s", c.Index, asked.Resource, asked.Tool)
+	}
+	return fmt.Sprintf("call %d: %s %s", c.Index, c.Block.Language, c.Block.Name)
+}
+
+func (c Call) value() jsonvalue.Value {
 	text := func(name, s string) jsonvalue.Member {
 		return jsonvalue.Member{Name: name, Value: jsonvalue.StringValue(s)}
 	}
@@ -119,16 +141,16 @@ func (c callRecord) value() jsonvalue.Value {
 		jsonvalue.Member{Name: "appends", Value: jsonvalue.BoolValue(c.Appends)}, number("process", c.Process))
 }
 
-func parseCallRecord(data []byte) (callRecord, error) {
+func parse(data []byte) (Call, error) {
 	v, err := jsonvalue.ParseValue(data)
 	if err != nil {
-		return callRecord{}, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, domarkx.Locate(err, data))
+		return Call{}, fmt.Errorf("%w: %w", domarkx.ErrCorrupt, domarkx.Locate(err, data))
 	}
 	text := func(name string) string { member, _ := v.Get(name); return member.Text() }
 	if text("format") != "1" {
-		return callRecord{}, fmt.Errorf("format %q: %w", text("format"), domarkx.ErrUnsupported)
+		return Call{}, fmt.Errorf("format %q: %w", text("format"), domarkx.ErrUnsupported)
 	}
-	c := callRecord{Session: text("session"), Workspace: text("workspace"), Resource: text("resource"), Tool: text("tool"),
+	c := Call{Session: text("session"), Workspace: text("workspace"), Resource: text("resource"), Tool: text("tool"),
 		Before: text("before"), Completed: text("completed"), Appends: text("appends") == "true"}
 	c.Block = domarkx.Block{Type: domarkx.CodeBlock, Language: text("language"), Name: text("name"), Text: text("code")}
 	c.Block.HasName = c.Block.Name != ""
