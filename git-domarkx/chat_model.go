@@ -8,6 +8,7 @@ import (
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/chat"
 	"github.com/domarkx/domarkx/git-domarkx/chat/models"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
 )
 
@@ -73,9 +74,13 @@ func (c *chatCmd) chooseModel(inv *invocation, opened managers, ask func(questio
 // wishes returns what the session and .domarkx.toml ask for in chats.
 func (c *chatCmd) wishes(inv *invocation, opened managers) (chat.Wishes, error) {
 	var w chat.Wishes
-	h, err := opened.turns.HeaderOf(inv.ctx, c.Name)
+	tip, err := opened.store.Tip(inv.ctx, c.Name)
 	switch {
 	case err == nil:
+		h, err := view.Header(inv.ctx, opened.store, tip.ID)
+		if err != nil {
+			return w, err
+		}
 		w = chat.WishesOf(h)
 	case !errors.Is(err, domarkx.ErrNotFound):
 		return w, err

@@ -15,6 +15,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
 // A talk is a conversation of the user with a model.
@@ -114,7 +115,7 @@ func (t *talk) converse() error {
 
 // goOn continues a turn that an earlier chat did not end.
 func (t *talk) goOn() error {
-	if _, err := t.opened.turns.HeaderOf(t.inv.ctx, t.command.Name); errors.Is(err, domarkx.ErrNotFound) && t.command.New {
+	if _, err := t.opened.store.Tip(t.inv.ctx, t.command.Name); errors.Is(err, domarkx.ErrNotFound) && t.command.New {
 		return nil
 	}
 	return t.turn(nil)
@@ -170,7 +171,7 @@ func (t *talk) history() []string {
 		if e.Role != domarkx.User {
 			continue
 		}
-		m, err := t.opened.turns.ReadMessage(t.inv.ctx, e)
+		m, err := view.LoadMessage(t.inv.ctx, t.opened.store, e)
 		if err == nil && m.Metadata == nil && len(m.Content) == 1 && m.Content[0].Type == domarkx.TextBlock && !strings.Contains(m.Content[0].Text, "\n") {
 			all = append(all, m.Content[0].Text)
 		}

@@ -142,7 +142,7 @@ func (c *chatCmd) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	t := &talk{inv: inv, command: c, chat: chat.New(opened.turns, git.StateDir()), opened: opened, files: files}
+	t := &talk{inv: inv, command: c, chat: chat.New(opened.turns, opened.store, git.StateDir()), opened: opened, files: files}
 	if interactive {
 		t.lines = newLineEditor(inv)
 	}

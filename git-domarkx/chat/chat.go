@@ -13,7 +13,9 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/chat/provider"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
+	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/refname"
 )
 
@@ -89,13 +91,14 @@ var ErrNothing = errors.New("there is nothing to go on with; give a message")
 // A Chat runs turns in the sessions of a repository.
 type Chat struct {
 	turns    *turns.Manager
+	store    *gitstore.Store
 	stateDir string
 	memory   *memory // cache for the last turn's session and model; may be nil
 }
 
 // New returns a chat. It records answers in stateDir while they arrive.
-func New(manager *turns.Manager, stateDir string) *Chat {
-	return &Chat{turns: manager, stateDir: stateDir}
+func New(manager *turns.Manager, store *gitstore.Store, stateDir string) *Chat {
+	return &Chat{turns: manager, store: store, stateDir: stateDir}
 }
 
 // Turn runs a turn. If ctx ends, Turn stores the text of the unfinished answer and marks it as
@@ -223,11 +226,11 @@ func (t *turn) isOver(ctx context.Context) (bool, error) {
 	if err != nil || tip.Messages == 0 {
 		return true, err
 	}
-	e, err := t.chat.turns.EntryAt(ctx, tip, tip.Messages-1)
+	e, err := t.chat.store.Entry(ctx, tip.ID, tip.Messages-1)
 	if err != nil || e.Role != domarkx.Assistant {
 		return false, err
 	}
-	msg, err := t.chat.turns.ReadMessage(ctx, e)
+	msg, err := view.LoadMessage(ctx, t.chat.store, e)
 	if err != nil {
 		return false, err
 	}

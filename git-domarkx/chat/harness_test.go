@@ -24,6 +24,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/git-domarkx/find/usage/prices"
 	"github.com/domarkx/domarkx/gitstore"
 	"github.com/domarkx/domarkx/gitstore/atomicfile/shorttest"
@@ -108,7 +109,7 @@ func openSite(t testing.TB, dir string, script ...reply) *site {
 	s.SessionManager, s.trustManager = engine.New(s.store, all.Codecs(), env, enginetest.NoRedactor{}), trust.New(s.store, env)
 	s.turnsManager = turns.New(s.SessionManager, s.trustManager, s.store, env)
 	s.importManager = importer.New(s.SessionManager, s.trustManager, s.store, all.Codecs(), env, importer.Databases{})
-	s.chat = chat.New(s.turnsManager, git.StateDir())
+	s.chat = chat.New(s.turnsManager, s.store, git.StateDir())
 	return s
 }
 
@@ -152,7 +153,7 @@ func (s *site) message(name string, k int) (domarkx.Entry, domarkx.Message) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	m, err := s.ReadMessage(s.t.Context(), e)
+	m, err := view.LoadMessage(s.t.Context(), s.store, e)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/format/jsonvalue"
+	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
@@ -95,7 +96,7 @@ func (t *turn) backward(ctx context.Context, tip domarkx.Info) (backward []item,
 // between returns messages first to last-1. first is a multiple of
 // [snapshot.LeafWidth]; last is too, or is the number of messages.
 func (t *turn) between(ctx context.Context, tip domarkx.Info, first, last int) ([]item, error) {
-	leaves, err := t.chat.turns.Leaves(ctx, tip, first, last)
+	leaves, err := t.chat.store.LeavesBetween(ctx, tip.ID, first, last)
 	if err != nil {
 		return nil, err
 	}
@@ -145,14 +146,14 @@ func (t *turn) readAll(ctx context.Context, tip domarkx.Info, leaves []snapshot.
 // read reads a leaf. final means that the result may be cached by the leaf's id: it depends on
 // nothing else, and the leaf is full.
 func (t *turn) read(ctx context.Context, tip domarkx.Info, leaf snapshot.Leaf) (messages []known, final bool, err error) {
-	entries, err := t.chat.turns.LeafEntries(ctx, leaf)
+	entries, err := t.chat.store.LeafEntries(ctx, leaf)
 	if err != nil {
 		return nil, false, err
 	}
 	messages = make([]known, len(entries))
 	final = len(entries) == snapshot.LeafWidth
 	for i, e := range entries {
-		msg, err := t.chat.turns.ReadMessage(ctx, e)
+		msg, err := view.LoadMessage(ctx, t.chat.store, e)
 		if err != nil {
 			return nil, false, err
 		}

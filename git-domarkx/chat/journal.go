@@ -67,7 +67,7 @@ func (t *turn) newJournal(ctx context.Context, id domarkx.ID) (*journal, error) 
 	if err != nil || tip.Messages == 0 {
 		return j, err
 	}
-	last, err := t.chat.turns.EntryAt(ctx, tip, tip.Messages-1)
+	last, err := t.chat.store.Entry(ctx, tip.ID, tip.Messages-1)
 	j.header.After = last.ID.String()
 	return j, err
 }
@@ -201,7 +201,7 @@ func (t *turn) recoverFrom(ctx context.Context, path string, own bool) error {
 // the journal has the place of this session.
 func (t *turn) isMine(ctx context.Context, header journalHeader, own bool) (bool, error) {
 	if !own {
-		if _, err := t.chat.turns.HeaderOf(ctx, header.Session); !errors.Is(err, domarkx.ErrNotFound) || header.After == "" {
+		if _, err := t.chat.store.Tip(ctx, header.Session); !errors.Is(err, domarkx.ErrNotFound) || header.After == "" {
 			return false, nil // the next turn of that session takes care of it
 		}
 	} else if header.After == "" || header.Session != t.request.Session {

@@ -31,9 +31,9 @@ type collector struct {
 	as         string // session name that the user gave; "" if there are several documents
 	stdinAs    string // session name that the user gave for standard input
 	format     string
-	recognized bool              // whether to skip files of unknown formats
-	input      *io.SectionReader // content of standard input, after it was read
-	others     int               // number of files in directories that are not sessions
+	recognized bool   // whether to skip files of unknown formats
+	input      []byte // content of standard input, after it was read
+	others     int    // number of files in directories that are not sessions
 	homes      []Home
 	databases  map[string]Database                 // open databases, by path
 	listed     map[string][]opencode.StoredSession // sessions in the open databases
@@ -218,11 +218,17 @@ func inOrder(all []found) {
 	}
 }
 
-// open opens a document. Its error is a *documentError.
+// open opens a document. Its error is a *documentError, unless standard input cannot be read.
 func (c *collector) open(ctx context.Context, f found) (in input, err error) {
 	switch {
 	case f.path == "-":
-		return c.standardInput(f)
+		in.found = f
+		if c.input == nil {
+			if c.input, err = io.ReadAll(c.stdin); err != nil {
+				return input{}, fmt.Errorf("reading standard input: %w", err)
+			}
+		}
+		in.Content = document.New(bytes.NewReader(c.input), int64(len(c.input)))
 	case f.row.database != "":
 		in, err = c.readRow(ctx, f)
 	default:
@@ -253,37 +259,6 @@ func (c *collector) open(ctx context.Context, f found) (in input, err error) {
 type documentError struct{ error }
 
 func (e *documentError) Unwrap() error { return e.error }
-
-func (c *collector) standardInput(f found) (input, error) {
-	if c.input == nil {
-		var err error
-		if c.input, err = wholeInput(c.stdin); err != nil {
-			return input{}, fmt.Errorf("reading standard input: %w", err)
-		}
-	}
-	in := input{found: f, Content: document.New(c.input, c.input.Size()), insists: c.format != ""}
-	head, err := in.Head()
-	if err != nil {
-		return input{}, fmt.Errorf("reading standard input: %w", err)
-	}
-	if in.codec, err = c.codec("-", head); err != nil {
-		return input{}, &documentError{err}
-	}
-	return in, nil
-}
-
-// wholeInput returns a reader for all of standard input, which can be read several times. It stores the input in memory
-// unless stdin itself can be read several times.
-func wholeInput(stdin io.Reader) (*io.SectionReader, error) {
-	if again, ok := stdin.(interface {
-		io.ReaderAt
-		Size() int64
-	}); ok {
-		return io.NewSectionReader(again, 0, again.Size()), nil
-	}
-	data, err := io.ReadAll(stdin)
-	return io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), err
-}
 
 func (c *collector) nameOf(relative string) string {
 	if c.as != "" {

@@ -66,24 +66,37 @@ func (c *collector) openDatabase(path string) (Database, error) {
 	}
 	db, err := c.manager.databases.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, local.PathError(err))
+		return nil, local.PathError(err)
 	}
 	c.databases[path] = db
 	return db, nil
 }
 
-// closeDatabase closes a database, so that the next use opens it again.
-func (c *collector) closeDatabase(path string) error {
-	db := c.databases[path]
-	delete(c.databases, path)
-	return db.Close()
+// maxAttempts is how often a database is read again because a program has written to it meanwhile.
+const maxAttempts = 5
+
+// read calls f with an open database, and again if a program has written to it meanwhile.
+func (c *collector) read(path string, f func(Database) error) error {
+	for attempt := 0; ; attempt++ {
+		db, err := c.openDatabase(path)
+		if err != nil {
+			return err
+		}
+		if err = f(db); !errors.Is(err, opencode.ErrChanged) || attempt == maxAttempts {
+			return err
+		}
+		delete(c.databases, path) // the next attempt opens it again
+		if err := db.Close(); err != nil {
+			return err
+		}
+	}
 }
 
 // close closes all databases.
 func (c *collector) close() error {
 	var errs []error
-	for path := range c.databases {
-		errs = append(errs, c.closeDatabase(path))
+	for _, db := range c.databases {
+		errs = append(errs, db.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -94,27 +107,20 @@ func (c *collector) database(ctx context.Context, path, id string) ([]found, err
 		return nil, fmt.Errorf("%s: %w: it is a database, from which only sessions of %s are read", path, domarkx.ErrInvalid, opencode.Name)
 	}
 	known, ok := c.listed[path]
-	for attempt := 0; !ok; attempt++ {
-		db, err := c.openDatabase(path)
-		if err != nil {
-			return nil, err
-		}
-		known, err = db.Sessions(ctx)
-		if errors.Is(err, opencode.ErrChanged) && attempt < maxAttempts {
-			if err := c.closeDatabase(path); err != nil {
-				return nil, err
+	if !ok {
+		err := c.read(path, func(db Database) (err error) {
+			known, err = db.Sessions(ctx)
+			for i := range known {
+				if known[i].Stamp == "" {
+					known[i].Stamp = storedStamp(db, known[i].ID)
+				}
 			}
-			continue
-		}
+			return err
+		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		for i := range known {
-			if known[i].Stamp == "" {
-				known[i].Stamp = storedStamp(db, known[i].ID)
-			}
-		}
-		c.listed[path], ok = known, true
+		c.listed[path] = known
 	}
 	canonical, err := local.CanonicalPath(path)
 	if err != nil {
@@ -151,39 +157,22 @@ func storedStamp(db Database, id string) string {
 	return hex.EncodeToString(digest.Sum(nil))
 }
 
-// maxAttempts is how often a database is read again because a program has written to it meanwhile.
-const maxAttempts = 5
-
 // readRow returns a session in a database as a document, whose content is in a temporary file.
 func (c *collector) readRow(ctx context.Context, f found) (in input, err error) {
 	in = input{found: f}
 	if in.codec, err = c.manager.sessions.Codec(opencode.Name); err != nil {
 		return in, err
 	}
-	for attempt := 0; ; attempt++ {
-		in.Content, err = document.Temporary(func(w io.Writer) error { return c.export(ctx, &in, w) })
-		if !errors.Is(err, opencode.ErrChanged) || attempt == maxAttempts {
-			return in, err
-		}
-		if err := c.closeDatabase(f.row.database); err != nil {
-			return in, err
-		}
-	}
-}
-
-// export writes a session of a database to w.
-func (c *collector) export(ctx context.Context, in *input, w io.Writer) error {
-	db, err := c.openDatabase(in.row.database)
-	if err != nil {
+	var skipped []string
+	err = c.read(f.row.database, func(db Database) error {
+		in.Content, err = document.Temporary(func(w io.Writer) (err error) {
+			skipped, err = db.Export(ctx, f.row.session, w)
+			return err
+		})
 		return err
-	}
-	skipped, err := db.Export(ctx, in.row.session, w)
-	if err != nil {
-		return err
-	}
-	in.damage = nil
+	})
 	for _, msg := range skipped {
 		in.damage = append(in.damage, &syntax.Error{Path: in.path, Msg: msg})
 	}
-	return nil
+	return in, err
 }

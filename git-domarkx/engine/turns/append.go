@@ -41,37 +41,44 @@ func (m *Manager) Append(ctx context.Context, r AppendRequest) (domarkx.Info, er
 		metadata := jsonvalue.ObjectValue(jsonvalue.Member{Name: "role", Value: jsonvalue.StringValue(r.Role)})
 		msg = domarkx.Message{Role: role, Content: blocks, Metadata: &metadata}
 	}
-	author, committer, err := m.env.Identity(ctx)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	link := ""
+	a := engine.Addition{Message: msg}
 	if role == domarkx.Assistant {
-		if link, err = m.replyLink(ctx, name); err != nil {
+		var err error
+		if a.Link, err = m.replyLink(ctx, name); err != nil {
 			return domarkx.Info{}, err
 		}
 	}
-	id := domarkx.NewID(0, committer.When) // one id for all attempts of the update
-	c := engine.Change{Name: name, Operation: "append", Author: author, Committer: committer}
+	return m.add(ctx, engine.Change{Name: name, Operation: "append"}, a, r.New, trust.Appended)
+}
+
+// add adds a message to the end of a session. If isNew is set, it creates a session that does not exist. extends returns what
+// extends the trust to the message as it is stored. A message without an id gets one.
+func (m *Manager) add(ctx context.Context, c engine.Change, a engine.Addition, isNew bool, extends func(domarkx.Message) trust.Extension) (domarkx.Info, error) {
+	var err error
+	if c.Author, c.Committer, err = m.env.Identity(ctx); err != nil {
+		return domarkx.Info{}, err
+	}
+	if a.ID == (domarkx.ID{}) {
+		a.ID = domarkx.NewID(0, c.Committer.When) // one id for all attempts of the update
+	}
 	var info domarkx.Info
-	err = m.sessions.Update(ctx, "append "+name, func(tx *transaction.Tx) error {
-		tip, err := tx.Tip(ctx, name)
+	err = m.sessions.Update(ctx, c.Operation+" "+c.Name, func(tx *transaction.Tx) error {
+		msg := a.Message
+		tip, err := tx.Tip(ctx, c.Name)
 		switch {
-		case errors.Is(err, domarkx.ErrNotFound) && !r.New:
-			return err
-		case errors.Is(err, domarkx.ErrNotFound):
-			if err := tx.CheckName(ctx, name); err != nil {
+		case errors.Is(err, domarkx.ErrNotFound) && isNew:
+			if err := tx.CheckName(ctx, c.Name); err != nil {
 				return err
 			}
-			info, err = m.sessions.Begin(ctx, tx, c, engine.Addition{Message: msg, ID: id})
+			info, err = m.sessions.Begin(ctx, tx, c, a)
 		case err == nil:
-			info, msg, err = m.sessions.AppendTo(ctx, tx, tip, c, engine.Addition{Message: msg, ID: id, Link: link})
+			info, msg, err = m.sessions.AppendTo(ctx, tx, tip, c, a)
 		}
 		if err != nil {
 			return err
 		}
-		return tx.Set(ctx, name, info, trust.Appended(msg))
+		return tx.Set(ctx, c.Name, info, extends(msg))
 	})
-	info.Name = name
+	info.Name = c.Name
 	return info, err
 }

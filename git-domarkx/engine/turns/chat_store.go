@@ -12,7 +12,6 @@ import (
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 )
 
@@ -97,39 +96,10 @@ func (t *Turn) Answer(ctx context.Context, r Reply) (domarkx.Info, error) {
 }
 
 func (t *Turn) add(ctx context.Context, r Reply, link string) (domarkx.Info, error) {
-	m := t.m
-	name := t.request.Name
-	author, committer, err := m.env.Identity(ctx)
-	if err != nil {
-		return domarkx.Info{}, err
-	}
-	c := engine.Change{Name: name, Operation: chatOperation, Author: author, Committer: committer}
-	var info domarkx.Info
-	err = m.sessions.Update(ctx, chatOperation+" "+name, func(tx *transaction.Tx) error {
-		tip, err := tx.Tip(ctx, name)
-		if err != nil && !errors.Is(err, domarkx.ErrNotFound) {
-			return err
-		}
-		a := engine.Addition{Message: r.Message, ID: r.ID, Link: link, Files: r.Files, Extra: r.Extra}
-		switch {
-		case errors.Is(err, domarkx.ErrNotFound) && t.request.New:
-			if err := tx.CheckName(ctx, name); err != nil {
-				return err
-			}
-			if info, err = m.sessions.Begin(ctx, tx, c, a); err != nil {
-				return err
-			}
-		case err != nil:
-			return err
-		default:
-			if info, a.Message, err = m.sessions.AppendTo(ctx, tx, tip, c, a); err != nil {
-				return err
-			}
-		}
-		return tx.Set(ctx, name, info, trust.AppendedTo(t.chain, r.ID, a.Message))
+	a := engine.Addition{Message: r.Message, ID: r.ID, Link: link, Files: r.Files, Extra: r.Extra}
+	return t.m.add(ctx, engine.Change{Name: t.request.Name, Operation: chatOperation}, a, t.request.New, func(msg domarkx.Message) trust.Extension {
+		return trust.AppendedTo(t.chain, r.ID, msg)
 	})
-	info.Name = name
-	return info, err
 }
 
 // maxAttachmentRead limits an attachment that [Turn.Attachment] reads, in bytes.

@@ -11,7 +11,6 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns/lock"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
-	"github.com/domarkx/domarkx/gitstore/snapshot"
 )
 
 // A TurnRequest names the session of a turn.
@@ -149,14 +148,18 @@ func (t *Turn) link(ctx context.Context) (string, error) {
 	return t.bench.tip.ID, nil
 }
 
-// MessagesBackward returns the messages of a snapshot, the last one first. It reads them in parts.
+// MessagesBackward returns the messages of a snapshot, the last one first. It reads them in parts. The error matches
+// [domarkx.ErrCorrupt] if some are missing.
 func (m *Manager) MessagesBackward(ctx context.Context, snapshot domarkx.Info) iter.Seq2[domarkx.Entry, error] {
 	const most = 4096
 	return func(yield func(domarkx.Entry, error) bool) {
 		step := 16
 		for end := snapshot.Messages; end > 0; step = min(4*step, most) {
 			from := max(0, end-step)
-			entries, err := m.Messages(ctx, snapshot, from, end)
+			entries, err := m.store.EntriesBetween(ctx, snapshot.ID, from, end)
+			if err == nil && len(entries) != end-from {
+				err = fmt.Errorf("snapshot %s: %w: %d messages, expected %d", snapshot.ID, domarkx.ErrCorrupt, len(entries)+from, end)
+			}
 			if err != nil {
 				yield(domarkx.Entry{}, err)
 				return
@@ -169,45 +172,4 @@ func (m *Manager) MessagesBackward(ctx context.Context, snapshot domarkx.Info) i
 			end = from
 		}
 	}
-}
-
-// Messages returns the messages of a snapshot with index from or later, and before index to. The
-// error matches [domarkx.ErrCorrupt] if some are missing.
-func (m *Manager) Messages(ctx context.Context, snapshot domarkx.Info, from, to int) ([]domarkx.Entry, error) {
-	entries, err := m.store.EntriesBetween(ctx, snapshot.ID, from, to)
-	if err == nil && len(entries) != to-from {
-		err = fmt.Errorf("snapshot %s: %w: %d messages, expected %d", snapshot.ID, domarkx.ErrCorrupt, len(entries)+from, to)
-	}
-	return entries, err
-}
-
-// Leaves returns the directories that contain the messages of a snapshot with index from or later, and
-// before index to.
-func (m *Manager) Leaves(ctx context.Context, of domarkx.Info, from, to int) ([]snapshot.Leaf, error) {
-	return m.store.LeavesBetween(ctx, of.ID, from, to)
-}
-
-// LeafEntries returns the messages in a directory of a snapshot.
-func (m *Manager) LeafEntries(ctx context.Context, leaf snapshot.Leaf) ([]domarkx.Entry, error) {
-	return m.store.LeafEntries(ctx, leaf)
-}
-
-// ReadMessage returns the message of an entry.
-func (m *Manager) ReadMessage(ctx context.Context, e domarkx.Entry) (domarkx.Message, error) {
-	return view.LoadMessage(ctx, m.store, e)
-}
-
-// EntryAt returns message k of a snapshot, counted from 0.
-func (m *Manager) EntryAt(ctx context.Context, snapshot domarkx.Info, k int) (domarkx.Entry, error) {
-	return m.store.Entry(ctx, snapshot.ID, k)
-}
-
-// HeaderOf returns the header of a session's newest snapshot. The error matches
-// [domarkx.ErrNotFound] if the session does not exist.
-func (m *Manager) HeaderOf(ctx context.Context, session string) (domarkx.Header, error) {
-	tip, err := m.store.Tip(ctx, session)
-	if err != nil {
-		return domarkx.Header{}, err
-	}
-	return view.Header(ctx, m.store, tip.ID)
 }

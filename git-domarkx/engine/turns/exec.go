@@ -13,6 +13,7 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/git-domarkx/engine/turns/journal"
 	"github.com/domarkx/domarkx/gitstore/refname"
+	"github.com/domarkx/domarkx/plugins"
 )
 
 // An ExecRequest is a tool call by the user.
@@ -66,13 +67,14 @@ func (m *Manager) Exec(ctx context.Context, r ExecRequest) (report CallResult, e
 // request returns the call that the user asked for.
 func (b *openWorkspace) request(ctx context.Context, r ExecRequest) (toolcall.Request, error) {
 	if r.Command != nil {
-		tools, err := b.tools(ctx)
+		types, err := b.m.env.Workspaces.Types(ctx) // without the tools that resources list themselves, so that no server starts
 		if err != nil {
 			return toolcall.Request{}, err
 		}
+		runs := func(t domarkx.Tool) bool { return t.Name == runCommand }
 		var able []string
 		for _, spec := range b.live.Specs() {
-			if slices.ContainsFunc(tools[spec.ID], func(t domarkx.Tool) bool { return t.Name == runCommand }) {
+			if slices.ContainsFunc(types, func(t plugins.Type) bool { return t.Name == spec.Type && slices.ContainsFunc(t.Tools, runs) }) {
 				able = append(able, spec.ID)
 			}
 		}
@@ -113,24 +115,6 @@ func (b *openWorkspace) request(ctx context.Context, r ExecRequest) (toolcall.Re
 	}
 	asked := toolcall.Request{Resource: r.Resource, Call: domarkx.Call{Tool: r.Tool, Arguments: arguments}}
 	return asked, b.live.CheckCall(ctx, asked.Resource, asked.Call)
-}
-
-// tools returns the tools of the types of resources, by resource id. It starts no server, so
-// it lacks the tools that resources list themselves.
-func (b *openWorkspace) tools(ctx context.Context) (map[string][]domarkx.Tool, error) {
-	types, err := b.m.env.Workspaces.Types(ctx)
-	if err != nil {
-		return nil, err
-	}
-	tools := map[string][]domarkx.Tool{}
-	for _, spec := range b.live.Specs() {
-		for _, t := range types {
-			if t.Name == spec.Type {
-				tools[spec.ID] = t.Tools
-			}
-		}
-	}
-	return tools, nil
 }
 
 // argument converts text that the user typed to the value of an argument. The text is a string if

@@ -168,9 +168,8 @@ func (r *runner) needsBench(ctx context.Context, info domarkx.Info) (bool, error
 		return false, err
 	}
 	next, err := r.next(ctx, info)
-	r.ran.Interrupted = nil
-	if err == nil && next == nil {
-		_, err = r.next(ctx, info) // collects the interrupted calls again
+	if next != nil {
+		r.ran.Interrupted = nil // the run looks for them again
 	}
 	return next != nil, err
 }

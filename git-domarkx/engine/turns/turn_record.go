@@ -16,6 +16,18 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
+// A recording is the outcome of a call on its way into the current state of its session.
+type recording struct {
+	callTarget
+	tx          *transaction.Tx
+	filter      transaction.Filter
+	tip         domarkx.Info
+	change      engine.Change
+	outcome     toolcall.Outcome
+	version     domarkx.Version // to link; without an ID for none
+	attachments []domarkx.Attachment
+}
+
 // recordIn stores the outcome of a call in the current state of its session: after the call, or
 // if the call was removed, in a new message at the end. It links v unless v.ID is empty.
 func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t callTarget, o toolcall.Outcome, v domarkx.Version, attachments []domarkx.Attachment) (position, error) {
@@ -28,26 +40,27 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t call
 		return position{}, err
 	}
 	tip.Name = t.Session
-	author, committer, err := m.env.Identity(ctx)
-	if err != nil {
+	r := recording{callTarget: t, tx: tx, tip: tip, change: engine.Change{Name: t.Session, Operation: t.operation}, outcome: o, version: v, attachments: attachments}
+	if r.change.Author, r.change.Committer, err = m.env.Identity(ctx); err != nil {
 		return position{}, err
 	}
-	c := engine.Change{Name: t.Session, Operation: t.operation, Author: author, Committer: committer}
-	filter, err := tx.Filter(ctx, t.Session)
-	if err != nil {
+	if r.filter, err = tx.Filter(ctx, t.Session); err != nil {
 		return position{}, err
 	}
-	if o.Result, err = filter.Value(ctx, o.Result); err != nil {
+	if r.outcome.Result, err = r.filter.Value(ctx, o.Result); err != nil {
 		return position{}, err
 	}
-	if o.Message, err = filter.String(ctx, o.Message); err != nil {
+	if r.outcome.Message, err = r.filter.String(ctx, o.Message); err != nil {
 		return position{}, err
 	}
-	if t.Completed, err = filter.String(ctx, t.Completed); err != nil {
+	if r.Completed, err = r.filter.String(ctx, t.Completed); err != nil {
 		return position{}, err
 	}
 	if !t.Appends {
-		at, info, err := b.recordBehind(ctx, tx, filter, tip, c, t, o, v, attachments)
+		at, info, err := b.recordRecent(ctx, r)
+		if err == nil && info.ID == "" {
+			at, info, err = b.recordBehind(ctx, r)
+		}
 		if err != nil {
 			return position{}, err
 		}
@@ -55,13 +68,12 @@ func (b *openWorkspace) recordIn(ctx context.Context, tx *transaction.Tx, t call
 			return at, tx.Set(ctx, t.Session, info, b.trustRecorded(t.Message, at.written))
 		}
 	}
-	block := t.Recorded()
-	added := engine.Addition{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{block, o.Block()}},
+	added := engine.Addition{Message: domarkx.Message{Role: domarkx.Assistant, Content: []domarkx.Block{r.Recorded(), r.outcome.Block()}},
 		ID: t.Message, Link: v.ID, Attachments: attachments}
 	if !t.Appends {
 		added.ID = ownMessage(t.Call)
 	}
-	info, msg, err := m.sessions.AppendTo(ctx, tx, tip, c, added)
+	info, msg, err := m.sessions.AppendTo(ctx, tx, tip, r.change, added)
 	if err != nil {
 		return position{}, err
 	}
@@ -90,45 +102,55 @@ func (b *openWorkspace) trustRecorded(id domarkx.ID, msg domarkx.Message) trust.
 
 // recordBehind stores the outcome of a call after the call. If the session no longer contains the
 // call, the returned snapshot has no id.
-func (b *openWorkspace) recordBehind(ctx context.Context, tx *transaction.Tx, f transaction.Filter, tip domarkx.Info, c engine.Change, t callTarget, o toolcall.Outcome, v domarkx.Version, attachments []domarkx.Attachment) (position, domarkx.Info, error) {
-	m := b.m
-	if at, info, err := b.recordRecent(ctx, tx, f, tip, c, t, o, v, attachments); err != nil || info.ID != "" {
+func (b *openWorkspace) recordBehind(ctx context.Context, r recording) (at position, info domarkx.Info, err error) {
+	state, err := b.m.store.Load(ctx, r.tip.ID)
+	if err != nil {
 		return at, info, err
 	}
-	state, err := m.store.Load(ctx, tip.ID)
-	if err != nil {
-		return position{}, domarkx.Info{}, err
-	}
-	shown, err := view.New(ctx, m.store, state)
-	if err != nil {
-		return position{}, domarkx.Info{}, err
-	}
 	for k, e := range state.Thread.Live {
-		if e.ID != t.Message {
+		if e.ID != r.Message {
 			continue
 		}
-		msg, err := view.LoadMessage(ctx, m.store, e)
+		at, ok, err := b.revise(ctx, r, state, k)
 		if err != nil {
-			return position{}, domarkx.Info{}, err
+			return at, info, err
 		}
-		all := toolcall.Steps(msg, b.canRun)
-		s, ok := stepAt(all, t.Call)
-		if !ok || s.Done && s.Result != t.Before {
-			continue
+		if ok {
+			at.message = k
+			info, err = b.m.commitLinked(ctx, r, state, fmt.Sprintf("%s: result of call %d.%d", r.operation, k, r.Index))
+			return at, info, err
 		}
-		written, err := m.withResult(ctx, shown, k, msg, s, t.outcomeBlocks(o), all, t.prune)
-		if err != nil {
-			return position{}, domarkx.Info{}, err
-		}
-		entry := edit.EntryOf(written, c.Committer.When.Unix())
-		if entry.Link = e.Link; v.ID != "" {
-			entry.Link = v.ID
-		}
-		state.Thread = *replaceEntry(&state.Thread, k, entry)
-		info, err := m.commitLinked(ctx, tx, f, tip, state, c, fmt.Sprintf("%s: result of call %d.%d", t.operation, k, t.Index), v.ID, attachments)
-		return position{message: k, index: slices.IndexFunc(all, func(other toolcall.Step) bool { return other.Index == s.Index }), written: written.Message}, info, err
 	}
-	return position{}, domarkx.Info{}, nil
+	return at, info, nil
+}
+
+// revise adds the outcome to message k of a state. It returns false if the message does not have the call.
+func (b *openWorkspace) revise(ctx context.Context, r recording, state *domarkx.State, k int) (at position, ok bool, err error) {
+	e := state.Thread.Live[k]
+	msg, err := view.LoadMessage(ctx, b.m.store, e)
+	if err != nil {
+		return at, false, err
+	}
+	all := toolcall.Steps(msg, b.canRun)
+	s, ok := stepAt(all, r.Call)
+	if !ok || s.Done && s.Result != r.Before {
+		return at, false, nil
+	}
+	shown, err := view.New(ctx, b.m.store, state)
+	if err != nil {
+		return at, false, err
+	}
+	written, err := b.m.withResult(ctx, shown, k, msg, s, r.outcomeBlocks(r.outcome), all, r.prune)
+	if err != nil {
+		return at, false, err
+	}
+	entry := edit.EntryOf(written, r.change.Committer.When.Unix())
+	if entry.Link = e.Link; r.version.ID != "" {
+		entry.Link = r.version.ID
+	}
+	state.Thread = *replaceEntry(&state.Thread, k, entry)
+	at.index, at.written = slices.IndexFunc(all, func(other toolcall.Step) bool { return other.Index == s.Index }), written.Message
+	return at, true, nil
 }
 
 // withResult returns message k with the outcome inserted after a call, or in place of the call if
@@ -178,8 +200,8 @@ func replaceEntry(t *domarkx.Thread, k int, entry domarkx.Entry) *domarkx.Thread
 	return t.Revise(edit)
 }
 
-// commitLinked commits a state that continues a snapshot. It links the version unless link is "".
-func (m *Manager) commitLinked(ctx context.Context, tx *transaction.Tx, f transaction.Filter, tip domarkx.Info, state *domarkx.State, c engine.Change, subject, link string, attachments []domarkx.Attachment) (domarkx.Info, error) {
+// commitLinked commits a state that continues the newest snapshot, and links the version.
+func (m *Manager) commitLinked(ctx context.Context, r recording, state *domarkx.State, subject string) (domarkx.Info, error) {
 	owned, err := m.sessions.OwnedHeaders(ctx, state.Headers)
 	if err != nil {
 		return domarkx.Info{}, err
@@ -187,14 +209,18 @@ func (m *Manager) commitLinked(ctx context.Context, tx *transaction.Tx, f transa
 	if owned != nil {
 		state.Headers = owned
 	}
-	commit, err := m.sessions.CommitOf(ctx, tx, state, c, subject)
+	commit, err := m.sessions.CommitOf(ctx, r.tx, state, r.change, subject)
 	if err != nil {
 		return domarkx.Info{}, err
 	}
-	commit.Parents = []string{tip.ID}
-	if link != "" {
-		commit.Parents = append(commit.Parents, link)
+	commit.Parents, commit.Attachments = r.parents(), r.attachments
+	return r.tx.Commit(ctx, r.filter, commit)
+}
+
+// parents returns the parents of the next snapshot.
+func (r recording) parents() []string {
+	if r.version.ID == "" {
+		return []string{r.tip.ID}
 	}
-	commit.Attachments = attachments
-	return tx.Commit(ctx, f, commit)
+	return []string{r.tip.ID, r.version.ID}
 }

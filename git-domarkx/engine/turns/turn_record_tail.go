@@ -6,10 +6,6 @@ import (
 	"slices"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/git-domarkx/engine"
-	"github.com/domarkx/domarkx/git-domarkx/engine/edit"
-	"github.com/domarkx/domarkx/git-domarkx/engine/toolcall"
-	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
 	"github.com/domarkx/domarkx/git-domarkx/engine/view"
 )
 
@@ -20,53 +16,33 @@ const recentMessages = 8
 // recordRecent is like recordBehind for a call in one of the last messages of a session, which is
 // the usual case in a conversation. Its cost does not depend on the length of the session. The
 // returned snapshot has no id if the call is elsewhere or the case is not a simple one.
-func (b *openWorkspace) recordRecent(ctx context.Context, tx *transaction.Tx, f transaction.Filter, tip domarkx.Info, c engine.Change, t callTarget, o toolcall.Outcome, v domarkx.Version, attachments []domarkx.Attachment) (position, domarkx.Info, error) {
-	none := func(err error) (position, domarkx.Info, error) { return position{}, domarkx.Info{}, err }
-	m := b.m
-	if t.prune || t.Completed != "" {
-		return none(nil)
+func (b *openWorkspace) recordRecent(ctx context.Context, r recording) (at position, info domarkx.Info, err error) {
+	if r.prune || r.Completed != "" {
+		return at, info, nil
 	}
-	k, state, err := m.recent(ctx, tip, t.Message)
+	k, state, err := b.m.recent(ctx, r.tip, r.Message)
 	if err != nil || state == nil {
-		return none(err)
+		return at, info, err
 	}
-	shown, err := view.New(ctx, m.store, state)
+	was, err := view.New(ctx, b.m.store, state)
 	if err != nil {
-		return none(err)
+		return at, info, err
 	}
-	const at = 1 // the message before it comes first
-	e := state.Thread.Live[at]
-	msg, err := view.LoadMessage(ctx, m.store, e)
+	const place = 1 // the message before it comes first
+	at, ok, err := b.revise(ctx, r, state, place)
+	if err != nil || !ok {
+		return at, info, err
+	}
+	now, err := view.New(ctx, b.m.store, state)
 	if err != nil {
-		return none(err)
+		return at, info, err
 	}
-	all := toolcall.Steps(msg, b.canRun)
-	s, ok := stepAt(all, t.Call)
-	if !ok || s.Done && s.Result != t.Before {
-		return none(nil)
-	}
-	written, err := m.withResult(ctx, shown, at, msg, s, t.outcomeBlocks(o), all, false)
-	if err != nil {
-		return none(err)
-	}
-	entry := edit.EntryOf(written, c.Committer.When.Unix())
-	if entry.Link = e.Link; v.ID != "" {
-		entry.Link = v.ID
-	}
-	before := shown.Size()
-	state.Thread = *replaceEntry(&state.Thread, at, entry)
-	if shown, err = view.New(ctx, m.store, state); err != nil {
-		return none(err)
-	}
-	last := state.Thread.Live[at:]
-	commit := domarkx.Commit{Parents: []string{tip.ID}, State: &domarkx.State{Thread: domarkx.Thread{Live: last}}, Replaced: len(last),
-		Operation: c.Operation, Subject: fmt.Sprintf("%s: result of call %d.%d", t.operation, k, t.Index),
-		Preview: tip.Preview, Bytes: tip.Bytes + shown.Size() - before, Author: c.Author, Committer: c.Committer, Attachments: attachments}
-	if v.ID != "" {
-		commit.Parents = append(commit.Parents, v.ID)
-	}
-	info, err := tx.Append(ctx, f, commit)
-	return position{message: k, index: slices.IndexFunc(all, func(other toolcall.Step) bool { return other.Index == s.Index }), written: written.Message}, info, err
+	at.message = k
+	last, c := state.Thread.Live[place:], r.change
+	info, err = r.tx.Append(ctx, r.filter, domarkx.Commit{Parents: r.parents(), State: &domarkx.State{Thread: domarkx.Thread{Live: last}}, Replaced: len(last),
+		Operation: c.Operation, Subject: fmt.Sprintf("%s: result of call %d.%d", r.operation, k, r.Index),
+		Preview: r.tip.Preview, Bytes: r.tip.Bytes + now.Size() - was.Size(), Author: c.Author, Committer: c.Committer, Attachments: r.attachments})
+	return at, info, err
 }
 
 // recent finds one of the last messages of a session by its id. It returns its index, and a state

@@ -152,16 +152,7 @@ func (m *Manager) forkPrivate(ctx context.Context, fork domarkx.Info) error {
 	if asked, err := m.trust.ResourcesOf(ctx, fork.Name, h); err == nil && len(asked.Specs) == 0 {
 		return nil
 	}
-	return m.setPrivate(ctx, fork.Name)
-}
-
-func (m *Manager) setPrivate(ctx context.Context, workspace string) error {
-	return m.env.Local.Change(ctx, local.PrivateKey, func(names []string) []string {
-		if slices.Contains(names, workspace) {
-			return names
-		}
-		return append(names, workspace)
-	})
+	return m.setPrivate(ctx, "", fork.Name)
 }
 
 // movePrivate applies the private setting of a workspace to its new name.
@@ -169,6 +160,11 @@ func (m *Manager) movePrivate(ctx context.Context, from, to string) error {
 	if private, err := m.isPrivate(ctx, from); err != nil || !private {
 		return err
 	}
+	return m.setPrivate(ctx, from, to)
+}
+
+// setPrivate makes a workspace private, and removes the setting of another name.
+func (m *Manager) setPrivate(ctx context.Context, from, to string) error {
 	return m.env.Local.Change(ctx, local.PrivateKey, func(names []string) []string {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == from })
 		if slices.Contains(names, to) {

@@ -78,7 +78,7 @@ func (b *openWorkspace) prepare(ctx context.Context, session string, retry bool)
 		return err
 	}
 	failure := b.setUp(ctx, session)
-	if err := b.commitSetup(context.WithoutCancel(ctx)); failure != nil || err != nil {
+	if err := b.commitAs(context.WithoutCancel(ctx), b.live.Commit, "setup", "run the setup script", false); failure != nil || err != nil {
 		return errors.Join(failure, err)
 	}
 	return atomicfile.Remove(file)
@@ -111,10 +111,6 @@ func (b *openWorkspace) setUp(ctx context.Context, session string) error {
 		return &SetupError{Session: session, Output: output.Text(), Reason: reason}
 	}
 	return nil
-}
-
-func (b *openWorkspace) commitSetup(ctx context.Context) error {
-	return b.commitAs(ctx, b.live.Commit, "setup", "run the setup script", false)
 }
 
 // spool copies r to an unnamed temporary file, so that it can be read more than once.
