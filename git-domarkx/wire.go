@@ -139,7 +139,7 @@ func (inv *invocation) openStored() (managers, error) {
 		trust:     trust,
 		turns:     turns.New(sessions, trust, store, env),
 		replays:   replay.New(sessions, trust, store, env),
-		imports:   importer.New(sessions, trust, store, all.Codecs(), env, databases()),
+		imports:   importer.New(sessions, store, all.Codecs(), env, databases()),
 		remotes:   transfer.New(sessions, store, env, redactions),
 		checkouts: checkout.New(sessions, trust, store),
 		trees:     observe.New(sessions, store, git, env, bootID(), func() ([]string, error) { return inv.forbidden(git) }),
@@ -175,5 +175,5 @@ func identity(ctx context.Context, git *gitcmd.Git) (author, committer domarkx.S
 func (inv *invocation) validator() *importer.Manager {
 	workTree, types := inv.resourceTypes()
 	env := local.Environment{WorkTree: workTree, Workspaces: types}
-	return importer.New(engine.New(nil, all.Codecs(), env, nil), trust.New(nil, env), nil, all.Codecs(), env, databases())
+	return importer.New(engine.New(nil, all.Codecs(), env, nil), nil, all.Codecs(), env, databases())
 }

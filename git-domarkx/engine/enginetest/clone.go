@@ -162,7 +162,7 @@ func Open(t *testing.T, dir string, kept *Settings) *Clone {
 
 // ReadDatabases sets what reads databases that are imported.
 func (c *Clone) ReadDatabases(d importer.Databases) {
-	c.importManager = importer.New(c.SessionManager, c.trustManager, c.Store, c.codecs(), c.Env, d)
+	c.importManager = importer.New(c.SessionManager, c.Store, c.codecs(), c.Env, d)
 }
 
 // Redacts sets what replaces the secrets in additions to redacted sessions. Without it, nothing is replaced.

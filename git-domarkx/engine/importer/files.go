@@ -233,25 +233,20 @@ func (s *fileSet) store(ctx context.Context, tx *transaction.Tx, filter transact
 		if before[f.Path] == f.SHA256 {
 			continue
 		}
-		a, err := s.storeOne(ctx, tx, filter, f)
+		content, err := s.dir.File(f.Path, engine.MaxFileSize)
+		var a domarkx.Attachment
+		if err == nil {
+			a, _, err = tx.StoreAttachment(ctx, filter, bytes.NewReader(content))
+		}
+		if err == nil && a.SHA256 != f.SHA256 {
+			err = document.ErrChanged
+		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", filepath.Join(s.dir.Path, filepath.FromSlash(f.Path)), err)
 		}
 		files, contents = append(files, f), append(contents, a)
 	}
 	return files, contents, nil
-}
-
-func (s *fileSet) storeOne(ctx context.Context, tx *transaction.Tx, filter transaction.Filter, f domarkx.AttachedFile) (domarkx.Attachment, error) {
-	content, err := s.dir.File(f.Path, engine.MaxFileSize)
-	if err != nil {
-		return domarkx.Attachment{}, err
-	}
-	a, _, err := tx.StoreAttachment(ctx, filter, bytes.NewReader(content))
-	if err == nil && a.SHA256 != f.SHA256 {
-		err = document.ErrChanged
-	}
-	return a, err
 }
 
 // attachPictures stores the images of a transcript that the snapshot base does not have, and returns them.

@@ -28,14 +28,12 @@ import (
 	"github.com/domarkx/domarkx/git-domarkx/engine/local"
 	"github.com/domarkx/domarkx/git-domarkx/engine/sources"
 	"github.com/domarkx/domarkx/git-domarkx/engine/transaction"
-	"github.com/domarkx/domarkx/git-domarkx/engine/trust"
 	"github.com/domarkx/domarkx/gitstore"
 )
 
 // A Manager imports documents into a repository. Several goroutines may use it at once.
 type Manager struct {
 	sessions *engine.SessionManager
-	trust    *trust.Manager
 	store    *gitstore.Store
 	codecs   []format.Codec
 	env      local.Environment
@@ -47,11 +45,11 @@ type Manager struct {
 }
 
 // New returns a manager that imports into a store. With a nil store it can only validate.
-func New(sessions *engine.SessionManager, trust *trust.Manager, store *gitstore.Store, codecs []format.Codec, env local.Environment, databases Databases) *Manager {
+func New(sessions *engine.SessionManager, store *gitstore.Store, codecs []format.Codec, env local.Environment, databases Databases) *Manager {
 	if databases.Open == nil {
 		databases = noDatabases()
 	}
-	return &Manager{sessions: sessions, trust: trust, store: store, codecs: codecs, env: env, databases: databases}
+	return &Manager{sessions: sessions, store: store, codecs: codecs, env: env, databases: databases}
 }
 
 // A Request describes what to import, and how.

@@ -5,6 +5,7 @@ package edition
 
 import (
 	"context"
+	"slices"
 
 	"github.com/domarkx/domarkx/format"
 	"github.com/domarkx/domarkx/format/domarkx"
@@ -110,7 +111,12 @@ func (mk *making) make(ctx context.Context) (Edition, error) {
 			return Edition{}, err
 		}
 		if isPart {
-			return mk.united(ctx, places)
+			h, err := mk.before.Header(ctx)
+			if err != nil {
+				return Edition{}, err
+			}
+			e, isBase, err := mk.merged(ctx, mk.before, places, h, false)
+			return Edition{Edit: e, IsSame: isBase, IsPart: true}, err
 		}
 	}
 	return mk.restored(ctx, shares)
@@ -152,13 +158,8 @@ func (mk *making) alike(ctx context.Context) ([]int, error) {
 // isBase reports whether the document and its base have the same content, which is so for most branches of a document
 // that is imported again. Such a branch need not be exported or read completely.
 func (mk *making) isBase(ctx context.Context, inBase []int) (bool, error) {
-	if len(inBase) != mk.before.Live.Len() || len(mk.before.Headers) > 1 {
-		return false, nil
-	}
-	for j, i := range inBase {
-		if i != j {
-			return false, nil
-		}
+	if len(inBase) != mk.before.Live.Len() || len(mk.before.Headers) > 1 || slices.Contains(inBase, -1) {
+		return false, nil // the indexes ascend
 	}
 	return mk.sameHeader(ctx)
 }
@@ -172,13 +173,7 @@ func (mk *making) sameHeader(ctx context.Context) (bool, error) {
 // isPure reports whether the document contains all of the base in the form in which it was imported, so that nothing
 // need be restored from the base.
 func (mk *making) isPure(ctx context.Context, inBase []int) (bool, error) {
-	matched := 0
-	for _, i := range inBase {
-		if i >= 0 {
-			matched++
-		}
-	}
-	if matched < mk.before.Live.Len() {
+	if have := slices.DeleteFunc(slices.Clone(inBase), func(i int) bool { return i < 0 }); len(have) < mk.before.Live.Len() {
 		return false, nil
 	}
 	h, err := mk.before.Header(ctx)
@@ -255,10 +250,7 @@ func (mk *making) merged(ctx context.Context, v *view.View, places []position, h
 // messages link. It converts the places from those in the base to those in the join. If shares is not set, or if nothing
 // is to be joined, the join is the base.
 func (mk *making) joinPlaces(ctx context.Context, places []position, keys []domarkx.Key, shares bool) (*view.View, []string, error) {
-	inBase := make([]int, len(keys))
-	for j := range inBase {
-		inBase[j] = -1
-	}
+	inBase := slices.Repeat([]int{-1}, len(keys))
 	for _, p := range places {
 		if p.base >= 0 && p.doc >= 0 {
 			inBase[p.doc] = p.base

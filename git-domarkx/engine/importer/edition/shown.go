@@ -114,11 +114,8 @@ type position struct {
 // restore returns the messages of a document that was made from a shown snapshot. n is the number of messages of the
 // snapshot. Unchanged messages come from the snapshot. Messages that the format cannot contain keep their places.
 func (s *shown) restore(n int, doc []domarkx.Key) []position {
-	at := make([]int, len(s.keys)) // by shown message: the index in the document; -1 if the message was removed
+	at := slices.Repeat([]int{-1}, len(s.keys)) // by shown message: the index in the document; -1 if the message was removed
 	same := make([]bool, len(s.keys))
-	for i := range at {
-		at[i] = -1
-	}
 	match := append(domarkx.Align(s.keys, doc, neverAlike).Match, len(s.keys))
 	was, now := 0, 0
 	for j, i := range match {

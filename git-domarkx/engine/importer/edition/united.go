@@ -1,7 +1,6 @@
 package edition
 
 import (
-	"context"
 	"math"
 	"strings"
 
@@ -50,16 +49,6 @@ func (mk *making) unite() (places []position, isPart bool, err error) {
 	}
 	through(mk.before.Live.Len(), math.MaxInt64)
 	return places, isPart, nil
-}
-
-// united creates an edition with the messages at these places.
-func (mk *making) united(ctx context.Context, places []position) (Edition, error) {
-	h, err := mk.before.Header(ctx)
-	if err != nil {
-		return Edition{}, err
-	}
-	e, isBase, err := mk.merged(ctx, mk.before, places, h, false)
-	return Edition{Edit: e, IsSame: isBase, IsPart: true}, err
 }
 
 // following returns, for each message of a document, the next message of the base that it or a later one equals, or n for
