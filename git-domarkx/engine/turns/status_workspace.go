@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/git-domarkx/engine"
@@ -71,14 +72,11 @@ func (m *Manager) instanceStates(ctx context.Context) ([]WorkspaceState, error) 
 		if err != nil {
 			return nil, err
 		}
-		detail := ""
-		for n, r := range i.Resources {
-			if n > 0 {
-				detail += ", "
-			}
-			detail += r.ID
+		var ids []string
+		for _, r := range i.Resources {
+			ids = append(ids, r.ID)
 		}
-		states = append(states, WorkspaceState{state, i.Name, detail})
+		states = append(states, WorkspaceState{state, i.Name, strings.Join(ids, ", ")})
 		if state == StateBusy { // another process is still working on it
 			continue
 		}
@@ -197,21 +195,23 @@ func (m *Manager) WorkspaceFindings(ctx context.Context) ([]engine.Finding, erro
 		if s.State == StateDirty && slices.ContainsFunc(states, half) {
 			continue
 		}
+		f, name := engine.Finding{Severity: "warning", Where: s.Name}, refname.Argument(s.Name)
 		switch s.State {
 		case StateLoading:
-			found = append(found, engine.Finding{Severity: "warning", What: "the workspace is neither what it was nor what it was to be: " + s.Detail, Where: s.Name,
-				Fix: "git domarkx run " + refname.Argument(s.Name) + " goes on, or says what is in the way; git domarkx rewind " + refname.Argument(s.Name+"#K") + " leads to another version"})
+			f.What = "the workspace is neither what it was nor what it was to be: " + s.Detail
+			f.Fix = "git domarkx run " + name + " goes on, or says what is in the way; git domarkx rewind " + refname.Argument(s.Name+"#K") + " leads to another version"
 		case StateInterrupted:
-			found = append(found, engine.Finding{Severity: "warning", What: "the program was killed during a call: " + s.Detail, Where: s.Name,
-				Fix: "git domarkx run " + refname.Argument(s.Name) + " records that; with --retry it makes the call again"})
+			f.What, f.Fix = "the program was killed during a call: "+s.Detail, "git domarkx run "+name+" records that; with --retry it makes the call again"
 		case StateSetup:
-			found = append(found, engine.Finding{Severity: "warning", What: "the setup script did not end well", Where: s.Name,
-				Fix: "git domarkx run --retry " + refname.Argument(s.Name)})
+			f.What, f.Fix = "the setup script did not end well", "git domarkx run --retry "+name
 		case StateOutdated:
-			found = append(found, engine.Finding{Severity: "info", What: "the workspace has a newer version than its resources", Where: s.Name, Fix: "the next call brings them there, and so does git domarkx rewind"})
+			f.Severity, f.What, f.Fix = "info", "the workspace has a newer version than its resources", "the next call brings them there, and so does git domarkx rewind"
 		case StateDirty:
-			found = append(found, engine.Finding{Severity: "info", What: "the workspace has changes that are in no version", Where: s.Name, Fix: "the next call commits them, and so does git domarkx rewind"})
+			f.Severity, f.What, f.Fix = "info", "the workspace has changes that are in no version", "the next call commits them, and so does git domarkx rewind"
+		default:
+			continue
 		}
+		found = append(found, f)
 	}
 	large, err := m.leftOut(ctx)
 	if err != nil {

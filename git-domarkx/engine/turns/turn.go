@@ -145,8 +145,13 @@ func (b *openWorkspace) record(ctx context.Context, t callTarget, outcome toolca
 		outcome.Version = engine.ResourceVersion(changes.Resources, t.Resource)
 	}
 	outcome.LeftOut = changes.LeftOut
-	err = b.commit(ctx, changes, versionRequest{operation: "call", subject: callSubject(t), changed: changes.Changed || b.leavesOut(changes),
-		call: &domarkx.CallRecord{Session: t.Session, Message: t.Message, Index: t.Index, Resource: t.Resource, Tool: toolOf(t)}},
+	call := &domarkx.CallRecord{Session: t.Session, Message: t.Message, Index: t.Index, Resource: t.Resource}
+	what := strings.TrimSpace(t.Block.Language + " " + t.Block.Name)
+	if t.Block.Language == toolcall.Language {
+		call.Tool, what = t.Tool, t.Tool
+	}
+	request := versionRequest{operation: "call", subject: fmt.Sprintf("call %s of %s", what, t.Session), call: call, changed: changes.Changed || b.leavesOut(changes)}
+	err = b.commit(ctx, changes, request,
 		func(tx *transaction.Tx, v domarkx.Version) error {
 			o := outcome
 			var attachments []domarkx.Attachment
@@ -176,22 +181,6 @@ func attach(ctx context.Context, tx *transaction.Tx, session string, output *os.
 	}
 	a, _, err := tx.StoreAttachment(ctx, f, output)
 	return a, err
-}
-
-// toolOf returns the tool name for the commit of a version; "" for a block of code.
-func toolOf(t callTarget) string {
-	if t.Block.Language == toolcall.Language {
-		return t.Tool
-	}
-	return ""
-}
-
-func callSubject(t callTarget) string {
-	what := t.Tool
-	if t.Block.Language != toolcall.Language {
-		what = strings.TrimSpace(t.Block.Language + " " + t.Block.Name)
-	}
-	return fmt.Sprintf("call %s of %s", what, t.Session)
 }
 
 // recordInterrupted records the calls in this workspace whose process was killed.

@@ -48,27 +48,31 @@ func Turn(ctx context.Context, stateDir, session, command string) (unlock func()
 	if err != nil {
 		return func() {}, readOnlyIsFine(err)
 	}
-	err = atomicfile.TryLock(f)
+	if err := take(ctx, f, session, command); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil // the file stays: a process that has it open may lock it next
+}
+
+func take(ctx context.Context, f *os.File, session, command string) error {
+	err := atomicfile.TryLock(f)
 	if errors.Is(err, atomicfile.ErrLocked) {
 		if _, process := owner(f); process != 0 && !local.IsAlive(process) {
 			err = waitForLock(ctx, f)
 		}
 	}
-	switch {
-	case errors.Is(err, atomicfile.ErrLocked):
-		busy := &BusyError{Session: session}
-		busy.Command, busy.Process = owner(f)
-		f.Close()
-		return nil, busy
-	case err != nil && !errors.Is(err, errors.ErrUnsupported):
-		f.Close()
-		return nil, fmt.Errorf("session %q: locking it for a turn: %w", session, err)
+	if errors.Is(err, atomicfile.ErrLocked) {
+		command, process := owner(f)
+		return &BusyError{session, command, process}
 	}
-	if err := setOwner(f, command); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("session %q: locking it for a turn: %w", session, err)
+	if err == nil || errors.Is(err, errors.ErrUnsupported) {
+		err = setOwner(f, command)
 	}
-	return func() { f.Close() }, nil // the file stays: a process that has it open may lock it next
+	if err != nil {
+		return fmt.Errorf("session %q: locking it for a turn: %w", session, err)
+	}
+	return nil
 }
 
 // waitForLock waits for a lock whose owner was killed: the system may release it only a little later,
