@@ -16,7 +16,7 @@ import (
 // of its session. This is known only after the header was read, because that determines the session.
 func (imp *importer) filterOf(ctx context.Context, r recognised) (transaction.Filter, error) {
 	switch {
-	case r.in.Content != nil && r.in.IsRedacted():
+	case r.in.IsRedacted():
 		return r.in.Filter, nil
 	case imp.always || r.in.always:
 		return imp.tx.FilterAlways(ctx, r.name)
