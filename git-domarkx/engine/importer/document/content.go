@@ -37,17 +37,26 @@ type Content struct {
 	opened    os.FileInfo       // state of the file when it was opened
 	began     time.Time         // time at which the file was opened
 	temporary bool              // whether the file is to be removed
+	print     fingerprint       // of source
+}
 
-	// print shows whether the same bytes are read again. It takes a tenth of the time of a digest. The seed is random and
-	// secret, so that nobody can make different bytes with the same print.
-	seed  maphash.Seed
-	print uint64
-	whole bool // whether print is set
+// A fingerprint shows whether the same bytes are read again. It takes a tenth of the time of a digest. The seed is random and
+// secret, so that nobody can make different bytes with the same fingerprint.
+type fingerprint struct {
+	seed maphash.Seed
+	sum  uint64
+	made bool
+}
+
+func (p fingerprint) hash() *maphash.Hash {
+	h := new(maphash.Hash)
+	h.SetSeed(p.seed)
+	return h
 }
 
 // New returns the content that a reader has.
 func New(r io.ReaderAt, size int64) *Content {
-	return &Content{ReaderAt: r, Size: size, source: io.NewSectionReader(r, 0, size), seed: maphash.MakeSeed()}
+	return &Content{ReaderAt: r, Size: size, source: io.NewSectionReader(r, 0, size), print: fingerprint{seed: maphash.MakeSeed()}}
 }
 
 // Open opens a file. It fixes the size of the document, because the file may grow. If the file is compressed, the document is
@@ -128,19 +137,13 @@ func Stamp(info os.FileInfo, opened time.Time) string {
 	return local.Stamp(info)
 }
 
-func (c *Content) newPrint() *maphash.Hash {
-	print := new(maphash.Hash)
-	print.SetSeed(c.seed)
-	return print
-}
-
 // All returns a reader of the whole document.
 func (c *Content) All() *io.SectionReader { return io.NewSectionReader(c.ReaderAt, 0, c.Size) }
 
 // ReadThrough reads the document once: it sets its digest and whether it may contain images, if those are wanted, and adds
 // the document with its secrets to a digest of the caller's.
 func (c *Content) ReadThrough(digest hash.Hash, wantImages bool) error {
-	print := c.newPrint()
+	print := c.print.hash()
 	images, writers := finder{words: []string{"image/", `image\`}}, []io.Writer{digest, print} // a slash may be escaped
 	if wantImages {
 		writers = append(writers, &images)
@@ -152,10 +155,10 @@ func (c *Content) ReadThrough(digest hash.Hash, wantImages bool) error {
 	if c.clean == nil {
 		digest.Sum(c.Digest[:0])
 	}
-	if c.whole && print.Sum64() != c.print {
+	if c.print.made && print.Sum64() != c.print.sum {
 		return ErrChanged
 	}
-	c.print, c.whole = print.Sum64(), true
+	c.print.sum, c.print.made = print.Sum64(), true
 	return nil
 }
 
@@ -242,11 +245,11 @@ func (c *Content) Verify() error {
 	if now.Size() == c.source.Size() && now.ModTime().Equal(written) && c.began.Sub(written) > clockTick {
 		return nil
 	}
-	print := c.newPrint()
+	print := c.print.hash()
 	if err := copyAll(print, c.source); err != nil {
 		return err
 	}
-	if print.Sum64() != c.print {
+	if print.Sum64() != c.print.sum {
 		return ErrChanged
 	}
 	return nil
@@ -255,9 +258,9 @@ func (c *Content) Verify() error {
 // Checked returns a reader of the document, and what then returns [ErrChanged] if this reader has read other bytes than
 // [Content.ReadThrough].
 func (c *Content) Checked() (io.Reader, func() error) {
-	print := c.newPrint()
+	print := c.print.hash()
 	return io.TeeReader(c.All(), print), func() error {
-		if c.clean == nil && print.Sum64() != c.print { // nobody else writes to the file without secrets
+		if c.clean == nil && print.Sum64() != c.print.sum { // nobody else writes to the file without secrets
 			return ErrChanged
 		}
 		return nil
