@@ -161,15 +161,12 @@ func IsImage(head []byte) bool {
 			return true
 		}
 	}
-	if len(head) < ImageHead {
+	if len(head) < 12 {
 		return false
 	}
 	kind := string(head[4:12])
 	return string(head[:4]) == "RIFF" && kind[4:] == "WEBP" || kind == "ftypavif" || kind == "ftypavis"
 }
-
-// ImageHead is the number of bytes that IsImage needs.
-const ImageHead = 12
 
 // Attached maps each session that works in a workspace of another name to that workspace.
 func (m *SessionManager) Attached(ctx context.Context) (map[string]string, error) {
