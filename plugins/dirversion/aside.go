@@ -76,7 +76,7 @@ const (
 
 // openAside prepares the replacing of files in an observed directory.
 func (f *Directory) openAside(r domarkx.VersionReader) (*aside, error) {
-	a := &aside{path: f.observe.Aside, read: r, warn: f.report}
+	a := &aside{path: f.observe.Aside, read: r, warn: f.warn}
 	a.plain.Store(f.observe.plain)
 	err := os.MkdirAll(a.path, 0o700)
 	if err == nil {
@@ -216,7 +216,7 @@ func (f *Directory) recover(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a := &aside{path: path, warn: f.report, journal: journal}
+	a := &aside{path: path, warn: f.warn, journal: journal}
 	defer func() {
 		if err != nil {
 			journal.Close()

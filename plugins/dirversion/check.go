@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"os"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ func (f *Directory) CheckLoad(ctx context.Context, r domarkx.VersionReader, base
 			before = old.ID
 		}
 	}
-	c := nameCheck{f: f, r: r, seen: map[string]bool{}, hashes: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	c := nameCheck{f: f, r: r, seen: map[string]bool{}}
 	if err := c.directory(ctx, "", before, top.ID, 0); err != nil {
 		return err
 	}
@@ -43,10 +42,6 @@ type nameCheck struct {
 	f    *Directory
 	r    domarkx.VersionReader
 	seen map[string]bool // ids of checked directories
-
-	hashes map[uint64]bool // hashes of the folded names in the current directory
-	seed   maphash.Seed
-	key    []byte
 }
 
 // directory checks a directory. base is the id of the directory that base has at its path,
@@ -72,10 +67,8 @@ func (c *nameCheck) directory(ctx context.Context, path, base, id string, depth 
 		return fmt.Errorf("%s: %w", quoted(path), err)
 	}
 	old := c.before(ctx, base)
-	if c.mayHaveTwins(files) {
-		if err := c.twins(path, files); err != nil {
-			return err
-		}
+	if err := c.twins(path, files); err != nil {
+		return err
 	}
 	for _, file := range files {
 		if err := checkName(path, file.Name); err != nil {
@@ -121,36 +114,6 @@ func (c *nameCheck) before(ctx context.Context, id string) map[string]string {
 	return directories
 }
 
-// mayHaveTwins reports whether some file system may consider two names of a directory
-// equal. It must be fast, since it runs for every directory.
-func (c *nameCheck) mayHaveTwins(files []domarkx.File) bool {
-	plain := true
-	for _, f := range files {
-		plain = plain && isPlain(f.Name)
-	}
-	if plain {
-		return false
-	}
-	clear(c.hashes)
-	for _, f := range files {
-		c.key = append(c.key[:0], f.Name...)
-		for i, b := range c.key {
-			if 'A' <= b && b <= 'Z' {
-				c.key[i] = b + 'a' - 'A'
-			} else if b >= utf8.RuneSelf {
-				c.key = append(c.key[:0], (fsFolding{true, true}).key(f.Name)...)
-				break
-			}
-		}
-		sum := maphash.Bytes(c.seed, c.key)
-		if c.hashes[sum] {
-			return true
-		}
-		c.hashes[sum] = true
-	}
-	return false
-}
-
 // everLong is a length of names, in bytes, that every file system allows (eCryptfs allows 143).
 const everLong = 140
 
@@ -181,8 +144,12 @@ func (c *nameCheck) name(at, name string) error {
 	return nil
 }
 
-// twins returns domarkx.ErrUnsupported if the file system considers two names of a directory equal.
+// twins returns domarkx.ErrUnsupported if the file system considers two names of a directory equal. It must be fast where
+// no file system does, since it runs for every directory.
 func (c *nameCheck) twins(path string, files []domarkx.File) error {
+	if !slices.ContainsFunc(files, func(f domarkx.File) bool { return !isPlain(f.Name) }) {
+		return nil
+	}
 	if len(c.f.exclude) > 0 {
 		files = slices.DeleteFunc(slices.Clone(files), func(f domarkx.File) bool {
 			return c.f.excluded(join(path, f.Name), f.Type == domarkx.Directory)
@@ -210,6 +177,13 @@ type fsFolding struct{ cases, forms bool }
 
 // key returns equal keys for names that the file system considers equal.
 func (s fsFolding) key(name string) string {
+	ascii := !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
+	switch {
+	case ascii && s.cases: // the same as below, and faster
+		return strings.ToLower(name)
+	case ascii:
+		return name
+	}
 	if s.forms {
 		name = norm.NFD.String(name)
 	}
@@ -225,10 +199,7 @@ func twin(files []domarkx.File, s fsFolding) (one, other string, found bool) {
 	}
 	keys := make(map[string]string, len(files))
 	for _, f := range files {
-		key := f.Name
-		if !isPlain(key) {
-			key = s.key(key)
-		}
+		key := s.key(f.Name)
 		if first, ok := keys[key]; ok {
 			return first, f.Name, true
 		}

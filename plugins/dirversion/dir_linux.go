@@ -1,6 +1,7 @@
 package dirversion
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -56,7 +57,7 @@ const maxLookup = 4000
 func (d *dir) open(path string) (*dir, error) {
 	at, owned := d.fd, false
 	for {
-		part := cmpOr(path, ".")
+		part := cmp.Or(path, ".")
 		path = ""
 		if len(part) > maxLookup {
 			i := strings.LastIndexByte(part[:maxLookup], '/')
@@ -74,13 +75,6 @@ func (d *dir) open(path string) (*dir, error) {
 			return &dir{fd: at, dev: d.dev, shared: d.shared}, nil
 		}
 	}
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 const openDirectory = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
@@ -207,7 +201,7 @@ func (d *dir) link(from *dir, file, name string) error {
 	return unix.Linkat(from.fd, file, d.fd, name, 0)
 }
 
-// special creates a FIFO or a device file.
+// special creates a FIFO or a device file with a unique name.
 func (d *dir) special(name string, f domarkx.File) error {
 	mode, dev := uint32(unix.S_IFIFO), uint64(0)
 	switch f.Type {
@@ -216,17 +210,14 @@ func (d *dir) special(name string, f domarkx.File) error {
 	case domarkx.BlockDevice:
 		mode, dev = unix.S_IFBLK, unix.Mkdev(f.Major, f.Minor)
 	}
-	return unix.Mknodat(d.fd, name, mode|0o600, int(dev))
+	if err := unix.Mknodat(d.fd, name, mode|0o600, int(dev)); err != nil {
+		return err
+	}
+	return unix.Fchmodat(d.fd, name, f.Mode, 0)
 }
 
 // chmod sets the mode of the directory itself.
 func (d *dir) chmod(mode uint32) error { return unix.Fchmod(d.fd, mode) }
-
-// chmodSpecial sets the mode of a FIFO or device that this process just created under a
-// unique name.
-func (d *dir) chmodSpecial(name string, mode uint32) error {
-	return unix.Fchmodat(d.fd, name, mode, 0)
-}
 
 // canSyncAll reports that sync works.
 const canSyncAll = true

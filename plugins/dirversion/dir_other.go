@@ -143,8 +143,6 @@ func (d *dir) special(string, domarkx.File) error { return errLinuxOnly }
 // chmod sets the mode of the directory itself.
 func (d *dir) chmod(mode uint32) error { return d.root.Chmod(".", fileMode(mode)) }
 
-func (d *dir) chmodSpecial(string, uint32) error { return errLinuxOnly }
-
 func chmodFile(f *file, mode uint32) error { return f.Chmod(fileMode(mode)) }
 
 func fileMode(mode uint32) fs.FileMode {

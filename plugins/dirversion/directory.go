@@ -10,20 +10,21 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 )
 
 // Config configures a Directory.
 type Config struct {
-	Path      string         // the directory; it must exist
-	Cache     string         // file of the stat cache, in an existing directory; "" for none
-	Exclude   []string       // patterns of files that are not versioned
-	Known     bool           // versions with these patterns exist: Open takes a leading "!" as part of a name, and warns
-	Forbidden []string       // paths that are skipped and never touched; Path must not be one of them
-	Observe   *Observe       // for a work tree in which other programs work; nil otherwise
-	Limits    domarkx.Limits // of versions. A load does not touch what is over them
-	Warn      func(message string)
+	Path      string               // the directory; it must exist
+	Cache     string               // file of the stat cache, in an existing directory; "" for none
+	Exclude   []string             // patterns of files that are not versioned
+	Known     bool                 // versions with these patterns exist: Open takes a leading "!" as part of a name, and warns
+	Forbidden []string             // paths that are skipped and never touched; Path must not be one of them
+	Observe   *Observe             // for a work tree in which other programs work; nil otherwise
+	Limits    domarkx.Limits       // of versions. A load does not touch what is over them
+	Warn      func(message string) // nil for none
 }
 
 // A Directory is a directory whose versions are kept. Its methods are called by one
@@ -40,7 +41,7 @@ type Directory struct {
 	observe   *observation
 	limits    domarkx.Limits
 	over      map[string]string // what makes the version too large, with the reason
-	left      leftOut           // what is over a limit
+	left      sync.Map          // path → reason of what the last commit or load left out
 }
 
 // An identity identifies a file on this machine.
@@ -48,6 +49,9 @@ type identity struct{ dev, ino uint64 }
 
 // Open opens a directory. It returns domarkx.ErrInvalid for a malformed pattern.
 func Open(c Config) (*Directory, error) {
+	if c.Warn == nil {
+		c.Warn = func(string) {}
+	}
 	exclude, err := parseExclude(c)
 	if err != nil {
 		return nil, err
@@ -64,7 +68,7 @@ func Open(c Config) (*Directory, error) {
 	f := &Directory{cache: c.Cache, exclude: exclude, warn: c.Warn, limits: c.Limits, top: top, forbidden: map[identity]string{}, inside: map[string]bool{}}
 	if c.Observe != nil {
 		f.observe = &observation{Observe: *c.Observe}
-		f.observe.begin(true)
+		f.observe.begin()
 	}
 	for _, path := range c.Forbidden {
 		// A symbolic link such as .git must not be replaced either.
@@ -158,7 +162,7 @@ func (f *Directory) look(d *dir, at, name string) (st stat, out bool, err error)
 	}
 	out = f.excluded(at, directory)
 	if reason := f.overLimit(at, st); !out && err == nil && reason != "" {
-		f.leaveOut(at, reason)
+		f.left.Store(at, reason)
 		return st, true, nil
 	}
 	if f.observe != nil {
@@ -214,13 +218,6 @@ func split(at string) (directory, name string) {
 func scratchName() string { return scratchPrefix + strings.ToLower(rand.Text()) }
 
 const scratchPrefix = ".domarkx-"
-
-// report warns the user.
-func (f *Directory) report(message string) {
-	if f.warn != nil {
-		f.warn(message)
-	}
-}
 
 // Write writes a version into an existing directory, without a stat cache.
 func Write(ctx context.Context, r domarkx.VersionReader, version, path string, warn func(string)) error {

@@ -24,9 +24,7 @@ func parseExclude(c Config) ([]pattern, error) {
 			if !c.Known {
 				return nil, err
 			}
-			if c.Warn != nil {
-				c.Warn(err.Error())
-			}
+			c.Warn(err.Error())
 		}
 		p := pattern{}
 		rest, directories := strings.CutSuffix(text, "/")

@@ -3,50 +3,29 @@ package dirversion
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 	"github.com/domarkx/domarkx/plugins/limit"
 )
 
-// A leftOut is a set of paths, with the reasons, that is safe for concurrent use.
-type leftOut struct {
-	mu    sync.Mutex
-	paths map[string]string
-}
-
-func (l *leftOut) add(at, reason string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.paths == nil {
-		l.paths = map[string]string{}
+// LeftOut returns the files and directories that the last commit left out although nothing excludes them and
+// Git does not ignore them, sorted by path.
+func (f *Directory) LeftOut() (list []domarkx.LeftOut) {
+	for path, reason := range f.left.Range {
+		list = append(list, domarkx.LeftOut{Path: path.(string), Reason: reason.(string)})
 	}
-	l.paths[at] = reason
-}
-
-func (l *leftOut) has(at string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.paths[at] != ""
-}
-
-// list returns the paths with the reasons, sorted.
-func (l *leftOut) list() (list []domarkx.LeftOut) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, path := range slices.Sorted(maps.Keys(l.paths)) {
-		list = append(list, domarkx.LeftOut{Path: path, Reason: l.paths[path]})
-	}
+	slices.SortFunc(list, func(a, b domarkx.LeftOut) int { return strings.Compare(a.Path, b.Path) })
 	return list
 }
 
 // begin forgets what the last walk left out.
 func (f *Directory) begin() {
-	f.observe.begin(true)
-	f.left, f.over = leftOut{}, nil
+	f.observe.begin()
+	f.left.Clear()
+	f.over = nil
 }
 
 // overLimit returns the reason for which a file is over a limit; "" if it is not.
@@ -57,18 +36,8 @@ func (f *Directory) overLimit(at string, st stat) string {
 	return f.over[at]
 }
 
-// leaveOut notes that a file is left out because it is over a limit.
-func (f *Directory) leaveOut(at, reason string) {
-	f.left.add(at, reason)
-	if f.observe != nil {
-		f.observe.leave(at, reason)
-	}
-}
-
 // warnOfLeftOut warns of paths over a limit.
-func (f *Directory) warnOfLeftOut() {
-	WarnOfLeftOut(f.left.list(), f.limits, f.report)
-}
+func (f *Directory) warnOfLeftOut() { WarnOfLeftOut(f.LeftOut(), f.limits, f.warn) }
 
 // WarnOfLeftOut warns of paths that a version leaves out because they exceed a limit.
 func WarnOfLeftOut(list []domarkx.LeftOut, l domarkx.Limits, warn func(message string)) {
@@ -157,7 +126,7 @@ const longRead = 5 * time.Second
 func (s *scan) reportLong() *time.Timer {
 	return time.AfterFunc(longRead, func() {
 		if at := s.reading.Load(); at != nil {
-			s.f.report(fmt.Sprintf("still reading files for a version, now %s", quoted(*at)))
+			s.f.warn(fmt.Sprintf("still reading files for a version, now %s", quoted(*at)))
 		}
 	})
 }

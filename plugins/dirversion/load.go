@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/limit"
 )
 
 // Load replaces the content of the directory by a version, after CheckLoad. It only touches
@@ -33,9 +34,10 @@ func (f *Directory) Load(ctx context.Context, r domarkx.VersionReader, version s
 		}
 	}
 	f.checked = ""
-	f.observe.begin(false)
-	f.left, f.over = leftOut{}, nil
+	f.observe.begin()
+	f.over = nil
 	if f.observe == nil { // in an observed directory, the last commit says what stays
+		f.left.Clear()
 		if err := f.fit(ctx); err != nil {
 			return err
 		}
@@ -114,14 +116,14 @@ type load struct {
 	top         string              // id of the top directory
 	links       []pendingLink
 	directories []pendingDirectory // whose attributes are set last, parents first
-	warned      bool               // whether the user was warned that the file system has no extended attributes
-	left        bool               // whether some attributes were skipped
+	noXattrs    sync.Once          // warns that the file system has no extended attributes
+	lostXattrs  sync.Once          // warns of skipped attributes
 	skipped     map[string]bool    // paths that the load does not touch
 }
 
 // skip records that the load does not touch a path, even if the version has a file there.
 func (l *load) skip(at string) {
-	if l.f.observe == nil && !l.f.left.has(at) {
+	if _, left := l.f.left.Load(at); !left && l.f.observe == nil {
 		return
 	}
 	if l.skipped == nil {
@@ -213,10 +215,12 @@ func (l *load) vanished(path string, err error) bool {
 // leave warns that the load does not write a file of the version, because its path is forbidden, or a file that is in no
 // version is there.
 func (l *load) leave(path string) {
-	if l.f.left.has(path) {
-		l.f.report(fmt.Sprintf("%s of the version is not written: what is there now is in no version, because it is over a limit; move it away", quoted(path)))
+	reason, _ := l.f.left.Load(path)
+	text, _ := reason.(string)
+	if _, over := limit.OfReason(text); over {
+		l.f.warn(fmt.Sprintf("%s of the version is not written: what is there now is in no version, because it is over a limit; move it away", quoted(path)))
 	}
-	if l.f.inside[path] && l.f.warn != nil {
+	if l.f.inside[path] {
 		l.f.warn(fmt.Sprintf("%q of the version is not written: this path is not part of the resource", path))
 	}
 }

@@ -216,10 +216,9 @@ func (l *load) leaveAttributes(path string, f *domarkx.File) {
 	if first < 0 {
 		return
 	}
-	if !l.left && l.f.warn != nil {
+	l.lostXattrs.Do(func() {
 		l.f.warn(fmt.Sprintf("%s and maybe more lose extended attributes, such as %q: this user cannot keep them", quoted(path), f.Xattrs[first].Name))
-	}
-	l.left = true
+	})
 	f.Xattrs = slices.DeleteFunc(slices.Clone(f.Xattrs), func(a domarkx.Xattr) bool { return !kept(a.Name) })
 }
 
@@ -228,12 +227,9 @@ func (l *load) attributes(path string, err error) error {
 	if err == nil || unsupported(err) != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.warned && l.f.warn != nil {
+	l.noXattrs.Do(func() {
 		l.f.warn(fmt.Sprintf("%q and maybe more lose their extended attributes: the file system keeps none", path))
-	}
-	l.warned = true
+	})
 	return nil
 }
 

@@ -57,9 +57,7 @@ func (l *load) special(ctx context.Context, d *dir, at string, t task, modify fu
 	case domarkx.Symlink:
 		err = in.symlink(target, scratch)
 	case domarkx.Fifo, domarkx.CharDevice, domarkx.BlockDevice:
-		if err = in.special(scratch, w); err == nil {
-			err = in.chmodSpecial(scratch, w.Mode)
-		}
+		err = in.special(scratch, w)
 	default:
 		err = fmt.Errorf("%v: %w", w.Type, domarkx.ErrUnsupported)
 	}

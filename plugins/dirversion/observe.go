@@ -43,7 +43,6 @@ type observation struct {
 
 	mu         sync.RWMutex
 	rules      map[string]directoryRules // by directory
-	left       map[string]string         // path → reason
 	saved      *cache                    // stat cache of the last commit; nil unless a load is running
 	aside      *aside                    // nil unless a load is running
 	alone      map[string]bool           // paths that the load left as they are because they changed
@@ -59,7 +58,7 @@ type directoryRules struct {
 }
 
 // begin forgets the rules of the last walk.
-func (o *observation) begin(commit bool) {
+func (o *observation) begin() {
 	if o == nil {
 		return
 	}
@@ -67,32 +66,6 @@ func (o *observation) begin(commit bool) {
 	defer o.mu.Unlock()
 	o.recent = nil
 	o.rules, o.saved, o.aside, o.alone = map[string]directoryRules{}, nil, nil, map[string]bool{}
-	if commit || o.left == nil {
-		o.left = map[string]string{}
-	}
-}
-
-// leave notes that a file is left out.
-func (o *observation) leave(at, reason string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.left[at] = reason
-}
-
-// LeftOut returns the files and directories that the last commit left out although nothing excludes them and
-// Git does not ignore them, sorted by path.
-func (f *Directory) LeftOut() []domarkx.LeftOut {
-	if f.observe == nil {
-		return f.left.list()
-	}
-	f.observe.mu.RLock()
-	defer f.observe.mu.RUnlock()
-	var list []domarkx.LeftOut
-	for path, reason := range f.observe.left {
-		list = append(list, domarkx.LeftOut{Path: path, Reason: reason})
-	}
-	slices.SortFunc(list, func(a, b domarkx.LeftOut) int { return strings.Compare(a.Path, b.Path) })
-	return list
 }
 
 // rulesIn returns the rules that apply to the files in a directory.
@@ -121,7 +94,7 @@ func (f *Directory) rulesIn(directory string) directoryRules {
 // links.
 func (f *Directory) readRules(directory string) *gitignore.Rules {
 	data, err := f.readPatterns(directory)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && f.warn != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		f.warn(fmt.Sprintf("the patterns in %s do not apply: %v", quoted(join(directory, gitignore.FileName)), bare(err)))
 	}
 	return gitignore.Parse(directory, data)
@@ -175,7 +148,7 @@ func (f *Directory) observes(d *dir, at, name string, st stat, err error) bool {
 		reason = ReasonSpecial
 	}
 	if reason != "" {
-		f.observe.leave(at, reason)
+		f.left.Store(at, reason)
 	}
 	return reason != ""
 }
@@ -199,11 +172,11 @@ func (f *Directory) tolerate(at string, err error) bool {
 	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		f.observe.leave(at, ReasonUnreadable)
+		f.left.Store(at, ReasonUnreadable)
 	case errors.Is(err, domarkx.ErrConflict):
-		f.observe.leave(at, ReasonChanging)
+		f.left.Store(at, ReasonChanging)
 	case errors.Is(err, errMount):
-		f.observe.leave(at, ReasonMount)
+		f.left.Store(at, ReasonMount)
 	default:
 		return false
 	}
@@ -217,9 +190,7 @@ func (f *Directory) protected(at string, directory bool) bool {
 	if o.saved == nil { // no load is running
 		return false
 	}
-	o.mu.RLock()
-	_, left := o.left[at]
-	o.mu.RUnlock()
+	_, left := f.left.Load(at)
 	return left || o.Protect != nil && o.Protect(at, directory)
 }
 

@@ -1,35 +1,24 @@
 package dirversion
 
 import (
+	"cmp"
 	"context"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // parallel calls fn for each item from that many goroutines and returns the first error. On
 // error it cancels the context passed to fn and starts no further items.
 func parallel[T any](ctx context.Context, workers int, items []T, fn func(ctx context.Context, item T) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan T)
-	var working sync.WaitGroup
-	for range min(workers, len(items)) {
-		working.Go(func() {
-			for item := range next {
-				if err := fn(ctx, item); err != nil {
-					cancel(err)
-				}
+	g, inner := errgroup.WithContext(ctx)
+	g.SetLimit(workers)
+	for _, item := range items {
+		g.Go(func() error {
+			if err := context.Cause(inner); err != nil {
+				return err
 			}
+			return fn(inner, item)
 		})
 	}
-feed:
-	for _, item := range items {
-		select {
-		case next <- item:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
-	working.Wait()
-	return context.Cause(ctx)
+	return cmp.Or(g.Wait(), context.Cause(ctx))
 }

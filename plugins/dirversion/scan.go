@@ -1,11 +1,13 @@
 package dirversion
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -301,13 +303,5 @@ func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error)
 }
 
 func sameXattrs(a, b []domarkx.Xattr) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Name != b[i].Name || string(a[i].Value) != string(b[i].Value) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b domarkx.Xattr) bool { return a.Name == b.Name && bytes.Equal(a.Value, b.Value) })
 }

@@ -232,7 +232,7 @@ const maxNamed = 10
 
 // warnOf warns of files that no version can contain.
 func (f *Directory) warnOf(odd []string) {
-	if len(odd) == 0 || f.warn == nil {
+	if len(odd) == 0 {
 		return
 	}
 	slices.Sort(odd)
