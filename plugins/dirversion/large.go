@@ -75,35 +75,33 @@ func (f *Directory) reduce(top *node) bool {
 	if !top.exceeds(f.limits) {
 		return false
 	}
-	f.over = LeaveOut(f.usageOf(top), f.limits)
+	f.over = limit.LeaveOut(f.usageOf(top), f.limits)
 	return true
 }
 
 // exceeds reports whether a directory is over the limits of a version.
 func (n *node) exceeds(l domarkx.Limits) bool {
-	all := measures{files: -1} // without the top
+	all := limit.Measures{Files: -1} // without the top
 	for todo := []*node{n}; len(todo) > 0; {
 		last := todo[len(todo)-1]
 		todo = append(todo[:len(todo)-1], last.directories...)
-		all.add(last.usage.own)
-		all.files++
+		all.Add(last.own)
+		all.Files++
 	}
-	return all.exceed(l)
+	return all.Exceed(l)
 }
 
 // usageOf returns the usage of a directory with those below.
-func (f *Directory) usageOf(n *node) *Usage {
-	n.usage.Path = n.path
-	n.usage.List = func() []Part { return f.parts(n.path) }
-	n.usage.Below = nil
+func (f *Directory) usageOf(n *node) *limit.Usage {
+	u := &limit.Usage{Path: n.path, Own: n.own, List: func() []limit.Part { return f.parts(n.path) }}
 	for _, below := range n.directories {
-		n.usage.Below = append(n.usage.Below, f.usageOf(below))
+		u.Below = append(u.Below, f.usageOf(below))
 	}
-	return &n.usage
+	return u
 }
 
 // parts returns the files in a directory that a version would contain, without directories.
-func (f *Directory) parts(path string) (parts []Part) {
+func (f *Directory) parts(path string) (parts []limit.Part) {
 	d, err := f.top.open(path)
 	if err != nil {
 		return nil
@@ -113,7 +111,7 @@ func (f *Directory) parts(path string) (parts []Part) {
 	for _, name := range names {
 		at := join(path, name)
 		if st, out, err := f.look(d, at, name); err == nil && !out && st.kind != 0 && st.kind != domarkx.Directory {
-			parts = append(parts, Part{at, sizeOf(&record{stat: st})})
+			parts = append(parts, limit.Part{Path: at, Size: sizeOf(&record{stat: st})})
 		}
 	}
 	return parts

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/domarkx/domarkx/format/domarkx"
+	"github.com/domarkx/domarkx/plugins/limit"
 )
 
 // A node is a directory in a survey.
@@ -19,7 +20,7 @@ type node struct {
 	directories []*node // subdirectories, sorted by name
 	differs     bool    // whether it, or something below it, may differ from the cache
 	linked      bool    // whether it or a directory below contains files with several hard links
-	usage       Usage
+	own         limit.Measures
 
 	path  string
 	depth int    // number of parents
@@ -170,7 +171,12 @@ func (v *survey) compare(d *dir, n *node, raw string, names []string) {
 			n.differs = true
 			have = more()
 		}
-		n.usage.count(st)
+		if st.kind != domarkx.Directory {
+			n.own.Files++
+		}
+		if st.kind == domarkx.Regular {
+			n.own.Bytes += st.size / int64(max(st.nlink, 1)) // all its links together count once
+		}
 		same := have && old.name == name
 		switch {
 		case st.kind == domarkx.Directory:

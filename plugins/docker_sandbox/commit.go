@@ -114,7 +114,7 @@ func (d *difference) leaveOut(l domarkx.Limits) (left []domarkx.LeftOut) {
 		}
 		return large
 	})
-	over := dirversion.LeaveOut(d.usage(), l)
+	over := limit.LeaveOut(d.usage(), l)
 	within := func(path string) string {
 		for ; path != "" && over[path] == ""; path = parentOf(path) {
 		}
@@ -133,12 +133,12 @@ func (d *difference) leaveOut(l domarkx.Limits) (left []domarkx.LeftOut) {
 }
 
 // usage says what the directories would add to a version.
-func (d *difference) usage() *dirversion.Usage {
-	parts, all := map[string][]dirversion.Part{}, map[string]*dirversion.Usage{}
+func (d *difference) usage() *limit.Usage {
+	parts, all := map[string][]limit.Part{}, map[string]*limit.Usage{}
 	for i := range d.items { // parents come first
 		it := &d.items[i]
 		if it.Type == domarkx.Directory {
-			all[it.Path] = &dirversion.Usage{Path: it.Path, List: func() []dirversion.Part { return parts[it.Path] }}
+			all[it.Path] = &limit.Usage{Path: it.Path, List: func() []limit.Part { return parts[it.Path] }}
 			if it.Path != "" {
 				above := all[parentOf(it.Path)]
 				above.Below = append(above.Below, all[it.Path])
@@ -149,13 +149,15 @@ func (d *difference) usage() *dirversion.Usage {
 		if it.Link != "" {
 			size = 0
 		}
-		parts[parentOf(it.Path)] = append(parts[parentOf(it.Path)], dirversion.Part{Path: it.Path, Size: size})
+		parts[parentOf(it.Path)] = append(parts[parentOf(it.Path)], limit.Part{Path: it.Path, Size: size})
 	}
-	for _, u := range all {
-		u.Count()
+	for path, u := range all {
+		for _, p := range parts[path] {
+			u.Own.Add(limit.Measures{Files: 1, Bytes: p.Size})
+		}
 	}
 	if all[""] == nil {
-		return &dirversion.Usage{List: func() []dirversion.Part { return nil }}
+		return &limit.Usage{List: func() []limit.Part { return nil }}
 	}
 	return all[""]
 }

@@ -1,4 +1,5 @@
-// Package limit has the table of the limits that a person sets with git config, and that a document cannot raise.
+// Package limit has the table of the limits that a person sets with git config, and that a document cannot raise, and
+// chooses what a version leaves out to keep them.
 package limit
 
 import (

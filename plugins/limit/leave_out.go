@@ -1,4 +1,4 @@
-package dirversion
+package limit
 
 import (
 	"cmp"
@@ -6,16 +6,16 @@ import (
 	"strings"
 
 	"github.com/domarkx/domarkx/format/domarkx"
-	"github.com/domarkx/domarkx/plugins/limit"
 )
 
-// A Usage counts the files and bytes that a directory would add to a version.
+// A Usage is what a directory would add to a version.
 type Usage struct {
 	Path  string
 	Below []*Usage      // the directories in it
-	List  func() []Part // the other files in it
+	Own   Measures      // of the other files in it
+	List  func() []Part // these files
 
-	own, all measures // of the other files; with itself and those below
+	all Measures // of the directory with everything below
 }
 
 // A Part is a file that is not a directory, and its size.
@@ -24,32 +24,15 @@ type Part struct {
 	Size int64
 }
 
-// measures are what the limits of versions count.
-type measures struct{ files, bytes int64 }
+// Measures are what the limits of versions count.
+type Measures struct{ Files, Bytes int64 }
 
-func (m *measures) add(n measures) { m.files, m.bytes = m.files+n.files, m.bytes+n.bytes }
+// Add adds to the Measures.
+func (m *Measures) Add(n Measures) { m.Files, m.Bytes = m.Files+n.Files, m.Bytes+n.Bytes }
 
-func (m *measures) subtract(n measures) { m.files, m.bytes = m.files-n.files, m.bytes-n.bytes }
-
-func (m measures) exceed(l domarkx.Limits) bool {
-	return l.Files > 0 && m.files > l.Files || l.Version > 0 && m.bytes > l.Version
-}
-
-// count counts a file in the directory.
-func (u *Usage) count(st stat) {
-	if st.kind != domarkx.Directory {
-		u.own.files++
-	}
-	if st.kind == domarkx.Regular {
-		u.own.bytes += st.size / int64(max(st.nlink, 1)) // all its links together count once
-	}
-}
-
-// Count counts the files of List.
-func (u *Usage) Count() {
-	for _, p := range u.List() {
-		u.own.add(measures{1, p.Size})
-	}
+// Exceed reports whether the measures of a version are over its limits.
+func (m Measures) Exceed(l domarkx.Limits) bool {
+	return l.Files > 0 && m.Files > l.Files || l.Version > 0 && m.Bytes > l.Version
 }
 
 // LeaveOut returns the paths to leave out so that a version of the directory keeps the limits, with the reasons: those
@@ -58,23 +41,23 @@ func (u *Usage) Count() {
 func LeaveOut(top *Usage, l domarkx.Limits) map[string]string {
 	out := map[string]string{}
 	top.sum()
-	top.reduce(top.all.files-1-l.Files, l.Files, limit.ReasonFiles, func(m measures) int64 { return m.files }, out)
-	top.reduce(top.all.bytes-l.Version, l.Version, limit.ReasonVersion, func(m measures) int64 { return m.bytes }, out)
+	top.reduce(top.all.Files-1-l.Files, l.Files, ReasonFiles, func(m Measures) int64 { return m.Files }, out)
+	top.reduce(top.all.Bytes-l.Version, l.Version, ReasonVersion, func(m Measures) int64 { return m.Bytes }, out)
 	return out
 }
 
 // sum computes the measures of directories with all that is below.
 func (u *Usage) sum() {
-	u.all = u.own
-	u.all.files++
+	u.all = u.Own
+	u.all.Files++
 	for _, below := range u.Below {
 		below.sum()
-		u.all.add(below.all)
+		u.all.Add(below.all)
 	}
 }
 
 // reduce leaves out what one limit demands.
-func (u *Usage) reduce(excess, most int64, reason string, of func(measures) int64, out map[string]string) {
+func (u *Usage) reduce(excess, most int64, reason string, of func(Measures) int64, out map[string]string) {
 	if most == 0 || excess <= 0 {
 		return
 	}
@@ -93,14 +76,14 @@ func (u *Usage) reduce(excess, most int64, reason string, of func(measures) int6
 		}
 		above, at = append(above, next), next
 	}
-	drop := func(path string, m measures) {
+	drop := func(path string, m Measures) {
 		out[path] = reason
 		for _, a := range above {
-			a.all.subtract(m)
+			a.all.Add(Measures{-m.Files, -m.Bytes})
 		}
 		excess -= of(m)
 	}
-	if at != u && reason == limit.ReasonFiles { // some of its many files are of no use without the others
+	if at != u && reason == ReasonFiles { // some of its many files are of no use without the others
 		above = above[:len(above)-1]
 		parent := above[len(above)-1]
 		parent.Below = slices.DeleteFunc(parent.Below, func(b *Usage) bool { return b == at })
@@ -109,7 +92,7 @@ func (u *Usage) reduce(excess, most int64, reason string, of func(measures) int6
 	}
 	type part struct {
 		path string
-		measures
+		Measures
 		directory *Usage
 	}
 	var parts []part
@@ -118,17 +101,17 @@ func (u *Usage) reduce(excess, most int64, reason string, of func(measures) int6
 	}
 	for _, p := range at.List() {
 		if out[p.Path] == "" {
-			parts = append(parts, part{p.Path, measures{1, p.Size}, nil})
+			parts = append(parts, part{p.Path, Measures{1, p.Size}, nil})
 		}
 	}
 	slices.SortFunc(parts, func(a, b part) int {
-		return cmp.Or(cmp.Compare(of(b.measures), of(a.measures)), strings.Compare(b.path, a.path))
+		return cmp.Or(cmp.Compare(of(b.Measures), of(a.Measures)), strings.Compare(b.path, a.path))
 	})
 	for _, p := range parts {
 		if excess <= 0 {
 			return
 		}
-		drop(p.path, p.measures)
+		drop(p.path, p.Measures)
 		if p.directory != nil {
 			at.Below = slices.DeleteFunc(at.Below, func(b *Usage) bool { return b == p.directory })
 		}
