@@ -2,10 +2,10 @@ package dirversion
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -24,8 +24,11 @@ func kept(name string) bool {
 // xattrs returns the extended attributes of an open file that versions contain, by name.
 func xattrs(fd int) ([]domarkx.Xattr, error) {
 	list, err := sized(func(buf []byte) (int, error) { return unix.Flistxattr(fd, buf) })
-	if err != nil || len(list) == 0 {
-		return nil, unsupported(err)
+	if errors.Is(err, errors.ErrUnsupported) || err == nil && len(list) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	var attrs []domarkx.Xattr
 	for name := range bytes.SplitSeq(bytes.TrimSuffix(list, []byte{0}), []byte{0}) {
@@ -62,14 +65,6 @@ func sized(f func([]byte) (int, error)) ([]byte, error) {
 	}
 }
 
-// unsupported returns nil for the error of a file system without extended attributes.
-func unsupported(err error) error {
-	if errors.Is(err, unix.ENOTSUP) {
-		return nil
-	}
-	return err
-}
-
 // setXattrs replaces the kept attributes of an open file.
 func setXattrs(fd int, want []domarkx.Xattr) error {
 	have, err := xattrs(fd)
@@ -93,36 +88,20 @@ func setXattrs(fd int, want []domarkx.Xattr) error {
 
 func (d *dir) xattrs() ([]domarkx.Xattr, error)      { return xattrs(d.fd) }
 func (d *dir) setXattrs(want []domarkx.Xattr) error  { return setXattrs(d.fd, want) }
-func fileXattrs(f *file) ([]domarkx.Xattr, error)    { return xattrs(f.fd) }
-func setFileXattrs(f *file, w []domarkx.Xattr) error { return setXattrs(f.fd, w) }
-
-// Own sets the owners that a version records on files that Write wrote. Only root may change
-// owners.
-func Own(ctx context.Context, r domarkx.VersionReader, version, path string) error {
-	top, err := openTop(path)
-	if err != nil {
-		return err
-	}
-	defer top.close()
-	return domarkx.WalkVersion(ctx, r, version, func(at string, f domarkx.File) error {
-		if !f.HasOwner || f.HardLink != "" {
-			return nil
-		}
-		return explain(at, top.own(at, f))
-	})
-}
+func (f *file) xattrs() ([]domarkx.Xattr, error)     { return xattrs(f.fd) }
+func (f *file) setXattrs(want []domarkx.Xattr) error { return setXattrs(f.fd, want) }
 
 // own changes the owner of the file at a path.
 func (d *dir) own(at string, f domarkx.File) error {
 	if at == "" {
 		return unix.Fchown(d.fd, int(f.UID), int(f.GID))
 	}
-	parent, name := split(at)
-	directory, err := d.open(parent)
+	directory, err := d.open(path.Dir(at))
 	if err != nil {
 		return err
 	}
 	defer directory.close()
+	name := path.Base(at)
 	if f.Type != domarkx.Regular {
 		return unix.Fchownat(directory.fd, name, int(f.UID), int(f.GID), unix.AT_SYMLINK_NOFOLLOW)
 	}
@@ -135,5 +114,5 @@ func (d *dir) own(at string, f domarkx.File) error {
 		return err
 	}
 	// chown(2) clears set-id bits and capabilities.
-	return errors.Join(chmodFile(file, f.Mode), setFileXattrs(file, f.Xattrs))
+	return errors.Join(file.chmod(f.Mode), file.setXattrs(f.Xattrs))
 }

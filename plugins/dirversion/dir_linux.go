@@ -2,10 +2,12 @@ package dirversion
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -193,7 +195,7 @@ func unsupportedRename(err error) bool {
 // movesTo reports whether files can be renamed to another directory: the file system and the mount must be the same.
 func (d *dir) movesTo(to *dir) bool {
 	// The kernel compares the mounts before it looks up the names.
-	return d.dev == to.dev && errors.Is(unix.Renameat(d.fd, scratchName(), to.fd, scratchName()), unix.ENOENT)
+	return d.dev == to.dev && errors.Is(unix.Renameat(d.fd, rand.Text(), to.fd, rand.Text()), unix.ENOENT)
 }
 
 // link creates a hard link to a file of another directory.
@@ -236,15 +238,14 @@ func (d *dir) syncSelf() error {
 }
 
 // allow gives this user access to a directory whose mode forbids even opening it.
-func (f *Directory) allow(path string) error {
-	directory, name := split(path)
-	d, err := f.top.open(directory)
+func (d *dir) allow(at string) error {
+	above, err := d.open(path.Dir(at))
 	if err != nil {
 		return err
 	}
-	defer d.close()
+	defer above.close()
 	fd, err := retry(func() (int, error) {
-		return unix.Openat(d.fd, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		return unix.Openat(above.fd, path.Base(at), unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	})
 	if err != nil {
 		return err

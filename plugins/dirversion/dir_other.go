@@ -3,7 +3,6 @@
 package dirversion
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -95,7 +94,7 @@ type file struct{ *os.File }
 
 func (f *file) reader(most int64) io.Reader { return io.LimitReader(f, most) }
 
-func statFile(f *file) (stat, error) {
+func (f *file) stat() (stat, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return stat{}, err
@@ -131,8 +130,8 @@ func (d *dir) moveTo(string, *dir, string) error   { return errLinuxOnly }
 func (d *dir) moveNew(string, *dir, string) error  { return errLinuxOnly }
 func (d *dir) exchange(string, *dir, string) error { return errLinuxOnly }
 func (d *dir) movesTo(*dir) bool                   { return false }
-func openForWriting(*file) (bool, error)           { return false, errLinuxOnly }
-func mark(*file) error                             { return nil }
+func (f *file) openForWriting() (bool, error)      { return false, errLinuxOnly }
+func (f *file) mark() error                        { return nil }
 
 // link is not needed: hard links are not recognized here.
 func (d *dir) link(*dir, string, string) error { return errLinuxOnly }
@@ -143,7 +142,7 @@ func (d *dir) special(string, domarkx.File) error { return errLinuxOnly }
 // chmod sets the mode of the directory itself.
 func (d *dir) chmod(mode uint32) error { return d.root.Chmod(".", fileMode(mode)) }
 
-func chmodFile(f *file, mode uint32) error { return f.Chmod(fileMode(mode)) }
+func (f *file) chmod(mode uint32) error { return f.Chmod(fileMode(mode)) }
 
 func fileMode(mode uint32) fs.FileMode {
 	m := fs.FileMode(mode & 0o777)
@@ -177,17 +176,14 @@ func (f *file) Sync() error { return atomicfile.Sync(f.File) }
 
 func (d *dir) xattrs() ([]domarkx.Xattr, error)  { return nil, nil }
 func (d *dir) setXattrs([]domarkx.Xattr) error   { return nil }
-func fileXattrs(*file) ([]domarkx.Xattr, error)  { return nil, nil }
-func setFileXattrs(*file, []domarkx.Xattr) error { return nil }
+func (f *file) xattrs() ([]domarkx.Xattr, error) { return nil, nil }
+func (f *file) setXattrs([]domarkx.Xattr) error  { return nil }
 
 // allow gives this user access to a directory whose mode forbids even opening it.
-func (f *Directory) allow(path string) error {
-	return f.top.root.Chmod(filepath.FromSlash(path), 0o700)
+func (d *dir) allow(path string) error {
+	return d.root.Chmod(filepath.FromSlash(path), 0o700)
 }
 
-func unsupported(err error) error { return err }
-
-// Own is only supported on Linux.
-func Own(context.Context, domarkx.VersionReader, string, string) error {
+func (d *dir) own(string, domarkx.File) error {
 	return fmt.Errorf("owners of files: %w on this system", domarkx.ErrUnsupported)
 }

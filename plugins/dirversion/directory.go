@@ -44,9 +44,6 @@ type Directory struct {
 	left      sync.Map          // path → reason of what the last commit or load left out
 }
 
-// An identity identifies a file on this machine.
-type identity struct{ dev, ino uint64 }
-
 // Open opens a directory. It returns domarkx.ErrInvalid for a malformed pattern.
 func Open(c Config) (*Directory, error) {
 	if c.Warn == nil {
@@ -197,9 +194,6 @@ func bare(err error) error {
 	return err
 }
 
-// errMount reports that a path leads into another mount.
-var errMount = errors.New("mount point")
-
 func join(directory, name string) string {
 	if directory == "" {
 		return name
@@ -226,4 +220,20 @@ func Write(ctx context.Context, r domarkx.VersionReader, version, path string, w
 		return err
 	}
 	return errors.Join(f.Load(ctx, r, version), f.Close())
+}
+
+// Own sets the owners that a version records on files that Write wrote. Only root may change
+// owners.
+func Own(ctx context.Context, r domarkx.VersionReader, version, path string) error {
+	top, err := openTop(path)
+	if err != nil {
+		return err
+	}
+	defer top.close()
+	return domarkx.WalkVersion(ctx, r, version, func(at string, f domarkx.File) error {
+		if !f.HasOwner || f.HardLink != "" {
+			return nil
+		}
+		return explain(at, top.own(at, f))
+	})
 }

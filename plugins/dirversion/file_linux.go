@@ -52,7 +52,7 @@ func (f *file) Sync() error {
 func (f *file) Close() error { return unix.Close(f.fd) }
 
 // openForWriting reports whether a program has an open file, or a part of it in memory, for writing.
-func openForWriting(f *file) (bool, error) {
+func (f *file) openForWriting() (bool, error) {
 	// The kernel grants a read lease only if no one has. It is given up at once.
 	_, err := unix.FcntlInt(uintptr(f.fd), unix.F_SETLEASE, unix.F_RDLCK)
 	if errors.Is(err, unix.EAGAIN) {
@@ -65,7 +65,7 @@ func openForWriting(f *file) (bool, error) {
 }
 
 // mark sets the mtime to the present. A write within the same tick of the kernel's clock sets another one.
-func mark(f *file) error {
+func (f *file) mark() error {
 	now := unix.NsecToTimespec(time.Now().UnixNano())
 	return unix.UtimesNanoAt(f.fd, "", []unix.Timespec{now, now}, unix.AT_EMPTY_PATH)
 }
@@ -93,7 +93,7 @@ func (d *dir) create(name string) (*file, error) {
 }
 
 // statFile returns the stat of an open file.
-func statFile(f *file) (stat, error) {
+func (f *file) stat() (stat, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(f.fd, &st); err != nil {
 		return stat{}, err
@@ -101,7 +101,7 @@ func statFile(f *file) (stat, error) {
 	return statOf(&st), nil
 }
 
-func chmodFile(f *file, mode uint32) error { return unix.Fchmod(f.fd, mode) }
+func (f *file) chmod(mode uint32) error { return unix.Fchmod(f.fd, mode) }
 
 // stat returns the stat of a file, or of the directory itself for "". It follows no links.
 func (d *dir) stat(name string) (stat, error) {

@@ -57,7 +57,7 @@ func (l *load) equal(ctx context.Context, d *dir, t task) (bool, error) {
 	}
 	defer f.Close()
 	began := time.Now()
-	attrs, err := fileXattrs(f)
+	attrs, err := f.xattrs()
 	if err != nil || !sameXattrs(attrs, t.want.Xattrs) {
 		return false, err
 	}
@@ -70,7 +70,7 @@ func (l *load) equal(ctx context.Context, d *dir, t task) (bool, error) {
 	if !same || err != nil {
 		return false, err
 	}
-	after, err := statFile(f)
+	after, err := f.stat()
 	t.have.racy = t.have.stat.racy(began)
 	return err == nil && after.same(t.have.stat), err
 }
@@ -151,19 +151,19 @@ func (l *load) writeNew(ctx context.Context, d *dir, name string, want domarkx.F
 		return st, err
 	}
 	if len(want.Xattrs) > 0 {
-		if err := l.attributes(want.Name, setFileXattrs(f, want.Xattrs)); err != nil {
+		if err := l.attributes(want.Name, f.setXattrs(want.Xattrs)); err != nil {
 			return st, err
 		}
 	}
-	if err := chmodFile(f, want.Mode); err != nil {
+	if err := f.chmod(want.Mode); err != nil {
 		return st, err
 	}
 	if l.aside() != nil {
-		if err := mark(f); err != nil {
+		if err := f.mark(); err != nil {
 			return st, err
 		}
 	}
-	return statFile(f)
+	return f.stat()
 }
 
 // aside returns where an observed directory's files are replaced, or nil.
@@ -224,7 +224,7 @@ func (l *load) leaveAttributes(path string, f *domarkx.File) {
 
 // attributes warns once that the file system has no extended attributes.
 func (l *load) attributes(path string, err error) error {
-	if err == nil || unsupported(err) != nil {
+	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	l.noXattrs.Do(func() {

@@ -116,7 +116,7 @@ func (f *Directory) readPatterns(directory string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	if st, err := statFile(file); err != nil || st.kind != domarkx.Regular {
+	if st, err := file.stat(); err != nil || st.kind != domarkx.Regular {
 		return nil, errors.Join(err, gitignore.ErrNotRegular)
 	}
 	return io.ReadAll(io.LimitReader(file, gitignore.MaxSize))

@@ -128,7 +128,7 @@ func (f *Directory) emptyOfFiles(ctx context.Context, directory string) (directo
 func (f *Directory) openToChange(path string) (*dir, error) {
 	d, err := f.top.open(path)
 	if errors.Is(err, fs.ErrPermission) && path != "" {
-		if err := f.allow(path); err != nil {
+		if err := f.top.allow(path); err != nil {
 			return nil, err
 		}
 		d, err = f.top.open(path)

@@ -275,14 +275,14 @@ func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error)
 	}
 	defer f.Close()
 	began := time.Now()
-	st, err := statFile(f)
+	st, err := f.stat()
 	if err != nil {
 		return false, err
 	}
 	if st.kind != domarkx.Regular {
 		return false, errors.New("was replaced while it was read")
 	}
-	attrs, err := fileXattrs(f)
+	attrs, err := f.xattrs()
 	if err != nil {
 		return false, err
 	}
@@ -291,7 +291,7 @@ func (s *scan) contentOnce(ctx context.Context, d *dir, r *record) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	after, err := statFile(f)
+	after, err := f.stat()
 	if err != nil || size != st.size || !after.same(st) {
 		return false, err
 	}

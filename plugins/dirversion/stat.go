@@ -1,10 +1,17 @@
 package dirversion
 
 import (
+	"errors"
 	"time"
 
 	"github.com/domarkx/domarkx/format/domarkx"
 )
+
+// errMount reports that a path leads into another mount.
+var errMount = errors.New("mount point")
+
+// An identity identifies a file on this machine.
+type identity struct{ dev, ino uint64 }
 
 // A stat is the result of stat(2).
 type stat struct {
@@ -21,6 +28,13 @@ type stat struct {
 func (s stat) same(t stat) bool {
 	return s.kind == t.kind && s.mode == t.mode && s.ino == t.ino && s.size == t.size &&
 		s.mtime == t.mtime && s.ctime == t.ctime && s.major == t.major && s.minor == t.minor
+}
+
+// moved reports whether both are the same file, unchanged except for its name. Renaming changes the
+// ctime.
+func (s stat) moved(t stat) bool {
+	t.ctime = s.ctime
+	return s.same(t)
 }
 
 // Timestamps have a resolution: at most 10 ms in kernels, two seconds on file systems that

@@ -32,13 +32,6 @@ const (
 	maxSwaps = 50
 )
 
-// moved reports whether both are the same file, unchanged except for its name. Renaming changes the
-// ctime.
-func (s stat) moved(t stat) bool {
-	t.ctime = s.ctime
-	return s.same(t)
-}
-
 // place moves a new file to a name, in place of the file was (nil for none). It reports whether another program's
 // file is there instead, because that program changed or created it meanwhile.
 func (a *aside) place(ctx context.Context, d *dir, at, scratch string, was *record) (changed bool, err error) {
@@ -178,7 +171,7 @@ func (a *aside) unchanged(ctx context.Context, name string, r *record) bool {
 		return false
 	}
 	defer f.Close()
-	switch open, err := openForWriting(f); {
+	switch open, err := f.openForWriting(); {
 	case err != nil:
 		a.blind.Store(true)
 	case open:
@@ -190,7 +183,7 @@ func (a *aside) unchanged(ctx context.Context, name string, r *record) bool {
 			return false
 		}
 	}
-	after, err := statFile(f) // a write before the check for writers is visible here
+	after, err := f.stat() // a write before the check for writers is visible here
 	return err == nil && after.moved(st)
 }
 
